@@ -193,7 +193,7 @@ def test_the_slot_of_each_drive_is_in_all_outputs(program, run, tmp_path):
     install(program, printed)
     page = tmp_path / 'page.html'
 
-    table, _, work = called(addresses, 'triage', '--controllers').partition('work list:')
+    table, _, work = called(addresses, 'triage', '--controllers').partition('to do:')
     document = json.loads(called(addresses, 'triage', '--controllers', '--json'))
     explained = called(addresses, 'explain', '--controllers')
     called(addresses, 'triage', '--controllers', '--html', str(page))

@@ -7,7 +7,6 @@ saves data, then the kind. The action of no other finding is lost.
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -34,6 +33,7 @@ from smart_attributes.model import (
 )
 from smart_attributes.output import plugin
 from smart_attributes.reading.processes import Runner
+from smart_attributes.wording import statement
 from smart_attributes.work import statements
 
 NOW = 1_795_348_800
@@ -87,7 +87,7 @@ def wrong(verdict: Verdict) -> list[str]:
         'action': told.action == needed(first, risk),
         'first printed': line.startswith(statements.finding(first)),
         'printed': f'; [{told.action}] {told.to_do}' in line,
-        'reason': told.reason.startswith(re.split('[,;]', statements.finding(first))[0][:40]),
+        'reason': told.reason.startswith(first.words or statement(first.reading)),
         'about data': first.reading.metric not in ABOUT_DATA or told.action not in CHEAP,
         'lost': all(
             code in codes or URGENCY.index(code) > URGENCY.index(told.action)

@@ -35,7 +35,7 @@ CHECK, TRIAGE = (
         ('SMART UNKNOWN - [no-drives] no drives', None, ['action']),
         (
             'SMART UNKNOWN - sda [timeout] no answer; run smartctl',
-            {'name': 'sda', 'to_do': 'x'},
+            {'name': 'sda', 'reason': 'no answer', 'to_do': 'run smartctl'},
             [],
         ),
     ],

@@ -82,7 +82,7 @@ GROUPS = (
 )
 
 
-FIRST = 'sdb: replace, or add to its array again'
+FIRST = 'sdb: replace it, or add it to its array again'
 
 
 def made(**facts: Any) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def test_a_degraded_array_is_at_risk_and_says_what_comes_first():
 @pytest.mark.parametrize(
     'label, said',
     [
-        ('next', 'sda: replace now'),
+        ('next', 'sda: replace it now'),
         ('copy first', 'sda: copy first'),
         ('wait', 'the reason'),
         ('last good copy', 'the reason'),
@@ -507,7 +507,7 @@ def test_a_drive_that_was_not_read_keeps_the_code_of_its_reason():
     read = services.plugin_text(f'SMART UNKNOWN - 1 drive: 1 unknown\n{text}')
     facts = drive(read.lines[0])
 
-    assert '  [timeout] no answer; [group-rebuilding] md0: wait  ' in text
+    assert '  [timeout] no answer; [group-rebuilding] md0: wait; [read] ' in text
     assert (facts['code'], facts['replacement']['label'], facts['action']) == (
         'timeout',
         'wait',

@@ -350,7 +350,7 @@ def test_the_plan_has_every_quarter_and_the_first_one_first():
 
     assert summary.as_csv(summary.Step._fields, summary.steps(found, [])).splitlines() == [
         COLUMNS,
-        'replace now,now,db1,sda,,ACME,,1,1,',
+        'replace it now,now,db1,sda,,ACME,,1,1,',
         'order,now,,,,ACME,,1,1,',
         'order,2027-Q3,,,,ACME,,1,1,',
         'order,2029-Q1,,,,C,,2,1,',
@@ -399,7 +399,7 @@ def test_a_plan_says_what_is_to_do_in_full_where_that_is_known():
 
     assert [step for step in summary.steps(found, []) if step.drive] == [
         ('replace bay 3', 'now', 'db1', 'sda', '', 'ACME', '', 1, 1, 'words'),
-        ('replace now', 'now', 'db1', 'sdb', '', '', '', 1, 1, ''),
+        ('replace it now', 'now', 'db1', 'sdb', '', '', '', 1, 1, ''),
     ]
 
 
@@ -708,7 +708,7 @@ def test_the_document_has_groups_at_risk_with_the_first_step_in_words():
 
     assert document['groups_at_risk'] == [
         {**each.facts, 'first_step': step}
-        for each, step in zip(GROUPS, ['sda: replace now', 'wait | a day', None])
+        for each, step in zip(GROUPS, ['sda: replace it now', 'wait | a day', None])
     ]
     assert (document['group_count'], list(document['states'])) == (
         3,
@@ -819,7 +819,7 @@ and 3 checks with a problem: 2 a, 1 b
 
 plan:
   step                 by           host  drive  model  firmware  drives  hosts  why
-  replace now          now          db1   sda    A      1              1      1
+  replace it now       now          db1   sda    A      1              1      1
   order                now                       A      -              1      1
   order                no forecast               -      -              1      1
   update the firmware                            A      1              2      2  words
@@ -866,7 +866,7 @@ GROUPS = [
             'label': 'next',
             'code': 'replace-next',
             'why': 'old',
-            'to_do': 'replace now',
+            'to_do': 'replace it now',
         },
     ),
     at_risk(
@@ -880,7 +880,7 @@ GROUP_LINES = """1 drive on 1 host: 1 ok
 
 groups at risk:
   db1   raid1 of 2, as of yesterday
-        first step: sda: replace now
+        first step: sda: replace it now
   db22  raid5 of 3
         first step: wait a day
   db3   raid1 of 2
@@ -911,7 +911,7 @@ def test_the_heading_shows_twelve_groups_drives_of_the_plan_and_models(count):
     )
     found.groups.add(at_risk(number) for number in range(10, 10 + count))
     lines = list(table.heading(found, []))
-    starts = ('  db', '  replace now', '  M')
+    starts = ('  db', '  replace it now', '  M')
     more = [
         '  and 1 more; --html and --json list them',
         '  and 2 more; --plan and --json list all',

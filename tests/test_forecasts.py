@@ -85,7 +85,7 @@ def test_a_site_may_judge_it_instead_of_what_is_used(tmp_path):
     result = run('--report', drive_path('intel-worn'), '--thresholds', str(tmp_path / 'mine.json'))
 
     assert result.code == 1
-    assert 'intel_worn endurance_time_left 192 days' in result.first_line
+    assert 'intel_worn: rated endurance lasts 192 days' in result.first_line
     assert '(warning below 1y)' in result.first_line
     assert perfdata(result.text)['intel_worn_endurance_time_left'][2:4] == (
         '31557600:',

@@ -60,7 +60,7 @@ def test_a_check_reads_every_drive_of_the_scan(machine):
 
     states = [line.split()[:2] for line in lines[:-1] if not line.startswith('note')]
     assert {name for _, name in states} == NAMES
-    assert first.startswith('SMART CRITICAL - da0 smart_status: FAILED')
+    assert first.startswith('SMART CRITICAL - da0: health status FAILED')
     assert sorted(state for state, _ in states) == sorted(state for _, state in DRIVES.values())
 
 

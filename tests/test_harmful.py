@@ -80,9 +80,9 @@ def test_such_a_drive_is_not_read_and_every_output_says_so(machine, tmp_path):
     [told] = [each for each in document['drives'] if each['name'] == 'sda']
 
     assert asked(machine) == {'/dev/sdb'}
-    assert text.startswith(f'SMART WARNING - sda [reading-harms] {MODEL} is not read')
+    assert text.startswith('SMART WARNING - sda is not read: ')
     assert '"read": true' in text and 'watch' not in text
-    assert '; [firmware] copy the data, then update the firmware; 2 drives' in text.splitlines()[0]
+    assert '; copy the data, then apply the patch ' in text.splitlines()[0]
     assert (told['state'], told['code'], told['action']) == ('WARNING', 'reading-harms', 'firmware')
 
 
@@ -126,7 +126,7 @@ def test_a_database_of_the_site_can_forbid_reading(machine, tmp_path, where):
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps({**DATA, 'date': '2999-01-01', 'advisories': [ban]}))
 
-    assert run(machine, tmp_path, '-d', '/dev/sdb').startswith('SMART CRITICAL - sdb [reading-har')
+    assert run(machine, tmp_path, '-d', '/dev/sdb').startswith('SMART CRITICAL - sdb is not read: ')
     assert asked(machine) == set()
 
 
@@ -138,7 +138,7 @@ def test_a_recorded_report_of_such_a_drive_is_judged(tmp_path):
         [*command, str(tmp_path / 'a.txt')], capture_output=True, text=True, cwd=ROOT, check=False
     )
 
-    assert '; [firmware] update the firmware' in done.stdout
+    assert '; [firmware] apply the patch ' in done.stdout
     assert 'watch' not in done.stdout and '-- ' not in done.stdout.replace('  --  ', '')
 
 

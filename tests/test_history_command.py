@@ -144,7 +144,7 @@ def test_the_growth_that_smartds_log_proves_is_there_at_the_first_check(tmp_path
     done = machine.run(START, 'history', '--import', '-d', '/dev/sda')
 
     assert ' 3 lines' in done.first_line and ' 1 damaged lines' in done.first_line
-    assert 'crc_errors grew by 4 ' in machine.check(START).first_line
+    assert 'CRC errors grew by 4 ' in machine.check(START).first_line
 
 
 def test_the_import_hides_serial_numbers(tmp_path):

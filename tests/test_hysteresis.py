@@ -92,7 +92,7 @@ def test_an_alert_ends_and_says_why_it_lasts(tmp_path):
     for hours, degrees in ((0, 56), (1, 52), (24, 50)):
         machine.holds(sda=disk(a194=degrees))
         first = machine.check(START + hours * HOUR).first_line
-        assert first.startswith('SMART WARNING - sda temperature'), hours
+        assert first.startswith('SMART WARNING - sda: temperature'), hours
     assert f' {degrees} C (warning ' in first and ' 3 C lower ' in first
 
     assert machine.check(START + 25 * HOUR).first_line.startswith('SMART OK')

@@ -520,19 +520,15 @@ def test_a_file_beyond_any_report_is_refused_unread():
 
 
 NOTHING = {'device': {'type': 'sat', 'protocol': 'ATA'}, 'model_name': 'X'}
-RECORD = 'contains no SMART data: {}; record with smartctl -x'
+RECORD = 'contains no SMART data: {}; record with: smartctl -x --json PATH'
 IDENTITY = RECORD.format('only the identity of the drive')
 NO_SMART = (
-    'has no SMART: device lacks SMART capability; behind a RAID or USB bridge it may need '
-    'a type (TYPE@PATH)'
+    'has no SMART: device lacks SMART capability; give a RAID or USB device a type (TYPE@PATH)'
 )
-DISABLED = (
-    'has SMART disabled, so it does not monitor itself and its status means nothing; '
-    'enable it: smartctl -s on PATH'
-)
+DISABLED = 'has SMART disabled, so its status means nothing; enable it: smartctl -s on PATH'
 VOLUME = (
-    'is a RAID volume or virtual disk, not a drive, so it has no SMART; address the drives behind it, '
-    'for example megaraid,N@/dev/bus/0 or cciss,N@/dev/sg0 (see smartctl --scan)'
+    'is a RAID volume or virtual disk, so it has no SMART; name the drives behin'
+    'd it: smartctl --scan lists them'
 )
 SUDO = (
     'cannot be read: sudo asks for a password, so the sudoers rule for this call is '
@@ -557,7 +553,10 @@ WITHOUT_VERDICT = {
     'signal': (
         {**NOTHING, **smartctl(status=-9)},
         DriveError,
-        'cannot be read: smartctl was terminated by signal 9; see dmesg -T, or run smartctl by hand',
+        (
+            'cannot be read: smartctl was terminated by signal 9; check the kernel log: '
+            'dmesg -T; or run smartctl by hand'
+        ),
     ),
     'unsupported': ({**NOTHING, 'smart_support': {'available': False}}, DriveError, NO_SMART),
     'unsupported and off': (
@@ -579,13 +578,15 @@ WITHOUT_VERDICT = {
     'no identity': (
         {**NOTHING, **smartctl(status=2), 'model_name': ''},
         DriveError,
-        'did not identify itself (IDENTIFY or INQUIRY failed): not a drive of this type, or it no '
-        'longer responds; check path and type (TYPE@PATH), and the kernel log: dmesg -T',
+        (
+            'did not identify itself (IDENTIFY or INQUIRY failed); check path, type and '
+            'the kernel log: dmesg -T'
+        ),
     ),
     'errors': (
         smartctl(messages=[('Odd words', 'error'), ('others', 'error')]),
         DriveError,
-        'cannot be read: smartctl reports "Odd words"',
+        ('cannot be read: smartctl reports "Odd words"; run smartctl by hand: smartctl -x PATH'),
     ),
     'standby': (
         {
@@ -607,7 +608,7 @@ WITHOUT_VERDICT = {
             'smart_status': {'passed': True},
         },
         DriveIsNoDrive,
-        'is not a disk (tape), so it has no SMART',
+        'is not a disk (tape), so it has no SMART; exclude it: --ignore PATH',
     ),
     'volume': (
         {

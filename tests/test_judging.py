@@ -25,7 +25,8 @@ from smart_attributes.model import (
     State,
     Statistic,
 )
-from smart_attributes.work.statements import finding, findings, headline
+from smart_attributes.work.alerts import headline
+from smart_attributes.work.statements import finding, findings
 
 OK, WARNING, CRITICAL, UNKNOWN = State.OK, State.WARNING, State.CRITICAL, State.UNKNOWN
 
@@ -362,7 +363,7 @@ def test_a_firmware_defect_tells_when_it_bites(changed, hours, state, words):
     assert (reading.state, reading.has_remedy, reading.verdict) == (
         state,
         not changed,
-        f'firmware HPD5{fix}: drive and data are lost for good{words}; update the firmware',
+        f'firmware HPD5{fix}: drive and data are lost for good{words}',
     )
 
 
@@ -759,10 +760,11 @@ def test_a_model_without_entry_is_said_aloud_in_the_state_that_was_asked_for(
     )
 
     assert found.state is state
-    assert found.reading._replace(verdict='') == Reading(
+    assert found.reading._replace(verdict='', brief='', action='') == Reading(
         'unknown_model', 0, '', Source('attributes.json'), '', state
     )
-    assert [word for word in words if word not in found.reading.verdict] == []
+    said = f'{found.reading.verdict}; {found.reading.action}'
+    assert [word for word in words if word not in said] == []
 
 
 @pytest.mark.parametrize(
@@ -775,7 +777,7 @@ def test_a_table_without_identity_and_health_status_is_not_ok(model, status, sta
     found = judgement_of(verdict_on(report, rules=judging.Rules(unknown_model=OK)), 'unknown_model')
 
     assert found.state is state
-    assert ('draft' in found.reading.verdict) is (state is OK)
+    assert ('draft' in found.reading.action) is (state is OK)
 
 
 @pytest.mark.parametrize(
@@ -819,7 +821,7 @@ def test_a_firmware_defect_counts_from_the_hours_of_this_very_drive(rows, state,
     found = judgement_of(verdict_on(report, rules=judging.Rules(now=DAY_0)), 'firmware_advisory')
 
     assert (found.state, words in found.reading.verdict) == (state, True)
-    assert found.reading._replace(verdict='') == Reading(
+    assert found.reading._replace(verdict='', brief='', action='') == Reading(
         'firmware_advisory', 0, '', Source('acme-manual, erratum 3 (2026-05)'), '', state
     )
 

@@ -66,7 +66,7 @@ def test_what_grew_came_and_went_stands_below_the_table(machine, since, told):
     """
     text = machine.run(START + 60 * DAY, 'triage', '--scan', '--since', since).text.splitlines()
     start = next(number for number, line in enumerate(text) if line.startswith('since '))
-    end = text.index('work list:')
+    end = text.index('to do:')
 
     assert text[start + 1 : end] == [f'  {line}' for line in told]
     assert [line for line in text[:start] for words in told if words in line] == []

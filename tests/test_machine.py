@@ -125,8 +125,10 @@ def test_a_scan_that_left_out_what_may_be_a_drive_is_not_whole():
         (
             {'status': -9},
             'smartctl-failed',
-            'cannot be read: smartctl was terminated by signal 9; see dmesg -T, or run smartctl '
-            'by hand',
+            (
+                'cannot be read: smartctl was terminated by signal 9; check the kernel log: '
+                'dmesg -T; or run smartctl by hand'
+            ),
         ),
     ],
 )
@@ -238,7 +240,7 @@ APART = 'start the checks of one drive at different times, or increase -t'
         (
             {'outcome': 'too late'},
             'not-reached',
-            'was not read: because; check fewer drives, or increase -t',
+            'was not read: because; check fewer drives at once, or increase -t',
         ),
         ({'outcome': 'met'}, 'in-use', f'was not read: because; {APART}'),
         (

@@ -361,14 +361,14 @@ def test_every_family_has_its_help_its_labels_and_its_samples():
             'Recommended action, as a code and in words; the value is always 1',
             ('device', 'action', 'to_do'),
             [
-                (('sda', 'watch', 'watch: look again in a month'), 1),
+                (('sda', 'watch', 'look again in a month'), 1),
                 (('sdb', 'read', 'find out why it cannot be read'), 1),
             ],
         ),
         'smart_drive_further_action': (
             'Further action that other findings of the drive need; the value is always 1',
             ('device', 'action', 'to_do'),
-            [(('sda', 'order', 'order a replacement now (cautious forecast)'), 1)],
+            [(('sda', 'order', 'order a replacement now'), 1)],
         ),
         'smart_run_state': (
             'State of the run itself (no drives, missing drives, configuration errors); ' + states,

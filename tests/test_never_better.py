@@ -864,7 +864,7 @@ def test_a_cloned_template_begins_anew_with_a_warning_for_a_day(machine):
     assert scan(machine, START + 23 * HOUR, **others).code == 1
     assert scan(machine, START + 25 * HOUR, **others).code == 0
     result = scan(machine, START + 26 * HOUR, sda=D)
-    assert 'EEEE5555' in result.first_line and 'BBBB2222' not in result.text
+    assert 'EEEE5555' in result.text and 'BBBB2222' not in result.text
 
 
 def test_a_machine_that_becomes_virtual_misses_its_drives_until_root_says_so(machine):
@@ -954,8 +954,8 @@ def test_growth_is_a_floor_only_as_long_as_its_alert_lasts(plain):
         (asleep(), '[order-copy] order a replacement, copy the data first'),
         (
             UNREADABLE,
-            '[read] find out why it cannot be read; also [order-copy] order a replacement, copy '
-            'the data first',
+            '[read] give a USB or RAID device a type (TYPE@/dev/sda); also [order-copy] order a '
+            'replacement, copy the data first',
         ),
     ],
     ids=['asleep', 'unreadable'],
@@ -965,8 +965,8 @@ def test_a_drive_that_is_not_read_keeps_the_action_of_its_finding(plain, said, a
     before = scan(plain, START, sda=disk(a197=6))
     after = scan(plain, START + HOUR, sda=said)
 
-    assert '; [order-copy] order a replacement, copy the data first' in before.first_line
-    assert f'; {action}; ' in after.first_line
+    assert '; [order-copy] order a replacement, copy the data first' in before.text
+    assert f'; {action}  ' in after.text
 
 
 def test_heat_does_not_hide_that_data_must_be_copied(plain):
@@ -976,8 +976,8 @@ def test_heat_does_not_hide_that_data_must_be_copied(plain):
 
     copy = '[order-copy] order a replacement, copy the data first'
     assert (before.code, after.code) == (2, 1)
-    assert f'; [cooling] look at the cooling; also {copy}; ' in before.first_line
-    assert f'; {copy}; ' in after.first_line
+    assert f'; [cooling] look at the cooling; also {copy}  ' in before.text
+    assert f'; {copy}  ' in after.text
 
 
 @pytest.mark.parametrize('limit', [{'warning': '200'}, {'warning': None}])

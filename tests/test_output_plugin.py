@@ -58,7 +58,7 @@ def test_the_worst_drive_stands_first_and_the_values_last():
     lines, state = render(NEW, WORN)
 
     assert state is WARNING
-    assert lines[0].startswith('SMART WARNING - sdb ')
+    assert lines[0].startswith('SMART WARNING - sdb: ')
     assert lines[1:] == [
         LINE_B,
         LINE_A,
@@ -198,13 +198,12 @@ def test_a_first_line_that_is_too_long_is_cut_in_all_its_parts():
             [WORN],
             'x',
             0,
-            'x; sdb endurance_used 86 % (warning above 85); [order] order a replacement; 1 drive: '
-            '1 warning',
+            'x; sdb: endurance_used 86 % (warning above 85): order a replacement; 1 drive: 1 warning',
         ),
         ([drive('sda')], '', 0, '1 drive: 1 ok'),
         ([], 'x' * 30, 20, 20),
         ([], '', 4, 4),
-        ([NEW], '', 20, 20 + len('; 1 drive: 1 ok')),
+        ([NEW], '', 20, len('most worn: sda endurance_used 3 %; 1 drive: 1 ok')),
     ],
 )
 def test_the_first_line_has_up_to_three_parts(verdicts, extra, most, line):

@@ -155,7 +155,7 @@ def test_a_drive_that_is_gone_from_an_address_that_is_checked_is_named(tmp_path:
     machine.holds(sda=disk(), sdb=absent())
 
     told = machine.check(START + HOUR)
-    assert told.code == 1 and told.first_line.startswith('SMART WARNING - sdb [drive-gone] ')
+    assert told.code == 1 and told.first_line.startswith('SMART WARNING - sdb has been missing ')
     assert 'SERIAL02' in told.line_of('sdb')
     assert [line.split()[0] for line in told.text.splitlines() if '  ACME ' in line] == [
         'WARNING',

@@ -520,6 +520,7 @@ def test_an_attribute_at_its_threshold_is_worse_when_it_is_prefail(prefail, stat
         VERDICTS['threshold'][2],
         state,
         drive_limit=36,
+        brief='attribute 5 Some_Name failed',
     )
 
 
@@ -538,14 +539,12 @@ VERDICTS = {
     'silent': (
         drive(SILENT, exit_status=4),
         'smart_status',
-        'not reported, because the drive stopped answering while it was read; check again, then '
-        'run: dmesg -T',
+        'not reported, because the drive stopped answering while it was read',
     ),
     'nothing': (
         drive(),
         'smart_status',
-        'report not understood: it contains neither the SMART health status nor counters of the '
-        'drive; record it again: smartctl --json -x',
+        'neither health status nor counters reported',
     ),
 }
 

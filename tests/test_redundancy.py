@@ -815,11 +815,11 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
         ),
         (
             sentences.busy(RAID1._replace(activity='recover')),
-            'md0 (raid1, /srv) is rebuilding (recover): wait',
+            'md0 (raid1, /srv) is rebuilding (recover)',
         ),
         (
             sentences.busy(RAID1._replace(activity='replace', progress=0.4)),
-            'md0 (raid1, /srv) is replacing a member (replace 0 %): wait',
+            'md0 (raid1, /srv) is replacing a member (replace 0 %)',
         ),
         (
             sentences.last_copy(RAID1._replace(missing=1), True),
@@ -901,25 +901,25 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
         ),
         (
             sentences.no_redundancy(RAID1, named('sda1', '/srv', NAME_OF_41)),
-            f'no redundancy known for /srv (sda1, {CUT}): copy the data first',
+            f'no redundancy known for /srv (sda1, {CUT})',
         ),
         (
             sentences.no_redundancy(group('sda1', 'single', 'sda'), named('sda1')),
-            'no redundancy known for sda1: copy the data first',
+            'no redundancy known for sda1',
         ),
         (
             sentences.no_redundancy(
                 group('sda2', 'single', kind='partition', members=(IDLE,)), [IDLE]
             ),
-            'no redundancy known for sda2 (backup, ext4, not mounted): copy the data first',
+            'no redundancy known for sda2 (backup, ext4, not mounted)',
         ),
         (
             sentences.unknown(RAID1._replace(unknown=LONG)),
-            f'redundancy of md0 (raid1, /srv) not known: {"x" * 197}...; copy the data first',
+            f'redundancy of md0 (raid1, /srv) not known: {"x" * 197}...',
         ),
         (
             sentences.unknown(RAID1),
-            'redundancy of md0 (raid1, /srv) not known; copy the data first',
+            'redundancy of md0 (raid1, /srv) not known',
         ),
         (
             sentences.only_aside(RAID1, [JOURNAL]),

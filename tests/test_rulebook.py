@@ -137,7 +137,7 @@ def test_a_failed_drive_stays_critical_whatever_is_wrong_with_a_file(config, mis
     result = checked(config, '--report', HGST)
 
     assert result.code == 2
-    assert result.first_line.startswith('SMART CRITICAL - hgst_failed smart_status: FAILED')
+    assert result.first_line.startswith('SMART CRITICAL - hgst_failed: health status FAILED')
     told = [line for line in result.text.splitlines() if line.startswith('UNKNOWN ')]
     assert any('site.json' in line and words in line for line in told), result.text
     assert 'inside check_smart_attributes' not in result.text

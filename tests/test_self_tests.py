@@ -227,6 +227,7 @@ def test_a_test_of_a_drive_that_may_be_older_is_at_least_as_old():
                 Source('self-test log'),
                 f'Short offline: {FAILED} at 100 h',
                 State.CRITICAL,
+                brief='Short offline self-test failed',
             ),
         ),
     ],

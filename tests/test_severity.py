@@ -217,7 +217,7 @@ def test_failed_says_in_the_first_line_what_was_lost():
     """Not the attribute that made it fail: lost data say more to whoever is called at night."""
     first = run('--report', drive_path('hgst-failed')).text.splitlines()[0]
 
-    assert 'smart_status: FAILED; reported_uncorrect 12038 (critical above 100)' in first
+    assert 'health status FAILED, 12038 uncorrectable errors: ' in first
 
 
 @pytest.mark.parametrize(

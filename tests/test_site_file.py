@@ -201,7 +201,10 @@ def test_a_drive_whose_presence_is_optional_is_not_missed(tmp_path):
     another = machine.check(START + 2 * HOUR, '--scan')
 
     assert (optional.code, 'drive-gone' in optional.text) == (0, False)
-    assert (another.code, another.text.count('[drive-gone]')) == (1, 2)  # in the first line, too
+    assert (another.code, another.text.count('has been missing')) == (
+        1,
+        2,
+    )  # in the first line, too
     assert another.line_of('sdc').startswith('WARNING')
 
 

@@ -662,7 +662,7 @@ CLASSIC_ROW = (
     '9 Power_On_Hours          0x0032   100   100   000    Old_age   Always       -       7'
 )
 STATISTIC_ROW = '0x01  0x010  4            3188  ---  Power-on Hours'
-RECORD = 'contains no SMART data: {}; record with smartctl -x'
+RECORD = 'contains no SMART data: {}; record with: smartctl -x --json PATH'
 
 
 @pytest.mark.parametrize(
@@ -901,11 +901,8 @@ def test_the_counters_of_a_sas_drive_come_from_several_lines(text, expected):
     )
 
 
-DISABLED = (
-    'has SMART disabled, so it does not monitor itself and its status means nothing; '
-    'enable it: smartctl -s on PATH'
-)
-NO_REPORT = 'is not a smartctl report; record one with smartctl -x, preferably with --json'
+DISABLED = 'has SMART disabled, so its status means nothing; enable it: smartctl -s on PATH'
+NO_REPORT = 'is not a smartctl report; record with: smartctl -x --json PATH'
 REFUSALS = {
     'empty': ('', DriveError, RECORD.format('it is empty, because smartctl printed nothing')),
     'foreign list': ('Product: broom\nVendor: ACME\nDevice: none\n', NotAReport, NO_REPORT),
@@ -925,7 +922,10 @@ REFUSALS = {
     'words': (
         '=== START OF X ===\nThat FAILED here\n',
         DriveError,
-        'cannot be read: smartctl reports "That FAILED here"',
+        (
+            'cannot be read: smartctl reports "That FAILED here"; run smartctl by hand: '
+            'smartctl -x PATH'
+        ),
     ),
     'asleep': (
         BANNER + 'Device is in STANDBY mode, exit(2)\n',
@@ -935,7 +935,7 @@ REFUSALS = {
     'tape': (
         'smartctl 7.2\nVendor: X\nDevice type: tape\n',
         DriveIsNoDrive,
-        'is not a disk (tape), so it has no SMART',
+        'is not a disk (tape), so it has no SMART; exclude it: --ignore PATH',
     ),
     'iSCSI': (
         'smartctl 7.2\nVendor: X\nTransport protocol: iSCSI\n',

@@ -101,7 +101,7 @@ def test_every_face_tells_which_drive_cannot_be_judged(
 
 @simulated
 @pytest.mark.parametrize(
-    'given, last, advice', [('', 4, ' (TYPE@PATH);'), ('sat@', 2, ' other than sat;')]
+    'given, last, advice', [('', 4, ' (TYPE@/dev/sda);'), ('sat@', 2, ' other than sat;')]
 )
 def test_nobody_is_told_to_give_a_type_who_gave_one(machine, given, last, advice):
     """Of a drive that says who it is and gives no data."""
@@ -340,7 +340,7 @@ def test_a_controller_that_moved_is_not_a_dead_drive(machine, monkeypatch, addre
     found = surveyed(machine, monkeypatch, '-d', address, '--expect', '1')
 
     [verdict] = found.verdicts
-    assert verdict.code == 'controller-moved' and f'; write {right}' in verdict.problem
+    assert verdict.code == 'controller-moved' and f'write {right}' in verdict.step
     assert found.failures == ()
 
 
@@ -414,8 +414,8 @@ REFUSED = SudoRefused(
 @pytest.mark.parametrize(
     'address, words',
     [
-        ('/dev/sr0', ' an optical drive;'),
-        ('/dev/vda', ' (virtio or Xen);'),
+        ('/dev/sr0', ' an optical drive (the sudoers rule excludes it on purpose);'),
+        ('/dev/vda', ' (virtio or Xen) (the sudoers rule excludes it on purpose);'),
         ('/dev/my/disk', 'allow this path'),
         ('sntasmedia@/dev/sda', 'check_smart_attributes sudoers -d sntasmedia@/dev/sda'),
         (

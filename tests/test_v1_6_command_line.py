@@ -186,7 +186,7 @@ def test_everything_that_icinga_passes_is_accepted_and_silent(three, words):
     result = run(*words.format(path=three.path).split())
 
     assert result.code == 1
-    assert result.first_line.startswith('SMART WARNING - sda endurance_used 86 % ')
+    assert result.first_line.startswith('SMART WARNING - sda: rated endurance used 86 % ')
     assert "'sda_power_cycles'=" in result.text and '(check)' not in result.text
 
 
@@ -311,7 +311,7 @@ def test_a_service_with_r_misses_only_its_own_drives(fake, tmp_path):
     found = check('-r', both)
 
     assert [each.code for each in told] == [0, 0, 0, 0], told
-    assert found.code == 1 and ' sdz [drive-gone] ' in found.first_line, found.text
+    assert found.code == 1 and ' sdz has been missing ' in found.first_line, found.text
     selects = command_line.Before(both).named(()).selects
     assert [path for path in ('/dev/zero', '/dev/sdz', '/dev/full') if selects(path)] == [
         '/dev/zero',

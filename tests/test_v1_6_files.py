@@ -123,7 +123,7 @@ def test_it_is_said_beside_a_failing_drive_and_to_a_person(tmp_path):
     old = database(tmp_path / 'db.json', Mine=entry(LIMITS))
     result = check('-dbj', old, of='hgst-failed')
 
-    assert result.first_line.startswith('SMART CRITICAL - hgst_failed ')
+    assert result.first_line.startswith('SMART CRITICAL - hgst_failed: ')
     for text in (
         result.first_line,
         *(
@@ -259,7 +259,7 @@ def test_limits_of_this_version_are_taken_behind_ucfgj(tmp_path):
     file.write_text(json.dumps({'metrics': {'endurance_used': {'warning': '10'}}}))
 
     assert check('-ucfgj', str(file)).first_line.startswith(
-        'SMART WARNING - intel_s3500_healthy endurance_used 12 %'
+        'SMART WARNING - intel_s3500_healthy: rated endurance used 12 %'
     )
 
 

@@ -138,21 +138,29 @@ def test_paths_of_drives_are_none_of_these(path):
 
 
 VOLUME = (
-    'is a RAID volume or virtual disk, not a drive, so it has no SMART; address the drives behind '
-    'it, for example megaraid,N@/dev/bus/0 or cciss,N@/dev/sg0 (see smartctl --scan)'
+    'is a RAID volume or virtual disk, so it has no SMART; name the drives behin'
+    'd it: smartctl --scan lists them'
 )
 
 
 @pytest.mark.parametrize(
     'answer, code, words',
     [
-        (('X1', 'CD/DVD', '', ''), 'not-a-drive', 'is not a disk (CD/DVD), so it has no SMART'),
+        (
+            ('X1', 'CD/DVD', '', ''),
+            'not-a-drive',
+            'is not a disk (CD/DVD), so it has no SMART; exclude it: --ignore PATH',
+        ),
         (
             ('X1', 'disk', 'iSCSI', ''),
             'iscsi-volume',
             'is an iSCSI volume; check its drives in the storage system',
         ),
-        (('X DVD-ROM', '', '', ''), 'not-a-drive', 'is an optical drive, so it has no SMART'),
+        (
+            ('X DVD-ROM', '', '', ''),
+            'not-a-drive',
+            'is an optical drive, so it has no SMART; exclude it: --ignore PATH',
+        ),
         (('LSI Logical Volume', 'disk', 'SAS (SPL-4)', ''), 'raid-volume', VOLUME),
         (('QEMU Virtual disk', 'disk', '', ''), 'raid-volume', VOLUME),
         (('X1', '', '', '6' + '0' * 31), 'raid-volume', VOLUME),

@@ -298,7 +298,7 @@ GOOD = json.dumps(
                 'serial': 'BAD',
                 'state': 'CRITICAL',
                 'text': 'CRITICAL: pending 16, critical above 8',
-                'to_do': 'replace now',
+                'to_do': 'replace it now',
             }
         ],
     }

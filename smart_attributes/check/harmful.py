@@ -22,7 +22,7 @@ def harmed(devices: Sequence[Device], site: Site, config: str) -> dict[Device, R
     models_by_device = {device: model for device, model in models.items() if model}
     rules = list(_rules(site, config, list(models_by_device.values()))) if models_by_device else []
     return {
-        device: _error(rule, model)
+        device: _error(rule)
         for device, model in models_by_device.items()
         for rule in rules
         if any(fits(pattern, model) for pattern in rule.get('models', ()))
@@ -43,9 +43,9 @@ def _rules(site: Site, config: str, models: Sequence[str]) -> Iterator[Json]:
         yield from (rule for rule in file.data.get('advisories', ()) if rule.get('read') is False)
 
 
-def _error(rule: Json, model: str) -> ReadingHarms:
+def _error(rule: Json) -> ReadingHarms:
     return ReadingHarms(
-        f'{model} is not read, so it is not judged: {rule["effect"]}',
+        f'is not read: {rule["effect"]}',
         step=f'{rule["action"]}; then allow reading with "read": true in a limits file '
         '(doc/reference/harmful-drives.md)',
         state=str(rule.get('state', 'warning')),

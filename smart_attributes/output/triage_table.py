@@ -1,7 +1,7 @@
 """The table of `triage`, with the drives to replace first at the top.
 
-Rows have two forms: one line per drive or, on a narrow terminal, two lines and a third one for
-findings. A pipe has no width and gets one line per drive, for grep and less -S, unless COLUMNS is
+Rows have two forms: one line per drive or, on a narrow terminal, a line of numbers and, below it,
+the findings. A pipe has no width and gets one line per drive, for grep and less -S, unless COLUMNS is
 set to a width. A pipe never gets bars.
 """
 
@@ -27,21 +27,28 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-# These colors have a contrast of at least 3.9 with black and with white. Yellow on white has only
+# These colors have a contrast of 4.46 or more with black and with white. Yellow on white has only
 # 1.1.
 BARS = {
     State.OK: 'color(28)',
     State.WARNING: 'color(130)',
-    State.CRITICAL: 'color(160)',
-    State.UNKNOWN: 'color(129)',
+    State.CRITICAL: 'color(131)',
+    State.UNKNOWN: 'color(98)',
 }
 COLOURS = {**BARS, State.CRITICAL: f'bold {BARS[State.CRITICAL]}'}
 NAMES = ('host', 'drive', 'bay', 'model', 'serial')
 NUMBERS = ('used', 'until', 'spare', 'temp', 'age', 'written')
 RIGHT = ('spare', 'temp', 'age')
-SPARED = ('temp', 'spare', 'age')  # columns omitted on a narrow terminal, in this order
-WORDS = {'until': 'until ', 'spare': 'spare '}
-GAP = 2
+SPARED = (
+    'written',
+    'spare',
+    'bay',
+    'age',
+    'temp',
+    'until',
+    'used',
+)  # omitted on a narrow terminal, in this order
+GAP = 2  # columns between two cells
 ROOM = 36  # minimum width of findings in columns, with one line per drive
 INDENT = 10  # columns, for lines below the first line
 NO_BARS = '', ''
@@ -50,7 +57,6 @@ WIDEST = 10_000  # columns that rich can fill in reasonable time
 _SIZE = 80, 24  # assumed if a terminal does not report its size
 BAR = 8  # characters
 NAMED = 12  # maximum number of drives named in one row of the work list
-BEGUN = 16  # a finding is cut only if at least this many characters fit
 MODEL, SERIAL, PLACE, WHAT = 40, 40, 60, 2000  # characters at most
 
 
@@ -104,11 +110,11 @@ def print_rows(shown: Sequence[DriveRow], told: Iterable[tuple[State, str]] = ()
     signs = _signs(screen)
     widest = _widths(shown, kept, signs)
     if _width(shown, kept, widest) > screen.width:
-        _print_cards(shown, kept, screen, widest, signs)
+        _print_narrow(shown, kept, screen, widest, signs)
     elif screen.is_terminal:
-        screen.print(_lines(shown, kept, widest, signs))
+        screen.print(_lines(shown, (*kept, 'what'), widest, signs))
     else:
-        _print_plain(_lines(shown, kept, widest, signs), screen)
+        _print_plain(_lines(shown, (*kept, 'what'), widest, signs), screen)
 
 
 def _print_plain(table: Table, console: Console) -> None:
@@ -137,16 +143,20 @@ def _lines(
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style='bold')
-    for title in ('state', *kept):
+    titles = [name for name in kept if name != 'what']
+    for title in ('state', *titles):
         table.add_column(title, no_wrap=True, justify='right' if title in RIGHT else 'left')
-    table.add_column('what', overflow='fold')
+    if 'what' in kept:
+        table.add_column('what', overflow='fold')
     for row in shown:
         # Text, never markup: a drive's name may be "[red]".
         cells = [
             _used(row, signs, widest['used']) if name == 'used' else Text(getattr(row, name))
-            for name in kept
+            for name in titles
         ]
-        table.add_row(Text(row.state.name, COLOURS[row.state]), *cells, Text('; '.join(row.what)))
+        if 'what' in kept:
+            cells.append(Text('; '.join(row.what)))
+        table.add_row(Text(row.state.name, COLOURS[row.state]), *cells)
     return table
 
 
@@ -180,115 +190,44 @@ def _width(shown: Sequence[DriveRow], kept: Sequence[str], widest: Mapping[str, 
     twice.
     """
     longest = max((len('; '.join(row.what)) for row in shown), default=0)
-    bars = widest['bar'] if 'used' in kept else 0
-    return (
-        len(State.CRITICAL.name)
-        + sum(max(widest[name], len(name)) + 1 for name in kept)
-        + bars
-        + 1
-        + max(min(longest, ROOM), longest // 3)
-    )
+    return _columns_width(kept, widest) + GAP + max(min(longest, ROOM), longest // 3)
 
 
-def _print_cards(
+def _columns_width(names: Sequence[str], widest: Mapping[str, int]) -> int:
+    """Return the width of the state and these columns."""
+    cells = sum(GAP + max(widest[name], len(name)) for name in names)
+    return len(State.CRITICAL.name) + cells + (widest['bar'] if 'used' in names else 0)
+
+
+def _print_narrow(
     shown: Sequence[DriveRow],
     kept: Sequence[str],
-    console: Console,
+    screen: Console,
     widest: Mapping[str, int],
     signs: tuple[str, str],
 ) -> None:
+    """Print a line of columns for each drive and, if it is not OK, its identity and its findings
+    below.
+    """
     from rich.text import Text
 
-    begin = INDENT + _name_width(widest, console.width) + GAP
-    fields = _fields(kept, widest, console.width, begin)
-    for row in shown:
-        numbers = _number_line(row, fields, widest, signs)
-        if row.state is State.OK:
-            lines = [_ok_line(row, numbers, widest, console.width)]
-        else:
-            lines = [_name_line(row, widest, console.width)]
-            if numbers.plain:
-                lines.append(Text(' ' * begin) + numbers)
-            if row.what:
-                words = fitting(row.what, console.width - INDENT)
-                lines.append(Text(' ' * INDENT + words, COLOURS[row.state]))
-        for line in lines:
-            line.rstrip()
-            console.print(line, no_wrap=True, overflow='ellipsis')
-
-
-def _name_line(row: DriveRow, widest: Mapping[str, int], width: int) -> Text:
-    from rich.text import Text
-
-    line = Text(row.state.name.ljust(INDENT), COLOURS[row.state])
-    line.append(f'{row.host} {row.drive}'.lstrip().ljust(_name_width(widest, width)), 'bold')
-    for part in (row.bay, row.model, row.serial):
-        if part:
-            line.append(f'  {part}', 'not bold default')
-    return line
-
-
-def _name_width(widest: Mapping[str, int], width: int) -> int:
-    return min(widest['drive'] + widest.get('host', -1) + 1, width // 4)
-
-
-def _ok_line(row: DriveRow, numbers: Text, widest: Mapping[str, int], width: int) -> Text:
-    """Return the only line of an OK drive: its name, its numbers and, if there is room, its
-    identity.
-    """
-    line = _name_line(row._replace(bay='', model='', serial=''), widest, width)
-    line.append(' ' * GAP).append_text(numbers)
-    for part in filter(None, (*row.what, row.bay, row.model, row.serial)):
-        room = width - len(line) - GAP
-        line.append(
-            f'{" " * GAP}{part}' if room >= min(len(part), BEGUN) else '', 'not bold default'
-        )
-    return line
-
-
-def _fields(
-    kept: Sequence[str], widest: Mapping[str, int], width: int, begin: int = INDENT
-) -> list[str]:
-    """Return the columns that fit.
-
-    A column is omitted first if its bad values also appear as findings.
-
-    begin: width of the text to the left of the numbers.
-    """
-    fields = [name for name in NUMBERS if name in kept]
+    columns = [name for name in kept if name not in ('model', 'serial')]
     for name in SPARED:
-        if begin + sum(_field_width(field, widest) for field in fields) > width and name in fields:
-            fields.remove(name)
-    return fields
-
-
-def _field_width(name: str, widest: Mapping[str, int]) -> int:
-    return widest[name] + len(WORDS.get(name, '')) + (widest['bar'] if name == 'used' else GAP)
-
-
-def _number_line(
-    row: DriveRow, fields: Sequence[str], widest: Mapping[str, int], signs: tuple[str, str]
-) -> Text:
-    """Return the numbers of a drive, aligned with the numbers of other drives."""
-    from rich.text import Text
-
-    line = Text()
-    for name in fields:
-        text, room = getattr(row, name), _field_width(name, widest)
-        if name == 'used' and text:
-            line.append_text(_used(row, signs, widest[name]))
-        elif text:
-            line.append(
-                (
-                    ' ' * GAP
-                    + WORDS.get(name, '')
-                    + (text.rjust(widest[name]) if name in RIGHT else text)
-                ).ljust(room)
+        if _columns_width(columns, widest) > screen.width and name in columns:
+            columns.remove(name)
+    with screen.capture() as captured:
+        screen.print(_lines(shown, columns, widest, signs))
+    heading, *lines = captured.get().splitlines()
+    print(heading.rstrip())
+    for row, line in zip(shown, lines):
+        print(line.rstrip())
+        if row.state is not State.OK:
+            identity = ', '.join(part for part in (row.model, row.serial) if part)
+            text = (
+                '; '.join((f'{identity}: {row.what[0]}', *row.what[1:])) if row.what else identity
             )
-        else:
-            line.append(' ' * room)
-    line.rstrip()
-    return line
+            for folded in _folded(text, screen.width, ' ' * INDENT):
+                screen.print(Text(folded, COLOURS[row.state]))
 
 
 # --- the cells of a row: plain text and bars ------------------------------------------------------
@@ -359,31 +298,21 @@ def until(case: Case, now: float) -> str:
 
 
 def work_list(items: Sequence[Item], counted: str) -> list[str]:
-    """Return the work list and, below it, a line with the number of drives by state and the most
-    urgent drive.
-
-    A drive's action and reason are complete; only the effect of its groups may be cut. counted: the
-    numbers as text.
+    """Return what is to do for each drive and, below it, a line with the number of drives by state
+    and the most urgent drive. counted: the numbers as text.
     """
     width, shown = console(WIDEST).width, [each for each in items if each.action != actions.NOTHING]
-    lines = ['work list:'] if shown else []
-    for each, others in _alike(shown):
-        place = f' ({sentence(each.place.where, PLACE)})' if each.place.where else ''
-        place += f', {listed(others, NAMED)}' if others else ''
-        more = each.step.why if each.step else each.unknown
-        told = '; '.join(
-            filter(None, (f'{each.drive}{place}: {each.to_do}: {each.reason}', also(each)))
-        )
-        folded = _folded(told, width, '  ')
-        room = width - len(folded[-1]) - len('; ')
-        folded[-1] += (
-            f'; {sentence(more, min(room, WHAT))}'
-            if more and more != each.why and room >= BEGUN
-            else ''
-        )
-        lines += folded
-        if each.place.locate:  # not wrapped, so that it can be pasted
-            lines.append(f'      locate LED: {visible(each.place.locate)}')
+    lines = ['to do:'] if shown else []
+    for item, others in _alike(shown):
+        place = f' ({sentence(item.place.where, PLACE)})' if item.place.where else ''
+        names = f'{item.drive}{place}' + (f', {listed(others, NAMED)}' if others else '')
+        groups = item.step.why if item.step else item.unknown
+        parts = [f'{names}: {item.to_do}: {item.reason}', also(item)]
+        if groups != item.why:  # else they are the reason
+            parts.append(sentence(groups, WHAT))
+        lines += _folded('; '.join(part for part in parts if part), width, '  ')
+        if item.place.locate:  # not wrapped, so that it can be pasted
+            lines.append(f'      locate LED: {visible(item.place.locate)}')
     first = f'; most urgent: {shown[0].drive}: {shown[0].to_do}' if shown else ''
     return [*lines, *_folded(counted + first, width)]
 
@@ -432,24 +361,3 @@ def bar(filled: float, full: str, empty: str) -> str:
     if 0 < filled < 1:
         count = max(1, min(count, BAR - 1))
     return full * count + empty * (BAR - count)
-
-
-def fitting(what: Sequence[str], width: int) -> str:
-    """Return as many findings as fit, the start of the next finding if there is room, and the
-    number of the rest.
-    """
-    whole = '; '.join(what)
-    if len(whole) <= width:
-        return whole
-    kept = next(
-        (count for count in range(len(what) - 1, 0, -1) if len(_counted(what, count)) <= width), 0
-    )
-    first, rest = ''.join(f'{each}; ' for each in what[:kept]), len(what) - kept - 1
-    end = f'...; {rest} more' if rest else '...'
-    begun = what[kept][: max(width - len(first) - len(end), 0)].rstrip()
-    return _counted(what, kept) if kept and len(begun) < BEGUN else first + begun + end
-
-
-def _counted(what: Sequence[str], kept: int) -> str:
-    """Return the first *kept* findings, and the number of the remaining findings."""
-    return f'{"; ".join(what[:kept])}; {len(what) - kept} more'
