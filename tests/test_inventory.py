@@ -38,9 +38,8 @@ TWIN = disk('sdc', 'A1', '5000c500a1b2c3d4')
 EMPTY, LATE = slot(0, DriveAbsent('is not there')), slot(1, DriveNotReached('was not read'))
 VOLUME = Read(Device('/dev/sdv', name='sdv'), DriveIsNoDrive('is a RAID volume'))
 NO_DRIVES = (
-    'no drives to check: smartctl --scan found none, or patterns exclude them all, or all slots '
-    'are empty; name drives with -d, for example -d /dev/sda, or use --no-drives ok on machines '
-    'without drives'
+    'no drives to check: none found, all excluded, or all slots empty; name drives with -d, or use '
+    '--no-drives ok on machines without drives'
 )
 GONE = Read(Device('/dev/sdx', name='sdx'), DriveAbsent('is not there'))
 

@@ -225,7 +225,7 @@ def test_drives_that_are_asked_again_keep_nobody_waiting():
 
 
 BY_HAND = ' '.join(asked(SDA).command)
-SLOW = 'the drive may be failing: run smartctl by hand, or increase --drive-timeout and -t'
+SLOW = 'run it by hand: smartctl -x PATH; or increase --drive-timeout and -t'
 APART = 'start the checks of one drive at different times, or increase -t'
 
 

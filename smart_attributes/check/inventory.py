@@ -392,9 +392,8 @@ def nobody(stage: Reads, drives: Inventory, settings: RunSettings) -> tuple[Stat
         return State.OK, 'no drives, as expected (--expect 0)'
     return State.UNKNOWN, Coded(
         'no-drives',
-        'no drives to check: smartctl --scan found none, or patterns exclude them '
-        'all, or all slots are empty; name drives with -d, for example -d '
-        '/dev/sda, or use --no-drives ok on machines without drives',
+        'no drives to check: none found, all excluded, or all slots empty; name drives with -d, '
+        'or use --no-drives ok on machines without drives',
     )
 
 

@@ -194,7 +194,7 @@ def _unread(answer: Answer) -> DriveError:
             'in-use',
             step=_APART,
         )
-    slow = 'the drive may be failing: run smartctl by hand, or increase --drive-timeout and -t'
+    slow = 'run it by hand: smartctl -x PATH; or increase --drive-timeout and -t'
     steps = {
         'timeout': ('timeout', slow),
         'cut short': ('timeout', slow),

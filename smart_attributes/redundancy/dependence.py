@@ -215,8 +215,8 @@ def _as_degraded(verdict: Verdict) -> Verdict:
     """Return the verdict; CRITICAL on a missing drive."""
     if not _is_gone(verdict):
         return verdict
-    words = 'whether a group lacks a member is not known'
-    return verdict._replace(state=State.CRITICAL, details=(*verdict.details, words))
+    words = f'{verdict.problem}, and whether a group lacks a member is not known'
+    return verdict._replace(state=State.CRITICAL, problem=words)
 
 
 def _placed(drive: Located, names: Sequence[str]) -> Located:
@@ -300,8 +300,8 @@ def _with_degraded(verdict: Verdict, groups: Sequence[Group]) -> Verdict:
     if not degraded or not _is_gone(verdict):
         return verdict
     lacks = 'lacks' if len(degraded) == 1 else 'lack'
-    words = f'{listed_names(degraded, 2)} {lacks} a member'
-    return verdict._replace(state=State.CRITICAL, details=(*verdict.details, words))
+    words = f'{verdict.problem}, and {listed_names(degraded, 2)} {lacks} a member'
+    return verdict._replace(state=State.CRITICAL, problem=words)
 
 
 def disks(device: Device, system: System = LINUX) -> tuple[str, ...]:
