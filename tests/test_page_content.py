@@ -74,10 +74,10 @@ def test_a_drive_whose_use_is_not_known_says_so(depends, count):
 
 def test_further_actions_of_a_drive_are_on_the_page():
     """In the plain table, and in the data that the script reads."""
-    also = [{'action': 'cable', 'to_do': 'look at the cable'}]
+    also = [{'action': 'cable', 'to_do': 'check the cable'}]
     text = shown([drive('sda', 'watch', 'WARNING', to_do='watch: ...', why='pending 2', also=also)])
 
-    assert '<strong>Watch: ...</strong><span>Also look at the cable</span><span>pending 2' in text
+    assert '<strong>Watch: ...</strong><span>Also check the cable</span><span>pending 2' in text
     assert data_of(text)['drives'][0]['also'] == also
 
 

@@ -423,7 +423,7 @@ def test_a_further_action_of_a_line_is_read_by_its_code():
         CRITICAL,
         'sda',
         'ACME X1',
-        'temperature 90 C, critical above 70; [cooling] look at the cooling; also [order] order a '
+        'temperature 90 C, critical above 70; [cooling] check the cooling; also [order] order a '
         'replacement by 2027-03-04 (cautious forecast); also [firmware] update the firmware',
     )
     (told,) = Reader(METRICS).drives([line], (), Origin('db1', (), 0, NOW))
@@ -450,7 +450,7 @@ def test_a_line_of_a_drive_that_was_not_read_keeps_the_action_of_its_last_findin
         ('watch', [10 * DAY], ('look again in a month', '2026-11-22')),
         ('watch', [], ('look again in a month', None)),
         ('replace', [400 * DAY], ('replace it now', None)),
-        ('order-copy', [], ('order a replacement, copy the data first', '2026-11-22')),
+        ('order-copy', [], ('copy the data now, and order a replacement', '2026-11-22')),
     ],
 )
 def test_the_date_of_an_order_stands_in_words_only_where_it_is_the_action(action, left, due):

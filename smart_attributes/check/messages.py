@@ -9,7 +9,7 @@ from ..errors import Coded
 from ..knowledge import patterns
 from ..model import Report, State, Verdict
 from ..typed import TYPE_CHECKING, Any, NamedTuple
-from ..wording import plural
+from ..wording import listed, plural
 from . import inventory
 from .rulebook import Judge
 
@@ -97,7 +97,7 @@ def missing(run: Run) -> tuple[Demand, ...]:
     count = 'the only drive is missing'
     if len(gone) > 1:
         count = f'{len(gone)} of {plural(present + len(gone), "drive")} are missing'
-        count = f'{count}, including {gone[0].device.name}'
+        count = f'{count} ({listed([drive.device.name for drive in gone], 3)})'
     return (
         (
             State.CRITICAL if is_critical else run.settings.history.gone,

@@ -12,7 +12,7 @@ from .device_types import CONTROLLERS
 # type was given.
 QUOTE, A_TYPE = '{}', '{type}'
 # Parts of several sentences.
-SUDOERS = 'print the rule for /etc/sudoers.d: check_smart_attributes sudoers'
+SUDOERS = 'run check_smart_attributes sudoers, and save its output in /etc/sudoers.d'
 ADVICE = 'give the type: -d sat@PATH'
 DISABLED = 'has SMART disabled, so its status means nothing'
 ENABLE = 'enable it: smartctl -s on PATH'
@@ -162,19 +162,19 @@ CAUSES = (
         "try adding '-d 3ware,N'",
         'raid-volume',
         'is a RAID volume of a 3ware controller',
-        'address its drives as 3ware,N@/dev/twa0 (or twl0, twe0)',
+        'use its drives instead: 3ware,N@/dev/twa0 (or twl0, twe0)',
     ),
     Cause(
         "try adding '-d megaraid,N'",
         'raid-volume',
         'is a RAID volume of a MegaRAID controller',
-        'address its drives as megaraid,N@/dev/bus/0 (see smartctl --scan)',
+        'use its drives instead: megaraid,N@/dev/bus/0, with N from: smartctl --scan',
     ),
     Cause(
         r"(?:requires option|try (?:adding )?)[ \t]*'-d ([^,'\n]+,[^'\n]*)'",
         'raid-volume',
         'is a RAID volume',
-        f'address its drives as {QUOTE}@PATH, with a number for each letter',
+        f'use its drives instead: {QUOTE}@PATH, with a number for each letter',
     ),
     Cause(
         r'(Device \d+(?: \d+)? does not exist|No (?:drive|device connected)\b[^\n]*)',
@@ -191,8 +191,8 @@ CAUSES = (
     Cause(
         rf'{SLOT}[^\n]*failed: INQUIRY failed',
         'empty-slot',
-        'is an empty slot, or its drive is dead: INQUIRY failed',
-        "see which in the RAID controller's own tool",
+        'does not answer (INQUIRY failed): its slot is empty, or it is dead',
+        "look at this slot with the RAID controller's own tool",
     ),
     Cause(
         r'\[areca_disk[^\n]*failed: (.+)',
@@ -241,7 +241,7 @@ CAUSES = (
         rf'{OPEN}[^\n]*?(No such (?:device|file)\b[^\n]*)',
         'no-such-device',
         f'was not found: {QUOTE}',
-        'check the path and slot, smartctl --scan lists the existing drives',
+        'compare the path with: smartctl --scan; if it is right, check slot and cable',
     ),
     Cause(
         '(Un(?:known|supported) USB bridge .*)',
