@@ -87,7 +87,7 @@ def wrong(verdict: Verdict) -> list[str]:
         'action': told.action == needed(first, risk),
         'first printed': line.startswith(statements.finding(first)),
         'printed': f'; [{told.action}] {told.to_do}' in line,
-        'reason': told.reason.startswith(first.words or statement(first.reading)),
+        'reason': told.reason.startswith((first.words or statement(first.reading)).rstrip(')')),
         'about data': first.reading.metric not in ABOUT_DATA or told.action not in CHEAP,
         'lost': all(
             code in codes or URGENCY.index(code) > URGENCY.index(told.action)
