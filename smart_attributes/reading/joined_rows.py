@@ -263,6 +263,12 @@ def _row(line: str, table: Table | None) -> Kind | None:
     return _labelled(line)
 
 
+def is_whole(line: str) -> bool:
+    """Return whether a line is a whole row, or has a known label and a value of its form."""
+    row = _row(line, None)
+    return bool(row and row.is_whole(line))
+
+
 def _labelled(line: str) -> Kind | None:
     """Return the kind of a line with a known label, whole or cut; None if it has no such label."""
     name, value = _parts(line)

@@ -14,6 +14,8 @@ from collections.abc import Sequence
 
 from ..constants import LONGEST_PASTED_LINE, MOST_LINES
 from ..errors import NotAReport
+from . import joined_rows
+from .pysmart import REGISTERS, classic
 
 # --- transfer encodings -------------------------------------------------------------------
 
@@ -230,11 +232,12 @@ _WORDS = re.compile(
     r'LBA_of_first_error|collection|Completion|Uncorrectable|Temperature|asc=\w+, ascq=\w+\]|'
     r'Min/Max -?\d+/\d+\)'
 )
+_IN_NUMBER = re.compile(r'.*(?:\b0x[0-9a-f]*\n[0-9a-f]+|\d\n\d+)')
 _BEGINS = re.compile(r'\s*(?:\||0x[0-9a-f]{2}\s|\d{1,3} +[A-Za-z_]|[A-Z][\w /-]+:|===|#|Error \d)')
 
 
 def _unbroken(lines: Sequence[str]) -> list[str]:
-    """Join lines that were broken at a column, within words as well: words tell that."""
+    """Join lines that were broken at a column, within words and numbers as well."""
     width = max(map(len, lines))
     pairs = [pair for pair in zip(lines, lines[1:]) if len(pair[0]) == width]
     if not any(_is_broken(*pair) for pair in pairs):
@@ -251,4 +254,14 @@ def _unbroken(lines: Sequence[str]) -> list[str]:
 
 
 def _is_broken(line: str, following: str) -> bool:
-    return any(word.start() < len(line) < word.end() for word in _WORDS.finditer(line + following))
+    """Return whether a line of the full width ends within a word or a number of smartctl."""
+    if any(word.start() < len(line) < word.end() for word in _WORDS.finditer(line + following)):
+        return True
+    row, attribute = line.strip(), classic(line.strip()).partition(' ')[0]
+    if not (attribute or REGISTERS.match(row)) or not _IN_NUMBER.fullmatch(f'{row}\n{following}'):
+        return False
+    # A number of its own completes a row that was wrapped between words.
+    if joined_rows.is_whole(f'{row} {following}'):
+        return False
+    # One that is higher than an attribute's can be all that is left of the next attribute.
+    return not (attribute and following.isdigit() and int(attribute) < int(following) < 256)
