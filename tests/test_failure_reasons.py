@@ -534,7 +534,22 @@ def test_whatever_tells_something_is_judged(report, is_asked):
     assert content.emptiness(report, is_asked) is None
 
 
-RECORD = 'contains no SMART data: {}; record with smartctl -x'
+NO_DRIVE = (
+    'contains no SMART data: it describes no drive; '
+    'call smartctl -x PATH; smartctl --scan lists the paths'
+)
+NOT_ASKED = (
+    'contains no SMART data: smartctl was not asked for them; '
+    'call smartctl with -x, or at least with -i -H -A'
+)
+IDENTITY = (
+    'contains no SMART data: only the identity of the drive; '
+    'call smartctl with -x; a USB bridge or a RAID controller may need -d TYPE, too'
+)
+EMPTY = (
+    'contains no SMART data: it is empty, because smartctl printed nothing; '
+    'call smartctl -x PATH as root in a terminal, where it says why'
+)
 NOTHING = {'is_identified': False, 'complaint': ''}
 REMAINS = {'device_type': 'sat', 'is_identified': True, 'complaint': ''}
 
@@ -549,23 +564,23 @@ REASONS = [
     (
         without_data(**{**REMAINS, 'is_asked': False}),
         'report-without-data',
-        RECORD.format('smartctl was not asked for them'),
+        NOT_ASKED,
     ),
     (
         without_data(**{**REMAINS, 'complaint': 'x' * 300}),
         'smartctl-failed',
         'cannot be read: smartctl reports "' + 'x' * 157 + '..."',
     ),
-    (without_data(**NOTHING), 'report-without-data', RECORD.format('it describes no drive')),
+    (without_data(**NOTHING), 'report-without-data', NO_DRIVE),
     (
         without_data(**REMAINS),
         'report-without-data',
-        RECORD.format('only the identity of the drive'),
+        IDENTITY,
     ),
     (
         without_data(**REMAINS, exit_status=1),
         'report-without-data',
-        RECORD.format('only the identity of the drive'),
+        IDENTITY,
     ),
     (
         without_data(**REMAINS, exit_status=2),
@@ -598,12 +613,12 @@ REASONS = [
     (
         no_report('', None),
         'report-empty',
-        RECORD.format('it is empty, because smartctl printed nothing'),
+        EMPTY,
     ),
     (
         no_report(' \n', 0),
         'report-empty',
-        RECORD.format('it is empty, because smartctl printed nothing'),
+        EMPTY,
     ),
     (
         no_report('', 3),

@@ -34,9 +34,12 @@ class Cause(NamedTuple):
     sentence: str  # QUOTE is replaced by the first group of the pattern that matched
 
 
-def no_data(reason: str) -> str:
-    """Return the sentence for a text without SMART data. reason: a clause."""
-    return f'contains no SMART data: {reason}; record with smartctl -x'
+CALL = 'call smartctl -x PATH; smartctl --scan lists the paths'
+
+
+def no_data(reason: str, step: str) -> str:
+    """Return the sentence for a text without SMART data. reason, step: clauses."""
+    return f'contains no SMART data: {reason}; {step}'
 
 
 # The first pattern that matches is used, so specific patterns come before general ones. There are
@@ -346,16 +349,19 @@ CAUSES = (
     Cause(
         'ABSOLUTELY NO WARRANTY|^smartmontools release',
         'not-a-report',
-        no_data('it is the version of smartctl'),
+        no_data('it is the version of smartctl', CALL),
     ),
     Cause(
         r'^(?:# )?\S.* -d \S+ # .* device',
         'not-a-report',
-        no_data('it is a list of devices (smartctl --scan)'),
+        no_data(
+            'it is a list of devices (smartctl --scan)',
+            'call smartctl -x for each of them, with its -d TYPE',
+        ),
     ),
     Cause(
         r'\] (?:detected|opened)$|^(?:ATA|NVMe) device successfully opened',
         'report-without-data',
-        no_data('smartctl only opened the drive'),
+        no_data('smartctl only opened the drive', 'call it with -x, and without -d test'),
     ),
 )

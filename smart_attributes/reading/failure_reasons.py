@@ -22,7 +22,7 @@ from ..errors import (
 )
 from ..words import clean
 from .device_types import CONTROLLERS
-from .failure_causes import A_TYPE, CAUSES, DISABLED, QUOTE, UNSUPPORTED, no_data
+from .failure_causes import A_TYPE, CALL, CAUSES, DISABLED, QUOTE, UNSUPPORTED, no_data
 
 # smartctl prints its errors near the top, in lines shorter than 200 characters. A drive can report
 # any text, and the running time of the expressions below grows with the cube of the line length.
@@ -108,7 +108,10 @@ def no_report(text: str, exit_status: int | None = None) -> DriveError:
             'smartctl-failed',
         )
     if is_empty:
-        return DriveError(no_data('it is empty, because smartctl printed nothing'), 'report-empty')
+        step = 'call smartctl -x PATH as root in a terminal, where it says why'
+        return DriveError(
+            no_data('it is empty, because smartctl printed nothing', step), 'report-empty'
+        )
     return NotAReport(
         'is not a smartctl report; record one with smartctl -x, preferably with --json'
     )
@@ -143,17 +146,19 @@ def without_data(
     if is_unsupported:
         return _error('smart-unsupported', UNSUPPORTED)
     if not is_asked:
-        return DriveError(no_data('smartctl was not asked for them'), 'report-without-data')
+        step = 'call smartctl with -x, or at least with -i -H -A'
+        return DriveError(no_data('smartctl was not asked for them', step), 'report-without-data')
     if complaint:
         return DriveError(
             f'cannot be read: smartctl reports "{clean(complaint, _REASON)}"',
             'smartctl-failed',
         )
     if not device_type and not is_identified:
-        return DriveError(no_data('it describes no drive'), 'report-without-data')
+        return DriveError(no_data('it describes no drive', CALL), 'report-without-data')
     if exit_status & 6:
         return _failed(exit_status, is_identified, device_type)
-    return DriveError(no_data('only the identity of the drive'), 'report-without-data')
+    step = 'call smartctl with -x; a USB bridge or a RAID controller may need -d TYPE, too'
+    return DriveError(no_data('only the identity of the drive', step), 'report-without-data')
 
 
 def _failed(exit_status: int, is_identified: bool, device_type: str) -> DriveError:
