@@ -21,10 +21,10 @@ from ..errors import (
 )
 from ..model import Alias, Device, Identity, Read, Report, State, Verdict
 from ..reading import addresses
-from ..reading.same_drive import Known, aliases, distinct, never_one, note
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import local_day
 from ..words import clean
+from .same_drive import Known, aliases, distinct, never_one, note
 
 if TYPE_CHECKING:
     from ..history.drive_records import Change

@@ -6,9 +6,9 @@ import os
 from collections.abc import Sequence
 
 from ..model import Device
-from . import system
-from .device_types import controller
-from .system import Disk, System, disks_of, partitioned
+from ..reading import system
+from ..reading.device_types import controller
+from ..reading.system import Disk, System, disks_of, partitioned
 
 
 def reached(device: Device, disks: Sequence[Disk]) -> Sequence[str]:
