@@ -11,14 +11,13 @@ from collections.abc import Callable, Sequence
 from ..errors import DriveError
 from . import report_date
 from .failure_reasons import BANNER
-from .pysmart import Lines, lines_by_kind
+from .pysmart import Lines, lines_by_kind, value_of
 
 _BANNER = re.compile(BANNER + r'\d')
 # "smartctl -A -d sat /dev/sda", as typed: the type and the path of the device
 _TYPED = re.compile(r'\bsmartctl\b(?: .*?(-d *\S+))?.*?\s(/dev/[\w./-]+)')
 _MODEL = ('device model', 'model number', 'product', 'device')
-_SERIAL = ('serial number',)
-_STATUS = ('smart overall-health self-assessment test result', 'smart health status')
+STATUS = ('smart overall-health self-assessment test result', 'smart health status')
 _BLANKED = re.compile(r'[xX]{3}|([^A-Za-z0-9])\1\1')  # "S3Z9XXXXXXX", "****"
 
 
@@ -47,10 +46,10 @@ def as_one(lines: Sequence[str]) -> Lines:
 
 def _is_one_drive(calls: Sequence[Lines], lines: Sequence[str]) -> bool:
     """Return whether nothing contradicts that the calls are about one drive."""
-    models = {_value(call, _MODEL) for call in calls} - {''}
-    serials = {_value(call, _SERIAL) for call in calls} - {''}
+    models = {value_of(call.fields, *_MODEL) for call in calls} - {''}
+    serials = {call.fields.get('serial number', '') for call in calls} - {''}
     devices = {match.groups() for line in lines for match in _TYPED.finditer(line)}
-    nameless = [call for call in calls if _is_table(call) and not _value(call, _MODEL)]
+    nameless = [call for call in calls if _is_table(call) and not value_of(call.fields, *_MODEL)]
     if any(len(different) > 1 for different in (models, serials, devices, nameless)):
         return False
     return all(map(_is_named, [*_twice(calls, _is_table), *_twice(calls, _is_status)]))
@@ -66,15 +65,8 @@ def _is_named(call: Lines) -> bool:
     """Return whether a call has a serial number that nobody has made unreadable: two drives of one
     model may both be "S3Z9XXXXXXX".
     """
-    serial = _value(call, _SERIAL)
+    serial = call.fields.get('serial number', '')
     return bool(re.search(r'\d', serial)) and not _BLANKED.search(serial)
-
-
-def _value(call: Lines, labels: Sequence[str]) -> str:
-    for label in labels:
-        if call.fields.get(label):
-            return call.fields[label]
-    return ''
 
 
 def _is_table(call: Lines) -> bool:
@@ -82,7 +74,7 @@ def _is_table(call: Lines) -> bool:
 
 
 def _is_status(call: Lines) -> bool:
-    return bool(_value(call, _STATUS))
+    return bool(value_of(call.fields, *STATUS))
 
 
 def _by_date(calls: Sequence[Lines]) -> list[Lines]:

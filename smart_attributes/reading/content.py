@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ..constants import HIGHEST_COUNTER, LARGEST_FILE, LONGEST_SEARCHED_LINE
 from ..errors import Coded, DriveError, NotAReport
 from ..model import AttributeRow, ErrorEntry, Report, SelfTest, Statistic
-from ..typed import TYPE_CHECKING, Json
+from ..typed import TYPE_CHECKING, Json, T
 
 if TYPE_CHECKING:
     from typing import Any
@@ -197,6 +197,20 @@ def fraction_of(data: Json, key: str) -> float | None:
     if isinstance(value, str) and re.fullmatch(r'\d{1,30}(?:[.,]\d{1,9})?', value.strip()):
         return float(value.strip().replace(',', '.'))
     return float(value) if type(value) in (int, float) and 0 <= value < HIGHEST_COUNTER else None
+
+
+def present(values: Mapping[str, T | None]) -> dict[str, T]:
+    """Return the values that a report has."""
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def first_number(numbers: Iterable[int | None]) -> int | None:
+    """Return the first number that is not 0, or else 0; None if a report has none of them.
+
+    An empty log page has only zeros, but another page may have the number.
+    """
+    printed = [number for number in numbers if number is not None]
+    return next(filter(None, printed), 0 if printed else None)
 
 
 # --- reports --------------------------------------------------------------------------------------

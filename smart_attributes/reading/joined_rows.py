@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ..constants import LONGEST_LINE
 from ..typed import NamedTuple
 from . import pysmart
-from .pysmart import NVME_LOG, classic, is_row
+from .pysmart import NVME_LOG, classic, is_row, label_and_value
 
 
 class Kind(NamedTuple):
@@ -87,7 +87,8 @@ _WORDS = r'[A-Za-z(=][^:]*$|\d\) ==|[-\d]+$'
 _STATISTIC = _kind(r'(?:0x[0-9a-f]{2}|\d{1,3})\s+(?:0x[0-9a-f]{3}\s|=)', is_row, _WORDS)
 _CUT_COUNTERS = re.compile(r'(?:re?a?d?|wr?i?t?e?|ve?r?i?f?y?):?$')
 _COUNTERS = _kind(
-    r'(?:read|write|verify):', lambda line: pysmart.ERROR_COUNTERS.fullmatch(_parts(line)[1])
+    r'(?:read|write|verify):',
+    lambda line: pysmart.ERROR_COUNTERS.fullmatch(label_and_value(line)[1]),
 )
 _TABLES: Sequence[Table] = (
     _ATTRIBUTES,
@@ -271,12 +272,12 @@ def is_whole(line: str) -> bool:
 
 def _labelled(line: str) -> Kind | None:
     """Return the kind of a line with a known label, whole or cut; None if it has no such label."""
-    name, value = _parts(line)
+    name, value = label_and_value(line)
     form = _PATTERNS.get(name)
     if form and name != ' '.join(line.lower().split()):
         return _kind('', _fits(form), r'\[|asc')
     if _LONG.match(line):
-        return _kind('', lambda whole: _parts(whole)[1], _REST)
+        return _kind('', lambda whole: label_and_value(whole)[1], _REST)
     for label, form in _PATTERNS.items():
         is_front = not value and len(name) >= _LEAST and label.startswith(name) and label != name
         is_back = len(name) > 2 and label.endswith(name) and form.fullmatch(value)
@@ -285,16 +286,8 @@ def _labelled(line: str) -> Kind | None:
     return None
 
 
-def _parts(line: str) -> tuple[str, str]:
-    """Return the label of a line in lower case, and its value; without a colon, the line and ''."""
-    name, separator, value = line.partition(':')
-    if not separator:
-        name, _, value = line.partition(' = ')
-    return ' '.join(name.lower().split()), value.strip()
-
-
 def _fits(form: re.Pattern[str]) -> Callable[[str], object]:
-    return lambda line: form.fullmatch(_parts(line)[1])
+    return lambda line: form.fullmatch(label_and_value(line)[1])
 
 
 def _goes_on(line: str, kind: Kind, following: str) -> bool:

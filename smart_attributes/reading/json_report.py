@@ -370,7 +370,7 @@ def _derived(data: Json) -> dict[str, int]:
     """
     metrics = ('endurance_used', 'spare_available')
     numbers = {metric: integer_at(data, f'{metric}.current_percent') for metric in metrics}
-    return {metric: number for metric, number in numbers.items() if number is not None}
+    return content.present(numbers)
 
 
 def _self_tests(data: Json) -> tuple[SelfTest, ...]:
@@ -417,7 +417,7 @@ def _nvme(data: Json) -> dict[str, int]:
         values[f'{limit}_temp_threshold'] = integer_at(
             data, f'nvme_composite_temperature_threshold.{limit}'
         )
-    return {key: value for key, value in values.items() if value is not None}
+    return content.present(values)
 
 
 def _nvme_errors(table: list[Json]) -> tuple[NvmeError, ...]:
@@ -448,10 +448,7 @@ def _scsi(data: Json, other_text: str) -> dict[str, float]:
     """
     values: dict[str, float | None] = {}
     for key, paths in content.SCSI_NUMBERS.items():
-        printed = [integer_at(data, path) for path in paths]
-        numbers = [number for number in printed if number is not None]
-        # A temperature page with only zeros is empty, but another page may have the temperature.
-        values[key] = next(filter(None, numbers), numbers[0] if numbers else None)
+        values[key] = content.first_number(integer_at(data, path) for path in paths)
     values.update(_background(object_of(data, 'scsi_background_scan'), data))
     # smartctl 7.0 to 7.2 prints this number outside the JSON.
     defects = (
@@ -466,4 +463,4 @@ def _scsi(data: Json, other_text: str) -> dict[str, float]:
         for counter in content.ERROR_COUNTERS:
             value_of = content.fraction_of if counter == 'gigabytes_processed' else integer_of
             values[f'{command}.{counter}'] = value_of(counters, counter)
-    return {key: value for key, value in values.items() if value is not None}
+    return content.present(values)

@@ -17,7 +17,7 @@ from .completeness import NO_ERROR_LOG, NO_STATISTICS, cut_tables, missing, sent
 from .content import as_text, json_start, loaded, looks_like_json
 from .failure_reasons import BANNER, diagnose, examined, no_report, rows_unread, without_data
 from .json_report import parse as parse_json
-from .pysmart import POWER_ON, TEXT, Lines, digits, leading
+from .pysmart import POWER_ON, TEXT, Lines, digits, leading, value_of
 
 # Keys of smartctl's JSON; a line of its text. What another program printed has neither.
 _JSON_SIGNS = re.compile(r'"(?:json_format_version|svn_revision|smartctl|smart_status)"\s*:')
@@ -170,30 +170,24 @@ def _protocol(lines: Lines) -> str:
 
 def _identity(fields: Mapping[str, str], protocol: str) -> Identity:
     model, firmware = _model(fields, protocol)
-    namespace = {
-        label.partition(' ')[2].partition(' ')[2]: value
-        for label, value in fields.items()
-        if label.startswith('namespace ')
-    }
-    size = (
-        fields.get('sector size')
-        or fields.get('sector sizes')
-        or fields.get('logical block size')
-        or namespace.get('formatted lba size', '')
+    labelled = {re.sub(r'^namespace \d+ ', 'namespace ', name): fields[name] for name in fields}
+    size = value_of(
+        labelled,
+        'sector size',
+        'sector sizes',
+        'logical block size',
+        'namespace formatted lba size',
     )
     # "512 bytes logical, 4096 bytes physical" or "512 bytes logical/physical"
     physical_size = size.rpartition(', ')[2] if 'physical' in size else ''
-    capacity = (
-        fields.get('user capacity')
-        or namespace.get('size/capacity')
-        or namespace.get('capacity')
-        or fields.get('total nvm capacity', '')
+    capacity = value_of(
+        labelled,
+        'user capacity',
+        'namespace size/capacity',
+        'namespace capacity',
+        'total nvm capacity',
     )
-    wwn = (
-        fields.get('lu wwn device id')
-        or fields.get('logical unit id')
-        or namespace.get('ieee eui-64', '')
-    )
+    wwn = value_of(labelled, 'lu wwn device id', 'logical unit id', 'namespace ieee eui-64')
     rate = fields.get('rotation rate', '')
     return Identity(
         protocol=protocol,
@@ -237,16 +231,12 @@ def _string(fields: Mapping[str, str], label: str) -> str:
 
 def _smart_status(fields: Mapping[str, str]) -> tuple[bool | None, str]:
     """Return the drive's SMART health status, and its text if it has any."""
-    words = fields.get('smart overall-health self-assessment test result') or fields.get(
-        'smart health status', ''
-    )
+    words = value_of(fields, *calls.STATUS)
     word = re.match(r'(PASSED|OK|FAILED!?)(?![A-Za-z])', words)
-    if not word:
-        is_failure = 'FAIL' in words.upper() or 'asc' in words
-        return (False if is_failure else None), words
-    if word[1] not in ('PASSED', 'OK'):
-        return False, ''
-    return True, ''
+    if word:
+        return word[1] in ('PASSED', 'OK'), ''
+    is_failure = 'FAIL' in words.upper() or 'asc' in words
+    return (False if is_failure else None), words
 
 
 def _statistic(row: re.Match[str]) -> tuple[tuple[int, int], Statistic]:
@@ -260,15 +250,8 @@ def _pending_defects(lines: Lines) -> int | None:
     """Return how many sectors the Pending Defects log lists, or None if it was not read."""
     if 'pending defects log (gp log 0x0c)' not in lines.fields:
         return None
-    more = next(
-        (
-            label
-            for label in lines.fields
-            if label.startswith('... (') and 'entries not shown' in label
-        ),
-        '',
-    )
-    return len(lines.pending) + (leading(more.partition('(')[2]) or 0)
+    hidden = re.search(r'\.\.\. \((\d{1,19}) entries not shown', '\n'.join(lines.fields))
+    return len(lines.pending) + (int(hidden[1]) if hidden else 0)
 
 
 def _error_count(fields: Mapping[str, str]) -> int | None:
@@ -359,7 +342,7 @@ def _nvme(lines: Lines, passed: bool | None) -> dict[str, int]:
         values[f'{limit}_temp_threshold'] = leading(
             lines.fields.get(f'{limit} comp. temp. threshold', '')
         )
-    return {key: value for key, value in values.items() if value is not None}
+    return content.present(values)
 
 
 def _warning_bits(lines: Iterable[str]) -> int | None:
@@ -381,13 +364,7 @@ def _scsi(lines: Lines) -> dict[str, float]:
     fields = lines.fields
     values: dict[str, float | None] = {}
     for key, labels in TEXT['scsi_labels'].items():
-        numbers = [
-            number
-            for label in labels
-            for number in [leading(fields.get(label, ''))]
-            if number is not None
-        ]
-        values[key] = next(filter(None, numbers), numbers[0] if numbers else None)
+        values[key] = content.first_number(leading(fields.get(label, '')) for label in labels)
     hours = re.match(r'(?:minutes\s+)?(\d{1,9})', lines.last.get(POWER_ON, ''))
     values['power_on_hours'] = int(hours[1]) if hours else None
     if 'background scan results log' in fields or lines.background:
@@ -401,7 +378,7 @@ def _scsi(lines: Lines) -> dict[str, float]:
             values[f'{command}.{counter}'] = (
                 float(number.replace(',', '.')) if is_fraction else int(number)
             )
-    return {key: value for key, value in values.items() if value is not None}
+    return content.present(values)
 
 
 def _background(lines: Lines, age: float) -> dict[str, float | None]:
