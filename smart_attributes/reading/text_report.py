@@ -13,7 +13,7 @@ from ..model import ErrorEntry, Identity, NvmeError, Report, SelfTest, Statistic
 from ..words import clean
 from . import background_scan, calls, content, farm, joined_rows, pasted, pysmart, report_date
 from .background_scan import Result
-from .completeness import NO_ERROR_LOG, NO_STATISTICS, cut_tables, missing, sentences
+from .completeness import ALL, IS_ALL, IS_TEXT, NO_ERROR_LOG, NO_STATISTICS, cut, missing, sentences
 from .content import as_text, json_start, loaded, looks_like_json
 from .failure_reasons import BANNER, diagnose, examined, no_report, rows_unread, without_data
 from .json_report import parse as parse_json
@@ -448,9 +448,10 @@ def of_text(
     arguments: of smartctl, as returned by likely_arguments(). unread: the rows.
     """
     fields = lines.fields
-    places = {*fields, *_marks(text, fields)}
-    cut = cut_tables(report, arguments, places)
-    lost = [part for part in missing(report, arguments, places) if part not in cut]
+    places = {*fields, *_marks(text, fields), IS_TEXT}
+    if not ALL.isdisjoint(arguments) and not report.messages and not report.smart_status_text:
+        places.add(IS_ALL)
+    lost = missing(report, arguments, places)
     # Self-tests are numbered from 1 in each log.
     numbers = [0, *map(int, _TEST_NUMBER.findall(text))]
     if any(number not in (1, before + 1) for before, number in zip(numbers, numbers[1:])):
@@ -466,7 +467,8 @@ def of_text(
         rows.append('the registers of an error')
     if joined_rows.is_shifted([row.id for row in report.attributes]):
         rows.append('attributes that are not in the order of their numbers')
-    return tuple(sentences((), lost, [*rows, *cut]))
+    rows += cut(report, arguments, places)
+    return tuple(sentences((), lost, rows))
 
 
 def likely_arguments(text: str, fields: Mapping[str, str], protocol: str) -> frozenset[str]:
