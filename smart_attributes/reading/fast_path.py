@@ -163,7 +163,8 @@ def _is_plain_type(device_type: str) -> bool:
         return False
     if tunnel and not (tunnel == 'sat' and entry.is_scsi):
         return False
-    return entry.has_slot(numbers)
+    # smartctl itself refuses a number too many or too high
+    return numbers.isascii() and numbers.replace(entry.separator, '').isdigit()
 
 
 def _files_in(folder: str) -> list[str]:

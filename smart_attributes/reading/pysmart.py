@@ -250,6 +250,7 @@ ERROR_COUNTERS = re.compile(
     r'\s+'.join([*5 * [r'(\d{1,39})'], r'(\d{1,39}(?:[.,]\d{1,9})?)', r'(\d{1,39})'])
 )
 
+_NO_TEXT = '[No Information Found]'  # in place of an empty text
 POWER_ON = 'accumulated power on time, hours'
 # Two log pages contain this value. As in smartctl's JSON, the later page is used.
 _SAME_LABEL = {'number of hours powered up': POWER_ON}
@@ -318,6 +319,7 @@ def _add_line(line: str, lines: Lines) -> None:
     if is_complaint(line):
         lines.complaints.append(line)
     name, value = label_and_value(line)
+    value = '' if value == _NO_TEXT else value
     lines.fields.setdefault(name, value)
     lines.last[_SAME_LABEL.get(name, name)] = value
 

@@ -43,9 +43,11 @@ def parse_report(data: bytes) -> Report:
     text = as_text(data)
     if not _is_json(text):
         return parse(text)
-    # quoted or wrapped: outside of strings, JSON may have a blank for each end of a line
-    plain = text if _is_whole(text) else ' '.join(pasted.plain_lines(text))
-    return parse_json(plain if _is_whole(plain) else text)
+    if not _is_whole(text):
+        # quoted or wrapped: outside of strings, JSON may have a blank for each end of a line
+        plain = ' '.join(pasted.plain_lines(text))
+        text = plain if _is_whole(plain) else text
+    return parse_json(text)
 
 
 def _is_whole(text: str) -> bool:
@@ -193,7 +195,7 @@ def _identity(fields: Mapping[str, str], protocol: str) -> Identity:
         protocol=protocol,
         model=model,
         firmware=firmware,
-        serial=_string(fields, 'serial number'),
+        serial=fields.get('serial number', ''),
         wwn=content.wwn_of(''.join(wwn.split())),
         rotation=0 if rate == 'Solid State Device' else leading(rate),
         capacity=digits(capacity) or None,
@@ -211,8 +213,8 @@ def _model(fields: Mapping[str, str], protocol: str) -> tuple[str, str]:
     """
     if protocol != 'SCSI':
         return (
-            _string(fields, 'device model') or fields.get('model number', ''),
-            _string(fields, 'firmware version'),
+            value_of(fields, 'device model', 'model number'),
+            fields.get('firmware version', ''),
         )
     # Until 5.40: "Device: SEAGATE  ST373453LC       Version: 0006"
     old = re.fullmatch(r'(.*?)\s+Version: ?(.*)', fields.get('device', ''))
@@ -221,12 +223,6 @@ def _model(fields: Mapping[str, str], protocol: str) -> tuple[str, str]:
     return ' '.join(filter(None, (fields.get('vendor'), fields.get('product')))), fields.get(
         'revision', ''
     )
-
-
-def _string(fields: Mapping[str, str], label: str) -> str:
-    """Return a string of the IDENTIFY data, or '' if smartctl prints that the string is empty."""
-    value = fields.get(label, '')
-    return '' if value == '[No Information Found]' else value
 
 
 def _smart_status(fields: Mapping[str, str]) -> tuple[bool | None, str]:
