@@ -137,12 +137,8 @@ def _lines(data: dict[str, Any]) -> list[str]:
     """Return the nonblank lines of smartctl's text that its JSON has under numbered keys, in
     order.
     """
-    numbered = {
-        int(match[1]): value
-        for match, value in ((_KEY.fullmatch(key), value) for key, value in data.items())
-        if match
-    }
-    lines = [numbered[number] for number in sorted(numbered)]
+    keys = sorted(filter(_KEY.fullmatch, data), key=lambda key: int(key.split('_')[1]))
+    lines = [data[key] for key in keys]
     if not all(isinstance(line, str) for line in lines):
         raise ValueError('a line is not text')
     return [line for line in lines if line.strip()]
@@ -155,13 +151,11 @@ def _unusable(why: str) -> Coded:
 def _failure(stdout: bytes) -> Coded:
     """Return the reason that smartctl gives, or `NOTHING`."""
     try:
-        messages = _loaded(stdout).get('smartctl', {}).get('messages', ())
-        return next(
-            (
-                Coded('smartctl-message', clean(message['string'], LONGEST_STATEMENT))
-                for message in messages
-            ),
-            NOTHING,
-        )
-    except (ValueError, TypeError, KeyError, AttributeError):
+        smartctl = content.object_of(_loaded(stdout), 'smartctl')
+    except ValueError:
         return NOTHING
+    for message in content.objects_of(smartctl, 'messages'):
+        words = clean(content.text_of(message, 'string'), LONGEST_STATEMENT)
+        if words:
+            return Coded('smartctl-message', words)
+    return NOTHING
