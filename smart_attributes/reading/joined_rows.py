@@ -186,9 +186,9 @@ def joined(plain: Sequence[str]) -> Joined:
         for line in _INSIDE.split(both):
             page.add(line)
     page.close_line()
-    # Without a heading, single rows were pasted on purpose.
-    unread = [*page.unread, *(page.outside if page.has_attributes else ())]
-    return Joined(page.lines, list(dict.fromkeys(unread)))
+    if page.has_attributes:  # without a heading, single rows were pasted on purpose
+        page.unread += page.outside
+    return Joined(page.lines, list(dict.fromkeys(page.unread)))
 
 
 class _Page:

@@ -212,15 +212,12 @@ def plain_lines(text: str) -> list[str]:
 
 def _single_spaced(lines: list[str]) -> list[str]:
     """Remove every second line, if it is empty between nearly all lines."""
-    full = [at for at, line in enumerate(lines) if line]
-    apart = sum(after - before == 1 for before, after in zip(full, full[1:]))
-    if not full or apart * 5 > len(full) or len(full) < 6:
+    text = '\n'.join(lines)
+    full = sum(map(bool, lines))
+    adjacent = len(re.findall(r'(?<!\n)\n(?!\n)', text))
+    if full < 6 or adjacent * 5 > full:
         return lines
-    single: list[str] = []
-    for line, before in zip(lines, ['', *lines]):
-        if line or not before:
-            single.append(line)
-    return single
+    return text.replace('\n\n', '\n').split('\n')
 
 
 # --- lines that a terminal broke at a column ----------------------------------------------
