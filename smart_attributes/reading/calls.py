@@ -6,7 +6,7 @@ Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ..errors import DriveError
 from . import report_date
@@ -52,13 +52,11 @@ def _is_one_drive(calls: Sequence[Lines], lines: Sequence[str]) -> bool:
     nameless = [call for call in calls if _is_table(call) and not value_of(call.fields, *_MODEL)]
     if any(len(different) > 1 for different in (models, serials, devices, nameless)):
         return False
-    return all(map(_is_named, [*_twice(calls, _is_table), *_twice(calls, _is_status)]))
-
-
-def _twice(calls: Sequence[Lines], has: Callable[[Lines], bool]) -> list[Lines]:
-    """Return the calls that have a part, if there are several."""
-    having = [call for call in calls if has(call)]
-    return having if len(having) > 1 else []
+    for has in (_is_table, _is_status):
+        having = [call for call in calls if has(call)]
+        if len(having) > 1 and not all(map(_is_named, having)):
+            return False
+    return True
 
 
 def _is_named(call: Lines) -> bool:

@@ -173,12 +173,11 @@ def _mark(line: str, prefixes: Sequence[re.Pattern[str]], number: int) -> str:
 
 def _prefixes(lines: Sequence[str]) -> list[re.Pattern[str]]:
     """Return patterns of the marks before the known lines, most frequent first."""
-    marks = Counter(
-        ' '.join(_NUMBER.sub('0', match[1]).split())
-        for line in lines
-        for match in [_ANCHORED.match(line) or _ANCHORED_ROW.match(line)]
-        if match
-    )
+    marks: Counter[str] = Counter()
+    for line in lines:
+        match = _ANCHORED.match(line) or _ANCHORED_ROW.match(line)
+        if match:
+            marks[' '.join(_NUMBER.sub('0', match[1]).split())] += 1
     enough = min(3, (sum(marks.values()) + 1) // 2)
     return [
         re.compile(
