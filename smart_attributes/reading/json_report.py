@@ -86,15 +86,11 @@ def from_json(data: Json, exit_status: int | None = None, other_text: str = '') 
     report = report._replace(
         gaps=completeness.of_json(data, report, arguments or completeness.LIKELY)
     )
-    # smartctl sets this bit, too, if the disk does not have the page.
-    is_without = (
-        'background' in arguments and report.scsi and 'background_status' not in report.scsi
-    )
-    return (
-        report._replace(exit_status=(report.exit_status or 0) & ~content.COMMAND_FAILED)
-        if is_without
-        else report
-    )
+    if 'background' in arguments and report.scsi and 'background_status' not in report.scsi:
+        # smartctl sets this bit, too, if the disk does not have the page.
+        exit_status = (report.exit_status or 0) & ~content.COMMAND_FAILED
+        return report._replace(exit_status=exit_status)
+    return report
 
 
 def _report(data: Json, exit_status: int | None, other_text: str) -> Report:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from ..errors import Coded, DriveError
-from ..model import ErrorEntry, Identity, NvmeError, Report, SelfTest, Statistic
+from ..model import ErrorEntry, Farm, Identity, NvmeError, Report, SelfTest, Statistic
 from ..words import clean
 from . import background_scan, calls, content, farm, joined_rows, pasted, pysmart, report_date
 from .background_scan import Result
@@ -79,11 +79,8 @@ def parse(text: str) -> Report:
     banners = list(_BANNER.finditer(text))
     version = tuple(map(int, banners[-1].groups())) if banners else ()
     lines = calls.as_one(whole.lines)
-    report = _report(lines)._replace(version=version)
+    report = _report(lines, log)._replace(version=version)
     report = _without_cut_values(report, joined_rows.kept_length(whole.unread))
-    if log:
-        identity = report.identity._replace(spins=True)
-        report = report._replace(identity=identity, farm=farm.beside(log, identity.serial))
     arguments = likely_arguments(text, lines.fields, report.identity.protocol)
     problem = _problem(lines, report, text, arguments)
     if problem and whole.unread and problem.code in _NO_DATA:
@@ -101,13 +98,14 @@ def _without_cut_values(report: Report, length: int) -> Report:
     return report._replace(attributes=tuple(rows))
 
 
-def _report(lines: Lines) -> Report:
-    """Return the content of *lines*, even if the drive cannot be judged from it."""
+def _report(lines: Lines, log: Farm | None) -> Report:
+    """Return the content of *lines*, even if the drive cannot be judged from it. log: FARM."""
     protocol = _protocol(lines)
     passed, words = _smart_status(lines.fields)
     rows = pysmart.attributes(lines.rows)
+    identity = _identity(lines.fields, protocol)
     return Report(
-        identity=_identity(lines.fields, protocol)._replace(spins=content.has_spindle(rows)),
+        identity=identity._replace(spins=log is not None or content.has_spindle(rows)),
         smart_status=passed,
         smart_status_text=words,
         attributes=rows,
@@ -125,6 +123,7 @@ def _report(lines: Lines) -> Report:
             *content.without_derived(lines.complaints),
             *content.offline_failure(_offline(lines)),
         ),
+        farm=farm.beside(log, identity.serial),
         date=report_date.of_text(lines.fields.get('local time is', '')),
     )
 
@@ -159,14 +158,10 @@ def _problem(
 
 def _protocol(lines: Lines) -> str:
     """Return the protocol to which the lines belong, or '' if not known."""
-    protocol = next(
-        (
-            name
-            for name, labels in _LABELS.items()
-            if any(label in lines.fields for label in labels)
-        ),
-        '',
-    )
+    present = [
+        name for name, labels in _LABELS.items() if not lines.fields.keys().isdisjoint(labels)
+    ]
+    protocol = present[0] if present else ''
     return 'ATA' if protocol != 'NVMe' and (lines.rows or lines.statistics) else protocol
 
 
@@ -379,24 +374,25 @@ def _scsi(lines: Lines) -> dict[str, float]:
 
 def _background(lines: Lines, age: float) -> dict[str, float | None]:
     """Return the status and the counts of the background scan. age: power-on time in minutes."""
-    words, names = lines.fields.get('status', ''), TEXT['background_statuses']
-    number = re.match(r'unknown \[(0x[0-9a-f]{1,2})\]', words)
-    status = names.index(words) if words in names else int(number[1], 16) if number else None
     reassigned = {name: place for place, name in enumerate(TEXT['reassign_statuses'])}
-    return {
-        'background_status': status,
-        **background_scan.counts(
-            (
-                Result(
-                    int(row['block'], 16),
-                    60 * int(row['hours']) + int(row['minutes']),
-                    reassigned.get(row['words']),
-                )
-                for row in lines.background
-            ),
-            age,
-        ),
-    }
+    results = [
+        Result(
+            int(row['block'], 16),
+            60 * int(row['hours']) + int(row['minutes']),
+            reassigned.get(row['words']),
+        )
+        for row in lines.background
+    ]
+    status = _background_status(lines.fields.get('status', ''))
+    return {'background_status': status, **background_scan.counts(results, age)}
+
+
+def _background_status(words: str) -> int | None:
+    names = TEXT['background_statuses']
+    if words in names:
+        return int(names.index(words))
+    number = re.match(r'unknown \[(0x[0-9a-f]{1,2})\]', words)
+    return int(number[1], 16) if number else None
 
 
 # --- defects: damaged table rows and a missing end ------------------------------------------------
@@ -469,11 +465,12 @@ def of_text(
 
 def likely_arguments(text: str, fields: Mapping[str, str], protocol: str) -> frozenset[str]:
     """Return the arguments of smartctl that the lines of a text imply; -A is always included."""
-    if not any(label in fields for label in _OF_ALL.get(protocol, ())):
-        return frozenset(('-A',))
-    return frozenset(
-        ('-A', '-a', '-x') if protocol == 'ATA' and _LONG_ATA.search(text) else ('-A', '-a')
-    )
+    arguments = {'-A'}
+    if not fields.keys().isdisjoint(_OF_ALL.get(protocol, ())):
+        arguments.add('-a')
+        if protocol == 'ATA' and _LONG_ATA.search(text):
+            arguments.add('-x')
+    return frozenset(arguments)
 
 
 def _marks(text: str, fields: Mapping[str, str]) -> Iterator[str]:
