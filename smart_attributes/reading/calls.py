@@ -30,7 +30,8 @@ def as_one(lines: Sequence[str]) -> Lines:
     if not starts:
         return lines_by_kind('\n'.join(lines))
     before = lines[: starts[0]]
-    parts = [lines[start:end] for start, end in zip(starts, [*starts[1:], len(lines)])]
+    ends = [*starts[1:], len(lines)]
+    parts = [lines[start:end] for start, end in zip(starts, ends)]
     if any(line.startswith('=== START OF') for line in before):
         parts[0] = [*parts[0], *before]
     calls = [lines_by_kind('\n'.join(part)) for part in parts]
@@ -85,8 +86,8 @@ def _by_date(calls: Sequence[Lines]) -> list[Lines]:
 
 
 def _merged(older: Lines, newer: Lines) -> Lines:
-    complaints = dict.fromkeys([*older.complaints, *newer.complaints])
     merged = {name: getattr(newer, name) or getattr(older, name) for name in Lines._fields}
     merged['fields'] = {**older.fields, **newer.fields}
     merged['last'] = {**older.last, **newer.last}
-    return Lines(**{**merged, 'complaints': list(complaints)})
+    merged['complaints'] = list(dict.fromkeys([*older.complaints, *newer.complaints]))
+    return Lines(**merged)

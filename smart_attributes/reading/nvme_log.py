@@ -113,24 +113,12 @@ def _loaded(stdout: bytes) -> dict[str, Any]:
     """Return the JSON document. Raises ValueError if the output is not exactly one document."""
     try:
         text = content.as_text(stdout)
-        data, end = json.JSONDecoder(object_pairs_hook=_unique).raw_decode(
-            text, max(content.json_start(text), 0)
-        )
+        data, end = json.JSONDecoder().raw_decode(text, max(content.json_start(text), 0))
     except (ValueError, RecursionError, DriveError):
         raise ValueError('the JSON is damaged') from None
     if text[end:].strip() or not isinstance(data, dict):
         raise ValueError('the JSON is damaged')
     return data
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object with these pairs.
-
-    Raises ValueError if a key occurs twice: one of the lines would be lost.
-    """
-    if len(pairs) != len({key for key, _ in pairs}):
-        raise ValueError
-    return dict(pairs)
 
 
 def _lines(data: dict[str, Any]) -> list[str]:
