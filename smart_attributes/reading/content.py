@@ -427,9 +427,17 @@ def is_derived(messages: Iterable[str]) -> bool:
     return any(_DERIVED in message for message in messages)
 
 
-def without_derived(messages: Iterable[str]) -> tuple[str, ...]:
-    """Return smartctl's messages without the one about a derived health status."""
-    return tuple(message for message in messages if _DERIVED not in message)
+def messages_of(complaints: Iterable[str], offline: int | None) -> tuple[str, ...]:
+    """Return smartctl's messages without the one about a derived health status, and a message if
+    the offline data collection ended with a fatal error.
+
+    offline: the byte "Offline data collection status" of the SMART data, whose bit 7 means automatic
+    start. Source: ATA8-ACS, SMART READ DATA.
+    """
+    messages = [message for message in complaints if _DERIVED not in message]
+    if (offline or 0) & 0x7F == 6:
+        messages.append('the drive aborted its offline data collection with a fatal error')
+    return tuple(messages)
 
 
 def with_exit_status(
@@ -509,20 +517,6 @@ def last_self_test(status: int | None) -> tuple[SelfTest, ...]:
     """
     words = _FAILED_SELF_TESTS.get((status or 0) >> 4)
     return (SelfTest('Last self-test', words, False, None),) if words else ()
-
-
-def offline_failure(status: int | None) -> tuple[str, ...]:
-    """Return a message if the offline data collection ended with a fatal error; bit 7 (automatic
-    start) is ignored.
-
-    status: the byte "Offline data collection status" of the SMART data. Source: ATA8-ACS, SMART
-    READ DATA.
-    """
-    return (
-        ('the drive aborted its offline data collection with a fatal error',)
-        if (status or 0) & 0x7F == 6
-        else ()
-    )
 
 
 # The meanings of the bits of smartctl's exit status, bit 0 first. Source: smartctl(8), section EXIT

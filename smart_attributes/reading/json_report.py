@@ -105,6 +105,7 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
     statistics = _statistics(objects_of(data, 'ata_device_statistics', 'pages'))
     identity = _identity(data)
     complaints = _complaints(smartctl)
+    offline = object_of(data, 'ata_smart_data', 'offline_data_collection', 'status')
     version = tuple(part for part in list_of(smartctl, 'version') if type(part) is int)
     farm = None
     if content.FARM_LOG in data:
@@ -129,14 +130,7 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
         nvme_errors=_nvme_errors(objects_of(data, 'nvme_error_information_log', 'table')),
         exit_status=status,
         is_status_derived=content.is_derived(complaints),
-        messages=(
-            *content.without_derived(complaints),
-            *content.offline_failure(
-                byte_of(
-                    object_of(data, 'ata_smart_data', 'offline_data_collection', 'status'), 'value'
-                )
-            ),
-        ),
+        messages=content.messages_of(complaints, byte_of(offline, 'value')),
         farm=farm,
         version=version,
         date=_date(data),

@@ -119,10 +119,7 @@ def _report(lines: Lines, log: Farm | None) -> Report:
         errors=_errors(lines),
         nvme_errors=tuple(map(_nvme_error, lines.nvme_errors)),
         is_status_derived=content.is_derived(lines.complaints),
-        messages=(
-            *content.without_derived(lines.complaints),
-            *content.offline_failure(_offline(lines)),
-        ),
+        messages=content.messages_of(lines.complaints, _offline(lines)),
         farm=farm.beside(log, identity.serial),
         date=report_date.of_text(lines.fields.get('local time is', '')),
     )
