@@ -270,7 +270,10 @@ FAULT = '04 -- 71 00 00 00 00 03 47 ce 2c 00 00 Device Fault; Error: ABRT at LBA
         ([RATE, '0'], False),  # one number of three
         ([RATE, 'ab'], False),
         (['Error 3 occurred at disk power-on lifetime: 12', '34'], False),
-        ([f'> {ROW}', '3'], False),
+        ([f'> {ROW}', '3'], True),
+        ([f'> {ROW}', '> 3'], False),
+        ([HEADING[:70], HEADING[70:]], True),
+        ([f'{MODEL} 1', '2'], False),
     ],
 )
 def test_a_number_that_was_broken_at_a_column_is_one_number(lines, is_broken):

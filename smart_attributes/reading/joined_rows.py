@@ -46,7 +46,7 @@ _TIME = r'\d+h(?:\+\d+m)?(?:\+\d+(?:\.\d+)?s)?'
 # The raw value of an attribute. Source: smartmontools, atacmds.cpp, ata_format_attr_raw_value()
 _RAW = re.compile(
     rf'(?:{_NUMBER}|\d+ \d+ \d+(?: \d+ \d+ \d+)?|\d+/\d+|\d+:(?: \d+)+|'
-    rf'0x(?:[0-9a-f]{{2}}){{6,8}}|{_TIME})(?: \([^()]+\))?'
+    rf'0x(?:[0-9a-f]{{2}}){{6,8}}|{_TIME})(?: \([^\s()](?:[^()]*[^\s()])?\))?'
 )
 _CUT = re.compile(r'0x[0-9a-f]*|[^()]*\([^()]*')  # what is left of a raw value
 _FLAGS = r'(?:0x[0-9a-f]{4}|[P-][O-][S-][R-][C-][K-]\+?)'
@@ -114,6 +114,8 @@ _TABLES: Sequence[Table] = (
         _kind(r'\d{1,4}\s+\d+:', pysmart.SCANNED.match, r'[a-z]'),
     ),
 )
+# Registers of an error, with the number of the block at their end.
+_LBA = re.compile(r'(?:[0-9a-f]{2} |-- )+.* at LBA = 0x[0-9a-f]+ = \d+')
 _STRICT = _ATTRIBUTES.row._replace(begins=_STRICT_ROW)
 # Rows that are known by their beginning, wherever they stand.
 _ROWS: Sequence[Kind] = (
@@ -264,10 +266,13 @@ def _row(line: str, table: Table | None) -> Kind | None:
     return _labelled(line)
 
 
-def is_whole(line: str) -> bool:
-    """Return whether a line is a whole row, or has a known label and a value of its form."""
-    row = _row(line, None)
-    return bool(row and row.is_whole(line))
+def is_whole(line: str) -> object:
+    """Return whether a line is a whole row or heading, or has a known label and a value of its
+    form.
+    """
+    heading = _heading(line)
+    kind = heading.heading if heading else _row(line, None)
+    return kind.is_whole(line) if kind else _LBA.fullmatch(line)
 
 
 def _labelled(line: str) -> Kind | None:

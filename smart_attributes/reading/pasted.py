@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from ..constants import LONGEST_PASTED_LINE, MOST_LINES
 from ..errors import NotAReport
 from . import joined_rows
-from .pysmart import REGISTERS, classic
+from .pysmart import classic
 
 # --- transfer encodings -------------------------------------------------------------------
 
@@ -221,22 +221,14 @@ def _single_spaced(lines: list[str]) -> list[str]:
 
 # --- lines that a terminal broke at a column ----------------------------------------------
 
-# Words of smartctl that are long enough to be broken.
-_WORDS = re.compile(
-    r'www\.smartmontools\.org|WHEN_FAILED|RAW_VALUE|UPDATED|THRESH|capability\.|SECTION|PASSED|'
-    r'Completed|Extended|Offline|Pre-fail|Old_age|Always|uncorrected|invocations|LifeTime|Remaining|'
-    r'LBA_of_first_error|collection|Completion|Uncorrectable|Temperature|asc=\w+, ascq=\w+\]|'
-    r'Min/Max -?\d+/\d+\)'
-)
-_IN_NUMBER = re.compile(r'.*(?:\b0x[0-9a-f]*\n[0-9a-f]+|\d\n\d+)')
 _BEGINS = re.compile(r'\s*(?:\||0x[0-9a-f]{2}\s|\d{1,3} +[A-Za-z_]|[A-Z][\w /-]+:|===|#|Error \d)')
 
 
 def _unbroken(lines: Sequence[str]) -> list[str]:
     """Join lines that were broken at a column, within words and numbers as well."""
     width = max(map(len, lines))
-    pairs = [pair for pair in zip(lines, lines[1:]) if len(pair[0]) == width]
-    if not any(_is_broken(*pair) for pair in pairs):
+    parts = [part for part in zip(lines, lines[1:], [*lines[2:], '']) if len(part[0]) == width]
+    if not any(_is_broken(*part) for part in parts):
         return list(lines)
     joined: list[str] = []
     is_open = False
@@ -249,15 +241,18 @@ def _unbroken(lines: Sequence[str]) -> list[str]:
     return joined
 
 
-def _is_broken(line: str, following: str) -> bool:
-    """Return whether a line of the full width ends within a word or a number of smartctl."""
-    if any(word.start() < len(line) < word.end() for word in _WORDS.finditer(line + following)):
-        return True
-    row, attribute = line.strip(), classic(line.strip()).partition(' ')[0]
-    if not (attribute or REGISTERS.match(row)) or not _IN_NUMBER.fullmatch(f'{row}\n{following}'):
+def _is_broken(line: str, following: str, later: str) -> bool:
+    """Return whether a line of the full width ends within a word or a number: without a blank, it is
+    a whole row with the line that follows, and with a blank it is none.
+    """
+    row, rest = _QUOTES.sub('', line).lstrip(), following.rstrip()
+    if not joined_rows.is_whole(row + rest) or joined_rows.is_whole(f'{row} {rest}'):
         return False
-    # A number of its own completes a row that was wrapped between words.
-    if joined_rows.is_whole(f'{row} {following}'):
-        return False
-    # One that is higher than an attribute's can be all that is left of the next attribute.
-    return not (attribute and following.isdigit() and int(attribute) < int(following) < 256)
+    # A number between those of two attributes can be all that is left of an attribute.
+    return not (rest.isdigit() and _attribute(row) < int(rest) < _attribute(later))
+
+
+def _attribute(line: str) -> int:
+    """Return the number of the attribute in a row; one that is higher than any, for other lines."""
+    row = classic(line.strip())
+    return int(row.partition(' ')[0]) if row else 256
