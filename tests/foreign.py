@@ -29,7 +29,7 @@ from test_fleet_answers import service, told
 from test_history_store import DRIVE, START, check
 
 from smart_attributes import alarm
-from smart_attributes.check import judging
+from smart_attributes.check import farm_answers, judging
 from smart_attributes.constants import DAY, MOST_RESULTS
 from smart_attributes.devtools import sources
 from smart_attributes.errors import SmartError
@@ -50,7 +50,6 @@ from smart_attributes.output.page_drives import is_urgent
 from smart_attributes.reading import (
     addresses,
     farm,
-    farm_answers,
     json_report,
     nvme_log,
     scans,

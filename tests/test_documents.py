@@ -19,12 +19,13 @@ import pages
 import pytest
 from conftest import ROOT, drive_path, run
 
+from smart_attributes.check.selection import is_wanted, patterns
 from smart_attributes.commands import table
 from smart_attributes.knowledge import schema_errors, thresholds
 from smart_attributes.model import Identity, State
 from smart_attributes.output import codes
 from smart_attributes.reading import device_types, smartctl_calls, sudoers
-from smart_attributes.reading.addresses import is_wanted, parse, patterns
+from smart_attributes.reading.addresses import parse
 
 PAGE = ROOT / 'doc/check_smart_attributes.8'
 

@@ -14,13 +14,13 @@ from days import disk
 from fake_smartctl import FakeSmartctl
 
 from smart_attributes.check import history_answers, named_drives
+from smart_attributes.check.drive_names import Named, Wanted, named
 from smart_attributes.check.history_access import Remembered
 from smart_attributes.check.settings import HistorySettings, RunSettings
 from smart_attributes.command_line.options import Which
 from smart_attributes.errors import DriveError, UsageError
 from smart_attributes.model import Device, Identity, Place, Read
 from smart_attributes.reading import addresses, system
-from smart_attributes.reading.drive_names import Named, Wanted, named
 from smart_attributes.reading.smartctl_calls import read_arguments
 from smart_attributes.words import clean
 

@@ -78,7 +78,7 @@ def _only(
 
     Raises UsageError if a name matches no drive, or several.
     """
-    from ..reading.drive_names import Wanted, named
+    from ..check.drive_names import Wanted, named
 
     wanted = Wanted(names, hide_serial)
     chosen = {}

@@ -26,9 +26,9 @@ from ..knowledge import drive_logs
 from ..model import Device, Identity, Read, Report, State, Verdict
 from ..output.codes import BY_NAME
 from ..output.doctor_findings import Finding, Paste, found, halves, said
-from ..reading.address_ranges import ranges
 from ..reading.device_types import is_raid
 from ..words import clean
+from .address_ranges import ranges
 from .daemon_checks import denied
 
 SHOWN = 8  # up to this many answering drives get a line each; more drives share a line

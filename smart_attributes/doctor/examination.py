@@ -25,7 +25,6 @@ from ..model import Device
 from ..output import budget
 from ..output.doctor_findings import GOOD, PROBLEM, Examination, Finding, Paste, found, said
 from ..reading import machine, processes, smartctl_calls
-from ..reading.sudo_listing import Sudo
 from . import (
     coverage,
     daemon_checks,
@@ -37,6 +36,7 @@ from . import (
     sudo_reports,
 )
 from .installed import NO_PLUGIN_FOLDER, PLUGIN_FOLDERS
+from .sudo_listing import Sudo
 from .sudo_reports import PATIENCE, SudoersFacts, facts
 from .sudo_rule import SUBJECT as SUDO_RULE
 from .sudo_rule import Arguments, examine_rule, unneeded

@@ -16,9 +16,9 @@ from ..model import Device, HowRead
 from ..output.doctor_findings import Finding, found
 from ..reading import smartctl_calls, sudoers
 from ..reading.device_types import BY_NAME, base
-from ..reading.sudo_listing import Sudo, SudoersEntry
 from . import sudo_reports
 from .start import AS_HIM
+from .sudo_listing import Sudo, SudoersEntry
 
 # FreeBSD's ports keep everything below /usr/local.
 RULE = f'{"/usr/local" if IS_FREEBSD else ""}/etc/sudoers.d/check-smart-attributes'

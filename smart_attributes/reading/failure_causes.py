@@ -36,6 +36,9 @@ class Cause(NamedTuple):
     step: str = ''  # likewise, and A_TYPE by the advice on types
 
 
+CALL = 'call smartctl -x PATH; smartctl --scan lists the paths'
+
+
 def no_data(reason: str) -> str:
     """Return why a text without SMART data cannot be judged. reason: a clause."""
     return f'contains no SMART data: {reason}'
@@ -383,18 +386,18 @@ CAUSES = (
         'ABSOLUTELY NO WARRANTY|^smartmontools release',
         'not-a-report',
         no_data('it is the version of smartctl'),
-        RECORD,
+        CALL,
     ),
     Cause(
         r'^(?:# )?\S.* -d \S+ # .* device',
         'not-a-report',
         no_data('it is a list of devices (smartctl --scan)'),
-        RECORD,
+        'call smartctl -x for each of them, with its -d TYPE',
     ),
     Cause(
         r'\] (?:detected|opened)$|^(?:ATA|NVMe) device successfully opened',
         'report-without-data',
         no_data('smartctl only opened the drive'),
-        RECORD,
+        'call it with -x, and without -d test',
     ),
 )
