@@ -72,6 +72,16 @@ def test_every_option_metric_state_and_command_is_in_the_man_page():
     assert [name for name in described.names()[1:] if f'attributes {name}' not in text] == []
 
 
+def test_every_condition_of_a_state_is_in_the_man_page():
+    """A condition on two lines once ended the list in the man page."""
+    text = (ROOT / 'doc/reference/states.md').read_text()
+    of_states = text.partition('## OK (')[2].partition('## Drives that were not read')[0]
+    conditions = [condition for _, _, listed in described.states() for condition in listed]
+
+    assert len(conditions) == of_states.count('\n- ')
+    assert all(condition.endswith('.') for condition in conditions)
+
+
 @pytest.mark.parametrize('name', [command.name for command in table.commands()])
 def test_help_fits_one_screen(name):
     """Of 40 lines and 120 columns; that of a command has 30 lines."""

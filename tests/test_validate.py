@@ -1213,3 +1213,59 @@ def test_format_gives_limits_their_usual_layout(tmp_path):
         'warning',
         'critical',
     ]
+
+
+def test_every_mistake_in_limits_is_shown_at_once(tmp_path):
+    """Whoever writes a file wants to correct it once: neither a wrong key nor a short reason may
+    hide what else is wrong in the same override.
+    """
+    data = {
+        'metrics': {'pending': {'critcal': '3', 'warning': '5 C'}},
+        'overrides': [
+            {'for': {'model': '('}, 'why': 'x', 'metrics': {'zzz': {'warning': 'a:b:c'}}},
+            {'for': {'serial': 'A'}, 'metrics': {'endurance_usd': {'warning': '5'}}},
+        ],
+    }
+
+    code, lines = run(limits(tmp_path, data))
+    text = '\n'.join(lines)
+
+    assert code == 1 and len(lines) == 9
+    for words in (
+        'unknown key "critcal"',
+        '"5 C" is not a Nagios range',
+        'why "x" is too short',
+        'not a valid regular expression',
+        '"zzz" is not a metric',
+        '"a:b:c" is not a Nagios range',
+        'why is missing',
+        'did you mean endurance_used?',
+    ):
+        assert words in text
+
+
+def test_every_mistake_in_an_entry_is_shown_at_once(tmp_path):
+    """The schema and the rules for readings look at the same entry."""
+    reading = {'endurance_usd': {'from': '100 - normalised'}}
+    entry = {
+        'family': 'Foo',
+        'models': ['X'],
+        'uses': ['ata-comon'],
+        'attributes': {'233': {'name': 'A', 'readings': reading}, '300': {'name': 'Bad_Number'}},
+    }
+    path = tmp_path / 'entry.json'
+    path.write_text(json.dumps({'entries': [entry]}))
+
+    code, lines = run(str(path))
+    text = '\n'.join(lines)
+
+    assert code == 1
+    for words in (
+        'models "X" is too short',
+        'name "A" is too short',
+        'the key "300" does not fit',
+        'did you mean endurance_used?',
+        '"100 - normalised" is not a formula',
+        'there is no such set; did you mean ata-common?',
+    ):
+        assert words in text

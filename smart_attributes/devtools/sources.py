@@ -96,7 +96,8 @@ def read_sources(paths: Sequence[str]) -> tuple[list[EntriesFile], list[str]]:
         else:
             problems += faults
             if faults:
-                source = source._replace(data=site_file.sound(source.data, 'attributes'))
+                mended = schema_errors.mended(source.data, 'attributes')
+                source = source._replace(data=site_file.sound(mended, 'attributes'))
             sources.append(source)
     return sorted(sources, key=lambda source: not source.is_whole), problems
 

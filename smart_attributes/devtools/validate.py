@@ -61,7 +61,8 @@ def examine_limits(path: str) -> Validation:
     except DataError as problem:
         return Validation([str(problem)])
     problems = problems or schema_errors.schema_problems(data, 'thresholds', name)
-    data = site_file.sound(data, 'thresholds') if problems else data
+    if problems:
+        data = site_file.sound(schema_errors.mended(data, 'thresholds'), 'thresholds')
     database = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json')))
     groups = shipped_data.load(shipped_data.path('thresholds/default.json')).get('groups', ())
     families = {entry['family'] for _, entry in database.entries()}
