@@ -587,9 +587,8 @@ def test_an_unattended_upgrade_after_one_that_stopped_half_way(before_upgrade):
 )
 @pytest.mark.parametrize('commit', EARLIER)
 def test_an_unattended_upgrade_from_an_earlier_package(machine, commit, is_changed):
-    """A changed file stays in force.
-
-    The others are gone, but for the rule, which is made anew, and the README.
+    """A changed file stays, also a rule that does not allow the new calls: root renews it. The
+    others are gone, but for the rule, which is made anew, and the README.
     """
     package = earlier(commit)
     installs_earlier(machine, package)
@@ -604,6 +603,10 @@ def test_an_unattended_upgrade_from_an_earlier_package(machine, commit, is_chang
     machine.offers_ours()
     machine.does(*UNATTENDED, 'full-upgrade')
 
+    assert {path: machine.reads(path) for path in kept} == kept
+    if is_changed:
+        assert '[sudo-rule-missing]' in machine.runs(PLUGIN, user='nagios').stdout
+        machine.writes(RULE, machine.does(PLUGIN, 'sudoers'))
     assert_works(machine)
     if not is_changed:
         assert_healthy(machine)
@@ -614,7 +617,6 @@ def test_an_unattended_upgrade_from_an_earlier_package(machine, commit, is_chang
         commit == '41dc5c9'
     )
     assert sorted(set(defined(machine)) & set(names)) == sorted(names)
-    assert {path: machine.reads(path) for path in kept} == kept
     assert is_changed or machine.does(PLUGIN, 'sudoers') == machine.reads(RULE)
     assert is_changed or {path for path in shipped if machine.has(path)} <= {RULE, README}
     assert {path for path in left_over(machine) if not OF_OTHERS.match(path)} == set()
