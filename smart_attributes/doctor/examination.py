@@ -230,7 +230,7 @@ class Examiner:
         smartctl, config = options.how_read.smartctl, options.data.config
         other_options = []  # the options of a check other than its drives and its time limit
         if smartctl != SMARTCTL:
-            other_options += ['-p', smartctl]
+            other_options += ['--path', smartctl]
         if config != CONFIG:
             other_options += ['--config', config]
         if options.state_dir:
