@@ -51,10 +51,6 @@ LARGEST_HISTORY = 128 << 10  # history of a drive; 3 kB are usual
 LARGEST_HISTORIES = 3 << 20  # histories of all drives: 1 s of CPU, 50 MB of RAM
 # from a child process: 200 groups of 24 members take 0.5 MB
 LARGEST_SENT = 16 << 20
-# the newest logs of a drive: 3 s of CPU; smartd needs 800 days to write this
-LARGEST_SMARTD_LOGS = 12 << 20
-# compressed logs of a drive, unpacked: ten years of rotated logs
-LARGEST_UNPACKED_LOGS = 48 << 20
 LARGEST_DOCUMENT = 16 << 20  # triage --json of another host; 24 drives take 0.1 MB
 LARGEST_FLEET = 256 << 20  # fleet --json; 1,000 hosts of 24 drives take 0.1 GB
 LARGEST_SERVICE_LIST = 32 << 20  # from Icinga: 200,000 services
@@ -82,7 +78,6 @@ LONGEST_LINE = 400  # line of a report; smartctl never prints a longer line
 LONGEST_PASTED_LINE = 16_000
 LONGEST_SEARCHED_LINE = 300  # line of an error message that is searched
 LONGEST_EXAMINED = 8192  # searched text of all error messages of one call
-LONGEST_SMARTD_LINE = 1 << 16  # 255 attributes of 32 bytes take an eighth of this
 # output of a RAID controller's tool; 240 drives take one million characters
 LONGEST_TOOL_OUTPUT = 4_000_000
 LONGEST_STATEMENT = 400  # text from a drive, which may have any length
@@ -120,8 +115,6 @@ MOST_RESULTS = 2048
 MOST_SEARCHED_LINES = 200  # lines of an error message that are searched
 # lines of an error message; a longer file must have smartctl's banner
 MOST_FAILED_LINES = 50
-# logs of a drive: 400 days of daily rotation, and a copy of each
-MOST_SMARTD_LOGS = 1000
 MOST_CONTROLLERS = 16  # controllers for which a vendor's tool is run
 MOST_MEMBERS, MOST_MOUNT_POINTS = 1024, 8  # members of one group, mount points of one device
 # files and commands of a daemon's configuration, examined by doctor

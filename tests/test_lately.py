@@ -110,20 +110,6 @@ def test_history_that_has_just_begun_is_no_quiet_time(tmp_path):
     assert ' 24 h without ' in text.splitlines()[-2]
 
 
-def test_what_smartd_knew_counts_from_the_first_day_on(tmp_path):
-    """As far as it goes: which drives came and went, no log tells."""
-    machine = Machine(tmp_path)
-    for days, errors in ((40, 2), (20, 3), (10, 7)):
-        machine.logged('SERIAL01', START - days * DAY, a9=20_000 - days * 24, a199=errors)
-    machine.holds(sda=disk(a199=7))
-    machine.run(START, 'history', '--import', '-d', '/dev/sda')
-
-    text = machine.run(START + HOUR, 'triage', '--scan', '--since', '30d').text
-    grew, history = text.splitlines()[-3:-1]
-    assert '(2 to 7), 10 d ago' in grew
-    assert ' 60 min; ' in history and 'smartd' in history
-
-
 def test_serial_numbers_are_hidden_here_as_well(machine):
     """Whoever asks for it passes the output on."""
     assert (

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..history import growth, past
 from ..history.drive_records import Record
 from ..history.series import History, Key
-from ..model import Device, Grown, Lately, Outlook, Verdict
+from ..model import Grown, Lately, Outlook, Verdict
 from ..typed import TYPE_CHECKING
 from ..wording import duration
 from . import drive_tracking, forecasts
@@ -44,10 +44,9 @@ def lately(
         tuple(drive_tracking.went(whereabouts, within)),
         fell=tuple(_fell(history, verdicts, within)),
     )
-    before = 'only smartd logs are known' if history.store.has_taken else 'nothing is known'
     if begun <= now - within:
         return answer
-    return answer._replace(unknown=_only_since(begun, now, answer, before))
+    return answer._replace(unknown=_only_since(begun, now, answer))
 
 
 def _grew(
@@ -89,10 +88,10 @@ def _fell(history: Remembered, verdicts: Sequence[Verdict], within: int) -> Iter
             )
 
 
-def _only_since(begun: int, now: int, answer: Lately, before: str) -> str:
+def _only_since(begun: int, now: int, answer: Lately) -> str:
     has_news = answer.grew or answer.fell or answer.came or answer.went
     nothing = '' if has_news else ' without an increase or a change of drives'
-    return f'the history covers {duration(now - begun)}{nothing}; before that, {before}'
+    return f'the history covers {duration(now - begun)}{nothing}; before that, nothing is known'
 
 
 def outlook(history: Remembered, verdict: Verdict) -> Outlook:
@@ -139,18 +138,6 @@ def drive(history: Remembered, verdict: Verdict) -> tuple[Record, Mapping[Key, H
     if store is None or stored is None:
         return None
     return stored.record, store.all_of(stored.record.number)
-
-
-def since(history: Remembered, device: Device) -> int:
-    """Return the time since which the history has readings of a drive, in seconds since 1970.
-
-    Return 0 if the smartd log was imported or cannot be imported, and the current time for a drive
-    without readings.
-    """
-    match, store = history.recalled(device), history.store
-    if store and match and match.record:
-        return 0 if store.drives[match.record.number].imported else match.record.first_read
-    return 0 if match and match.note else int(time.time())
 
 
 def serials(history: Remembered) -> list[str]:

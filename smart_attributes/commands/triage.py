@@ -7,14 +7,13 @@ import time
 from collections.abc import Sequence
 
 from ..check import fence, history_answers
-from ..check.survey import Survey
 from ..command_line.options import Options
 from ..errors import Coded
 from ..model import Case, Lately
 from ..reading.processes import Runner
 from ..typed import Json, MutableJson, NamedTuple
 from ..words import sentence
-from . import person, smartd_import
+from . import person
 from .cases import Overview, unshown
 from .records.triage import TriageOptions
 
@@ -32,7 +31,7 @@ def run(options: Options, runner: Runner) -> int:
     own: TriageOptions = options.own
     overview = person.surveyed(options, runner, own.asked)
     lately = _lately(overview, options, own.since) if own.since else None
-    remarks = (*_new_remarks(overview, lately), *_unread_logs(overview.survey, options))
+    remarks = tuple(_new_remarks(overview, lately))
     triage = Triage(overview, remarks, lately)
     if own.as_json or own.html is not None:
         _write(triage, options)
@@ -110,18 +109,6 @@ def _new_remarks(overview: Overview, lately: Lately | None) -> list[Coded]:
     """Return the remarks of which *lately* does not tell the same."""
     went = lately.went if lately else ()
     return [remark for remark in overview.remarks if not any(map(remark.is_about_the_same, went))]
-
-
-def _unread_logs(survey: Survey, options: Options) -> list[Coded]:
-    """Return a remark if smartd has logged values that the history does not have."""
-    if options.history.no_history or options.which.reports or survey.history.trouble:
-        return []
-    words = smartd_import.unread(
-        person.answered(survey),
-        survey.judge.database,
-        lambda device: history_answers.since(survey.history, device),
-    )
-    return [Coded('smartd-logs-unread', words)] if words else []
 
 
 def _document(cases: Sequence[Case], triage: Triage, options: Options) -> MutableJson:
