@@ -51,14 +51,12 @@ LARGEST_HISTORY = 128 << 10  # history of a drive; 3 kB are usual
 LARGEST_HISTORIES = 3 << 20  # histories of all drives: 1 s of CPU, 50 MB of RAM
 # from a child process: 200 groups of 24 members take 0.5 MB
 LARGEST_SENT = 16 << 20
-LARGEST_DOCUMENT = 16 << 20  # triage --json of another host; 24 drives take 0.1 MB
-LARGEST_FLEET = 256 << 20  # fleet --json; 1,000 hosts of 24 drives take 0.1 GB
-LARGEST_SERVICE_LIST = 32 << 20  # from Icinga: 200,000 services
+LARGEST_DOCUMENT = 4 << 20  # triage --json of another host; 24 drives take 0.1 MB
+LARGEST_SERVICE_LIST = 4 << 20  # from Icinga: 25,000 services
 # from Icinga for one service; the plugin prints at most 65,000 bytes
 LARGEST_ANSWER = 1 << 20
 # for each further service; 20,000 bytes are usual for 24 drives
 LARGEST_NEXT_ANSWER = 64 << 10
-LARGEST_PARSED = 192 << 20  # objects parsed from one text of another host
 LARGEST_ROW = 32 << 10  # one drive of a fleet; 600 bytes are usual
 LARGEST_TABLE = 64 << 20  # all drives of a fleet's table or page
 # LONGEST_: characters, or digits of a number
@@ -69,7 +67,6 @@ LONGEST_GIVEN_NAME = 200
 # name of a drive in the name of a lock; file systems allow 255 bytes
 LONGEST_DRIVE_NAME = 120
 # model, serial number, firmware of another host; the standards allow 40
-LONGEST_IDENTITY = 80
 LONGEST_SIGNATURE = 80  # who acknowledged a value, as in the schema of limits
 # host or service. Source: Icinga 2, name1 and name2 of icinga_objects
 LONGEST_SERVICE_NAME = 255

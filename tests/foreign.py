@@ -483,7 +483,8 @@ def _told_of_fleet(drives: Callable[[FleetReader], Iterable[FleetDrive]]) -> Non
 
 def read_triage(data: bytes) -> None:
     """A document of triage --json."""
-    for document in triage_documents.read(_written('triage.json', data)) or ():
+    document = triage_documents.read(_written('triage.json', data))
+    if document:
         _told_of_fleet(partial(triage_documents.drives, document, now=START))
 
 
