@@ -200,13 +200,6 @@ class HistoryStore:
     # --- drives and places ---
 
     @property
-    def begun(self) -> int:
-        """Return the beginning of the history, seconds since 1970."""
-        moments = [place.first for place in self.places]
-        moments += [drive.record.first_read for drive in self.drives.values()]
-        return min(moments, default=self.now)
-
-    @property
     def records(self) -> list[Record]:
         """All drives in the history."""
         return [drive.record for drive in self.drives.values()]
