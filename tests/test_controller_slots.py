@@ -459,7 +459,7 @@ def slots_in(name: str, text: str) -> dict[str, list[tuple[str, str]]]:
     tool = BY_NAME[INDEX[name]['tool']]
     rows = controller_output.rows(text, tool, INDEX[name].get('controller', ''))
     slots: dict[str, list[tuple[str, str]]] = {}
-    for fields in (printed.fields for printed in controllers.tool_drives(rows, tool)):
+    for fields in (listed.fields for listed in controllers.tool_drives(rows, tool)):
         if 'place' in fields and 'twice' not in fields:
             facts = fields.get('number', ''), fields.get('serial', '')
             slots.setdefault(fields['place'], []).append(facts)

@@ -160,8 +160,8 @@ MISTAKES = {
     # what the schema and the loader refuse
     'schema': (of_x1('famly', 'ACME'), 'ACME X1: unknown key "famly"; did you mean family?'),
     'metric unknown': (
-        reading({'from': 'raw'}, metric='wear'),
-        'ACME X1, attribute 233, wear: there is no such metric; did you mean endurance_used?',
+        reading({'from': 'raw'}, metric='endurance'),
+        'ACME X1, attribute 233, endurance: there is no such metric; did you mean endurance_used?',
     ),
     # citations
     'source missing': (
@@ -591,7 +591,7 @@ def test_a_key_that_stands_twice_is_named(checkout):
     )
 
     [problem] = problems_of([checkout.path])
-    assert problem.startswith(f'{FILE}ACME X1: "family"')
+    assert 'has the key "family" twice' in problem
 
 
 # --- what is right although it looks like a mistake --------------------------------------
@@ -737,10 +737,6 @@ PATTERNS = [
     (' ACME', [BLANKS]),
     ('ACME ', [BLANKS]),
     ('ACME  X1', [BLANKS]),
-    (
-        'ACME|ACNE',
-        ['joins whole patterns with a bar, which slows down every check; write separate patterns'],
-    ),
     ('ACME*', [STAR]),
     ('ACME0*', [STAR]),
     ('ACME-*', [STAR]),

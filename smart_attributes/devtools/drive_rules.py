@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import bisect
 import difflib
-import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..knowledge import drive_database, pattern_prefixes, patterns, readings, vendor_logs
+from ..knowledge import drive_database, patterns, readings, vendor_logs
 from ..model import LogPage, Reading
 from ..typed import Json
 from ..wording import plural
@@ -262,7 +260,7 @@ def coverage_problems(source: EntriesFile, claims: Sequence[Claim]) -> Iterator[
     for entry in source.data['entries']:
         place = f'{source.name}: {entry["family"]}'
         for pattern in entry.get('models', ()):
-            if not _is_matched(pattern, models):
+            if not any(patterns.matches_pattern(pattern, model) for model in models):
                 yield (
                     f'{place}: models {quoted(pattern)} matches no sample and no measured model; '
                     'add a sample or correct the pattern'
@@ -279,15 +277,6 @@ def coverage_problems(source: EntriesFile, claims: Sequence[Claim]) -> Iterator[
                     f'{place}: this entry has no sample; add one to tests/samples, or to '
                     '"samples" in your own file'
                 )
-
-
-def _is_matched(pattern: str, models: Sequence[str]) -> bool:
-    start = pattern_prefixes.literal_beginning(pattern)
-    first = bisect.bisect_left(models, start)
-    candidates = itertools.takewhile(
-        lambda model: model.startswith(start), itertools.islice(models, first, None)
-    )
-    return any(patterns.fits(pattern, model) for model in candidates)
 
 
 def _winner_instead(entry: Json, claims: Sequence[Claim]) -> str:

@@ -9,8 +9,7 @@ from typing import Any
 
 from ..constants import HIGHEST_DEFECT_HOUR
 from ..knowledge import data_errors, decode, drive_database, drive_logs, formatting
-from ..knowledge.pattern_prefixes import ESCAPES_AND_SETS, has_top_level_bar
-from ..knowledge.patterns import fits
+from ..knowledge.patterns import ESCAPES_AND_SETS, fits
 from ..typed import Json
 from . import reading_rules
 from .sources import Context, EntriesFile, quoted
@@ -226,11 +225,7 @@ def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
         yield (
             'has leading, trailing or double blanks, which are removed from each model; remove them'
         )
-    if has_top_level_bar(pattern):
-        yield (
-            'joins whole patterns with a bar, which slows down every check; write separate patterns'
-        )
-    elif re.search('[A-Za-z0-9 _-][*]', ESCAPES_AND_SETS.sub('.', pattern)):
+    if re.search('[A-Za-z0-9 _-][*]', ESCAPES_AND_SETS.sub('.', pattern)):
         yield 'has * after a character, which repeats that character; for any text, write .*'
     elif literals < LITERALS and is_alone:
         yield (

@@ -112,8 +112,8 @@ def read_source(path: str) -> tuple[EntriesFile, list[str]]:
             f'{name} is output of smartctl, not a database entry; to create one, run: '
             f'check_smart_attributes draft --report {path}'
         )
-    data, problems = data_file.parse(text, name)
-    problems = problems or schema_errors.schema_problems(data, 'attributes', name)
+    data = data_file.parse(text, name)
+    problems = schema_errors.schema_problems(data, 'attributes', name)
     return EntriesFile(name, path, text=text, data=data), problems
 
 
@@ -179,14 +179,12 @@ def samples_in(path: str, kinds: Mapping[str, str]) -> Result:
     for file in paths:
         name = os.path.basename(file)
         try:
-            data, faults = data_file.parse(data_file.read_text(file), name, 'samples')
+            data = data_file.parse(data_file.read_text(file), name)
         except DataError as problem:
             problems.append(str(problem))
             continue
         # A sample has the same form in a separate file and next to its entry.
-        faults = faults or schema_errors.schema_problems(
-            {'entries': [], 'samples': data}, 'attributes', name
-        )
+        faults = schema_errors.schema_problems({'entries': [], 'samples': data}, 'attributes', name)
         problems += faults
         if not faults:
             of_file, wrong_rows = drives_of(name, data, kinds)
@@ -331,7 +329,8 @@ def evidence_of(source: EntriesFile) -> tuple[Evidence, list[str]]:
     if path is None:
         return {}, []
     name = os.path.basename(path)
-    evidence, problems = data_file.parse(data_file.read_text(path), name)
+    evidence = data_file.parse(data_file.read_text(path), name)
+    problems = []
     families = {entry['family'] for entry in source.data['entries']}
     for family in evidence:
         if family not in families:

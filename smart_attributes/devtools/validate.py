@@ -43,7 +43,7 @@ class Validation(NamedTuple):
 def is_limits(path: str) -> bool:
     """Return whether a file holds limits, or is in a folder for limits, instead of entries."""
     try:
-        data = data_file.parse(data_file.read_text(path), path)[0]
+        data = data_file.parse(data_file.read_text(path), path)
     except DataError:
         data = None
     if isinstance(data, dict) and 'entries' not in data and data.keys() & {'overrides', 'metrics'}:
@@ -57,10 +57,10 @@ def examine_limits(path: str) -> Validation:
     """
     name = os.path.basename(path)
     try:
-        data, problems = data_file.parse(data_file.read_text(path), name)
+        data = data_file.parse(data_file.read_text(path), name)
     except DataError as problem:
         return Validation([str(problem)])
-    problems = problems or schema_errors.schema_problems(data, 'thresholds', name)
+    problems = schema_errors.schema_problems(data, 'thresholds', name)
     data = site_file.sound(data, 'thresholds') if problems else data
     database = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json')))
     groups = shipped_data.load(shipped_data.path('thresholds/default.json')).get('groups', ())
