@@ -184,7 +184,6 @@ GENERIC = {
             'untrusted_statistics': ['endurance_used'],
             'statistic_units': {'reallocated': 'logical sectors'},
             'clock': 'untrusted',
-            'farm': True,
             'ignore_thresholds': [5],
             'attributes': {
                 '241': {
