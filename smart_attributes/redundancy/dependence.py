@@ -14,8 +14,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from importlib import import_module
-from itertools import chain
 
 from ..constants import DEEPEST_GROUPS, MOST_MEMBERS
 from ..errors import Coded, DriveGone
@@ -37,7 +35,6 @@ if TYPE_CHECKING:
     Drives = Callable[[Sequence[Located]], Sequence[Drive]]
 
 _LOOK = 'look at the volume with the tool of its controller'
-PROGRAMS = ('zpool', 'controllers')  # modules that run programs
 
 
 class Other(NamedTuple):
@@ -53,7 +50,7 @@ class Question(NamedTuple):
     drives: Sequence[Located]
     others: Sequence[Other] = ()
     only_alerting: bool = False  # read only the groups on drives that alert
-    asked: Sequence[str] = ()  # the programs in PROGRAMS to run
+    asks_controllers: bool = False  # run the tools of RAID controllers
     system: System = LINUX
 
 
@@ -79,7 +76,7 @@ class Examined(NamedTuple):
 
 
 def seen(question: Question) -> Iterator[Seen]:
-    """Yield what /sys, /proc and udev show, and again after each program with what it adds.
+    """Yield what /sys, /proc and udev show, and again with what controllers add.
 
     Recorded reports have no groups.
     """
@@ -98,15 +95,11 @@ def seen(question: Question) -> Iterator[Seen]:
     groups_of_run = (*_around(_ordered(_all_groups(devices)), wanted), *behind)
     view = view._replace(groups=groups_of_run)
     yield view
-    for name in question.asked:
-        program = import_module(f'.{name}', __package__)
-        groups_of_run, notes, *places = program.completed(groups_of_run, system, placed)
-        view = view._replace(
-            groups=groups_of_run,
-            notes=(*view.notes, *notes),
-            places=(*view.places, *chain(*places)),
-        )
-        yield view
+    if question.asks_controllers:
+        from . import controllers
+
+        groups_of_run, notes, places = controllers.completed(groups_of_run, system, placed)
+        yield view._replace(groups=groups_of_run, notes=(*notes,), places=(*places,))
 
 
 def _wanted(question: Question, placed: Sequence[Located]) -> list[str] | None:
@@ -128,22 +121,22 @@ def examined(
     located: Sequence[Located],
     drives: Drives,
     only_alerting: bool = False,
-    asked: Sequence[str] = (),
+    asks_controllers: bool = False,
     system: System = LINUX,
     others: Callable[[], Sequence[Other]] = tuple,
     read: Callable[[Question], Seen] = read_here,
 ) -> Examined:
     """Return the groups that depend on each drive.
 
-    only_alerting, asked: see Question. others: returns the drives of other runs. read: answers the
-    question. After an exception, there are no groups, and a remark gives the reason.
+    only_alerting, asks_controllers: see Question. others: returns the drives of other runs. read:
+    answers the question. After an exception, there are no groups, and a remark gives the reason.
     """
     try:
         question = Question(
             drives=located,
             others=others(),
             only_alerting=only_alerting,
-            asked=asked,
+            asks_controllers=asks_controllers,
             system=system,
         )
         view = read(question)

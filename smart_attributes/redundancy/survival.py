@@ -1,8 +1,7 @@
 """Calculate whether data survives the loss of disks, through all layers of groups. Pure.
 
 The answer is True, False, or None if the redundancy of a group is unknown.
-Sources: Linux, md.rst, drivers/md/raid10.c (layouts); btrfs.rst, mkfs.btrfs(8) (profiles);
-zpoolconcepts(7) (vdevs).
+Sources: Linux, md.rst, drivers/md/raid10.c (layouts); btrfs.rst, mkfs.btrfs(8) (profiles).
 """
 
 from __future__ import annotations
@@ -29,7 +28,6 @@ TOLERANCE = {
     'raid0': 0,
     'dup': 0,
     'raid1': ALL_BUT_ONE,
-    'mirror': ALL_BUT_ONE,
     'raid4': 1,
     'raid5': 1,
     'raid6': 2,
@@ -39,12 +37,6 @@ TOLERANCE = {
     'btrfs-raid6': 2,
     'raid1c3': 2,
     'raid1c4': 3,
-    'raidz1': 1,
-    'raidz2': 2,
-    'raidz3': 3,
-    'draid1': 1,
-    'draid2': 2,
-    'draid3': 3,
 }
 BY_SLOT = 'raid10'  # md's raid10: the slot determines which members hold copies of each other
 

@@ -10,7 +10,7 @@ from ...typed import NamedTuple
 class ExplainOptions(NamedTuple):
     """What `explain` asks beside the drives."""
 
-    asked: tuple[str, ...]  # programs to run, from redundancy.dependence.PROGRAMS
+    asks_controllers: bool  # run the tools of RAID controllers
 
 
 COMMAND = Command(
