@@ -251,12 +251,11 @@ def _counted(reading: Reading) -> str:
 
 
 def coverage_problems(source: EntriesFile, claims: Sequence[Claim]) -> Iterator[str]:
-    """Yield a sentence for each entry or pattern that matches no drive, and for each entry never
-    selected.
+    """Yield a sentence for each entry or pattern that matches no drive, and for each entry
+    without a sample.
     """
     models = sorted({claim.drive.identity.plain_model for claim in claims})
     validated = {claim.drive.family for claim in claims}
-    won = {id(winner) for claim in claims for _, winner in claim.winners}
     for entry in source.data['entries']:
         place = f'{source.name}: {entry["family"]}'
         for pattern in entry.get('models', ()):
@@ -266,26 +265,7 @@ def coverage_problems(source: EntriesFile, claims: Sequence[Claim]) -> Iterator[
                     'add a sample or correct the pattern'
                 )
         if entry['family'] not in validated:
-            stronger = '' if id(entry) in won else _winner_instead(entry, claims)
-            if stronger:
-                yield (
-                    f'{place}: this entry is never used, because {stronger} claims every drive '
-                    'that it matches; narrow the other entry or remove this one'
-                )
-            else:
-                yield (
-                    f'{place}: this entry has no sample; add one to tests/samples, or to '
-                    '"samples" in your own file'
-                )
-
-
-def _winner_instead(entry: Json, claims: Sequence[Claim]) -> str:
-    """Return the family of an equally ranked entry that is selected for a drive although *entry*
-    also matches.
-    """
-    generality = drive_database.generality
-    for drive, winners in claims:
-        winner = winners[0][1] if winners else {}
-        if winner and generality(winner) == generality(entry) and is_for(entry, drive):
-            return str(winner['family'])
-    return ''
+            yield (
+                f'{place}: this entry has no sample; add one to tests/samples, or to "samples" in '
+                'your own file'
+            )

@@ -77,7 +77,6 @@ class Context(NamedTuple):
     shipped: SpecDatabase  # without additions
     sources: Sequence[EntriesFile]  # the shipped file first
     documents: Mapping[str, Json]
-    evidence: Mapping[str, Json] = {}  # family -> counts that `measure` made
 
 
 Result = tuple[list[SampleDrive], list[str]]  # the drives, and the mistakes as sentences
@@ -308,31 +307,3 @@ def parse_row(line: str) -> AttributeRow | None:
         when_failed=WHEN_FAILED[match['failed']],
         raw=match['raw'],
     )
-
-
-# --- the counts that measure made for each family -------------------------------------------------
-
-EVIDENCE = os.path.join('tests', 'evidence.json')  # next to attributes.json; no check reads it
-_ADVICE = 'to recreate it, run: python -m tools.measure DRIVES --accuracy tests/evidence.json'
-
-# counts by family; "compared" is the number of worn drives, "agree" how many of these confirm the
-# entry
-Evidence = Mapping[str, Mapping[str, int]]
-
-
-def evidence_of(source: EntriesFile) -> tuple[Evidence, list[str]]:
-    """Return the evidence for a database, and a sentence for each family that is no longer in it.
-
-    Raises DataError if the file of the evidence, which `measure` writes, is damaged.
-    """
-    path = beside(source, None, EVIDENCE)
-    if path is None:
-        return {}, []
-    name = os.path.basename(path)
-    evidence = data_file.parse(data_file.read_text(path), name)
-    problems = []
-    families = {entry['family'] for entry in source.data['entries']}
-    for family in evidence:
-        if family not in families:
-            problems.append(f'{name}: {family}: no entry has this family; {_ADVICE}')
-    return evidence, problems
