@@ -133,11 +133,3 @@ def statement(reading: Reading) -> str:
     if reading.quiet is not None:
         words += f', newest {"more than " if reading.quiet_is_bound else ""}{since(reading.quiet)}'
     return f'{words} ({reading.unknown})' if reading.unknown else words
-
-
-def is_day(text: str) -> bool:
-    """Return whether a text is a valid calendar date, such as "2027-01-31"."""
-    try:
-        return time.strftime('%Y-%m-%d', time.strptime(text, '%Y-%m-%d')) == text
-    except ValueError:
-        return False

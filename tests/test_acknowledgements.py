@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import pytest
 
-from smart_attributes import wording
 from smart_attributes.errors import UsageError
 from smart_attributes.knowledge import acknowledgements, thresholds
 from smart_attributes.knowledge.thresholds import Acknowledgement
@@ -64,7 +63,7 @@ def test_a_number_of_thirty_digits_is_taken(digits):
     ],
 )
 def test_a_day_is_one_of_the_calendar(text, is_day):
-    assert wording.is_day(text) is is_day
+    assert acknowledgements.is_day(text) is is_day
 
 
 def test_an_acknowledgement_of_a_file_has_its_notes_and_its_file():

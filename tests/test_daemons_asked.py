@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from smart_attributes.daemons import checks, nrpe
-from smart_attributes.daemons.checks import DaemonCheck
+from smart_attributes.daemons.checks import SHELL, DaemonCheck
 from smart_attributes.doctor import daemon_checks
 
 PLUGIN = '/usr/lib/nagios/plugins/check_smart_attributes'
@@ -34,13 +34,13 @@ def test_nrpe_runs_the_last_definition_with_its_prefix_as_its_user(tmp_path, mon
         },
     )
 
-    assert check.text == f'/bin/nice {PLUGIN} --b -t 30'
+    assert check.line == (SHELL, '-c', f'/bin/nice {PLUGIN} --b -t 30')
     assert (check.user, check.file, check.number) == ('icinga', '/etc/nagios/nrpe.d/x.cfg', 3)
     assert (check.seconds, check.own_limit, check.place) == (20, 30, 1)
 
 
 def check(text: str = PLUGIN, **more: Any) -> DaemonCheck:
-    usual = {'name': 'x', 'user': 'nagios', 'text': text}
+    usual = {'daemon': 'NRPE', 'name': 'x', 'user': 'nagios', 'line': (SHELL, '-c', text)}
     return DaemonCheck(**{**usual, 'file': '/x.cfg', 'number': 4, 'unit': 'nrpe', **more})
 
 

@@ -10,7 +10,7 @@ import pytest
 import sys_tree
 
 from smart_attributes.command_line.options import DataFiles, Options, Which
-from smart_attributes.daemons.checks import DaemonCheck
+from smart_attributes.daemons.checks import SHELL, DaemonCheck
 from smart_attributes.doctor import coverage
 from smart_attributes.doctor.coverage import Uses
 from smart_attributes.errors import SmartError
@@ -250,6 +250,6 @@ def test_what_is_no_disk_is_not_missed(tmp_path):
     ],
 )
 def test_a_command_of_nrpe_reads_what_its_words_say(line, uses):
-    found = coverage.of_check(DaemonCheck('x', 'nagios', line))
+    found = coverage.of_check(DaemonCheck('NRPE', 'x', 'nagios', (SHELL, '-c', line)))
 
     assert found == uses if uses else not found.is_known

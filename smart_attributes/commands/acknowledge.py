@@ -28,7 +28,6 @@ from ..model import State, Verdict
 from ..reading import processes
 from ..reading.system import former_place
 from ..typed import Json
-from ..wording import is_day
 from ..words import clean, sentence
 from . import person
 from .acceptable import Choice, acceptable, accepted_as_gone, line
@@ -163,7 +162,7 @@ def template(why: str, until: str) -> Acknowledgement:
             f'--why needs a reason of at least {LEAST_WHY} characters, such as: --why "stable '
             f'since 2024"'
         )
-    if until and not is_day(until):
+    if until and not acknowledgements.is_day(until):
         raise UsageError(f'--until "{clean(until)}" is not a date such as 2027-01-31')
     if until and until < today():
         raise UsageError(

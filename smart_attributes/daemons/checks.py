@@ -32,15 +32,23 @@ _UNITS = ('/lib/systemd/system/{}.service', '/usr/lib/systemd/system/{}.service'
 class DaemonCheck(NamedTuple):
     """A check of this plugin that a daemon runs on this machine."""
 
+    daemon: str  # "NRPE"
     name: str  # "command[check_smart_attributes]"
     user: str  # whose process runs it
-    text: str  # the line that a shell executes
+    line: Sequence[str]  # what is executed; a line for a shell follows ('/bin/sh', '-c')
     file: str = ''  # where it is defined
     number: int = 0  # line in the file
     unit: str = ''  # service of systemd
     seconds: float = USUAL  # after which the daemon ends it
+    setting: str = ''  # that sets them
     question: Sequence[str] = ()  # command that asks the daemon for the result
     user_file: str = ''  # where the user is set
+    user_setting: str = ''  # by this setting
+
+    @property
+    def text(self) -> str:
+        """Return the line as a shell reads it."""
+        return self.line[-1] if self.line[0] == SHELL else shlex.join(self.line)
 
     @property
     def words(self) -> list[str]:
@@ -114,20 +122,20 @@ def run_as(user: str, line: Sequence[str], deadline: float) -> Answer:
         values = answer._replace(stdout=b'', stderr=b'')._asdict()
         pipe.send(answer.stdout + answer.stderr, **{**values, 'stdout': '', 'stderr': ''})
 
-    runner = child.Child(work)
-    runner.is_ready(deadline + 1)
-    runner.leave(ends=True)
-    for values, printed in runner.messages():
+    process = child.Child(work)
+    process.is_ready(deadline + 1)
+    process.leave(ends=True)
+    for values, printed in process.messages():
         if 'outcome' in values:
             return Answer(**{**values, 'stdout': printed, 'stderr': b''})
     return Answer(tuple(line), 'not started', 'no answer in time')
 
 
-def process() -> str:
-    """Return the folder below /proc of NRPE's process; '/' if it does not run. Source: proc(5)."""
+def process_of(daemon: str) -> str:
+    """Return the folder below /proc of a daemon's process; '/' if it does not run. Source: proc(5)."""
     for number in filter(str.isdigit, os.listdir('/proc')):
         name = files.text(f'/proc/{number}/comm', LARGEST_SMALL_FILE)
-        if name.startswith('nrpe'):
+        if name.startswith(daemon.lower()):
             return f'/proc/{number}'
     return '/'
 

@@ -14,7 +14,7 @@ from .. import files
 from ..constants import DEEPEST_INCLUDE, LARGEST_SMALL_FILE, MOST_FILES
 from ..output.doctor_findings import Finding, found
 from . import checks as daemons
-from .checks import NAMES, DaemonCheck
+from .checks import NAMES, SHELL, DaemonCheck
 
 NRPE_FILES = ('/etc/nagios/nrpe.cfg', '/etc/nrpe.cfg', '/usr/local/nagios/etc/nrpe.cfg')
 CHECK_NRPE = (
@@ -112,15 +112,18 @@ def checks(nrpe: Nrpe) -> list[DaemonCheck]:
         if not _is_ours(f'{name} {setting.value}'):
             continue
         check = DaemonCheck(
+            daemon='NRPE',
             name=f'command[{name}]',
             user=nrpe.user,
-            text=f'{prefix} {setting.value}'.strip(),
+            line=(SHELL, '-c', f'{prefix} {setting.value}'.strip()),
             file=setting.file,
             number=setting.number,
             unit=unit,
             seconds=float(nrpe.value('command_timeout', f'{daemons.USUAL}')),
+            setting='command_timeout',
             question=(*question, '-c', name) if question else (),
             user_file=user_files[0] if user_files else '',
+            user_setting='nrpe_user',
         )
         found_checks.append(check)
     return found_checks

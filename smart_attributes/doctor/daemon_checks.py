@@ -12,13 +12,12 @@ from ..command_line.options import PROGRAM
 from ..constants import LARGEST_SMALL_FILE, MOST_COMMANDS
 from ..daemons.checks import (
     OWN_LIMIT,
-    SHELL,
     USUAL,
     DaemonCheck,
     ask,
     fitting,
     is_known,
-    process,
+    process_of,
     run_as,
     text_of,
 )
@@ -42,8 +41,10 @@ def examine(
     program: path of this program. user: the monitoring user. deadline: time.monotonic() value.
     """
     findings = [_examined(check, program, user, deadline) for check in checks[:MOST_COMMANDS]]
-    if checks and 'NoNewPrivs:\t1' in files.text(f'{process()}/status', LARGEST_SMALL_FILE):
-        findings.append(found('daemon-no-new-privileges', unit=checks[0].unit))
+    units = {check.daemon: check.unit for check in checks}
+    for daemon, unit in units.items():
+        if 'NoNewPrivs:\t1' in files.text(f'{process_of(daemon)}/status', LARGEST_SMALL_FILE):
+            findings.append(found('daemon-no-new-privileges', daemon=daemon, unit=unit))
     if len(checks) > MOST_COMMANDS:
         findings.append(found('daemon-more-checks', checks=len(checks) - MOST_COMMANDS))
     return findings
@@ -56,9 +57,7 @@ def _examined(check: DaemonCheck, program: str, user: str, deadline: float) -> F
         return _works('daemon-answers', check, answer)
     if os.geteuid() != 0 and name_of(os.geteuid()) != check.user:
         return _found('daemon-check-of-another', check)
-    result = run_as(
-        check.user, (SHELL, '-c', check.text), min(deadline, time.monotonic() + check.seconds)
-    )
+    result = run_as(check.user, check.line, min(deadline, time.monotonic() + check.seconds))
     if not is_known(result):
         return next(_causes(check, result, program, user))
     if not answer:
@@ -70,7 +69,7 @@ def _found(code: str, check: DaemonCheck, answer: Answer | None = None, **fields
     """Return the finding about a check, with the first line of its answer."""
     line = text_of(answer).partition('\n')[0].partition('|')[0][:_SHOWN] if answer else ''
     line = line or (answer.reason if answer else '')
-    names = {'name': check.name, 'file': check.file}
+    names = {'daemon': check.daemon, 'name': check.name, 'file': check.file}
     return found(code, **names, unit=check.unit, user=check.user, line=line, **fields)
 
 
@@ -84,8 +83,8 @@ def _works(code: str, check: DaemonCheck, answer: Answer) -> Finding:
 
 def _differences(check: DaemonCheck, answer: Answer, program: str) -> Iterator[Finding]:
     """Yield why a daemon answers UNKNOWN, although its check works when doctor runs it."""
-    folder = process()
-    if folder == '/' or os.stat(folder).st_mtime < os.stat(check.file).st_mtime:
+    process = process_of(check.daemon)
+    if process == '/' or os.stat(process).st_mtime < os.stat(check.file).st_mtime:
         yield _found('daemon-not-restarted', check, answer)
     yield from _causes(check, answer, program, check.user)
 
@@ -95,8 +94,8 @@ def _causes(check: DaemonCheck, answer: Answer, program: str, user: str) -> Iter
 
     program: path of this program. user: the monitoring user.
     """
-    if user not in ('', check.user):
-        script = f's/^nrpe_user=.*/nrpe_user={user}/'
+    if check.user_setting and user not in ('', check.user):
+        script = f's/^{check.user_setting}=.*/{check.user_setting}={user}/'
         path = check.user_file
         yield _found('daemon-user-differs', check, answer, wanted=user, path=path, script=script)
     if not check.words:
@@ -127,7 +126,7 @@ def _about_drives(check: DaemonCheck, answer: Answer) -> Iterator[Finding]:
             command = check.without_drives()
             yield _found('daemon-without-drives', check)._replace(command=command)
         if code == 'no-permission':
-            yield denied(f'NRPE, {check.name}: {drive}')
+            yield denied(f'{check.daemon}, {check.name}: {drive}')
         for device in _DEVICE.finditer(check.text):
             if code == 'no-such-device' and os.path.basename(device[1]) == drive:
                 finding = _found('daemon-names-no-drive', check, device=device[1])
@@ -172,16 +171,18 @@ def limits(checks: Sequence[DaemonCheck], timeout: float) -> list[Finding]:
     if not checks:
         code = 'time-limit-usual' if timeout < USUAL else 'time-limit-too-long'
         return [found(code, usual=USUAL, seconds=timeout)]
-    waiting = dict.fromkeys(f'NRPE: {check.seconds:g} s' for check in checks)
+    waiting = dict.fromkeys(f'{check.daemon}: {check.seconds:g} s' for check in checks)
     return [found('time-limit-fits', limits=', '.join(waiting), seconds=timeout)]
 
 
 def _short(check: DaemonCheck, own: float) -> Finding:
     finding = found(
         'time-limit-too-short',
+        daemon=check.daemon,
         limit=check.seconds,
         file=check.file,
         seconds=own,
+        setting=check.setting,
         longer=max(USUAL, own + 5),
         fitting=fitting(check.seconds),
     )
@@ -203,7 +204,7 @@ def output(checks: Sequence[DaemonCheck], printed: int, is_cut: bool) -> Finding
         return found('output-left-out', limit=constants.OUTPUT_LIMIT)
     kept = constants.KEPT_BEHIND_NRPE
     for check in checks:
-        if '--max-output' not in check.text and printed > kept:
+        if check.daemon == 'NRPE' and '--max-output' not in check.text and printed > kept:
             return found(
                 'output-too-long',
                 bytes=printed,

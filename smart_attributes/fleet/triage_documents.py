@@ -22,9 +22,9 @@ from ..output.codes import BY_NAME
 from ..output.page_drives import compact_reading
 from ..redundancy.replacement import LABELS
 from ..typed import TYPE_CHECKING, Json
-from ..wording import is_day
 from ..words import visible
 from ..work import actions
+from ..work.dates import is_day
 from ..work.work_list import of_unknown
 from . import untrusted
 from .plugin_output import (

@@ -6,11 +6,12 @@ Everything else in the file is kept.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Collection, Sequence
 
 from ..errors import DataError, UsageError
 from ..typed import Json, MutableJson, NamedTuple
-from ..wording import amount, is_day
+from ..wording import amount
 from ..words import clean, sentence
 from . import data_file, site_file
 from .thresholds import FILE, GONE, NOTES, Acknowledgement, from_overrides
@@ -61,6 +62,14 @@ def _no_number(value: str) -> str:
         f'"{clean(value)}" is not a number; write one in the base unit of the metric: %, C, '
         'seconds, bytes, a count'
     )
+
+
+def is_day(text: str) -> bool:
+    """Return whether a text is a valid calendar date, such as "2027-01-31"."""
+    try:
+        return time.strftime('%Y-%m-%d', time.strptime(text, '%Y-%m-%d')) == text
+    except ValueError:
+        return False
 
 
 def telling(accepted: Acknowledgement, unit: str) -> str:

@@ -23,6 +23,14 @@ def day(when: float, form: str = '%Y-%m-%d') -> str:
     return time.strftime(form, time.gmtime(when))
 
 
+def is_day(text: str) -> bool:
+    """Return whether a text from another host is a date in the format of day()."""
+    try:
+        return bool(time.strptime(text, '%Y-%m-%d')) and len(text) == len('2027-03-04')
+    except ValueError:
+        return False
+
+
 def order_by(left: Iterable[float], now: float) -> float | None:
     """Return the latest time to order a replacement, in seconds since 1970, or *now* if that time
     is past.
