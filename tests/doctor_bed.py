@@ -20,18 +20,19 @@ from fake_smartctl import FakeSmartctl
 
 from smart_attributes.reading.smartctl_calls import SCAN, read_arguments
 
-PROGRAMS = ('unshare', 'nsenter', 'ip', 'make', 'sudo', 'nrpe')
+PROGRAMS = ('unshare', 'nsenter', 'ip', 'make', 'sudo', 'icinga2', 'nrpe')
 DRIVES = {'/dev/sda': 'intel-s3500-healthy', '/dev/sdb': 'micron-5200-healthy'}
 ENVIRONMENT = ('PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'LC_ALL=C', 'HOME=/root', f'CLONE={ROOT}')
 PLUGIN = '/usr/lib/nagios/plugins/check_smart_attributes'
 # What systemd and apt do, where they are not: Debian's scripts of the services, and files of the layer below.
-TOOLS = ('systemctl', 'apt', 'nrpe-state')  # in tests/bed
+UNITS = {'nrpe': 'nagios-nrpe-server', 'icinga': 'icinga2'}
+TOOLS = ('systemctl', 'apt', 'nrpe-state', 'icinga-state')  # in tests/bed
 # An overlay on a tmpfs; its processes see only its network and its processes.
 MACHINE = """
 mkdir -p "$0/work"; mount -t tmpfs tmpfs "$0/work"; mkdir "$0/work/upper" "$0/work/own" "$0/work/root"
 mount -t overlay overlay -o "lowerdir=$1,upperdir=$0/work/upper,workdir=$0/work/own" "$0/work/root"
 cd "$0/work/root"; mount --rbind /dev dev; mount -t proc proc proc; mount --rbind /sys sys
-mkdir -p run/nagios; chown nagios: run/nagios; ip link set lo up
+mkdir -p run/icinga2 run/nagios; chown nagios: run/icinga2 run/nagios; ip link set lo up
 echo $$; exec chroot . bash -c 'while :; do sleep 3600; done'
 """
 
@@ -134,12 +135,15 @@ class Bed:
             raise AssertionError(printed) from None
         return document
 
-    def restart(self) -> None:
-        """Restart NRPE; it does not start with a configuration that it refuses."""
-        self.run('systemctl restart nagios-nrpe-server', is_checked=False)
+    def restart(self, daemon: str) -> None:
+        """Restart a daemon; it does not start with a configuration that it refuses."""
+        self.run(f'systemctl restart {UNITS[daemon]}', is_checked=False)
 
-    def state(self) -> tuple[int, str]:
-        """Return the state and the output of the check of NRPE."""
+    def state(self, daemon: str) -> tuple[int, str]:
+        """Return the state and the output of the check of a daemon that runs."""
+        if daemon != 'nrpe':
+            code, _, output = self.run(f'{daemon}-state').stdout.partition(' ')
+            return int(code or 3), output
         done = self.run('nrpe-state', is_checked=False)
         return done.returncode, done.stdout.strip()
 

@@ -1,17 +1,110 @@
-"""What NRPE says is understood; test_doctor_breakages asks the real one."""
+"""What Icinga 2 and NRPE say is understood; test_doctor_breakages asks the real ones."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from smart_attributes.daemons import checks, nrpe
+from smart_attributes.daemons import checks, icinga, nrpe
 from smart_attributes.daemons.checks import SHELL, DaemonCheck
 from smart_attributes.doctor import daemon_checks
 
 PLUGIN = '/usr/lib/nagios/plugins/check_smart_attributes'
+COMMAND = {
+    'command': [PLUGIN],
+    'arguments': {
+        '--device': {'value': '$smart_attributes_device$'},
+        '--scan': {'set_if': '$smart_attributes_scan$'},
+        '--expect': '$smart_attributes_expect$',
+        '--names': {'value': '$names$', 'repeat_key': False, 'order': -1},
+        'last': {'value': '$host.name$ of $site$', 'skip_key': True, 'order': 1},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    'values, words',
+    [
+        ({}, []),
+        ({'smart_attributes_device': ['/dev/sda', 'x']}, ['--device', '/dev/sda', '--device', 'x']),
+        (
+            {'smart_attributes_scan': True, 'smart_attributes_expect': 3},
+            ['--scan', '--expect', '3'],
+        ),
+        ({'smart_attributes_scan': False, 'names': ['a', 'b']}, ['--names', 'a', 'b']),
+        ({'host.name': 'web1', 'site': 'x'}, ['web1 of x']),
+    ],
+)
+def test_arguments_are_those_that_icinga_would_give(values, words):
+    """doc/03-monitoring-basics.md of Icinga 2: arrays repeat the key, a macro without a value drops it."""
+    assert icinga.line_of(COMMAND, values) == [PLUGIN, *words]
+
+
+def dumped(folder: Path, **service: Any) -> icinga.Objects:
+    """Return the objects of a file such as Icinga writes, with one host and its service."""
+    place = {'debug_info': ['/etc/icinga2/conf.d/x.conf', 3, 1, 3, 9]}
+    variables = {
+        name: {'messages': [['=', '/x.conf', 7, 1, 7, 9]]} for name in service.get('vars', ())
+    }
+    values = {
+        '__name': 'web1!smart',
+        'host_name': 'web1',
+        'check_command': 'c',
+        'command_endpoint': '',
+        **service,
+    }
+    objects = [
+        {'type': 'CheckCommand', 'name': 'c', 'properties': {**COMMAND, 'timeout': 60}},
+        {'type': 'Host', 'name': 'web1', 'properties': {'name': 'web1', 'vars': None}, **place},
+        {
+            'type': 'Service',
+            'name': 'smart',
+            'properties': values,
+            'debug_hints': {'properties': {'vars': {'properties': variables}}},
+            **place,
+        },
+    ]
+    for name, content in ('debug', objects), ('vars', [{'name': 'NodeName', 'value': 'web1'}]):
+        texts = [json.dumps(each) for each in content]
+        (folder / f'icinga2.{name}').write_text(''.join(f'{len(text)}:{text},' for text in texts))
+    return icinga.objects_in(str(folder))
+
+
+@pytest.mark.parametrize(('endpoint', 'runs'), [('', True), ('web1', True), ('agent2', False)])
+def test_only_services_of_this_node_are_run_here(tmp_path, endpoint, runs):
+    assert bool(dumped(tmp_path, command_endpoint=endpoint).services()) == runs
+
+
+def test_a_misspelt_variable_is_corrected_in_its_line(tmp_path):
+    known = {'smart_attributes_device': '/dev/sda', 'smart_atributes_scan': True, 'disks': {}}
+
+    [finding] = icinga.findings(dumped(tmp_path, vars=known))
+
+    assert finding.fields == {
+        'name': 'smart_atributes_scan',
+        'right': 'smart_attributes_scan',
+        'file': '/x.conf',
+        'line': 7,
+    }
+
+
+REFUSALS = {
+    'critical/config: Error: syntax error, unexpected T_IDENTIFIER\nLocation: in /x.conf: 3:1-3:9': 'icinga-refuses',
+    "critical/config: Error: Object 'check-smart-atributes' of type 'CheckCommand' does not exist.\n"
+    'Location: in /x.conf: 3:1-3:9': 'icinga-command-misspelt',
+    "critical/config: Error: Object 'check-smart-attributes' of type 'CheckCommand' re-defined: in /x.conf: 3:1\n"
+    'Location: in /x.conf: 3:1-3:9': 'icinga-command-twice',
+}
+
+
+@pytest.mark.parametrize(('printed', 'code'), REFUSALS.items(), ids=REFUSALS.values())
+def test_what_icinga_refuses_is_named_with_its_file(printed, code):
+    finding = icinga.refusal(printed)
+
+    assert (finding.code, finding.fields['file']) == (code, '/x.conf')
 
 
 def configured(root: Path, monkeypatch: pytest.MonkeyPatch, **texts: str) -> list[DaemonCheck]:

@@ -20,6 +20,7 @@ RULE = sudo_rule.RULE
 NRPE = '/etc/nagios/nrpe_local.cfg'
 SITE = '/etc/check-smart-attributes'
 SHARE = '/usr/share/check-smart-attributes'
+SERVICE = '/etc/icinga2/conf.d/smart.conf'
 # SELinux refuses root until its policy has our module; the programs of SELinux are stand-ins.
 SELINUX = r"""
 mount -t tmpfs tmpfs /sys/fs; mkdir /sys/fs/selinux; echo 1 >/sys/fs/selinux/enforce
@@ -57,6 +58,7 @@ class Case(NamedTuple):
 
     breaks: str  # commands of root
     code: str  # of the finding that names it
+    daemon: str = 'nrpe'  # whose check decides
     editor: str = ''  # what an admin does in an editor, as a script of sed
     is_unknown: bool = True  # the check of the daemon is UNKNOWN then
 
@@ -131,6 +133,11 @@ CASES = {
         'history-path-in-the-way',
         is_unknown=False,
     ),
+    'plugins-contrib-commented-out': Case(
+        'sed -i "/plugins-contrib>/s/^/#/" /etc/icinga2/icinga2.conf',
+        'check-command-not-included',
+        'icinga',
+    ),
     'nrpe-local-commented-out': Case(
         'sed -i /nrpe_local/s/^/#/ /etc/nagios/nrpe.cfg', 'nrpe-not-included'
     ),
@@ -139,6 +146,12 @@ CASES = {
     ),
     'nrpe-names-no-drive': Case(
         f'sed -i "s/8000/8000 -d \\/dev\\/sdz/" {NRPE}', 'daemon-names-no-drive'
+    ),
+    'icinga-variable-misspelt': Case(
+        f'sed -i s/smart_attributes_device/smart_atributes_device/ {SERVICE}',
+        'icinga-variable-misspelt',
+        'icinga',
+        is_unknown=False,
     ),
     'site-file-in-capitals': Case(
         f'echo {{}} >{SITE}/thresholds.d/site.JSON', 'site-file-name-ignored', is_unknown=False
@@ -159,8 +172,21 @@ CASES = {
     'rule-of-an-older-release': Case(f"sed -i '/scan/d' {RULE}", 'sudo-rule-refuses'),
     'requiretty': Case('echo "Defaults requiretty" >>/etc/sudoers', 'sudo-needs-terminal'),
     'nrpe-through-sudo': Case(f'sed -i "s/]=/]=\\/usr\\/bin\\/sudo /" {NRPE}', 'daemon-runs-sudo'),
-    'nrpe-names-no-plugin': Case(
-        f'sed -i "s/plugins.check_smart/plugin\\/check_smart/" {NRPE}', 'daemon-path-wrong'
+    'plugin-dir-without-plugin': Case(
+        'mkdir -p /opt/plugins; sed -i "/const PluginDir/s/=.*/= \\"\\/opt\\/plugins\\"/" /etc/icinga2/constants.conf',
+        'daemon-path-wrong',
+        'icinga',
+    ),
+    'service-names-no-command': Case(
+        f'sed -i s/check-smart-attributes/check-smart-atributes/ {SERVICE}',
+        'icinga-command-misspelt',
+        'icinga',
+    ),
+    'check-command-twice': Case(
+        'printf "object CheckCommand \\"check-smart-attributes\\" {\\n command = [ PluginDir +'
+        ' \\"/check_smart_attributes\\" ]\\n}\\n" >/etc/icinga2/conf.d/smart_command.conf',
+        'icinga-command-twice',
+        'icinga',
     ),
     'python-is-gone': Case(f'sed -i "1s/python3/python3.9/" {PLUGIN}', 'program-without-python'),
     'rule-writable-by-all': Case(f'chmod 666 {RULE}', 'sudoers-mode-wrong'),
@@ -241,14 +267,14 @@ def cured(bed: Bed, case: Case, user: str = 'nagios') -> list[tuple[str, str]]:
 def test_a_breakage_is_named_and_its_command_makes_the_check_good(bed, name):
     """No circle, and never "No problems found" beside a check of the daemon that is UNKNOWN."""
     case = CASES[name]
-    bed.restart()
+    bed.restart(case.daemon)
     bed.run(case.breaks)
-    bed.restart()
-    before = bed.state()
+    bed.restart(case.daemon)
+    before = bed.state(case.daemon)
     assert (before[0] not in (0, 1, 2)) == case.is_unknown, before
 
     steps = cured(bed, case)
 
-    after = bed.state()
+    after = bed.state(case.daemon)
     assert after[0] in (0, 1), (steps, after)
     assert not case.code or case.code in [code for code, _ in steps], steps

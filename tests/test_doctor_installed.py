@@ -46,6 +46,45 @@ def test_a_plugin_that_is_missing_is_named_with_the_command_that_links_it(root, 
     assert asked() == missing
 
 
+def test_a_check_command_that_icinga_does_not_read_is_included(root):
+    path = f'{installed.ICINGA_FOLDERS[0]}/{installed.CHECK_COMMAND}'
+    put(root, path)
+
+    [finding] = installed.check_command('/x')
+
+    assert finding.code == 'check-command-not-included'
+    assert path in finding.command
+
+
+def test_a_check_command_is_copied_from_where_make_install_has_it(root, tmp_path):
+    """Icinga does not look below /usr/local."""
+    put(root, '/etc/icinga2/conf.d/a.conf')
+    copy = tmp_path / 'local/share/icinga2/include/plugins-contrib.d/check-smart-attributes.conf'
+    put(tmp_path, f'/{copy.relative_to(tmp_path)}')
+
+    [finding] = installed.check_command(
+        f'{tmp_path}/local/lib/nagios/plugins/check_smart_attributes'
+    )
+
+    assert finding.code == 'check-command-missing'
+    assert finding.command.startswith(f'install -m 644 {copy} /etc/icinga2/conf.d/ && ')
+
+
+@pytest.mark.parametrize(
+    'folders, expected',
+    [
+        ((), ''),
+        (('etc/icinga2/conf.d',), '/etc/icinga2/conf.d'),
+        (('etc/icinga2/conf.d', installed.ICINGA_FOLDERS[0][1:]), installed.ICINGA_FOLDERS[0]),
+    ],
+)
+def test_the_check_command_is_missed_where_icinga_includes_it(root, folders, expected):
+    for folder in folders:
+        (root / folder).mkdir(parents=True)
+
+    assert installed.icinga_folder() == expected
+
+
 @pytest.mark.parametrize(
     'release, command',
     [

@@ -81,7 +81,10 @@ class DaemonCheck(NamedTuple):
 
     def without_drives(self) -> str:
         """Return the command that makes this check accept a machine without drives."""
-        return self.edit(f'/{PROGRAM}', f'/{PROGRAM} --no-drives ok')
+        if self.daemon != 'Icinga':
+            return self.edit(f'/{PROGRAM}', f'/{PROGRAM} --no-drives ok')
+        script = shlex.quote(f'{self.number}a vars.smart_attributes_no_drives = "ok"')
+        return f'sed -i {script} {shlex.quote(self.file)} && systemctl reload {self.unit}'
 
 
 def unit_of(*names: str) -> str:

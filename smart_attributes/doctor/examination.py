@@ -14,7 +14,7 @@ from ..check import history_answers, reads, survey
 from ..check.settings import of_reads
 from ..command_line.options import PROGRAM, Options
 from ..constants import DAY, SMARTCTL
-from ..daemons import nrpe
+from ..daemons import icinga, nrpe
 from ..daemons.checks import USUAL, fitting
 from ..daemons.users import become, name_of
 from ..errors import SmartError, UsageError
@@ -91,10 +91,16 @@ class Examiner:
         self._pastes: Sequence[Paste] = ()
 
     def _ask_daemons(self) -> None:
-        """Ask NRPE for its checks, and run these as its user."""
+        """Ask Icinga 2 and NRPE for their checks, and run these as their users."""
         configuration, user = nrpe.configured(), self._options.own.user
-        self._refused = list(nrpe.findings(configuration, user))
+        objects, self._refused = icinga.ask()
+        self._refused += nrpe.findings(configuration, user)
         self._checks = nrpe.checks(configuration)
+        if objects:
+            self._checks += icinga.checks(objects)
+            self._refused += icinga.findings(objects)
+            if not objects.commands():
+                self._refused += installed.check_command(self._path)
         now = time.monotonic()  # a drive may hang: half of the time remains for everything else
         end = now + (self._deadline - now) / 2
         self._results = daemon_checks.examine(self._checks, self._path, user, end)

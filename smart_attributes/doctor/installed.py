@@ -30,6 +30,13 @@ PLUGIN_FOLDERS = (
     '/usr/local/nagios/libexec',
 )
 NO_PLUGIN_FOLDER = '/usr/local/lib/nagios/plugins'  # of "make install", where none of these exists
+ICINGA = '/etc/icinga2'
+ICINGA_FOLDERS = (
+    '/usr/share/icinga2/include/plugins-contrib.d',
+    '/usr/local/share/icinga2/include/plugins-contrib.d',
+    f'{ICINGA}/conf.d',
+)
+CHECK_COMMAND = 'check-smart-attributes.conf'
 SHOWN = 3  # mistakes that get a finding each; all others share a finding
 
 
@@ -67,6 +74,32 @@ def _missing(program: str) -> Iterator[Finding]:
     plugin = f'{folder}/{PROGRAM}'
     if folder and not os.path.lexists(ROOT + plugin):
         yield found('plugin-not-found', path=plugin, program=program)
+
+
+def check_command(program: str) -> list[Finding]:
+    """Return the finding for the CheckCommand that Icinga 2 lacks; [] without Icinga 2.
+
+    program: path of this program.
+    """
+    folder = icinga_folder()
+    path = f'{folder}/{CHECK_COMMAND}'
+    if not folder:
+        return []
+    if os.path.lexists(ROOT + path):
+        return [found('check-command-not-included', path=path, file=f'{ICINGA}/icinga2.conf')]
+    # "make install" puts the program into lib/nagios/plugins, beside share
+    share = os.path.normpath(os.path.join(os.path.dirname(program), '../../../share'))
+    copy = f'{share}/icinga2/include/plugins-contrib.d/{CHECK_COMMAND}'
+    finding = found('check-command-missing', file=CHECK_COMMAND, folder=folder)
+    if os.path.isfile(copy):
+        command = shlex.join(['install', '-m', '644', copy, f'{folder}/'])
+        finding = finding._replace(command=f'{command} && systemctl reload icinga2')
+    return [finding]
+
+
+def icinga_folder() -> str:
+    """Return the folder for the CheckCommand, or '' on a host without Icinga 2."""
+    return next((path for path in ICINGA_FOLDERS if os.path.isdir(ROOT + path)), '')
 
 
 def site_files(options: Options) -> list[Finding]:

@@ -1,0 +1,264 @@
+"""Ask Icinga 2 which checks of this plugin it runs on this machine.
+
+"icinga2 daemon -C" validates the configuration and writes all objects with the lines that define them into a file, from
+which "icinga2 object list" prints. Here the file is in a folder of its own, so nothing of Icinga's is changed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .. import files
+from ..constants import LARGEST_SENT
+from ..output.doctor_findings import Finding, found
+from ..typed import Json
+from . import checks as daemons
+from .checks import NAMES, DaemonCheck
+from .users import name_of
+
+CONFIGURATION = '/etc/icinga2/icinga2.conf'
+OWNED = '/var/cache/icinga2'  # belongs to the user whose processes run the checks
+UNIT = 'icinga2'
+COMMAND = 'check-smart-attributes'
+_DUMP = ('--dump-objects',)  # since 2.14; before, -C always writes the objects
+_LOCATION = re.compile(r'Location: in (\S+): ([0-9]+):')
+_FAULT = re.compile(r'critical/[^:]+: (?:Error: )?(.+)')
+_UNDEFINED = re.compile(r"Object '([^']+)' of type 'CheckCommand' does not exist")
+_TWICE = re.compile(r"of type 'CheckCommand' (?:re-defined|already exists)")
+_MACRO = re.compile(r'\$([\w.]+)\$')
+_CLOSE = 0.85  # similarity of a misspelt name
+
+
+class Objects(NamedTuple):
+    """The objects of Icinga's configuration, by type."""
+
+    node: str  # NodeName
+    by_type: Mapping[str, Sequence[Json]]
+
+    def of(self, kind: str) -> Sequence[Json]:
+        """Return the objects of a type."""
+        return self.by_type.get(kind, ())
+
+    def commands(self) -> dict[str, Json]:
+        """Return the CheckCommands that run this plugin, by name."""
+        return {
+            command['name']: command for command in self.of('CheckCommand') if _is_ours(command)
+        }
+
+    def services(self) -> list[tuple[Json, Json, Json]]:
+        """Return the services that run this plugin on this machine, each with its host and its CheckCommand."""
+        ours = self.commands()
+        hosts = {host['name']: host for host in self.of('Host')}
+        services = []
+        for service in self.of('Service'):
+            properties = service['properties']
+            is_here = properties['command_endpoint'] in ('', self.node)
+            if properties['check_command'] in ours and is_here:
+                host, command = hosts[properties['host_name']], ours[properties['check_command']]
+                services.append((service, host, command))
+        return services
+
+
+def _is_ours(command: Json) -> bool:
+    line = command['properties'].get('command')
+    words = line if isinstance(line, list) else str(line).split()
+    return any(os.path.basename(str(word)) in NAMES for word in words)
+
+
+def _values(data: bytes) -> Iterator[Json]:
+    """Yield the JSON values of a file of netstrings."""
+    place = 0
+    while place < len(data):
+        colon = data.index(b':', place)
+        end = colon + 1 + int(data[place:colon])
+        yield json.loads(data[colon + 1 : end])
+        place = end + 1
+
+
+def ask() -> tuple[Objects | None, list[Finding]]:
+    """Return the objects of Icinga's configuration, and what Icinga refuses; None if it cannot be asked."""
+    if not os.path.exists(daemons.ROOT + CONFIGURATION):
+        return None, []
+    if not os.access(daemons.ROOT + CONFIGURATION, os.R_OK):
+        user = name_of(os.geteuid())
+        return None, [found('daemon-not-readable', file=CONFIGURATION, user=user)]
+    folder = tempfile.mkdtemp(prefix='check-smart-attributes-')
+    try:
+        return _asked(folder)
+    except (OSError, ValueError, KeyError):
+        return None, [found('icinga-not-understood')]
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _asked(folder: str) -> tuple[Objects | None, list[Finding]]:
+    """Have Icinga write its objects into a folder. Raises what objects_in() raises."""
+    if os.geteuid() == 0 and os.path.isdir(OWNED):
+        owner = os.stat(OWNED)
+        os.chown(folder, owner.st_uid, owner.st_gid)
+    line = ('icinga2', 'daemon', '-C', '-x', 'warning', f'-DCacheDir={folder}')
+    answer = daemons.ask((*line, *_DUMP))
+    printed = daemons.text_of(answer)
+    if answer.status and 'unrecognised option' in printed:
+        answer = daemons.ask(line)
+        printed = daemons.text_of(answer)
+    if answer.outcome == 'not started':
+        return None, []
+    if answer.status and f"'{COMMAND}' of type 'CheckCommand' does not exist" in printed:
+        return Objects('', {}), []
+    if answer.status:
+        return None, [refusal(printed)]
+    return objects_in(folder), []
+
+
+def objects_in(folder: str) -> Objects:
+    """Return the objects that Icinga wrote into a folder.
+
+    Raises OSError or ValueError if the files have another format.
+    """
+    by_type: dict[str, list[Json]] = {}
+    for value in _values(files.content(f'{folder}/icinga2.debug', LARGEST_SENT)):
+        by_type.setdefault(value['type'], []).append(value)
+    variables = {
+        variable['name']: variable['value']
+        for variable in _values(files.content(f'{folder}/icinga2.vars', LARGEST_SENT))
+    }
+    return Objects(variables.get('NodeName', ''), by_type)
+
+
+def checks(objects: Objects) -> list[DaemonCheck]:
+    """Return the services that run this plugin on this machine."""
+    return [_check(service, host, command) for service, host, command in objects.services()]
+
+
+def _check(service: Json, host: Json, command: Json) -> DaemonCheck:
+    service_properties, its_host = service['properties'], host['properties']
+    commands = command['properties']
+    seconds = service_properties.get('check_timeout') or commands.get('timeout') or daemons.USUAL
+    return DaemonCheck(
+        daemon='Icinga',
+        name=f'service {service_properties["__name"]}',
+        user=name_of(os.stat(OWNED).st_uid),
+        line=line_of(commands, _variables(service_properties, its_host, commands)),
+        file=host['debug_info'][0],
+        number=host['debug_info'][1],
+        unit=UNIT,
+        seconds=seconds,
+        setting='check_timeout'
+        if service_properties.get('check_timeout')
+        else 'timeout of the CheckCommand',
+    )
+
+
+def _variables(service: Json, host: Json, command: Json) -> dict[str, Any]:
+    """Return the values of macros; those of the service count before those of the host and of the command."""
+    names = {
+        'host.name': host['name'],
+        'address': host.get('address'),
+        'host.address': host.get('address'),
+    }
+    layers = [layer.get('vars') or {} for layer in (command, host, service)]
+    return {**names, **layers[0], **layers[1], **layers[2]}
+
+
+def line_of(command: Json, values: Mapping[str, Any]) -> list[str]:
+    """Return the command line of a CheckCommand. Source: Icinga 2, doc/03-monitoring-basics.md, Command Arguments."""
+    words = command['command']
+    line = [
+        str(_filled(word, values)) for word in (words if isinstance(words, list) else words.split())
+    ]
+    arguments = [
+        (name, _as_argument(argument))
+        for name, argument in (command.get('arguments') or {}).items()
+    ]
+    for name, argument in sorted(arguments, key=lambda pair: pair[1].get('order', 0)):
+        line += _argument(argument.get('key', name), argument, values)
+    return line
+
+
+def _as_argument(argument: Any) -> Json:
+    return argument if isinstance(argument, dict) else {'value': argument}
+
+
+def _argument(key: str, argument: Json, values: Mapping[str, Any]) -> list[str]:
+    if 'set_if' in argument and not _is_true(_filled(argument['set_if'], values)):
+        return []
+    if 'value' not in argument:
+        return [key]
+    value = _filled(argument['value'], values)
+    if value is None:
+        return []
+    listed = [str(item) for item in value] if isinstance(value, list) else [str(value)]
+    if argument.get('skip_key'):
+        return listed
+    if argument.get('repeat_key', True):
+        return [word for item in listed for word in (key, item)]
+    return [key, *listed]
+
+
+def _is_true(value: Any) -> bool:
+    return str(value).lower() not in ('none', 'false', '0', '')
+
+
+def _filled(text: Any, values: Mapping[str, Any]) -> Any:
+    """Return a text with the values of its macros; the value itself if the text is one macro; None without a value."""
+    if not isinstance(text, str):
+        return text
+    only = _MACRO.fullmatch(text)
+    if only:
+        return values.get(only[1])
+    if any(values.get(name) is None for name in _MACRO.findall(text)):
+        return None
+    return _MACRO.sub(lambda macro: str(values[macro[1]]), text)
+
+
+# --- the findings; pure ------------------------------------------------------------------------
+
+
+def findings(objects: Objects) -> Iterator[Finding]:
+    """Yield the findings for the services of this plugin."""
+    services = objects.services()
+    if not services and objects.commands():
+        yield found('icinga-no-service', node=objects.node)
+    for service, host, command in services:
+        for owner in (service, host):
+            yield from _misspelt(
+                owner, set(_MACRO.findall(str(command['properties'].get('arguments'))))
+            )
+
+
+def _misspelt(owner: Json, variables: set[str]) -> Iterator[Finding]:
+    """Yield a finding for each variable that no argument uses, but whose name is similar to one."""
+    places = (
+        owner.get('debug_hints', {}).get('properties', {}).get('vars', {}).get('properties', {})
+    )
+    for name in owner['properties'].get('vars') or {}:
+        right = difflib.get_close_matches(name, variables, 1, _CLOSE)
+        place = places.get(name, {}).get('messages', [])
+        if right and name not in variables and place:
+            _, file, number, *_ = place[-1]
+            yield found(
+                'icinga-variable-misspelt', name=name, right=right[0], file=file, line=number
+            )
+
+
+def refusal(printed: str) -> Finding:
+    """Return the finding for a configuration that Icinga refuses."""
+    reason, place = _FAULT.search(printed), _LOCATION.search(printed)
+    file, line = (place[1], place[2]) if place else (CONFIGURATION, '1')
+    finding = found(
+        'icinga-refuses', reason=reason[1] if reason else printed[:200], file=file, line=line
+    )
+    name = _UNDEFINED.search(printed)
+    if name and difflib.get_close_matches(name[1], [COMMAND], 1, _CLOSE - 0.25):
+        return found('icinga-command-misspelt', name=name[1], right=COMMAND, file=file, line=line)
+    if _TWICE.search(printed) and COMMAND in printed:
+        return found('icinga-command-twice', file=file)
+    return finding
