@@ -20,13 +20,13 @@ from fake_smartctl import FakeSmartctl
 
 from smart_attributes.reading.smartctl_calls import SCAN, read_arguments
 
-PROGRAMS = ('unshare', 'nsenter', 'ip', 'make', 'sudo', 'icinga2', 'nrpe')
+PROGRAMS = ('unshare', 'nsenter', 'ip', 'make', 'sudo', 'icinga2', 'nagios4', 'nrpe')
 DRIVES = {'/dev/sda': 'intel-s3500-healthy', '/dev/sdb': 'micron-5200-healthy'}
 ENVIRONMENT = ('PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'LC_ALL=C', 'HOME=/root', f'CLONE={ROOT}')
 PLUGIN = '/usr/lib/nagios/plugins/check_smart_attributes'
 # What systemd and apt do, where they are not: Debian's scripts of the services, and files of the layer below.
-UNITS = {'nrpe': 'nagios-nrpe-server', 'icinga': 'icinga2'}
-TOOLS = ('systemctl', 'apt', 'nrpe-state', 'icinga-state')  # in tests/bed
+UNITS = {'nrpe': 'nagios-nrpe-server', 'icinga': 'icinga2', 'nagios': 'nagios4'}
+TOOLS = ('systemctl', 'apt', 'nrpe-state', 'icinga-state', 'nagios-state')  # in tests/bed
 # An overlay on a tmpfs; its processes see only its network and its processes.
 MACHINE = """
 mkdir -p "$0/work"; mount -t tmpfs tmpfs "$0/work"; mkdir "$0/work/upper" "$0/work/own" "$0/work/root"

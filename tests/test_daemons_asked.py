@@ -1,4 +1,4 @@
-"""What Icinga 2 and NRPE say is understood; test_doctor_breakages asks the real ones."""
+"""What Icinga 2, NRPE and Nagios say is understood; test_doctor_breakages asks the real ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from smart_attributes.daemons import checks, icinga, nrpe
+from smart_attributes.daemons import checks, icinga, nagios
 from smart_attributes.daemons.checks import SHELL, DaemonCheck
 from smart_attributes.doctor import daemon_checks
 
@@ -113,7 +113,7 @@ def configured(root: Path, monkeypatch: pytest.MonkeyPatch, **texts: str) -> lis
     for name, text in texts.items():
         (root / f'etc/nagios/{name.replace("_", "/")}.cfg').write_text(text)
     monkeypatch.setattr(checks, 'ROOT', str(root))
-    return nrpe.checks(nrpe.configured())
+    return nagios.nrpe_checks(nagios.nrpe())
 
 
 def test_nrpe_runs_the_last_definition_with_its_prefix_as_its_user(tmp_path, monkeypatch):

@@ -182,11 +182,23 @@ CASES = {
         'icinga-command-misspelt',
         'icinga',
     ),
+    'nagios-names-no-command': Case(
+        'sed -i s/smart_attributes_drives!/smart_drives!/ /etc/nagios4/conf.d/smart_service.cfg',
+        'nagios-command-misspelt',
+        'nagios',
+    ),
     'check-command-twice': Case(
         'printf "object CheckCommand \\"check-smart-attributes\\" {\\n command = [ PluginDir +'
         ' \\"/check_smart_attributes\\" ]\\n}\\n" >/etc/icinga2/conf.d/smart_command.conf',
         'icinga-command-twice',
         'icinga',
+    ),
+    'nagios-passes-arguments-to-nrpe': Case(
+        'systemctl restart nagios-nrpe-server;'
+        'sed -i "/check_nrpe/s/$/ -a -v/" /etc/nagios4/conf.d/smart_attributes.cfg;'
+        'sed -i "s/smart_attributes_drives!.*/smart_attributes_nrpe/" /etc/nagios4/conf.d/smart_service.cfg',
+        'daemon-arguments-refused',
+        'nagios',
     ),
     'python-is-gone': Case(f'sed -i "1s/python3/python3.9/" {PLUGIN}', 'program-without-python'),
     'rule-writable-by-all': Case(f'chmod 666 {RULE}', 'sudoers-mode-wrong'),

@@ -73,10 +73,12 @@ class DaemonCheck(NamedTuple):
         return float(limit[3]) if limit else None
 
     def edit(self, old: str, new: str) -> str:
-        """Return the command that replaces a text in the line that defines the check, and restarts the daemon.
-        Source: sed(1)."""
-        pattern = re.sub(r'([][.*^$\\#])', r'\\\1', old)
-        script = shlex.quote(f'{self.number}s#{pattern}#{new}#')
+        """Return the command that replaces a text in the line that defines the check, and restarts the daemon."""
+        return self.edit_matching(re.sub(r'([][.*^$\\#])', r'\\\1', old), new)
+
+    def edit_matching(self, old: str, new: str) -> str:
+        """Do what edit() does for a basic regular expression. Source: sed(1)."""
+        script = shlex.quote(f'{self.number}s#{old}#{new}#')
         return f'sed -i {script} {shlex.quote(self.file)} && systemctl restart {self.unit}'
 
     def without_drives(self) -> str:

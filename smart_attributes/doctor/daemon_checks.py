@@ -28,6 +28,7 @@ from ..output.doctor_findings import Finding, found, halves
 from ..reading import system
 
 _PATH = re.compile(r'\s(?:-p|--path)[ =]?(\S+)')
+_ARGUMENTS = re.compile(r'check_nrpe\b.* -a ')
 _DEVICE = re.compile(r'(?:^|\s)(?:-d|--device)[ =]?(\S+)')
 _CODES = re.compile(r'(\S+) +\[([a-z-]+)\]')
 _SHOWN = 200  # characters of an output
@@ -107,6 +108,9 @@ def _causes(check: DaemonCheck, answer: Answer, program: str, user: str) -> Iter
         yield _found('daemon-path-wrong', check, path=path, folder=folder, program=program)
     if not os.access(path, os.X_OK):
         yield _found('daemon-path-not-executable', check, path=path)
+    if _ARGUMENTS.search(check.text):
+        command = check.edit_matching(' -a .*', '')
+        yield _found('daemon-arguments-refused', check)._replace(command=command)
     yield from _about_drives(check, answer)
     yield _unknown(check, answer)
 

@@ -14,7 +14,7 @@ from ..check import history_answers, reads, survey
 from ..check.settings import of_reads
 from ..command_line.options import PROGRAM, Options
 from ..constants import DAY, SMARTCTL
-from ..daemons import icinga, nrpe
+from ..daemons import icinga, nagios
 from ..daemons.checks import USUAL, fitting
 from ..daemons.users import become, name_of
 from ..errors import SmartError, UsageError
@@ -91,11 +91,12 @@ class Examiner:
         self._pastes: Sequence[Paste] = ()
 
     def _ask_daemons(self) -> None:
-        """Ask Icinga 2 and NRPE for their checks, and run these as their users."""
-        configuration, user = nrpe.configured(), self._options.own.user
+        """Ask Icinga 2, Nagios and NRPE for their checks, and run these as their users."""
+        nrpe, user = nagios.nrpe(), self._options.own.user
         objects, self._refused = icinga.ask()
-        self._refused += nrpe.findings(configuration, user)
-        self._checks = nrpe.checks(configuration)
+        checks, refused = nagios.nagios_checks(nrpe)
+        self._refused += [*refused, *nagios.nrpe_findings(nrpe, user)]
+        self._checks = [*nagios.nrpe_checks(nrpe), *checks]
         if objects:
             self._checks += icinga.checks(objects)
             self._refused += icinga.findings(objects)
