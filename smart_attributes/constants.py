@@ -131,6 +131,8 @@ MOST_GROUPS = 1_000
 MOST_ROWS = 25_000  # rows of a fleet's table
 MOST_OTHERS = 500  # drives on a page that neither alert nor need an action
 DEEPEST_GROUPS, DEEPEST_INCLUDE = 16, 6  # layers of groups in /sys; files that include each other
+# levels; level 5: a device in spare-0 in replacing-0 in spare-6 in a dRAID
+DEEPEST_IN_POOL = 8
 # HIGHEST_: values
 HIGHEST_COUNTER = 2**128  # exclusive: range of the widest counter (NVMe)
 # exclusive: the eighth byte states whether the drive supports the number

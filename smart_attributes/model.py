@@ -350,7 +350,7 @@ class Member(NamedTuple):
     detail: str = ''  # the state as the system reports it, if that says more
     # why some of its data may be missing or wrong although it is in sync: see doubt()
     doubts: tuple[Coded, ...] = ()
-    # "journal" of md; '': it holds data
+    # "log" or "cache" of a ZFS pool, "journal" of md; '': it holds data
     role: str = ''
 
 
@@ -362,14 +362,14 @@ class Group(NamedTuple):
     members.
     """
 
-    # unique on this machine: "md0", "dm-3", "btrfs UUID", "zfs tank"
+    # unique on this machine: "md0", "dm-3", "btrfs UUID", "zfs tank/raidz1-0"
     id: str
     name: str  # as people call it: "md0", "vg0/home", "tank"
     # "md", "lvm", "luks", "btrfs", "zfs", "multipath", "ceph", "bcache", "drbd", "swap",
     # "partition", "unknown" (a partition of unknown use), "hardware" (a volume of a RAID
     # controller), or "dm" for any other target of the device mapper
     kind: str
-    # a name in redundancy.survival: "raid1", "single"; '' if it is not known
+    # a name in redundancy.survival: "raid1", "raidz2", "single"; '' if it is not known
     level: str
     slots: int = 0  # number of places for members
     layout: int = 0  # layout of md raid10, as in /sys/block/mdN/md/layout

@@ -24,7 +24,7 @@ from smart_attributes import child, state_directory
 from smart_attributes.child import Child
 from smart_attributes.errors import DriveGone
 from smart_attributes.model import Group, Member, State
-from smart_attributes.redundancy import controllers, dependence, in_time
+from smart_attributes.redundancy import dependence, in_time, zpool
 from smart_attributes.redundancy.dependence import Question, Seen
 
 LIMIT = 6  # seconds, of -t
@@ -213,8 +213,8 @@ def test_a_name_that_is_no_text_arrives(tree):
 
 def test_a_program_that_hangs_costs_no_group_that_sys_shows(tree, monkeypatch):
     monkeypatch.setattr(in_time, '_PATIENCE_WITH_PROGRAMS', 0.5)
-    monkeypatch.setattr(controllers, 'ask', lambda: time.sleep(60))
-    found = in_time.read(question(tree, asks_controllers=True), '')
+    monkeypatch.setattr(zpool, 'ask', lambda: time.sleep(60))
+    found = in_time.read(question(tree, asked=('zpool',)), '')
 
     assert [group.id for group in found.groups or ()] == ['md0']
     assert found.problem is not None and found.problem.code == 'groups-not-read'

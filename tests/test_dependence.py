@@ -186,7 +186,7 @@ DEVICES = ('sda', 'sdb', 'sdc', 'sdd')
     [
         ('write-through [write-back]', 'unknown', 'redundancy-doubtful'),
         ('[write-back]', 'unknown', 'redundancy-doubtful'),
-        ('[write-through] write-back', 'next', 'only-journal'),
+        ('[write-through] write-back', 'next', 'only-log-or-cache'),
     ],
 )
 def test_a_journal_that_holds_the_only_copy_of_data_is_not_next(machine, mode, label, code):
@@ -326,7 +326,7 @@ def test_triage_of_this_machine_runs():
 # --- parts of the reading, by value ---------------------------------------------------------------
 
 UUID = 'bf8eb22c:45b10a3f:98c5e64d:10e11e31'
-LAYOUT = 'its layout is not in /sys; run: zpool status'
+LAYOUT = 'its layout is not in /sys; run triage --zpool'
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,8 @@ LEVELS = (
     'single',
     'btrfs-raid1',
     'raid1c3',
+    'mirror',
+    'raidz2',
 )
 ACTIVITIES = ('', '', '', '', 'check', 'repair', 'recover', 'resync')
 DOUBT = doubt('may be stale', 'repair it')

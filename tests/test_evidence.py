@@ -19,7 +19,7 @@ from conftest import ROOT
 
 from smart_attributes.model import Group
 from smart_attributes.reading.system import System
-from smart_attributes.redundancy import doubts
+from smart_attributes.redundancy import doubts, zpool_status
 from smart_attributes.redundancy.dependence import groups
 from smart_attributes.redundancy.replacement import NEXT, Drive, order
 from smart_attributes.redundancy.survival import Stack
@@ -68,6 +68,21 @@ def test_each_file_of_a_real_kernel_is_read_or_irrelevant_for_a_reason(file):
         'btrfs/devinfo/1/dax',
         'btrfs/dax',
     }
+
+
+def test_each_key_and_column_of_zpool_is_read_or_irrelevant_for_a_reason():
+    names = {*zpool_status._KEYS}
+    for path in (ROOT / 'tests/pools').rglob('*.txt'):
+        names |= {
+            each
+            for line in re.findall(r'^\t(NAME +STATE.*)$', path.read_text(), re.M)
+            for each in line.split()
+        }
+
+    assert (
+        names >= {'NAME', 'SLOW', 'scan'}
+        and [name for name in sorted(names) if not _has('zpool', name)] == []
+    )
 
 
 @pytest.mark.parametrize('source', TABLES)

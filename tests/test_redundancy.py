@@ -37,8 +37,14 @@ PARITY: dict[str, int] = {
     'raid4': 1,
     'raid5': 1,
     'raid6': 2,
+    'raidz1': 1,
+    'raidz2': 2,
+    'raidz3': 3,
+    'draid1': 1,
+    'draid2': 2,
+    'draid3': 3,
 }
-MIRRORS = ('raid1',)
+MIRRORS = ('raid1', 'mirror')
 # Copies on any of the devices, wherever there is room: profile of btrfs -> number of copies.
 ANYWHERE = {
     'btrfs-raid1': 2,
@@ -56,6 +62,9 @@ FEWEST = {
     'raid5': 2,
     'raid4': 2,
     'raid6': 4,
+    'raidz1': 2,
+    'raidz2': 3,
+    'raidz3': 4,
     'raid1c3': 3,
     'raid1c4': 4,
     'btrfs-raid6': 3,
@@ -64,7 +73,7 @@ STATES = ('in_sync', 'rebuilding', 'faulty', 'missing')
 # state of the member, whether its drive is failing
 KINDS = tuple(itertools.product(STATES, (False, True)))
 LEVELS: list[tuple[str, int]] = [
-    *((name, 0) for name in (*PARITY, *MIRRORS, *ANYWHERE)),
+    *((name, 0) for name in (*PARITY, *MIRRORS, *ANYWHERE) if 'draid' not in name),
     *(('raid10', layout) for layout in RAID10),
 ]
 
@@ -298,7 +307,7 @@ STRIPED = [
     group('md1', 'raid0', 'sdc', 'sdd'),
     group('md2', 'raid1', 'md0', 'md1', used='/srv'),
 ]
-UNKNOWN = group('tank', '', 'sda', 'sdb', unknown='run: zpool status')
+UNKNOWN = group('tank', '', 'sda', 'sdb', unknown='run triage --zpool')
 
 
 def with_others(groups: Sequence[Group], drives: Sequence[Drive]) -> list[Drive]:
@@ -555,7 +564,7 @@ def test_a_group_of_unknown_redundancy_survives_as_it_is():
 
 def test_a_drive_that_no_group_needs_more_than_another_names_the_unknown_one():
     """The mirror below the pool is known."""
-    pool = group('tank', '', 'md0', unknown='run: zpool status')
+    pool = group('tank', '', 'md0', unknown='run triage --zpool')
     found = order(
         Stack([RAID1._replace(used_as=()), pool]),
         [Drive('sda', frozenset(('sda',)), True, True), Drive('sdb', frozenset(('sdb',)))],
@@ -713,6 +722,11 @@ BAD = RAID1._replace(
     members=(Member('sda', 'in_sync'), Member('sdb', 'faulty'), Member(NAME_OF_41, 'missing'))
 )
 JOURNAL = Member('sda', 'in_sync', role='journal')
+LOGS = [
+    Member('sda', 'in_sync', role='log'),
+    Member('sdb', 'faulty', role='cache'),
+    Member('sdc', 'faulty', role='log'),
+]
 AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
 
 
@@ -878,13 +892,18 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
             'redundancy of md0 (raid1, /srv) not known; copy the data first',
         ),
         (
-            sentences.only_journal(RAID1, [JOURNAL]),
+            sentences.only_aside(RAID1, [JOURNAL]),
             'md0 (raid1, /srv) has only its journal on this drive, and no data: replace or remove '
             'the journal in the array before you pull the drive',
         ),
         (
-            sentences.only_journal(RAID1, [JOURNAL._replace(state='faulty')]),
-            'md0 (raid1, /srv) has only its journal on this drive, and no data: replace it',
+            sentences.only_aside(RAID1._replace(kind='zfs'), LOGS),
+            'md0 (ZFS raid1, /srv) has only its log and cache on this drive, and no data: replace '
+            'or remove the log and cache in the pool before you pull the drive',
+        ),
+        (
+            sentences.only_aside(RAID1, LOGS[1:]),
+            'md0 (raid1, /srv) has only its cache and log on this drive, and no data: replace it',
         ),
         (
             sentences.of_drive('use-unknown', 'sda'),

@@ -16,20 +16,24 @@ from usual_layouts import (
     SWAP,
     Part,
     partitions,
+    zfs_data_pool,
 )
 
+from smart_attributes.reading import system
+from smart_attributes.redundancy import zpool
 from smart_attributes.redundancy.dependence import groups
-from smart_attributes.redundancy.replacement import NEXT, Drive, Step, order
+from smart_attributes.redundancy.replacement import COPY, NEXT, Drive, Step, order
 from smart_attributes.redundancy.survival import Stack
 
 BTRFS = '6e1961f1-5918-4ecc-a22f-948897b409f7'
+FINE = 'ONLINE       0     0     0'
 
 
 class Tree:
     """A usual_layouts.Server as a tree of /sys."""
 
     def __init__(self, machine: Machine) -> None:
-        self.machine, self.volumes = machine, 0
+        self.machine, self.volumes, self.printed = machine, 0, dict[tuple[str, ...], str]()
         self.names: dict[str, str] = {}  # name of a volume -> the kernel's name
 
     def disks(self, *parts: Part, only_on_sda: Sequence[Part] = ()) -> None:
@@ -92,16 +96,37 @@ class Tree:
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(self.machine.folder(device))
 
+    def add_to_pool(self, device: str, pool: str, rows: str = '') -> None:
+        """Add a partition with the label of a pool, and what zpool prints of it."""
+        disk = device[:3]
+        if disk not in self.machine.numbers:
+            self.machine.disk(disk)
+        folder = self.machine._device(device, self.machine.folder(disk) / device)
+        self.machine.files(folder, {'partition': device[3:]})
+        self.zfs_member(device, pool)
+        if rows:
+            before, end, after = self.printed[zpool.COMMAND].partition('\n\nerrors')
+            self.printed[zpool.COMMAND] = f'{before}\n{rows}{end}{after}'
+
     def pool(self, name: str, number: str) -> None:
         for disk in DISKS:
             self.zfs_member(f'{disk}{number}', name)
         self.machine.files(self.machine.proc, {f'spl/kstat/zfs/{name}/state': 'ONLINE'})
+        rows = (name, '  mirror-0', f'    /dev/sda{number}', f'    /dev/sdb{number}')
+        table = '\n'.join(f'\t{row:<20}  {FINE}' for row in rows)
+        head = f'\t{"NAME":<20}  STATE     READ WRITE CKSUM'
+        self.printed[zpool.COMMAND] = (
+            f'  pool: {name}\n state: ONLINE\nconfig:\n\n{head}\n{table}\n\n'
+            'errors: No known data errors\n'
+        )
 
 
 @pytest.fixture
-def tree(tmp_path) -> Tree:
-    """A machine without disks."""
-    return Tree(Machine(tmp_path))
+def tree(tmp_path, monkeypatch) -> Tree:
+    """A machine without disks; a command prints what has been made for it."""
+    made = Tree(Machine(tmp_path))
+    monkeypatch.setattr(system, 'output', lambda command: (made.printed[command], ''))
+    return made
 
 
 @pytest.mark.parametrize('layout', LAYOUTS, ids=lambda each: each.name)
@@ -114,8 +139,41 @@ def test_a_failing_drive_of_a_usual_layout(tree, layout):
 def failing(tree: Tree, name: str) -> Step:
     """Return the step of a drive that fails, as triage of root says it."""
     found = groups(None, tree.machine.system)
-    drives = [Drive(disk, frozenset((disk,)), *[disk == name] * 2) for disk in DISKS]
+    if zpool.COMMAND in tree.printed:
+        found, _ = zpool.completed(found, tree.machine.system)
+    disks = [disk for disk in (*DISKS, 'sdc') if disk in tree.machine.numbers]
+    drives = [Drive(disk, frozenset((disk,)), *[disk == name] * 2) for disk in disks]
     return {step.drive.name: step for step in order(Stack(found), drives)}[name]
+
+
+def test_without_udev_zpool_accounts_for_its_devices(tree):
+    tree.disks(('', 'zfs_member'))
+    tree.pool('tank', '1')
+    for entry in tree.machine.udev_data.iterdir():
+        entry.unlink()
+
+    assert failing(tree, 'sdb').label == NEXT
+
+
+@pytest.mark.parametrize(
+    'section, state, code',
+    [('cache', FINE, 'only-log-or-cache'), ('spares', 'AVAIL', 'member-not-used')],
+)
+def test_a_cache_or_spare_of_a_pool_is_next(tree, section, state, code):
+    """Its label has no name of a pool."""
+    zfs_data_pool(tree)
+    tree.add_to_pool('sdc1', '', f'\t{section}\n\t{"  /dev/sdc1":<20}  {state}')
+    step = failing(tree, 'sdc')
+
+    assert (step.label, step.why.code) == (NEXT, code)
+
+
+def test_a_pool_that_is_not_imported_may_have_the_name_of_another(tree):
+    zfs_data_pool(tree)
+    tree.add_to_pool('sda3', 'tank')
+
+    assert failing(tree, 'sda').label == COPY
+    assert failing(tree, 'sdb').label == NEXT
 
 
 def test_swap_space_of_an_appliance_has_no_signature(tree):

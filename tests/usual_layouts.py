@@ -203,7 +203,7 @@ LAYOUTS = (
     Layout(ubuntu_with_two_efi_partitions, COPY, NEXT),  # the mounted one may be the only one
     Layout(with_one_efi_partition, COPY, NEXT),
     Layout(proxmox_lvm, COPY, COPY),
-    Layout(proxmox_zfs, COPY, COPY),
+    Layout(proxmox_zfs, NEXT, NEXT),
     Layout(rhel, NEXT, NEXT),
     Layout(md_with_swap, NEXT, NEXT),
     Layout(swap_beside_md, NEXT, NEXT),
@@ -212,7 +212,7 @@ LAYOUTS = (
     Layout(lvm_thin, NEXT, NEXT),
     Layout(lvm_raid, COPY, COPY),
     Layout(btrfs_raid1, NEXT, NEXT),
-    Layout(zfs_data_pool, COPY, COPY),
+    Layout(zfs_data_pool, NEXT, NEXT),
     Layout(next_to_windows, COPY, COPY),
     Layout(with_an_old_file_system, COPY, NEXT),
 )

@@ -368,11 +368,14 @@ NAMES = OptionGroup(
         ),
     ),
 )
-CONTROLLERS = flag(
+CONTROLLERS = option(
     '--controllers',
-    'as root, run the tools of RAID controllers (storcli64, perccli64, ssacli, arcconf, ...) '
+    action='append_const',
+    dest='asked',
+    const='controllers',
+    default=[],
+    help='as root, run the tools of RAID controllers (storcli64, perccli64, ssacli, arcconf, ...) '
     'for 10 seconds at most each, to find out the slots of drives',
-    dest='asks_controllers',
 )
 # The groups of several commands: they read drives, name them, or judge them.
 READ = (DRIVES, COMMON, READING, DATA)

@@ -96,17 +96,17 @@ def for_programs(survey: Survey, options: Options) -> Overview:
     return _with_groups(survey, foreseen, options)
 
 
-def for_a_person(survey: Survey, options: Options, asks_controllers: bool = False) -> Overview:
+def for_a_person(survey: Survey, options: Options, asked: Sequence[str] = ()) -> Overview:
     """Return the drives with their place, their forecasts and their groups.
 
-    asks_controllers: run the tools of RAID controllers for the slots of drives.
+    asked: the programs to run for the state of groups, from redundancy.dependence.PROGRAMS.
     """
     from ..check import history_answers
 
     foreseen = _foreseen(
         survey.verdicts, lambda verdict: history_answers.outlook(survey.history, verdict), _place
     )
-    return _with_groups(survey, foreseen, options, asks_controllers=asks_controllers)
+    return _with_groups(survey, foreseen, options, asked=asked)
 
 
 def _place(verdict: Verdict) -> Place:
@@ -160,7 +160,7 @@ def _with_groups(
     foreseen: _Foreseen,
     options: Options,
     only_alerting: bool = False,
-    asks_controllers: bool = False,
+    asked: Sequence[str] = (),
 ) -> Overview:
     """Return the drives with the groups that depend on each. only_alerting: read only the groups on
     drives that alert.
@@ -174,7 +174,7 @@ def _with_groups(
         foreseen.located,
         lambda placed: drives(placed, now, outlooks),
         only_alerting,
-        asks_controllers,
+        asked,
         others=lambda: others(survey.history.others()),
         read=lambda question: in_time.read(question, options.state_dir),
     )

@@ -14,7 +14,7 @@ from .cases import unshown
 
 def run(options: Options, runner: Runner) -> int:
     """Print the details of each drive; return 0 if at least one drive was read, else 3."""
-    overview = person.surveyed(options, runner, options.own.asks_controllers)
+    overview = person.surveyed(options, runner, options.own.asked)
     survey = overview.survey
     from ..output import explain
 

@@ -39,11 +39,11 @@ NAMED = 3  # pending drives listed by name
 FORGET = '\r\x1b[K'
 
 
-def surveyed(options: Options, runner: Runner, asks_controllers: bool = False) -> Overview:
+def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Overview:
     """Return the drives with their place, their forecasts and their groups; show the progress on a
     terminal.
 
-    asks_controllers: as for cases.for_a_person().
+    asked: as for cases.for_a_person().
     """
     from ..check.survey import survey
     from . import cases
@@ -53,7 +53,7 @@ def surveyed(options: Options, runner: Runner, asks_controllers: bool = False) -
         result = survey(options, runner, watch=line)
     finally:
         line.end()
-    return cases.for_a_person(result, options, asks_controllers)
+    return cases.for_a_person(result, options, asked)
 
 
 def with_names(options: Options) -> Options:

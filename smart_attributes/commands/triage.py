@@ -20,7 +20,7 @@ from .records.triage import TriageOptions
 def run(options: Options, runner: Runner) -> int:
     """Print the table or write the documents; return 0 if at least one drive was read, else 3."""
     own: TriageOptions = options.own
-    overview = person.surveyed(options, runner, own.asks_controllers)
+    overview = person.surveyed(options, runner, own.asked)
     if own.as_json or own.html is not None:
         _write(overview, options)
     else:

@@ -447,7 +447,7 @@ def output(
 ) -> tuple[str, str]:
     """Return (output of a command, ''), or ('', clause that says why the output is missing).
 
-    Use this only when a person has asked for the data, such as a controller's tool, and never in a
+    Use this only when a person has asked for the data, such as `zpool status`, and never in a
     check: such a command can block in the kernel, where no signal ends it. Such a command is then
     left to the kernel.
     folders: where to look for the program, separated by colons.

@@ -14,6 +14,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from importlib import import_module
+from itertools import chain
 
 from ..constants import DEEPEST_GROUPS, MOST_MEMBERS
 from ..errors import Coded, DriveGone
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     Drives = Callable[[Sequence[Located]], Sequence[Drive]]
 
 _LOOK = 'look at the volume with the tool of its controller'
+PROGRAMS = ('zpool', 'controllers')  # modules that run programs
 
 
 class Other(NamedTuple):
@@ -50,7 +53,7 @@ class Question(NamedTuple):
     drives: Sequence[Located]
     others: Sequence[Other] = ()
     only_alerting: bool = False  # read only the groups on drives that alert
-    asks_controllers: bool = False  # run the tools of RAID controllers
+    asked: Sequence[str] = ()  # the programs in PROGRAMS to run
     system: System = LINUX
 
 
@@ -76,7 +79,7 @@ class Examined(NamedTuple):
 
 
 def seen(question: Question) -> Iterator[Seen]:
-    """Yield what /sys, /proc and udev show, and again with what controllers add.
+    """Yield what /sys, /proc and udev show, and again after each program with what it adds.
 
     Recorded reports have no groups.
     """
@@ -95,11 +98,15 @@ def seen(question: Question) -> Iterator[Seen]:
     groups_of_run = (*_around(_ordered(_all_groups(devices)), wanted), *behind)
     view = view._replace(groups=groups_of_run)
     yield view
-    if question.asks_controllers:
-        from . import controllers
-
-        groups_of_run, notes, places = controllers.completed(groups_of_run, system, placed)
-        yield view._replace(groups=groups_of_run, notes=(*notes,), places=(*places,))
+    for name in question.asked:
+        program = import_module(f'.{name}', __package__)
+        groups_of_run, notes, *places = program.completed(groups_of_run, system, placed)
+        view = view._replace(
+            groups=groups_of_run,
+            notes=(*view.notes, *notes),
+            places=(*view.places, *chain(*places)),
+        )
+        yield view
 
 
 def _wanted(question: Question, placed: Sequence[Located]) -> list[str] | None:
@@ -121,22 +128,22 @@ def examined(
     located: Sequence[Located],
     drives: Drives,
     only_alerting: bool = False,
-    asks_controllers: bool = False,
+    asked: Sequence[str] = (),
     system: System = LINUX,
     others: Callable[[], Sequence[Other]] = tuple,
     read: Callable[[Question], Seen] = read_here,
 ) -> Examined:
     """Return the groups that depend on each drive.
 
-    only_alerting, asks_controllers: see Question. others: returns the drives of other runs. read:
-    answers the question. After an exception, there are no groups, and a remark gives the reason.
+    only_alerting, asked: see Question. others: returns the drives of other runs. read: answers the
+    question. After an exception, there are no groups, and a remark gives the reason.
     """
     try:
         question = Question(
             drives=located,
             others=others(),
             only_alerting=only_alerting,
-            asks_controllers=asks_controllers,
+            asked=asked,
             system=system,
         )
         view = read(question)

@@ -2,7 +2,7 @@
 ever: those of an array with a dead disk, of a suspended pool, of a controller that hangs.
 
 The child sends disks and groups as JSON; deciding stays in the check. What has arrived by the end
-is used, so a program that hangs does not cost the groups that /sys shows.
+is used, so a program that hangs, such as zpool, does not cost the groups that /sys shows.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def read(question: Question, state_dir: str) -> Seen:
     lock of the child.
     """
     seconds = min(alarm.time_left() * _SHARE, PATIENCE)
-    if question.asks_controllers:
+    if question.asked:
         seconds = min(alarm.time_left() * _SHARE_WITH_PROGRAMS, _PATIENCE_WITH_PROGRAMS)
     reader = Child(lambda pipe: _send(pipe, question, state_dir))
     why = ''

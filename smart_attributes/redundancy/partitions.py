@@ -270,7 +270,7 @@ def zfs_unknown(pool: str, system: System) -> str:
     state = text_of(f'{folder}/{pool}/state') if is_name else ''
     if not state and os.path.isdir(folder):
         return 'the pool is not imported'
-    reason = 'its layout is not in /sys; run: zpool status'
+    reason = 'its layout is not in /sys; run triage --zpool'
     if state in ('', 'ONLINE'):
         return reason
     return f'ZFS reports the state "{clean(state, 40)}"; {reason}'

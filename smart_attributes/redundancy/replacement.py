@@ -203,7 +203,8 @@ class _Case(NamedTuple):
         if _label(why) != NEXT:
             return why
         # a journal may hold data that no member has, unless md has dropped the journal
-        if why.code == 'only-journal' and self.dropped_by():
+        is_aside = why.code == 'only-log-or-cache'
+        if is_aside and (group.kind == 'zfs' or self.dropped_by()):
             return why
         for doubted, doubt in self.stack.doubts(self.drive.disks, group):
             return sentences.reason('redundancy-doubtful', doubted, doubt=sentence(doubt, 300))
@@ -269,7 +270,7 @@ class _Case(NamedTuple):
         lowest = unused[0]
         own = [member for member in lowest.members if self.stack.is_on(member, disks)]
         if all(member.role for member in own):
-            return sentences.only_journal(lowest, own)
+            return sentences.only_aside(lowest, own)
         dying = self._dying(group)
         if dying:  # a rebuild would read all data of the dying drive
             return sentences.reason(
@@ -482,7 +483,7 @@ OF_CODE: Mapping[str, tuple[str, Risk]] = {
     'replace-next': (NEXT, Risk.DEGRADED),
     'member-not-used': (NEXT, Risk.DEGRADED),
     'only-swap': (NEXT, Risk.PLAIN),
-    'only-journal': (NEXT, Risk.PLAIN),
+    'only-log-or-cache': (NEXT, Risk.PLAIN),
     'data-at-risk': (COPY, Risk.BEYOND),
     'no-redundancy': (COPY, Risk.BEYOND),
     'redundancy-doubtful': (UNKNOWN, Risk.UNSURE),

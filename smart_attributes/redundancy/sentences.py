@@ -19,7 +19,7 @@ _SENTENCES = {
     'until {name} is rebuilt',
     'member-not-used': '{faulty} {todo}',
     'only-swap': 'the drive holds only swap space: replace it',
-    'only-journal': '{faulty} has only its journal on this drive, and no data: {todo}',
+    'only-log-or-cache': '{faulty} has only its {devices} on this drive, and no data: {todo}',
     'data-at-risk': '{group} has more failing members than it tolerates: copy the data first, '
     'then replace {drive}',
     'redundancy-doubtful': 'the data of {group} may be missing on its other members, because '
@@ -193,12 +193,17 @@ def not_used(group: Group, is_dropped: bool = True) -> Coded:
     return reason('member-not-used', group, todo=todo)
 
 
-def only_journal(group: Group, members: Sequence[Member]) -> Coded:
-    """Return the message that a drive holds only the journal of an array. members: the journal."""
+def only_aside(group: Group, members: Sequence[Member]) -> Coded:
+    """Return the message that a drive holds only logs, caches or an array's journal. members:
+    these devices.
+    """
+    roles = ' and '.join(dict.fromkeys(member.role for member in members))
+    is_used = any(not _is_bad(member.state) for member in members)
+    pool = 'array' if group.kind == 'md' else 'pool'
     todo = 'replace it'
-    if any(not _is_bad(member.state) for member in members):
-        todo = 'replace or remove the journal in the array before you pull the drive'
-    return reason('only-journal', group, todo=todo)
+    if is_used:
+        todo = f'replace or remove the {roles} in the {pool} before you pull the drive'
+    return reason('only-log-or-cache', group, devices=roles, todo=todo)
 
 
 def no_redundancy(group: Group, members: Sequence[Member]) -> Coded:

@@ -1,7 +1,8 @@
 """Calculate whether data survives the loss of disks, through all layers of groups. Pure.
 
 The answer is True, False, or None if the redundancy of a group is unknown.
-Sources: Linux, md.rst, drivers/md/raid10.c (layouts); btrfs.rst, mkfs.btrfs(8) (profiles).
+Sources: Linux, md.rst, drivers/md/raid10.c (layouts); btrfs.rst, mkfs.btrfs(8) (profiles);
+zpoolconcepts(7) (vdevs).
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ TOLERANCE = {
     'linear': 0,
     'dup': 0,
     'raid1': ALL_BUT_ONE,
+    'mirror': ALL_BUT_ONE,
     'raid4': 1,
     'raid5': 1,
     'raid6': 2,
@@ -39,6 +41,12 @@ TOLERANCE = {
     'btrfs-raid6': 2,
     'raid1c3': 2,
     'raid1c4': 3,
+    'raidz1': 1,
+    'raidz2': 2,
+    'raidz3': 3,
+    'draid1': 1,
+    'draid2': 2,
+    'draid3': 3,
 }
 BY_SLOT = 'raid10'  # md's raid10: the slot determines which members hold copies of each other
 

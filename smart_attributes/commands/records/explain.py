@@ -10,7 +10,7 @@ from ...typed import NamedTuple
 class ExplainOptions(NamedTuple):
     """What `explain` asks beside the drives."""
 
-    asks_controllers: bool  # run the tools of RAID controllers
+    asked: tuple[str, ...]  # programs to run, from redundancy.dependence.PROGRAMS
 
 
 COMMAND = Command(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...command_line import option_groups as groups
-from ...command_line.options import Command, flag, single
+from ...command_line.options import Command, flag, option, single
 from ...typed import NamedTuple
 
 
@@ -12,7 +12,7 @@ class TriageOptions(NamedTuple):
 
     as_json: bool
     html: str | None  # file of the page; None: no page
-    asks_controllers: bool = False  # run the tools of RAID controllers
+    asked: tuple[str, ...] = ()  # programs to run, from redundancy.dependence.PROGRAMS
 
 
 COMMAND = Command(
@@ -31,6 +31,14 @@ example:
             'FILE',
             'write one self-contained page: recommended actions, then all drives',
             default=None,
+        ),
+        option(
+            '--zpool',
+            action='append_const',
+            dest='asked',
+            const='zpool',
+            default=[],
+            help='run zpool status (for 5 seconds at most) to find out the redundancy of ZFS pools',
         ),
         groups.CONTROLLERS,
     ),

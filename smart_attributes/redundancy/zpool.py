@@ -1,0 +1,451 @@
+"""Convert ZFS pools, as zpool reports them, into groups: a pool needs its virtual devices, which
+need their devices.
+
+`zpool status` blocks on some suspended pools, so it runs only if a person requests it, and with a
+time limit.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from ..constants import LONGEST_GIVEN_NAME
+from ..errors import NOTHING, Coded
+from ..model import Group, Member
+from ..reading import system as linux
+from ..reading.system import LINUX, System
+from ..typed import TYPE_CHECKING, NamedTuple
+from ..words import clean
+from . import partitions, zpool_status
+from .survival import doubt
+from .zpool_status import ABOVE, REMEDY, Pool, Scan, Vdev
+
+if TYPE_CHECKING:
+    DisksOf = Callable[[str], tuple[str, ...]]
+
+COMMAND = ('zpool', 'status', '-P')
+_STATES = {
+    'ONLINE': 'in_sync',
+    'DEGRADED': 'in_sync',
+    'FAULTED': 'faulty',
+    'OFFLINE': 'faulty',
+    'UNAVAIL': 'missing',
+    'REMOVED': 'missing',
+}
+_BEST = ('in_sync', 'rebuilding', 'unknown', 'faulty')
+_WORKS = ('ONLINE', 'DEGRADED')
+_ACTIVITIES = {'resilver': 'recover', 'scrub': 'check'}
+_NESTED = re.compile('(replacing|spare)-[0-9]+')
+_TWICE = 'zpool reports a device twice'
+_OTHER = 'zpool reports no pool with this device'
+_CONTRADICTION = 'zpool reports it as DEGRADED, but all of its devices as ONLINE'
+
+
+class _Kind(NamedTuple):
+    """The kind of a virtual device, taken from the name of the device."""
+
+    level: str  # '' if the name has an unknown format
+    fewest: int = 1  # number of devices
+    most: int = 100_000
+
+
+class _View(NamedTuple):
+    """The facts about a pool that are needed to convert its virtual devices."""
+
+    # name of the resilvered virtual device ('': all that need it) -> resilver
+    resilvers: Mapping[str, Scan]
+    scrub: Scan | None
+    is_marked: bool  # zpool shows that at least one device of the pool lacks data
+    disks_of: DisksOf
+    doubts: tuple[Coded, ...] = ()  # why all devices of the pool may lack data
+
+
+def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
+    """Return the groups of all pools in the output of zpool status; no groups if the format is
+    unknown. Pure.
+
+    disks_of: returns the disks, or the group ids, below a device with the given path.
+    """
+    by_id: dict[str, Group] = {}
+    for pool in zpool_status.pools(text):
+        for group in _groups_of_pool(pool, disks_of):
+            is_second = group.id in by_id
+            by_id[group.id] = group._replace(level='', unknown=_TWICE) if is_second else group
+    return tuple(by_id.values())
+
+
+def completed(
+    before: Iterable[Group],
+    system: System = LINUX,
+    _drives: object = (),
+) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
+    """Return two values: the groups, in which zpool's groups replace others of the same
+    pools, and notes.
+    """
+    text, problem = ask()
+    of_sys = {group.id: group for group in before}
+    devices = set[str]()
+
+    def disks_of(path: str) -> tuple[str, ...]:
+        devices.add(os.path.basename(os.path.realpath(path)))
+        return below(path, system)
+
+    pools: dict[str, Group] = {}
+    for group in groups(text, disks_of):
+        # The use of a pool is kept, and so are its disks if zpool's output could not be parsed.
+        earlier = of_sys.get(group.id, group)
+        members = group.members or earlier.members
+        pools[group.id] = group._replace(used_as=earlier.used_as, members=members)
+    if text.strip() and not pools:
+        problem = _problem('zpool status reports no pool')
+    left = _left(of_sys.values(), pools, devices)
+    return (*left, *pools.values()), (problem,) if problem else ()
+
+
+def _left(
+    before: Iterable[Group],
+    pools: Mapping[str, Group],
+    devices: set[str],
+) -> Iterator[Group]:
+    """Yield the groups without the devices that zpool reports.
+
+    Without udev, only zpool knows that it uses a partition. A spare has no name of a pool, and
+    another pool may have the name of this one. pools: the groups of zpool. devices: of its pools.
+    """
+    for group in before:
+        if group.kind != 'zfs' and not partitions.is_unknown(group):
+            yield group
+            continue
+        reported = pools[group.id].members if group.id in pools else ()
+        left = [
+            member
+            for member in group.members
+            if devices.isdisjoint((member.name, *member.on)) and member not in reported
+        ]
+        if group.id not in pools:
+            if left or not group.members:
+                yield group._replace(members=tuple(left))
+        elif left:
+            yield group._replace(
+                id=f'{group.id}, other',
+                members=tuple(left),
+                used_as=(),
+                unknown=_OTHER,
+            )
+
+
+def ask() -> tuple[str, Coded]:
+    """Return the output of zpool status, or '' and the reason for its absence."""
+    text, why = linux.output(COMMAND)
+    return text, _problem(why) if why else NOTHING
+
+
+def _problem(why: str) -> Coded:
+    return Coded('zpool-status-missing', f'the redundancy of ZFS pools is unknown: {why}')
+
+
+def below(path: str, system: System = LINUX) -> tuple[str, ...]:
+    """Return the disk of a device or partition with this path, or a group id such as "dm-3"; ()
+    for a file.
+    """
+    if not path.startswith('/dev/'):
+        return ()
+    try:
+        device = os.path.basename(os.path.realpath(path))
+        folder = os.path.realpath(f'{system.sys}/class/block/{device}')
+    except (OSError, ValueError):
+        return ()
+    disk = os.path.dirname(folder) if os.path.exists(f'{folder}/partition') else folder
+    name = os.path.basename(disk)
+    return (name,) if os.path.isdir(f'{system.sys}/block/{name}') else ()
+
+
+# --- pools ----------------------------------------------------------------------------------------
+
+
+def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
+    """Yield the group of a pool, and the groups of the pool's virtual devices at all levels."""
+    unknown = pool.unknown or _doubt(pool)
+    name = clean(pool.name, LONGEST_GIVEN_NAME)
+    pool_id = f'zfs {name}'
+    resilvers = _resilvers(pool)
+    vdevs = [_marked(vdev, bool(resilvers)) for vdev in pool.vdevs]
+    members = []
+    for slot, vdev in enumerate(vdevs):
+        state = 'in_sync' if vdev.state in (*_WORKS, '') else 'faulty'
+        members.append(
+            Member(
+                name=_short(vdev),
+                state=state,
+                slot=slot,
+                on=(_id(pool_id, vdev),),
+            )
+        )
+    yield Group(
+        id=pool_id,
+        name=name,
+        kind='zfs',
+        level='' if unknown else 'raid0',
+        slots=len(members),
+        members=(*members, *_aside(pool, disks_of)),
+        unknown=unknown,
+    )
+    scrubs = [scan for scan in pool.scans if scan.function == 'scrub']
+    view = _View(
+        resilvers,
+        scrub=scrubs[0] if scrubs else None,
+        is_marked=any(vdev.lacks_data for vdev in (*vdevs, *pool.logs, *pool.cache)),
+        disks_of=disks_of,
+        doubts=tuple(doubt(why, remedy) for why, remedy in pool.doubts),
+    )
+    for vdev in vdevs:
+        for group in _groups_of_vdev(vdev, pool_id, view):
+            yield group._replace(level='', unknown=unknown) if unknown else group
+
+
+def _resilvers(pool: Pool) -> dict[str, Scan]:
+    """Return the resilvers, each by the virtual device that it concerns, as in _View.
+
+    A resilver of an unlisted virtual device may concern any of the listed devices.
+    """
+    names = {vdev.name for vdev in (*pool.vdevs, *pool.logs, *pool.cache)}
+    resilvers = [scan for scan in pool.scans if scan.function == 'resilver']
+    return {scan.vdev if scan.vdev in names else '': scan for scan in resilvers}
+
+
+def _aside(pool: Pool, disks_of: DisksOf) -> Iterator[Member]:
+    """Yield the members of a pool that hold no data: spares, logs and caches."""
+    for spare in pool.spares:
+        if spare.state == 'AVAIL':
+            yield _member(spare, None, disks_of)._replace(state='spare')
+    for role, vdevs in (('log', pool.logs), ('cache', pool.cache)):
+        for vdev in vdevs:
+            for leaf in vdev.leaves():
+                member = _member(leaf, None, disks_of)
+                yield member._replace(role=role, doubts=_doubts(leaf))
+
+
+def _doubts(vdev: Vdev) -> tuple[Coded, ...]:
+    """Return why a working virtual device may lack data.
+
+    A group has no other state than its devices' states.
+    """
+    is_degraded = vdev.state == 'DEGRADED' and not vdev.children
+    if vdev.state not in _WORKS or not (vdev.has_errors or is_degraded):
+        return ()
+    trouble = 'has errors' if vdev.has_errors else 'is degraded'
+    return (doubt(f'{trouble}, so it may lack data', REMEDY),)
+
+
+def _doubt(pool: Pool) -> str:
+    """Return why the redundancy of the whole pool is unknown, or ''."""
+    if not pool.state:
+        return 'zpool does not report its state'
+    if pool.state not in _WORKS:
+        todo = ': connect its devices, then clear its errors' if pool.state == 'SUSPENDED' else ''
+        return f'zpool reports the state {clean(pool.state)}{todo}'
+    if not pool.vdevs:
+        return 'zpool does not report its devices'
+    every = (*pool.vdevs, *pool.logs, *pool.cache)
+    names = [name for vdev in every for name in _names(vdev, '')]
+    if len(set(names)) < len(names):
+        return _TWICE
+    is_contradiction = pool.state == 'DEGRADED' and all(vdev.state == 'ONLINE' for vdev in every)
+    return _CONTRADICTION if is_contradiction else ''
+
+
+def _names(vdev: Vdev, parent: str) -> Iterator[str]:
+    """Yield the names below a virtual device: device names unchanged, group names with the
+    parent group.
+    """
+    name = vdev.path or f'{parent} {vdev.name}'
+    yield name
+    for child in vdev.children:
+        yield from _names(child, name)
+
+
+def _marked(vdev: Vdev, is_resilver: bool) -> Vdev:
+    """Return a copy of a virtual device, with each device that replaces another marked as
+    incomplete.
+
+    zpool marks a device only after a write to the device; it omits finished replacements, but still
+    lists spares.
+    """
+    children = [_marked(child, is_resilver) for child in vdev.children]
+    match = _NESTED.fullmatch(vdev.name)
+    if match and (is_resilver or match[1] == 'replacing'):
+        children[1:] = map(_incomplete, children[1:])
+    return vdev._replace(children=tuple(children))
+
+
+def _incomplete(vdev: Vdev) -> Vdev:
+    """Return a virtual device with all of its devices marked as incomplete."""
+    return vdev._replace(is_resilvering=True, children=tuple(map(_incomplete, vdev.children)))
+
+
+# --- virtual devices ------------------------------------------------------------------------------
+
+
+def _groups_of_vdev(
+    vdev: Vdev,
+    parent: str,
+    view: _View,
+) -> Iterator[Group]:
+    """Yield the group of a virtual device, and the groups below it."""
+    own = _id(parent, vdev)
+    members = []
+    for slot, child in enumerate(vdev.children or (vdev,)):
+        member = (
+            _nested(child, slot, own) if child.children else _member(child, slot, view.disks_of)
+        )
+        members.append(member._replace(doubts=_doubts(child)))
+    unknown = _doubt_about(vdev, view)
+    scan = _running(vdev, view)
+    has_own_errors = vdev.children and vdev.has_errors
+    above = [doubt(ABOVE, REMEDY)] if has_own_errors else []
+    yield Group(
+        id=own,
+        name=_short(vdev),
+        kind='zfs',
+        level='' if unknown else _kind(vdev).level,
+        slots=len(members),
+        members=tuple(members),
+        activity=_ACTIVITIES[scan.function] if scan else '',
+        progress=scan.progress if scan else None,
+        unknown=unknown,
+        doubts=(*view.doubts, *above),
+    )
+    for child in vdev.children:
+        if child.children:
+            yield from _groups_of_vdev(child, own, view)
+
+
+def _short(vdev: Vdev) -> str:
+    """Return a short name for a virtual device.
+
+    For a disk, this is the path without the directory in /dev.
+    """
+    name = os.path.basename(vdev.name) if vdev.name.startswith('/dev/') else vdev.name
+    return clean(name, LONGEST_GIVEN_NAME)
+
+
+def _id(parent: str, vdev: Vdev) -> str:
+    return f'{parent}/{clean(vdev.name, LONGEST_GIVEN_NAME)}'.replace('//dev/', '/')
+
+
+def _kind(vdev: Vdev) -> _Kind:
+    """Return the kind of a virtual device by its name, such as "raidz2-0" or "draid1:4d:8c:1s-0".
+
+    A device's name is a path, the number of a missing device, or the name of a distributed spare
+    (space on a dRAID).
+    """
+    if not vdev.children:
+        is_device = vdev.path or re.fullmatch('/.+|[0-9]+|draid[123]-[0-9]+-[0-9]+', vdev.name)
+        return _Kind('single' if is_device else '')
+    if re.fullmatch('(mirror|replacing|spare)-[0-9]+', vdev.name):
+        return _Kind('mirror', 2)
+    raidz = re.fullmatch('(raidz([123]))-[0-9]+', vdev.name)
+    if raidz:
+        return _Kind(raidz[1], int(raidz[2]) + 1)
+    draid = re.fullmatch('(draid[123]):[0-9]+d:([0-9]{1,5})c:[0-9]+s-[0-9]+', vdev.name)
+    if draid:
+        children = int(draid[2])
+        return _Kind(draid[1], children, children)
+    return _Kind('')
+
+
+def _doubt_about(vdev: Vdev, view: _View) -> str:
+    """Return why the redundancy of a virtual device is not known, or ''."""
+    kind = _kind(vdev)
+    leaves = list(vdev.leaves())
+    below = [child for child in vdev.children if child.children]
+    is_known = all(_kind(part).level for part in (vdev, *leaves))
+    if not is_known or not all(_NESTED.fullmatch(child.name) for child in below):
+        return 'this version does not know its type'
+    if vdev.children and not kind.fewest <= len(vdev.children) <= kind.most:
+        return f'its number of devices ({len(vdev.children)}) does not fit its type'
+    if vdev.state not in _WORKS and not _NESTED.fullmatch(vdev.name):
+        return f'zpool reports the state {clean(vdev.state)}'
+    if not all(map(_has_known_state, leaves)):
+        return 'zpool reports a state of a device that this version does not know'
+    if vdev.children and vdev.state == 'DEGRADED' and all(map(_is_well, leaves)):
+        return _CONTRADICTION
+    return _doubt_while_resilvering(vdev, view)
+
+
+def _has_known_state(leaf: Vdev) -> bool:
+    is_odd = leaf.state in _WORKS and leaf.detail.startswith('was ')
+    return leaf.state in _STATES and not is_odd
+
+
+def _is_well(leaf: Vdev) -> bool:
+    return leaf.state == 'ONLINE' and not leaf.is_resilvering
+
+
+def _doubt_while_resilvering(vdev: Vdev, view: _View) -> str:
+    """Return why it is unknown which devices a resilver has completed, or ''.
+
+    A dRAID marks each that gets data.
+    """
+    names = view.resilvers
+    is_own = vdev.name in names and not vdev.lacks_data
+    is_hidden = is_own or ('' in names and not view.is_marked)
+    is_spread = bool(names) and vdev.lacks_data and vdev.name.startswith('draid')
+    if is_hidden or is_spread:
+        return 'a resilver is running, and zpool does not report which devices are complete'
+    return ''
+
+
+def _running(vdev: Vdev, view: _View) -> Scan | None:
+    """Return the scan that affects a virtual device: a scrub, or a resilver of the device or of
+    devices below it.
+    """
+    may_lack_data = vdev.lacks_data or not view.is_marked
+    of_any = view.resilvers.get('') if may_lack_data else None
+    return view.resilvers.get(vdev.name) or of_any or view.scrub
+
+
+# --- members --------------------------------------------------------------------------------------
+
+
+def _member(
+    vdev: Vdev,
+    place: int | None,
+    disks_of: DisksOf,
+) -> Member:
+    """Return a device as a member."""
+    words = [] if vdev.state in ('ONLINE', 'AVAIL') else [vdev.state, vdev.detail]
+    return Member(
+        name=_short(vdev),
+        state=_state(vdev),
+        slot=place,
+        on=disks_of(vdev.path) if vdev.path else (),
+        detail=clean(', '.join(filter(None, words)), LONGEST_GIVEN_NAME),
+    )
+
+
+def _state(vdev: Vdev) -> str:
+    """Return the state of a device, as in Member."""
+    state = _STATES.get(vdev.state, 'unknown')
+    return 'rebuilding' if state == 'in_sync' and vdev.is_resilvering else state
+
+
+def _nested(
+    vdev: Vdev,
+    place: int,
+    parent: str,
+) -> Member:
+    """Return a device and its replacements as one member.
+
+    Its state is the best state of these devices.
+    """
+    states = set(map(_state, vdev.leaves()))
+    best = next((state for state in _BEST if state in states), 'missing')
+    return Member(
+        name=_short(vdev),
+        state=best,
+        slot=place,
+        on=(_id(parent, vdev),),
+    )

@@ -1,0 +1,332 @@
+"""Parse the output of `zpool status -P` into trees of devices. Pure.
+
+Names can contain anything, because anyone who may write to a disk can choose them. If a line cannot
+be parsed, the pool
+counts as unknown: a pool without the line of a failed device would look healthy.
+Sources: OpenZFS 0.8 to 2.4, cmd/zpool/zpool_main.c (status_callback, print_status_config).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from ..constants import DEEPEST_IN_POOL
+from ..typed import TYPE_CHECKING, NamedTuple
+
+DATA, NOT_DATA = ('normal', 'dedup', 'special'), ('logs', 'cache', 'spares')
+REMEDY = 'scrub the pool, then clear its errors'
+ABOVE = 'it has errors that belong to no single device'
+RESILVERING = ('resilvering', 'awaiting resilver')
+# The lines about a pool, in their order. Only "scan" may be repeated, and "errors" if the error
+# list is unreadable.
+_KEYS = (
+    'pool',
+    'state',
+    'status',
+    'action',
+    'see',
+    'scan',
+    'scan warning',
+    'remove',
+    'checkpoint',
+    'expand',
+    'config',
+    'errors',
+)
+_FIELD = re.compile(f' {{0,4}}({"|".join(_KEYS)}):(?: (.*))?')
+_CLASS = re.compile('\t(dedup|special|logs|cache|spares)[\t ]*')
+_COUNT = r'[0-9][0-9.,]{0,20}[KMGTPEZ]?'
+_HEAD = re.compile('\tNAME +STATE +READ +WRITE +CKSUM((?: +(?:SLOW|POWER|DIO))*)')
+_STATE = re.compile(
+    '(ONLINE|DEGRADED|FAULTED|OFFLINE|REMOVED|UNAVAIL|SPLIT|AVAIL|INUSE) *'
+    f'(?:(?<= )({_COUNT} +{_COUNT} +{_COUNT})((?: +(?:-|on|off|{_COUNT}))*)(?= |$))?(?:  (.*))?'
+)
+# Remarks after the counts of a working device, apart from RESILVERING and reasons in words.
+_HARMLESS = re.compile(
+    r'\((?:repairing|removing|non-allocating|initializing|trimming|trim unsupported'
+    r'|(?:un|[0-9]{1,3}% )(?:initialized|trimmed)(?:, completed at [^()]*)?)\)'
+    '|block size: [0-9]{1,9}B configured, [0-9]{1,9}B native'
+)
+_PERCENT = re.compile(r'\b([0-9]{1,3}[.,][0-9]{1,2})% done')
+_RUNNING = re.compile(r'(resilver|scrub)(?: \((.*)\))? in progress\b')
+_AT_REST = re.compile(
+    'resilvered |resilver (?:\\(.*\\) )?canceled |scrub (?:repaired|canceled|paused) |scrubbed '
+    '|error scrub |none requested'
+)
+_SUSPENDED = re.compile('ZFS-8000-(?:HC|JQ)|response to IO failures|suspended')
+# Key, pattern of texts that raise a doubt, the doubt as a clause, and what removes the doubt.
+_DOUBTS = (
+    ('expand', r'\A(?!expanded )', 'its expansion has not ended', 'wait until it has ended'),
+    ('errors', r'\A(?!No known data errors\s*\Z)', 'zpool reports data errors in it', REMEDY),
+    (
+        'scan',
+        ' with (?!0 )[0-9]+ errors ',
+        'its last scrub or resilver found errors that it could not repair',
+        REMEDY,
+    ),
+    ('scan', r'\Aresilver (?:\(.*\) )?canceled ', 'its resilver was canceled', REMEDY),
+)
+
+
+class Vdev(NamedTuple):
+    """A virtual device: one device or a group of devices."""
+
+    name: str
+    state: str  # as printed: "ONLINE", "DEGRADED", ...; '' if not reported
+    detail: str = ''  # the reason for its state: "too many errors", "was /dev/sda1"
+    path: str = ''  # path of a device; '' if its present path is unknown
+    is_resilvering: bool = False  # or waits for a resilver
+    has_errors: bool = False  # a count above 0; failed writes are lost
+    children: tuple[Vdev, ...] = ()
+
+    def leaves(self) -> Iterator[Vdev]:
+        """Yield the devices at the lowest level."""
+        if not self.children:
+            yield self
+        for child in self.children:
+            yield from child.leaves()
+
+    @property
+    def lacks_data(self) -> bool:
+        """Return whether any device at the lowest level resilvers, or waits for a resilver."""
+        return any(leaf.is_resilvering for leaf in self.leaves())
+
+
+if TYPE_CHECKING:
+    Row = tuple[int, Vdev]  # the depth of a row of the table, 0 for the pool, and its content
+
+
+class Scan(NamedTuple):
+    """A running resilver or scrub."""
+
+    function: str  # "resilver" or "scrub"
+    vdev: str = ''  # the only virtual device to resilver; '': all that need it
+    progress: float | None = None  # %
+
+
+class Pool(NamedTuple):
+    """A pool as zpool reports it."""
+
+    name: str
+    state: str = ''
+    scans: tuple[Scan, ...] = ()
+    vdevs: tuple[Vdev, ...] = ()  # only virtual devices that hold data of the pool
+    logs: tuple[Vdev, ...] = ()
+    cache: tuple[Vdev, ...] = ()
+    spares: tuple[Vdev, ...] = ()
+    unknown: str = ''  # why its redundancy is not known
+    # why working devices may lack data, and the command that ends the doubt
+    doubts: tuple[tuple[str, str], ...] = ()
+
+
+class _NotUnderstood(ValueError):
+    """The output differs from the format that the sources describe."""
+
+
+def pools(text: str) -> tuple[Pool, ...]:
+    """Return the pools in the output of `zpool status -P`; no pools if the format is unknown.
+
+    If a pool occurs twice or cannot be parsed, only its name and `unknown` are set.
+    """
+    by_name: dict[str, Pool] = {}
+    for pool in map(_of_text, _sections(text)):
+        twice = Pool(pool.name, unknown='zpool reports two pools of this name')
+        by_name[pool.name] = twice if pool.name in by_name else pool
+    return tuple(by_name.values())
+
+
+def _sections(text: str) -> Iterator[list[str]]:
+    """Yield the lines of each pool.
+
+    Lines before the first pool are added to that pool, so its parsing fails.
+    """
+    section: list[str] = []
+    for line in text.split('\n'):
+        if line.startswith('  pool: ') and any(map(_is_pool, section)):
+            yield section
+            section = []
+        section.append(line)
+    if any(map(_is_pool, section)):
+        yield section
+
+
+def _is_pool(line: str) -> bool:
+    return line.startswith('  pool: ')
+
+
+def _of_text(lines: list[str]) -> Pool:
+    name = next(filter(_is_pool, lines))[len('  pool: ') :]
+    try:
+        fields = _fields(lines)
+        state = fields['state'][0]
+        root, rows = _rows(fields['config'][0], name, state)
+        vdevs = {kind: _tree(rows.get(kind, [])) for kind in (*DATA, *NOT_DATA)}
+    except _NotUnderstood as error:
+        return Pool(name, unknown=f'the output of zpool status is not understood ({error})')
+    remarks = [*fields.get('see', ()), *fields.get('status', ())]
+    if _SUSPENDED.search(' '.join(remarks)):
+        state = 'SUSPENDED'
+    return Pool(
+        name,
+        state,
+        scans=tuple(filter(None, map(_scan, fields.get('scan', [])))),
+        vdevs=sum((vdevs[kind] for kind in DATA), ()),
+        logs=vdevs['logs'],
+        cache=vdevs['cache'],
+        spares=vdevs['spares'],
+        doubts=tuple(_doubts(fields, root)),
+    )
+
+
+def _doubts(fields: Mapping[str, list[str]], root: Vdev) -> Iterator[tuple[str, str]]:
+    """Yield why working devices may lack data. root: the row of the pool."""
+    for key, pattern, why, remedy in _DOUBTS:
+        if any(re.search(pattern, text) for text in fields.get(key, ())):
+            yield why, remedy
+    if root.has_errors:
+        yield ABOVE, REMEDY
+
+
+def _fields(lines: list[str]) -> dict[str, list[str]]:
+    """Return the texts under each key, with their continuation lines. Raises _NotUnderstood."""
+    fields: dict[str, list[str]] = {}
+    rank, key = -1, ''
+    for line in lines:
+        match = _FIELD.fullmatch(line)
+        if match:
+            key, before = match[1], rank
+            rank = _KEYS.index(key)
+            if rank < before or (rank == before and key not in ('scan', 'errors')):
+                raise _NotUnderstood(f'"{key}" is not expected there')
+            fields.setdefault(key, []).append(match[2] or '')
+        elif line and (not line.startswith('\t') or not key or key == 'errors'):
+            raise _NotUnderstood('a line has an unknown format')
+        elif key:
+            fields[key][-1] += f'\n{line}'
+    missing = [key for key in ('pool', 'state', 'config', 'errors') if key not in fields]
+    if missing:
+        raise _NotUnderstood(f'"{missing[0]}" is missing')
+    return fields
+
+
+def _rows(
+    config: str,
+    pool: str,
+    state: str,
+) -> tuple[Vdev, dict[str, list[Row]]]:
+    """Return the row of the pool, and the rows of virtual devices by class.
+
+    Raises _NotUnderstood.
+    """
+    head_line, *lines = config.strip('\n').split('\n')
+    column = head_line.find('  STATE ') + 2
+    head = _HEAD.fullmatch(head_line)
+    if not head:
+        raise _NotUnderstood('the table has unexpected columns')
+    counts = len(head[1].split())
+    of_class: dict[str, list[Row]] = {}
+    rows = of_class.setdefault('normal', [])
+    for line in lines:
+        match = _CLASS.fullmatch(line)
+        if not match:
+            rows.append(_row(line, column, counts))
+        elif match[1] in of_class:
+            raise _NotUnderstood(f'"{match[1]}" occurs twice')
+        else:
+            rows = of_class.setdefault(match[1], [])
+    root = _root(of_class, pool)
+    if root.state != state != 'SUSPENDED':
+        raise _NotUnderstood('the pool has two states')
+    return root, {**of_class, 'normal': of_class['normal'][1:]}
+
+
+def _root(of_class: Mapping[str, list[Row]], pool: str) -> Vdev:
+    """Return the row of the pool: the first one, and the only one without a depth. Raises
+    _NotUnderstood.
+    """
+    tops = [vdev for rows in of_class.values() for depth, vdev in rows if not depth]
+    first = of_class['normal'][:1]
+    if len(tops) == 1 and first == [(0, tops[0])]:
+        root = tops[0]
+        if root.name == pool:
+            return root
+    raise _NotUnderstood('the table does not begin with the pool')
+
+
+def _row(
+    line: str,
+    column: int,
+    counts: int,
+) -> Row:
+    """Return the depth of a row of the table, 0 for the pool, and its content. column: of the
+    state. counts: number of columns after the usual ones.
+
+    Raises _NotUnderstood.
+    """
+    indented = line[1:column].rstrip(' ')
+    name = indented.strip(' ')
+    indent = len(indented) - len(name)
+    match = _STATE.fullmatch(line, column)
+    is_printable = line[:1] == '\t' and line[1:].isprintable()
+    is_in_line = is_printable and line[column - 2 : column] == '  '
+    is_whole = match and (not match[2] or len(match[3].split()) == counts)
+    if not match or not is_whole or not is_in_line or indent % 2 or indent // 2 > DEEPEST_IN_POOL:
+        raise _NotUnderstood('a row of the table has an unknown format')
+    state = match[1]
+    notes = [note for note in (match[4] or '').split('  ') if note]
+    marks = [note for note in notes if note.strip('()') in RESILVERING]
+    reasons = [note for note in notes if note not in marks and not _HARMLESS.fullmatch(note)]
+    detail = ', '.join(reasons)
+    if detail and state == 'ONLINE':
+        raise _NotUnderstood('a device that is ONLINE has an unknown remark')
+    vdev = Vdev(
+        name,
+        state,
+        detail,
+        path=path_of(name, state, detail),
+        is_resilvering=bool(marks),
+        has_errors=bool((match[2] or '').strip('0., ')),
+    )
+    return indent // 2, vdev
+
+
+def _tree(rows: list[Row], depth: int = 1) -> tuple[Vdev, ...]:
+    """Return the rows at a depth, with the deeper rows as their children. Raises _NotUnderstood."""
+    starts = [number for number, (level, _) in enumerate(rows) if level == depth]
+    if rows and starts[:1] != [0]:
+        raise _NotUnderstood('a row of the table is indented too far')
+    vdevs = []
+    for start, end in zip(starts, (*starts[1:], len(rows))):
+        children = _tree(rows[start + 1 : end], depth + 1)
+        vdevs.append(rows[start][1]._replace(children=children))
+    return tuple(vdevs)
+
+
+def path_of(
+    name: str,
+    state: str,
+    detail: str,
+) -> str:
+    """Return the path of a device; '' if another device may have received this path.
+
+    A device that is gone keeps its last path, but the kernel gives a free name such as sdc to the
+    next disk. Names below /dev/disk/by-id are made from device data.
+    """
+    is_renamed = detail.startswith('was ')
+    is_gone = is_renamed or state in ('UNAVAIL', 'REMOVED')
+    path = detail[len('was ') :] if is_renamed else name
+    return path if path.startswith('/dev/disk/by-id/' if is_gone else '/') else ''
+
+
+def _scan(text: str) -> Scan | None:
+    """Return the running scan that a text describes.
+
+    An unknown text is treated as a possible resilver.
+    """
+    match = _RUNNING.match(text)
+    if not match:
+        return None if _AT_REST.match(text) else Scan('resilver')
+    percent = _PERCENT.search(text)
+    progress = min(100.0, float(percent[1].replace(',', '.'))) if percent else None
+    return Scan(match[1], match[2] or '', progress)
