@@ -49,6 +49,7 @@ from smart_attributes.output.page_drives import is_urgent
 from smart_attributes.reading import (
     addresses,
     farm,
+    farm_answers,
     json_report,
     nvme_log,
     scans,
@@ -176,12 +177,17 @@ def _status_of(result: Any) -> Any:
 
 
 def read_farm(data: bytes) -> None:
-    """What smartctl -l farm printed, as JSON or text."""
+    """What smartctl -l farm printed, as JSON or text, and the file that remembers it."""
     text = data.decode('utf-8', 'replace')
+    remembered = farm_answers.parse(text)
+    assert farm_answers.parse(farm_answers.document(remembered)) == remembered
     logged = farm.cut(text)[1]
-    document = {} if logged else json.JSONDecoder().raw_decode(text, json_start(text))[0]
-    found = logged or (farm.of_json(document) if isinstance(document, dict) else None) or Farm()
-    held = set() if logged else set(_numbers(document))
+    found = logged or (Farm() if remembered else farm.answered(data))
+    held = (
+        set()
+        if logged or remembered
+        else set(_numbers(json.JSONDecoder().raw_decode(text, json_start(text))[0]))
+    )
     made_up = {
         number
         for number in (found.hours, *(each for head in found.heads for each in head[1:]))
@@ -190,14 +196,18 @@ def read_farm(data: bytes) -> None:
     assert not made_up and all(head.number in range(24) for head in found.heads), (
         f'made up: {made_up}'
     )
-    judged = judging.judge(
-        DEVICE,
-        _seagate()._replace(farm=farm.beside(found, 'ZL2ABCDE')),
-        shipped().database,
-        shipped().thresholds,
-        judging.Rules(),
-    )
-    assert judged.state is State.OK, 'the log changes no state'
+    for each in (found, *remembered.values()):
+        judged = judging.judge(
+            DEVICE,
+            _seagate()._replace(farm=farm.beside(each, 'ZL2ABCDE')),
+            shipped().database,
+            shipped().thresholds,
+            judging.Rules(),
+        )
+        assert judged.state is State.OK, 'the log changes no state'
+    assert farm_answers.parse(farm_answers.document({'A': found})) == {
+        'A': found._replace(unread=found.unread and farm_answers.UNREAD)
+    }
 
 
 @lru_cache(maxsize=None)
@@ -513,7 +523,9 @@ MAIN = ('json', 'text')  # the readers of reports, which everything rests on
 
 
 def _farm_logs() -> list[bytes]:
-    """Return the log of a SATA disk without its zeros, and of a SAS drive in text."""
+    """Return the log of a SATA disk without its zeros, of a SAS drive in text, and as it is
+    remembered.
+    """
     whole = json.loads((ROOT / 'tests/farm/sata.json').read_bytes())
     log = {
         key: {
@@ -525,9 +537,11 @@ def _farm_logs() -> list[bytes]:
         else page
         for key, page in whole['seagate_farm_log'].items()
     }
+    answer = {'asked': START, 'serial': 'A', 'hours': 9, 'heads': [[0, 1, 2, 3]], 'unread': False}
     return [
         json.dumps({'smartctl': {'exit_status': 0}, 'seagate_farm_log': log}).encode(),
         (ROOT / 'tests/farm/sas.json').read_bytes(),
+        json.dumps({'A': answer}).encode(),
     ]
 
 

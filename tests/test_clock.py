@@ -9,11 +9,12 @@ import pytest
 from smart_attributes.check import judging
 from smart_attributes.check.rulebook import Site, judge_of
 from smart_attributes.command_line.options import Options
-from smart_attributes.knowledge import drive_logs
+from smart_attributes.knowledge import drive_logs, log_ages
 from smart_attributes.model import (
     AttributeRow,
     Device,
     ErrorEntry,
+    Farm,
     Identity,
     Report,
     SelfTest,
@@ -209,3 +210,29 @@ def test_the_words_about_a_self_test_say_so(tests, ago):
 
     assert words['self_test'].endswith(ago)
     assert words['self_test_age'].endswith(f': {ago[2:]}')
+
+
+@pytest.mark.parametrize(
+    'farm, notes',
+    [
+        (Farm(), []),
+        (Farm('A', 9), []),
+        (
+            Farm(asked=1_719_921_600, unread='w'),
+            [('farm-unread', 'the FARM log could not be read on 2024-07-02: w')],
+        ),
+        (
+            Farm('A', 9, is_foreign=True),
+            [
+                (
+                    'farm-foreign',
+                    'the FARM log and the drive have different serial numbers, so '
+                    'the hours are not compared',
+                )
+            ],
+        ),
+    ],
+)
+def test_a_farm_log_that_is_missing_or_of_another_drive_has_a_note(farm, notes):
+    """The day is that of the attempt, not today."""
+    assert [(each.code, each) for each in log_ages.farm_notes(farm)] == notes

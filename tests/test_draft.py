@@ -184,6 +184,7 @@ GENERIC = {
             'untrusted_statistics': ['endurance_used'],
             'statistic_units': {'reallocated': 'logical sectors'},
             'clock': 'untrusted',
+            'farm': True,
             'ignore_thresholds': [5],
             'attributes': {
                 '241': {

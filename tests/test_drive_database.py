@@ -260,14 +260,16 @@ def test_an_entry_may_distrust_the_clock_and_name_further_logs():
                 **MODELS,
                 'attributes': {},
                 'clock': 'stops in standby',
+                'farm': True,
                 'logs': {'0xC0': 'ocp'},
             }
         ),
     )
 
-    assert (plain.is_clock_trusted, plain.log) == (True, None)
-    assert (special.is_clock_trusted, special.log) == (
+    assert (plain.is_clock_trusted, plain.keeps_farm, plain.log) == (True, False, None)
+    assert (special.is_clock_trusted, special.keeps_farm, special.log) == (
         False,
+        True,
         ('0xC0', 'ocp'),
     )
 

@@ -325,10 +325,10 @@ def test_the_whole_output_is_as_an_admin_reads_it(capsys, monkeypatch):
 @pytest.mark.parametrize(
     'farm, lines',
     [
-        (Farm('S1', 900), ['power-on time 900 h, serial S1']),
+        (Farm('S1', 900, asked=DAY), ['power-on time 900 h, serial S1, read on 1970-01-02']),
         (Farm('S1'), ['power-on time not reported, serial S1']),
         (Farm(hours=900), ['power-on time 900 h']),
-        (Farm(), []),
+        (Farm(unread='was locked'), []),
         (None, []),
     ],
 )
@@ -336,7 +336,9 @@ def test_a_farm_log_that_was_read_has_a_line(farm, lines):
     shown, hidden = (
         [
             line.removeprefix('FARM log    ')
-            for line in explain._farm(Report(X1, farm=farm), shown_identity(X1, is_hidden))
+            for line in explain._farm(
+                Report(X1, farm=farm), DATABASE, shown_identity(X1, is_hidden), True
+            )
         ]
         for is_hidden in (False, True)
     )

@@ -4,30 +4,39 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import subprocess
+import time
+from pathlib import Path
 from typing import Any
 
 import abilities
 import pytest
-from conftest import ROOT, run
+from conftest import NOBODY, ROOT, run
+from fake_smartctl import HANGS, FakeSmartctl
 from simulator import Machine, library, read, why_not
 
-from smart_attributes.check import judging
+from smart_attributes import state_directory
+from smart_attributes.check import further_logs, judging
 from smart_attributes.check.rulebook import Site, judge_of
+from smart_attributes.check.settings import LogSettings
 from smart_attributes.command_line.options import Options
 from smart_attributes.knowledge import drive_logs
 from smart_attributes.model import (
+    Answer,
     AttributeRow,
     Device,
     Farm,
     Head,
+    HowRead,
     Identity,
+    Read,
     Report,
     SelfTest,
     State,
     Statistic,
 )
-from smart_attributes.reading import farm, smartctl_calls, text_report
+from smart_attributes.reading import farm, farm_answers, smartctl_calls, text_report
 
 HOUR = 3600
 as_root = pytest.mark.skipif(not abilities.IS_ROOT, reason='only root can give files away')
@@ -351,6 +360,336 @@ def test_a_serial_number_contradicts_only_another_whole_one(serial, own, is_fore
     assert farm.beside(Farm(serial, 5), own) == Farm(serial, 5, is_foreign=is_foreign)
 
 
+# --- what is remembered ----------------------------------------------------------------
+
+ANSWERS = {
+    'ZL2ABCDE': Farm('ZL2ABCDE', 25000, HEADS, asked=1_700_000_000),
+    'A': Farm(asked=5, unread=farm_answers.UNREAD),
+}
+
+
+def test_what_was_answered_comes_back():
+    assert farm_answers.parse(farm_answers.document(ANSWERS)) == ANSWERS
+    many = {str(number): Farm(asked=number) for number in range(farm_answers.MOST_DRIVES + 5)}
+    assert set(farm_answers.parse(farm_answers.document(many))) == {
+        str(number) for number in range(5, 1005)
+    }
+
+
+GOOD = {'asked': 5, 'serial': 'A', 'hours': 9, 'heads': [[0, 1, 2, 3]], 'unread': False}
+
+
+@pytest.mark.parametrize(
+    'text',
+    [
+        '',
+        '[]',
+        '[' * 100_000,
+        '9' * 5000,
+        '{"A": []}',
+        '{"A": {}}',
+        *(
+            json.dumps({'A': {**GOOD, key: value}})
+            for key, value in (
+                ('asked', '5'),
+                ('asked', -1),
+                ('asked', 1.5),
+                ('asked', True),
+                ('serial', 7),
+                ('hours', '9'),
+                ('hours', 2**70),
+                ('heads', {}),
+                ('heads', [[0, 1, 2]]),
+                ('heads', [[0, 1, 2, '3']]),
+                ('heads', [[0, 1, 2, 3, 4]]),
+                ('heads', [[-1, 1, 2, 3]]),
+                ('unread', None),
+                ('unread', 1),
+                ('asked', 10**10),
+            )
+        ),
+    ],
+)
+def test_a_damaged_answer_is_none(text):
+    """The file belongs to the monitoring user, while root reads it."""
+    assert farm_answers.parse(text) == {}
+    assert farm_answers.parse(json.dumps({'A': GOOD}))['A'] == Farm(
+        'A', 9, (Head(0, 1, 2, 3),), asked=5
+    )
+
+
+def _elsewhere(path: Path) -> Path:
+    other = path.with_name('other.json')
+    other.write_text(json.dumps({'A': GOOD}))
+    return other
+
+
+@pytest.mark.parametrize(
+    'make',
+    [
+        # folder
+        lambda path: path.mkdir(),
+        # pipe
+        lambda path: os.mkfifo(path),
+        # large
+        lambda path: path.write_bytes(b'{' * (2 << 20)),
+        # endless
+        lambda path: path.symlink_to('/dev/zero'),
+        # link
+        lambda path: path.symlink_to(_elsewhere(path)),
+    ],
+)
+def test_something_else_in_its_place_is_no_answer(make, tmp_path):
+    make(tmp_path / farm_answers.FILE)
+
+    assert farm_answers.load(state_directory.there(str(tmp_path))) == {}
+
+
+# --- asking ----------------------------------------------------------------------------
+
+
+class Bed:
+    """A program in place of smartctl, with one Seagate disk; a state directory."""
+
+    def __init__(
+        self, folder: Path, version: tuple[int, int] = (7, 4), model: str = 'ST10000DM0004-1ZC101'
+    ) -> None:
+        document = json.loads(OF_SATA)
+        self.log = {
+            key: document.pop(key) if key == 'seagate_farm_log' else document[key]
+            for key in ('seagate_farm_log', 'smartctl', 'device')
+        }
+        document['smartctl'].update(version=list(version), argv=['smartctl', '-x'])
+        document['model_name'] = model
+        self.smartctl, self.state = FakeSmartctl(folder / 'bin'), folder / 'state'
+        self.state.mkdir()
+        self.smartctl.answers(smartctl_calls.read_arguments('/dev/sda'), json.dumps(document))
+
+    def answers(self, output: Any = None, **behaviour: Any) -> None:
+        self.smartctl.answers(
+            smartctl_calls.farm_arguments('/dev/sda'),
+            output if isinstance(output, str) else json.dumps(output or self.log),
+            **behaviour,
+        )
+
+    def says(self, command: str = 'explain', *more: str) -> str:
+        words = [command] if command else []
+        return run(
+            *words,
+            '-p',
+            self.smartctl.path,
+            '--nosudo',
+            '-d',
+            '/dev/sda',
+            '--state-dir',
+            str(self.state),
+            *more,
+        ).text
+
+    @property
+    def asked(self) -> int:
+        return sum('farm' in call for call in self.smartctl.calls())
+
+    def is_later(self, seconds: float) -> None:
+        file = self.state / farm_answers.FILE
+        data = json.loads(file.read_text())
+        for answer in data.values():
+            answer['asked'] -= seconds
+        file.write_text(json.dumps(data))
+
+
+@pytest.fixture
+def bed(tmp_path: Path) -> Bed:
+    return Bed(tmp_path)
+
+
+def test_explain_shows_the_log_and_the_counts_of_heads(bed):
+    bed.answers()
+    said = bed.says()
+
+    assert 'time 25000 h, serial EXAMPLE0, ' in said
+    assert (
+        '\nhead  reallocated  unrecoverable  repeated\n1     3            2              7 ' in said
+    )
+    assert f'note: {SET_BACK.format(13241)}' in said.replace('\n', ' ')
+    assert 'EXAMPLE0' not in bed.says('explain', '--hide-serial')
+
+
+def test_a_disk_is_asked_once_a_week_and_the_answer_is_remembered(bed):
+    """triage, explain and doctor share what they know; a check never asks, whatever is known."""
+    bed.answers()
+    for command in ('triage', 'explain', 'doctor', 'triage', ''):
+        said = bed.says(command)
+        assert ('13241 h' in said) is (command in ('explain', 'doctor')), said
+        assert bed.asked == 1
+    assert SET_BACK.format(13241) in bed.says('triage', '--json')
+
+    bed.is_later(7 * 86400 - 60)
+    assert (bed.says() and bed.asked) == 1
+    bed.is_later(120)
+    assert (bed.says() and bed.asked) == 2
+    bed.is_later(-3600)  # the clock of the machine was wrong
+    assert (bed.says() and bed.asked) == 3
+
+
+@pytest.mark.parametrize('command', ['', 'metrics', 'list'])
+def test_no_other_command_asks(bed, command):
+    bed.says(command)
+
+    assert bed.smartctl.calls() and bed.asked == 0
+    assert not (bed.state / farm_answers.FILE).exists()
+
+
+@pytest.mark.parametrize(
+    ('version', 'model', 'asked'),
+    [
+        ((7, 3), 'ST10000DM0004-1ZC101', 0),
+        ((7, 4), 'ST10000DM0004-1ZC101', 1),
+        ((8, 0), 'ST10000DM0004-1ZC101', 1),
+        ((7, 4), 'WDC WD4003FRYZ-01F0DB0', 0),
+        ((7, 4), 'ACME 1', 0),
+    ],
+)
+def test_only_disks_whose_entry_says_so_are_asked_by_smartctl_7_4(tmp_path, version, model, asked):
+    """Before 7.4 the option is unknown; other vendors' disks have something else in log A6h."""
+    bed = Bed(tmp_path, version, model)
+    bed.answers()
+    bed.says()
+
+    assert bed.asked == asked
+
+
+def test_nothing_is_asked_where_nothing_can_be_remembered(bed, tmp_path):
+    bed.answers()
+    bed.says('explain', '--no-history')
+    os.chmod(bed.state, 0o777)  # others could write there
+    bed.says()
+
+    assert bed.asked == 0
+
+
+@pytest.mark.parametrize(
+    ('output', 'behaviour', 'why'),
+    [
+        # assertion of 7.4
+        ('Smartctl: Assertion failed\n', {'status': 1}, 'exit status 1 and'),
+        ('', {'after': 'kill -ABRT $$'}, 'by signal 6'),
+        ('', {'before': HANGS}, 'answer within 1 s'),
+        ('{"x": 1}', {'status': 0}, 'exit status 0 and'),
+        # directory
+        (
+            {'smartctl': {'exit_status': 4}, 'seagate_farm_log': {'supported': False}},
+            {'status': 4},
+            'exit status 4',
+        ),
+        # page
+        (
+            {
+                'smartctl': {
+                    'exit_status': 0,
+                    'messages': [{'string': 'page 3 failed', 'severity': 'error'}],
+                },
+                'seagate_farm_log': {'supported': False},
+            },
+            {},
+            'reports "page 3 failed"',
+        ),
+    ],
+)
+def test_a_log_that_cannot_be_read_is_a_note_for_a_week(bed, output, behaviour, why):
+    """The drive keeps its verdict, and is left alone for a week."""
+    bed.answers(output, **behaviour)
+    for reason in (why, farm_answers.UNREAD):
+        said = ' '.join(bed.says('explain', '--drive-timeout', '1').split())
+        assert 'to do: nothing' in said
+        assert f' on {time.strftime("%Y-%m-%d")}: ' in said and reason in said
+    assert bed.asked == 1
+
+
+@pytest.mark.parametrize(
+    'document',
+    [
+        {'smartctl': {'exit_status': 0}, 'seagate_farm_log': {'supported': False}},
+        {
+            'smartctl': {
+                'exit_status': 4,
+                'messages': [
+                    {
+                        'string': NOT_OF_SEAGATE,
+                        'severity': 'error',
+                    }
+                ],
+            }
+        },
+    ],
+)
+def test_a_disk_without_the_log_is_not_spoken_of(bed, document):
+    """No log proves nothing."""
+    bed.answers(document)
+
+    assert 'FARM' not in bed.says('explain', '-v') and bed.asked == 1
+
+
+@pytest.mark.parametrize(
+    'known',
+    [  # never
+        {},
+        # weeks-ago
+        {'ZL2ABCDE': ANSWERS['ZL2ABCDE']},
+    ],
+)
+def test_a_disk_whose_turn_never_came_is_asked_next_time(tmp_path, known):
+    farm_answers.keep(state_directory.there(str(tmp_path)), known)
+    logs = further_logs.FarmLogs(
+        SHIPPED, LogSettings(HowRead(nosudo=True), state_dir=str(tmp_path))
+    )
+    disk = Read(Device('/dev/sda'), report(5, None)._replace(version=(7, 4)))
+    call = logs.call(disk, None, True)
+    asked = farm_answers.load(state_directory.there(str(tmp_path)))['ZL2ABCDE']
+    assert (asked.asked, asked.unread) == (pytest.approx(time.time(), abs=60), farm_answers.UNREAD)
+    logs.joined(disk, {call: Answer(call, 'too late', 'the time limit passed before its turn')})
+
+    assert farm_answers.load(state_directory.there(str(tmp_path))) == known
+
+
+def test_a_disk_that_cannot_be_recorded_as_asked_is_not_asked(bed):
+    """Otherwise a full file system would lead to a call in each run."""
+    (bed.state / farm_answers.FILE).mkdir()
+    bed.answers()
+    bed.says()
+
+    assert bed.asked == 0
+
+
+@as_root
+@pytest.mark.parametrize(
+    'user, nosudo, is_asked', [(0, False, True), (1, True, True), (1, False, False)]
+)
+def test_the_monitoring_user_does_not_ask_what_sudo_refuses(
+    tmp_path, monkeypatch, user, nosudo, is_asked
+):
+    """sudo would refuse the call and log that."""
+    os.chown(tmp_path, user, -1)
+    monkeypatch.setattr(os, 'geteuid', lambda: user)
+    settings = LogSettings(HowRead(nosudo=nosudo), state_dir=str(tmp_path))
+    disk = Read(Device('/dev/sda'), report(5, None)._replace(version=(7, 4)))
+
+    assert bool(further_logs.FarmLogs(SHIPPED, settings).call(disk, None, True)) is is_asked
+
+
+@as_root
+def test_root_remembers_as_the_owner_of_the_directory(open_place):
+    bed = Bed(open_place)
+    bed.answers()
+    os.chown(bed.state, NOBODY, NOBODY)
+    bed.says()
+
+    assert (bed.state / farm_answers.FILE).stat().st_uid == NOBODY
+
+
+# --- the real smartctl -----------------------------------------------------------------
+
+
 def _version() -> tuple[int, ...]:
     return (
         ()
@@ -371,6 +710,56 @@ GIVEN = {
     'unrecoverable': [0, 2, 0, 0],
     'repeated': [0, 7, 0, 1],
 }
+
+
+@needs_7_4
+@pytest.mark.parametrize(
+    ('name', 'given', 'said', 'unsaid'),
+    [
+        ('seagate-hdd-healthy', GIVEN, 'log is 13241 h', 'could not'),
+        ('sas-seagate-healthy', GIVEN, 'log is 2668 h', 'could not'),
+        ('seagate-hdd-healthy', {**GIVEN, 'serial': 'OTHERONE'}, 'serial numbers', 'ahead'),
+        ('seagate-hdd-healthy', {**GIVEN, 'hours': 0}, 'time not reported', 'ahead'),
+        ('seagate-hdd-healthy', {}, 'ST10000DM0004', 'FARM'),
+        ('wd-hdd-healthy', GIVEN, 'WDC', 'FARM'),
+    ],
+)
+def test_the_real_smartctl_reads_the_page_that_a_drive_serves(tmp_path, name, given, said, unsaid):
+    """Log A6h by READ LOG EXT, log page 3Dh by LOG SENSE."""
+    machine = Machine(tmp_path / 'machine')
+    machine.add('/dev/sda', read(name)._replace(farm=given))
+    printed = run(
+        'explain',
+        '-p',
+        machine.smartctl,
+        '--nosudo',
+        '-d',
+        '/dev/sda',
+        '--state-dir',
+        str(tmp_path),
+    ).text
+
+    assert said in printed.replace('\n', ' ') and unsaid not in printed, printed
+
+
+@needs_7_4
+def test_the_assertion_of_smartctl_7_4_and_7_5_is_a_note(tmp_path):
+    """They have no name for form factor 9, and with --json they abort."""
+    machine = Machine(tmp_path / 'machine')
+    machine.add('/dev/sda', read('seagate-hdd-healthy')._replace(farm={**GIVEN, 'form_factor': 9}))
+    printed = run(
+        'explain',
+        '-p',
+        machine.smartctl,
+        '--nosudo',
+        '-d',
+        '/dev/sda',
+        '--state-dir',
+        str(tmp_path),
+    ).text
+
+    assert ('not be read' in printed) is (_version() in ((7, 4), (7, 5)))
+    assert 'to do: nothing' in printed
 
 
 @needs_7_4

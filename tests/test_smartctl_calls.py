@@ -278,6 +278,8 @@ def test_only_sudo_may_run_what_a_user_may_not(monkeypatch, tmp_path, through_su
     'arguments, is_ours',
     [
         (smartctl_calls.SCAN, True),
+        (smartctl_calls.farm_arguments('/dev/sda'), True),
+        (smartctl_calls.farm_arguments('/dev/sda', 'sat'), True),
         ((*smartctl_calls.SCAN, '/dev/sda'), False),
         (read_arguments('/dev/sda', 'sat', {'error'}), True),
         (('-x', '/dev/sda'), False),
@@ -285,3 +287,13 @@ def test_only_sudo_may_run_what_a_user_may_not(monkeypatch, tmp_path, through_su
 )
 def test_a_command_line_is_known_as_that_of_a_check(arguments, is_ours):
     assert smartctl_calls.is_ours(arguments) is is_ours
+
+
+def test_the_farm_log_is_read_with_the_type_of_a_disk_if_it_has_one():
+    assert smartctl_calls.farm_arguments('/dev/sda') == (*smartctl_calls.FARM, '/dev/sda')
+    assert smartctl_calls.farm_arguments('/dev/sda', 'sat') == (
+        *smartctl_calls.FARM,
+        '-d',
+        'sat',
+        '/dev/sda',
+    )

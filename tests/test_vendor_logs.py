@@ -463,8 +463,8 @@ class Answers:
 
 def joined(*reads, runner):
     """Return the reads with the pages that were due and that the runner could read."""
-    pages = further_logs.VendorPages(attributes_with(), 0, SUDO)
-    return further_logs.joined(reads, pages, Remembered(), runner, deadline=60)
+    kinds = [further_logs.VendorPages(attributes_with(), 0, SUDO)]
+    return further_logs.joined(reads, kinds, Remembered(), runner, deadline=60)
 
 
 @pytest.mark.parametrize(
@@ -509,8 +509,8 @@ def test_a_log_without_a_layout_or_a_call_is_not_read(changed):
 @pytest.mark.parametrize('every, is_asked', [(0, True), (3600, False)])
 def test_a_drive_is_asked_each_time_only_if_nothing_stores_when_it_was_asked(every, is_asked):
     runner = Answers()
-    pages = further_logs.VendorPages(attributes_with(), every, SUDO)
-    further_logs.joined([READ], pages, Remembered(), runner, deadline=60)
+    kinds = [further_logs.VendorPages(attributes_with(), every, SUDO)]
+    further_logs.joined([READ], kinds, Remembered(), runner, deadline=60)
 
     assert runner.calls == [CALL] * is_asked
 
@@ -523,13 +523,28 @@ def test_a_drive_is_asked_each_time_only_if_nothing_stores_when_it_was_asked(eve
         (False, False, SUDO[:2]),
     ],
 )
-def test_a_page_is_read_as_a_drive_is(monkeypatch, is_root, nosudo, called):
+@pytest.mark.parametrize(
+    'every, is_for_a_person, kinds',
+    [
+        (60, False, ['VendorPages']),
+        (60, True, ['VendorPages', 'FarmLogs']),
+        (None, True, ['FarmLogs']),
+        (None, False, []),
+    ],
+)
+def test_a_run_reads_the_logs_that_its_command_may_read(
+    monkeypatch, is_root, nosudo, called, every, is_for_a_person, kinds
+):
     monkeypatch.setattr(os, 'geteuid', lambda: 0 if is_root else 1000)
     monkeypatch.setattr(smartctl_calls, 'find_sudo', lambda: SUDO[0])
     how = HowRead(smartctl='/sbin/smartctl', nosudo=nosudo)
-    pages = further_logs.pages_of(attributes_with(), LogSettings(how, 60))
+    settings = LogSettings(how, every, is_for_a_person, state_dir=None)
+    found = further_logs.kinds_of(attributes_with(), settings)
 
-    assert (pages._every, pages._prefix[: len(called)]) == (60, called)
+    assert [type(kind).__name__ for kind in found] == kinds
+    assert all(
+        (kind._every, kind._prefix[: len(called)]) == (every, called) for kind in found[:1] if every
+    )
 
 
 def test_a_fault_of_ours_in_a_log_of_one_drive_takes_none_from_another(monkeypatch):

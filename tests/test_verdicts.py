@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 
 import pytest
-from conftest import drive
+from conftest import ROOT, drive
 from days import HOUR, START, Machine, disk
 
 from smart_attributes import alarm
 from smart_attributes.check import rulebook, survey, verdicts
 from smart_attributes.check.history_access import Remembered
 from smart_attributes.check.inventory import Inventory
+from smart_attributes.check.settings import LogSettings
 from smart_attributes.commands import table
 from smart_attributes.errors import DataError, DriveAsleep, DriveError
 from smart_attributes.model import Device, Identity, Read, State
@@ -43,19 +44,31 @@ WITH_PAGE = Read(
         identity=Identity('NVMe', 'INTEL SSDPF2KX076T1')
     ),
 )
+WITH_FARM = Read(OF_A_DISK, json_report.parse((ROOT / 'tests/farm/sata.json').read_bytes()))
 
 
 @pytest.mark.parametrize(
-    'read, has_page',
+    'read, is_for_a_person, uses_pages, may_have',
     [
-        (WITH_PAGE, True),
-        (WITH_PAGE._replace(device=OF_A_DISK._replace(is_recorded=True)), False),
-        (read(), False),
-        (Read(OF_A_DISK, DriveError('is silent')), False),
+        (WITH_PAGE, False, True, True),
+        (WITH_PAGE, False, False, False),
+        (WITH_PAGE, True, False, False),
+        (WITH_PAGE._replace(device=OF_A_DISK._replace(is_recorded=True)), False, True, False),
+        (WITH_FARM, True, True, True),
+        (WITH_FARM, True, False, True),
+        (WITH_FARM, False, True, False),
+        (read(), True, True, False),
+        (Read(OF_A_DISK, DriveError('is silent')), True, True, False),
     ],
 )
-def test_pages_are_read_if_a_drive_has_one(judge, read, has_page):
-    assert survey._has_page(read, judge) is has_page
+def test_further_logs_are_read_if_a_drive_has_one_that_the_run_may_read(
+    judge, read, is_for_a_person, uses_pages, may_have
+):
+    every = 60 if uses_pages else None
+    logs = LogSettings(vendor_logs=every, is_for_a_person=is_for_a_person)
+    found = survey._may_have_logs(read, judge, logs)
+
+    assert found is may_have
 
 
 def verdicts_of(judge: rulebook.Judge, *reads: Read) -> verdicts.Verdicts:

@@ -269,12 +269,10 @@ def _late(report: Report, all_readings: Sequence[Reading], past: Past | None) ->
     """Yield the notes on the FARM log, and on each counter that was lower than at a check in the
     last 30 days.
     """
-    if report.farm is not None and report.farm.is_foreign:
-        yield Coded(
-            'farm-foreign',
-            'the FARM log and the drive have different serial numbers, so the hours are not '
-            'compared',
-        )
+    if report.farm is not None:
+        from ..knowledge.log_ages import farm_notes
+
+        yield from farm_notes(report.farm)
     if past is not None:
         from ..history.past import fall_note, falls
 

@@ -32,10 +32,13 @@ class ReadSettings(NamedTuple):
 
 
 class LogSettings(NamedTuple):
-    """How often pages of vendors' logs are read, and how."""
+    """Which further logs are read, and how."""
 
-    how: HowRead
-    every: int  # seconds between two reads of a page
+    how: HowRead = HowRead()
+    # seconds between two reads of a vendor's log; None: no such log is read
+    vendor_logs: int | None = None
+    is_for_a_person: bool = False  # also logs that a check does not read
+    state_dir: str | None = ''  # None: nothing is stored, so a log that is asked for rarely is not
 
 
 class RunSettings(NamedTuple):
@@ -71,10 +74,14 @@ def of_reads(options: Options) -> ReadSettings:
     )
 
 
-def of_logs(options: Options) -> LogSettings | None:
-    """Return the settings for reading pages of vendors' logs; None if no such page is read."""
-    every = options.judging.vendor_logs
-    return None if every is None else LogSettings(options.how_read, every)
+def of_logs(options: Options, is_for_a_person: bool) -> LogSettings:
+    """Return the settings for reading further logs."""
+    return LogSettings(
+        options.how_read,
+        options.judging.vendor_logs,
+        is_for_a_person,
+        None if options.history.no_history else options.state_dir,
+    )
 
 
 def of_run(options: Options) -> RunSettings:

@@ -59,6 +59,7 @@ def survey(
     runner: Runner,
     meanwhile: Callable[[], object] = tuple,
     watch: Watch | None = None,
+    is_for_a_person: bool = False,
     done: Callable[[Survey], object] | None = None,
 ) -> Survey:
     """Return the verdicts on the drives that the options select.
@@ -66,8 +67,9 @@ def survey(
     Raises SmartError if no verdict can be formed.
 
     meanwhile: called once, while the drives are being read. watch: called at each change with the
-    number of drives that have answered and the names of the others. done: receives the survey as soon
-    as there is one: the end of the time can prevent that it is returned.
+    number of drives that have answered and the names of the others. is_for_a_person: also read logs
+    that a check does not read. done: receives the survey as soon as there is one: the end of the time
+    can prevent that it is returned.
     """
     if options.which.names:
         from . import named_drives
@@ -86,8 +88,14 @@ def survey(
     answered = reads.finish(started, of_reads, runner, deadline, watch)
     drives = inventory.inventory(answered, of_run, history, judge)
     if not answered.is_cut:
-        logs = settings.of_logs(options)
-        complete = _with_further_logs(drives.reads, logs, judge, history, runner, deadline)
+        complete = _with_further_logs(
+            drives.reads,
+            settings.of_logs(options, is_for_a_person),
+            judge,
+            history,
+            runner,
+            deadline,
+        )
         drives = drives._replace(reads=complete)
     verdicts = Verdicts(drives, history, judge)
 
@@ -103,28 +111,36 @@ def survey(
 
 def _with_further_logs(
     answers: Sequence[Read],
-    logs: LogSettings | None,
+    logs: LogSettings,
     judge: Judge,
     history: Remembered,
     runner: Runner,
     deadline: float,
 ) -> tuple[Read, ...]:
-    """Return the results of reading, with the pages of vendors' logs of the drives that have any."""
-    if logs is None or not any(_has_page(read, judge) for read in answers):
+    """Return the results of reading, with the further logs of the drives that have any."""
+    if not any(_may_have_logs(read, judge, logs) for read in answers):
         return tuple(answers)
     from . import further_logs
 
-    pages = further_logs.pages_of(judge, logs)
-    return further_logs.joined(answers, pages, history, runner, deadline)
+    kinds = further_logs.kinds_of(judge, logs)
+    return further_logs.joined(answers, kinds, history, runner, deadline)
 
 
-def _has_page(read: Read, judge: Judge) -> bool:
-    """Return whether a drive has a page of a vendor's log that this run may read."""
+def _may_have_logs(read: Read, judge: Judge, logs: LogSettings) -> bool:
+    """Return whether a drive has a further log that this run may read: a page of a vendor-specific
+    NVMe log or, for a person, the FARM log.
+    """
     report = read.outcome
-    if not isinstance(report, Report) or read.device.is_recorded or not report.nvme:
+    if not isinstance(report, Report) or read.device.is_recorded:
         return False
+    may_have_page = bool(report.nvme) and logs.vendor_logs is not None
+    if not may_have_page and not logs.is_for_a_person:
+        return False  # true for most drives of a check, so their entry is not looked up
     with suppress(Exception):  # reported when the drive is judged
-        return judge.database.identify(report.identity, ()).log is not None
+        spec = judge.database.identify(report.identity, [row.id for row in report.attributes])
+        return (may_have_page and spec.log is not None) or (
+            spec.keeps_farm and logs.is_for_a_person
+        )
     return False
 
 

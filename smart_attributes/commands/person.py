@@ -50,7 +50,7 @@ def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Ove
 
     line = ProgressLine()
     try:
-        result = survey(options, runner, watch=line)
+        result = survey(options, runner, watch=line, is_for_a_person=True)
     finally:
         line.end()
     return cases.for_a_person(result, options, asked)

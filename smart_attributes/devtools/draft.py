@@ -45,6 +45,7 @@ INHERITED = (
     'untrusted_statistics',
     'statistic_units',
     'clock',
+    'farm',
     'ignore_thresholds',
 )
 # Smallest count to compare: for smaller counts, some unit fits by chance. With this limit, 23,638

@@ -223,7 +223,7 @@ class Examiner:
             if self._unfound:
                 # do not scan again: a scan that hangs uses its whole time limit
                 raise self._unfound
-            survey_of_all = survey.survey(options, self._runner)
+            survey_of_all = survey.survey(options, self._runner, is_for_a_person=True)
         except SmartError as error:
             yield self._unread(error)
             return

@@ -81,6 +81,7 @@ class DriveSpec(NamedTuple):
     is_clock_trusted: bool = True  # the hours in the logs follow the power-on time
     # readings of pre-fail attributes by the name that smartctl prints; their `attribute` is 0
     by_name: Mapping[str, tuple[ReadingSpec, ...]] = {}
+    keeps_farm: bool = False  # smartctl can read the drive's FARM log (Seagate)
     log: tuple[str, str] | None = None  # the vendor's NVMe log page to read, "0xC0", and its layout
     # bytes that the vendor's warranty covers, and the source
     rated_written: tuple[float, str] | None = None
@@ -263,6 +264,7 @@ class SpecDatabase:
             kind='' if is_fallback else self._kind_of(entry),
             is_clock_trusted='clock' not in entry,
             by_name=by_name,
+            keeps_farm=bool(entry.get('farm')),
             log=next(iter(entry.get('logs', {}).items()), None),
         )
 

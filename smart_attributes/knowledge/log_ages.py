@@ -11,11 +11,12 @@ sectors; of the 349 disks with only ICRC, only 28 have.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from time import localtime, strftime
 
 from ..constants import HOUR
 from ..errors import Coded
-from ..model import ErrorEntry, Identity, Reading, Report, SelfTest, Source, State
+from ..model import ErrorEntry, Farm, Identity, Reading, Report, SelfTest, Source, State
 from ..wording import amount
 from . import drive_logs
 from .drive_database import Metric, unknown
@@ -160,6 +161,22 @@ def clock_notes(report: Report, readings: Sequence[Reading]) -> list[Coded]:
             words = f'{lead} of the power-on time: the power-on counter {verb}'
             notes.append(Coded(code, words))
     return notes
+
+
+def farm_notes(farm: Farm) -> Iterator[Coded]:
+    """Yield a note on a FARM log that could not be read, or that belongs to another drive."""
+    if farm.unread:
+        yield Coded(
+            'farm-unread',
+            f'the FARM log could not be read on {strftime("%Y-%m-%d", localtime(farm.asked))}: '
+            f'{farm.unread}',
+        )
+    if farm.is_foreign:
+        yield Coded(
+            'farm-foreign',
+            'the FARM log and the drive have different serial numbers, so the hours are not '
+            'compared',
+        )
 
 
 def is_certain(report: Report, readings: Iterable[Reading]) -> bool:

@@ -41,7 +41,7 @@ def print_drive(
         *([alerting] if alerting else []),
         [
             *details(case),
-            *(_farm(report, case.shown) if report else ()),
+            *(_farm(report, database, case.shown, is_verbose) if report else ()),
         ],
     )
     screen.print(Text('\n\n'.join('\n'.join(map(visible, block)) for block in blocks)))
@@ -208,14 +208,38 @@ def _place(place: Place) -> Iterator[str]:
         yield f'locate LED  on: {visible(place.locate)}{off}'
 
 
-def _farm(report: Report, identity: Shown) -> Iterator[str]:
-    """Yield the line about a disk's FARM log, if the report has it."""
+def _farm(
+    report: Report, database: SpecDatabase, identity: Shown, is_verbose: bool
+) -> Iterator[str]:
+    """Yield the line about a disk's FARM log, if the log was read.
+
+    identity: of the disk. is_verbose: also if the log was not read.
+    """
     farm = report.farm
-    if farm and (farm.hours or farm.serial):
-        words = f'power-on time {farm.hours} h' if farm.hours else 'power-on time not reported'
-        if farm.serial and identity.serial is not None:
-            words += f', serial {clean(farm.serial)}'
-        yield f'FARM log    {words}'
+    if (
+        farm is None
+        and is_verbose
+        and database.identify(report.identity, [row.id for row in report.attributes]).keeps_farm
+    ):
+        yield (
+            'FARM log    not read; to see it, run as root (smartctl 7.4 or newer): '
+            'smartctl -l farm DEVICE'
+        )
+    elif farm and (farm.hours or farm.serial):
+        parts = (
+            f'power-on time {farm.hours} h' if farm.hours else 'power-on time not reported',
+            *(
+                [f'serial {clean(farm.serial)}']
+                if farm.serial and identity.serial is not None
+                else ()
+            ),
+            *(
+                [time.strftime('read on %Y-%m-%d', time.localtime(farm.asked))]
+                if farm.asked
+                else ()
+            ),
+        )
+        yield f'FARM log    {", ".join(parts)}'
 
 
 def _reading_rows(verdict: Verdict) -> Iterator[tuple[str, ...]]:

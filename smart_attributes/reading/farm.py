@@ -9,12 +9,18 @@ from __future__ import annotations
 import re
 
 from ..constants import HIGHEST_IN_FARM
+from ..errors import DriveError
 from ..model import Farm, Head
 from ..typed import Json, NamedTuple
+from ..words import clean
 from .content import (
     FARM_LOG,
+    as_text,
     integer_of,
+    json_start,
+    loaded,
     object_of,
+    objects_of,
     text_of,
 )
 from .identity import serial_key
@@ -114,6 +120,35 @@ def _of_text(section: str) -> Farm | None:
     return of_json(
         {FARM_LOG: {'supported': True, 'drive_information': drive, 'head_information': values}}
     )
+
+
+def answered(stdout: bytes) -> Farm:
+    """Return the log that smartctl printed, an empty log if the disk keeps none, or a log whose
+    `unread` is an error.
+
+    Raises DriveError if smartctl printed no JSON.
+    """
+    text = as_text(stdout)
+    start = json_start(text)
+    data = loaded(text, start) if start >= 0 else None
+    if not isinstance(data, dict) or 'smartctl' not in data:
+        raise DriveError('smartctl printed no report', 'smartctl-failed')
+    return of_json(data) or Farm(unread=_complaint(object_of(data, 'smartctl')))
+
+
+def _complaint(smartctl: Json) -> str:
+    """Return why smartctl could not read the log; '' if exit status 0 shows that the disk keeps
+    no such log.
+    """
+    errors = [
+        text_of(message, 'string')
+        for message in objects_of(smartctl, 'messages')
+        if text_of(message, 'severity') == 'error'
+    ]
+    if errors:
+        return '' if 'not supported' in errors[0] else f'smartctl reports "{clean(errors[0])}"'
+    status = integer_of(smartctl, 'exit_status')
+    return f'smartctl ended with exit status {status}' if status else ''
 
 
 def count_of(data: Json, key: str) -> int | None:

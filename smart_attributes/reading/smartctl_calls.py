@@ -33,6 +33,7 @@ ENVIRONMENT = {
 # count.
 LOGS = ('error', 'selftest', 'devstat', 'ssd', 'background')
 JSON = ('--json=c',)
+FARM = (*JSON, '-l', 'farm')  # not used by a check, and not allowed by the sudoers rule
 SCAN = (*JSON, '--scan')
 VERSION = ('--version',)
 # Vendor log pages. A page is read only from NVMe models whose database entry names it, because the
@@ -50,6 +51,11 @@ def read_arguments(path: str, device_type: str = '', skip: Collection[str] = ())
     """
     logs = [log for log in LOGS if log not in skip]
     return _arguments(logs, (*_of_type(device_type), path))
+
+
+def farm_arguments(path: str, device_type: str = '') -> Command:
+    """Return the arguments that read the FARM log of a Seagate disk; this needs smartctl 7.4."""
+    return (*FARM, *_of_type(device_type), path)
 
 
 def _of_type(device_type: str) -> Command:
@@ -83,7 +89,7 @@ def is_ours(arguments: Command) -> bool:
         )
     logs = [word for before, word in zip(arguments, arguments[1:]) if before == '-l']
     address = arguments[-3:] if arguments[-3:-2] == ('-d',) else arguments[-1:]
-    return arguments in (SCAN, _arguments(logs, address))
+    return arguments in (SCAN, _arguments(logs, address), (*FARM, *address))
 
 
 def is_refused(answer: Answer) -> bool:
