@@ -15,21 +15,6 @@ from ..command_line import options as command_line
 from ..command_line.options import OK, PROGRAM, CheckOptions, Command, Options
 from ..reading.processes import Runner
 
-# the other commands, in the order of --help and the man page
-NAMES = (
-    'triage',
-    'list',
-    'explain',
-    'sudoers',
-    'draft',
-    'validate',
-    'migrate',
-    'acknowledge',
-    'history',
-    'metrics',
-    'doctor',
-    'fleet',
-)
 CHECK = Command(
     name='check',
     summary='Check the SMART data of drives, as a plugin for Icinga and Nagios.',
@@ -77,9 +62,37 @@ def commands() -> tuple[Command, ...]:
     """Return the records of all commands, in the order of --help and the man page; the default
     command is the first.
     """
-    # A check needs none of these records.
-    records = (import_module(f'.records.{name}', __package__) for name in NAMES)
-    return CHECK, *(record.COMMAND for record in records)
+    # A check needs none of these.
+    from .records import (
+        acknowledge,
+        doctor,
+        draft,
+        explain,
+        fleet,
+        history,
+        list,
+        metrics,
+        migrate,
+        sudoers,
+        triage,
+        validate,
+    )
+
+    modules = (
+        triage,
+        list,
+        explain,
+        sudoers,
+        draft,
+        validate,
+        migrate,
+        acknowledge,
+        history,
+        metrics,
+        doctor,
+        fleet,
+    )
+    return CHECK, *(module.COMMAND for module in modules)
 
 
 def parser(command: Command) -> command_line.Parser:

@@ -21,10 +21,19 @@ from ..words import clean
 from . import doubts
 from .block_devices import Devices, Kind, udev_notes
 from .doubts import UNREAD
-from .survival import BY_SLOT, TOLERANCE, is_redundant
+from .survival import is_redundant
 
-# Levels that also work with empty places: QNAP builds a raid1 of 32 places for 4 devices.
-_WITH_EMPTY_PLACES = ('linear', 'raid0', 'raid1')
+# Level -> whether each place needs a device. raid1 works with empty places: QNAP builds 32 places
+# for 4 devices.
+_LEVELS = {
+    'linear': False,
+    'raid0': False,
+    'raid1': False,
+    'raid4': True,
+    'raid5': True,
+    'raid6': True,
+    'raid10': True,
+}
 # The states (array_state) of an array that runs; any other word makes its redundancy unknown.
 _RUNNING = ('suspended', 'readonly', 'read-auto', 'clean', 'active', 'write-pending', 'active-idle')
 # sync_action -> the activity of a group; any other word makes the redundancy unknown.
@@ -106,8 +115,7 @@ def _group(
     """Return an array. action: of the file sync_action."""
     slots = min(_number(files.slots) or 0, MOST_MEMBERS)
     unknown = _unknown(files, action, slots)
-    is_full = not unknown and files.level not in _WITH_EMPTY_PLACES
-    empty = _empty(slots, members) if is_full else []
+    empty = _empty(slots, members) if _LEVELS.get(files.level) and not unknown else []
     activity = _ACTIVITIES.get(action, '')
     return Group(
         id=name,
@@ -150,7 +158,7 @@ def _unknown(files: _Files, action: str, slots: int) -> str:
     known.
     """
     level, state = files.level, files.state
-    if level and level not in (*TOLERANCE, BY_SLOT):
+    if level and level not in _LEVELS:
         return f'this version does not know level "{clean(level, _WORD)}" of md'
     if state and state not in _RUNNING:
         return f'md reports the state "{clean(state, _WORD)}"'
@@ -295,6 +303,18 @@ def _progress(completed: str) -> float | None:
 
 # --- btrfs ----------------------------------------------------------------------------------------
 
+# Profile -> level, weakest first. raid1 and raid10 of btrfs lose data with any second device.
+_PROFILES = {
+    'raid0': 'raid0',
+    'single': 'single',
+    'dup': 'dup',
+    'raid5': 'btrfs-raid5',
+    'raid1': 'btrfs-raid1',
+    'raid10': 'btrfs-raid10',
+    'raid6': 'btrfs-raid6',
+    'raid1c3': 'raid1c3',
+    'raid1c4': 'raid1c4',
+}
 _FILE_SYSTEMS = 256
 
 
@@ -360,9 +380,7 @@ def _profiles(folder: str) -> set[str]:
         space = f'{folder}/allocation/{kind}'
         # the names of other files are no profiles
         profiles = [
-            name
-            for name in names_in(space)
-            if _of_btrfs(name) in TOLERANCE or names_in(f'{space}/{name}')
+            name for name in names_in(space) if name in _PROFILES or names_in(f'{space}/{name}')
         ]
         if not profiles and text_of(f'{space}/total_bytes') != '0':
             return set()
@@ -374,18 +392,11 @@ def _btrfs_level(profiles: set[str], has_states: bool) -> tuple[str, str]:
     """Return the weakest level, or '' and why the level is unknown. has_states: /sys has the
     states of all devices.
     """
-    unheard = sorted(name for name in profiles if _of_btrfs(name) not in TOLERANCE)
+    unheard = sorted(profiles - set(_PROFILES))
     if unheard:
         return '', f'this version does not know profile "{clean(unheard[0], 40)}" of btrfs'
     if not profiles:
         return '', 'its profiles could not be read from /sys'
     if not has_states:
         return '', 'the states of its devices could not be read from /sys'
-    levels = set(map(_of_btrfs, profiles))
-    return next(level for level in TOLERANCE if level in levels), ''
-
-
-def _of_btrfs(profile: str) -> str:
-    """Return the level of a profile, whose name may mean something else to md."""
-    level = f'btrfs-{profile}'
-    return level if level in TOLERANCE else profile
+    return next(level for profile, level in _PROFILES.items() if profile in profiles), ''

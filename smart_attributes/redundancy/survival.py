@@ -21,23 +21,21 @@ if TYPE_CHECKING:
 IN_SYNC = 'in_sync'
 HOW_TO, LOOK = 'doc/how-to/replace-a-drive.md', 'run: '
 ALL_BUT_ONE = -1  # every member is a full copy
-# Level -> number of members, any of them, that it can lose; those of btrfs weakest first. A level of
-# md has the name that /sys shows; a profile of btrfs with the same name, but another number, begins
-# with "btrfs-". Unlike md raid10, btrfs puts copies on any two devices, so btrfs can lose only one
-# member.
+# Level -> number of members, any of them, that it can lose. Unlike md raid10, btrfs puts copies on
+# any two devices, so btrfs can lose only one member.
 TOLERANCE = {
-    'raid0': 0,
     'single': 0,
     'linear': 0,
+    'raid0': 0,
     'dup': 0,
     'raid1': ALL_BUT_ONE,
     'mirror': ALL_BUT_ONE,
     'raid4': 1,
     'raid5': 1,
     'raid6': 2,
-    'btrfs-raid5': 1,
     'btrfs-raid1': 1,
     'btrfs-raid10': 1,
+    'btrfs-raid5': 1,
     'btrfs-raid6': 2,
     'raid1c3': 2,
     'raid1c4': 3,
