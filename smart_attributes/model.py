@@ -387,7 +387,7 @@ class Group(NamedTuple):
     missing: int = 0
     unknown: str = ''  # why its redundancy is not known
     doubts: tuple[Coded, ...] = ()  # as for a member; here, doubts that concern all members
-    # the volume group of LVM, whose inactive volumes may lie on the members, too
+    # the volume group of LVM, if it is not known whether inactive volumes lie on the members, too
     unlisted: str = ''
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from block_tree import Machine
+from block_tree import Machine, metadata
 from test_severity import FAILED, drive
 from usual_layouts import GUID, LINUX_DATA
 
@@ -113,6 +113,7 @@ def idle_thin_pool(machine: Machine) -> None:
     machine.lv('dm-1', 'vg0', 'pool_tdata', 'sdb2', suffix='-tdata')
     machine.lv('dm-2', 'vg0', 'pool-tpool', 'dm-0', 'dm-1', suffix='-tpool')
     machine.lv('dm-3', 'vg0', 'pool', 'dm-2', suffix='-pool')
+    machine.volume_group('vg0', ('sdb2',), {'pool_tdata': ('sdb2',), 'vm': ('pool',)})
 
 
 def volume_named_like_an_inner_one(machine: Machine) -> None:
@@ -262,6 +263,17 @@ def test_a_partition_of_a_multipath_volume_may_hold_nothing_that_counts(machine)
     machine.md('md0', 'raid1', dict.fromkeys(parts, 'in_sync'))
 
     assert steps(machine, 'sda')['sda'].label == NEXT
+
+
+def test_a_copy_of_the_backup_of_a_volume_group_may_be_old(machine):
+    mirror(machine, '2')
+    machine.lv('dm-0', 'vg0', 'swap', 'sdb2')
+    machine.swap('/dev/dm-0')
+    machine.volume_group('vg0', ('sdb2',), {'swap': ('sdb2',), 'vm': ('sdb2',)})
+    old = metadata('vg0', ('sdb2',), {'swap': ('sdb2',)})
+    (machine.lvm / 'vg0.old').write_text(old)
+
+    assert steps(machine, 'sdb')['sdb'].label == COPY
 
 
 def test_a_controller_may_pass_a_drive_through(machine):

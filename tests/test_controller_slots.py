@@ -20,7 +20,7 @@ from smart_attributes.errors import DriveGone, Identity
 from smart_attributes.model import Device, State, Verdict
 from smart_attributes.reading import device_types, system
 from smart_attributes.reading.smartctl_calls import read_arguments
-from smart_attributes.redundancy import controller_output, controller_slots, controllers
+from smart_attributes.redundancy import controller_slots, controllers, dependence
 
 TOOL = {name: tool for tool in controllers.TOOLS for name in tool['programs']}
 
@@ -232,12 +232,18 @@ def test_a_drive_has_one_name_in_all_sentences(run):
     addresses = ('megaraid,2@/dev/bus/0', 'megaraid,0@/dev/bus/0')
     one, other = 'bus_0_megaraid_2, slot 32:9', 'bus_0_megaraid_0, slot 32:4'
 
-    install('storcli64', storcli(('32:9', 2, 'Onln'), ('32:4', 0, 'Onln')))
-    document = json.loads(called(addresses, 'triage', '--controllers', '--json'))
+    for state, first in (('Onln', one), ('Failed', other)):
+        install('storcli64', storcli(('32:9', 2, 'Onln'), ('32:4', 0, state)))
+        document = json.loads(called(addresses, 'triage', '--controllers', '--json'))
+        (group,) = hardware(document)
+        said = ' '.join(each['replacement']['text'] for each in document['drives'])
+        assert [member['name'] for member in group['members']] == [one, other]
+        assert f'replace {first}' in said
+        # a program finds a drive by its name alone
+        assert all(',' not in each['name'] for each in document['replace_order'])
+    document = json.loads(called(addresses[:1], 'triage', '--controllers', '--json'))
     (group,) = hardware(document)
-    assert [member['name'] for member in group['members']] == [one, other]
-    # a program finds a drive by its name alone
-    assert all(',' not in each['name'] for each in document['replace_order'])
+    assert [member['name'] for member in group['members']] == [one, 'slot 32:4']
 
 
 def hardware(document: Any) -> list[Any]:
@@ -386,25 +392,30 @@ def test_no_slot_is_that_of_another_drive(seed, hosts):
 
 
 @pytest.mark.parametrize(
-    'script, reason',
+    'script, uid, reason',
     [
-        ('sleep 60', 'no answer within 0.5 s'),
-        ('echo accept the licence >&2; exit 1', 'accept the licence'),
-        ('echo "Kein Controller"; exit 0', 'reports no drive; run: storcli64 /call'),
+        ('sleep 60', 0, 'no answer within 0.5 s'),
+        ('echo accept the licence >&2; exit 1', 0, 'accept the licence'),
+        ('echo "Kein Controller"; exit 0', 0, 'printed nothing that this version understands'),
+        ('echo "Exit Code: 0x00"; exit 0', 1000, 'needs root: as root, run triage --controllers'),
+        ('exit 1', 1000, 'needs root: as root, run triage --controllers'),
     ],
 )
-def test_a_tool_that_fails_is_answered_with_the_reason(script, reason, run, monkeypatch):
+def test_a_tool_that_fails_is_answered_with_the_reason(script, uid, reason, run, monkeypatch):
+    """The advice to run it again would be a circle."""
     install, called = run
+    monkeypatch.setattr('os.geteuid', lambda: uid)
     monkeypatch.setattr(controllers, 'TIME_LIMIT', 0.5 if 'sleep' in script else 10)
     install('storcli64', '', script)
-    text = called(('megaraid,2@/dev/bus/0',), 'triage', '--controllers')
+    addresses = ('megaraid,2@/dev/bus/0',)
+    document = json.loads(called(addresses, 'triage', '--controllers', '--json'))
 
-    assert reason in text and "controller's drive ID 2, slot unknown" in text
-
-
-def test_without_any_tool_there_is_one_note(run):
-    drives, (note,) = controllers.ask()
-    assert (drives, note.code) == ([], 'controllers-missing')
+    (group,) = hardware(document)
+    (told,) = document['drives']
+    for text in (group['unknown'], told['replacement']['text']):
+        assert reason in text
+        assert ('as root, run triage --controllers' in text) == bool(uid)
+    assert (told['drive_id'], 'bay' in told) == ('2', False)
 
 
 def test_a_controller_that_did_not_answer_may_have_the_drive(run):
@@ -417,71 +428,24 @@ def test_a_controller_that_did_not_answer_may_have_the_drive(run):
     assert 'bay' not in document['drives'][0]
 
 
+def test_a_drive_in_no_volume_is_answered_with_what_the_tool_reports(run):
+    install, called = run
+    install('storcli64', STORCLI)
+    document = json.loads(called(CASES['storcli64'][1], 'triage', '--controllers', '--json'))
+    assert sorted(str(group['unknown']) for group in hardware(document)) == [
+        'None',
+        'storcli64 reports no volume with this drive',
+    ]
+
+
+@pytest.mark.parametrize('entry', device_types.TYPES, ids=lambda entry: entry.name)
+def test_the_tool_is_advised_only_for_controllers_that_have_one(entry):
+    """For others, running triage --controllers would change nothing."""
+    families = {family for tool in controllers.TOOLS for family in tool['programs'].values()}
+    assert (entry.name in dependence.WITH_TOOLS) == (entry.name in families)
+
+
 def test_each_form_of_a_locate_command_has_its_source():
     data = json.loads((Path(controllers.__file__).parent / 'controllers.json').read_text())
     with_commands = {tool['name'] for tool in data['tools'] if tool.get('slots')}
-    assert with_commands == {*data['sources']}
-
-
-# Each command that can be run: nothing else is asked of a controller.
-READING = {
-    'storcli': {'/call show all J nolog', '/call/eall/sall show all J nolog'},
-    'MegaCli': {'-PDList -aAll -NoLog'},
-    'ssacli': {'ctrl all show config detail'},
-    'arcconf': {'getversion nologs', 'getconfig {} al nologs'},
-    'sas2ircu': {'LIST', '{} DISPLAY'},
-}
-
-
-def test_only_reading_commands_are_known():
-    asked = {
-        tool['name']: {
-            ' '.join(words)
-            for words in (*tool['commands'], *tool.get('more', ()), tool.get('list', ()))
-            if words
-        }
-        for tool in controllers.TOOLS
-    }
-    assert asked == READING
-
-
-# --- public outputs -------------------------------------------------------------------------------
-
-SAMPLES = Path(__file__).parent / 'controllers'
-INDEX = json.loads((SAMPLES / 'index.json').read_text())
-BY_NAME = {tool['name']: {**tool, 'program': tool['name']} for tool in controllers.TOOLS}
-
-
-def slots_in(name: str, text: str) -> dict[str, list[tuple[str, str]]]:
-    """Return number and serial number of each drive in an output, by its place, without those of
-    which the output contradicts itself.
-    """
-    tool = BY_NAME[INDEX[name]['tool']]
-    rows = controller_output.rows(text, tool, INDEX[name].get('controller', ''))
-    slots: dict[str, list[tuple[str, str]]] = {}
-    for fields in (listed.fields for listed in controllers.tool_drives(rows, tool)):
-        if 'place' in fields and 'twice' not in fields:
-            facts = fields.get('number', ''), fields.get('serial', '')
-            slots.setdefault(fields['place'], []).append(facts)
-    return slots
-
-
-@pytest.mark.parametrize('name', INDEX)
-def test_an_output_has_as_many_drives_as_its_source_shows(name):
-    slots = slots_in(name, (SAMPLES / name).read_text())
-    assert sum(map(len, slots.values())) == INDEX[name]['drives']
-
-
-@pytest.mark.parametrize('name', [name for name in INDEX if name.endswith('.txt')])
-def test_an_output_that_lost_a_line_gives_no_drive_the_slot_of_another(name):
-    text = (SAMPLES / name).read_text()
-    whole = slots_in(name, text)
-    lines = text.splitlines()
-    for place in range(len(lines)):
-        damaged = slots_in(name, '\n'.join(lines[:place] + lines[place + 1 :]))
-        for slot, drives in damaged.items():
-            for number, serial in drives:
-                assert slot not in whole or any(
-                    number in ('', its_number) and serial in ('', its_serial)
-                    for its_number, its_serial in whole[slot]
-                ), (place, slot)
+    assert with_commands == {*data['sources'], 'storcli2'}

@@ -205,7 +205,7 @@ def test_a_drive_behind_a_controller_has_unknown_redundancy(machine):
 
     assert labels(survey) == {'bus_0_megaraid_6': ('copy first', 'redundancy-unknown')}
     assert survey.cases[0].todo.step
-    assert 'the tool of its controller' in survey.cases[0].todo.step.why
+    assert '--controllers' in survey.cases[0].todo.step.why
     assert ' [copy] ' in plugin.first_line(survey.cases, '', '')
 
 

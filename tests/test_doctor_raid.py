@@ -276,7 +276,7 @@ def group(name, level, *on, unknown='', kind='md'):
 
 
 def test_members_are_the_disks_below_a_redundant_group_at_any_depth():
-    """LVM RAID counts, whose level is not in /sys."""
+    """LVM RAID counts, whose level only dmsetup knows."""
     found = [
         group('md0', 'raid5', 'sda', 'dm-0'),
         group('dm-0', 'single', 'md1'),

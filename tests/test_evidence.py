@@ -19,7 +19,7 @@ from conftest import ROOT
 
 from smart_attributes.model import Group
 from smart_attributes.reading.system import System
-from smart_attributes.redundancy import doubts, zpool_status
+from smart_attributes.redundancy import dmsetup, doubts, zpool_status
 from smart_attributes.redundancy.dependence import groups
 from smart_attributes.redundancy.replacement import NEXT, Drive, order
 from smart_attributes.redundancy.survival import Stack
@@ -83,6 +83,10 @@ def test_each_key_and_column_of_zpool_is_read_or_irrelevant_for_a_reason():
         names >= {'NAME', 'SLOW', 'scan'}
         and [name for name in sorted(names) if not _has('zpool', name)] == []
     )
+
+
+def test_each_field_of_dmsetup_is_read_or_irrelevant_for_a_reason():
+    assert [name for name in dmsetup._FIELDS if not _has('dmsetup', name)] == []
 
 
 @pytest.mark.parametrize('source', TABLES)

@@ -82,7 +82,7 @@ def test_an_alert_says_that_the_use_of_the_drive_is_not_known(machine):
         'history',
         'doctor --raid',
         'doctor --user nobody',
-        'triage --zpool',
+        'triage --zpool --dmsetup',
         '--label serial',
         'acknowledge --list',
         'draft -d atacam@/dev/ada0',

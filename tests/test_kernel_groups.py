@@ -49,7 +49,7 @@ NOT_TOLD = {'rebuilding': {SPARE}}
 # Errors of btrfs raise a doubt about all its devices. It is told as soon as one of them is to be
 # replaced.
 IN_DOUBT = {'failed': {'btrfs-0'}}
-TRIAGE = ('triage', '--json', '-t', '600', '--drive-timeout', '300')
+TRIAGE = ('triage', '--dmsetup', '--json', '-t', '600', '--drive-timeout', '300')
 SITE = '/etc/check-smart-attributes/thresholds.d/failing.json'
 
 # --- what happens in the guest --------------------------------------------------------------------
@@ -132,9 +132,9 @@ class Case(NamedTuple):
 # Each case -> the arrays of which one drive is "next". test_redundancy has all other states of
 # arrays, and the labels of their members, without a kernel.
 CASES = {
-    Case('healthy', 1): 'raid1 raid5 raid6 raid10 btrfs',
+    Case('healthy', 1): 'raid1 raid5 raid6 raid10 lvm btrfs',
     Case('healthy', 2): 'raid6',
-    Case('failed', 0): 'raid1 raid5 raid6 raid10',
+    Case('failed', 0): 'raid1 raid5 raid6 raid10 lvm',
     Case('failed', 1): 'raid6',
     Case('pulled', 1): 'raid6',
     Case('rebuilding', 1): '',

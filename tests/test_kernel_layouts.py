@@ -38,7 +38,7 @@ MADE = {
     str(number): layout for number, layout in enumerate(LAYOUTS, 10) if layout.name not in NOT_MADE
 }
 SERIALS = [f'{number}-{disk}' for number in MADE for disk in DISKS]
-TRIAGE = ('triage', '--json', '-t', '600', '--drive-timeout', '300')
+TRIAGE = ('triage', '--dmsetup', '--json', '-t', '600', '--drive-timeout', '300')
 SITE = '/etc/check-smart-attributes/thresholds.d/failing.json'
 PART_MIB, ARRAY_MIB, VOLUME_MIB = 48, 40, 16
 FILES = 3  # of each file system

@@ -39,6 +39,7 @@ class Datum(NamedTuple):
 
     what: str
     copies: tuple[str, ...]
+    is_hidden: bool = False  # an inactive volume that no readable file lists
 
 
 class Made:
@@ -73,8 +74,8 @@ class Made:
         self.machine.typed(name, entry_type, signature)
         return name
 
-    def holds(self, what: str, *disks: str) -> None:
-        self.data.append(Datum(what, disks))
+    def holds(self, what: str, *disks: str, is_hidden: bool = False) -> None:
+        self.data.append(Datum(what, disks, is_hidden))
         self.used.update(disks)
 
     # --- on several disks -------------------------------------------------------------------------
@@ -156,7 +157,7 @@ class Made:
             self.machine.typed(part, LINUX, signature)
 
     def lvm(self, name: str) -> list[str]:
-        """Make a physical volume with an active volume and one that is not active."""
+        """Make a physical volume with an active volume, and perhaps one that is not active."""
         group = f'vg{self.volumes}'
         active = f'dm-{self.volumes}'
         self.volumes += 1
@@ -166,7 +167,15 @@ class Made:
             self.machine.swap(f'/dev/{active}')
         elif self.chance.random() < 0.8:
             self.machine.mounted(f'/dev/{active}', f'/{group}')
-        return ['lv', 'vm']
+        volumes = {'a': (name,)}
+        if self.chance.random() < 0.4:
+            volumes['vm'] = (name,)
+        self.machine.volume_group(group, (name,), volumes)
+        if self.chance.random() < 0.2:
+            (self.machine.lvm / group).unlink()
+            self.is_evident = False
+            return ['swap' if is_swap else 'lv', *('hidden' for each in volumes if each == 'vm')]
+        return ['swap' if is_swap else 'lv', *(each for each in volumes if each == 'vm')]
 
     # --- on one disk ------------------------------------------------------------------------------
 
@@ -189,7 +198,7 @@ class Made:
             self.used.add(disk)
             for what in self.on(self.part(disk)):
                 if what != 'swap' and not what.endswith(' swap'):
-                    self.holds(what, disk)
+                    self.holds(what, disk, is_hidden=what.endswith('hidden'))
 
 
 def judged(chance: random.Random, disks: Sequence[str]) -> list[Drive]:
@@ -201,8 +210,13 @@ def judged(chance: random.Random, disks: Sequence[str]) -> list[Drive]:
 
 def lost(made: Made, steps: Sequence[Step]) -> list[str]:
     """Return the data that is lost with all drives that are "next"."""
-    removed = {step.drive.name for step in steps if step.label == NEXT}
-    return [datum.what for datum in made.data if removed >= set(datum.copies)]
+    removed = {step.drive.name: step for step in steps if step.label == NEXT}
+    return [
+        datum.what
+        for datum in made.data
+        if removed.keys() >= set(datum.copies)
+        and not (datum.is_hidden and 'inactive volumes' in removed[datum.copies[0]].why)
+    ]
 
 
 def too_careful(made: Made, drives: Sequence[Drive], steps: Sequence[Step]) -> list[str]:

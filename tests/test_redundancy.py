@@ -57,6 +57,9 @@ ANYWHERE = {
 RAID10 = {
     0x102: 'near 2',
     0x103: 'near 3',
+    0x201: 'far 2',
+    0x10201: 'offset 2',
+    0x40201: 'far 2 in sets of 2',
 }
 FEWEST = {
     'raid5': 2,
@@ -121,13 +124,23 @@ def is_readable(level: str, layout: int, slots: int, left: frozenset[int]) -> bo
 
 
 def raid10_places(layout: int, slots: int) -> Iterator[frozenset[int]]:
-    """Yield the slots of each chunk: near copies follow each other."""
-    near = layout & 255
-    row = [chunk for chunk in range(slots) for _ in range(near)]
-    return (
-        frozenset(place % slots for place, what in enumerate(row) if what == chunk)
-        for chunk in range(slots)
-    )
+    """Yield the slots of each chunk: near copies follow each other, far copies are shifted by
+    one slot.
+    """
+    near, far = layout & 255, layout >> 8 & 255
+    if far == 1:
+        row = [chunk for chunk in range(slots) for _ in range(near)]
+        return (
+            frozenset(place % slots for place, what in enumerate(row) if what == chunk)
+            for chunk in range(slots)
+        )
+    if layout >> 17 == 2:  # pairs; an odd one makes the last set a triple
+        sets = [list(range(first, first + 2)) for first in range(0, slots - 1, 2)]
+        sets[-1] = list(range(sets[-1][0], slots))
+        return (
+            frozenset((each, own[(own.index(each) + 1) % len(own)])) for own in sets for each in own
+        )
+    return (frozenset(((chunk + shift) % slots) for shift in range(far)) for chunk in range(slots))
 
 
 # --- one array -----------------------------------------------------------------------------------
@@ -527,6 +540,26 @@ def test_a_group_that_is_mounted_and_a_member_has_data_of_its_own():
 
 
 @pytest.mark.parametrize(
+    ('layout', 'slots', 'copies'),
+    [
+        # two near copies, each again two slots further
+        (0x202, 4, [[0, 1, 2, 3]]),
+        (0x20201, 4, [[0, 1], [2, 3]]),  # sets of slots / far copies
+        (0x20201, 5, [[0, 1], [2, 3], [2, 4], [3, 4]]),  # the last set takes the rest
+        # sets of one disk keep both copies on it
+        (0x20301, 7, [[0, 1], [2, 3], [4, 5, 6]]),
+        (0x20201, 2, [[0], [1]]),
+        (0x40202, 8, [[0, 1, 2, 3], [4, 5, 6, 7]]),
+    ],
+)
+def test_the_slots_of_raid10_that_hold_the_same_data(layout, slots, copies):
+    """As drivers/md/raid10.c of Linux places them."""
+    found = levels.stripes(Group('md0', 'md0', 'md', 'raid10', slots, layout))
+
+    assert found == tuple(levels.Stripe(frozenset(each), len(each) - 1) for each in copies)
+
+
+@pytest.mark.parametrize(
     ('layout', 'slots'),
     [
         (0, 4),
@@ -537,12 +570,9 @@ def test_a_group_that_is_mounted_and_a_member_has_data_of_its_own():
         (0x60201, 4),
         (0x80102, 4),
         (0x100102, 4),
-        (0x201, 4),  # far 2
-        (0x10201, 4),  # offset 2
-        (0x202, 4),  # near 2 and far 2
     ],
 )
-def test_other_layouts_of_raid10_than_near_copies_are_unknown(layout, slots):
+def test_a_layout_of_raid10_that_linux_does_not_have_is_unknown(layout, slots):
     assert levels.stripes(Group('md0', 'md0', 'md', 'raid10', slots, layout)) is None
 
 

@@ -15,12 +15,13 @@ from usual_layouts import (
     RAID,
     SWAP,
     Part,
+    lvm_raid,
     partitions,
     zfs_data_pool,
 )
 
 from smart_attributes.reading import system
-from smart_attributes.redundancy import zpool
+from smart_attributes.redundancy import dmsetup, zpool
 from smart_attributes.redundancy.dependence import groups
 from smart_attributes.redundancy.replacement import COPY, NEXT, Drive, Step, order
 from smart_attributes.redundancy.survival import Stack
@@ -79,6 +80,9 @@ class Tree:
             for image, devices in inner.items()
         ]
         self.lv(group, name, used, *images)
+        spare = {'lvol0_pmspare': below[:1]}
+        self.machine.volume_group(group, below, {name: tuple(inner), **inner, **spare})
+        self.printed[dmsetup.COMMAND] = f'{group}-{name}: 0 8 raid raid1 2 AA 4/4 idle 0 0 -\n'
 
     def btrfs(self, used: str, *members: str) -> None:
         self.machine.btrfs(BTRFS, {'data/raid1': 9}, members, ({}, {}))
@@ -134,16 +138,28 @@ def test_a_failing_drive_of_a_usual_layout(tree, layout):
     layout.made(tree)
 
     assert [failing(tree, disk).label for disk in DISKS] == [layout.of_sda, layout.of_sdb]
+    assert 'inactive volumes' not in failing(tree, 'sdb').why
 
 
 def failing(tree: Tree, name: str) -> Step:
     """Return the step of a drive that fails, as triage of root says it."""
     found = groups(None, tree.machine.system)
-    if zpool.COMMAND in tree.printed:
-        found, _ = zpool.completed(found, tree.machine.system)
+    for program in (zpool, dmsetup):
+        if program.COMMAND in tree.printed:
+            found, _ = program.completed(found, tree.machine.system)
     disks = [disk for disk in (*DISKS, 'sdc') if disk in tree.machine.numbers]
     drives = [Drive(disk, frozenset((disk,)), *[disk == name] * 2) for disk in disks]
     return {step.drive.name: step for step in order(Stack(found), drives)}[name]
+
+
+def test_a_label_of_lvm_without_its_backup_says_what_it_rests_on(tree):
+    """Also without udev, whose database a container lacks: zpool and LVM name their devices."""
+    lvm_raid(tree)
+    (tree.machine.lvm / 'vg0').unlink()
+    step = failing(tree, 'sdb')
+
+    assert (step.label, step.why.code) == (NEXT, 'replace-next')
+    assert 'lvs -o +devices vg0' in step.why
 
 
 def test_without_udev_zpool_accounts_for_its_devices(tree):

@@ -210,7 +210,7 @@ LAYOUTS = (
     Layout(luks_on_md, NEXT, NEXT),
     Layout(md_on_luks, NEXT, NEXT),
     Layout(lvm_thin, NEXT, NEXT),
-    Layout(lvm_raid, COPY, COPY),
+    Layout(lvm_raid, NEXT, NEXT),
     Layout(btrfs_raid1, NEXT, NEXT),
     Layout(zfs_data_pool, NEXT, NEXT),
     Layout(next_to_windows, COPY, COPY),

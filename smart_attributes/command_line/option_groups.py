@@ -375,7 +375,7 @@ CONTROLLERS = option(
     const='controllers',
     default=[],
     help='as root, run the tools of RAID controllers (storcli64, perccli64, ssacli, arcconf, ...) '
-    'for 10 seconds at most each, to find out the slots of drives',
+    'for 10 seconds at most each, to find out the slots of drives and the redundancy of volumes',
 )
 # The groups of several commands: they read drives, name them, or judge them.
 READ = (DRIVES, COMMON, READING, DATA)

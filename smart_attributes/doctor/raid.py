@@ -39,7 +39,7 @@ RETRY = 180  # seconds that a hard disk may retry. Source: Linux RAID wiki, "Tim
 NAMED = 24  # disks named in a paragraph
 # steps below the maximum speed; 8 % of healthy disks run one step below the maximum
 FEW_STEPS = 2
-_FOLDERS = ('sys', 'proc', 'run/udev/data')  # of System, below the root
+_FOLDERS = ('sys', 'proc', 'run/udev/data', 'etc/lvm/backup')  # of System, below the root
 _SHINGLED = '(SMR)'  # text in the name of a family in smartctl's database
 
 # code of a finding, and the values in its sentences

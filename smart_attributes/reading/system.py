@@ -51,6 +51,7 @@ class System(NamedTuple):
     sys: str = '/sys'
     proc: str = '/proc'
     udev: str = '/run/udev/data'
+    lvm: str = '/etc/lvm/backup'  # only root can read it
 
 
 LINUX = System()

@@ -20,6 +20,7 @@ from ..typed import NamedTuple
 from ..words import clean
 from . import doubts
 from .block_devices import Devices, Kind, udev_notes
+from .dmsetup import ACTIVITIES
 from .doubts import UNREAD
 from .survival import is_redundant
 
@@ -37,16 +38,7 @@ _LEVELS = {
 # The states (array_state) of an array that runs; any other word makes its redundancy unknown.
 _RUNNING = ('suspended', 'readonly', 'read-auto', 'clean', 'active', 'write-pending', 'active-idle')
 # sync_action -> the activity of a group; any other word makes the redundancy unknown.
-_ACTIVITIES = {
-    '': '',
-    'idle': '',
-    'frozen': '',
-    'resync': 'resync',
-    'recover': 'recover',
-    'reshape': 'reshape',
-    'check': 'check',
-    'repair': 'repair',
-}
+_ACTIVITIES = {'': '', **ACTIVITIES}
 # The flags in the state of a member; any other flag makes its state unknown.
 _FLAGS = frozenset(
     (
@@ -171,8 +163,6 @@ def _unknown(files: _Files, action: str, slots: int) -> str:
     absent = [name for name, fact in facts.items() if not fact]
     if absent:
         return f'its {absent[0]} could not be read from /sys'
-    if level == 'raid10' and (_number(files.layout) or 0) >> 8 != 1:
-        return f'this version does not know layout "{clean(files.layout, _WORD)}" of raid10'
     if action not in _ACTIVITIES:
         return f'md reports the activity "{clean(action, _WORD)}"'
     return ''

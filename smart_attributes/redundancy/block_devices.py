@@ -276,7 +276,7 @@ def udev_notes(name: str, devices: Devices) -> dict[str, str]:
 
 # --- volumes of the device mapper -----------------------------------------------------------------
 
-NO_STATUS = 'its level and state are not in /sys; see: lvs -a -o name,segtype,lv_health_status'
+NO_STATUS = 'its level and state are not in /sys; as root, run triage --dmsetup'
 CEPH = Kind('ceph', '', 'only the Ceph cluster knows its redundancy')
 BCACHE = Kind('bcache')
 DRBD = Kind('drbd', '', 'only DRBD knows the state of its peer')
@@ -386,13 +386,12 @@ def group(
         members = [_image(number, images[number], devices) for number in sorted(images)]
     else:
         members = devices.members(_below(volume.slaves, devices), kind)
-    made = devices.group(
+    return devices.group(
         group_id=name,
         name=called,
         kind=kind,
         members=members,
     )
-    return made._replace(unlisted=called.partition('/')[0]) if kind.name == 'lvm' else made
 
 
 def _images(volume: Volume, every: Volumes) -> dict[int, list[str]]:

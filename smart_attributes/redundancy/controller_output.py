@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
 from .. import files
 from ..constants import LONGEST_LINE, LONGEST_TOOL_OUTPUT
@@ -25,7 +25,8 @@ class _Start(NamedTuple):
     """The first line of a row."""
 
     match: Match
-    kind: str  # "controller", "drive", or "section" for all other objects
+    kind: str
+    inherited: tuple[str, ...]  # keys of the values that the row takes from the rows above it
 
 
 def rows(
@@ -39,37 +40,43 @@ def rows(
     if len(text) > LONGEST_TOOL_OUTPUT or not re.search(tool.get('end', ''), text):
         return ()
     try:
-        lines = [*_of_json('', json.loads(text))] if tool.get('json') else text.splitlines()
+        lines = _lines(text, tool)
     except (ValueError, RecursionError):
         return ()
-    starts = [_Start(matching(pattern), kind) for kind, pattern in tool['starts']]
+    starts = [_start(kind, pattern) for kind, pattern in tool['starts']]
     values = {kind: list(map(matching, patterns)) for kind, patterns in tool['fields'].items()}
     objects: list[Fields] = []
+    above = {'controller': controller}
     for line in (text[:LONGEST_LINE] for text in lines):
-        row = _started(line, starts)
+        row = _started(line, starts, above)
         if row:
-            if controller:
-                row.setdefault('controller', controller)
             objects.append(row)
         elif objects:
             row = objects[-1]
             for pattern in values.get(row['kind'], ()):
                 match = pattern(line)
                 add(row, match.groupdict() if match else {})
-        if row and row['kind'] != 'drive':
-            controller = row.get('controller', controller)
+        if row and row['kind'] not in ('part', 'drive'):
+            above = row
     return tuple(objects)
+
+
+def _start(kind: str, pattern: str) -> _Start:
+    kind, *inherited = DATA['kinds'][kind]
+    return _Start(matching(pattern), kind, tuple(inherited))
 
 
 def _started(
     line: str,
     starts: list[_Start],
+    above: Fields,
 ) -> Fields:
     """Return the row that a line begins; {} if it begins none."""
     for start in starts:
         match = start.match(line)
         if match:
-            row = {'kind': start.kind}
+            inherited = {key: above[key] for key in start.inherited if above.get(key)}
+            row = {'kind': start.kind, **inherited}
             add(row, match.groupdict())
             return row
     return {}
@@ -79,6 +86,14 @@ def matching(pattern: str) -> Match:
     """Return a function that matches a whole line with a pattern."""
     indented = pattern[1:] if pattern.startswith('^') else f'\\s*(?:{pattern})'
     return re.compile(f'{indented}\\s*', re.IGNORECASE).fullmatch
+
+
+def meaning(table: Mapping[str, str], text: str) -> str | None:
+    """Return the meaning of a text; None if no pattern in the table matches it."""
+    for pattern, words in table.items():
+        if matching(pattern)(text):
+            return words
+    return None
 
 
 def add(fields: Fields, values: Mapping[str, str | None]) -> None:
@@ -91,29 +106,28 @@ def add(fields: Fields, values: Mapping[str, str | None]) -> None:
         fields['place'] = f'{fields["enclosure"]}:{fields["bay"]}'
 
 
-def merged(rows: Sequence[Fields]) -> list[Fields]:
-    """Return each drive in the rows with the facts about it from all rows.
-
-    Rows are about the same drive if they have the same place or serial number at a controller.
-    """
-    drives: list[Fields] = []
-    by_name: dict[tuple[str, str, str], Fields] = {}
-    for row in rows:
-        names = [
-            (row.get('controller', ''), key, row[key]) for key in ('place', 'serial') if key in row
-        ]
-        if row['kind'] != 'drive' or 'aside' in row or not names:
-            continue
-        facts = next((by_name[name] for name in names if name in by_name), None)
-        if facts is None:
-            facts = {}
-            drives.append(facts)
-        by_name.update(dict.fromkeys(names, facts))
-        add(facts, {key: value for key, value in row.items() if key != 'kind'})
-    return drives
-
-
 # --- lines ----------------------------------------------------------------------------------------
+
+
+def _lines(text: str, tool: Json) -> list[str]:
+    """Return the lines of an output. Raises ValueError or RecursionError for invalid JSON."""
+    if tool.get('json'):
+        return [*_of_json('', json.loads(text))]
+    return [*_of_text(text, tool)]
+
+
+def _of_text(text: str, tool: Json) -> Iterator[str]:
+    """Yield the lines of a text; a line that lists several members becomes a line for each."""
+    lists = [(matching(pattern), form) for pattern, form in tool.get('lists', ())]
+    for line in text.splitlines():
+        for is_list, form in lists:
+            match = is_list(line)
+            if match:
+                for slot, member in enumerate(match['members'].split()):
+                    yield form.format(slot=slot, member=member)
+                break
+        else:
+            yield line
 
 
 def _of_json(name: str, value: object) -> Iterator[str]:

@@ -1,4 +1,5 @@
-"""Ask the tools of RAID controllers for the slots of the drives of a run.
+"""Ask the tools of RAID controllers for the groups of their volumes, and join these with the drives
+of a run.
 
 A tool can block on a broken controller, so it runs only if a person requests it, with a time limit
 and read-only commands. controllers.json has these commands.
@@ -6,6 +7,7 @@ and read-only commands. controllers.json has these commands.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from ..constants import MOST_CONTROLLERS
@@ -14,9 +16,12 @@ from ..model import Group, Located, Place
 from ..reading import system as linux
 from ..reading.system import LINUX, System
 from ..typed import TYPE_CHECKING, Json, NamedTuple
-from .controller_output import DATA, matching, merged, rows
-from .controller_slots import ToolDrive, joined, slot
+from ..words import clean
+from .controller_output import DATA, matching, rows
+from .controller_slots import ToolDrive, joined, slot, type_of
+from .controller_volumes import Volume, groups, tool_drives, volumes
 from .sentences import called
+from .survival import LOOK, doubt
 
 if TYPE_CHECKING:
     from .controller_output import Fields
@@ -28,11 +33,22 @@ _PROGRAMS: Sequence[Json] = [
     for tool in TOOLS
     for program, family in tool['programs'].items()
 ]
+FAMILIES = frozenset(tool['family'] for tool in _PROGRAMS)
 TIME_LIMIT = 10.0  # seconds for each command
 
 
+class Answer(NamedTuple):
+    """What the tools of all controllers report."""
+
+    volumes: Sequence[Volume]
+    notes: Sequence[Coded]  # why answers are missing
+    drives: Sequence[ToolDrive] = ()
+    # the controller family of a tool -> why the redundancy of its other volumes is unknown
+    reasons: Mapping[str, str] = {}
+
+
 class Completed(NamedTuple):
-    """The groups of a machine, and where drives are."""
+    """The groups of a machine after the tools were asked, and where drives are."""
 
     groups: tuple[Group, ...]
     notes: tuple[Coded, ...]
@@ -44,64 +60,192 @@ def completed(
     system: System = LINUX,
     located: Sequence[Located] = (),
 ) -> Completed:
-    """Return the groups with the slots in the names of members, and the slots of the drives."""
-    drives, notes = ask()
-    verdict_of = joined(drives, [drive.verdict for drive in located])
-    places: dict[str, Place] = {}
-    for drive in drives:
-        verdict = verdict_of.get(drive.fields['key'])
-        if verdict:
-            places[verdict.device.address] = slot(drive.fields, drive.tool)
-    groups = tuple(_with_slots(group, places) for group in before)
-    return Completed(groups, tuple(notes), tuple(places.items()))
+    """Return the groups and those from ask(), whose drives are removed from other hardware groups."""
+    answer = ask()
+    names: dict[str, str] = {}  # key of a drive -> its name in sentences
+    disks: dict[str, tuple[str, ...]] = {}
+    places = []
+    disks_of = {drive.verdict.device: drive.place.disks for drive in located}
+    verdict_of = joined(answer.drives, [drive.verdict for drive in located])
+    for drive in answer.drives:
+        key = drive.fields['key']
+        place = slot(drive.fields, drive.tool)
+        if key in verdict_of:
+            verdict = verdict_of[key]
+            names[key] = called(verdict.device.name, place.bay)
+            disks[key] = disks_of[verdict.device]
+            places.append((verdict.device.address, place))
+        elif place.bay:
+            names[key] = place.bay
+    taken = {disk for key in _in_volumes(answer.volumes) for disk in disks.get(key, ())}
+    made = [_on_disks(group, names, disks) for group in _placed(answer.volumes, taken, system)]
+    reasons = {
+        drive.verdict.device.address: answer.reasons.get(type_of(drive.verdict))
+        for drive in located
+    }
+    left = [_left(group, taken, reasons) for group in before]
+    rest = [group for group in left if group.members or group.kind != 'hardware']
+    return Completed((*rest, *made), tuple(answer.notes), tuple(places))
 
 
-def _with_slots(group: Group, places: Mapping[str, Place]) -> Group:
-    """Return a group; one of a controller's drives with their slots."""
-    if group.kind != 'hardware':
-        return group
+def _in_volumes(volumes: Iterable[Volume]) -> Iterator[str]:
+    """Yield the keys of the drives in volumes, and of their spares."""
+    for volume in volumes:
+        for drive in (*volume.drives, *volume.spares):
+            yield drive['key']
+
+
+def _on_disks(
+    group: Group,
+    names: Mapping[str, str],
+    disks: Mapping[str, tuple[str, ...]],
+) -> Group:
+    """Return a group with the names of its drives, and on the disks of its drives."""
     members = []
     for member in group.members:
-        place = places.get(member.on[0], Place())
-        members.append(member._replace(name=called(member.name, place.bay)))
+        on: list[str] = []
+        name = member.name
+        for key in member.on:
+            on += disks.get(key) or (key,)
+            if key in names:
+                name = clean(names[key])
+        members.append(member._replace(name=name, on=tuple(on)))
     return group._replace(members=tuple(members))
 
 
-def ask() -> tuple[Sequence[ToolDrive], Sequence[Coded]]:
-    """Return the drives that the first tool of each controller family reports, and why tools
-    failed.
+def _placed(
+    volumes: Sequence[Volume],
+    taken: Collection[str],
+    system: System,
+) -> Iterator[Group]:
+    """Yield the groups of the volumes; a volume gets the kernel name of its disk as its id, so that
+    it is below the groups that use this disk. taken: the disks of drives.
     """
-    drives: dict[str, Sequence[ToolDrive]] = {}
-    whys: dict[str, str] = {}
+    devices = [
+        os.path.basename(volume.fields.get('device', '').replace('/cciss/', '/cciss!'))
+        for volume in volumes
+    ]
+    for volume, device in zip(volumes, devices):
+        whole, *spans = groups(volume)
+        is_alone = devices.count(device) == 1 and device not in ('', *taken)
+        if is_alone and os.path.isdir(f'{system.sys}/block/{device}'):
+            whole = whole._replace(id=device)
+        yield from (whole, *spans)
+
+
+def _left(
+    group: Group,
+    taken: set[str],
+    reasons: Mapping[str, str | None],
+) -> Group:
+    """Return a group; one of a controller's drives without those in volumes, and with the reason
+    why nothing is known about the others. reasons: by address.
+    """
+    if group.kind != 'hardware':
+        return group
+    members = [member for member in group.members if taken.isdisjoint(member.on)]
+    whys = [reasons.get(address) for member in members for address in member.on]
+    unknown = next(filter(None, whys), group.unknown)
+    return group._replace(members=tuple(members), unknown=unknown)
+
+
+# --- commands -------------------------------------------------------------------------------------
+
+
+class Family(NamedTuple):
+    """What the tools of one controller family report."""
+
+    volumes: Sequence[Volume]
+    drives: Sequence[ToolDrive]
+    why: str  # why volumes are missing
+    program: str
+
+
+def ask() -> Answer:
+    """Return, for each controller family, what the first tool reports that reports any volume, and
+    why tools failed.
+    """
+    families: dict[str, Family] = {}
     for tool in _PROGRAMS:
-        family = tool['family']
-        if not drives.get(family) and linux.is_installed(tool['program'], FOLDERS):
-            drives[family], why = _asked(tool)
-            whys[family] = why if drives[family] else whys.get(family) or why
-    return [drive for of_family in drives.values() for drive in of_family], [*_notes(whys.values())]
+        name = tool['family']
+        earlier = families.get(name)
+        if not (earlier and earlier.volumes) and linux.is_installed(tool['program'], FOLDERS):
+            families[name] = _family(tool, earlier)
+    reported: list[Volume] = []
+    drives: list[ToolDrive] = []
+    reasons = dict.fromkeys(FAMILIES, 'no tool of its controller is installed')
+    for name, family in families.items():
+        reported += family.volumes
+        drives += family.drives
+        reasons[name] = family.why or f'{family.program} reports no volume with this drive'
+    notes = _notes([family.why for family in families.values()])
+    return Answer(
+        volumes=reported,
+        notes=list(notes),
+        drives=drives,
+        reasons=reasons,
+    )
 
 
-def _notes(whys: Collection[str]) -> Iterator[Coded]:
-    """Yield why slots are unknown. whys: a reason for each family with a tool, or ''."""
-    unknown = 'the slots of drives are unknown'
-    if not whys:
+def _family(tool: Json, earlier: Family | None) -> Family:
+    """Return what a tool reports. earlier: of another tool of this family, without any volume."""
+    program = tool['program']
+    printed, why = _asked(tool)
+    command = f'{program} {" ".join(tool["commands"][-1])}'
+    drives = tool_drives(printed, tool, is_complete=not why)
+    complete = volumes(printed, tool)
+    if not complete:
+        why = _why_none(why, program, command, is_read=bool(drives))
+        if earlier:  # the reason of the first tool that failed counts
+            return Family(
+                volumes=(),
+                drives=earlier.drives or drives,
+                why=earlier.why or why,
+                program=program,
+            )
+    if not why:
+        return Family(
+            volumes=complete,
+            drives=drives,
+            why=why,
+            program=program,
+        )
+    in_part = doubt(f'was not shown in full by {program}', LOOK + command)
+    doubted = [volume._replace(doubts=(*volume.doubts, in_part)) for volume in complete]
+    return Family(
+        volumes=doubted,
+        drives=drives,
+        why=why,
+        program=program,
+    )
+
+
+def _why_none(
+    why: str,
+    program: str,
+    command: str,
+    is_read: bool,
+) -> str:
+    """Return why a tool reports no volume. why: why it failed, or ''. is_read: it reports drives."""
+    none = why or f'{program} reports no volume'
+    if os.geteuid():
+        return f'{none}; it needs root: as root, run triage --controllers'
+    if why or is_read:
+        return none
+    return f'{program} printed nothing that this version understands; run: {command}'
+
+
+def _notes(failed: Sequence[str]) -> Iterator[Coded]:
+    """Yield why the redundancy of volumes is unknown. failed: a reason for each family, or ''."""
+    unknown = 'the redundancy of RAID volumes is unknown'
+    if not failed:
         why = f'no tool of a RAID controller was found in {FOLDERS}'
         yield Coded('controllers-missing', f'{unknown}: {why}')
-    for why in filter(None, whys):
+    for why in filter(None, failed):
         yield Coded('controller-tool-failed', f'{unknown}: {why}')
 
 
-def _asked(tool: Json) -> tuple[Sequence[ToolDrive], str]:
-    """Return the drives that a tool reports, and why some are missing."""
-    printed, why = _printed(tool)
-    drives = tool_drives(printed, tool, is_complete=not why)
-    if not drives and not why:
-        words = ' '.join(tool['commands'][-1])
-        why = f'{tool["program"]} reports no drive; run: {tool["program"]} {words}'
-    return drives, why
-
-
-def _printed(tool: Json) -> tuple[Sequence[Fields], str]:
+def _asked(tool: Json) -> tuple[Sequence[Fields], str]:
     """Return the rows from all outputs of a tool, and why some are missing.
 
     After a failure, the tool is not rerun.
@@ -116,32 +260,6 @@ def _printed(tool: Json) -> tuple[Sequence[Fields], str]:
             if why:
                 return printed, why if command in tool['commands'] else ''
     return printed, why
-
-
-def tool_drives(
-    printed: Sequence[Fields],
-    tool: Json,
-    is_complete: bool = True,
-) -> list[ToolDrive]:
-    """Return the drives in the rows of all outputs of a tool.
-
-    is_complete: no output is missing, so there is no controller without rows.
-    """
-    numbers = {row['controller'] for row in printed if 'controller' in row}
-    addresses = {row.get('controller', ''): row['pci'] for row in printed if 'pci' in row}
-    drives = []
-    for drive in merged(printed):
-        controller = drive.get('controller', '')
-        drive['key'] = f'{controller} {drive.get("place", drive.get("serial"))}'
-        drives.append(
-            ToolDrive(
-                tool=tool,
-                fields=drive,
-                pci=addresses.get(controller, ''),
-                is_of_only=is_complete and len(numbers) == 1,
-            )
-        )
-    return drives
 
 
 def _numbers(tool: Json) -> tuple[list[str], str]:

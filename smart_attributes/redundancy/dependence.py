@@ -24,7 +24,7 @@ from ..reading import device_types
 from ..reading.system import LINUX, System, disks_of, names_in
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import listed as listed_names
-from . import arrays, block_devices, partitions, survival
+from . import arrays, block_devices, lvm_backup, partitions, survival
 from .block_devices import Devices, Kind, listed, uses
 from .partitions import Claim
 from .replacement import Drive, Machine, machine
@@ -36,8 +36,14 @@ if TYPE_CHECKING:
     # returns the drives that have disks, most severe first
     Drives = Callable[[Sequence[Located]], Sequence[Drive]]
 
-_LOOK = 'look at the volume with the tool of its controller'
-PROGRAMS = ('zpool', 'controllers')  # modules that run programs
+_ASK = 'as root, run triage --controllers'
+_ASKED = 'the tool of its controller gave no answer in time'
+_NO_TOOL = (
+    'this version knows no tool of its controller; look at the volume with the tool of its vendor'
+)
+# Controllers whose tools can be asked: names of types, see controllers.json.
+WITH_TOOLS = ('megaraid', 'aacraid', 'cciss')
+PROGRAMS = ('zpool', 'dmsetup', 'controllers')  # modules that run programs
 
 
 class Other(NamedTuple):
@@ -94,7 +100,7 @@ def seen(question: Question) -> Iterator[Seen]:
     if not any(view.disks) or wanted == []:
         yield view
         return
-    behind = _of_controllers(placed)
+    behind = _of_controllers(placed, 'controllers' in question.asked)
     groups_of_run = (*_around(_ordered(_all_groups(devices)), wanted), *behind)
     view = view._replace(groups=groups_of_run)
     yield view
@@ -308,17 +314,20 @@ def disks(device: Device, system: System = LINUX) -> tuple[str, ...]:
     return (device.address,) if has_address else tuple(disks_of(device, system))
 
 
-def _of_controllers(drives: Sequence[Located]) -> Iterable[Group]:
+def _of_controllers(drives: Sequence[Located], is_asked: bool = False) -> Iterable[Group]:
     """Yield a group for each RAID controller, because it is unknown which drives belong to which
-    volume.
+    volume. is_asked: this run asks their tools.
     """
-    behind: dict[tuple[str, str], list[Device]] = {}
+    behind: dict[tuple[str, str, bool], list[Device]] = {}
     for drive in drives:
         device = drive.verdict.device
         controller = device_types.controller(device.type)
         if controller and device.address in drive.place.disks:
-            behind.setdefault((controller.name, device.path), []).append(device)
-    for (name, path), devices in behind.items():
+            kind = device_types.base(device).partition(',')[0]
+            key = controller.name, device.path, kind in WITH_TOOLS
+            behind.setdefault(key, []).append(device)
+    why_of_tools = _ASKED if is_asked else _ASK
+    for (name, path, has_tool), devices in behind.items():
         members = [
             Member(
                 name=device.name or device.address,
@@ -334,7 +343,7 @@ def _of_controllers(drives: Sequence[Located]) -> Iterable[Group]:
             kind='hardware',
             level='',
             members=tuple(members),
-            unknown=_LOOK,
+            unknown=why_of_tools if has_tool else _NO_TOOL,
         )
 
 
@@ -377,11 +386,18 @@ def _all_groups(devices: Devices) -> list[Group]:
     members.update(*(arrays.md_members(name, devices) for name in of_md))
     members.update(*(volume.slaves for volume in mapped.values()), *others.values())
     claims = partitions.claims(members, devices)
+    inactive = lvm_backup.read(mapped, devices)
     in_use = [
         *_md_groups(of_md, claims, devices),
-        *_volume_groups(mapped, claims, devices),
+        *_volume_groups(
+            volumes=mapped,
+            claims=claims,
+            unlisted=inactive.unlisted,
+            devices=devices,
+        ),
         *(_other(name, slaves, devices) for name, slaves in others.items()),
         *file_systems,
+        *inactive.groups,
     ]
     return [*in_use, *_of_rest(in_use, claims, devices)]
 
@@ -402,15 +418,17 @@ def _md_groups(
 def _volume_groups(
     volumes: Volumes,
     claims: Sequence[Claim],
+    unlisted: Mapping[str, str],
     devices: Devices,
 ) -> Iterator[Group]:
-    """Yield the volumes of the device mapper that hold data."""
+    """Yield the volumes of the device mapper that hold data. unlisted: as in Group."""
     nothing = {claim.name for claim in claims if claim.kind in partitions.NOTHING}
     for name, volume in volumes.items():
         # a partition of a multipath volume, such as the ninth one of a disk of ZFS
         is_empty = name in nothing and volume.uuid.startswith('part')
         if name not in devices.inside and not is_empty:
-            yield block_devices.group(name, volumes, devices)
+            group = block_devices.group(name, volumes, devices)
+            yield group._replace(unlisted=unlisted.get(name, ''))
 
 
 def _of_rest(

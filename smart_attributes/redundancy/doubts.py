@@ -2,14 +2,15 @@
 shows. Pure.
 
 Sources: Linux, Documentation/admin-guide/md.rst, drivers/md/md.c and raid5.c (md); fs/btrfs/sysfs.c
-(btrfs); tried on Linux 6.12. tests/group_sources.json lists all that these show, and why the rest is
-not read.
+(btrfs); Documentation/admin-guide/device-mapper/dm-raid.rst, drivers/md/dm-raid.c, raid_status
+(dm-raid); tried on Linux 6.12. tests/group_sources.json lists all that these show, and why the rest
+is not read.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from ..errors import Coded
 from .survival import doubt
@@ -114,4 +115,22 @@ def of_btrfs_devices(error_stats: str) -> Iterator[Coded]:
         yield doubt(
             'btrfs has counted errors on its devices',
             'scrub the file system, then reset its error counts',
+        )
+
+
+def of_dm_raid(fields: Mapping[str, str]) -> Iterator[Coded]:
+    """Yield each doubt about a RAID volume of LVM. fields: of its line in dmsetup status."""
+    # LVM does not create such a journal; only a new table ends this mode.
+    if fields['journal_char'] not in ('', 'A', 'D', '-'):
+        yield doubt(_WRITE_BACK, 'end the write-back mode')
+    action = fields['sync_action']
+    done, _, total = fields['sync_ratio'].partition('/')
+    if action in ('idle', 'frozen') and done != total:
+        yield doubt('a rebuild of it has not ended', 'refresh the volume')
+    if action == 'repair':
+        yield doubt('a repair has not ended', 'wait until the repair has ended')
+    # dm-raid sets the count to 0 unless the last action was a check.
+    if fields['mismatch_cnt'] != '0':
+        yield doubt(
+            'its members differ from each other (mismatch count of dm-raid)', 'repair the volume'
         )

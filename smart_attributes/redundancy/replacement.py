@@ -151,7 +151,7 @@ class _Case(NamedTuple):
         """Return whether a group is swap space without redundancy: nothing must be copied, but the
         system uses it. Swap space on redundant storage is data of that storage.
         """
-        if group.used_as != ('swap',) or group.unlisted:
+        if group.used_as != ('swap',):
             return False
         chain = self.chain(group)
         return all(stripes(lower) is not None and not is_redundant(lower) for lower in chain)

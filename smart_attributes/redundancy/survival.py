@@ -33,6 +33,7 @@ TOLERANCE = {
     'raid4': 1,
     'raid5': 1,
     'raid6': 2,
+    'raid10-unknown-layout': 1,
     'btrfs-raid1': 1,
     'btrfs-raid10': 1,
     'btrfs-raid5': 1,
@@ -98,18 +99,54 @@ def lacks_member(group: Group) -> bool:
 
 
 def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
-    """Return the slots that hold the same data, for each chunk of the first stripes; None for
-    copies that are not near each other, which are rare.
+    """Return the slots that hold the same data, for each chunk of the first stripes.
 
-    layout: bits 0 to 7: near copies; 8 to 15: far copies; the rest: where far copies are.
+    layout: bits 0 to 7: near copies; 8 to 15: far copies; 16: offset (copies in the next stripe, on
+    the same slots as far copies); 17 and 18: how far copies are grouped.
     """
-    near = layout & 255
-    if layout >> 8 != 1 or not 1 < near <= slots:
+    near, far, grouping = layout & 255, layout >> 8 & 255, layout >> 17
+    sizes = {0: slots, 1: slots // (far or 1), 2: far * near}
+    size = sizes.get(grouping, 0)
+    if not (1 < near * far <= slots and size > 0 and layout >> 19 == 0):
         return None
     places = {
-        frozenset((chunk * near + copy) % slots for copy in range(near)) for chunk in range(slots)
+        frozenset(
+            _copies(
+                first=chunk * near,
+                slots=slots,
+                near=near,
+                far=far,
+                size=size,
+            )
+        )
+        for chunk in range(slots)
     }
-    return tuple(Stripe(copies, near - 1) for copies in sorted(places, key=sorted))
+    return tuple(Stripe(copies, len(copies) - 1) for copies in sorted(places, key=sorted))
+
+
+def _copies(
+    first: int,
+    slots: int,
+    near: int,
+    far: int,
+    size: int,
+) -> frozenset[int]:
+    """Return the slots with copies of a chunk. size: slots in a set; the last set also has the
+    remaining slots.
+    """
+    last = (slots // size - 1) * size
+    copies = set()
+    for place in range(first, first + near):
+        slot = place % slots
+        copies.add(slot)
+        for _ in range(far - 1):
+            start, after = slot // size * size, slot + near
+            if slots % size and after > last:
+                slot = (after - last) % (size + slots % size) + last
+            else:
+                slot = start + after % size
+            copies.add(slot)
+    return frozenset(copies)
 
 
 class Stack:

@@ -40,6 +40,14 @@ example:
             default=[],
             help='run zpool status (for 5 seconds at most) to find out the redundancy of ZFS pools',
         ),
+        option(
+            '--dmsetup',
+            action='append_const',
+            dest='asked',
+            const='dmsetup',
+            help='as root, run dmsetup status (for 5 seconds at most) to find out the redundancy '
+            'of LVM RAID',
+        ),
         groups.CONTROLLERS,
     ),
     values=TriageOptions,

@@ -1,0 +1,406 @@
+"""Convert the rows from a RAID controller's tool into volumes, and volumes into groups, whose
+members are the drives. Pure.
+
+controllers.json has the meaning of states. All other states count as unknown, and so does a volume
+that contradicts its level or drives, such as a failed one without lost drives.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+
+from ..constants import MOST_MEMBERS
+from ..errors import Coded
+from ..model import Group, Member
+from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..words import argument, clean
+from .controller_output import DATA, add, meaning
+from .controller_slots import ToolDrive, slot
+from .survival import Stack, doubt
+
+if TYPE_CHECKING:
+    from .controller_output import Fields
+
+_LEVELS: Mapping[str, Json] = DATA['levels']
+# while these run, a volume has less redundancy than its level promises
+_UNREADY = ('resync', 'reshape')
+_ACTIVITIES = (*_UNREADY, 'check', 'recover')
+_WORST = ('unknown', 'unused', 'missing', 'faulty', 'rebuilding', 'spare', 'in_sync')
+# state of a drive -> the state of a spare; a failed spare is none
+_STATE_OF_SPARE = {'in_sync': 'spare', 'unused': 'spare', 'faulty': '', 'missing': ''}
+# keys of a row that differ between the volumes that use a drive; all others are facts of the drive
+_OF_USE = ('where', 'span', 'slot')
+
+
+class Volume(NamedTuple):
+    """A volume with its drives.
+
+    In a drive's fields, "is" holds its state for Member, and "key" holds a unique name.
+    """
+
+    tool: Json
+    fields: Fields
+    # number of the span -> its members; '' if the tool shows no spans
+    spans: Mapping[str, Sequence[Fields]]
+    spares: Sequence[Fields]
+    doubts: tuple[Coded, ...] = ()  # in addition to those in "fields"
+
+    @property
+    def program(self) -> str:
+        """Return the name of the tool in a command."""
+        return str(self.tool['program'])
+
+    @property
+    def drives(self) -> list[Fields]:
+        """Return the drives of all spans."""
+        return [drive for drives in self.spans.values() for drive in drives]
+
+    @property
+    def state(self) -> str | None:
+        """Return the state as controllers.json has it: "whole", "degraded" or "failed"."""
+        return meaning(self.tool['state_is'], self.fields.get('state', ''))
+
+
+def volumes(rows: Sequence[Fields], tool: Json) -> tuple[Volume, ...]:
+    """Return the volumes in the rows of all outputs of a tool."""
+    by_number: dict[tuple[str, str], Fields] = {}
+    for row in rows:
+        number = row.get('number', row.get('where', ''))
+        if row['kind'] == 'volume' and number:
+            key = (row.get('controller', ''), number)
+            add(by_number.setdefault(key, {'number': number}), row)
+    drives = _drives(rows, tool)
+    return tuple(_volume(fields, rows, drives, tool) for fields in by_number.values())
+
+
+def tool_drives(
+    rows: Sequence[Fields],
+    tool: Json,
+    is_complete: bool = True,
+) -> list[ToolDrive]:
+    """Return the drives in the rows of all outputs of a tool, also those that are in no volume.
+
+    is_complete: no output is missing, so there is no controller without rows.
+    """
+    numbers = {row['controller'] for row in rows if 'controller' in row}
+    is_of_only = is_complete and len(numbers) == 1
+    addresses = {row.get('controller', ''): row['pci'] for row in rows if 'pci' in row}
+    drives = {}
+    for drive in _drives(rows, tool):
+        if 'place' in drive or 'serial' in drive:
+            pci = addresses.get(drive.get('controller', ''), '')
+            drives[drive['key']] = ToolDrive(
+                tool=tool,
+                fields=drive,
+                pci=pci,
+                is_of_only=is_of_only,
+            )
+    return [*drives.values()]
+
+
+def _drives(rows: Sequence[Fields], tool: Json) -> list[Fields]:
+    """Return the drives in the rows.
+
+    A drive occurs once for each volume or array that contains it.
+    """
+    # controller, key and value that name a drive -> the facts about it from all rows
+    by_name: dict[tuple[str, str, str], Fields] = {}
+    uses: dict[tuple[object, ...], tuple[Fields, Fields]] = {}
+    for row in rows:
+        if row['kind'] not in ('part', 'drive') or 'aside' in row:
+            continue
+        controller = row.get('controller', '')
+        names = [(controller, key, row[key]) for key in ('place', 'serial') if key in row]
+        facts = next((by_name[name] for name in names if name in by_name), {})
+        by_name.update(dict.fromkeys(names, facts))
+        # rows without a name are never merged
+        drive = id(facts) if names else tuple(row.items())
+        _, use = uses.setdefault((row.get('where'), drive), (facts, {}))
+        for key, value in row.items():
+            if key != 'kind':
+                add(use if key in _OF_USE else facts, {key: value})
+    return [
+        {**facts, **use, 'is': _state(facts, tool), 'key': _key(facts, tool)}
+        for facts, use in uses.values()
+    ]
+
+
+def _key(drive: Fields, tool: Json) -> str:
+    """Return the unique name of a drive: "storcli64 controller 0 slot 32:9"."""
+    name = drive.get('place', drive.get('serial', ''))
+    where = slot(drive, tool).bay or f'drive {name}'
+    words = (tool['program'], 'controller', drive.get('controller'), where)
+    return ' '.join(filter(None, words)).strip()
+
+
+def _state(drive: Fields, tool: Json) -> str:
+    """Return the state of a drive: a state as in Member, "unused", or '' for a failed spare."""
+    words = [drive[key] for key in ('presence', 'state') if key in drive]
+    states = [meaning(tool['drive_is'], word) or 'unknown' for word in words]
+    state = min(states, key=_WORST.index, default='unknown')
+    if 'spare' not in drive:
+        return state
+    # An active spare holds the data of another drive; not all outputs name that drive.
+    if 'active' in drive['spare']:
+        return 'unknown'
+    return _STATE_OF_SPARE.get(state, state)
+
+
+def _add_troubles(
+    fields: Fields,
+    rows: Sequence[Fields],
+    tool: Json,
+) -> None:
+    """Add to a volume what the rows about its array and its controller report."""
+    where = fields.get('where', '')
+    keys = ('trouble', *tool['doubts'])
+    for row in rows:
+        is_about = row['kind'] in ('controller', 'section', 'array')
+        if is_about and row.get('where', where) == where:
+            add(fields, {key: row[key] for key in keys if key in row})
+
+
+def _volume(
+    fields: Fields,
+    rows: Sequence[Fields],
+    drives: Sequence[Fields],
+    tool: Json,
+) -> Volume:
+    """Return a volume with its drives."""
+    controller = fields.get('controller')
+    here = [row for row in rows if row.get('controller') == controller]
+    _add_troubles(fields, here, tool)
+    spans: dict[str, list[Fields]] = {}
+    spares: list[Fields] = []
+    # by a spare, which is a member now
+    replaced = {row['instead_of'] for row in here if 'instead_of' in row}
+    where = fields.get('where', '')
+    for drive in drives:
+        if not drive['is'] or drive.get('controller') != controller:
+            continue
+        is_spare = drive['is'] == 'spare' or drive.get('place') in replaced
+        if is_spare and drive.get('where', where) == where:
+            spares.append(drive)
+        elif drive['is'] != 'spare' and drive.get('where') == where:
+            spans.setdefault(drive.get('span', ''), []).append(drive)
+    return Volume(tool, fields, spans, spares)
+
+
+# --- groups ---------------------------------------------------------------------------------------
+
+
+def groups(volume: Volume) -> list[Group]:
+    """Return the group of a volume and, if it has several spans, a group for each.
+
+    Member.on is a drive's "key".
+    """
+    made = _groups(volume, _why_unknown(volume))
+    whole = made[0]
+    if whole.unknown:
+        return made
+    is_lost = Stack(made).survives(whole) is False
+    if is_lost == (volume.state == 'failed'):
+        return made
+    state = clean(volume.fields.get('state', ''))
+    why = f'{volume.program} reports the state {state}, which its drives contradict'
+    return _groups(volume, why)
+
+
+def _groups(volume: Volume, why: str) -> list[Group]:
+    """Return the groups. why: why the redundancy is unknown, or ''."""
+    whole = _whole(volume)
+    spares = tuple(_member(drive, None) for drive in volume.spares)
+    spans = {span: _members(volume, span) for span in volume.spans}
+    if why or len(spans) == 1:
+        members = list(chain(*spans.values()))[:MOST_MEMBERS]
+        level = '' if why else _level(volume, *spans)
+        whole = whole._replace(level=level, slots=len(members), unknown=why)
+        return [whole._replace(members=(*members, *spares))]
+    groups = [_striped(whole, spans)]
+    for span, members in spans.items():
+        group = whole._replace(
+            id=f'{whole.id} span {span}',
+            name=f'{whole.name} span {span}',
+            slots=len(members),
+            level=_level(volume, span),
+            members=(*members, *spares),
+        )
+        groups.append(group)
+    return groups
+
+
+def _whole(volume: Volume) -> Group:
+    """Return the group of a volume, without its level and its members."""
+    fields = volume.fields
+    controller = fields.get('controller', '')
+    name = clean(f'{volume.program} controller {controller} volume {fields["number"]}')
+    return Group(
+        id=name,
+        name=clean(fields.get('name', name)),
+        kind='hardware',
+        level='',
+        activity=_activity(volume),
+        progress=float(fields['progress']) if 'progress' in fields else None,
+        doubts=(*_doubts(volume), *volume.doubts),
+    )
+
+
+def _doubts(volume: Volume) -> Iterator[Coded]:
+    """Yield why the drives of a volume may lack data."""
+    controller = argument(volume.fields.get('controller', ''), 'N')
+    for key, (why, remedy) in volume.tool['doubts'].items():
+        if key in volume.fields:
+            command = remedy.format(program=volume.program, controller=controller)
+            yield doubt(why, command)
+
+
+def _striped(whole: Group, spans: Iterable[str]) -> Group:
+    """Return the group whose members are the spans of a volume."""
+    members = [
+        Member(f'span {span}', 'in_sync', slot, on=(f'{whole.id} span {span}',))
+        for slot, span in enumerate(spans)
+    ]
+    return Group(
+        id=whole.id,
+        name=whole.name,
+        kind='hardware',
+        level='raid0',
+        slots=len(members),
+        members=tuple(members),
+    )
+
+
+def _members(volume: Volume, span: str) -> list[Member]:
+    """Return the members of a span, also those that the tool does not list."""
+    drives = volume.spans[span]
+    listed = [_member(drive, slot) for slot, drive in enumerate(drives)]
+    missing = max(0, min(_missing(volume, span), MOST_MEMBERS))
+    slots = range(len(drives), len(drives) + missing)
+    return [*listed, *(Member('', 'missing', slot) for slot in slots)]
+
+
+def _member(drive: Fields, slot: int | None) -> Member:
+    """Return a drive as a member.
+
+    A drive that is in a volume but has the state "unused" is a contradiction.
+    """
+    name = drive.get('place', drive.get('serial', ''))
+    is_healthy = drive['is'] in ('in_sync', 'spare')
+    detail = '' if is_healthy else clean(drive.get('state', drive.get('presence', '')))
+    return Member(
+        name=clean(name),
+        state=drive['is'].replace('unused', 'unknown'),
+        slot=slot,
+        on=(drive['key'],) if name else (),
+        detail=detail,
+    )
+
+
+def _missing(volume: Volume, span: str) -> int:
+    """Return the least number of a span's drives that the tool does not list; negative if it
+    lists too many.
+    """
+    fields = volume.fields
+    drives = len(volume.spans[span])
+    shown = len(volume.spans)
+    if 'total' in fields:
+        return int(fields['total']) // shown - drives
+    if 'count' in fields:
+        # if spans are not shown, "count" is for one span
+        spans = int(fields.get('depth', 1)) if shown == 1 else 1
+        return int(fields['count']) * spans - drives
+    if volume.state == 'degraded':
+        return int(-drives % _entry(volume).get('multiple', 1))
+    return 0
+
+
+def _level(volume: Volume, span: str) -> str:
+    """Return the level of a span as in redundancy.survival; '' if it is unknown or does not fit
+    the drives.
+    """
+    missing = _missing(volume, span)
+    drives = len(volume.spans[span]) + missing
+    entry = _entry(volume)
+    if 'beyond' in entry and drives > entry['most']:
+        entry = _LEVELS[entry['beyond']]
+    is_possible = entry.get('fewest', 1) <= drives <= entry.get('most', drives)
+    is_even = drives % entry.get('multiple', 1) == 0
+    return str(entry.get('level', '')) if missing >= 0 and is_possible and is_even else ''
+
+
+def _entry(volume: Volume) -> Json:
+    """Return the entry of a volume's level, or of its spans' level, in controllers.json."""
+    printed = volume.fields.get('level', '')
+    level = volume.tool.get('levels', {}).get(printed, printed)
+    entry = _LEVELS.get(re.sub('raid|[^0-9a-z+]', '', level.lower()), {})
+    if len(volume.spans) > 1:
+        return _LEVELS.get(entry.get('span', ''), entry)
+    return entry
+
+
+def _activity(volume: Volume) -> str:
+    """Return the activity of a volume, as in Group."""
+    for key in ('state', 'activity'):
+        activity = meaning(volume.tool[f'{key}_is'], volume.fields.get(key, ''))
+        if activity in _ACTIVITIES:
+            return activity
+    is_rebuilding = any(drive['is'] == 'rebuilding' for drive in volume.drives)
+    return 'recover' if is_rebuilding else ''
+
+
+# --- why the redundancy is unknown ----------------------------------------------------------------
+
+
+def _why_unknown(volume: Volume) -> str:
+    """Return why the redundancy of a volume is not known, or ''."""
+    problem = next(chain(_gaps(volume), _contradictions(volume)), '')
+    return f'{volume.program} reports {problem}' if problem else ''
+
+
+def _gaps(volume: Volume) -> Iterator[str]:
+    """Yield what the tool reports twice or not at all."""
+    fields, drives = volume.fields, volume.drives
+    slots = [(drive.get('span'), drive['slot']) for drive in drives if 'slot' in drive]
+    has_two_values = any('twice' in row for row in (fields, *drives, *volume.spares))
+    if has_two_values or len(set(slots)) < len(slots):
+        yield 'this volume twice, with different values'
+    if 'controller' not in fields:
+        yield 'this volume without a controller'
+    if 'parity' in fields and 'activity' not in fields:
+        yield 'this volume without the state of its parity'
+    if not 0 < len(drives) <= MOST_MEMBERS:
+        yield f'{len(drives)} drives in this volume'
+
+
+def _contradictions(volume: Volume) -> Iterator[str]:
+    """Yield the words that this version does not know, and what does not fit together."""
+    fields, tool, spans = volume.fields, volume.tool, volume.spans
+    state = clean(fields.get('state', 'none'))
+    level = clean(fields.get('level', 'none'))
+    task = clean(fields.get('activity', 'none'))
+    states = {drive['is'] for drive in volume.drives}
+    activity = _activity(volume)
+    if activity in _UNREADY:
+        yield f'a running {activity}, so this volume is not redundant yet'
+    meant = meaning(tool['state_is'], state)
+    if meant is None:
+        yield f'the unknown state {state}'
+    if 'activity' in fields and meaning(tool['activity_is'], task) is None:
+        yield f'the unknown activity {task}'
+    if not _is_split(volume) or not all(_level(volume, span) for span in spans):
+        yield f'the level {level} with {len(volume.drives)} drives'
+    if not states <= {'in_sync', 'rebuilding', 'faulty', 'missing'}:
+        yield 'a drive state that this version does not know'
+    is_bad = states != {'in_sync'} or any(_missing(volume, span) for span in spans)
+    is_whole = meant == 'whole'
+    if is_bad == is_whole or (is_whole and 'trouble' in fields):
+        yield f'the state {state}, which its drives contradict'
+
+
+def _is_split(volume: Volume) -> bool:
+    """Return whether the spans are as many as the tool reports, and each has a number."""
+    spans = len(volume.spans)
+    is_numbered = '' not in volume.spans
+    return spans == 1 or (is_numbered and int(volume.fields.get('depth', spans)) == spans)
