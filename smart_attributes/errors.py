@@ -30,12 +30,6 @@ class Coded(str):
         made.code, made.fields = code, fields
         return made
 
-    def is_about_the_same(self, second: Coded) -> bool:
-        """Return whether both sentences report the same fact about the same subject, even if
-        their wording differs.
-        """
-        return (self.code, self.fields) == (second.code, second.fields)
-
 
 NOTHING = Coded('', '')
 

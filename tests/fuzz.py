@@ -39,7 +39,6 @@ WATCHED: Mapping[str, tuple[str, ...]] = {
     'limits': ('knowledge',),
     'acknowledged': ('knowledge',),
     'history': ('history',),
-    'smartd_log': ('history',),
     'triage': ('fleet',),
     'icinga': ('fleet', 'output', 'knowledge.nagios'),
     '1_6': ('v1_6',),

@@ -19,7 +19,7 @@ from smart_attributes import errors, main
 from smart_attributes.alarm import TimeIsOver
 from smart_attributes.doctor.sudo_reports import REASONS
 from smart_attributes.errors import Coded
-from smart_attributes.fleet import plugin_output, services
+from smart_attributes.fleet import services
 from smart_attributes.model import Device, Identity, State, Verdict
 from smart_attributes.output import codes, plugin
 from smart_attributes.reading.failure_causes import CAUSES
@@ -96,7 +96,6 @@ def test_each_code_in_the_list_is_used():
     }
     constants.update(cause.code for cause in CAUSES)
     constants.update(code for _, code in REASONS)
-    constants.update(code for code, _ in plugin_output._PATTERNS)
     constants.update(services.REMARKS)
 
     assert {*codes.BY_NAME, *codes.DOCTOR} - constants == set()

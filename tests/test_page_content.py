@@ -13,7 +13,6 @@ import pytest
 from smart_attributes.constants import DAY, MONTH, YEAR
 from smart_attributes.output import page, page_charts
 from smart_attributes.output.page_drives import compact, compact_reading, placed, sentence
-from smart_attributes.output.triage_table import changed
 from smart_attributes.work import actions
 
 NOW = 1.8e9
@@ -151,52 +150,14 @@ def test_strings_are_shown_without_what_has_no_shape(value, seen):
     assert page._seen(value) == seen
 
 
-LATELY = {
-    'since': 1_795_348_800,
-    'grew': [{'name': 'sda', 'said': 'crc_errors grew by 14'}],
-    'came': [noted('sdb is new')],
-    'went': [noted('sdc is gone')],
-    'unknown': 'nothing is known before 1 July',
-}
-
-
-@pytest.mark.parametrize(
-    'lately, told',
-    [
-        (None, {}),
-        ({}, {}),
-        (
-            LATELY,
-            {
-                'day': '2026-11-22',
-                'said': [
-                    'sda crc_errors grew by 14',
-                    'sdb is new',
-                    'sdc is gone',
-                    LATELY['unknown'],
-                ],
-            },
-        ),
-        (
-            {**LATELY, 'grew': [], 'came': [], 'went': [], 'unknown': ''},
-            {'day': '2026-11-22', 'said': changed([], '')},
-        ),
-    ],
-    ids=['not-asked', 'empty', 'all', 'nothing'],
-)
-def test_changes_are_listed_with_the_day_since_when(lately, told):
-    assert page._lately(lately) == told
-
-
-def test_changes_notes_and_remarks_are_on_the_page():
+def test_notes_and_remarks_are_on_the_page():
     text = shown(
         [drive('a')],
-        lately=LATELY,
         notes=[noted('slot 9 was not read')],
         remarks=[noted('renew the rule')],
     )
 
-    for words in ('2026-11-22', 'crc_errors grew by 14', 'slot 9 was not read', 'renew the rule'):
+    for words in ('slot 9 was not read', 'renew the rule'):
         assert words in text.partition('<script type="application/json"')[0]
 
 

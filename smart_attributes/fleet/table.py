@@ -24,7 +24,6 @@ from ..words import sentence
 from ..work import actions
 from ..work.dates import date
 from .plugin_output import FleetDrive
-from .replacement_order import GroupsAtRisk, first_step
 from .summary import Defect, Step, Summary, by_model, first, steps
 
 if TYPE_CHECKING:
@@ -114,7 +113,6 @@ def heading(summary: Summary, defects: Sequence[Defect]) -> Iterator[str]:
             f'{count} {code}' for code, count in summary.codes.most_common() if count
         )
         yield f'and {plural(checks, "check")} with a problem: {causes}'
-    yield from _groups(summary.groups)
     yield from _plan(steps(summary, defects))
     states_in_head = [state.name.lower() for state in WORST_FIRST]
     rows = []
@@ -136,7 +134,7 @@ def _plan(plan: Sequence[Step]) -> Iterator[str]:
     head = ('step', 'by', 'host', 'drive', 'model', 'firmware', 'drives', 'hosts', 'why')
     yield from _table('plan', head, rows=[_cells(step) for step in shown], most=len(shown))
     if len(plan) > len(shown):
-        yield f'{GAP}and {len(plan) - len(shown)} more; --plan and --json list all'
+        yield f'{GAP}and {len(plan) - len(shown)} more; --json lists all'
 
 
 def _cells(step: Step) -> Sequence[str]:
@@ -144,23 +142,6 @@ def _cells(step: Step) -> Sequence[str]:
     counts = str(step.drives), str(step.hosts or '')
     why = sentence(step.why, WHAT)
     return step.action, step.by, step.host, step.drive, *names, *counts, why
-
-
-def _groups(groups: GroupsAtRisk) -> Iterator[str]:
-    """Yield two lines about each group at risk: first its host and state, then the first step."""
-    shown = [group.facts for group in groups.worst()[:LINES]]
-    if not shown:
-        return
-    width = max(len(facts['host']) for facts in shown)
-    yield ''
-    yield 'groups at risk:'
-    for facts in shown:
-        text = ', '.join(filter(None, (facts['text'], facts['as_of'])))
-        yield f'{GAP}{facts["host"]:{width}}{GAP}{sentence(text, WHAT)}'
-        if first_step(facts):
-            yield f'{GAP}{"":{width}}{GAP}first step: {sentence(first_step(facts), WHAT)}'
-    if groups.count > LINES:
-        yield f'{GAP}and {groups.count - LINES} more; --html and --json list them'
 
 
 def _table(

@@ -24,8 +24,8 @@ def checked(text: str, schema_name: str, name: str) -> Any:
 
     Raises DataError with the first error.
     """
-    data, complaints = parse(text, name)
-    complaints = complaints or schema_problems(data, schema_name, name)
+    data = parse(text, name)
+    complaints = schema_problems(data, schema_name, name)
     if complaints:
         rest = len(complaints) - 1
         raise DataError(complaints[0] + (f' ({rest} more in this file)' if rest else ''))

@@ -41,7 +41,6 @@ HARMLESS = (
     '--history-required',
     '--gone',
     '--asleep-max-age',
-    '--since',
     '--selftest-max-age',
     '--acknowledged',
     '--max-output',
