@@ -17,13 +17,12 @@ from test_plugin_lines import recorded, simulated  # noqa: F401  fixtures
 
 from smart_attributes import errors, main
 from smart_attributes.alarm import TimeIsOver
-from smart_attributes.doctor.sudo_reports import REASONS
-from smart_attributes.errors import Coded
 from smart_attributes.fleet import services
 from smart_attributes.model import Device, Identity, State, Verdict
 from smart_attributes.output import codes, plugin
 from smart_attributes.reading.failure_causes import CAUSES
 from smart_attributes.reading.failure_reasons import diagnose
+from smart_attributes.sudo.reports import REASONS
 from smart_attributes.words import coded
 from smart_attributes.work.statements import findings
 
@@ -186,18 +185,6 @@ def test_a_group_of_the_file_becomes_codes(entry, expected, monkeypatch):
     assert (first.name, first.severity, first.meaning, first.remedy) == ('a-code', *expected)
     assert second == codes.Code('other', '', 'x', '')
     assert codes._group('even') == ()
-
-
-@pytest.mark.parametrize(
-    'one, other, is_same',
-    [
-        (Coded('drive-gone', 'x', serial='1'), Coded('drive-gone', 'y', serial='1'), True),
-        (Coded('drive-gone', 'x', serial='1'), Coded('drive-gone', 'x', serial='2'), False),
-        (Coded('drive-gone', 'x'), Coded('drive-new', 'x'), False),
-    ],
-)
-def test_sentences_are_compared_by_code_and_fields(one, other, is_same):
-    assert one.is_about_the_same(other) is is_same
 
 
 @pytest.mark.parametrize(

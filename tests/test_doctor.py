@@ -28,15 +28,16 @@ from simulator import Machine, why_not
 
 from smart_attributes import access, failures
 from smart_attributes.command_line.options import Options
-from smart_attributes.doctor import drives, history_state, start, sudo_reports, sudo_rule
+from smart_attributes.doctor import drives, history_state, start, sudo_rule
 from smart_attributes.doctor.held_drives import held
-from smart_attributes.doctor.sudo_listing import SudoersEntry, denial, entries_of
 from smart_attributes.model import Answer, HowRead
 from smart_attributes.output.doctor_findings import Paste
 from smart_attributes.reading import sudoers
 from smart_attributes.reading.drive_locks import Earlier, Waiting
 from smart_attributes.reading.processes import Runner
 from smart_attributes.state_directory import Unusable
+from smart_attributes.sudo import reports as sudo_reports
+from smart_attributes.sudo.listing import SudoersEntry, denial, entries_of
 
 pytestmark = pytest.mark.xdist_group('sudo')
 

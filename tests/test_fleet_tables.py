@@ -780,7 +780,7 @@ def test_the_heading_shows_twelve_drives_of_the_plan_and_models(count):
         )
     )
     lines = list(table.heading(found, []))
-    starts = ('  replace now', '  M')
+    starts = ('  replace it now', '  M')
     more = [
         '  and 2 more; --json lists all',
         '  and 1 more; --html and --json list all',

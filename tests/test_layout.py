@@ -62,7 +62,9 @@ MAY_IMPORT = {
     'devtools': 'knowledge',
     'fleet': 'output knowledge redundancy work',
     'daemons': 'command_line reading output',
-    'doctor': 'access installers daemons command_line check reading knowledge history output devtools redundancy work',
+    'sudo': 'reading output',
+    'doctor': 'access installers daemons sudo command_line check reading knowledge history output '
+    'devtools redundancy work',
     'commands': 'command_line check reading knowledge history output fleet doctor devtools redundancy v1_6 work',
     'main': 'reading commands command_line',
 }

@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Sequence
 
 from ..check import drive_tracking
+from ..check.address_ranges import ranges
 from ..check.survey import Survey
 from ..command_line.options import PROGRAM
 from ..constants import BEHIND_NRPE, TIMEOUT
@@ -28,7 +29,6 @@ from ..output.codes import BY_NAME
 from ..output.doctor_findings import Finding, Paste, found, halves, said
 from ..reading.device_types import is_raid
 from ..words import clean
-from .address_ranges import ranges
 from .daemon_checks import denied
 
 SHOWN = 8  # up to this many answering drives get a line each; more drives share a line

@@ -58,7 +58,8 @@ _OF_1_6 = re.compile(r'\A(?:OK|Warning|Critical) \([^)]*\)')
 _NO_OUTPUT = re.compile(r'\A\s*\Z|\(No output')
 _CLAUSE = re.compile(rf'; \[({"|".join(OF_CODE)})\] ')
 _WHERE = re.compile(r'; \[slot-unknown\] [^;]*\Z')
-_CODED = rf'\[({"|".join(actions.CODES)})\] ([^;]*)'
+# The words of an action can contain a semicolon, but no code.
+_CODED = rf'\[({"|".join(actions.CODES)})\] ((?:(?!; (?:also )?\[).)*)'
 _ALSO = re.compile(rf'; also {_CODED}')
 _ACTION = re.compile(rf'; {_CODED}((?:{_ALSO.pattern})*)\Z')
 _DATED = re.compile(r' by ([0-9]{4,}-[0-9]{2}-[0-9]{2}) \(')

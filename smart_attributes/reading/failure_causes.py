@@ -113,22 +113,10 @@ CAUSES = (
         'correct it, or install a newer smartmontools',
     ),
     Cause(
-        'requires a device name',
+        '(requires a device name|takes ONE device name|multiple -d TYPE options)',
         'smartctl-call-changed',
-        'cannot be read: smartctl was called without a device',
-        'name one',
-    ),
-    Cause(
-        'takes ONE device name',
-        'smartctl-call-changed',
-        'cannot be read: smartctl was called with several devices',
-        'name only one',
-    ),
-    Cause(
-        'multiple -d TYPE options',
-        'smartctl-call-changed',
-        'cannot be read: smartctl was called with several types',
-        'give only one',
+        f'cannot be read: a wrapper changes the call of smartctl ({QUOTE})',
+        'let the wrapper of -p pass all arguments unchanged',
     ),
     # Drives that sleep. smartctl 7.3 treats one that does not answer as in SLEEP, and one in
     # standby still answers.
