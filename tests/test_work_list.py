@@ -435,7 +435,9 @@ def test_a_further_action_of_a_line_is_read_by_its_code():
 
 
 def test_a_line_of_a_drive_that_was_not_read_keeps_the_action_of_its_last_finding():
-    words = Coded('timeout', 'no answer; pending 800 when last read 3 d ago; [replace] replace now')
+    words = Coded(
+        'timeout', 'no answer; pending 800 when last read 3 d ago; [replace] replace it now'
+    )
     (told,) = Reader(METRICS).drives(
         [Line(CRITICAL, 'sda', 'ACME X1', words)], (), Origin('db1', (), 0, NOW)
     )
@@ -460,8 +462,8 @@ def test_the_date_of_an_order_stands_in_words_only_where_it_is_the_action(action
 @pytest.mark.parametrize(
     'label, to_do',
     [
-        (None, 'now'),
-        ('copy first', 'now'),
+        (None, '2026-11-28 (earliest'),
+        ('copy first', '2026-11-28 (earliest'),
         ('next', '2027-03-04 (expected'),
         ('wait', '2027-03-04 (expected'),
     ],

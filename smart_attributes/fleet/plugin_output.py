@@ -252,8 +252,9 @@ class Reader:
             facts.update(due(facts['action'], left, origin.now)._asdict())
         if _is_unread(line) and not alarms:
             cause = of_drive(line.findings)
-            is_to_read = to_do is None or to_do.code in (actions.READ, actions.SEARCH)
-            facts.update(unread(cause) if is_to_read else {'code': cause.name})
+            facts['code'] = cause.name
+            if to_do is None:
+                facts['to_do'] = next_step(cause)
         # a line shows the risk by the action of its first finding
         is_risky = to_do is not None and to_do.code == actions.ORDER_COPY
         weights = [
@@ -424,11 +425,6 @@ def _finding(alarm: Alarm) -> Json:
 def handled(origin: Origin) -> Json:
     """Return how users handle a host's problems in Icinga, as a fact about one of its drives."""
     return {} if origin.handling is None else {'handling': list(origin.handling)}
-
-
-def unread(cause: Code) -> Json:
-    """Return the code and the next step for a drive without a verdict."""
-    return {'code': cause.name, 'to_do': next_step(cause)}
 
 
 def _beginnings(metrics: Iterable[str]) -> re.Pattern[str]:

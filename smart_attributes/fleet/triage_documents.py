@@ -34,9 +34,9 @@ from .plugin_output import (
     Origin,
     Reader,
     dated,
+    next_step,
     of_check,
     of_drive,
-    unread,
 )
 from .untrusted import dicts_of, is_number, is_point, pairs_of, shaped, state_of, text_of
 
@@ -209,7 +209,10 @@ def _facts(row: Json, state: State, origin: Origin) -> dict[str, Any]:
     facts['to_do'] = text_of(row.get('to_do')) or actions.action(facts['action']).words
     is_unread = state is State.UNKNOWN or (state is not State.OK and code)
     if is_unread and facts['action'] in (actions.READ, actions.SEARCH):
-        facts.update(unread(of_drive(Coded(code, facts['why'] or ''))))
+        cause = of_drive(Coded(code, facts['why'] or ''))
+        facts['code'] = cause.name
+        if not text_of(row.get('to_do')):
+            facts['to_do'] = next_step(cause)
     return facts
 
 

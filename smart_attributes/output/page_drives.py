@@ -17,7 +17,7 @@ from ..wording import amount
 from ..work import actions
 
 # contained in `why`, or in the order
-NOT_SHOWN = ('findings', 'last_seen', 'replacement', 'reason', 'risk', 'place')
+NOT_SHOWN = ('findings', 'last_seen', 'replacement', 'risk', 'place')
 EMPTY: tuple[Any, ...] = (None, '', [], {})
 
 
