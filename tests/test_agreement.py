@@ -198,7 +198,9 @@ def disagreements(survey: Surveyed) -> list[str]:
         {
             name: (
                 told[0],
-                told[1] if told[0] not in ('read', 'search') else unread(told, document, name),
+                told[1]
+                if told[0] not in ('investigate', 'search')
+                else unread(told, document, name),
                 *told[2:],
             )
             for name, told in read.items()

@@ -222,10 +222,10 @@ def test_the_line_of_an_unread_drive_has_its_code_in_brackets_and_gives_it_back(
 
     text = plugin.written(line)
 
-    assert text == 'UNKNOWN   sda  -  [no-permission] is shut; [read] look  -'
+    assert text == 'UNKNOWN   sda  -  [no-permission] is shut; [investigate] look  -'
     [found] = services.plugin_text(f'SMART UNKNOWN - x\n{text}\n').lines
     assert found == line
-    assert (found.findings, found.findings.code) == ('is shut; [read] look', 'no-permission')
+    assert (found.findings, found.findings.code) == ('is shut; [investigate] look', 'no-permission')
 
 
 def test_a_drive_in_standby_that_is_ok_has_no_brackets():

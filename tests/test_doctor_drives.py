@@ -221,7 +221,7 @@ def test_a_drive_is_woken_where_blocks_can_be_read(path, kind, can):
 def test_faults_and_remarks_of_the_run_are_told_once():
     old = Coded('sudo-rule-old', 'renew it; as root')
     slots = Coded('slots-not-reached', 'slot 3; ask')
-    mistake = Coded('site-file-mistake', 'site.json: a mistake')
+    mistake = Coded('configuration-error', 'site.json: a mistake')
 
     found = told(
         answering(remark=old),

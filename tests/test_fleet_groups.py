@@ -213,7 +213,7 @@ def test_a_drive_that_was_not_read_keeps_the_code_of_its_reason():
     read = services.plugin_text(f'SMART UNKNOWN - 1 drive: 1 unknown\n{text}')
     facts = drive(read.lines[0])
 
-    assert '  [timeout] no answer; [group-rebuilding] md0: wait; [read] ' in text
+    assert '  [timeout] no answer; [group-rebuilding] md0: wait; [investigate] ' in text
     assert (facts['code'], facts['replacement']['label'], facts['action']) == (
         'timeout',
         'wait',

@@ -242,7 +242,7 @@ WELL_TOLD = ('sda', 'OK', 'nothing', None)
         ('too-few', [('(smart)', 'CRITICAL', 'search', 'drives-missing'), WELL_TOLD]),
         ('no-drive', [('(smart)', 'UNKNOWN', 'repair', 'check-incomplete')]),
         ('mistake', [('(smart)', 'UNKNOWN', 'repair', 'check-incomplete'), WELL_TOLD]),
-        ('unreadable', [('sdb', 'UNKNOWN', 'read', 'drive-unreadable')]),
+        ('unreadable', [('sdb', 'UNKNOWN', 'investigate', 'drive-unreadable')]),
         ('asleep', [WELL_TOLD]),
         ('pending', [('(smart)', 'UNKNOWN', 'repair', 'never-checked')]),
         ('twice', [WELL_TOLD, WELL_TOLD]),

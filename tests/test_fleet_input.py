@@ -374,7 +374,7 @@ def fleet_drive(**facts: Any) -> fleet_command.FleetDrive:
 
 
 @pytest.mark.parametrize(
-    'code, action', [('drive-gone', actions.SEARCH), ('site-file-mistake', actions.REPAIR)]
+    'code, action', [('drive-gone', actions.SEARCH), ('configuration-error', actions.REPAIR)]
 )
 def test_the_run_of_a_host_is_a_row_by_the_code_of_its_first_note(tmp_path, code, action):
     notes = [{'code': code, 'text': 'x'}, {'code': '', 'text': 'y'}]

@@ -195,7 +195,7 @@ def test_the_last_good_copy_on_a_disk_without_a_check_is_in_the_list():
     document = {
         'drives': [drive('sda', actions.WAIT)],
         'work': [
-            {'name': 'sdx', 'action': 'keep', 'reason': 'why sdx', 'state': 'OK'},
+            {'name': 'sdx', 'action': 'do-not-remove', 'reason': 'why sdx', 'state': 'OK'},
             {'name': 'sda', 'action': 'wait', 'reason': None},
         ],
     }

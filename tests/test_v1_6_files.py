@@ -279,7 +279,7 @@ def test_a_file_of_another_kind_has_a_mistake(tmp_path, option, content):
     result = check(option, str(tmp_path / 'config.json'))
 
     assert result.code == 3
-    assert '[site-file-mistake] config.json: ' in result.first_line
+    assert '[configuration-error] config.json: ' in result.first_line
 
 
 # --- which entries are shipped --------------------------------------------------------------------

@@ -385,12 +385,17 @@ BEFORE = 'when last read 1 min ago'
 @pytest.mark.parametrize(
     'code, last, codes, reason',
     [
-        ('timeout', LAST, ['read', 'order-copy', 'cable'], 'not read; pending 6 when last read'),
-        ('timeout', WORE_OUT, ['order', 'read'], f'endurance_used 97 % {BEFORE}'),
+        (
+            'timeout',
+            LAST,
+            ['investigate', 'order-copy', 'cable'],
+            'not read; pending 6 when last read',
+        ),
+        ('timeout', WORE_OUT, ['order', 'investigate'], f'endurance_used 97 % {BEFORE}'),
         ('timeout', DIED, ['replace'], f'pending 800 {BEFORE}'),
         ('asleep', LAST, ['order-copy', 'cable'], f'pending 6 {BEFORE}'),
         ('asleep', DIED, ['replace'], f'pending 800 {BEFORE}'),
-        ('asleep', None, ['read'], 'not read'),
+        ('asleep', None, ['investigate'], 'not read'),
         ('drive-gone', DIED, ['search'], 'not read; pending 800 when last read'),
     ],
 )

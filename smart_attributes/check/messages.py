@@ -47,7 +47,7 @@ def contradictions(run: Run) -> Iterable[Coded]:
 
 def slow_patterns() -> Iterable[Coded]:
     """Yield a message for each pattern of a local file that took too long."""
-    return [Coded('site-file-mistake', sentence) for sentence in patterns.too_slow()]
+    return [Coded('configuration-error', sentence) for sentence in patterns.too_slow()]
 
 
 def moved(run: Run) -> Iterable[Coded]:

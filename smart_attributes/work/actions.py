@@ -16,7 +16,7 @@ REPLACE, READ, ORDER_COPY, ORDER, CABLE, FIRMWARE, COOLING, WATCH = severity.ACT
 COPY, DRAIN, KEEP, WAIT, REJOIN, SEARCH, REPAIR, NOTHING = (
     'copy',
     'drain',
-    'keep',
+    'do-not-remove',
     'wait',
     'rejoin',
     'search',
