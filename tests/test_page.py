@@ -558,19 +558,44 @@ def resize(chromium: browser.Browser, width: int) -> None:
     time.sleep(0.3)
 
 
-def test_columns_come_back_when_the_window_grows(chromium, long_names):
-    """They are left out for room, in the order in which they are spared."""
-    shown = """return [...document.querySelectorAll('#head th')].filter((each) => each.offsetWidth)
-        .map((each) => each.dataset.key)"""
-    chromium.open(long_names['fleet'], 1024)
-    narrow = chromium.run(shown)
-    chromium.run(OPEN_PANELS)
-    resize(chromium, 1920)
+@EACH_WIDTH
+@pytest.mark.parametrize('kind', ['machine', 'fleet'])
+def test_each_width_shows_the_same_of_a_drive(chromium, long_names, kind, width):
+    """In columns, or as a card where they have no room; also after the window has changed."""
+    cells = """const rows = [...document.querySelectorAll('#rows > tr')];
+        return [...rows.find((row) => row.textContent.includes('Micron')).children]
+            .filter((each) => each.offsetWidth && each.offsetHeight)
+            .map((each) => each.textContent)"""
+    chromium.open(long_names[kind], 1920)
+    wide = [text for text in chromium.run(cells) if text]
+    resize(chromium, width)
 
-    assert narrow == ['state', 'host', 'name', 'bay', 'what', 'model', 'used']
-    assert chromium.run(shown) == [*narrow, 'until', 'spare', 'temperature', 'age', 'written']
-    resize(chromium, 1024)
-    assert chromium.run('return document.querySelector(".panel > td").colSpan') == len(narrow)
+    assert len(wide) > 9
+    assert [text for text in chromium.run(cells) if text] == wide
+    assert all(
+        chromium.run(
+            'return [...document.querySelectorAll("#head button")].map((each) => '
+            'each.getBoundingClientRect().left >= 0 && each.offsetWidth > 0)'
+        )
+    )
+
+
+def test_paper_shows_what_the_page_shows(chromium, of_machine):
+    """Each drive as a card, with all that is to be done, and the charts below each other."""
+    chromium.open(of_machine, 720)
+    chromium.driver.execute_cdp_cmd('Emulation.setEmulatedMedia', {'media': 'print'})
+    chromium.run('dispatchEvent(new Event("beforeprint"))')
+    try:
+        rows, share, outside = chromium.run("""const box = (each) => each.getBoundingClientRect();
+            const rows = [...document.querySelectorAll('#rows > tr')];
+            const parts = [...document.querySelectorAll('.chart, #rows td, .bays li, .group li')];
+            return [rows.length, box(rows[0].querySelector('.what')).width / innerWidth,
+                    parts.filter((each) => box(each).right > innerWidth + 1).length]""")
+        wide = chromium.run('return document.documentElement.scrollWidth')
+    finally:
+        chromium.driver.execute_cdp_cmd('Emulation.setEmulatedMedia', {'media': ''})
+
+    assert (rows, outside) == (24, 0) and wide <= 720 and share > 0.9
 
 
 def test_columns_keep_their_widths_whatever_is_filtered(chromium, long_names):
@@ -617,7 +642,7 @@ def test_a_limit_of_days_is_told_in_days(chromium, sample, tmp_path):
 def test_a_drive_that_something_is_to_be_done_with_leads_to_its_panel(chromium, sixty, sample):
     """From the worst thing to its numbers in one step, and back."""
     chromium.open(sixty)
-    chromium.run('document.querySelector("#map .CRITICAL a").click()')
+    chromium.run('document.querySelector("#bays .CRITICAL a").click()')
     panel = chromium.run('return document.querySelector("tr.panel").textContent')
 
     assert chromium.column('State') == ['CRITICAL']
@@ -661,7 +686,7 @@ def test_what_a_drive_calls_itself_stays_text(chromium, sample, tmp_path):
     assert chromium.run('return document.querySelectorAll("script").length') == 2
     assert chromium.run('return document.querySelectorAll("img, b").length') == 0
     seen = {visible(hostile) for hostile in HOSTILE}
-    shown = chromium.run('return document.querySelector("#map").textContent')
+    shown = chromium.run('return document.querySelector("#bays").textContent')
     assert set(chromium.column('Host')) == seen
     assert {hostile for hostile in seen if hostile not in shown} == set()
 
@@ -685,13 +710,14 @@ def axe() -> str:
 
 
 def violations(chromium: browser.Browser) -> list[Any]:
-    """Return what axe-core finds on the page that is open, with all its rules, whatever their
-    weight.
+    """Return what axe-core finds on the page that is open, with all its rules and one that it
+    tries only if asked, whatever their weight.
     """
     chromium.run(axe())
     return chromium.driver.execute_async_script(
         'const done = arguments[arguments.length - 1]; axe.run(document, {resultTypes: '
-        '["violations"]}).then((result) => done(result.violations.map((each) => [each.impact, '
+        '["violations"], rules: {"label-content-name-mismatch": {enabled: true}}})'
+        '.then((result) => done(result.violations.map((each) => [each.impact, '
         'each.id, each.nodes.slice(0, 3).map((node) => node.html + node.failureSummary)])))'
     )
 
@@ -768,7 +794,7 @@ def test_the_table_shows_the_drives_in_the_order_of_severity(chromium, long_name
     """By its first order, and within the state when another one was chosen before."""
     chromium.open(long_names['fleet'])
     shown = chromium.column('What to do')
-    failed = [place for place, cell in enumerate(shown) if 'smart status: FAILED' in cell]
+    failed = [place for place, cell in enumerate(shown) if 'health status FAILED' in cell]
     worn = [
         place
         for place, cell in enumerate(shown)
@@ -895,8 +921,8 @@ def test_the_heads_of_page_and_table_stay_in_sight(chromium, machines, width):
     title, bottom, top, shown = chromium.run(
         'const head = document.querySelector("header").getBoundingClientRect();'
         'const th = document.querySelector("#head th");'
-        'return [head.top, head.bottom, th.getBoundingClientRect().top, th.offsetParent !== null '
-        '&& innerWidth > 736]'
+        'return [head.top, head.bottom, th.getBoundingClientRect().top, '
+        '!document.querySelector("#table.cards")]'
     )
 
     assert title == 0
@@ -962,6 +988,18 @@ def test_without_script_the_list_and_the_charts_are_there(chromium, of_machine):
             assert charts > 12 and readings > 100 and wide <= width
     finally:
         chromium.driver.execute_cdp_cmd('Emulation.setScriptExecutionDisabled', {'value': False})
+
+
+@pytest.mark.parametrize('chart', ['wear', 'temperature', 'counters'])
+def test_a_point_of_a_chart_shows_the_focus(chromium, of_machine, chart):
+    """By a ring around it: a drive with a single point has no line that could become wider."""
+    chromium.open(of_machine)
+    ring = """const line = document.querySelector(arguments[0] + ' a.line');
+        if (arguments[1]) line.focus();
+        return getComputedStyle(line.querySelector('circle')).stroke"""
+
+    assert chromium.run(ring, f'#{chart}', False) == 'none'
+    assert chromium.run(ring, f'#{chart}', True).startswith('rgb')
 
 
 def test_a_line_of_a_chart_leads_to_the_trends_of_its_drive(chromium, of_machine):

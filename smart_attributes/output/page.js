@@ -343,8 +343,8 @@
     for (const svg of document.querySelectorAll('.chart > svg')) {
       const tip = svg.parentNode.querySelector('.tip');
       svg.addEventListener('pointerover', (event) => {
-        const found = event.target.closest('[data-place]'), title = event.target.querySelector(':scope > title') || (found && found.querySelector('title'));
-        tip.textContent = title ? title.textContent : '';
+        const found = event.target.closest('[data-place], .range'), title = found && found.querySelector('title');
+        tip.textContent = event.target.dataset.tip || (title ? title.textContent : '');
       });
       svg.addEventListener('pointerleave', () => { tip.textContent = ''; });
     }

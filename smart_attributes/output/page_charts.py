@@ -244,7 +244,9 @@ def wear(drives: Sequence[Json], now: float) -> str:
         sentences.append(f'Used up: {listed(percents, WORN)}.')
     if left:
         name = min(left, key=lambda name: left[name]['left'])
-        sentences.append(f'{"Next" if worn else "Worn out next"}: {name}, {_when(left[name], now)}.')
+        sentences.append(
+            f'{"Next" if worn else "Worn out next"}: {name}, {_when(left[name], now)}.'
+        )
     return ' '.join(sentences)
 
 
@@ -278,7 +280,10 @@ def shelves(drives: Sequence[Json], groups: Sequence[Json]) -> list[tuple[str, l
             {**drive, 'number': number, 'colour': colours.get(drive['name'], '')}
         )
     return [
-        (shelf, sorted(found[shelf], key=lambda drive: _counted(f'{drive["number"]} {drive["name"]}')))
+        (
+            shelf,
+            sorted(found[shelf], key=lambda drive: _counted(f'{drive["number"]} {drive["name"]}')),
+        )
         for shelf in sorted(found, key=_counted)
     ]
 
