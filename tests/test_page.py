@@ -517,7 +517,8 @@ def test_groups_are_rows_of_members_at_every_width(chromium, arrays, width):
         new Set([...group.querySelectorAll('li')].map((each) => each.getBoundingClientRect().top)).size])""")
 
     assert [row[:2] for row in rows] == [['md0', 3], ['md1', 2], ['md2', 8]]
-    assert rows[2][2] == {390: 4, 768: 2, 1024: 2, 1440: 1, 1920: 1}[width]
+    assert chromium.run(BROKEN) == []
+    assert rows[2][2] == {390: 4, 768: 2, 1024: 2, 1440: 2, 1920: 1}[width]
     assert chromium.run('return document.documentElement.scrollWidth') <= width
     assert [each for each in chromium.run(TOO_WIDE) if 'panel' not in each[1]] == []
     assert (chromium.said(), chromium.requests()) == ([], [])
@@ -878,7 +879,8 @@ def of_machine(machines) -> Path:
 # its letters.
 BROKEN = """const broken = [], range = document.createRange();
     for (const cell of document.querySelectorAll('td.state, td.used, td.until, .right, th.name, .panel th, '
-        + '.panel .value, .panel .limit, .panel .judged, .bays a, .counts li, #head button, .chart h2, .trends strong, '
+        + '.bays .where, .group .where, '
+        + '.panel .value, .panel .limit, .panel .judged, .counts li, #head button, .chart h2, .trends strong, '
         + 'td.model > span')) {
       const walk = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
       for (let node = walk.nextNode(); node; node = walk.nextNode()) {
@@ -889,6 +891,10 @@ BROKEN = """const broken = [], range = document.createRange();
       }
     }
     return broken;"""
+# Names and models with more than one line, also if they are broken at a dash.
+OF_TWO_LINES = """return [...document.querySelectorAll('#rows :is(th.name button, td.model > span), .bays .where')]
+    .filter((each) => new Set([...each.getClientRects()].map((box) => Math.round(box.top))).size > 1
+        || each.offsetHeight > 30).map((each) => each.textContent)"""
 FIRST = """const box = (found) => found.getBoundingClientRect(), row = document.querySelector('#rows > tr');
     return [box(row.querySelector('.state')).top + 25, box(row.querySelector('.what strong')).bottom,
             document.documentElement.scrollWidth];"""
@@ -909,7 +915,7 @@ def test_a_page_can_be_read_at_every_width(chromium, machines, count, has_histor
     chromium.run('document.querySelector("#rows th.name button").click()')
 
     assert state < height and action < height and wide <= width
-    assert chromium.run(BROKEN) == []
+    assert chromium.run(BROKEN) + chromium.run(OF_TWO_LINES) == []
     assert (chromium.said(), chromium.requests()) == ([], [])
 
 
