@@ -583,9 +583,14 @@ def test_each_width_shows_the_same_of_a_drive(chromium, long_names, kind, width)
 
 def test_paper_shows_what_the_page_shows(chromium, of_machine):
     """Each drive as a card, with all that is to be done, and the charts below each other."""
-    chromium.open(of_machine, 720)
+    chromium.open(of_machine, 1440)
     chromium.driver.execute_cdp_cmd('Emulation.setEmulatedMedia', {'media': 'print'})
-    chromium.run('dispatchEvent(new Event("beforeprint"))')
+    before, printed = chromium.run(
+        'const table = document.getElementById("table");'
+        'const before = table.className; dispatchEvent(new Event("beforeprint"));'
+        'return [before, table.className]'
+    )
+    resize(chromium, 720)
     try:
         rows, share, outside = chromium.run("""const box = (each) => each.getBoundingClientRect();
             const rows = [...document.querySelectorAll('#rows > tr')];
@@ -596,6 +601,7 @@ def test_paper_shows_what_the_page_shows(chromium, of_machine):
     finally:
         chromium.driver.execute_cdp_cmd('Emulation.setEmulatedMedia', {'media': ''})
 
+    assert (before, printed) == ('', 'cards')
     assert (rows, outside) == (24, 0) and wide <= 720 and share > 0.9
 
 

@@ -19,6 +19,7 @@ from ..history.series import PACES
 from ..typed import Json
 from ..wording import listed
 from ..work.dates import day
+from .page_drives import used
 
 # numbers of points: maximum in a chart; minimum and maximum in a line
 POINTS, FEWEST, ENOUGH = 5000, 5, 60
@@ -78,7 +79,7 @@ def charts(document: Json, now: float) -> dict[str, Any]:
         if each.get('judged') and isinstance(each['value'], (int, float))
     ]
     found = [course for course in courses if course.begin < now]
-    wear, warm = (
+    worn, warm = (
         [each for each in found if each.metric == name]
         for name in ('endurance_used', 'temperature')
     )
@@ -86,10 +87,10 @@ def charts(document: Json, now: float) -> dict[str, Any]:
     for each in found:
         began[each.drive['name']] = min(began.get(each.drive['name'], now), each.begin)
     first = min(began.values(), default=now)
-    came = {name: begin for name, begin in began.items() if first + LATER < begin < now}
+    came = {name: begin for name, begin in began.items() if first + LATER < begin}
     return {
         'wear': sorted(
-            wear,
+            worn,
             key=lambda each: (each.forecast['left'] if each.forecast else 100 * YEAR, -each.last),
         ),
         'temperature': sorted(
@@ -216,37 +217,21 @@ def wear(drives: Sequence[Json], now: float) -> str:
     """Return which drives have used up their rated endurance, and which one does so next; '' if
     this is not known of any drive.
     """
-    ends = {
-        drive['name']: drive['forecasts']['endurance_used']
+    worn = sorted((drive for drive in drives if used(drive) >= FULL), key=used, reverse=True)
+    ends = [
+        (drive['forecasts']['endurance_used'], drive['name'])
         for drive in drives
-        if 'endurance_used' in (drive.get('forecasts') or {})
-    }
-    used = {
-        drive['name']: reading['value']
-        for drive in drives
-        for reading in drive['readings']
-        if reading['metric'] == 'endurance_used' and reading.get('judged')
-    }
-    worn = {
-        name: number
-        for name, number in used.items()
-        if isinstance(number, (int, float)) and number >= FULL
-    }
-    left = {
-        name: forecast
-        for name, forecast in ends.items()
-        if name not in worn and forecast['left'] < SOON
-    }
+        if used(drive) < FULL and 'endurance_used' in (drive.get('forecasts') or {})
+    ]
     sentences = []
     if worn:
-        names = sorted(worn, key=lambda name: -worn[name])
-        percents = [f'{name} ({worn[name]:.0f} %)' for name in names]
-        sentences.append(f'Used up: {listed(percents, WORN)}.')
-    if left:
-        name = min(left, key=lambda name: left[name]['left'])
-        sentences.append(
-            f'{"Next" if worn else "Worn out next"}: {name}, {_when(left[name], now)}.'
-        )
+        names = [f'{drive["name"]} ({used(drive):.0f} %)' for drive in worn]
+        sentences.append(f'Used up: {listed(names, WORN)}.')
+    if ends:
+        forecast, name = min(ends, key=lambda end: end[0]['left'])
+        if forecast['left'] < SOON:
+            which = 'Next' if worn else 'Worn out next'
+            sentences.append(f'{which}: {name}, {_when(forecast, now)}.')
     return ' '.join(sentences)
 
 

@@ -34,7 +34,7 @@ def placed(drives: Sequence[Json], most: int = MOST_OTHERS) -> list[dict[str, An
     most: drives to show in addition to the urgent ones, the most worn first.
     """
     others = [number for number, drive in enumerate(drives) if not is_urgent(drive)]
-    others.sort(key=lambda number: _wear(drives[number]), reverse=True)
+    others.sort(key=lambda number: used(drives[number]), reverse=True)
     hidden = frozenset(others[most:])
     places = count()
     return [
@@ -43,7 +43,7 @@ def placed(drives: Sequence[Json], most: int = MOST_OTHERS) -> list[dict[str, An
     ]
 
 
-def _wear(drive: Json) -> float:
+def used(drive: Json) -> float:
     """Return the endurance used in %; 0 if the drive does not report it."""
     values = [
         reading['value']
