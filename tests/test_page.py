@@ -517,7 +517,8 @@ def test_groups_are_rows_of_members_at_every_width(chromium, arrays, width):
         new Set([...group.querySelectorAll('li')].map((each) => each.getBoundingClientRect().top)).size])""")
 
     assert [row[:2] for row in rows] == [['md0', 3], ['md1', 2], ['md2', 8]]
-    assert rows[2][2] == {390: 4, 768: 2, 1024: 2, 1440: 1, 1920: 1}[width]
+    assert chromium.run(BROKEN) == []
+    assert rows[2][2] == {390: 4, 768: 2, 1024: 2, 1440: 2, 1920: 1}[width]
     assert chromium.run('return document.documentElement.scrollWidth') <= width
     assert [each for each in chromium.run(TOO_WIDE) if 'panel' not in each[1]] == []
     assert (chromium.said(), chromium.requests()) == ([], [])
@@ -558,19 +559,50 @@ def resize(chromium: browser.Browser, width: int) -> None:
     time.sleep(0.3)
 
 
-def test_columns_come_back_when_the_window_grows(chromium, long_names):
-    """They are left out for room, in the order in which they are spared."""
-    shown = """return [...document.querySelectorAll('#head th')].filter((each) => each.offsetWidth)
-        .map((each) => each.dataset.key)"""
-    chromium.open(long_names['fleet'], 1024)
-    narrow = chromium.run(shown)
-    chromium.run(OPEN_PANELS)
-    resize(chromium, 1920)
+@EACH_WIDTH
+@pytest.mark.parametrize('kind', ['machine', 'fleet'])
+def test_each_width_shows_the_same_of_a_drive(chromium, long_names, kind, width):
+    """In columns, or as a card where they have no room; also after the window has changed."""
+    cells = """const rows = [...document.querySelectorAll('#rows > tr')];
+        return [...rows.find((row) => row.textContent.includes('Micron')).children]
+            .filter((each) => each.offsetWidth && each.offsetHeight)
+            .map((each) => each.textContent)"""
+    chromium.open(long_names[kind], 1920)
+    wide = [text for text in chromium.run(cells) if text]
+    resize(chromium, width)
 
-    assert narrow == ['state', 'host', 'name', 'bay', 'what', 'model', 'used']
-    assert chromium.run(shown) == [*narrow, 'until', 'spare', 'temperature', 'age', 'written']
-    resize(chromium, 1024)
-    assert chromium.run('return document.querySelector(".panel > td").colSpan') == len(narrow)
+    assert len(wide) > 9
+    assert [text for text in chromium.run(cells) if text] == wide
+    assert all(
+        chromium.run(
+            'return [...document.querySelectorAll("#head button")].map((each) => '
+            'each.getBoundingClientRect().left >= 0 && each.offsetWidth > 0)'
+        )
+    )
+
+
+def test_paper_shows_what_the_page_shows(chromium, of_machine):
+    """Each drive as a card, with all that is to be done, and the charts below each other."""
+    chromium.open(of_machine, 1440)
+    chromium.driver.execute_cdp_cmd('Emulation.setEmulatedMedia', {'media': 'print'})
+    before, printed = chromium.run(
+        'const table = document.getElementById("table");'
+        'const before = table.className; dispatchEvent(new Event("beforeprint"));'
+        'return [before, table.className]'
+    )
+    resize(chromium, 720)
+    try:
+        rows, share, outside = chromium.run("""const box = (each) => each.getBoundingClientRect();
+            const rows = [...document.querySelectorAll('#rows > tr')];
+            const parts = [...document.querySelectorAll('.chart, #rows td, .bays li, .group li')];
+            return [rows.length, box(rows[0].querySelector('.what')).width / innerWidth,
+                    parts.filter((each) => box(each).right > innerWidth + 1).length]""")
+        wide = chromium.run('return document.documentElement.scrollWidth')
+    finally:
+        chromium.driver.execute_cdp_cmd('Emulation.setEmulatedMedia', {'media': ''})
+
+    assert (before, printed) == ('', 'cards')
+    assert (rows, outside) == (24, 0) and wide <= 720 and share > 0.9
 
 
 def test_columns_keep_their_widths_whatever_is_filtered(chromium, long_names):
@@ -617,7 +649,7 @@ def test_a_limit_of_days_is_told_in_days(chromium, sample, tmp_path):
 def test_a_drive_that_something_is_to_be_done_with_leads_to_its_panel(chromium, sixty, sample):
     """From the worst thing to its numbers in one step, and back."""
     chromium.open(sixty)
-    chromium.run('document.querySelector("#map .CRITICAL a").click()')
+    chromium.run('document.querySelector("#bays .CRITICAL a").click()')
     panel = chromium.run('return document.querySelector("tr.panel").textContent')
 
     assert chromium.column('State') == ['CRITICAL']
@@ -661,7 +693,7 @@ def test_what_a_drive_calls_itself_stays_text(chromium, sample, tmp_path):
     assert chromium.run('return document.querySelectorAll("script").length') == 2
     assert chromium.run('return document.querySelectorAll("img, b").length') == 0
     seen = {visible(hostile) for hostile in HOSTILE}
-    shown = chromium.run('return document.querySelector("#map").textContent')
+    shown = chromium.run('return document.querySelector("#bays").textContent')
     assert set(chromium.column('Host')) == seen
     assert {hostile for hostile in seen if hostile not in shown} == set()
 
@@ -685,13 +717,14 @@ def axe() -> str:
 
 
 def violations(chromium: browser.Browser) -> list[Any]:
-    """Return what axe-core finds on the page that is open, with all its rules, whatever their
-    weight.
+    """Return what axe-core finds on the page that is open, with all its rules and one that it
+    tries only if asked, whatever their weight.
     """
     chromium.run(axe())
     return chromium.driver.execute_async_script(
         'const done = arguments[arguments.length - 1]; axe.run(document, {resultTypes: '
-        '["violations"]}).then((result) => done(result.violations.map((each) => [each.impact, '
+        '["violations"], rules: {"label-content-name-mismatch": {enabled: true}}})'
+        '.then((result) => done(result.violations.map((each) => [each.impact, '
         'each.id, each.nodes.slice(0, 3).map((node) => node.html + node.failureSummary)])))'
     )
 
@@ -768,7 +801,7 @@ def test_the_table_shows_the_drives_in_the_order_of_severity(chromium, long_name
     """By its first order, and within the state when another one was chosen before."""
     chromium.open(long_names['fleet'])
     shown = chromium.column('What to do')
-    failed = [place for place, cell in enumerate(shown) if 'smart status: FAILED' in cell]
+    failed = [place for place, cell in enumerate(shown) if 'health status FAILED' in cell]
     worn = [
         place
         for place, cell in enumerate(shown)
@@ -852,7 +885,8 @@ def of_machine(machines) -> Path:
 # its letters.
 BROKEN = """const broken = [], range = document.createRange();
     for (const cell of document.querySelectorAll('td.state, td.used, td.until, .right, th.name, .panel th, '
-        + '.panel .value, .panel .limit, .panel .judged, .bays a, .counts li, #head button, .chart h2, .trends strong, '
+        + '.bays .where, .group .where, '
+        + '.panel .value, .panel .limit, .panel .judged, .counts li, #head button, .chart h2, .trends strong, '
         + 'td.model > span')) {
       const walk = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
       for (let node = walk.nextNode(); node; node = walk.nextNode()) {
@@ -863,6 +897,10 @@ BROKEN = """const broken = [], range = document.createRange();
       }
     }
     return broken;"""
+# Names and models with more than one line, also if they are broken at a dash.
+OF_TWO_LINES = """return [...document.querySelectorAll('#rows :is(th.name button, td.model > span), .bays .where')]
+    .filter((each) => new Set([...each.getClientRects()].map((box) => Math.round(box.top))).size > 1
+        || each.offsetHeight > 30).map((each) => each.textContent)"""
 FIRST = """const box = (found) => found.getBoundingClientRect(), row = document.querySelector('#rows > tr');
     return [box(row.querySelector('.state')).top + 25, box(row.querySelector('.what strong')).bottom,
             document.documentElement.scrollWidth];"""
@@ -883,7 +921,7 @@ def test_a_page_can_be_read_at_every_width(chromium, machines, count, has_histor
     chromium.run('document.querySelector("#rows th.name button").click()')
 
     assert state < height and action < height and wide <= width
-    assert chromium.run(BROKEN) == []
+    assert chromium.run(BROKEN) + chromium.run(OF_TWO_LINES) == []
     assert (chromium.said(), chromium.requests()) == ([], [])
 
 
@@ -895,8 +933,8 @@ def test_the_heads_of_page_and_table_stay_in_sight(chromium, machines, width):
     title, bottom, top, shown = chromium.run(
         'const head = document.querySelector("header").getBoundingClientRect();'
         'const th = document.querySelector("#head th");'
-        'return [head.top, head.bottom, th.getBoundingClientRect().top, th.offsetParent !== null '
-        '&& innerWidth > 736]'
+        'return [head.top, head.bottom, th.getBoundingClientRect().top, '
+        '!document.querySelector("#table.cards")]'
     )
 
     assert title == 0
@@ -962,6 +1000,18 @@ def test_without_script_the_list_and_the_charts_are_there(chromium, of_machine):
             assert charts > 12 and readings > 100 and wide <= width
     finally:
         chromium.driver.execute_cdp_cmd('Emulation.setScriptExecutionDisabled', {'value': False})
+
+
+@pytest.mark.parametrize('chart', ['wear', 'temperature', 'counters'])
+def test_a_point_of_a_chart_shows_the_focus(chromium, of_machine, chart):
+    """By a ring around it: a drive with a single point has no line that could become wider."""
+    chromium.open(of_machine)
+    ring = """const line = document.querySelector(arguments[0] + ' a.line');
+        if (arguments[1]) line.focus();
+        return getComputedStyle(line.querySelector('circle')).stroke"""
+
+    assert chromium.run(ring, f'#{chart}', False) == 'none'
+    assert chromium.run(ring, f'#{chart}', True).startswith('rgb')
 
 
 def test_a_line_of_a_chart_leads_to_the_trends_of_its_drive(chromium, of_machine):

@@ -391,14 +391,14 @@ def test_words_that_follow_from_the_value_are_not_kept(reading, is_kept):
 
 
 def test_what_is_empty_is_left_out():
-    """So are findings, since the reason has them."""
+    """Findings are texts that name metrics as people say them."""
     given = [
         drive(
             'sda',
             model='ACME',
             host='db1',
             serial='',
-            findings=[noted('x')],
+            findings=[{'text': 'grown_defects 9', 'metric': 'grown_defects'}, noted('x')],
             bay=None,
             notes=[noted('old')],
             readings=[{**READING, 'warning': '8', 'critical': ''}, {**READING, 'value': None}],
@@ -413,6 +413,7 @@ def test_what_is_empty_is_left_out():
             'action': 'nothing',
             'model': 'ACME',
             'host': 'db1',
+            'findings': ['grown defects 9', 'x'],
             'notes': [noted('old')],
             'readings': [
                 {'metric': 'pending', 'warning': '8', 'value': 8},
@@ -518,7 +519,6 @@ def test_a_course_has_what_the_chart_draws_of_it():
         (30, [[NOW - DAY, 20]], 10 / DAY * MONTH),
         (30, [[NOW - DAY + 1, 20]], 0),
         (30, [[NOW - 9 * DAY, 40]], 0),
-        (30, [], 0),
         (30, [[NOW - YEAR - 1, 1], [NOW - 2 * DAY, 20]], 5 / DAY * MONTH),
     ],
 )
@@ -562,12 +562,13 @@ def test_charts_begin_with_what_matters_most():
 
     Temperature: the most above the usual one, then the warmest.
     """
+    past = [[NOW - DAY, 0]]
     found = charted(
-        worn('a', 5),
-        worn('b', 9),
-        worn('c', 1, left=9),
-        worn('d', 1, left=3),
-        worn('e', 99, left=0),
+        worn('a', 5, past),
+        worn('b', 9, past),
+        worn('c', 1, past, left=9),
+        worn('d', 1, past, left=3),
+        worn('e', 99, past, left=0),
     )
     assert [each.drive['name'] for each in found['wear']] == ['d', 'c', 'e', 'b', 'a']
     assert found['wear'][2].forecast is None
@@ -626,7 +627,6 @@ def test_a_drive_that_came_later_is_a_fellow_of_the_others_in_its_array():
         'old': [('md0', 'new')],
         'edge': [('md0', 'new')],
         'new': [],
-        'today': [],
     }
     assert charted() == {
         'wear': [],
@@ -674,6 +674,88 @@ def test_a_fleet_has_ranges_by_model_and_host():
     }
 
 
+def test_a_drive_without_two_points_in_time_is_in_no_chart():
+    """A page without any history has no chart, and says nothing about what did not happen."""
+    text = shown([worn('a', 5), warm('b', 40), worn('c', 1, [[NOW, 1], [NOW + DAY, 2]])])
+
+    assert '<svg' not in text and 'history' not in text.partition('<noscript>')[0].lower()
+    assert charted(worn('a', 5))['wear'] == []
+    assert '<svg' in shown([worn('a', 5, [[NOW - DAY, 5]])])
+
+
+@pytest.mark.parametrize(
+    'drives, said',
+    [
+        ([drive('a'), worn('b', 20)], ''),
+        ([worn('a', 155, left=0), worn('b', 112)], 'Used up: a (155 %), b (112 %).'),
+        (
+            [worn(name, 100) for name in 'abcde'],
+            'Used up: a (100 %), b (100 %), c (100 %) and 2 more.',
+        ),
+        (
+            [worn('a', 96, left=YEAR, earliest=DAY, latest=2 * YEAR), worn('b', 112, left=0)],
+            'Used up: b (112 %). Next: a, 2027-01 to 2029-01.',
+        ),
+        (
+            [worn('a', 9, left=9 * YEAR), worn('b', 8, left=8 * YEAR, latest=11 * YEAR)],
+            'Worn out next: b, 2035-01 or later.',
+        ),
+        ([worn('a', 90, left=-DAY, earliest=-YEAR, latest=DAY)], 'Worn out next: a, 2027-01.'),
+        ([worn('a', 1, left=10 * YEAR)], ''),
+    ],
+    ids=['unknown', 'used-up', 'many', 'next', 'far', 'past', 'too-far'],
+)
+def test_the_page_says_once_which_drives_are_worn_out(drives, said):
+    """A drive that comes next is never said to be the first one, if another one is used up."""
+    assert page_charts.wear(drives, NOW) == said
+    assert shown(drives).count(f'<p class="wear">{said}</p>') == bool(said)
+
+
+def test_links_of_the_page_lead_somewhere():
+    """A part that is not on the page has no link."""
+    group = {'name': 'md0', 'kind': 'md', 'level': 'raid1', 'used_as': [], 'tolerates': 1}
+    group.update(activity=None, missing=0, unknown=None, members=[])
+    for more in ({}, {'groups': [group]}, {'lately': LATELY}):
+        for drives in (
+            [drive('a')],
+            [{**worn('a', 5, [[NOW - DAY, 4]]), 'bay': 'slot 1', 'device': ''}],
+        ):
+            text = shown(drives, **more)
+            links = set(re.findall('href="#([^"]+)"', text))
+            assert links <= set(re.findall(' id="([^"]+)"', text))
+            assert ('href="#drives"' in text) is ('<svg' in text)
+
+
+def test_an_axis_has_each_date_once():
+    """A history of two days had the same date twice."""
+    text = shown([warm('a', 40, 30, 30)])
+    dates = re.findall('y="186" text-anchor="[a-z]+">([^<]+)<', text)
+
+    assert dates == ['2027-01-13', '2027-01-14', '2027-01-15']
+    assert re.findall('y="186"[^>]+>([^<]+)<', shown([warm('a', 40, 30)])) == dates[1:]
+
+
+@pytest.mark.parametrize(
+    'bay, kind, enclosure, number',
+    [
+        ('slot 7', None, '', '7'),
+        ('enclosure 2 slot 10', None, 'enclosure 2', '10'),
+        ('slot 32:9', 'megaraid,4', '/dev/bus/0 enclosure 32', '9'),
+        ('bay 1I:1:3', 'cciss,3', '/dev/bus/0 enclosure 1I:1', '3'),
+        ('slot 1 of enclosure 0', 'areca,1/0', '/dev/bus/0 enclosure 0', '1'),
+        ('port 3', '3ware,3', '/dev/bus/0', '3'),
+        ('behind the fan', None, '', 'behind the fan'),
+        (None, 'megaraid,4', '/dev/bus/0 slot unknown', ''),
+        (None, None, 'slot unknown', ''),
+    ],
+)
+def test_a_drive_is_in_its_enclosure_behind_its_controller(bay, kind, enclosure, number):
+    assert page_charts._bay({'bay': bay, 'type': kind, 'device': '/dev/bus/0'}) == (
+        enclosure,
+        number,
+    )
+
+
 def test_shelves_have_their_drives_by_bay_in_the_colour_of_their_first_array():
     drives = [
         drive(name, bay=bay, device='/dev/bus/0', type=kind)
@@ -682,7 +764,7 @@ def test_shelves_have_their_drives_by_bay_in_the_colour_of_their_first_array():
             ('b', 'enclosure 2 slot 10', ''),
             ('c', 'enclosure 2 slot 9', ''),
             ('d', None, 'megaraid,4'),
-            ('e', None, None),
+            ('e', None, 'sat+megaraid,5'),
         )
     ]
     groups = [
@@ -693,8 +775,28 @@ def test_shelves_have_their_drives_by_bay_in_the_colour_of_their_first_array():
         (shelf, [(each['name'], each['number'], each['colour']) for each in found])
         for shelf, found in page_charts.shelves(drives, groups)
     ] == [
-        ('', [('e', '', '')]),
-        ('enclosure 2 slot', [('c', '9', 1), ('b', '10', 0)]),
-        ('enclosure 10 slot', [('a', '2', '')]),
-        ('megaraid on /dev/bus/0', [('d', '', 2)]),
+        ('/dev/bus/0 slot unknown', [('d', '', 2), ('e', '', '')]),
+        ('enclosure 2', [('c', '9', 1), ('b', '10', 0)]),
+        ('enclosure 10', [('a', '2', '')]),
     ]
+    assert page_charts.shelves(drives[3:], groups) == []
+
+
+def test_every_drive_with_its_state_is_among_the_bays():
+    """Also one without a place in the list, which has no link."""
+    drives = [used(f'd{number}', number, bay=f'slot {number}', device='') for number in range(700)]
+    drives[9].update(state='WARNING')
+    bays = shown(drives).partition('<ul class="bays"')[2].partition('</ul>')[0]
+
+    assert bays.count('<li') == 700 and bays.count('<strong>warning</strong>') == 1
+    assert 'drive-None' not in bays and '<span class="where">d8</span>' in bays
+
+
+def test_the_list_shows_the_action_and_the_reason_of_the_document():
+    """All findings are in the row that opens."""
+    given = drive('sda', 'replace', 'CRITICAL', to_do='replace it now', reason='16 sectors')
+    given.update(why='pending 16; old', findings=[{'text': 'pending 16', 'metric': 'pending'}])
+    text = shown([given])
+
+    assert '<strong>Replace it now</strong><span>16 sectors</span>' in text
+    assert data_of(text)['drives'][0]['findings'] == ['pending 16']

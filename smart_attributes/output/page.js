@@ -7,14 +7,13 @@
   const LASTING = {endurance_used: 'endurance', spare_available: 'spare'};
   const FAR = 10 * YEAR;  // a date beyond is no plan
   const SHORTENED = 60;  // characters of a reading's source
-  const SPARED = ['written', 'spare', 'age', 'temperature', 'until', 'used', 'model'];  // columns that the panel shows as well, in the order in which they are left out
-  const LEAST = 300;  // pixels of What to do
+  const LEAST = 220, WIDEST = 320, PADDING = 20;  // pixels: of What to do, of the longest names, and beside them
 
   const data = JSON.parse(byId('data').textContent);
   data.drives.forEach((drive, place) => {
     drive.place = place;
     drive.past = Object.fromEntries(Object.entries(drive.past || {}).map(([metric, points]) => [metric, pointsOf(points)]));
-    drive.text = [drive.host, drive.name, drive.device, drive.model, drive.serial, drive.firmware, drive.why, drive.state, drive.to_do,
+    drive.text = [drive.host, drive.name, drive.device, drive.model, drive.serial, drive.firmware, drive.why, drive.reason, drive.state, drive.to_do,
       drive.bay, drive.code, ...(drive.handling || []), ...drive.notes.flatMap((note) => [note.code, note.text]), ...(drive.depends || []).map((each) => each.text)].filter(Boolean).join(' ').toLowerCase();
   });
 
@@ -116,13 +115,11 @@
     }
     return cell;
   }
-  // The reason of a healthy drive is told once for all drives that it applies to.
-  function what(drive, above) {
-    const cell = document.createDocumentFragment();
+  function what(drive) {
+    const cell = document.createDocumentFragment(), reason = drive.reason || drive.why;
     if (drive.action && drive.action !== 'nothing') cell.append(element('strong', upper(drive.to_do || drive.action)));
     for (const each of drive.also || []) cell.append(element('span', 'Also ' + each.to_do));
-    if (drive.why && above && drive.state === 'OK' && above.why === drive.why) cell.append(element('span', 'as above'));
-    else if (drive.why) cell.append(element('span', (drive.code ? '[' + drive.code + '] ' : '') + drive.why));
+    if (reason) cell.append(element('span', (drive.code ? '[' + drive.code + '] ' : '') + reason));
     if (drive.not_known && !drive.depends) cell.append(element('span', upper(drive.not_known)));
     if (drive.handling) cell.append(element('span', drive.handling.join(', '), {'class': 'handling'}));
     return cell;
@@ -139,12 +136,15 @@
     ['what', 'What to do', (d) => (d.why && d.action) || (d.handling && 'nothing') || undefined, what, 'what', 1],
     ['model', 'Model, serial', (d) => d.model || d.serial, model, 'model', 1],
     ['used', 'Used', (d) => number(d, 'endurance_used'), bar, 'used', -1],
-    ['until', 'Lasts until', (d) => { const f = soonest(d); return f ? f.left : undefined; }, until, 'right until', 1],
+    ['until', 'Worn out', (d) => { const f = soonest(d); return f ? f.left : undefined; }, until, 'right until', 1],
     ['spare', 'Spare', (d) => number(d, 'spare_available'), told_of('spare_available'), 'right spare', 1],
     ['temperature', 'Temp.', (d) => number(d, 'temperature'), told_of('temperature'), 'right temperature', -1],
     ['age', 'Age', (d) => number(d, 'power_on_time'), age, 'right age', -1],
     ['written', 'Written', (d) => number(d, 'host_written'), written, 'right written', -1],
   ].filter(([key, , value]) => key === 'state' || key === 'name' || data.drives.some((drive) => value(drive) !== undefined));
+
+  // columns of names: their texts of a drive, and the weight of their font
+  const NAMES = {host: [(d) => [d.host], 400], name: [(d) => [d.name || d.device], 400], bay: [(d) => [d.bay], 600], model: [(d) => [d.model, d.serial], 400]};
 
   // --- the table ---
   let order = ['', 1],  // '': the order of the work list
@@ -158,19 +158,25 @@
       byId('head').append(cell);
     }
   }
-  // Leaves out columns until What to do, for which the page is opened, is wide enough to read.
+  // A column of names is as wide as its longest name. Where What to do, for which the page is opened, has no room to be
+  // read beside the other columns, each drive is a card that shows the same.
   function fit() {
-    const wide = byId('table'), what = byId('head').querySelector('.what');
-    wide.className = '';
-    for (const cell of document.querySelectorAll('.panel > td')) cell.colSpan = 1;
-    for (const key of SPARED) if (what && what.offsetWidth < LEAST) wide.classList.add('without-' + key);
-    for (const cell of document.querySelectorAll('.panel > td')) cell.colSpan = shownColumns();
+    const table = byId('table'), style = getComputedStyle(table), pen = document.createElement('canvas').getContext('2d');
+    const width = (text) => pen.measureText(text || '').width;
+    table.classList.remove('cards');
+    for (const cell of byId('head').children) {
+      const [texts, weight] = NAMES[cell.dataset.key] || [];
+      if (!texts) continue;
+      pen.font = weight + ' ' + style.fontSize + ' ' + style.fontFamily;
+      const longest = Math.max(...data.drives.flatMap(texts).map(width), width(cell.textContent + ' \u25bc'));
+      cell.style.width = Math.ceil(Math.min(longest, WIDEST)) + PADDING + 'px';
+    }
+    const what = byId('head').querySelector('.what');
+    table.classList.toggle('cards', table.offsetWidth > table.parentNode.clientWidth || Boolean(what) && what.offsetWidth < LEAST);
     const top = document.querySelector('header').offsetHeight;   // the head of the table stays below that of the page
     for (const cell of byId('head').children) cell.style.top = top - 1 + 'px';
     document.documentElement.style.scrollPaddingTop = top + 40 + 'px';
   }
-  // A panel over more columns than are shown would add empty ones, which take the room of What to do.
-  const shownColumns = () => [...byId('head').children].filter((cell) => getComputedStyle(cell).display !== 'none').length;
   function sorted(drives) {
     if (!order[0]) return drives;
     const value = COLUMNS.find(([key]) => key === order[0])[2];
@@ -200,17 +206,17 @@
   }
   function more(count) {
     const rows = document.createDocumentFragment();
-    for (let place = drawn; place < Math.min(drawn + count, found.length); place += 1) rows.append(line(found[place], found[place - 1]));
+    for (let place = drawn; place < Math.min(drawn + count, found.length); place += 1) rows.append(line(found[place]));
     drawn = Math.min(drawn + count, found.length);
     byId('rows').append(rows);
     byId('more').hidden = drawn >= found.length;
   }
-  function line(drive, above) {
+  function line(drive) {
     const row = element('tr');
     for (const [key, title, , shown, kind] of COLUMNS) {
       const attributes = {'class': kind + (key === 'state' ? ' ' + drive.state : ''), 'data-title': title};
       const cell = key === 'name' ? element('th', null, {...attributes, scope: 'row'}) : element('td', null, attributes);
-      cell.append(key === 'name' ? opener(drive, row) : shown(drive, above));
+      cell.append(key === 'name' ? opener(drive, row) : shown(drive));
       if (!cell.textContent) cell.classList.add('empty');
       row.append(cell);
     }
@@ -230,11 +236,11 @@
 
   // --- the panel of a drive ---
   function panel(drive) {
-    const row = element('tr', null, {'class': 'panel'}), cell = element('td', null, {colspan: String(shownColumns())}), list = element('dl');
-    const facts = [['host', drive.host], ['address', drive.device && (drive.type ? drive.type + '@' : '') + drive.device], ['model', drive.model], ['firmware', drive.firmware],
+    const row = element('tr', null, {'class': 'panel'}), cell = element('td', null, {colspan: String(COLUMNS.length)}), list = element('dl');
+    const facts = [['findings', (drive.findings || []).join('; ') || drive.why], ['host', drive.host], ['address', drive.device && (drive.type ? drive.type + '@' : '') + drive.device], ['model', drive.model], ['firmware', drive.firmware],
       ['serial', drive.serial], ['kind', drive.kind], ['known as', drive.entry], ['such drives', drive.meaning], ['bay', drive.bay || (drive.drive_id ? `controller's drive ID ${drive.drive_id}, slot unknown` : '')], ['in Icinga', (drive.handling || []).join(', ')],
       ['switch the light on', drive.locate], ['in use by', (drive.depends || []).map((each) => each.text).join('; ')], ['written', written(drive)],
-      ...Object.entries(drive.forecasts || {}).map(([metric, forecast]) => [(LASTING[metric] || readable(metric)) + ' lasts until', between(forecast)])];
+      ...Object.entries(drive.forecasts || {}).map(([metric, forecast]) => [(LASTING[metric] || readable(metric)) + ' used up', between(forecast)])];
     for (const [name, text] of facts) if (text) list.append(element('dt', name), element('dd', text));
     cell.append(list);
     for (const note of drive.notes) cell.append(element('p', 'note: ' + note.text, {'class': 'note'}));
@@ -301,7 +307,7 @@
     const svg = shape('svg', {viewBox: '0 0 300 104', role: 'img', 'aria-label': readable(each.metric) + ' from ' + words, 'class': 'course'});
     svg.append(shape('path', {'class': 'grid', d: 'M60 10H292M60 80H292M60 80v4M292 80v4'}), shape('path', {'class': 'curve ' + each.state, d: path}),
       shape('text', {x: 56, y: 14, 'text-anchor': 'end'}, amount(high, each.unit).replace(/ \(.*/, '')), ...(high === low ? [] : [shape('text', {x: 56, y: 84, 'text-anchor': 'end'}, amount(low, each.unit).replace(/ \(.*/, ''))]),
-      shape('text', {x: 60, y: 98}, day(first - data.made)), shape('text', {x: 292, y: 98, 'text-anchor': 'end'}, day(0)));
+      ...(span < DAY ? [] : [shape('text', {x: 60, y: 98}, day(first - data.made))]), shape('text', {x: 292, y: 98, 'text-anchor': 'end'}, day(0)));
     svg.addEventListener('pointermove', (event) => {
       const box = svg.getBoundingClientRect(), when = first + ((event.clientX - box.left) / box.width * 300 - 60) / 232 * span;
       const last = points.filter((point) => point[0] <= when).pop() || points[0];
@@ -337,8 +343,8 @@
     for (const svg of document.querySelectorAll('.chart > svg')) {
       const tip = svg.parentNode.querySelector('.tip');
       svg.addEventListener('pointerover', (event) => {
-        const found = event.target.closest('[data-place]'), title = event.target.querySelector(':scope > title') || (found && found.querySelector('title'));
-        tip.textContent = title ? title.textContent : '';
+        const found = event.target.closest('[data-place], .range'), title = found && found.querySelector('title');
+        tip.textContent = event.target.dataset.tip || (title ? title.textContent : '');
       });
       svg.addEventListener('pointerleave', () => { tip.textContent = ''; });
     }
@@ -353,7 +359,8 @@
     for (const id of ['text', 'state', 'action', 'model']) byId(id).addEventListener('input', () => { only = null; show(); });
     byId('all').addEventListener('click', () => { clear(); show(); byId('text').focus(); });
     byId('more').addEventListener('click', () => more(10 * PAGE));
-    addEventListener('beforeprint', () => more(found.length));
+    addEventListener('beforeprint', () => { more(found.length); byId('table').classList.add('cards'); });
+    addEventListener('afterprint', fit);
     addEventListener('resize', () => { fit(); openTools(); });
   }
 

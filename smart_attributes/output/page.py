@@ -1,5 +1,5 @@
-"""The document as one self-contained HTML file: a list of all drives in work list order, a map, and
-charts.
+"""The document as one self-contained HTML file: a list of all drives in work list order, charts of
+their history, and their bays.
 
 Strings from drives may be hostile. Jinja2 escapes all text. The data is in a block that browsers do
 not run, with `<`, `>` and `&` escaped. The content security policy allows one script and one style,
@@ -30,7 +30,7 @@ from ..wording import listed, plural
 from ..words import visible
 from ..work import actions
 from ..work.dates import day
-from .page_charts import FEWEST, Points, charts, shares, shelves, thinned
+from .page_charts import FEWEST, Points, charts, shares, shelves, thinned, wear
 from .page_drives import compact, is_urgent, placed, sentence
 
 TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
@@ -72,7 +72,8 @@ class Content(NamedTuple):
     remarks: Sequence[str] = ()
     groups: Groups = Groups(())  # arrays and volumes
     charts: Mapping[str, Any] = {}  # of page_charts
-    shelves: Sequence[tuple[str, Sequence[Json]]] = ()  # the map: drives by enclosure
+    wear: str = ''  # sentence about the drives that are worn out first
+    shelves: Sequence[tuple[str, Sequence[Json]]] = ()  # drives by enclosure
     fleet: Json | None = None  # parts that only a fleet has
     made_by: str = 'check_smart_attributes triage'
 
@@ -102,6 +103,7 @@ def page(document: Json, title: str, now: float) -> str:
                 _texts(document.get('remarks', [])),
                 arrays,
                 charts({**document, 'drives': shown}, now),
+                wear(document['drives'], now),
                 shelves(document['drives'], arrays.drawn),
             ),
             title,

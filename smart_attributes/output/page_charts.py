@@ -1,6 +1,7 @@
-"""The contents of the map and the charts of a page.
+"""The contents of the charts of a page, of its bays, and of its sentence about wear.
 
-The template draws them as lists and SVG, without script. Pure.
+The template draws them as lists and SVG, without script. A chart needs two points in time: a drive
+without a history is in none. Pure.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from typing import Any, NamedTuple
 from ..constants import DAY, MONTH, YEAR
 from ..history.series import PACES
 from ..typed import Json
+from ..wording import listed
 from ..work.dates import day
+from .page_drives import used
 
 # numbers of points: maximum in a chart; minimum and maximum in a line
 POINTS, FEWEST, ENOUGH = 5000, 5, 60
@@ -24,11 +27,19 @@ POINTS, FEWEST, ENOUGH = 5000, 5, 60
 LATER = 2 * DAY
 LISTED = 200  # rows of the table of a chart of ranges
 WARMER = 4  # °C above the usual temperature that are reported
-COLOURS = 8  # number of colours for arrays on the map
+COLOURS = 8  # number of colours for arrays among the bays
+WORN = 3  # drives without endurance that are named
+FULL = 100  # % of the rated endurance
+SOON = 10 * YEAR  # a later date is no plan
 OF_FLEET: Mapping[str, tuple[str, str, float]] = {  # metric -> title, unit, divisor of the numbers
     'endurance_used': ('Wear', '%', 1),
     'power_on_time': ('Age', 'y', YEAR),
 }
+# "slot 7", "slot 32:9", "bay 1I:1:3", "slot 2 of enclosure 0", "enclosure 2 slot 10"
+_BAY = re.compile(
+    '(?:(?P<before>.+) )?(?:slot|bay|port|channel) (?:(?P<box>.+):)?(?P<number>[0-9]+)'
+    '(?: of (?P<after>.+))?'
+)
 
 Points = Sequence[Sequence[float]]  # time in seconds since 1970, and number
 
@@ -61,13 +72,14 @@ def charts(document: Json, now: float) -> dict[str, Any]:
     now: seconds since 1970. Points after *now*, which a clock that was set back can leave, are
     omitted.
     """
-    found = [
+    courses = [
         _course(drive, each, now)
         for drive in document['drives']
         for each in drive['readings']
         if each.get('judged') and isinstance(each['value'], (int, float))
     ]
-    wear, warm = (
+    found = [course for course in courses if course.begin < now]
+    worn, warm = (
         [each for each in found if each.metric == name]
         for name in ('endurance_used', 'temperature')
     )
@@ -75,10 +87,10 @@ def charts(document: Json, now: float) -> dict[str, Any]:
     for each in found:
         began[each.drive['name']] = min(began.get(each.drive['name'], now), each.begin)
     first = min(began.values(), default=now)
-    came = {name: begin for name, begin in began.items() if first + LATER < begin < now}
+    came = {name: begin for name, begin in began.items() if first + LATER < begin}
     return {
         'wear': sorted(
-            wear,
+            worn,
             key=lambda each: (each.forecast['left'] if each.forecast else 100 * YEAR, -each.last),
         ),
         'temperature': sorted(
@@ -201,10 +213,45 @@ class FleetRanges:
         return {'ranges': found}
 
 
+def wear(drives: Sequence[Json], now: float) -> str:
+    """Return which drives have used up their rated endurance, and which one does so next; '' if
+    this is not known of any drive.
+    """
+    worn = sorted((drive for drive in drives if used(drive) >= FULL), key=used, reverse=True)
+    ends = [
+        (drive['forecasts']['endurance_used'], drive['name'])
+        for drive in drives
+        if used(drive) < FULL and 'endurance_used' in (drive.get('forecasts') or {})
+    ]
+    sentences = []
+    if worn:
+        names = [f'{drive["name"]} ({used(drive):.0f} %)' for drive in worn]
+        sentences.append(f'Used up: {listed(names, WORN)}.')
+    if ends:
+        forecast, name = min(ends, key=lambda end: end[0]['left'])
+        if forecast['left'] < SOON:
+            which = 'Next' if worn else 'Worn out next'
+            sentences.append(f'{which}: {name}, {_when(forecast, now)}.')
+    return ' '.join(sentences)
+
+
+def _when(forecast: Json, now: float) -> str:
+    """Return the months of a forecast that begins today at the earliest: "2026-12 to 2027-10"."""
+    left = forecast['left']
+    first, last = (
+        day(now + max(forecast.get(key, left), 0), '%Y-%m') for key in ('earliest', 'latest')
+    )
+    if forecast.get('latest', left) > SOON:
+        return f'{first} or later'
+    return first if first == last else f'{first} to {last}'
+
+
 def shelves(drives: Sequence[Json], groups: Sequence[Json]) -> list[tuple[str, list[Json]]]:
     """Return each enclosure's drives in bay order; each drive has the number of its array among
-    *groups*.
+    *groups*. Without any bay there are no enclosures.
     """
+    if not any(drive.get('bay') for drive in drives):
+        return []
     colours = {
         drive['name']: place
         for place, group in reversed([*enumerate(groups[:COLOURS])])
@@ -212,15 +259,32 @@ def shelves(drives: Sequence[Json], groups: Sequence[Json]) -> list[tuple[str, l
         for drive in member['drives']
     }
     found: dict[str, list[Json]] = {}
-    for each in drives:
-        bay, kind = each.get('bay') or '', (each.get('type') or '').partition(',')[0]
-        shelf = bay.rstrip('0123456789') if bay else f'{kind} on {each["device"]}' if kind else ''
-        found.setdefault(shelf.strip(), []).append(
-            {**each, 'number': bay[len(shelf) :], 'colour': colours.get(each['name'], '')}
+    for drive in drives:
+        shelf, number = _bay(drive)
+        found.setdefault(shelf, []).append(
+            {**drive, 'number': number, 'colour': colours.get(drive['name'], '')}
         )
     return [
-        (shelf, sorted(found[shelf], key=lambda drive: (int(drive['number'] or 0), drive['name'])))
-        for shelf in sorted(
-            found, key=lambda shelf: [part.zfill(9) for part in re.split('([0-9]+)', shelf)]
+        (
+            shelf,
+            sorted(found[shelf], key=lambda drive: _counted(f'{drive["number"]} {drive["name"]}')),
         )
+        for shelf in sorted(found, key=_counted)
     ]
+
+
+def _bay(drive: Json) -> tuple[str, str]:
+    """Return the enclosure of a drive, behind its controller if it has one, and the bay there."""
+    controller = drive['device'] if drive.get('type') else ''
+    bay = drive.get('bay') or ''
+    match = _BAY.fullmatch(bay)
+    if not match:
+        return (f'{controller} slot unknown'.strip(), '') if not bay else (controller, bay)
+    box = f'enclosure {match["box"]}' if match['box'] else ''
+    enclosure = match['before'] or match['after'] or box
+    return f'{controller} {enclosure}'.strip(), match['number']
+
+
+def _counted(text: str) -> list[str]:
+    """Return the key that sorts texts by the numbers in them: slot 9 before slot 10."""
+    return [part.zfill(9) for part in re.split('([0-9]+)', text)]

@@ -16,8 +16,8 @@ from ..typed import Json
 from ..wording import amount
 from ..work import actions
 
-# contained in `why`, or in the order
-NOT_SHOWN = ('findings', 'last_seen', 'replacement', 'risk', 'place')
+# contained in the findings, or in the order
+NOT_SHOWN = ('last_seen', 'replacement', 'risk', 'place')
 EMPTY: tuple[Any, ...] = (None, '', [], {})
 
 
@@ -34,7 +34,7 @@ def placed(drives: Sequence[Json], most: int = MOST_OTHERS) -> list[dict[str, An
     most: drives to show in addition to the urgent ones, the most worn first.
     """
     others = [number for number, drive in enumerate(drives) if not is_urgent(drive)]
-    others.sort(key=lambda number: _wear(drives[number]), reverse=True)
+    others.sort(key=lambda number: used(drives[number]), reverse=True)
     hidden = frozenset(others[most:])
     places = count()
     return [
@@ -43,7 +43,7 @@ def placed(drives: Sequence[Json], most: int = MOST_OTHERS) -> list[dict[str, An
     ]
 
 
-def _wear(drive: Json) -> float:
+def used(drive: Json) -> float:
     """Return the endurance used in %; 0 if the drive does not report it."""
     values = [
         reading['value']
@@ -89,10 +89,18 @@ def compact(drive: Json) -> dict[str, Any]:
     result['notes'] = [
         {'code': note['code'], 'text': note['text']} for note in drive.get('notes', ())
     ]
+    if 'findings' in result:
+        result['findings'] = [_readable(finding) for finding in drive['findings']]
     result['readings'] = [compact_reading(reading) for reading in drive['readings']]
     if 'depends' in result:
         result['depends'] = [{'text': group['text']} for group in result['depends']]
     return result
+
+
+def _readable(finding: Json) -> str:
+    """Return the text of a finding, with "endurance used" instead of the metric endurance_used."""
+    text, metric = finding['text'] or '', finding.get('metric') or ''
+    return str(text.replace(metric, metric.replace('_', ' ')) if metric else text)
 
 
 def compact_reading(reading: Json) -> dict[str, Any]:
