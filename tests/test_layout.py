@@ -119,7 +119,7 @@ SHOWN = {
     'replacement_order': 'REPLACING',
     'triage_documents': 'CODES READ SEARCH of_unknown',
     # A line that was cut before its action, or of a drive that was not read.
-    'plugin_output': 'CODES Due NOTHING ORDER ORDER_COPY READ REPAIR REPLACING SEARCH due in_its_groups '
+    'plugin_output': 'CODES Due NOTHING ORDER ORDER_COPY READ REPAIR REPLACING due in_its_groups '
     'of_alarms of_problem',
 }
 

@@ -715,7 +715,7 @@ def test_links_of_the_page_lead_somewhere():
     """A part that is not on the page has no link."""
     group = {'name': 'md0', 'kind': 'md', 'level': 'raid1', 'used_as': [], 'tolerates': 1}
     group.update(activity=None, missing=0, unknown=None, members=[])
-    for more in ({}, {'groups': [group]}, {'lately': LATELY}):
+    for more in ({}, {'groups': [group]}):
         for drives in (
             [drive('a')],
             [{**worn('a', 5, [[NOW - DAY, 4]]), 'bay': 'slot 1', 'device': ''}],

@@ -341,7 +341,7 @@ NEW_MODEL = Alarm('watch', '', WARNING)
             False,
             ['cooling', 'order wear', 'firmware data', 'watch errors'],
         ),
-        ([LOST._replace(state=UNKNOWN), NEW_MODEL], False, ['read data']),
+        ([LOST._replace(state=UNKNOWN), NEW_MODEL], False, ['investigate data']),
     ],
 )
 def test_the_first_finding_gives_the_action_and_what_else_is_needed_follows(alarms, is_worn, needs):
@@ -486,7 +486,7 @@ def test_a_last_copy_that_is_dying_is_copied():
         case(each, NOW, replacement=last).todo for each in (drive('sda', FAILED), drive('sdb'))
     ]
 
-    assert [each.action for each in found] == ['keep', 'keep']
+    assert [each.action for each in found] == ['do-not-remove', 'do-not-remove']
     assert [each.to_do.startswith('copy') for each in found] == [True, False]
 
 
