@@ -474,6 +474,8 @@ class Item(NamedTuple):
     # what the other findings need, most urgent first, unless the action includes it
     also: tuple[Further, ...] = ()
     more: int = 0  # findings that `reason` does not name
+    # the reason is why the drive was not read, and continues after its name: "cannot be opened"
+    is_unread: bool = False
 
 
 class LastFinding(NamedTuple):

@@ -266,7 +266,7 @@ def disagreements(survey: Surveyed) -> list[str]:
         same('explain also', f'Also: {"; ".join(also)}.' in head, bool(also))
         rest = ''.join(f'.*; also {re.escape(each)}' for each in also)
         row = re.compile(
-            rf'^  (?:.*, )?{told.drive}(?: \(.*\))?(?:, .*?)?: {re.escape(told.to_do)}: {rest}',
+            rf'^  (?:.*, )?{told.drive}(?: \(.*\))?(?:, .*?)?(?:: | .*; ){re.escape(told.to_do)}.*{rest}',
             re.MULTILINE,
         )
         same('triage', told in todo and row.search(lines) is None, False)

@@ -84,7 +84,7 @@ WORDS = [
     (
         'ERROR: smartctl requires a device name as the final command-line argument.',
         DriveError,
-        'without a device',
+        'a wrapper changes',
     ),  # no device
     ('Device is in STANDBY mode, exit(2)', DriveAsleep, 'STANDBY'),  # asleep
     (
@@ -116,7 +116,7 @@ WORDS = [
     (
         OPEN.format('/dev/bus/0 [megaraid_disk_12]', 'INQUIRY failed'),
         DriveAbsent,
-        'its slot is empty',
+        'the slot is empty',
     ),  # slot megaraid
     ('megasas_cmd: Device 9 does not exist', DriveAbsent, 'empty slot'),  # slot megaraid no such id
     (

@@ -307,7 +307,10 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
         place = f' ({sentence(item.place.where, PLACE)})' if item.place.where else ''
         names = f'{item.drive}{place}' + (f', {listed(others, NAMED)}' if others else '')
         groups = item.step.why if item.step else item.unknown
-        parts = [f'{names}: {item.to_do}: {item.reason}', also(item)]
+        told = f'{names}: {item.to_do}: {item.reason}'
+        if item.is_unread:
+            told = f'{names} {item.reason}; {item.to_do}'
+        parts = [told, also(item)]
         if groups != item.why:  # else they are the reason
             parts.append(sentence(groups, WHAT))
         lines += _folded('; '.join(part for part in parts if part), width, '  ')

@@ -182,7 +182,7 @@ CAUSES = (
     Cause(
         rf'{SLOT}[^\n]*failed: INQUIRY failed',
         'empty-slot',
-        'does not answer (INQUIRY failed): its slot is empty, or it is dead',
+        'does not answer (INQUIRY failed): the slot is empty, or the drive is dead',
         "look at this slot with the RAID controller's own tool",
     ),
     Cause(

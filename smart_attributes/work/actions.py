@@ -64,7 +64,7 @@ CODES = tuple(_ACTIONS)
 _SELF_TEST = Action('run an extended self-test', again=7 * DAY)
 # Code and kind -> the action, if its text depends on the kind.
 _OF_KIND: Mapping[tuple[str, str], Action] = {
-    (KEEP, FAILING): Action('copy the data, do not pull it'),
+    (KEEP, FAILING): Action('copy the data, and do not pull it'),
     (WATCH, 'health'): _SELF_TEST,
     (WATCH, severity.DATA): _SELF_TEST,
     (WATCH, 'errors'): _SELF_TEST,

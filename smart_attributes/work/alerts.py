@@ -16,7 +16,7 @@ def alert(case: Case) -> str:
     """
     told = case.todo
     because = f': {told.reason}: '
-    if is_about_reading(case.verdict, told.action):
+    if told.is_unread:
         because = f' {told.reason}; '
     what = told.to_do
     if case.verdict.code == DriveGone.code:  # the line of the drive has the whole step

@@ -141,6 +141,7 @@ def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
         step,
         tuple(Further(need.code, due.to_do) for need, due in zip(needs[1:], dues[1:])),
         more=further_findings(verdict),
+        is_unread=is_about_reading(verdict, own[0].code),
     )
 
 
