@@ -53,7 +53,7 @@ def test_it_is_graphed_in_seconds_and_judged_where_a_site_asks(machine, options,
     assert result.code == code
     assert perfdata(result.text)[LABEL] == (160 * DAY, 's', warning, '', '0', '')
     assert ('(13 to 960, estimated' in result.first_line) is bool(options)
-    assert ('(warning below 200d)' in result.first_line) is bool(options)
+    assert ('warning below 200d)' in result.first_line) is bool(options)
 
 
 def test_a_drive_without_a_value_says_why_where_somebody_asks(machine):
@@ -86,7 +86,7 @@ def test_a_site_may_judge_it_instead_of_what_is_used(tmp_path):
 
     assert result.code == 1
     assert 'intel_worn: rated endurance lasts 192 days' in result.first_line
-    assert '(warning below 1y)' in result.first_line
+    assert 'warning below 1y)' in result.first_line
     assert perfdata(result.text)['intel_worn_endurance_time_left'][2:4] == (
         '31557600:',
         '@~:604800',

@@ -322,7 +322,7 @@ def test_soft_states_and_manual_runs_do_not_end_an_alarm_of_growth(bed, tmp_path
         (1, 'soft', 2),
         (1, 'hard', 1),
     ]
-    assert 'crc_errors grew by 14 in 1 min' in output(result)[0]
+    assert 'CRC errors grew by 14 in 1 min' in output(result)[0]
     assert bed.icinga.result('cable')['state'] == 1
 
 

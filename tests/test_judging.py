@@ -811,7 +811,7 @@ def test_a_model_with_an_entry_needs_no_word_about_it():
         ((row(9, raw='0'),), WARNING, 'on 2026-12-31'),
         ((row(9, raw='1'),), CRITICAL, ' 999 hours'),
         ((row(9, raw='1000'),), CRITICAL, ' has 1000'),
-        ((), WARNING, ' hours);'),
+        ((), WARNING, ' hours)'),
     ],
 )
 def test_a_firmware_defect_counts_from_the_hours_of_this_very_drive(rows, state, words):

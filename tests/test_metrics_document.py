@@ -135,7 +135,7 @@ def test_the_document_has_the_drives_worst_first_and_their_values_in_one_list(hi
             'name': 'sdb',
             'title': 'sdb',
             'state': 'UNKNOWN',
-            'text': 'UNKNOWN: [no-such-device] gone',
+            'text': 'UNKNOWN: [no-such-device] gone; [search] look for the drive',
             'action': 'search',
             'to_do': 'look for the drive',
             'also': [],

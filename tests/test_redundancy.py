@@ -846,8 +846,7 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
         ),
         (
             AT_RISK,
-            'md0 (raid1, /srv) has more failing members than it tolerates: copy the data first, '
-            'then replace sda',
+            'md0 (raid1, /srv) has more failing members than it tolerates, such as sda',
         ),
         (sentences.with_unlisted(AT_RISK, []), str(AT_RISK)),
         (
@@ -877,17 +876,21 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
         ),
         (
             sentences.reason('replace-next', RAID1),
-            'md0 (raid1, /srv) has its data on other members, too: replace this drive, then wait '
-            'until md0 is rebuilt',
+            (
+                'md0 (raid1, /srv) has its data on other members, too; after the replacement'
+                ', wait until md0 is rebuilt'
+            ),
         ),
         (
             sentences.not_used(FAULTY),
-            'md0 (raid1, /srv, sdb faulty) no longer uses this drive: replace it, or add it again '
-            'if only its cable was at fault',
+            (
+                'md0 (raid1, /srv, sdb faulty) no longer uses this drive; if only its cable '
+                'was at fault, add it again'
+            ),
         ),
         (
             sentences.not_used(FAULTY, is_dropped=False),
-            'md0 (raid1, /srv, sdb faulty) needs no data on this drive: replace it',
+            'md0 (raid1, /srv, sdb faulty) needs no data on this drive',
         ),
         (
             sentences.reason('redundancy-doubtful', RAID1, doubt='sdb has errors'),
@@ -937,7 +940,7 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
         ),
         (
             sentences.of_drive('use-unknown', 'sda'),
-            'use of sda not known: look for data on it, and copy it first',
+            'use of sda not known: look for data on it',
         ),
     ],
 )

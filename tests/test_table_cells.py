@@ -168,26 +168,3 @@ FOUND = (
     'endurance_used 86 %, warning above 85',
     'crc_errors grew by 14',
 )
-
-
-@pytest.mark.parametrize(
-    'what, width, shown',
-    [
-        ((), 10, ''),
-        (FOUND[:1], 29, FOUND[0]),
-        (FOUND[:1], 28, 'pending 900, critical abo...'),
-        (FOUND, 91, '; '.join(FOUND)),
-        (FOUND, 90, f'{FOUND[0]}; {FOUND[1]}; crc_errors grew b...'),
-        (FOUND, 89, f'{FOUND[0]}; {FOUND[1]}; 1 more'),
-        (FOUND, 76, f'{FOUND[0]}; {FOUND[1]}; 1 more'),
-        (FOUND, 75, f'{FOUND[0]}; endurance_used 86 %, warning abov...; 1 more'),
-        (FOUND, 58, f'{FOUND[0]}; endurance_used 8...; 1 more'),
-        (FOUND, 57, f'{FOUND[0]}; 2 more'),
-        (FOUND, 37, f'{FOUND[0]}; 2 more'),
-        (FOUND, 36, 'pending 900, critical abo...; 2 more'),
-        (FOUND, 0, '...; 2 more'),
-    ],
-)
-def test_findings_fill_the_width_and_none_is_left_out_in_silence(what, width, shown):
-    """The beginning of a finding is shown only if 16 characters of it fit."""
-    assert triage_table.fitting(what, width) == shown

@@ -60,9 +60,10 @@ def _headlined(verdict: Verdict) -> list[Judgement]:
     alerts = [judgement for judgement in verdict.judgements if judgement.state is not State.OK]
     if not alerts:
         return []
-    first, *others = alerts
+    first, *same_state = [
+        judgement for judgement in alerts if judgement.state is verdict.state
+    ] or alerts[:1]
     shown = [first]
-    same_state = [judgement for judgement in others if judgement.state is first.state]
     if first.reading.metric == HEALTH and same_state:
         # "FAILED" alone does not show what failed, so the most severe other finding, such as lost
         # data, is added.
