@@ -18,7 +18,7 @@ DATA_SET := https://github.com/linuxhw/EnterpriseDrive
 DEBIAN12 := nagiosplugin==1.3.2 jsonschema==4.10.3 rich==13.3.1 chardet==5.1.0 humanfriendly==10.0 pytest==7.2.1 pytest-timeout==2.1.0 hypothesis==6.67.1 prometheus_client==0.16.0
 # Packages for test-icinga: the daemons, and the libraries with which they run the plugin.
 DAEMONS := icinga2 nagios4-core nagios-nrpe-server nagios-nrpe-plugin icingacli icingaweb2-module-director php-cli php-mysql mariadb-server \
-	python3-nagiosplugin python3-jsonschema python3-rich acl
+	python3-nagiosplugin python3-jsonschema python3-rich acl sudo iproute2 curl jq
 # Packages for test-metrics.
 SCRAPERS := prometheus prometheus-node-exporter
 # Packages for test-zabbix.
@@ -242,7 +242,7 @@ test-programs:   ## install sudo and other programs of single tests, which are s
 	sh tools/install $(PROGRAMS)
 
 test-icinga: $(VENV)/.tools daemons  ## run the plugin in Icinga 2, its Director, Nagios 4 and NRPE
-	TEST_DAEMONS=1 $(BIN)/python -m pytest tests/test_icinga.py tests/test_director.py tests/test_nagios.py tests/test_fleet_icinga.py
+	TEST_DAEMONS=1 $(BIN)/python -m pytest tests/test_icinga.py tests/test_director.py tests/test_nagios.py tests/test_documented_states.py tests/test_fleet_icinga.py
 
 test-metrics: $(VENV)/.tools scrapers  ## test the metrics with node_exporter, Prometheus and promtool
 	TEST_DAEMONS=1 $(BIN)/python -m pytest tests/test_metrics.py tests/test_prometheus.py

@@ -51,18 +51,12 @@ LARGEST_HISTORY = 128 << 10  # history of a drive; 3 kB are usual
 LARGEST_HISTORIES = 3 << 20  # histories of all drives: 1 s of CPU, 50 MB of RAM
 # from a child process: 200 groups of 24 members take 0.5 MB
 LARGEST_SENT = 16 << 20
-# the newest logs of a drive: 3 s of CPU; smartd needs 800 days to write this
-LARGEST_SMARTD_LOGS = 12 << 20
-# compressed logs of a drive, unpacked: ten years of rotated logs
-LARGEST_UNPACKED_LOGS = 48 << 20
-LARGEST_DOCUMENT = 16 << 20  # triage --json of another host; 24 drives take 0.1 MB
-LARGEST_FLEET = 256 << 20  # fleet --json; 1,000 hosts of 24 drives take 0.1 GB
-LARGEST_SERVICE_LIST = 32 << 20  # from Icinga: 200,000 services
+LARGEST_DOCUMENT = 4 << 20  # triage --json of another host; 24 drives take 0.1 MB
+LARGEST_SERVICE_LIST = 4 << 20  # from Icinga: 25,000 services
 # from Icinga for one service; the plugin prints at most 65,000 bytes
 LARGEST_ANSWER = 1 << 20
 # for each further service; 20,000 bytes are usual for 24 drives
 LARGEST_NEXT_ANSWER = 64 << 10
-LARGEST_PARSED = 192 << 20  # objects parsed from one text of another host
 LARGEST_ROW = 32 << 10  # one drive of a fleet; 600 bytes are usual
 LARGEST_TABLE = 64 << 20  # all drives of a fleet's table or page
 # LONGEST_: characters, or digits of a number
@@ -73,7 +67,6 @@ LONGEST_GIVEN_NAME = 200
 # name of a drive in the name of a lock; file systems allow 255 bytes
 LONGEST_DRIVE_NAME = 120
 # model, serial number, firmware of another host; the standards allow 40
-LONGEST_IDENTITY = 80
 LONGEST_SIGNATURE = 80  # who acknowledged a value, as in the schema of limits
 # host or service. Source: Icinga 2, name1 and name2 of icinga_objects
 LONGEST_SERVICE_NAME = 255
@@ -82,7 +75,6 @@ LONGEST_LINE = 400  # line of a report; smartctl never prints a longer line
 LONGEST_PASTED_LINE = 16_000
 LONGEST_SEARCHED_LINE = 300  # line of an error message that is searched
 LONGEST_EXAMINED = 8192  # searched text of all error messages of one call
-LONGEST_SMARTD_LINE = 1 << 16  # 255 attributes of 32 bytes take an eighth of this
 # output of a RAID controller's tool; 240 drives take one million characters
 LONGEST_TOOL_OUTPUT = 4_000_000
 LONGEST_NAME_IN_LINE = 40  # of a drive, in the first line; then its serial number is shorter
@@ -121,8 +113,6 @@ MOST_RESULTS = 2048
 MOST_SEARCHED_LINES = 200  # lines of an error message that are searched
 # lines of an error message; a longer file must have smartctl's banner
 MOST_FAILED_LINES = 50
-# logs of a drive: 400 days of daily rotation, and a copy of each
-MOST_SMARTD_LOGS = 1000
 MOST_CONTROLLERS = 16  # controllers for which a vendor's tool is run
 MOST_MEMBERS, MOST_MOUNT_POINTS = 1024, 8  # members of one group, mount points of one device
 # files and commands of a daemon's configuration, examined by doctor

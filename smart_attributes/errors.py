@@ -30,12 +30,6 @@ class Coded(str):
         made.code, made.fields = code, fields
         return made
 
-    def is_about_the_same(self, second: Coded) -> bool:
-        """Return whether both sentences report the same fact about the same subject, even if
-        their wording differs.
-        """
-        return (self.code, self.fields) == (second.code, second.fields)
-
 
 NOTHING = Coded('', '')
 
@@ -113,7 +107,7 @@ class UsageError(SmartError, code='usage-error'):
     """The command line is invalid."""
 
 
-class DataError(SmartError, code='site-file-mistake'):
+class DataError(SmartError, code='configuration-error'):
     """A data file (attributes, thresholds) does not match its schema."""
 
 
@@ -183,7 +177,7 @@ class DriveIsNoDrive(DriveError, code='not-a-drive'):
     """The device has no SMART: a RAID volume, an iSCSI target or an optical drive."""
 
 
-class FormulaError(SmartError, code='site-file-mistake'):
+class FormulaError(SmartError, code='configuration-error'):
     """A `from` formula in the database does not follow the grammar."""
 
 

@@ -474,28 +474,8 @@ class Item(NamedTuple):
     # what the other findings need, most urgent first, unless the action includes it
     also: tuple[Further, ...] = ()
     more: int = 0  # findings that `reason` does not name
-
-
-class Grown(NamedTuple):
-    """A drive's counter that has increased or was reset since a person last looked."""
-
-    drive: str  # its name in all outputs
-    metric: str
-    before: float  # base unit
-    after: float
-    noticed: float  # time of the last increase seen, seconds since 1970
-    said: str  # "crc_errors grew by 14 in 30 d (212 to 226), 3 d ago"
-
-
-class Lately(NamedTuple):
-    """The changes in the history since the last time a person looked."""
-
-    since: float  # seconds since 1970
-    grew: tuple[Grown, ...] = ()
-    came: tuple[Coded, ...] = ()  # drives that are new here
-    went: tuple[Coded, ...] = ()  # drives that were replaced, moved or are gone
-    unknown: str = ''  # the part of that time that is not recorded
-    fell: tuple[Grown, ...] = ()  # counters that were reset
+    # the reason is why the drive was not read, and continues after its name: "cannot be opened"
+    is_unread: bool = False
 
 
 class LastFinding(NamedTuple):

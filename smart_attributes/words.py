@@ -116,15 +116,16 @@ def nearest(word: str, words: Iterable[str], alike: float = 0.6) -> str:
     """Return "did you mean …?" with the most similar of *words*; '' if none is similar. alike:
     cutoff, 0 to 1.
     """
+    near = closest(word, words, alike)
+    return f'did you mean {near}?' if near else ''
+
+
+def closest(word: str, words: Iterable[str], alike: float) -> str:
+    """Return the most similar of *words*; '' if none is similar. alike: cutoff, 0 to 1."""
     import difflib  # costs 2 ms
 
-    near = difflib.get_close_matches(
-        word.lower(),
-        words,
-        1,
-        alike,
-    )
-    return f'did you mean {near[0]}?' if near else ''
+    near = difflib.get_close_matches(word.lower(), words, 1, alike)
+    return near[0] if near else ''
 
 
 def none_of(word: str, words: Sequence[str]) -> str:

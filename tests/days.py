@@ -28,8 +28,6 @@ HOUR, DAY = 3600, 86_400
 _SETUP = """
 import sys, time
 time.time = lambda: {now!r}
-from smart_attributes.history import smartd_log
-smartd_log.FOLDER = {logs!r}
 from smart_attributes.reading import addresses
 addresses.SLOTS = {slots!r}
 """
@@ -55,16 +53,14 @@ ROWS = {
 def command_at(
     now: float,
     *words: str,
-    logs: str = '/nonexistent',
     root: Path = ROOT,
     slots: str = '/nonexistent',
 ) -> list[str]:
-    """Return the command line of the program at a time. logs: smartd's folder. root: that of the
-    program.
+    """Return the command line of the program at a time. root: that of the program.
 
     slots: the folder with udev's names of sockets.
     """
-    setup = _SETUP.format(now=now, logs=logs, slots=slots)
+    setup = _SETUP.format(now=now, slots=slots)
     return [sys.executable, '-I', '-c', _AT.format(root=str(root), setup=setup), *words]
 
 
@@ -81,7 +77,6 @@ def environment() -> dict[str, str]:
 def run_at(
     now: float,
     *words: str,
-    logs: str = '/nonexistent',
     slots: str = '/nonexistent',
     setup: str = '',
 ) -> Result:
@@ -91,7 +86,7 @@ def run_at(
             words,
             str(Path.cwd()),
             environment(),
-            _SETUP.format(now=now, logs=logs, slots=slots) + setup,
+            _SETUP.format(now=now, slots=slots) + setup,
         )
     )
     return Result(code, output.decode())
@@ -185,8 +180,6 @@ class Machine:
     def __init__(self, folder: Path) -> None:
         self.folder, self.state = folder, folder / 'state'
         self.state.mkdir()
-        self.logs = folder / 'smartmontools'  # smartd's
-        self.logs.mkdir()
         self.config = folder / 'config'
         self.config.mkdir()
         self.slots = folder / 'by-path'
@@ -204,18 +197,6 @@ class Machine:
     def holds(self, **drives: dict[str, Any]) -> None:
         """Put drives at addresses: sda=disk()."""
         self._drives = {f'/dev/{name}': said for name, said in drives.items()}
-
-    def logged(self, serial: str, moment: float, **raw: int) -> None:
-        """Let smartd have noted raw numbers of a disk: a199=3."""
-        stamp = time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(moment))
-        with open(
-            self.logs / f'attrlog.ACME_HD4000-{serial}.ata.csv', 'a', encoding='ascii'
-        ) as file:
-            file.write(
-                f'{stamp};'
-                + ''.join(f'\t{name[1:]};100;{number};' for name, number in raw.items())
-                + '\n'
-            )
 
     def check(self, now: float, *options: str) -> Result:
         """Run a check at a time, over all addresses that hold a drive unless *options* say
@@ -241,7 +222,6 @@ class Machine:
             now,
             *command,
             *self.words(*words),
-            logs=str(self.logs),
             slots=str(self.slots),
             setup=self.setup,
         )

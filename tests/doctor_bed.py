@@ -10,6 +10,7 @@ import json
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from fake_smartctl import FakeSmartctl
 
 from smart_attributes.reading.smartctl_calls import SCAN, read_arguments
 
-PROGRAMS = ('unshare', 'nsenter', 'ip', 'make', 'sudo', 'icinga2', 'nagios4', 'nrpe')
+PROGRAMS = ('unshare', 'nsenter', 'ip', 'make', 'sudo', 'curl', 'jq', 'icinga2', 'nagios4', 'nrpe')
 DRIVES = {'/dev/sda': 'intel-s3500-healthy', '/dev/sdb': 'micron-5200-healthy'}
 ENVIRONMENT = ('PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'LC_ALL=C', 'HOME=/root', f'CLONE={ROOT}')
 PLUGIN = '/usr/lib/nagios/plugins/check_smart_attributes'
@@ -98,11 +99,16 @@ class Bed:
         """Install everything; all is well afterwards."""
         for name in TOOLS:
             self.run(f'install -m 755 {ROOT}/tests/bed/{name} /usr/bin/{name}')
+        self.has({path: drive(report) for path, report in DRIVES.items()})
+        self.run(f'sh {ROOT}/tests/bed/install')
+
+    def has(self, reports: Mapping[str, str | bytes]) -> None:
+        """Give it the drives of these paths, with what smartctl says about them."""
         fake = FakeSmartctl(self.folder / 'fake')
-        for path, report in DRIVES.items():
-            fake.answers(read_arguments(path), drive(report))
+        for path, report in reports.items():
+            fake.answers(read_arguments(path), report)
         fake.answers(read_arguments('/dev/sdz'), ABSENT.replace('/dev/sdd', '/dev/sdz'), 2)
-        devices = [{'name': path, 'type': 'scsi'} for path in DRIVES]
+        devices = [{'name': path, 'type': 'scsi'} for path in reports]
         found = {'smartctl': {'argv': ['smartctl', *SCAN], 'exit_status': 0}, 'devices': devices}
         fake.answers(SCAN, json.dumps(found))
         fake.answers(
@@ -112,9 +118,8 @@ class Bed:
         self.run('mkdir -p /usr/lib/fake')
         for path in fake.folder.glob('output-*'):
             self.write(f'/usr/lib/fake/{path.name}', path.read_text(), 0o644)
-        self.run('rm /usr/sbin/smartctl')
+        self.run('rm -f /usr/sbin/smartctl')
         self.write('/usr/sbin/smartctl', script.replace(str(fake.folder), '/usr/lib/fake'), 0o755)
-        self.run(f'sh {ROOT}/tests/bed/install')
 
     def write(self, path: str, text: str, mode: int = 0o644) -> None:
         command = ['sh', '-ec', f'umask 077; cat >"$0"; chmod {mode:o} "$0"', path]
@@ -139,10 +144,13 @@ class Bed:
         """Restart a daemon; it does not start with a configuration that it refuses."""
         self.run(f'systemctl restart {UNITS[daemon]}', is_checked=False)
 
-    def state(self, daemon: str) -> tuple[int, str]:
-        """Return the state and the output of the check of a daemon that runs."""
+    def state(self, daemon: str, service: str = '') -> tuple[int, str]:
+        """Return the state and the output of the check of a daemon that runs.
+
+        service: for Nagios, HOST;SERVICE if it is not that of tests/bed/install
+        """
         if daemon != 'nrpe':
-            code, _, output = self.run(f'{daemon}-state').stdout.partition(' ')
+            code, _, output = self.run(f"{daemon}-state '{service}'").stdout.partition(' ')
             return int(code or 3), output
         done = self.run('nrpe-state', is_checked=False)
         return done.returncode, done.stdout.strip()

@@ -199,7 +199,7 @@ def disagreements(outputs: Outputs) -> list[Fault]:
             or f'smart_drive_state{{device="{name}"}} {number}' in outputs.metrics,
             'action of check': not is_alert
             or f'[{drive["action"]}] {to_do}' in text
-            or drive['action'] in ('read', 'search'),
+            or drive['action'] in ('investigate', 'search'),
             'action of triage': drive['action'] == 'nothing'
             or re.search(
                 rf'^  (?:.*, )?{re.escape(name)}(?: \(.*\))?(?:, .*?)?: {re.escape(to_do)}',

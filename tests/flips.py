@@ -27,13 +27,12 @@ class Age(NamedTuple):
     """A history: when checks wrote it."""
 
     hours: Sequence[int]  # before NOW
-    days_of_log: int = 0  # imported from smartd
 
 
 AGES: dict[str, Age] = {
     'one check': Age([1]),
     'three checks': Age([3, 2, 1]),
-    'many days': Age(range(12, 0, -1), days_of_log=120),
+    'many days': Age([day * 24 for day in range(12, 0, -1)]),
 }
 
 
@@ -52,13 +51,6 @@ class Flips:
 
     def _made(self, name: str, age: Age) -> tuple[str, ...]:
         """Write a history and keep it; return what the next checks say."""
-        for day in range(age.days_of_log, 0, -1):
-            self._machine.logged(
-                'SERIAL00', NOW - day * DAY, a9=20_000 - 24 * day, a199=212 - day // 20
-            )
-        self._holds(0)
-        if age.days_of_log:
-            self._machine.run(NOW - 2 * DAY, 'history', '--import', '-d', '/dev/sda')
         for place, hours in enumerate(age.hours):
             self._holds(place)
             self._machine.check(NOW - hours * HOUR)

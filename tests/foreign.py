@@ -29,7 +29,7 @@ from test_fleet_answers import service, told
 from test_history_store import DRIVE, START, check
 
 from smart_attributes import alarm
-from smart_attributes.check import judging
+from smart_attributes.check import farm_answers, judging
 from smart_attributes.constants import DAY, MOST_RESULTS
 from smart_attributes.devtools import sources
 from smart_attributes.errors import SmartError
@@ -37,7 +37,6 @@ from smart_attributes.fleet import icinga, services, summary, table, triage_docu
 from smart_attributes.fleet.plugin_output import FleetDrive
 from smart_attributes.fleet.plugin_output import Reader as FleetReader
 from smart_attributes.fleet.table import Kept, in_page
-from smart_attributes.history import smartd_log
 from smart_attributes.knowledge import (
     acknowledgements,
     drive_database,
@@ -50,7 +49,6 @@ from smart_attributes.output.page_drives import is_urgent
 from smart_attributes.reading import (
     addresses,
     farm,
-    farm_answers,
     json_report,
     nvme_log,
     scans,
@@ -444,11 +442,6 @@ def read_history(data: bytes) -> None:
     assert not again.not_written and not again.damage, 'what was written once can be written again'
 
 
-def read_smartd_log(data: bytes) -> None:
-    """A log of smartd."""
-    smartd_log.read([_written('attrlog.X-Y.ata.csv', data)], START)
-
-
 # --- words and answers -----------------------------------------------------------------------
 
 
@@ -489,7 +482,8 @@ def _told_of_fleet(drives: Callable[[FleetReader], Iterable[FleetDrive]]) -> Non
 
 def read_triage(data: bytes) -> None:
     """A document of triage --json."""
-    for document in triage_documents.read(_written('triage.json', data)) or ():
+    document = triage_documents.read(_written('triage.json', data))
+    if document:
         _told_of_fleet(partial(triage_documents.drives, document, now=START))
 
 
@@ -664,10 +658,6 @@ def seeds() -> dict[str, list[bytes]]:
         'history': [b'\0\0\x10\xff', b''],
         'triage': [json.dumps(each).encode() for each in (triage,)],
         'icinga': [told(service('X'))],
-        'smartd_log': [
-            b'2026-11-18 00:15:32;\t5;100;0;\t9;95;22184;\n',
-            b'2026-11-18 00:15:32;\tread-total-unc-errors;0;\ttemperature;46;\n',
-        ],
         'address': [
             b'/dev/sda',
             b'sat+megaraid,[0-7,16]@/dev/bus/0',

@@ -34,12 +34,11 @@ HANGS = 20
 # What guides atheris, of each reader; of the others smart_attributes.reading does. What is not
 # watched is fast.
 WATCHED: Mapping[str, tuple[str, ...]] = {
-    'farm': ('reading.farm', 'reading.farm_answers'),
+    'farm': ('reading.farm', 'check.farm_answers'),
     'entries': ('knowledge',),
     'limits': ('knowledge',),
     'acknowledged': ('knowledge',),
     'history': ('history',),
-    'smartd_log': ('history',),
     'triage': ('fleet',),
     'icinga': ('fleet', 'output', 'knowledge.nagios'),
     '1_6': ('v1_6',),

@@ -19,11 +19,10 @@ from unittest import mock
 from simulator import Machine, names, read
 from simulator.descriptions import Description
 
-from smart_attributes.check import inventory, verdicts
+from smart_attributes.check import inventory, same_drive, verdicts
 from smart_attributes.check.survey import Survey, survey
 from smart_attributes.commands.table import understood
 from smart_attributes.model import Read, Report, State
-from smart_attributes.reading import same_drive
 from smart_attributes.reading.processes import Runner
 
 DRIVES = {name: read(name) for name in names() if 'volume' not in name}

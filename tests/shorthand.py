@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from smart_attributes.fleet.plugin_output import serials_in
 from smart_attributes.knowledge import severity
 from smart_attributes.model import State
 from smart_attributes.output.json_document import OF_STATUS, STATUS
@@ -41,7 +40,7 @@ def notes(texts: Any) -> list[Json]:
 
 
 def _note(text: str) -> Json:
-    return {'code': code_of(text), 'text': text, 'serial': next(iter(serials_in(text)), None)}
+    return {'code': code_of(text), 'text': text, 'serial': _serial_in(text)}
 
 
 def drive(given: Json) -> Json:
@@ -55,7 +54,7 @@ def drive(given: Json) -> Json:
     said = notes(given.get('notes'))
     if isinstance(said, list):
         said = [{**each, 'code': code} if code and each['text'] == why else each for each in said]
-    seen = {'last_seen': {'serial': next(iter(serials_in(words)), None)}}
+    seen = {'last_seen': {'serial': _serial_in(words)}}
     return {**seen, **given, 'code': code, 'notes': said, 'findings': _findings(given)}
 
 
@@ -111,3 +110,11 @@ def document(given: Json) -> Json:
         'drives': [drive(each) for each in drives] if isinstance(drives, list) else drives,
         **({'notes': notes(given['notes'])} if 'notes' in given else {}),
     }
+
+
+_SERIAL = re.compile(r'acknowledge --gone (.+?)(?:; |$)|last seen there: .*?\(serial (.+?)\), ')
+
+
+def _serial_in(words: str) -> str | None:
+    found = _SERIAL.search(words)
+    return found and (found[1] or found[2])

@@ -851,10 +851,9 @@ def no_history(scene: Scene) -> None:
 def damaged_history(scene: Scene) -> None:
     """Each drive has a file of its own, so the other drives are not affected. The plugin renames the
     damaged file and continues with the former version of the file, which lacks the readings of one
-    check. If there is no former version, earlier increases of this drive cannot be detected;
-    recover readings from smartd's logs: `check_smart_attributes history --import`. The check is
-    WARNING for seven days. Check the disk with the state directory: a file is never damaged by a
-    killed check or a power failure alone.
+    check. If there is no former version, earlier increases of this drive cannot be detected. The
+    check is WARNING for seven days. Check the disk with the state directory: a file is never
+    damaged by a killed check or a power failure alone.
     """
     scene.put('/dev/sda', WELL)
     scene.check(2 * HOUR)

@@ -252,10 +252,6 @@ class Checkout(NamedTuple):
         (self.folder / 'tests' / 'samples' / 'acme.json').write_text(json.dumps(of_samples))
         (self.folder / 'tests' / 'models.csv').write_text(models)
 
-    def write_evidence(self, evidence: object) -> None:
-        """Write what measure counted."""
-        (self.folder / 'tests' / 'evidence.json').write_text(json.dumps(evidence))
-
 
 def formatted(data: Json) -> str:
     """Return data as the usual layout has it, or plainly where it is too wrong for that."""

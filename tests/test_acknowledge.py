@@ -93,9 +93,9 @@ def test_a_whole_machine_is_accepted_as_it_was_found(machine):
     [
         # replace now: more sectors pending than disks survive
         {'a197': 100},
-        # order a replacement, copy the data first
+        # copy the data now, and order a replacement
         {'a197': 16},
-        # look at the cooling; also order a replacement, copy the data first
+        # check the cooling; also copy the data now, and order a replacement
         {'a197': 16, 'a194': 75},
     ],
 )

@@ -198,7 +198,9 @@ def disagreements(survey: Surveyed) -> list[str]:
         {
             name: (
                 told[0],
-                told[1] if told[0] not in ('read', 'search') else unread(told, document, name),
+                told[1]
+                if told[0] not in ('investigate', 'search')
+                else unread(told, document, name),
                 *told[2:],
             )
             for name, told in read.items()
@@ -264,7 +266,7 @@ def disagreements(survey: Surveyed) -> list[str]:
         same('explain also', f'Also: {"; ".join(also)}.' in head, bool(also))
         rest = ''.join(f'.*; also {re.escape(each)}' for each in also)
         row = re.compile(
-            rf'^  (?:.*, )?{told.drive}(?: \(.*\))?(?:, .*?)?: {re.escape(told.to_do)}: {rest}',
+            rf'^  (?:.*, )?{told.drive}(?: \(.*\))?(?:, .*?)?(?:: | .*; ){re.escape(told.to_do)}.*{rest}',
             re.MULTILINE,
         )
         same('triage', told in todo and row.search(lines) is None, False)

@@ -17,13 +17,12 @@ from test_plugin_lines import recorded, simulated  # noqa: F401  fixtures
 
 from smart_attributes import errors, main
 from smart_attributes.alarm import TimeIsOver
-from smart_attributes.doctor.sudo_reports import REASONS
-from smart_attributes.errors import Coded
-from smart_attributes.fleet import plugin_output, services
+from smart_attributes.fleet import services
 from smart_attributes.model import Device, Identity, State, Verdict
 from smart_attributes.output import codes, plugin
 from smart_attributes.reading.failure_causes import CAUSES
 from smart_attributes.reading.failure_reasons import diagnose
+from smart_attributes.sudo.reports import REASONS
 from smart_attributes.words import coded
 from smart_attributes.work.statements import findings
 
@@ -96,7 +95,6 @@ def test_each_code_in_the_list_is_used():
     }
     constants.update(cause.code for cause in CAUSES)
     constants.update(code for _, code in REASONS)
-    constants.update(code for code, _ in plugin_output._PATTERNS)
     constants.update(services.REMARKS)
 
     assert {*codes.BY_NAME, *codes.DOCTOR} - constants == set()
@@ -190,18 +188,6 @@ def test_a_group_of_the_file_becomes_codes(entry, expected, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    'one, other, is_same',
-    [
-        (Coded('drive-gone', 'x', serial='1'), Coded('drive-gone', 'y', serial='1'), True),
-        (Coded('drive-gone', 'x', serial='1'), Coded('drive-gone', 'x', serial='2'), False),
-        (Coded('drive-gone', 'x'), Coded('drive-new', 'x'), False),
-    ],
-)
-def test_sentences_are_compared_by_code_and_fields(one, other, is_same):
-    assert one.is_about_the_same(other) is is_same
-
-
-@pytest.mark.parametrize(
     'error, code',
     [
         (errors.UsageError('x'), 'usage-error'),
@@ -236,10 +222,10 @@ def test_the_line_of_an_unread_drive_has_its_code_in_brackets_and_gives_it_back(
 
     text = plugin.written(line)
 
-    assert text == 'UNKNOWN   sda  -  [no-permission] is shut; [read] look  -'
+    assert text == 'UNKNOWN   sda  -  [no-permission] is shut; [investigate] look  -'
     [found] = services.plugin_text(f'SMART UNKNOWN - x\n{text}\n').lines
     assert found == line
-    assert (found.findings, found.findings.code) == ('is shut; [read] look', 'no-permission')
+    assert (found.findings, found.findings.code) == ('is shut; [investigate] look', 'no-permission')
 
 
 def test_a_drive_in_standby_that_is_ok_has_no_brackets():

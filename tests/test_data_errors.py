@@ -118,7 +118,7 @@ IN_ENTRIES = {
         [
             (
                 ('sets', 'own'),
-                'set own, attribute 5, wear: there is no such metric; did you mean endurance_used?',
+                'set own, attribute 5, wear: there is no such metric; doc/reference/metrics.md',
             ),
             (('entries', 0), 'mine: uses "own", but that set has a mistake'),
         ],

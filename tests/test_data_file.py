@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 
 import abilities
 import pytest
@@ -192,58 +191,10 @@ def test_root_refuses_a_file_of_others_in_a_folder_like_tmp(site):
 
 
 TEXTS = [
-    ('{"entries": [}', 'site.json: line 1, column 14: a value is expected here: '),
-    (
-        '{"entries": []\n "documents": {}}',
-        'site.json: line 1, column 15: a comma is missing here, or a closing bracket',
-    ),
-    (
-        '{"entries": [1,\n 2,\n]}',
-        'site.json: line 2, column 3: nothing follows this comma; remove it',
-    ),
-    (
-        '{"entries": [],\n}',
-        'site.json: line 1, column 15: nothing follows this comma; remove it',
-    ),
-    ('{"entries": [', 'site.json: line 1, column 14: the text ends here; a } or ] is missing'),
-    (
-        '{"entries": [] // mine\n}',
-        'site.json: line 1, column 16: JSON has no comments; write "comment": "..." instead',
-    ),
-    (
-        "{'entries': []}",
-        'site.json: line 1, column 2: a text needs double quotes, not single ones',
-    ),
-    (
-        '{entries: []}',
-        'site.json: line 1, column 2: a key is expected here, between double quotes',
-    ),
-    (
-        '{"entries" []}',
-        'site.json: line 1, column 12: a colon is missing here, between key and value',
-    ),
-    (
-        r'{"a": "X1\.[0-9]"}',
-        r'site.json: line 1, column 10: a backslash is written twice in JSON: "\\." for \.',
-    ),
-    (
-        '{"a": "X1\n}',
-        'site.json: line 1, column 10: the closing double quote is missing on this line',
-    ),
-    (
-        '{"a": "X1',
-        'site.json: line 1, column 7: the closing double quote of this text is missing',
-    ),
-    (
-        '{"a": 1}}',
-        'site.json: line 1, column 9: the data ends before this; remove the rest, or an extra '
-        'closing bracket',
-    ),
-    (' \n', 'site.json: line 1, column 1: the file is empty; give a JSON file'),
-    (
-        '\n{"entries": [],\n\n "documents" {}}',
-        'site.json: line 4, column 14: a colon is missing here',
-    ),
+    ('{"entries": [}', 'site.json is not valid JSON: line 1, column 14: '),
+    ('{"entries": []\n "documents": {}}', 'site.json is not valid JSON: line 2, column 2: '),
+    ('\n{"entries": [],\n\n "documents" {}}', 'site.json is not valid JSON: line 4, column 14: '),
+    (' \n', 'site.json is not valid JSON: line 2, column 1: '),
     ('{"entries": NaN}', 'site.json is not valid JSON: NaN is not a number in JSON'),
     ('[' * 100_000, 'site.json is not valid JSON: it is nested too deeply'),
     (
@@ -254,19 +205,9 @@ TEXTS = [
     ('{"a": 1e999}', 'site.json is not valid JSON: the number 1e999 is too large'),
     ('{"a": -1e999}', 'site.json is not valid JSON: the number -1e999 is too large'),
     # JSON keeps the last one silently, and the first was meant just as much.
-    ('{"entries": [], "entries": []}', 'site.json: "entries" is here twice; keep one'),
     (
-        '{"entries": [{"family": "ACME X1", "attributes": {"5": {"name": "a"}, "5": {"name": "b"}}}]}',
-        'site.json: ACME X1, attributes: "5" is here twice; keep one',
-    ),
-    (
-        '{"entries": [{"family": "A", "attributes": {"233": {"readings": {"endurance_used": '
-        '{"from": "raw", "from": "value"}}}}}]}',
-        'site.json: A, attribute 233, endurance_used: "from" is here twice; keep one',
-    ),
-    (
-        '{"sets": {"a": {"b": 1, "b": 2}}, "sets": {}, "entries": []}',
-        'site.json: "sets" is here twice; keep one',
+        '{"entries": [], "entries": []}',
+        'site.json is not valid JSON: an object has the key "entries" twice; keep one',
     ),
 ]
 
@@ -279,38 +220,6 @@ def test_what_is_no_json_is_refused_with_line_and_column(text, sentence):
     assert refusal(text).startswith(sentence)
 
 
-def test_doubled_keys_are_found_in_one_walk():
-    """A hundred thousand of them took half a minute."""
-    text = '{' + ', '.join(f'"k{number % 50000}": 1' for number in range(100_000)) + '}'
-
-    before = time.process_time()
-    _, sentences = data_file.parse(text, 'site.json')
-
-    assert len(sentences) == 50000
-    assert time.process_time() - before < 5
-
-
-def test_a_doubled_key_deep_in_a_file_is_found():
-    """A walk of one call for each step would end before the parser does."""
-    text = '[' * 900 + '{"a": 1, "a": 2}' + ']' * 900
-
-    assert data_file.parse(text, 'site.json')[1][0].endswith('keep one')
-
-
 def test_a_number_of_forty_digits_is_taken():
     """No drive has a longer one."""
-    assert data_file.parse('1' * 40, 'site.json')[0] == int('1' * 40)
-
-
-def test_an_error_without_words_of_ours_is_said_in_those_of_python():
-    assert refusal('{"a": "\\u12"}').endswith('the JSON there')
-
-
-@pytest.mark.parametrize(
-    ('within', 'place'), [('', 'item 1: '), ('samples', 'sample 1, ACME X1: ')]
-)
-def test_a_key_that_stands_twice_is_named_by_what_the_list_is(within, place):
-    """A file of samples is a list without a name."""
-    text = '[{"family": "ACME X1", "model": "a", "model": "b"}]'
-
-    assert data_file.parse(text, 'acme.json', within)[1][0].startswith(f'acme.json: {place}"model"')
+    assert data_file.parse('1' * 40, 'site.json') == int('1' * 40)

@@ -147,7 +147,7 @@ def test_a_check_adds_one_clause_behind_an_alert(machine):
     )
     ordered = severity.worst_first(survey.cases)
 
-    assert ', md0 has its data on other members, too; ' in plugin.first_line(ordered, '', '')
+    assert ', because md0 has the data on other drives, too; ' in plugin.first_line(ordered, '', '')
     assert [plugin.clause(each) for each in ordered] == [f'[replace-next] {REBUILT}', '', '']
     assert f'; [replace-next] {REBUILT}; [replace] ' in plugin.line(ordered[0]).findings
 

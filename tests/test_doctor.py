@@ -28,15 +28,16 @@ from simulator import Machine, why_not
 
 from smart_attributes import access, failures
 from smart_attributes.command_line.options import Options
-from smart_attributes.doctor import drives, history_state, start, sudo_reports, sudo_rule
+from smart_attributes.doctor import drives, history_state, start, sudo_rule
+from smart_attributes.doctor.held_drives import held
 from smart_attributes.model import Answer, HowRead
 from smart_attributes.output.doctor_findings import Paste
 from smart_attributes.reading import sudoers
 from smart_attributes.reading.drive_locks import Earlier, Waiting
 from smart_attributes.reading.processes import Runner
-from smart_attributes.reading.sudo_listing import SudoersEntry, denial, entries_of
-from smart_attributes.reading.system import held
 from smart_attributes.state_directory import Unusable
+from smart_attributes.sudo import reports as sudo_reports
+from smart_attributes.sudo.listing import SudoersEntry, denial, entries_of
 
 pytestmark = pytest.mark.xdist_group('sudo')
 
@@ -962,7 +963,7 @@ def test_a_type_that_the_rule_wants_to_be_asked_for_is_asked_for(installed):
 
 def test_what_is_pasted_has_the_time_limit_that_was_tried(installed):
     """With -t 25 all was good, so that is what the check gets."""
-    assert ' -t 25\n' in installed.doctor('-t', '25').text
+    assert ' --timeout 25\n' in installed.doctor('-t', '25').text
 
 
 def test_serial_numbers_can_be_hidden(installed):
@@ -1051,7 +1052,7 @@ def test_pasted_lines_carry_what_the_check_needs():
     named = [f'megaraid,{slot}@/dev/bus/0' for slot in range(4)]
     icinga, _, nrpe = drives.pastes(named, '/opt/x/check', 25, ())
 
-    assert nrpe.text.endswith(' -d megaraid,0-3@/dev/bus/0 --expect 4 -t 25')
+    assert nrpe.text.endswith(' -d megaraid,0-3@/dev/bus/0 --expect 4 --timeout 25')
     assert 'vars.smart_attributes_timeout = "25"' in icinga.text
     assert 'vars.smart_attributes_expect = "4"' in icinga.text
     assert drives.pastes([], 'x', 55, ()) == []
@@ -1290,9 +1291,9 @@ vars.smart_attributes_state_dir = "/s\""""
 
 
 def test_pasted_lines_stand_below_the_name_of_their_place():
-    """Icinga knows no option but those that its command has; a dollar sign is doubled."""
-    more = ['-p', '/opt/smartctl', '--config', 'c d', '--state-dir', '/s', '--debug', 'x']
-    words = "-p /opt/smartctl --config 'c d' --state-dir /s --debug x -d /dev/sda -d '$x'"
+    """Icinga's variables have the long names of the options; a dollar sign is doubled."""
+    more = ['--path', '/opt/smartctl', '--config', 'c d', '--state-dir', '/s']
+    words = "--path /opt/smartctl --config 'c d' --state-dir /s -d /dev/sda -d '$x'"
 
     assert drives.pastes(['/dev/sda', '$x'], '/x', 55, more) == [
         Paste('icinga', 'Icinga, in the Host', ICINGA),

@@ -13,9 +13,9 @@ from smart_attributes.command_line.options import DataFiles, Options, Which
 from smart_attributes.daemons.checks import SHELL, DaemonCheck
 from smart_attributes.doctor import coverage
 from smart_attributes.doctor.coverage import Uses
+from smart_attributes.doctor.disks import disks
 from smart_attributes.errors import SmartError
 from smart_attributes.reading import addresses, smartctl_calls, system
-from smart_attributes.reading.system import disks
 
 NONE = Options(data=DataFiles('/nonexistent'))
 

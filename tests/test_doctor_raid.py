@@ -16,11 +16,11 @@ from simulator import Machine, read, why_not
 
 from smart_attributes.command_line.options import DataFiles, Options, Which
 from smart_attributes.doctor import raid
+from smart_attributes.doctor.disks import Disk
 from smart_attributes.model import Answer, Group, HowRead, Member
 from smart_attributes.output import codes
 from smart_attributes.output.doctor_findings import Finding
 from smart_attributes.reading import smartctl_calls, sudoers, system
-from smart_attributes.reading.system import Disk
 from smart_attributes.redundancy.block_devices import NO_STATUS
 
 needs_root = pytest.mark.skipif(

@@ -19,12 +19,13 @@ import pages
 import pytest
 from conftest import ROOT, drive_path, run
 
+from smart_attributes.check.selection import is_wanted, patterns
 from smart_attributes.commands import table
 from smart_attributes.knowledge import schema_errors, thresholds
 from smart_attributes.model import Identity, State
 from smart_attributes.output import codes
 from smart_attributes.reading import device_types, smartctl_calls, sudoers
-from smart_attributes.reading.addresses import is_wanted, parse, patterns
+from smart_attributes.reading.addresses import parse
 
 PAGE = ROOT / 'doc/check_smart_attributes.8'
 
@@ -69,6 +70,16 @@ def test_every_option_metric_state_and_command_is_in_the_man_page():
     assert [metric for metric in metrics if not re.search(rf'\b{metric} \(', text)] == []
     assert [state for state in State if f'{int(state)} {state.name}' not in text] == []
     assert [name for name in described.names()[1:] if f'attributes {name}' not in text] == []
+
+
+def test_every_condition_of_a_state_is_in_the_man_page():
+    """A condition on two lines once ended the list in the man page."""
+    text = (ROOT / 'doc/reference/states.md').read_text()
+    of_states = text.partition('## OK (')[2].partition('## Drives that were not read')[0]
+    conditions = [condition for _, _, listed in described.states() for condition in listed]
+
+    assert len(conditions) == of_states.count('\n- ')
+    assert all(condition.endswith('.') for condition in conditions)
 
 
 @pytest.mark.parametrize('name', [command.name for command in table.commands()])

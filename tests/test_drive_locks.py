@@ -22,7 +22,8 @@ from conftest import NOBODY, ROOT, drive, run, run_as_nobody
 from fake_smartctl import FakeSmartctl
 
 from smart_attributes import state_directory
-from smart_attributes.reading import drive_locks, smartctl_calls, system
+from smart_attributes.doctor import held_drives
+from smart_attributes.reading import drive_locks, smartctl_calls
 from smart_attributes.reading.drive_locks import Earlier, Waiting
 from smart_attributes.reading.processes import Runner
 from smart_attributes.reading.smartctl_calls import read_arguments
@@ -484,11 +485,11 @@ def test_doctor_looks_at_as_many_files_as_there_may_be_drives(fake, state, monke
     """Another user, or a program gone wrong, may fill the folder; it is said, with the command
     that empties it.
     """
-    monkeypatch.setattr(system, 'MOST_DRIVES', 2)
+    monkeypatch.setattr(held_drives, 'MOST_DRIVES', 2)
     waiting, crowded = Waiting(str(state)), []
     for name in 'abc':
         Path(waiting.path, name).touch()
-        crowded.append((list(system.held(waiting, 30)), waiting.is_crowded))
+        crowded.append((list(held_drives.held(waiting, 30)), waiting.is_crowded))
 
     assert crowded == [([], False), ([], False), ([], True)]
 
@@ -507,7 +508,7 @@ def test_doctor_names_only_a_process_that_is_the_smartctl_of_that_drive(fake, st
     number = process.pid if process else pid
     held = lock(fake, state, pid=number, age=long_ago())
 
-    [(what, earlier)] = system.held(Waiting(str(state)), 0.1)
+    [(what, earlier)] = held_drives.held(Waiting(str(state)), 0.1)
 
     os.close(held)
     if process:

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import json
-import shutil
 import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Result, drive_path, run
+from conftest import Result, run
 from days import disk
 from fake_smartctl import FakeSmartctl
 
 from smart_attributes.check import history_answers, named_drives
+from smart_attributes.check.drive_names import Named, Wanted, named
 from smart_attributes.check.history_access import Remembered
 from smart_attributes.check.settings import HistorySettings, RunSettings
 from smart_attributes.command_line.options import Which
 from smart_attributes.errors import DriveError, UsageError
 from smart_attributes.model import Device, Identity, Place, Read
 from smart_attributes.reading import addresses, system
-from smart_attributes.reading.drive_names import Named, Wanted, named
 from smart_attributes.reading.smartctl_calls import read_arguments
 from smart_attributes.words import clean
 
@@ -452,22 +451,3 @@ def test_links_and_bays_of_this_machine_are_names(tmp_path, monkeypatch):
     for word in ('slot 7', 'ata-ACME_X1_S0001', f'{socket.gethostname()}:slot 7'):
         asked = RunSettings(Which(names=(word,)))
         assert named_drives.selected(reads, (), asked, Remembered()) == (reads[:1], [])
-
-
-def test_a_name_on_two_hosts_is_a_question(tmp_path):
-    """HOST:DRIVE answers it."""
-    for host, model in (('web1', 'intel-s3500-healthy'), ('web2', 'micron-5200-healthy')):
-        (tmp_path / host).mkdir()
-        shutil.copy(drive_path(model), tmp_path / 'sda.json')
-        text = run('triage', '--report', str(tmp_path / 'sda.json'), '--json').text
-        (tmp_path / host / 'drives.json').write_text(text)
-    (tmp_path / 'sda.json').unlink()
-
-    done = run('fleet', str(tmp_path), '--drive', 'sda')
-    assert (done.code, done.first_line) == (
-        3,
-        'error: [usage-error] "sda" is the name of 2 drives; write '
-        'the address of one: web1:sda, web2:sda',
-    )
-    told = json.loads(run('fleet', str(tmp_path), '--drive', 'web2:sda', '--json').text)
-    assert [(each['host'], each['name']) for each in told['drives']] == [('web2', 'sda')]

@@ -393,36 +393,11 @@ def test_a_drive_that_is_gone_is_named_as_it_may_be(identity, hides_serial, late
     assert drive_tracking.news(gone, shown, True) == []
 
 
-def test_who_took_another_one_s_place_did_not_just_come():
+def test_who_took_another_one_s_place_has_replaced_it():
     """One of them is told of both."""
     replaced = known(DISK, met=[('/dev/sda', OTHER, Match())])
-    came = known(
-        DISK,
-        met=[('/dev/sda', DISK, Match(Record(1, DISK, 0, START))), ('/dev/sdb', OTHER, Match())],
-    )
-
-    assert drive_tracking.came(replaced, DAY, START - 9 * DAY) == []
-    [news] = drive_tracking.went(replaced, DAY)
+    [news] = drive_tracking.news(replaced, [], False)
     assert (news.code, news.fields['serial']) == ('drive-replaced', 'SERIAL01')
-    [news] = drive_tracking.came(came, DAY, START - 9 * DAY)
-    assert (news.code, news.fields['serial']) == ('drive-new', 'SERIAL02')
-
-
-def test_who_comes_to_a_place_that_was_left_long_ago_is_told_as_new():
-    """That another one went there is no news any more, and would tell nobody of this one."""
-    left = DrivePlace('/dev/sda', 1, START - 20 * DAY, START - 10 * DAY, is_scanned=True)
-    found = drive_tracking.found(
-        [left],
-        [Record(1, DISK, START - 20 * DAY, START - 10 * DAY)],
-        [('/dev/sda', OTHER, Match())],
-        {'/dev/sda': ''},
-        SCAN,
-        START,
-    )
-
-    assert drive_tracking.went(found, DAY) == []
-    [news] = drive_tracking.came(found, DAY, START - 30 * DAY)
-    assert news == 'ACME HD4000 SERIAL02 came to /dev/sda'
 
 
 def test_where_nobody_was_seen_nothing_is_said():

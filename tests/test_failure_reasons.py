@@ -84,7 +84,7 @@ WORDS = [
     (
         'ERROR: smartctl requires a device name as the final command-line argument.',
         DriveError,
-        'without a device',
+        'a wrapper changes',
     ),  # no device
     ('Device is in STANDBY mode, exit(2)', DriveAsleep, 'STANDBY'),  # asleep
     (
@@ -116,7 +116,7 @@ WORDS = [
     (
         OPEN.format('/dev/bus/0 [megaraid_disk_12]', 'INQUIRY failed'),
         DriveAbsent,
-        'empty slot',
+        'the slot is empty',
     ),  # slot megaraid
     ('megasas_cmd: Device 9 does not exist', DriveAbsent, 'empty slot'),  # slot megaraid no such id
     (
@@ -172,7 +172,7 @@ WORDS = [
     (
         OPEN.format('/dev/sdz', 'No such file or directory'),
         DriveAbsent,
-        'check the path',
+        'compare the path',
     ),  # absent file
     (OPEN.format('/dev/sdc', 'INQUIRY failed'), DriveError, 'INQUIRY failed'),  # no inquiry
     (OPEN.format('/dev/sdc', 'Connection timed out'), DriveError, 'timed out'),  # open timed out
@@ -538,7 +538,22 @@ def test_whatever_tells_something_is_judged(report, is_asked):
     assert content.emptiness(report, is_asked) is None
 
 
-RECORD = 'contains no SMART data: {}; record with smartctl -x'
+NO_DRIVE = (
+    'contains no SMART data: it describes no drive; '
+    'call smartctl -x PATH; smartctl --scan lists the paths'
+)
+NOT_ASKED = (
+    'contains no SMART data: smartctl was not asked for them; '
+    'call smartctl with -x, or at least with -i -H -A'
+)
+IDENTITY = (
+    'contains no SMART data: only the identity of the drive; '
+    'call smartctl with -x; a USB bridge or a RAID controller may need -d TYPE, too'
+)
+EMPTY = (
+    'contains no SMART data: it is empty, because smartctl printed nothing; '
+    'call smartctl -x PATH as root in a terminal, where it says why'
+)
 NOTHING = {'is_identified': False, 'complaint': ''}
 REMAINS = {'device_type': 'sat', 'is_identified': True, 'complaint': ''}
 
@@ -555,10 +570,7 @@ REASONS = [
     (
         without_data(**{**REMAINS, 'is_asked': False}),
         'report-without-data',
-        (
-            'contains no SMART data: smartctl was not asked for them; record with: smartctl -'
-            'x --json PATH'
-        ),
+        NOT_ASKED,
     ),
     (
         without_data(**{**REMAINS, 'complaint': 'x' * 300}),
@@ -572,23 +584,21 @@ REASONS = [
     (
         without_data(**NOTHING),
         'report-without-data',
-        ('contains no SMART data: it describes no drive; record with: smartctl -x --json PATH'),
+        (
+            'contains no SMART data: it describes no drive; call smartctl -x PATH; smart'
+            'ctl --scan lists the paths'
+        ),
     ),
+    (without_data(**NOTHING), 'report-without-data', NO_DRIVE),
     (
         without_data(**REMAINS),
         'report-without-data',
-        (
-            'contains no SMART data: only the identity of the drive; record with: smartctl -x'
-            ' --json PATH'
-        ),
+        IDENTITY,
     ),
     (
         without_data(**REMAINS, exit_status=1),
         'report-without-data',
-        (
-            'contains no SMART data: only the identity of the drive; record with: smartctl -x'
-            ' --json PATH'
-        ),
+        IDENTITY,
     ),
     (
         without_data(**REMAINS, exit_status=2),
@@ -632,18 +642,12 @@ REASONS = [
     (
         no_report('', None),
         'report-empty',
-        (
-            'contains no SMART data: it is empty, because smartctl printed nothing; record wi'
-            'th: smartctl -x --json PATH'
-        ),
+        EMPTY,
     ),
     (
         no_report(' \n', 0),
         'report-empty',
-        (
-            'contains no SMART data: it is empty, because smartctl printed nothing; record wi'
-            'th: smartctl -x --json PATH'
-        ),
+        EMPTY,
     ),
     (
         no_report('', 3),

@@ -17,7 +17,7 @@ from fake_smartctl import HANGS, FakeSmartctl
 from simulator import Machine, library, read, why_not
 
 from smart_attributes import state_directory
-from smart_attributes.check import further_logs, judging
+from smart_attributes.check import farm_answers, further_logs, judging
 from smart_attributes.check.rulebook import Site, judge_of
 from smart_attributes.check.settings import LogSettings
 from smart_attributes.command_line.options import Options
@@ -36,7 +36,7 @@ from smart_attributes.model import (
     State,
     Statistic,
 )
-from smart_attributes.reading import farm, farm_answers, smartctl_calls, text_report
+from smart_attributes.reading import farm, smartctl_calls, text_report
 
 HOUR = 3600
 as_root = pytest.mark.skipif(not abilities.IS_ROOT, reason='only root can give files away')

@@ -93,7 +93,7 @@ def test_a_fault_of_ours_in_one_drive_changes_nothing_about_another(
         assert any(
             line.startswith('UNKNOWN')
             and ' odd ' in line
-            and '; [read] please report this ' in line
+            and '; [investigate] please report this ' in line
             for line in text.splitlines()
         )
     if command == 'json':

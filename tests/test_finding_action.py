@@ -38,7 +38,7 @@ from smart_attributes.work import statements
 
 NOW = 1_795_348_800
 STATES = [State.CRITICAL, State.UNKNOWN, State.WARNING]  # worst first
-URGENCY = ['replace', 'read', 'order-copy', 'order', 'cable', 'firmware', 'cooling', 'watch']
+URGENCY = ['replace', 'investigate', 'order-copy', 'order', 'cable', 'firmware', 'cooling', 'watch']
 SAVES_DATA = ('replace', 'order-copy')
 CHEAP = ('cable', 'firmware', 'cooling')
 # A failure that the drive reports is told together with the data that it lost.
@@ -50,7 +50,7 @@ ABOUT_DATA = [name for name, metric in METRICS.items() if metric.concern == 'dat
 def needed(each: Judgement, risk: Risk | None) -> str:
     """Return the action that a finding alone needs."""
     if each.state is State.UNKNOWN:
-        return 'read'
+        return 'investigate'
     if each.remedy:
         return each.remedy
     if each.state is State.CRITICAL:
@@ -87,7 +87,7 @@ def wrong(verdict: Verdict) -> list[str]:
         'action': told.action == needed(first, risk),
         'first printed': line.startswith(statements.finding(first)),
         'printed': f'; [{told.action}] {told.to_do}' in line,
-        'reason': told.reason.startswith(first.words or statement(first.reading)),
+        'reason': told.reason.startswith((first.words or statement(first.reading)).rstrip(')')),
         'about data': first.reading.metric not in ABOUT_DATA or told.action not in CHEAP,
         'lost': all(
             code in codes or URGENCY.index(code) > URGENCY.index(told.action)

@@ -49,7 +49,7 @@ def test_who_why_and_action_are_looked_for_in_the_first_120_characters(text, dri
     [
         ('sda pending 2 (warning above 0); [copy] copy the data', '[copy] copy'),
         ('sda: update the firmware now; [firmware] update the firmware', 'update the firmware'),
-        ('sda pending 2; [watch] look again in a week; also [cable] look at the cable', ''),
+        ('sda pending 2; [watch] look again in a week; also [cable] check the cable', ''),
         ('sda pending 2, above 0; reallocated 2, above 1', ''),
         ("| 'sda_pending'=2;;;0; 'sda_pending'=2;;;0; 'sda_pending'=2;;;0;", ''),
     ],

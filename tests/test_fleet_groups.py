@@ -1,4 +1,4 @@
-"""Groups at risk in a fleet: from documents of any content, and from the lines that Icinga has."""
+"""What the groups on a drive mean for a fleet: from documents, and from the lines that Icinga has."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 from cases import case, of_uses, on
 from conftest import ROOT, run
-from test_hostile import WRONG
 
 from smart_attributes.errors import Coded
-from smart_attributes.fleet import replacement_order, services
-from smart_attributes.fleet.plugin_output import Origin, Reader, dated, split
-from smart_attributes.fleet.replacement_order import GroupsAtRisk, first_step
+from smart_attributes.fleet import services
+from smart_attributes.fleet.plugin_output import Origin, Reader, split
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import (
     Device,
@@ -29,7 +27,7 @@ from smart_attributes.model import (
 from smart_attributes.output import json_document, plugin
 from smart_attributes.output.plugin import Line
 from smart_attributes.redundancy import replacement
-from smart_attributes.redundancy.replacement import OF_CODE, Risk
+from smart_attributes.redundancy.replacement import OF_CODE
 from smart_attributes.work import actions, work_list
 
 NOW = time.time()
@@ -111,89 +109,6 @@ def saved(folder: Path, name: str, document: Any) -> None:
 # --- from documents -------------------------------------------------------------------------------
 
 
-def test_a_degraded_array_is_at_risk_and_says_what_comes_first():
-    [found] = replacement_order.of_document(made(), 'db1', None)
-
-    assert (found.risk, found.host) == (Risk.LAST, 'db1')
-    assert {key: each for key, each in found.facts.items() if key not in ('text', 'first')} == {
-        'host': 'db1',
-        'risk': 'last',
-        'id': 'md0',
-        'name': 'md0',
-        'level': 'raid5',
-        'used_as': ['/srv'],
-        'tolerates': 0,
-        'as_of': None,
-    }
-    assert found.facts['text'].startswith('md0 (raid5, /srv, sdb1 faulty), ')
-    assert (found.facts['first']['name'], found.facts['first']['label']) == ('sdb', 'next')
-    assert first_step(found.facts) == FIRST
-
-
-@pytest.mark.parametrize(
-    'label, said',
-    [
-        ('next', 'sda: replace it now'),
-        ('copy first', 'sda: copy first'),
-        ('wait', 'the reason'),
-        ('last good copy', 'the reason'),
-    ],
-)
-def test_the_first_step_is_an_action_or_its_reason(label, said):
-    step = {
-        'name': 'sda',
-        'label': label,
-        'code': 'x',
-        'why': 'the reason',
-        'to_do': said.partition(': ')[2],
-    }
-
-    assert first_step({'text': 'the group', 'first': step}) == said
-    assert (
-        first_step({'text': 'the reason', 'first': step})
-        == first_step({'text': 'x', 'first': None})
-        == ''
-    )
-
-
-def test_the_fleet_shows_groups_at_risk_first(tmp_path):
-    """In the table, in JSON and on the page, with the host."""
-    saved(tmp_path, 'db1', made())
-    saved(tmp_path, 'db2', made(groups=[]))
-    table, found = (
-        run('fleet', str(tmp_path)).text,
-        json.loads(run('fleet', '--json', str(tmp_path)).text),
-    )
-    run('fleet', str(tmp_path), '--html', str(tmp_path / 'page.html'))
-    page = (tmp_path / 'page.html').read_text().partition('<script')[0]
-
-    assert '\n\ngroups at risk:\n  db1  md0 (raid5, /srv, sdb1 faulty), ' in table
-    assert f'\n       first step: {FIRST}\n' in table
-    [only] = found['fleet']['groups_at_risk']
-    assert (only['host'], only['name'], only['first_step'], found['fleet']['group_count']) == (
-        'db1',
-        'md0',
-        FIRST,
-        1,
-    )
-    assert page.index('id="drives"') < page.index('>Groups at risk ') < page.index('id="models"')
-    for words in (
-        '<th scope="row">db1</th>',
-        '<td data-title="group">md0</td>',
-        '<td data-title="level">raid5</td>',
-        FIRST,
-    ):
-        assert words in page
-
-
-def test_a_fleet_without_groups_at_risk_does_not_mention_them(tmp_path):
-    saved(tmp_path, 'db1', made(groups=[], replace_order=[]))
-    run('fleet', str(tmp_path), '--html', str(tmp_path / 'page.html'))
-
-    assert 'at risk' not in run('fleet', str(tmp_path)).text
-    assert 'at risk' not in (tmp_path / 'page.html').read_text().partition('<script')[0]
-
-
 def test_what_depends_on_a_drive_and_its_replacement_come_through(tmp_path):
     document = made()
     saved(tmp_path, 'db1', document)
@@ -210,171 +125,6 @@ def test_what_depends_on_a_drive_and_its_replacement_come_through(tmp_path):
         } == {key: wanted.get(key) for key in ('depends', 'replacement', 'action', 'why')}
 
 
-def test_an_old_document_says_of_when_its_groups_are(tmp_path):
-    saved(tmp_path, 'db1', made(made=round(NOW) - 5 * 86400))
-
-    assert ' loss, as of ' in run('fleet', str(tmp_path)).text
-
-
-@pytest.mark.parametrize('wrong', WRONG, ids=repr)
-@pytest.mark.parametrize('key', ['groups', 'replace_order'])
-def test_groups_of_any_type_are_no_error(key, wrong):
-    for given in (wrong, [wrong] * 3):
-        assert isinstance(replacement_order.of_document({**made(), key: given}, 'db1', None), list)
-
-
-@pytest.mark.parametrize('wrong', WRONG, ids=repr)
-def test_a_group_and_a_step_may_hold_anything(wrong):
-    """In each of their values, one after the other."""
-    document = made()
-    for key in (*document['groups'][0], 'drives'):
-        [found] = replacement_order.of_document(
-            {
-                **document,
-                'groups': [
-                    {
-                        **document['groups'][0],
-                        'tolerates': -1,
-                        **({key: wrong} if key != 'tolerates' else {}),
-                    }
-                ],
-            },
-            'db1',
-            None,
-        )
-        assert found.risk is Risk.BEYOND
-        first_step(found.facts)
-    for key in document['groups'][0]['members'][0]:
-        members = [{**document['groups'][0]['members'][0], key: wrong}]
-        replacement_order.of_document(
-            {'groups': [{**document['groups'][0], 'members': members}]}, 'db1', None
-        )
-    for key in document['replace_order'][0]:
-        steps = [{**document['replace_order'][0], key: wrong}]
-        for found in replacement_order.of_document(
-            {**document, 'replace_order': steps}, 'db1', None
-        ):
-            first_step(found.facts)
-
-
-@pytest.mark.parametrize('tolerates', ['-1', -1e29, float('nan'), True, [], -0.5])
-def test_a_tolerance_that_is_no_count_is_not_known(tolerates):
-    document = made()
-
-    assert (
-        replacement_order.of_document(
-            {'groups': [{**document['groups'][0], 'tolerates': tolerates}]}, 'db1', None
-        )
-        == []
-    )
-
-
-RAID5 = {
-    'id': 'md0',
-    'level': 'raid5',
-    'tolerates': 0,
-    'members': [{'state': 'in_sync'}, {'state': 'in_sync'}],
-}
-
-
-@pytest.mark.parametrize(
-    'changed, facts',
-    [
-        ({}, {}),
-        (
-            {'name': 'data', 'text': 'data (raid5)', 'used_as': ['/srv']},
-            {'name': 'data', 'text': 'data (raid5)', 'used_as': ['/srv']},
-        ),
-        ({'tolerates': -1}, {'tolerates': -1, 'risk': 'beyond'}),
-        (
-            {'tolerates': -1, 'id': None, 'level': 7},
-            {'tolerates': -1, 'risk': 'beyond', 'id': '', 'level': ''},
-        ),
-        ({'members': [{}], 'missing': 1}, {}),  # one of two members is missing
-        ({'members': [{}], 'missing': 0}, None),
-        ({'members': [{}], 'missing': 'x'}, None),
-        ({'members': [{}]}, None),
-    ],
-)
-def test_a_group_of_a_document_has_all_keys(changed, facts):
-    """Whatever its host left out. A group of one member has no redundancy to lose."""
-    found = replacement_order.of_document(
-        {'groups': [{**RAID5, **changed}]}, 'db1', 'as of yesterday'
-    )
-
-    assert [each.facts for each in found] == (
-        []
-        if facts is None
-        else [
-            {
-                'host': 'db1',
-                'risk': 'last',
-                'id': 'md0',
-                'name': '-',
-                'level': 'raid5',
-                'used_as': [],
-                'tolerates': 0,
-                'text': '',
-                'as_of': 'as of yesterday',
-                'first': None,
-                **facts,
-            }
-        ]
-    )
-
-
-@pytest.mark.parametrize(
-    'step, first',
-    [
-        ({'label': 'wait'}, {'name': '-', 'label': 'wait', 'code': '', 'why': ''}),
-        (
-            {'label': 'next', 'name': 'sdb', 'code': 'replace-next', 'why': 'it fails'},
-            {'name': 'sdb', 'label': 'next', 'code': 'replace-next', 'why': 'it fails'},
-        ),
-    ],
-)
-def test_a_step_of_a_document_has_all_keys(step, first):
-    """Without the groups that it is for: they have ids that mean nothing elsewhere."""
-    [found] = replacement_order.of_document(
-        {'groups': [RAID5], 'replace_order': [{**step, 'groups': ['md0']}]}, 'db1', None
-    )
-
-    assert found.facts['first'] == first
-
-
-@pytest.mark.parametrize(
-    'state, risks',
-    [
-        ('CRITICAL', [Risk.UNSURE]),
-        ('UNKNOWN', [Risk.UNSURE]),
-        (7, [Risk.UNSURE]),
-        ('OK', []),
-        ('WARNING', []),
-        (None, []),
-    ],
-)
-def test_a_group_of_unknown_redundancy_is_at_risk_if_a_drive_in_it_fails(state, risks):
-    """A drive that no check reads is not failing."""
-    group = {'id': 'osd', 'members': [{'name': 'sda', 'drives': [{'name': 'sda', 'state': state}]}]}
-
-    assert [
-        each.risk for each in replacement_order.of_document({'groups': [group]}, 'db1', None)
-    ] == risks
-
-
-@pytest.mark.parametrize(
-    'wrong', [{'groups': ['md1']}, {'label': 'paint it'}, {'label': None}, {'groups': 'md0'}]
-)
-def test_a_step_for_another_group_or_of_another_kind_is_not_the_first(wrong):
-    document = made()
-    [_, second, *_] = steps = document['replace_order']
-    [found] = replacement_order.of_document(
-        {**document, 'replace_order': [{**steps[0], **wrong}, second]}, 'db1', None
-    )
-
-    assert found.facts['first']['name'] == second['name']
-
-
 @pytest.mark.parametrize('label', ['paint it', None, []])
 def test_a_replacement_with_an_unknown_label_is_left_out(tmp_path, label):
     document = made()
@@ -387,50 +137,6 @@ def test_a_replacement_with_an_unknown_label_is_left_out(tmp_path, label):
         for each in json.loads(run('fleet', '--json', str(tmp_path)).text)['drives']
         if 'replacement' in each
     ]
-
-
-def test_many_long_groups_are_bounded(tmp_path):
-    """A hostile host sends as many groups as fit into a document."""
-    long = {
-        **made()['groups'][0],
-        'name': 'n' * 2000,
-        'text': 't' * 2000,
-        'tolerates': -1,
-        'members': [],
-    }
-    document = made(groups=[long] * 3000, replace_order=[made()['replace_order'][0]] * 3000)
-    found = replacement_order.of_document(document, 'db1', None)
-
-    assert len(found) == 200
-    assert (
-        max(len(value) for each in found for value in each.facts.values() if isinstance(value, str))
-        == 500
-    )
-
-
-def test_the_most_urgent_groups_are_kept_and_all_are_counted():
-    kept = GroupsAtRisk()
-    for number in range(7):
-        kept.add(
-            replacement_order.AtRisk(grade, f'h{number}', {})
-            for grade in [Risk.UNSURE] * 400 + [Risk.BEYOND] * 100
-        )
-    worst = kept.worst()
-
-    assert (kept.count, len(worst)) == (3500, replacement_order.MOST_GROUPS)
-    assert len(kept._kept) <= 2 * replacement_order.MOST_GROUPS
-    assert [each.risk for each in worst] == [Risk.BEYOND] * 700 + [Risk.UNSURE] * 300
-    assert [each.host for each in worst[:700]] == sorted(each.host for each in worst[:700])
-
-
-def test_groups_are_forgotten_only_when_twice_as_many_are_there():
-    """Sorting after each document would take too long, and keeping all of them too much memory."""
-    kept, lengths = GroupsAtRisk(), []
-    for _ in range(5):
-        kept.add([replacement_order.AtRisk(Risk.LAST, 'db1', {})] * 500)
-        lengths.append(len(kept._kept))
-
-    assert lengths == [500, 1000, 1500, 2000, replacement_order.MOST_GROUPS]
 
 
 # --- from Icinga ----------------------------------------------------------------------------------
@@ -507,7 +213,7 @@ def test_a_drive_that_was_not_read_keeps_the_code_of_its_reason():
     read = services.plugin_text(f'SMART UNKNOWN - 1 drive: 1 unknown\n{text}')
     facts = drive(read.lines[0])
 
-    assert '  [timeout] no answer; [group-rebuilding] md0: wait; [read] ' in text
+    assert '  [timeout] no answer; [group-rebuilding] md0: wait; [investigate] ' in text
     assert (facts['code'], facts['replacement']['label'], facts['action']) == (
         'timeout',
         'wait',
@@ -519,36 +225,3 @@ def test_a_drive_that_was_not_read_keeps_the_code_of_its_reason():
 def test_a_drive_that_is_ok_has_no_clause():
     """A drive in standby has words of its own."""
     assert split(BAD._replace(state=State.OK))[1] is None
-
-
-def test_the_last_good_copy_of_an_icinga_service_is_a_group_at_risk():
-    [found] = replacement_order.of_drive(drive(BAD, notes=dated(NOW, 5 * 86400)))
-
-    assert (found.risk, found.host, found.facts['text'], found.facts['name']) == (
-        Risk.LAST,
-        'db1',
-        CLAUSE,
-        None,
-    )
-    assert found.facts['as_of'].startswith('as of ') and first_step(found.facts) == ''
-    assert found.facts['first'] == {
-        'name': 'sda',
-        'label': 'last good copy',
-        'code': 'last-good-copy',
-        'why': CLAUSE,
-        'to_do': KEEP,
-    }
-
-
-@pytest.mark.parametrize('notes', [(), ({'code': 'drive-new', 'text': 'new since yesterday'},)])
-def test_a_group_of_a_recent_result_has_no_date(notes):
-    [found] = replacement_order.of_drive(drive(BAD, notes=notes))
-
-    assert found.facts['as_of'] is None
-
-
-@pytest.mark.parametrize(
-    'findings', [FINDING, f'{FINDING}; [replace-next] x', f'{FINDING}; [use-unknown] x']
-)
-def test_other_drives_of_icinga_are_no_group_at_risk(findings):
-    assert list(replacement_order.of_drive(drive(BAD._replace(findings=findings)))) == []

@@ -153,10 +153,8 @@ def test_an_answer_that_comes_drop_by_drop_is_not_waited_for(fake, drip):
     assert f' {LITTLE} s exceeded' in cost.text
 
 
-def test_time_that_is_over_leaves_the_drives_that_were_read(fake, tmp_path):
-    """Of thousands of services one that hangs must not cost all that is known, and no plan is
-    made of a part.
-    """
+def test_time_that_is_over_leaves_the_drives_that_were_read(fake):
+    """Of thousands of services one that hangs must not cost all that is known."""
     names = [f'h{number:04}!smart' for number in range(icinga.BATCH + 1)]
 
     def answer(question: dict[str, Any]) -> Answer:
@@ -168,15 +166,13 @@ def test_time_that_is_over_leaves_the_drives_that_were_read(fake, tmp_path):
         )
 
     fake.answer = answer
-    done = fake.fleet('--json', '-t', LITTLE, '--plan', str(tmp_path / 'plan.csv'))
+    done = fake.fleet('--json', '-t', LITTLE)
     found = json.loads(done.text)
 
     assert done.code == 3
     assert len(found['drives']) == icinga.BATCH
     assert f' {LITTLE} s exceeded' in found['notes'][0]['text'] and found['state'] == 'UNKNOWN'
-    # noted where it happened, so the other sources are still read
     assert found['notes'][0]['code'] == 'not-gathered'
-    assert not (tmp_path / 'plan.csv').exists()
 
 
 def test_no_more_than_20_answers_that_cannot_be_read_are_asked_for(fake):
@@ -191,45 +187,6 @@ def test_no_more_than_20_answers_that_cannot_be_read_are_asked_for(fake):
     assert done.code == 3
     assert 'more than 20 services' in done.text and 'not the API' in done.text
     assert len(fake.asked) < 100
-
-
-def test_the_answer_for_250_services_of_24_drives_is_a_tenth_of_what_is_allowed():
-    """What is asked for must fit, ten times over: -ap, more drives, longer words."""
-    lines = '\n'.join(LINE.format(serial=f'EXAMPLE{number:05}') for number in range(24))
-    values = [f"'sd{number}_{metric}'=1%;85;95;0;" for number in range(24) for metric in range(12)]
-    one = service(
-        'db00001.example.org',
-        last_check_result={
-            'output': lines,
-            'performance_data': values,
-            'vars_after': {'attempt': 1, 'reachable': True, 'state': 0, 'state_type': 1},
-        },
-    )
-    text = told(*[one] * icinga.BATCH)
-
-    assert len(text) * 2 < icinga.LARGEST_ANSWER + icinga.LARGEST_NEXT_ANSWER * (icinga.BATCH - 1)
-    assert untrusted.cost(text) * 4 < untrusted.LARGEST_PARSED
-
-
-@pytest.mark.parametrize(
-    'start, repeated, times, end',
-    [
-        # lists
-        (b'[', b'[],', 4_000_000, b'0]'),
-        # nested
-        (b'', b'[', 400_000, b''),
-        # nested-objects
-        (b'', b'{"a":', 400_000, b''),
-        # wide
-        (b'["', b'a', 30_000_000, rb'\ud83d\ude00"]'),
-        # emoji
-        (b'["', '\U0001f600'.encode(), 6_000_000, b'"]'),
-    ],
-)
-def test_what_would_take_more_history_than_allowed_is_not_parsed(start, repeated, times, end):
-    """The bound is on history, whatever the text is made of; too deep is ValueError, as no JSON."""
-    with pytest.raises((untrusted.JsonTooLarge, ValueError)):
-        untrusted.parse(start + repeated * times + end)
 
 
 def test_a_number_of_a_million_digits_is_parsed_at_once():
@@ -299,12 +256,12 @@ FLOOD = '{"version": 2, "drives": ['
     'start, repeated, times, end, said',
     [
         # 300 MB
-        ('', '[],', 1, '', 'larger than 16'),
-        ('', '[],', 5_000_000, '0]}', 'too large for'),
+        ('', '[],', 1, '', 'larger than 4'),
+        ('', '[],', 5_000_000, '0]}', 'larger than 4'),
         ('', '[', 1_000_000, '', 'is damaged output'),
         # cut off
         ('', '{}', 1, '', 'is damaged output'),
-        ('"', '9', 5_000_000, '', 'is damaged output'),
+        ('"', '9', 2_000_000, '', 'is damaged output'),
     ],
 )
 def test_a_document_that_cannot_be_read_is_named_and_hides_no_other(
@@ -314,7 +271,7 @@ def test_a_document_that_cannot_be_read_is_named_and_hides_no_other(
     0.
     """
     (tmp_path / 'a.json').write_text(FLOOD + start + repeated * times + end)
-    if 'larger' in said:  # a hole takes no time to write
+    if times == 1 and 'larger' in said:  # a hole takes no time to write
         os.truncate(tmp_path / 'a.json', MEGABYTES << 20)
     (tmp_path / 'b.json').write_text(document('b', WELL))
     cost = measured(str(tmp_path), '--json', '-t', ENOUGH)

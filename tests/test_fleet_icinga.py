@@ -78,10 +78,10 @@ CASES = {
 # Hosts whose checks run other commands, which no result of the plugin gives away -> code of what
 # Icinga makes of them.
 SILENT = {
-    'silent': 'nrpe-timeout',
-    'slow': 'check-timeout',
-    'gone': 'plugin-missing',
-    'not-executable': 'plugin-missing',
+    'silent': 'output-foreign',
+    'slow': 'output-foreign',
+    'gone': 'output-foreign',
+    'not-executable': 'output-foreign',
     'unknown-to-nrpe': 'never-checked',
 }
 COMMANDS = {
@@ -237,15 +237,15 @@ WELL_TOLD = ('sda', 'OK', 'nothing', None)
     'name, wanted',
     [
         ('version-1-6', [('(smart)', 'CRITICAL', 'repair', 'plugin-1.6')]),
-        ('other-words', [('(smart)', 'UNKNOWN', 'repair', 'agent-not-connected')]),
+        ('other-words', [('(smart)', 'UNKNOWN', 'repair', 'output-foreign')]),
         ('old-lines', [('sda', 'WARNING', 'order', None)]),
         ('too-few', [('(smart)', 'CRITICAL', 'search', 'drives-missing'), WELL_TOLD]),
         ('no-drive', [('(smart)', 'UNKNOWN', 'repair', 'check-incomplete')]),
         ('mistake', [('(smart)', 'UNKNOWN', 'repair', 'check-incomplete'), WELL_TOLD]),
-        ('unreadable', [('sdb', 'UNKNOWN', 'read', 'drive-unreadable')]),
+        ('unreadable', [('sdb', 'UNKNOWN', 'investigate', 'drive-unreadable')]),
         ('asleep', [WELL_TOLD]),
         ('pending', [('(smart)', 'UNKNOWN', 'repair', 'never-checked')]),
-        ('twice', [WELL_TOLD]),
+        ('twice', [WELL_TOLD, WELL_TOLD]),
     ],
 )
 def test_each_state_of_a_service_is_told_as_it_is(told, name, wanted):
@@ -262,7 +262,7 @@ def test_what_is_incomplete_is_said(told):
         ('plugin-1.6', 1, 'version-1-6!smart'),
         ('serial-hidden', 1, 'hidden!smart'),
         ('result-old', 1, 'stale!smart'),
-        ('drives-repeated', 1, ''),
+        ('drives-repeated', 3, ''),
         ('output-foreign', 6, ''),
     ):
         assert notes[code].startswith(f'{count} ') and notes[code].endswith(names)
@@ -327,20 +327,6 @@ def test_a_filter_chooses_services(cases):
     assert {drive['host'] for drive in found['drives']} == {host(1)}
 
 
-def test_hosts_without_the_check_are_named_where_that_may_be_asked(cases):
-    """Only with the permission for hosts; else a sentence says which."""
-    text = fleet(cases, '--hosts').text
-    asked = run(
-        'fleet',
-        *['of-hosts' if word == fleet_bed.USER else word for word in cases.arguments],
-        '--hosts',
-    ).text
-
-    assert text.startswith('error: 127.0.0.1:') and 'objects/query/Host' in text
-    count = 3 + len(CASES) + 4 + len(SILENT)
-    assert re.search(f'^note: 1 host of {count} .*: bare$', asked, re.MULTILINE)
-
-
 # --- who asks ------------------------------------------------------------------------------------
 
 
@@ -394,7 +380,7 @@ def test_nothing_is_written_to_icinga(cases):
     # but not the bed's own
     asked = {line for line in log.splitlines() if 'objects' in line and '?' not in line}
 
-    assert asked == {'Request: GET /v1/objects/services', 'Request: GET /v1/objects/hosts'}
+    assert asked == {'Request: GET /v1/objects/services'}
 
 
 # --- many ----------------------------------------------------------------------------------------

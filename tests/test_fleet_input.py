@@ -1,27 +1,24 @@
-"""A fleet from folders: documents of triage that hosts have sent, and what smartctl printed; by
-the command line.
-"""
+"""A fleet from folders: documents of triage that hosts have sent; by the command line."""
 
 from __future__ import annotations
 
 import json
 import os
 import random
-import shutil
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import shorthand
-from conftest import ROOT, drive_path, run, texts
+from conftest import ROOT, run, texts
 from test_hostile import NASTY, WRONG, assert_harmless, spoil
 
+from smart_attributes.check.rulebook import database_of
 from smart_attributes.commands import fleet as fleet_command
 from smart_attributes.commands import table
 from smart_attributes.errors import Coded
-from smart_attributes.fleet import gathering, plugin_output, summary, triage_documents, untrusted
-from smart_attributes.fleet.plugin_output import Reader
+from smart_attributes.fleet import gathering, plugin_output
 from smart_attributes.output.codes import BY_NAME
 from smart_attributes.work import actions, dates
 
@@ -38,16 +35,14 @@ def document() -> dict[str, Any]:
 
 @pytest.fixture
 def collected(tmp_path, document) -> Path:
-    """Three hosts: two have sent documents, of one there are reports of smartctl."""
+    """Two hosts that have sent documents."""
     folder = tmp_path / 'collected'
-    (folder / 'db1').mkdir(parents=True)
+    folder.mkdir()
     (folder / 'web1.json').write_text(json.dumps(without(document, 'hgst')))
     (folder / 'elsewhere').mkdir()
     (folder / 'elsewhere/triage.json').write_text(
         json.dumps({**without(document, 'INTEL'), 'host': 'web2.example.org'})
     )
-    shutil.copy(drive_path('hgst-failed'), folder / 'db1/sda.json')
-    shutil.copy(drive_path('seagate-sas-healthy'), folder / 'db1/sdb.txt')
     return folder
 
 
@@ -80,23 +75,21 @@ def written(folder: Path, *drives: dict[str, Any], **facts: Any) -> str:
 
 
 def test_all_drives_of_all_hosts_are_told_with_their_host(collected):
-    """By the name that a document gives itself, its file or its folder; a report by its folder."""
+    """By the name that a document gives itself, or its file."""
     found = fleet(str(collected))
     hosts = {
         host: [each for each in found['drives'] if each['host'] == host]
-        for host in ('web1', 'web2.example.org', 'db1')
+        for host in ('web1', 'web2.example.org')
     }
 
     assert {host: len(drives) for host, drives in hosts.items()} == {
         'web1': 12,
         'web2.example.org': 8,
-        'db1': 2,
     }
-    assert len(found['drives']) == 22
-    assert (found['fleet']['drives'], found['fleet']['twin_count']) == (13, 9)  # each counts once
-    assert [each['state'] for each in hosts['db1']] == ['CRITICAL', 'OK']
+    assert len(found['drives']) == 20
+    assert found['fleet']['drives'] == 13  # each counts once
     assert found['state'] == 'CRITICAL'
-    assert 'drives-shared' in codes(found)  # a shelf that both reach: a note and no alarm
+    assert 'drives-repeated' in codes(found)  # a shelf that both reach: a note and no alarm
 
 
 def test_what_a_document_says_of_a_drive_comes_through_unchanged(tmp_path, document):
@@ -120,8 +113,8 @@ def test_what_a_document_says_of_a_drive_comes_through_unchanged(tmp_path, docum
         assert set(told['forecasts']) == set(wanted.get('forecasts', {}))
 
 
-def test_a_host_that_is_told_of_twice_counts_its_healthy_drives_once(tmp_path):
-    """By two documents, or by Icinga and a document; what is not well is told each time."""
+def test_a_drive_that_is_told_of_twice_counts_once_in_its_worst_state(tmp_path):
+    """By two documents, or by two services."""
     for folder, state in (('a', 'OK'), ('b', 'OK'), ('c', 'CRITICAL')):
         (tmp_path / folder).mkdir()
         written(
@@ -135,25 +128,11 @@ def test_a_host_that_is_told_of_twice_counts_its_healthy_drives_once(tmp_path):
 
     assert [each['state'] for each in found['drives'] if each['name'] == 'sda'] == [
         'OK',
+        'OK',
         'CRITICAL',
     ]
-    assert found['fleet']['twins'] == []
+    assert found['fleet']['states'] == {'critical': 1, 'unknown': 0, 'warning': 0, 'ok': 3}
     assert 'drives-repeated' in codes(found)
-
-
-def test_two_documents_of_one_name_and_other_drives_are_two_hosts(tmp_path):
-    """Machines that are all called localhost."""
-    for name in 'ab':
-        (tmp_path / name).mkdir()
-        drive = {'name': 'sda', 'model': 'ACME X1', 'serial': f'EXAMPLE{name}', 'state': 'OK'}
-        written(tmp_path / name, drive, host='localhost')
-    found = fleet(str(tmp_path))
-
-    assert [each['host'] for each in found['drives']] == [
-        'localhost',
-        f'localhost ({tmp_path}/b/host.json)',
-    ]
-    assert found['fleet']['hosts'] == 2
 
 
 def test_firmware_with_a_known_defect_is_told_with_what_helps(tmp_path):
@@ -168,7 +147,7 @@ def test_firmware_with_a_known_defect_is_told_with_what_helps(tmp_path):
 
 
 def test_the_plan_says_which_models_to_order_by_which_quarter(tmp_path):
-    """As CSV: what lasts 400 days must be ordered 90 days before."""
+    """What lasts 400 days must be ordered 90 days before."""
     drive = {'model': 'ACME X1', 'action': 'nothing', 'state': 'OK'}
     when = time.gmtime(time.time() + 400 * 86400 - dates.LEAD_TIME)
     path = written(
@@ -177,34 +156,15 @@ def test_the_plan_says_which_models_to_order_by_which_quarter(tmp_path):
             {**drive, 'name': name, 'order_by': time.strftime('%Y-%m-%d', when)}
             for name in ('b', 'c')
         ),
-        {**drive, 'name': 'd', 'state': 'CRITICAL', 'action': 'replace', 'model': ' =cmd|x'},
+        {**drive, 'name': 'd', 'state': 'CRITICAL', 'action': 'replace', 'model': 'ACME X2'},
     )
-    done = run('fleet', path, '--plan', str(tmp_path / 'plan.csv'))
+    steps = fleet(path)['fleet']['steps']
 
-    assert done.code == 0
-    assert (tmp_path / 'plan.csv').read_text().splitlines() == [
-        'action,by,host,drive,serial,model,firmware,drives,hosts,why',
-        "replace it now,now,host,d,,' =cmd|x,,1,1,",
-        "order,now,,,,' =cmd|x,,1,1,",
-        f'order,{when.tm_year}-Q{(when.tm_mon + 2) // 3},,,,ACME X1,,2,1,',
+    assert [(step['action'], step['by'], step['model'], step['drives']) for step in steps] == [
+        ('replace it now', 'now', 'ACME X2', 1),
+        ('order', 'now', 'ACME X2', 1),
+        ('order', f'{when.tm_year}-Q{(when.tm_mon + 2) // 3}', 'ACME X1', 2),
     ]
-
-
-def test_the_plan_is_written_where_the_page_cannot_be(tmp_path, document):
-    """Whoever orders waits for it; the missing page is said, and the exit status is 3."""
-    path, plan = written(tmp_path, *document['drives']), tmp_path / 'plan.csv'
-
-    done = run('fleet', path, '--html', str(tmp_path / 'missing/page.html'), '--plan', str(plan))
-    assert done.code == 3 and 'cannot be written' in done.text
-    assert plan.read_text().splitlines()[1].startswith('replace it now,now,')
-
-
-def test_no_plan_is_written_of_a_part_of_the_fleet(tmp_path, document):
-    """The old one stays where nothing could be gathered."""
-    (tmp_path / 'plan.csv').write_text('of last week')
-
-    assert run('fleet', '--plan', str(tmp_path / 'plan.csv')).code == 3
-    assert (tmp_path / 'plan.csv').read_text() == 'of last week'
 
 
 def test_a_drive_that_cannot_be_read_says_once_why(tmp_path):
@@ -236,7 +196,7 @@ def test_the_table_tells_the_worst_drives_first_and_how_many_more_there_are(coll
     ]
 
     assert [row.split()[0] for row in rows] == ['CRITICAL'] * 3
-    assert '\n19 more drives, ' in text
+    assert '\n17 more drives, ' in text
     assert '\nOK ' in run('fleet', str(collected), '--limit', '0').text
 
 
@@ -279,7 +239,7 @@ def test_a_file_that_is_something_else_is_named_and_hides_nothing(collected):
     (collected / 'README').write_text('what this is\n')
     found = fleet(str(collected))
 
-    assert len(found['drives']) == 22
+    assert len(found['drives']) == 20
     [skipped] = [each for each in found['notes'] if each['code'] == 'file-skipped']
     assert skipped['text'].startswith('1 file ') and skipped['text'].endswith('/README')
 
@@ -295,7 +255,8 @@ def test_a_file_that_cannot_be_read_makes_the_rest_incomplete(collected):
 @pytest.mark.parametrize(
     'arguments, word',
     [
-        ([], 'needs --icinga'),
+        ([], 'needs either --icinga'),
+        (['--icinga', 'https://x', 'collected'], 'either --icinga'),
         (['--icinga', 'http://x'], '--icinga needs https://'),
         (['--icinga', 'https://user:secret@x'], 'without a user'),
         (['--icinga', 'https://x'], '--user with --password-file'),
@@ -311,28 +272,6 @@ def test_a_usage_error_is_one_sentence(arguments, word):
 
     assert done.code == 3
     assert done.text.startswith('error: ') and word in done.text
-
-
-def test_no_serial_number_is_shown_where_none_is_wanted(collected, tmp_path):
-    """In the table, the JSON and the page, also of drives that are gone."""
-    why = 'is missing since 2026-11-20; run: check_smart_attributes acknowledge --gone EXAMPLE0001'
-    gone = {
-        'name': 'sdb',
-        'model': 'ACME HD4000',
-        'serial': 'EXAMPLE0001',
-        'state': 'CRITICAL',
-        'code': 'drive-gone',
-        'why': why,
-        'notes': [why],
-    }
-    (collected / 'web8').mkdir()
-    written(collected / 'web8', gone, state='CRITICAL')
-    page = tmp_path / 'page.html'
-    options = ('fleet', str(collected), '--hide-serial')
-    run(*options, '--html', str(page))
-
-    for text in (run(*options).text, run(*options, '--json').text, page.read_text()):
-        assert 'EXAMPLE' not in text and 'acknowledge --gone SERIAL' in text
 
 
 # --- documents that hold anything ----------------------------------------------------------------
@@ -428,67 +367,14 @@ def test_of_many_things_three_are_named(things, said):
     assert gathering._named(things, 'file skipped').endswith(said)
 
 
-@pytest.mark.parametrize(
-    'words, said',
-    [
-        ('SER1 is gone; --forget SER1', 'SERIAL is gone; --forget SERIAL'),
-        ('ACME X1 (serial SERIE20), 3 d', 'ACME X1 (serial SERIAL), 3 d'),
-        ('ACME X1 (serial SERIE...', 'ACME X1 (serial SERIAL...'),
-        ('ACME X1 (serial SERI', 'ACME X1 (serial SERIAL'),
-        ('pending 8', 'pending 8'),
-    ],
-)
-def test_serial_numbers_are_taken_out_of_sentences_also_where_they_are_cut_off(words, said):
-    assert gathering._unnamed(words, ('SER1', 'SERIE20')) == said
-
-
 def fleet_drive(**facts: Any) -> fleet_command.FleetDrive:
     return fleet_command.FleetDrive(
         {'host': 'db1', 'name': 'sda', 'serial': 'SER1', **facts}, lambda: []
     )
 
 
-def test_hidden_drives_keep_all_but_serial_numbers():
-    sentence = {'code': 'drive-gone', 'text': 'history --forget SER2 retires it'}
-    hidden = {'code': 'drive-gone', 'text': 'history --forget SERIAL retires it'}
-    mentions = fleet_drive(why=sentence['text'], notes=[sentence], findings=[sentence])._replace(
-        serials=('SER2',)
-    )
-    told, bare = map(gathering._hidden, (mentions, fleet_drive()))
-
-    assert told.facts == {
-        'host': 'db1',
-        'name': 'sda',
-        'serial': None,
-        'why': hidden['text'],
-        'notes': [hidden],
-        'findings': [hidden],
-    }
-    assert bare.facts == {'host': 'db1', 'name': 'sda', 'serial': None}
-
-
-def test_a_drive_of_version_2_is_shown_without_the_serial_number_that_was_there_last(tmp_path):
-    """By its fields, whatever the sentence says."""
-    words = 'silent; EXAMPLE 1 before'
-    drive = {
-        'name': 'sda',
-        'state': 'UNKNOWN',
-        'action': actions.READ,
-        'code': 'timeout',
-        'why': words,
-        'notes': [{'code': 'timeout', 'text': words}],
-        'last_seen': {'model': 'ACME', 'serial': 'EXAMPLE 1'},
-    }
-    path = written(tmp_path, drive)
-
-    [found] = fleet(path, '--hide-serial')['drives']
-    assert found['why'] == found['notes'][0]['text'] == 'silent; SERIAL before'
-    assert found['code'] == 'timeout'
-    assert 'EXAMPLE 1' in fleet(path)['drives'][0]['why']
-
-
 @pytest.mark.parametrize(
-    'code, action', [('drive-gone', actions.SEARCH), ('site-file-mistake', actions.REPAIR)]
+    'code, action', [('drive-gone', actions.SEARCH), ('configuration-error', actions.REPAIR)]
 )
 def test_the_run_of_a_host_is_a_row_by_the_code_of_its_first_note(tmp_path, code, action):
     notes = [{'code': code, 'text': 'x'}, {'code': '', 'text': 'y'}]
@@ -567,9 +453,8 @@ def test_a_page_is_called_after_the_icinga_that_it_comes_from(words, whose):
 
 @pytest.fixture
 def empty_fleet() -> gathering.Fleet:
-    return fleet_command.fleet_of(
-        table.understood(['fleet', '/nowhere', '--config', '/nonexistent'])[1], 1.8e9
-    )
+    options = table.understood(['fleet', '/nowhere', '--config', '/nonexistent'])[1]
+    return gathering.Fleet(database_of(options.data), 1.8e9)
 
 
 @pytest.mark.parametrize(
@@ -615,30 +500,6 @@ def test_faults_are_said_before_notes_and_remarks(empty_fleet):
     assert [each.code for each in said] == ['not-gathered', 'file-skipped', 'serial-hidden']
 
 
-@pytest.mark.parametrize('count, end', [(1, ''), (3, ''), (4, ' and 1 more'), (9, ' and 6 more')])
-def test_twins_are_named_with_both_hosts(empty_fleet, count, end):
-    found = empty_fleet.summary
-    found.twins = [
-        summary.Twin('ACME', f'S{number}' if number else '', ('h1', 'h2'))
-        for number in range(min(count, 5))
-    ]
-    found.twin_count = count
-    [said] = gathering._of_twins(found)
-
-    names = ['ACME', 'ACME S1', 'ACME S2'][:count]
-    assert said.code == 'drives-shared'
-    assert said.endswith(': ' + '; '.join(f'{name} is on h1 and h2' for name in names) + end)
-
-
-@pytest.mark.parametrize('hosts, notes', [('ab', []), ('acd', ['2 hosts of 3 without'])])
-def test_hosts_without_the_check_are_named(empty_fleet, hosts, notes):
-    empty_fleet._hosts, empty_fleet._checked = dict.fromkeys(hosts), {'a', 'b'}
-    empty_fleet._note_hosts()
-
-    assert [note[:20] for note in empty_fleet.notes] == notes
-    assert all(note.endswith(': c, d') for note in empty_fleet.notes)
-
-
 def test_a_mistake_of_ours_in_one_document_costs_no_other(empty_fleet):
     def broken():
         raise ValueError('x')
@@ -669,116 +530,3 @@ def test_readings_are_written_with_all_their_keys(empty_fleet, capsys):
     usual = {'unit': '', 'warning': None, 'critical': None, 'reason': None}
     [told] = json.loads(capsys.readouterr().out)['drives']
     assert told['readings'] == [{**usual, **each} for each in readings]
-
-
-def test_documents_of_fleets_and_of_hosts_can_be_in_one_folder(tmp_path, collected, monkeypatch):
-    """Each drive keeps its host, and each row about a check stays one."""
-    sites = tmp_path / 'sites'
-    sites.mkdir()
-    (collected / 'b.json').write_text(
-        json.dumps(
-            shorthand.document(
-                {
-                    'state': 'CRITICAL',
-                    **FRESH,
-                    'host': 'db9',
-                    'drives': [],
-                    'notes': ['ACME HD EXAMPLE9 is gone'],
-                }
-            )
-        )
-    )
-    (sites / 'all.json').write_text(run('fleet', str(collected), '--json').text)
-    written(
-        sites, {'name': 'sda', 'model': 'ACME X1', 'serial': 'SERIAL1', 'state': 'OK'}, host='web5'
-    )
-    before, after = fleet(str(collected)), fleet(str(sites))
-
-    assert [each['host'] for each in after['drives']] == [
-        *(each['host'] for each in before['drives']),
-        'web5',
-    ]
-    for key in ('state', 'serial', 'action', 'order_by', 'to_do', 'is_check', 'code', 'past'):
-        assert [each.get(key) for each in after['drives'][:-1]] == [
-            each.get(key) for each in before['drives']
-        ]
-    readings = [
-        [
-            [(one['metric'], one['value'], one['reason']) for one in each['readings']]
-            for each in drives
-        ]
-        for drives in (after['drives'][:-1], before['drives'])
-    ]
-    assert readings[0] == readings[1]
-    assert after['fleet']['causes'] == before['fleet']['causes']
-    # also above the limit of one host
-    monkeypatch.setattr(triage_documents, 'LARGEST_DOCUMENT', 1000)
-    assert len(list(triage_documents.read(str(sites / 'all.json')))) == 4
-
-
-@pytest.mark.parametrize(
-    'spoil, said',
-    [
-        (
-            lambda text: text[: len(text) // 2],
-            'it is damaged',
-        ),
-        (
-            lambda text: text.replace('"name": ', '"name" ', 1),
-            'it is damaged',
-        ),
-        (
-            lambda text: json.dumps(json.loads(text), indent=4),
-            'another program',
-        ),
-    ],
-)
-def test_a_damaged_document_of_fleet_is_a_fault(tmp_path, spoil, said):
-    (tmp_path / 'sites').mkdir()
-    document = written(
-        tmp_path, {'name': 'sda', 'model': 'ACME X1', 'serial': 'SERIAL1', 'state': 'OK'}
-    )
-    (tmp_path / 'sites/all.json').write_text(spoil(run('fleet', document, '--json').text))
-    done = run('fleet', str(tmp_path / 'sites'))
-
-    assert (done.code, said in done.text) == (3, True)
-
-
-def test_the_readings_of_an_ok_drive_are_parsed_only_if_it_is_shown(tmp_path, monkeypatch):
-    """Wear and age are known all the same; a drive that alerts is read at once."""
-    reading = {
-        'metric': 'endurance_used',
-        'value': 7,
-        'judged': True,
-        'state': 'OK',
-        'unit': '%',
-        'source': 'x',
-    }
-    age = {**reading, 'metric': 'power_on_time', 'value': 3600, 'unit': 's'}
-    past = {'endurance_used': [[1, 2.5]]}
-    drives = [
-        {
-            'name': name,
-            'model': 'ACME',
-            'serial': name * 4,
-            'state': state,
-            'readings': [
-                {**reading, 'judged': False, 'value': 50},
-                {**reading, 'state': state},
-                age,
-            ],
-            'past': past,
-        }
-        for name, state in (('ab', 'OK'), ('cd', 'WARNING'))
-    ]
-    path = tmp_path / 'db1.json'
-    path.write_text(json.dumps({'version': 2, 'state': 'WARNING', 'drives': drives}, indent=1))
-    [document] = triage_documents.read(str(path))
-    parsed: list[bytes] = []
-    monkeypatch.setattr(untrusted, 'parse', lambda text: parsed.append(text) or json.loads(text))
-    good, bad = triage_documents.drives(document, Reader({}), 0)
-
-    assert [(each.used, each.age) for each in (good, bad)] == [(7, 3600), (7, 3600)]
-    assert len(parsed) == 1 and len(document.large) == 4
-    assert [good.further(), bad.further()] == [{'past': past}] * 2
-    assert [len(each.readings()) for each in (good, bad)] == [3, 3]

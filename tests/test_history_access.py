@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -22,11 +21,9 @@ from smart_attributes.errors import DriveAbsent, DriveIsNoDrive, HistoryUnusable
 from smart_attributes.history.store import HistoryStore
 from smart_attributes.model import (
     Device,
-    Grown,
     Identity,
     Judgement,
     LastVerdict,
-    Lately,
     Read,
     Reading,
     Report,
@@ -222,7 +219,6 @@ def test_without_history_no_drive_has_a_past():
     ) == (None, None, None)
     assert (known.remarks, known.recall([INTEL], [INTEL], [SDA], is_scan=False)) == ((), None)
     assert known.asleep(SLEEPING) == SLEEPING and known.notes(SLEEPING) == ()
-    assert history_answers.since(known, SDA) == pytest.approx(time.time(), abs=5)
 
 
 def breaks(*_):
@@ -326,7 +322,6 @@ def test_a_drive_that_was_kept_has_a_past_at_the_next_check(history):
     record, series = history_answers.drive(second, SLEEPING)
     assert record.identity.serial == INTEL.outcome.identity.serial
     assert [key.metric for key in series] == ['crc_errors']
-    assert history_answers.since(second, SDA) <= START + HOUR
 
 
 def test_a_drive_that_could_not_be_read_is_not_kept(history):
@@ -342,47 +337,6 @@ def test_a_slot_that_is_empty_holds_nobody(history, outcome):
     known.recall([], [Read(SDA, outcome)], [SDA], is_scan=False)
 
     assert known._slots == {}
-
-
-LATELY = Lately(START)
-
-
-@pytest.mark.parametrize(
-    'ago, found, sentence',
-    [
-        (
-            DAY,
-            LATELY,
-            'the history covers 24 h without an increase or a change of drives; before that, '
-            'nothing is known',
-        ),  # nothing
-        (
-            3 * DAY,
-            LATELY._replace(came=('sdb is new',)),
-            'the history covers 3 d; before that, nothing is known',
-        ),  # came
-        (
-            3 * DAY,
-            LATELY._replace(went=('sdb is gone',)),
-            'the history covers 3 d; before that, nothing is known',
-        ),  # went
-        (
-            HOUR,
-            LATELY._replace(grew=(Grown('sda', 'crc_errors', 1, 2, START, 'grew'),)),
-            'the history covers 60 min; before that, nothing is known',
-        ),  # grew
-    ],
-)
-def test_a_young_history_says_since_when_it_knows(ago, found, sentence):
-    assert history_answers._only_since(START - ago, START, found, 'nothing is known') == sentence
-
-
-def test_changes_without_history_are_unknown():
-    told = history_answers.lately(Remembered(), [], None, DAY, {})
-
-    assert (told.grew, told.came, told.went) == ((), (), ())
-    assert 'no readings' in told.unknown
-    assert told.since == pytest.approx(time.time() - DAY, abs=5)
 
 
 @pytest.mark.parametrize(

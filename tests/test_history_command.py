@@ -1,16 +1,13 @@
-"""The command history: what history holds, filled from smartd's logs, and forgotten."""
+"""The command history: what history holds, and what is forgotten."""
 
 from __future__ import annotations
 
-import gzip
 import json
-import os
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
-from conftest import drive
 from days import DAY, HOUR, START, Machine, command_at, disk, environment
 
 from smart_attributes.model import Identity
@@ -133,115 +130,6 @@ def test_history_graph_draws_one_metric_of_each_drive(machine):
     assert 'temperature' not in text
 
 
-def test_the_growth_that_smartds_log_proves_is_there_at_the_first_check(tmp_path):
-    """Day one: no check has run before, and yet the cable is known to be bad."""
-    machine = Machine(tmp_path)
-    for hours, errors in ((72, 5), (48, 5), (24, 9)):
-        machine.logged('SERIAL01', START - hours * HOUR, a9=20_000 - hours, a199=errors)
-    next(machine.logs.iterdir()).open('a').write('damaged\n')
-    machine.holds(sda=disk(a199=9))
-
-    done = machine.run(START, 'history', '--import', '-d', '/dev/sda')
-
-    assert ' 3 lines' in done.first_line and ' 1 damaged lines' in done.first_line
-    assert 'CRC errors grew by 4 ' in machine.check(START).first_line
-
-
-def test_the_import_hides_serial_numbers(tmp_path):
-    """smartd's files are named after them."""
-    machine = Machine(tmp_path)
-    machine.logged('SERIAL01', START - DAY, a9=19_976, a199=2)
-    machine.holds(sda=disk(), sdb=disk('SERIAL02'))
-
-    text = machine.run(
-        START, 'history', '--import', '-d', '/dev/sda', '-d', '/dev/sdb', '--hide-serial'
-    ).text
-    assert text.startswith('sda: 2 points ') and '\nsdb: ' in text
-    assert 'SERIAL0' not in text
-
-
-def test_triage_tells_of_logs_that_nobody_has_read(tmp_path):
-    """Until they are imported; of a drive that history has known for as long, there is nothing
-    to be told.
-    """
-    machine = Machine(tmp_path)
-    machine.logged('SERIAL01', START - 30 * DAY, a9=19_280, a199=0)
-    machine.logged('SERIAL02', START - 20 * DAY, a9=19_520, a199=0)
-    machine.logged('SERIAL03', START - HOUR, a9=19_999, a199=0)
-    machine.holds(sda=disk(), sdd=disk('SERIAL04'))
-    machine.check(START - 60)
-    machine.holds(sda=disk(), sdb=disk('SERIAL02'), sdc=disk('SERIAL03'), sdd=disk('SERIAL04'))
-
-    def remarks(*options: str) -> list[str]:
-        words = 'triage', '--scan', '--json', *options
-        found = json.loads(machine.run(START + HOUR, *words).text)
-        assert all(each['code'] == 'smartd-logs-unread' for each in found.get('remarks', ()))
-        return [each['text'] for each in found.get('remarks', ())]
-
-    [told] = remarks()
-    assert ' 2 of these drives' in told and ' 2026-10-21;' in told
-    assert f'note: {told}' in machine.run(START, 'triage', '--scan').text.splitlines()
-    assert remarks('--no-history') == []
-    assert 'smartd' not in machine.check(START).text
-    machine.run(START + HOUR, 'history', '--import', '-d', '/dev/sda')
-    assert [' 1 of these drives' in each for each in remarks()] == [True]
-    machine.run(START + HOUR, 'history', '--import', '-d', '/dev/sdb')
-    assert remarks() == []
-
-
-def test_triage_tells_of_logs_where_no_check_has_run_yet(tmp_path):
-    """The day on which they are of most use. Here without --state-dir, as in the package."""
-    machine = Machine(tmp_path)
-    machine.logged('SERIAL01', START - 500 * DAY, a9=8_000, a199=0)
-    machine.holds(sda=disk())
-
-    text = machine.run(START, 'triage', '--scan', '--state-dir', '').text
-    assert ' since 2025-10-16' in text  # 400 days, as much as is taken
-
-
-def test_rotated_logs_are_imported_and_one_that_is_damaged_is_named(tmp_path):
-    """What grew before the last rotation is known at the first check; a serial number that is
-    hidden is not printed.
-    """
-    machine = Machine(tmp_path)
-    machine.logged('SERIAL01', START - 30 * DAY, a9=19_280, a199=0)
-    log = next(machine.logs.iterdir())
-    Path(f'{log}.2.gz').write_bytes(gzip.compress(log.read_bytes()))
-    Path(f'{log}.3.gz').write_bytes(gzip.compress(log.read_bytes())[:-4])
-    log.unlink()
-    machine.logged('SERIAL01', START - 20 * HOUR, a9=19_980, a199=7)
-    machine.holds(sda=disk(a199=7))
-
-    hidden = machine.run(START, 'history', '--import', '-d', '/dev/sda', '--hide-serial').text
-    assert forget(machine, 'SERIAL01')[0] == 0
-    done = machine.run(START, 'history', '--import', '-d', '/dev/sda').text.splitlines()
-
-    assert done[0].startswith('sda: 4 points ')
-    assert done[1].startswith(f'sda: {log}.3.gz is ') and len(done) == 2
-    assert 'log *.csv.3.gz is damaged' in hidden and 'SERIAL01' not in hidden
-    assert (
-        '7'
-        in machine.run(START, 'history', '-d', '/dev/sda', 'crc_errors')
-        .text.splitlines()[2]
-        .split()
-    )
-
-
-def test_where_no_log_can_be_read_nothing_counts_as_imported(tmp_path):
-    """Else triage would no longer say that there are logs."""
-    machine = Machine(tmp_path)
-    machine.logged('SERIAL01', START - 30 * DAY, a9=19_280, a199=0)
-    log = next(machine.logs.iterdir())
-    log.unlink()
-    os.mkfifo(log)
-    machine.holds(sda=disk())
-
-    done = machine.run(START, 'history', '--import', '-d', '/dev/sda')
-
-    assert done.text.startswith(f'sda: {log} was ')
-    assert 'no readings' in machine.run(START, 'history', '-d', '/dev/sda').first_line
-
-
 # --- the table and the document, from values ------------------------------------------------------
 
 WEAR = history.Series(
@@ -316,54 +204,3 @@ def test_a_drive_without_a_name_has_none_in_the_document():
     [found] = json.loads(history.as_json([history.drive(Shown(), (1.6, 2.4), [])]))['drives']
 
     assert found == {'model': None, 'serial': None, 'first_read': 2, 'last_read': 2, 'series': []}
-
-
-def nvme_line(moment: float, **fields: int) -> str:
-    """A line of smartd 7.5 about an NVMe drive that has written 10 units."""
-    log = {
-        'critical-warning': 0,
-        'temperature': 41,
-        'available-spare': 100,
-        'available-spare-threshold': 10,
-        'percentage-used': 3,
-        'data-units-read': 20,
-        'data-units-written': 10,
-        'power-cycles': 5,
-        'media-errors': 0,
-        **{name.replace('_', '-'): number for name, number in fields.items()},
-    }
-    stamp = time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(moment))
-    return f'{stamp};' + ''.join(f'\t{name};{number};' for name, number in log.items()) + '\n'
-
-
-def test_smartds_log_of_an_nvme_drive_continues_in_the_series_of_the_checks(tmp_path):
-    """smartd 7.5. Its units are those of the health log. A number at its end, or a temperature of
-    0 Kelvin, is not known.
-    """
-    machine = Machine(tmp_path)
-    said = json.loads(drive('samsung-pm983-healthy'))
-    machine.holds(nvme0=said)
-    name = f'{said["model_name"]} {said["serial_number"]}'.replace(' ', '_')
-    hours = said['nvme_smart_health_information_log']['power_on_hours']
-    (machine.logs / f'attrlog.{name}.nvme.csv').write_text(
-        nvme_line(START - 2 * DAY, power_on_hours=hours - 48)
-        + nvme_line(START - DAY, power_on_hours=hours - 24, media_errors=2, temperature=-273)
-        + nvme_line(START - HOUR, power_on_hours=hours - 1, host_reads=5, media_errors=2**64 - 1)
-    )
-
-    done = machine.run(START, 'history', '--import', '-d', '/dev/nvme0')
-    machine.check(START)
-
-    assert ' 3 lines' in done.first_line and 'damaged' not in done.first_line
-    [found] = json.loads(machine.run(START, 'history', '--json', '-d', '/dev/nvme0').text)['drives']
-    series = [
-        (each['metric'], [number for _, number in each['points']]) for each in found['series']
-    ]
-    names = [name for name, _ in series]
-    assert [names.count(each) for each in ('media_errors', 'host_written', 'temperature')] == [
-        1
-    ] * 3
-    assert dict(series)['media_errors'][:2] == [0, 2]
-    assert max(dict(series)['media_errors']) == 2
-    assert dict(series)['host_written'][0] == 10 * 512_000
-    assert min(dict(series)['temperature']) > 0

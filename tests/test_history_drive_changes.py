@@ -12,7 +12,6 @@ from smart_attributes.history.drive_records import (
     DrivePlace,
     Record,
     Scope,
-    arrived,
     begun_anew,
     changes,
     updated,
@@ -254,38 +253,6 @@ def test_what_happened_first_is_told_first_and_at_once_by_address():
 
     told = changes(gone, records({1: START, 2: START, 3: START}), SCAN, START + 2 * STEP)
     assert [change.drive for change in told] == [3, 2, 1]
-
-
-def test_a_drive_has_arrived_that_history_met_after_a_moment_where_this_run_looks():
-    """Where it is now; the first come, first told."""
-    places = [
-        at('/dev/sda', 1, START + STEP),
-        at('/dev/sdb', 2, START),
-        at('/dev/sdc', 3, START + 2 * STEP, START + DAY),
-        at('/dev/sdd', 4, START - 1),
-        DrivePlace('/dev/sde', 5, START + STEP),
-        at('/dev/sdf', 6, START + STEP),
-        at('/dev/sdg', 7, START - STEP),
-        at('/dev/sda', 7, START),
-    ]
-    met = records(
-        {
-            1: START + STEP,
-            2: START,
-            3: START + STEP,
-            4: START + 1,
-            5: START + STEP,
-            6: START + STEP,
-            7: START + 9,
-        }
-    )
-
-    assert [(place.address, place.drive) for place in arrived(places, met, SCAN, START)] == [
-        ('/dev/sdd', 4),
-        ('/dev/sda', 7),
-        ('/dev/sda', 1),
-        ('/dev/sdf', 6),
-    ]
 
 
 # --- successors, and other machines ---------------------------------------------------------------

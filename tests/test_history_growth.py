@@ -560,20 +560,6 @@ def test_a_reading_is_as_old_as_history_and_its_log_tell(points, log, quiet):
     assert (found.quiet, found.quiet_is_bound) == quiet
 
 
-def test_what_grew_lately_is_that_of_counters_alone():
-    """What moves at every check has not grown."""
-    points = ((START - 9 * DAY, 3), (START - DAY, 5))
-    hot = CRC._replace(metric='temperature')
-
-    def lately(reading: Reading, within: int) -> float | None:
-        series = past.history(remembered(reading, *points), reading)
-        found = series and growth.lately(series, reading, within, START, False)
-        return found and found.size
-
-    assert (lately(CRC, 2 * DAY), lately(CRC, HOUR)) == (2, None)
-    assert lately(hot, 2 * DAY) is None
-
-
 def alert_of(
     known: past.Past, reading: Reading, rule: dict[str, object], age: float | None = None
 ) -> growth.GrowthAlert | None:

@@ -150,39 +150,6 @@ def test_what_another_check_wrote_in_between_counts(tmp_path):
     assert points(tmp_path) == (Point(START + STEP, 7),)
 
 
-def test_what_elsewhere_was_read_before_stands_before_it(tmp_path):
-    """smartd's logs fill history; what history has read itself is not touched, and its first
-    point has a gap now.
-    """
-    check(tmp_path, 9, START)
-    opened = history(tmp_path, START + STEP)
-    opened.keep_past(
-        DRIVE,
-        {
-            (CRC, CHANGE): [
-                Point(START - 3 * DAY, 5),
-                Point(START - DAY, 6, 1800),
-                Point(START + 1, 99),
-            ]
-        },
-        START + 1,
-    )
-
-    assert points(tmp_path) == (
-        Point(START - 3 * DAY, 5),
-        Point(START - DAY, 6, 1800),
-        Point(START, 9, DAY),
-    )
-
-
-def test_a_drive_known_from_elsewhere_only_grows_at_its_first_check(tmp_path):
-    """The alarm of growth that smartd's log proves is there on day one."""
-    history(tmp_path).keep_past(DRIVE, {(CRC, CHANGE): [Point(START - DAY, 5)]}, START - DAY)
-    check(tmp_path, 6, START)
-
-    assert points(tmp_path) == (Point(START - DAY, 5), Point(START, 6, DAY))
-
-
 def test_a_forgotten_drive_leaves_nothing(tmp_path):
     """history --forget retires it."""
     check(tmp_path, 1)
@@ -327,19 +294,6 @@ def test_a_clock_far_behind_is_doubted_for_a_day_and_then_believed(tmp_path):
 # --- bounds -----------------------------------------------------------------------------------
 
 
-def test_a_counter_that_moves_at_every_check_is_thinned_to_one_a_day(tmp_path):
-    """Whole for 25 hours, so that 24 hours can be judged exactly; in between bounded."""
-    moving = [Point(START + place * STEP, place, STEP) for place in range(288 * 10)]
-    history(tmp_path).keep_past(DRIVE, {(CRC, CHANGE): moving}, moving[-1].time)
-    check(tmp_path, 288 * 10, START + 10 * DAY)
-    check(tmp_path, 288 * 10, START + 11 * DAY)
-
-    found = points(tmp_path)
-    assert len(found) < 288 * 2 + 20
-    assert found[-1].number == 288 * 10
-    assert len([point for point in found if point.time > START + 10 * DAY - HOUR]) >= 12
-
-
 def test_a_drive_that_makes_up_serial_numbers_does_not_fill_the_disk(tmp_path, monkeypatch):
     monkeypatch.setattr('smart_attributes.history.store.MOST_DRIVES', 3)
     opened = history(tmp_path)
@@ -353,23 +307,6 @@ def test_a_drive_that_makes_up_serial_numbers_does_not_fill_the_disk(tmp_path, m
 
 
 # --- what the check is told -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize('is_forgotten', [False, True])
-def test_a_log_that_was_imported_is_known_until_its_drive_is_forgotten(tmp_path, is_forgotten):
-    """Since when history has the drive, nobody can tell then."""
-    check(tmp_path, 1)
-    opened = check(tmp_path, 1, START + 1, OTHER, address='/dev/sdb')
-    assert opened.has_taken is False
-    opened.keep_past(DRIVE, {(CRC, CHANGE): [Point(START - DAY, 1)]}, START - DAY)
-    if is_forgotten:
-        assert opened.forget('nobody') == 0 and opened.forget('S3RIAL01') == 1
-    opened = history(tmp_path, START + STEP)
-
-    assert opened.has_taken is not is_forgotten
-    assert [drive.imported for drive in opened.drives.values()] == (
-        [] if is_forgotten else [START + 1]
-    ) + [0]
 
 
 def test_all_drives_of_a_serial_number_are_forgotten(tmp_path):
@@ -491,43 +428,6 @@ def test_a_drive_that_is_not_stored_for_want_of_room_says_what_to_do(tmp_path, m
     assert opened.recall([OTHER])[0].note == store.FULL
     assert len(history(tmp_path, START + 2 * STEP).records) == 1
     assert numbers(tmp_path) == [1, 2]
-
-
-@pytest.mark.parametrize(
-    ('past', 'last_read'),
-    [
-        (
-            {(CRC, CHANGE): [Point(START - 3 * DAY, 1), Point(START - 2 * DAY, 2)]},
-            START - 2 * DAY,
-        ),  # one series
-        (
-            {(CRC, CHANGE): [Point(START - 3 * DAY, 1)], (HOURS, DAILY): [Point(START - DAY, 1)]},
-            START - DAY,
-        ),
-        ({(CRC, CHANGE): [Point(START - 3 * DAY, 1)], (HOURS, DAILY): []}, START - 5),
-        ({(HOURS, DAILY): []}, START),
-        ({}, START),
-    ],
-)
-def test_a_drive_of_another_log_was_last_read_when_that_log_ends(tmp_path, past, last_read):
-    written = history(tmp_path).keep_past(DRIVE, past, last_read)
-    opened = history(tmp_path, START + STEP)
-
-    assert written == sum(map(len, past.values()))
-    assert [(record.first_read, record.last_read) for record in opened.records] == [
-        (last_read, last_read)
-    ]
-    assert {key: each.points for key, each in opened.all_of(opened.records[0].number).items()} == {
-        key: tuple(points) for (key, _), points in past.items() if points
-    }
-
-
-def test_the_log_of_a_drive_without_a_name_is_refused(tmp_path):
-    with pytest.raises(HistoryUnusable, match=r'^ACME 4000 S3RIAL01 cannot be '):
-        twice = check(tmp_path, 1, identity=DRIVE._replace(serial='')) and check(
-            tmp_path, 2, START + STEP, DRIVE._replace(wwn='')
-        )
-        twice.keep_past(DRIVE, {}, START)
 
 
 def test_who_only_looks_corrects_no_time_and_starts_no_day_of_doubt(tmp_path):

@@ -91,9 +91,9 @@ object GraphiteWriter "graphite" {{
 # Drive -> state and a piece of the first line.
 EXPECTED = {
     'sda': (0, 'SMART OK - '),
-    'sdb': (1, 'SMART WARNING - sdb: rated endurance used 86 % (warning above 85)'),
+    'sdb': (1, 'SMART WARNING - sdb: rated write endurance used 86 % (warning above 85)'),
     'sdc': (2, 'SMART CRITICAL - sdc: '),
-    'nvme0': (1, 'SMART WARNING - nvme0: rated endurance used 91 %'),
+    'nvme0': (1, 'SMART WARNING - nvme0: rated write endurance used 91 %'),
     'sdd': (3, 'SMART UNKNOWN - sdd was not found'),
 }
 EVERY = 'all readings'

@@ -14,10 +14,8 @@ from smart_attributes.model import (
     Device,
     Forecast,
     Group,
-    Grown,
     Identity,
     Judgement,
-    Lately,
     Member,
     Place,
     Reading,
@@ -85,7 +83,7 @@ def test_notes_hold_failures_demands_and_faults_in_this_order_with_code_state_an
     ]
     assert (len(told['notes'][2]['text']), told['notes'][2]['state']) == (500, 'UNKNOWN')
     assert told['remarks'] == [{'code': 'drive-moved', 'text': 'remark'}]
-    assert 'notes' not in made(SDA) and 'remarks' not in made(SDA) and 'lately' not in made(SDA)
+    assert 'notes' not in made(SDA) and 'remarks' not in made(SDA)
 
 
 def test_the_worst_drive_is_first():
@@ -400,33 +398,6 @@ def test_forecasts_and_history_are_whole_seconds():
         'endurance_used': {'left': 2, 'earliest': 0, 'latest': 3, 'estimate': True}
     }
     assert told['past'] == {'endurance_used': [[2, 3.5]]}
-
-
-def test_changes_have_their_times_in_seconds():
-    grown = Grown('sda', 'pending', 1, 2, NOW + 0.6, 'g' * 900)
-    told = made(
-        SDA, lately=Lately(NOW + 0.6, (grown,), (said('c' * 900),), (said('w' * 900),), '')
-    )['lately']
-
-    assert (
-        told['since'],
-        told['unknown'],
-        [len(each['text']) for each in told['came'] + told['went']],
-    ) == (NOW + 1, None, [500, 500])
-    assert [
-        (
-            each['name'],
-            each['metric'],
-            each['before'],
-            each['after'],
-            each['noticed'],
-            len(each['said']),
-        )
-        for each in told['grew']
-    ] == [('sda', 'pending', 1, 2, NOW + 1, 500)]
-    assert (
-        made(SDA, lately=Lately(NOW, unknown='u' * 900))['lately']['unknown'] == 'u' * 497 + '...'
-    )
 
 
 def test_long_words_are_cut():

@@ -520,8 +520,18 @@ def test_a_file_beyond_any_report_is_refused_unread():
 
 
 NOTHING = {'device': {'type': 'sat', 'protocol': 'ATA'}, 'model_name': 'X'}
-RECORD = 'contains no SMART data: {}; record with: smartctl -x --json PATH'
-IDENTITY = RECORD.format('only the identity of the drive')
+NO_DRIVE = (
+    'contains no SMART data: it describes no drive; '
+    'call smartctl -x PATH; smartctl --scan lists the paths'
+)
+NOT_ASKED = (
+    'contains no SMART data: smartctl was not asked for them; '
+    'call smartctl with -x, or at least with -i -H -A'
+)
+IDENTITY = (
+    'contains no SMART data: only the identity of the drive; '
+    'call smartctl with -x; a USB bridge or a RAID controller may need -d TYPE, too'
+)
 NO_SMART = (
     'has no SMART: device lacks SMART capability; give a RAID or USB device a type (TYPE@PATH)'
 )
@@ -531,24 +541,25 @@ VOLUME = (
     'd it: smartctl --scan lists them'
 )
 SUDO = (
-    'cannot be read: sudo asks for a password, so the sudoers rule for this call is '
-    'missing; print the rule for /etc/sudoers.d: check_smart_attributes sudoers'
+    'cannot be read: sudo asks for a password, so the sudoers rule for this call'
+    ' is missing; run check_smart_attributes sudoers, and save its output in /et'
+    'c/sudoers.d'
 )
 WITHOUT_VERDICT = {
-    'nothing': ({}, DriveError, RECORD.format('it describes no drive')),
+    'nothing': ({}, DriveError, NO_DRIVE),
     'model': ({'model_name': 'X'}, DriveError, IDENTITY),
     'type': ({'device': {'type': 'sat'}}, DriveError, IDENTITY),
     '-i': (
         {**NOTHING, **smartctl(argv=['smartctl', '-i'])},
         DriveError,
-        RECORD.format('smartctl was not asked for them'),
+        NOT_ASKED,
     ),
     '-A': ({**NOTHING, **smartctl(argv=['smartctl', '-A'])}, DriveError, IDENTITY),
     'no option': ({**NOTHING, **smartctl(argv=['smartctl'])}, DriveError, IDENTITY),
     'scan': (
         {**smartctl(argv=['smartctl', '--scan']), 'devices': []},
         DriveError,
-        RECORD.format('smartctl was not asked for them'),
+        NOT_ASKED,
     ),
     'signal': (
         {**NOTHING, **smartctl(status=-9)},

@@ -62,7 +62,9 @@ MAY_IMPORT = {
     'devtools': 'knowledge',
     'fleet': 'output knowledge redundancy work',
     'daemons': 'command_line reading output',
-    'doctor': 'access installers daemons command_line check reading knowledge history output devtools redundancy work',
+    'sudo': 'reading output',
+    'doctor': 'access installers daemons sudo command_line check reading knowledge history output '
+    'devtools redundancy work',
     'commands': 'command_line check reading knowledge history output fleet doctor devtools redundancy v1_6 work',
     'main': 'reading commands command_line',
 }
@@ -117,7 +119,7 @@ SHOWN = {
     'replacement_order': 'REPLACING',
     'triage_documents': 'CODES READ SEARCH of_unknown',
     # A line that was cut before its action, or of a drive that was not read.
-    'plugin_output': 'CODES Due NOTHING ORDER ORDER_COPY READ REPAIR REPLACING SEARCH due in_its_groups '
+    'plugin_output': 'CODES Due NOTHING ORDER ORDER_COPY READ REPAIR REPLACING due in_its_groups '
     'of_alarms of_problem',
 }
 

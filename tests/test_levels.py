@@ -93,18 +93,6 @@ def test_a_sentence_says_from_where_to_where(readings, falls, words):
     assert growth.sentence('capacitor_health', '%', found, 2 * DAY) == words
 
 
-def test_what_fell_lately_is_told_whatever_the_limits_are():
-    found = growth.lately(
-        history([(0, 99), (1, 99), (2, 97), (3, 97)]), SPARE, 9 * DAY, 3 * DAY, falls=True
-    )
-
-    assert (found.before, found.after, found.rule.within) == (99, 97, 3 * DAY)
-    assert (
-        growth.lately(history([(0, 99), (1, 99), (2, 98)]), SPARE, 9 * DAY, 3 * DAY, falls=True)
-        is None
-    )
-
-
 def rule_of(metric: str) -> GrowthRule:
     return growth_rule(METRICS[metric]['growth'])
 

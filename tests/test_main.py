@@ -82,7 +82,7 @@ def test_a_mistake_that_the_locale_cannot_write_is_still_told(locale, tmp_path):
     done = in_locale(locale, '--report', 'x', '--thresholds', str(limits))
 
     assert done.returncode == 3
-    assert done.stdout.startswith(b'SMART UNKNOWN - [site-file-mistake] limits.json: ')
+    assert done.stdout.startswith(b'SMART UNKNOWN - [configuration-error] limits.json: ')
 
 
 def leaving(seconds: float) -> subprocess.Popen[bytes]:

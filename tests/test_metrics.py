@@ -362,7 +362,7 @@ def test_every_family_has_its_help_its_labels_and_its_samples():
             ('device', 'action', 'to_do'),
             [
                 (('sda', 'watch', 'look again in a month'), 1),
-                (('sdb', 'read', 'find out why it cannot be read'), 1),
+                (('sdb', 'investigate', 'find out why it cannot be read'), 1),
             ],
         ),
         'smart_drive_further_action': (

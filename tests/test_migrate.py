@@ -96,7 +96,9 @@ def test_what_was_migrated_judges_as_it_did(intel, tmp_path):
     assert migrated(tmp_path, old).code == 0
     there = ['-p', intel.path, '--nosudo', '-d', '/dev/sda', '--config', str(tmp_path / 'etc')]
 
-    assert run(*there).first_line.startswith('SMART WARNING - sda: rated endurance used 12 % ')
+    assert run(*there).first_line.startswith(
+        'SMART WARNING - sda: rated write endurance used 12 % '
+    )
     assert 'old.json, Mine' in ' '.join(run('explain', '-v', *there).text.split())
 
 

@@ -951,11 +951,11 @@ def test_growth_is_a_floor_only_as_long_as_its_alert_lasts(plain):
 @pytest.mark.parametrize(
     'said, action',
     [
-        (asleep(), '[order-copy] order a replacement, copy the data first'),
+        (asleep(), '[order-copy] copy the data now, and order a replacement'),
         (
             UNREADABLE,
-            '[read] give a USB or RAID device a type (TYPE@/dev/sda); also [order-copy] order a '
-            'replacement, copy the data first',
+            '[investigate] give a USB or RAID device a type (TYPE@/dev/sda); also [order-copy] copy '
+            'the data now, and order a replacement',
         ),
     ],
     ids=['asleep', 'unreadable'],
@@ -965,7 +965,7 @@ def test_a_drive_that_is_not_read_keeps_the_action_of_its_finding(plain, said, a
     before = scan(plain, START, sda=disk(a197=6))
     after = scan(plain, START + HOUR, sda=said)
 
-    assert '; [order-copy] order a replacement, copy the data first' in before.text
+    assert '; [order-copy] copy the data now, and order a replacement' in before.text
     assert f'; {action}  ' in after.text
 
 
@@ -974,9 +974,9 @@ def test_heat_does_not_hide_that_data_must_be_copied(plain):
     before = scan(plain, START, sda=disk(a197=6, a194=75))
     after = scan(plain, START + HOUR, sda=asleep())
 
-    copy = '[order-copy] order a replacement, copy the data first'
+    copy = '[order-copy] copy the data now, and order a replacement'
     assert (before.code, after.code) == (2, 1)
-    assert f'; [cooling] look at the cooling; also {copy}  ' in before.text
+    assert f'; [cooling] check the cooling; also {copy}  ' in before.text
     assert f'; {copy}  ' in after.text
 
 

@@ -12,10 +12,10 @@ import pytest
 from days import HOUR, START
 from simulator import Machine, read, why_not
 
+from smart_attributes.check import same_drive
 from smart_attributes.check.survey import survey
 from smart_attributes.commands.table import understood
 from smart_attributes.model import State
-from smart_attributes.reading import same_drive
 from smart_attributes.reading.processes import Runner
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())

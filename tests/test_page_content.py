@@ -13,7 +13,6 @@ import pytest
 from smart_attributes.constants import DAY, MONTH, YEAR
 from smart_attributes.output import page, page_charts
 from smart_attributes.output.page_drives import compact, compact_reading, placed, sentence
-from smart_attributes.output.triage_table import changed
 from smart_attributes.work import actions
 
 NOW = 1.8e9
@@ -74,10 +73,10 @@ def test_a_drive_whose_use_is_not_known_says_so(depends, count):
 
 def test_further_actions_of_a_drive_are_on_the_page():
     """In the plain table, and in the data that the script reads."""
-    also = [{'action': 'cable', 'to_do': 'look at the cable'}]
+    also = [{'action': 'cable', 'to_do': 'check the cable'}]
     text = shown([drive('sda', 'watch', 'WARNING', to_do='watch: ...', why='pending 2', also=also)])
 
-    assert '<strong>Watch: ...</strong><span>Also look at the cable</span><span>pending 2' in text
+    assert '<strong>Watch: ...</strong><span>Also check the cable</span><span>pending 2' in text
     assert data_of(text)['drives'][0]['also'] == also
 
 
@@ -151,52 +150,14 @@ def test_strings_are_shown_without_what_has_no_shape(value, seen):
     assert page._seen(value) == seen
 
 
-LATELY = {
-    'since': 1_795_348_800,
-    'grew': [{'name': 'sda', 'said': 'crc_errors grew by 14'}],
-    'came': [noted('sdb is new')],
-    'went': [noted('sdc is gone')],
-    'unknown': 'nothing is known before 1 July',
-}
-
-
-@pytest.mark.parametrize(
-    'lately, told',
-    [
-        (None, {}),
-        ({}, {}),
-        (
-            LATELY,
-            {
-                'day': '2026-11-22',
-                'said': [
-                    'sda crc_errors grew by 14',
-                    'sdb is new',
-                    'sdc is gone',
-                    LATELY['unknown'],
-                ],
-            },
-        ),
-        (
-            {**LATELY, 'grew': [], 'came': [], 'went': [], 'unknown': ''},
-            {'day': '2026-11-22', 'said': changed([], '')},
-        ),
-    ],
-    ids=['not-asked', 'empty', 'all', 'nothing'],
-)
-def test_changes_are_listed_with_the_day_since_when(lately, told):
-    assert page._lately(lately) == told
-
-
-def test_changes_notes_and_remarks_are_on_the_page():
+def test_notes_and_remarks_are_on_the_page():
     text = shown(
         [drive('a')],
-        lately=LATELY,
         notes=[noted('slot 9 was not read')],
         remarks=[noted('renew the rule')],
     )
 
-    for words in ('2026-11-22', 'crc_errors grew by 14', 'slot 9 was not read', 'renew the rule'):
+    for words in ('slot 9 was not read', 'renew the rule'):
         assert words in text.partition('<script type="application/json"')[0]
 
 
@@ -234,7 +195,7 @@ def test_the_last_good_copy_on_a_disk_without_a_check_is_in_the_list():
     document = {
         'drives': [drive('sda', actions.WAIT)],
         'work': [
-            {'name': 'sdx', 'action': 'keep', 'reason': 'why sdx', 'state': 'OK'},
+            {'name': 'sdx', 'action': 'do-not-remove', 'reason': 'why sdx', 'state': 'OK'},
             {'name': 'sda', 'action': 'wait', 'reason': None},
         ],
     }
@@ -758,7 +719,7 @@ def test_links_of_the_page_lead_somewhere():
     """A part that is not on the page has no link."""
     group = {'name': 'md0', 'kind': 'md', 'level': 'raid1', 'used_as': [], 'tolerates': 1}
     group.update(activity=None, missing=0, unknown=None, members=[])
-    for more in ({}, {'groups': [group]}, {'lately': LATELY}):
+    for more in ({}, {'groups': [group]}):
         for drives in (
             [drive('a')],
             [{**worn('a', 5, [[NOW - DAY, 4]]), 'bay': 'slot 1', 'device': ''}],

@@ -254,6 +254,34 @@ def test_wrapped_rows_are_joined_by_the_grammar_of_their_table(lines, whole):
     assert joined.unread == []
 
 
+FLASH = '229 Flash_ID 0x0002 100 001 000 Old_age Always - 0x517693'
+RATE = '188 Command_Timeout -O--CK 100 100 000 - 0 0'
+FAULT = '04 -- 71 00 00 00 00 03 47 ce 2c 00 00 Device Fault; Error: ABRT at LBA = 0x2c = 4'
+
+
+@pytest.mark.parametrize(
+    'lines, is_broken',
+    [
+        ([FLASH, '94a451'], True),
+        ([ROW, '12'], False),  # or else the beginning of attribute 12
+        ([ROW, '3'], True),
+        ([ROW, '480001'], True),
+        ([FAULT, '4'], True),
+        ([RATE, '0'], False),  # one number of three
+        ([RATE, 'ab'], False),
+        (['Error 3 occurred at disk power-on lifetime: 12', '34'], False),
+        ([f'> {ROW}', '3'], True),
+        ([f'> {ROW}', '> 3'], False),
+        ([HEADING[:70], HEADING[70:]], True),
+        ([f'{MODEL} 1', '2'], False),
+    ],
+)
+def test_a_number_that_was_broken_at_a_column_is_one_number(lines, is_broken):
+    plain = [line.removeprefix('> ') for line in lines]
+
+    assert plain_lines('\n'.join(lines)) == ([''.join(plain)] if is_broken else plain)
+
+
 @pytest.mark.parametrize(
     'numbers, is_shifted',
     [

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import re
 
 import pytest
 from conftest import ROOT
@@ -60,3 +62,64 @@ def test_a_pattern_that_ends_is_matched_with_the_whole_text(pattern, text, expec
 @pytest.mark.parametrize(('length', 'quoted'), [(60, f'"{"a" * 60}"'), (61, f'"{"a" * 60}…"')])
 def test_a_long_pattern_is_quoted_in_part(length, quoted):
     assert patterns.quoted('a' * length) == quoted
+
+
+# --- models ---------------------------------------------------------------------------------------
+
+# Pieces of patterns, between tildes.
+PIECES = (
+    r'A~B~ ~-~[AB]~[^A]~[|]~[(]~[]]~(A|B)~(A1|B)~[0-9]~[1B]~(?:AB|)~|~?~*~{0,1}~{2}~+~\|~\(~.~.*~'
+    '(A[B1]|B.*)~(A|B)+~(A[|]B|A)~1'
+)
+
+
+def test_the_quick_comparison_agrees_with_re_on_random_patterns():
+    """Compiling is skipped for most patterns; that must not change which ones match."""
+    rolls = random.Random(11)
+    compared = matched = 0
+    while compared < 2000:
+        pattern = ''.join(rolls.choices(PIECES.split('~'), k=rolls.randint(1, 7)))
+        try:
+            compiled = re.compile(pattern)
+        except re.error:
+            continue
+        if patterns.has_top_level_bar(pattern):
+            continue
+        for _ in range(8):
+            text = ''.join(rolls.choices('AB -|(1', k=rolls.randint(0, 5)))
+            expected = compiled.fullmatch(text) is not None
+            assert patterns.matches_pattern(pattern, text) == expected, (pattern, text)
+            matched += expected
+        compared += 1
+    assert matched > 300  # otherwise this has proved little
+
+
+@pytest.mark.parametrize(
+    ('pattern', 'text', 'is_compiled'),
+    [
+        ('INTEL SSDSC2[BC]W[0-9]{3}A3.*', 'INTEL SSDSC2BB240G4', False),
+        ('INTEL SSDSC2[BC]B[0-5].*', 'INTEL SSDSC2BB240G4', True),
+        ('WDC.*', 'IDC', False),
+        ('ACM[EF]?', 'ACM', True),
+        ('(SD|A) [0-9]+.*', 'INTEL 1', False),
+    ],
+)
+def test_a_pattern_is_compiled_only_where_the_first_places_leave_it_open(
+    monkeypatch, pattern, text, is_compiled
+):
+    """Most patterns of a vendor differ from a model at a place that is a letter or a set of
+    letters.
+    """
+    compiled, real = [], re.fullmatch
+    monkeypatch.setattr(re, 'fullmatch', lambda *words: compiled.append(words) or real(*words))
+    patterns.matches_pattern(pattern, text)
+
+    assert compiled == [(pattern, text)] * is_compiled
+
+
+@pytest.mark.parametrize(
+    ('pattern', 'has_bar'),
+    [('ABC|DEF', True), ('A(BC|DE)', False), ('AB[|]CD', False), (r'AB\|CD', False)],
+)
+def test_a_bar_that_joins_whole_patterns_is_told(pattern, has_bar):
+    assert patterns.has_top_level_bar(pattern) is has_bar

@@ -81,7 +81,7 @@ def test_a_worn_drive_warns_with_value_and_limit(fake):
 
     assert result.code == 1
     assert result.first_line.startswith(
-        'SMART WARNING - sda: rated endurance used 86 % (warning above 85): order '
+        'SMART WARNING - sda: rated write endurance used 86 % (warning above 85): order '
     )
     assert perfdata(result.text)['sda_endurance_used'].number == 86
 
@@ -332,7 +332,7 @@ def test_a_limit_on_the_command_line_beats_the_shipped_one(fake):
     )
 
     assert result.first_line.startswith(
-        'SMART CRITICAL - sda: rated endurance used 12 % (critical above 10)'
+        'SMART CRITICAL - sda: rated write endurance used 12 % (critical above 10)'
     )
     assert perfdata(result.text)['sda_endurance_used'][2:4] == ('5', '10')
 

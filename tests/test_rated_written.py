@@ -11,7 +11,7 @@ from collections import Counter
 import pytest
 from conftest import ROOT
 
-from smart_attributes.knowledge.pattern_prefixes import matches_pattern
+from smart_attributes.knowledge.patterns import matches_pattern
 
 DATA = json.loads((ROOT / 'attributes.json').read_text())
 ROWS = [

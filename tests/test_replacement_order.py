@@ -10,8 +10,8 @@ import pytest
 
 from smart_attributes.fleet import replacement_order
 from smart_attributes.fleet.plugin_output import FleetDrive
-from smart_attributes.fleet.replacement_order import AtRisk, ReplacementOrder
-from smart_attributes.redundancy.replacement import OF_CODE, Risk
+from smart_attributes.fleet.replacement_order import ReplacementOrder
+from smart_attributes.redundancy.replacement import OF_CODE
 from smart_attributes.work import actions
 
 
@@ -42,15 +42,11 @@ def drive(
     )
 
 
-def group(host: str, risk: Risk) -> AtRisk:
-    return AtRisk(risk, host, {})
-
-
-def ordered(drives: list[FleetDrive], *groups: AtRisk) -> list[str]:
+def ordered(drives: list[FleetDrive]) -> list[str]:
     order = ReplacementOrder()
     for each in drives:
         order.add(each)
-    return [f'{facts["host"]} {facts["name"]}' for facts in order.drives(groups)]
+    return [f'{facts["host"]} {facts["name"]}' for facts in order.drives()]
 
 
 @pytest.mark.parametrize(
@@ -70,47 +66,32 @@ def test_drives_to_be_replaced_now_or_after_others_are_in_the_order(action, coun
     order = ReplacementOrder()
     order.add(drive('db1', action=action))
 
-    assert (order.count, len(order.drives(()))) == (count, count)
+    assert (order.count, len(order.drives())) == (count, count)
 
 
 @pytest.mark.parametrize(
-    'drives, groups, names',
+    'drives, names',
     [
-        # without groups: by state, host and name
-        ([drive('b'), drive('a', state='WARNING'), drive('a')], [], ['a sda', 'b sda', 'a sda']),
-        ([drive('b', 'sda'), drive('a', 'sdb'), drive('a')], [], ['a sda', 'a sdb', 'b sda']),
+        # by state, host and name
+        ([drive('b'), drive('a', state='WARNING'), drive('a')], ['a sda', 'b sda', 'a sda']),
+        ([drive('b', 'sda'), drive('a', 'sdb'), drive('a')], ['a sda', 'a sdb', 'b sda']),
         # a host with a group at risk is first, the worst of these before others
         (
-            [drive('a'), drive('b'), drive('c')],
-            [group('b', Risk.LAST), group('c', Risk.BEYOND)],
+            [drive('a'), drive('b', code='last-good-copy'), drive('c', code='data-at-risk')],
             ['c sda', 'b sda', 'a sda'],
-        ),
-        (
-            [drive('a'), drive('b'), drive('c')],
-            [group('b', Risk.BEYOND), group('c', Risk.LAST), group('b', Risk.UNSURE)],
-            ['b sda', 'c sda', 'a sda'],
         ),
         # hosts of the same risk by name, with all of their drives
         (
-            [drive('b', 'sda'), drive('a', 'sdb'), drive('b', 'sdb'), drive('a', 'sda')],
-            [group('a', Risk.LAST), group('b', Risk.LAST)],
+            [
+                drive('b', 'sda', 'last-good-copy'),
+                drive('a', 'sdb', 'last-good-copy'),
+                drive('b', 'sdb', 'last-good-copy'),
+                drive('a', 'sda', 'last-good-copy'),
+            ],
             ['a sda', 'a sdb', 'b sda', 'b sdb'],
         ),
-        # from a line in Icinga
-        ([drive('a'), drive('b', code='last-good-copy')], [], ['b sda', 'a sda']),
-        # the drive's own reason never makes its host less urgent
-        (
-            [drive('b', code='last-good-copy'), drive('a')],
-            [group('a', Risk.LAST), group('b', Risk.BEYOND)],
-            ['b sda', 'a sda'],
-        ),
-        (
-            [drive('b', code='data-at-risk'), drive('a')],
-            [group('a', Risk.LAST), group('b', Risk.LAST)],
-            ['b sda', 'a sda'],
-        ),
-        # nor does one that is not about a risk move it
-        ([drive('b', code='only-swap'), drive('a')], [], ['a sda', 'b sda']),
+        # a reason that is not about a risk does not move a drive
+        ([drive('b', code='only-swap'), drive('a')], ['a sda', 'b sda']),
         # within a host by label: the one to replace next, to copy, to keep, to wait; one without a
         # label is last
         (
@@ -121,21 +102,18 @@ def test_drives_to_be_replaced_now_or_after_others_are_in_the_order(action, coun
                 drive('a', 'sdd', 'no-redundancy'),
                 drive('a', 'sde', 'replace-next'),
             ],
-            [],
             ['a sde', 'a sdd', 'a sdb', 'a sda', 'a sdc'],
         ),
     ],
 )
-def test_the_order_of_drives(drives, groups, names):
-    assert ordered(drives, *groups) == names
-    assert ordered(drives[::-1], *groups[::-1]) == names
+def test_the_order_of_drives(drives, names):
+    assert ordered(drives) == names
+    assert ordered(drives[::-1]) == names
 
 
 def test_two_drives_of_one_name_are_both_in_the_order():
     """Two results of one host can have the same drive."""
-    assert ordered(
-        [drive('a', model='X'), drive('a', model='Y')], group('a', Risk.LAST), group('a', Risk.LAST)
-    ) == ['a sda', 'a sda']
+    assert ordered([drive('a', model='X'), drive('a', model='Y')]) == ['a sda', 'a sda']
 
 
 def test_the_most_urgent_are_kept_and_all_are_counted(monkeypatch):
@@ -147,21 +125,4 @@ def test_the_most_urgent_are_kept_and_all_are_counted(monkeypatch):
         most = max(most, len(order._kept))
 
     assert (order.count, most) == (20, 6)
-    assert [each['host'] for each in order.drives(())] == ['h04', 'h09', 'h14']
-
-
-@pytest.mark.parametrize(
-    'hidden, serial, why',
-    [
-        ({}, 'EXAMPLEsda', 'EXAMPLEsda fails'),
-        ({'hide_serial': False}, 'EXAMPLEsda', 'EXAMPLEsda fails'),
-        ({'hide_serial': True}, None, None),
-    ],
-)
-def test_serial_numbers_are_shown_unless_they_are_hidden(hidden, serial, why):
-    """A reason may have the serial number in it."""
-    order = ReplacementOrder(**hidden)
-    order.add(drive('db1'))
-    [facts] = order.drives(())
-
-    assert (facts['serial'], facts['why']) == (serial, why)
+    assert [each['host'] for each in order.drives()] == ['h04', 'h09', 'h14']

@@ -12,7 +12,7 @@ RESULT = {
     'execution_end': 1700.5,
     'exit_status': 2,
 }
-WHOLE = Result(2, 'SMART CRITICAL', ["'sda'=1", "'sdb'=2"], 1700.5, 2)
+WHOLE = Result(2, 'SMART CRITICAL', ["'sda'=1", "'sdb'=2"], 1700.5)
 ATTRS = {
     'last_check_result': RESULT,
     'check_interval': 300,
@@ -106,7 +106,7 @@ def test_a_service_without_a_kind_of_state_is_not_in_a_soft_state():
         ({'state': 'x'}, WHOLE._replace(state=0)),
         ({'output': 7}, WHOLE._replace(output='')),
         ({'performance_data': 'x=1'}, WHOLE._replace(values=())),
-        ({'execution_end': None, 'exit_status': None}, WHOLE._replace(ended=0.0, status=0)),
+        ({'execution_end': None}, WHOLE._replace(ended=0.0)),
     ],
 )
 def test_each_value_of_a_result_counts_as_missing_on_its_own(changes, expected):

@@ -246,14 +246,24 @@ def monitored(bare, tmp_path_factory) -> Iterator[Host]:
         ([], 1, '2 drives: 1 warning, 1 ok'),
     ],
 )
-@pytest.mark.parametrize('user', ['icinga', 'nrpe'])
-def test_each_monitoring_user_runs_it_through_sudo(monitored, user, arguments, code, words):
+def test_the_monitoring_user_runs_it_through_sudo(monitored, arguments, code, words):
     """Nothing is configured: the package brings rule and data."""
-    done = monitored.checks(*arguments, user=user)
+    done = monitored.checks(*arguments)
 
     assert done.returncode == code, done.stdout
     assert words in done.stdout.splitlines()[0]
     assert perfdata(done.stdout)
+
+
+def test_another_monitoring_user_needs_a_history_of_its_own(monitored):
+    """Both users have the sudo rule, but the history of the package belongs to the first one."""
+    monitored.checks('-d', '/dev/sda')
+    without = monitored.checks('-d', '/dev/sda', user='nrpe')
+    monitored.chroot.does('install', '-d', '-o', 'nrpe', '/var/lib/nrpe-smart')
+    own = monitored.checks('-d', '/dev/sda', '--state-dir', '/var/lib/nrpe-smart', user='nrpe')
+
+    assert without.stdout.startswith('SMART WARNING - [history-unusable] '), without.stdout
+    assert own.stdout.startswith('SMART OK'), own.stdout
 
 
 @pytest.mark.parametrize(

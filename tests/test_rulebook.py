@@ -153,7 +153,7 @@ def test_where_all_drives_are_well_a_mistake_is_what_is_worst(config):
 
     assert result.code == 3
     assert result.first_line.startswith(
-        'SMART UNKNOWN - [site-file-mistake] thresholds.d/site.json: '
+        'SMART UNKNOWN - [configuration-error] thresholds.d/site.json: '
     )
 
 
@@ -226,7 +226,7 @@ def test_every_face_that_judges_tells_the_mistake(config):
 
     data = json.loads(run('triage', '--json', *arguments).text)
     [note] = data['notes']
-    assert (note['code'], note['state']) == ('site-file-mistake', 'UNKNOWN')
+    assert (note['code'], note['state']) == ('configuration-error', 'UNKNOWN')
     assert data['state'] in ('UNKNOWN', 'CRITICAL')
     assert note['text'] in run('triage', *arguments).text
     assert note['text'] in run('explain', *arguments).text
@@ -239,7 +239,7 @@ def test_a_newer_database_that_is_broken_is_told_and_the_shipped_one_used(config
     result = checked(config, '--report', HGST)
 
     assert result.code == 2
-    assert '(check)  [site-file-mistake] attributes.json: entries 5 ' in result.text
+    assert '(check)  [configuration-error] attributes.json: entries 5 ' in result.text
 
 
 @pytest.mark.parametrize('kind', ['missing', 'a-file', 'a-folder'])

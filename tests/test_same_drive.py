@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from smart_attributes.check.drive_facts import differ
+from smart_attributes.check.same_drive import distinct, merged, note
 from smart_attributes.errors import DriveError
 from smart_attributes.model import (
     DOUBTED,
@@ -21,8 +23,6 @@ from smart_attributes.model import (
     Statistic,
 )
 from smart_attributes.reading.addresses import parse
-from smart_attributes.reading.drive_facts import differ
-from smart_attributes.reading.same_drive import distinct, merged, note
 
 SSD = Identity(protocol='ATA', model='MODEL X1', serial='S0A1B2C3', wwn='5000c500a1b2c3d4')
 NVME = Identity(protocol='NVMe', model='MODEL N1', serial='N0A1B2C3')

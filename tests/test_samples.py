@@ -67,10 +67,10 @@ def test_what_is_no_row_is_none(line):
 @pytest.mark.parametrize(
     ('text', 'sentence', 'count'),
     [
-        ('[{]', 'acme.json: line 1, column 3: ', 4),
+        ('[{]', 'acme.json is not valid JSON: line 1, column 3: ', 4),
         (
             '[{"family": "ACME X1", "family": "A"}]',
-            'acme.json: sample 1, A: "family" is here twice; keep one',
+            'acme.json is not valid JSON: an object has the key "family" twice; keep one',
             4,
         ),
         ('{}', 'acme.json: samples an object is not a list', 4),

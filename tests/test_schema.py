@@ -149,13 +149,6 @@ def test_a_value_has_the_types_of_json(value, name, fits):
     assert data_file.is_fitting(value, {'type': name}, {}) is fits
 
 
-def test_the_value_of_a_key_that_stands_twice_fits_nothing():
-    """Nobody knows which one was meant."""
-    data, _ = data_file.parse('{"a": "x", "a": "y"}', 'site.json')
-
-    assert not data_file.is_fitting(data, {'properties': {'a': {}}}, {})
-
-
 def test_a_keyword_that_nobody_here_knows_is_a_mistake_and_no_yes():
     """Whoever adds one to a schema adds its rule."""
     with pytest.raises(KeyError):

@@ -107,9 +107,9 @@ def printed(tmp_path_factory, recorded) -> dict[str, list[Any]]:
         machine.setup = ''
         return document
 
-    lately = at('triage', '--scan', '--since', '90d', '--gone', 'critical')
+    gone = at('triage', '--scan', '--gone', 'critical')
     found: dict[str, list[Any]] = {
-        'triage': [recorded, lately, at('triage', '--scan'), of_a_machine()],
+        'triage': [recorded, gone, at('triage', '--scan'), of_a_machine()],
         'list': [
             at('list', '--scan'),
             read(run('list', '--json', '--report', '/nonexistent').text),
@@ -117,7 +117,7 @@ def printed(tmp_path_factory, recorded) -> dict[str, list[Any]]:
         'history': [at('history', '--scan')],
         'metrics': [at('metrics', '--scan')],
         'messages': [confirmed('history', '--forget', 'SERIAL06')],
-        'fleet': list(of_the_fleet(folder / 'hosts', recorded, lately)),
+        'fleet': list(of_the_fleet(folder / 'hosts', recorded, gone)),
         'doctor': [at('doctor', '-d', '/dev/sda')],
     }
     machine.check(now, '--scan')

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from smart_attributes.check.selection import is_wanted, patterns
 from smart_attributes.errors import UsageError
 from smart_attributes.model import Identity
-from smart_attributes.reading.addresses import is_wanted, parse, patterns
+from smart_attributes.reading.addresses import parse
 
 SSD = Identity(protocol='ATA', model='MODEL X1', serial='S0A1B2C3', wwn='5000c500a1b2c3d4')
 

@@ -177,29 +177,3 @@ def test_readers_see_it_too(machine):
             START + 2 * DAY, 'explain', '-d', '/dev/sda'
         ).text.replace('\n', ' ')
         machine.check(START + 2 * DAY)
-
-
-@pytest.mark.parametrize('since, is_told', [('90d', True), ('30d', False)])
-def test_triage_since_lists_it(machine, since, is_told):
-    """For as long as it was asked for."""
-    machine.check(START + 2 * DAY)
-    page = machine.folder / 'page.html'
-    words = START + 60 * DAY, 'triage', '--since', since, '-d', '/dev/sda'
-
-    assert (f'\n  sda {SAID}' in machine.run(*words).text) is is_told
-    assert (
-        json.loads(machine.run(*words, '--json').text)['lately'].get('fell', [])
-        == [
-            {
-                'name': 'sda',
-                'metric': 'power_on_time',
-                'before': 20_000 * HOUR,
-                'after': 5 * HOUR,
-                'noticed': START + 2 * DAY,
-                'said': SAID,
-            }
-        ]
-        * is_told
-    )
-    machine.run(*words, '--html', str(page))
-    assert (f'sda {SAID}' in page.read_text()) is is_told

@@ -136,21 +136,10 @@ CASES = {
             ]
         },
     ),
-    'doubled': (
-        '{"metrics": {"pending": {"warning": "3", "warning": "5", "critical": "9"}}}',
-        {'metrics': {'pending': {'critical': '9'}}},
-    ),
     # A drive whose presence is not clear is missed.
     'presence': (
         {'overrides': [{'for': {'serial': 'A'}, 'why': WHY, 'presence': 'required'}]},
         {'overrides': []},
-    ),
-    # Nobody can say which one is meant, not even of a text.
-    'doubled text': ('{"comment": "mine", "comment": "yours", "metrics": {}}', {'metrics': {}}),
-    'doubled metric': (
-        '{"metrics": {"pending": {"warning": "3"}, "pending": {"warning": "5"}, "temperature": '
-        '{}}}',
-        {'metrics': {'temperature': {}}},
     ),
 }
 

@@ -81,8 +81,23 @@ def test_at_least_95_of_100_slips_are_understood():
     assert len(wrong) <= 0.05 * number, wrong
 
 
-def test_nothing_is_suggested_where_nothing_is_like_it():
+@pytest.mark.parametrize('word', ['--qqqqqqq', '--sort', '--color', '--skip'])
+def test_nothing_is_suggested_where_nothing_is_like_it(word):
+    """That both begin with dashes makes no two options alike."""
     with pytest.raises(UsageError) as error:
-        table.understood(['--qqqqqqq'])
+        table.understood([word])
 
     assert 'did you mean' not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    'words',
+    [['/dev/sda'], ['megaraid,6@/dev/bus/0'], ['-d', '/dev/sda', '/dev/sdb']],
+    ids=str,
+)
+def test_a_drive_without_its_option_is_answered_with_the_option(words):
+    """People type the path of a drive as for smartctl."""
+    with pytest.raises(UsageError) as error:
+        table.understood(words)
+
+    assert f'; write -d {words[-1]}; ' in str(error.value)

@@ -17,6 +17,7 @@ from smart_attributes.check import (
     messages,
     reads,
     rulebook,
+    selection,
     settings,
     survey,
     verdicts,
@@ -27,7 +28,7 @@ from smart_attributes.commands import table
 from smart_attributes.errors import Coded, DriveAbsent, DriveAsleep, DriveError, UsageError
 from smart_attributes.history import drive_records
 from smart_attributes.model import Device, Identity, Read, State
-from smart_attributes.reading import addresses, json_report, machine, recorded
+from smart_attributes.reading import json_report, machine, recorded
 from smart_attributes.reading.processes import Runner
 from smart_attributes.shown import Shown, shown
 from smart_attributes.v1_6.command_line import Before
@@ -111,7 +112,7 @@ def test_a_decision_on_a_pattern_stays_when_the_time_limit_passes(monkeypatch):
             raise alarm.TimeIsOver('time limit of 55 s exceeded')
         return False
 
-    monkeypatch.setattr(addresses, 'is_wanted', slow)
+    monkeypatch.setattr(selection, 'is_wanted', slow)
     given = options('--ignore', 'x')
     found = inventory.inventory(
         stage(Read(SDA, REPORT), Read(SDB, SILENT)), settings.of_run(given), Remembered()

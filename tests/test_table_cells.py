@@ -9,10 +9,8 @@ from test_severity import C, W, drive, found
 from smart_attributes.constants import DAY, YEAR
 from smart_attributes.model import (
     Forecast,
-    Grown,
     Identity,
     Judgement,
-    Lately,
     Place,
     Reading,
     Source,
@@ -193,30 +191,3 @@ FOUND = (
 def test_findings_fill_the_width_and_none_is_left_out_in_silence(what, width, shown):
     """The beginning of a finding is shown only if 16 characters of it fit."""
     assert triage_table.fitting(what, width) == shown
-
-
-@pytest.mark.parametrize(
-    'told, unknown, said',
-    [
-        (['a'], 'b', ['a', 'b']),
-        (['a', ''], None, ['a']),
-        ([], 'b', ['b']),
-        ([], '', ['no increases, no drives added or removed']),
-    ],
-)
-def test_changes_end_with_what_is_unknown(told, unknown, said):
-    assert triage_table.changed(told, unknown) == said
-
-
-def test_changes_of_each_drive_have_a_line():
-    grew = (Grown('sda', 'crc_errors', 212, 226, NOW, 'crc_errors grew by 14'),)
-
-    assert triage_table.lately_lines(
-        Lately(NOW, grew, ('sdb is new',), ('s' * 3000,), 'no history before')
-    ) == [
-        'since 2026-11-22:',
-        '  sda crc_errors grew by 14',
-        '  sdb is new',
-        '  ' + 's' * 1997 + '...',
-        '  no history before',
-    ]

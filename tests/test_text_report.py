@@ -662,7 +662,18 @@ CLASSIC_ROW = (
     '9 Power_On_Hours          0x0032   100   100   000    Old_age   Always       -       7'
 )
 STATISTIC_ROW = '0x01  0x010  4            3188  ---  Power-on Hours'
-RECORD = 'contains no SMART data: {}; record with: smartctl -x --json PATH'
+NO_DRIVE = (
+    'contains no SMART data: it describes no drive; '
+    'call smartctl -x PATH; smartctl --scan lists the paths'
+)
+IDENTITY = (
+    'contains no SMART data: only the identity of the drive; '
+    'call smartctl with -x; a USB bridge or a RAID controller may need -d TYPE, too'
+)
+EMPTY = (
+    'contains no SMART data: it is empty, because smartctl printed nothing; '
+    'call smartctl -x PATH as root in a terminal, where it says why'
+)
 
 
 @pytest.mark.parametrize(
@@ -904,20 +915,23 @@ def test_the_counters_of_a_sas_drive_come_from_several_lines(text, expected):
 DISABLED = 'has SMART disabled, so its status means nothing; enable it: smartctl -s on PATH'
 NO_REPORT = 'is not a smartctl report; record with: smartctl -x --json PATH'
 REFUSALS = {
-    'empty': ('', DriveError, RECORD.format('it is empty, because smartctl printed nothing')),
+    'empty': ('', DriveError, EMPTY),
     'foreign list': ('Product: broom\nVendor: ACME\nDevice: none\n', NotAReport, NO_REPORT),
     'foreign binary': ('\x00\x01\x02\x03\xff\xfe', NotAReport, NO_REPORT),
-    'banner': (BANNER, DriveError, RECORD.format('it describes no drive')),
+    'banner': (BANNER, DriveError, NO_DRIVE),
     'identity': (
         'smartctl 7.2\nDevice Model: X\n',
         DriveError,
-        RECORD.format('only the identity of the drive'),
+        IDENTITY,
     ),
     'sudo': (
         'smartctl 7.2\nDevice Model: X\nsudo: a password is required',
         SudoRefused,
-        'cannot be read: sudo asks for a password, so the sudoers rule for this call is '
-        'missing; print the rule for /etc/sudoers.d: check_smart_attributes sudoers',
+        (
+            'cannot be read: sudo asks for a password, so the sudoers rule for this call'
+            ' is missing; run check_smart_attributes sudoers, and save its output in /et'
+            'c/sudoers.d'
+        ),
     ),
     'words': (
         '=== START OF X ===\nThat FAILED here\n',

@@ -186,7 +186,7 @@ def test_everything_that_icinga_passes_is_accepted_and_silent(three, words):
     result = run(*words.format(path=three.path).split())
 
     assert result.code == 1
-    assert result.first_line.startswith('SMART WARNING - sda: rated endurance used 86 % ')
+    assert result.first_line.startswith('SMART WARNING - sda: rated write endurance used 86 % ')
     assert "'sda_power_cycles'=" in result.text and '(check)' not in result.text
 
 

@@ -259,7 +259,7 @@ def test_limits_of_this_version_are_taken_behind_ucfgj(tmp_path):
     file.write_text(json.dumps({'metrics': {'endurance_used': {'warning': '10'}}}))
 
     assert check('-ucfgj', str(file)).first_line.startswith(
-        'SMART WARNING - intel_s3500_healthy: rated endurance used 12 %'
+        'SMART WARNING - intel_s3500_healthy: rated write endurance used 12 %'
     )
 
 
@@ -279,7 +279,7 @@ def test_a_file_of_another_kind_has_a_mistake(tmp_path, option, content):
     result = check(option, str(tmp_path / 'config.json'))
 
     assert result.code == 3
-    assert '[site-file-mistake] config.json: ' in result.first_line
+    assert '[configuration-error] config.json: ' in result.first_line
 
 
 # --- which entries are shipped --------------------------------------------------------------------

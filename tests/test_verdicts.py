@@ -91,7 +91,7 @@ def test_when_it_is_too_late_what_was_judged_stays_and_the_others_are_unknown(ju
 @pytest.mark.parametrize(
     'error, code, words',
     [
-        (DataError('site.json: x'), 'site-file-mistake', 'site.json: x'),
+        (DataError('site.json: x'), 'configuration-error', 'site.json: x'),
         (alarm.TakesTooLong('5.5 s of'), 'judging-failed', '5.5 s of'),
         (KeyError('x'), 'internal-error', 'smartctl --json -x'),
     ],

@@ -341,7 +341,7 @@ NEW_MODEL = Alarm('watch', '', WARNING)
             False,
             ['cooling', 'order wear', 'firmware data', 'watch errors'],
         ),
-        ([LOST._replace(state=UNKNOWN), NEW_MODEL], False, ['read data']),
+        ([LOST._replace(state=UNKNOWN), NEW_MODEL], False, ['investigate data']),
     ],
 )
 def test_the_first_finding_gives_the_action_and_what_else_is_needed_follows(alarms, is_worn, needs):
@@ -385,12 +385,17 @@ BEFORE = 'when last read 1 min ago'
 @pytest.mark.parametrize(
     'code, last, codes, reason',
     [
-        ('timeout', LAST, ['read', 'order-copy', 'cable'], 'not read; pending 6 when last read'),
-        ('timeout', WORE_OUT, ['order', 'read'], f'endurance_used 97 % {BEFORE}'),
+        (
+            'timeout',
+            LAST,
+            ['investigate', 'order-copy', 'cable'],
+            'not read; pending 6 when last read',
+        ),
+        ('timeout', WORE_OUT, ['order', 'investigate'], f'endurance_used 97 % {BEFORE}'),
         ('timeout', DIED, ['replace'], f'pending 800 {BEFORE}'),
         ('asleep', LAST, ['order-copy', 'cable'], f'pending 6 {BEFORE}'),
         ('asleep', DIED, ['replace'], f'pending 800 {BEFORE}'),
-        ('asleep', None, ['read'], 'not read'),
+        ('asleep', None, ['investigate'], 'not read'),
         ('drive-gone', DIED, ['search'], 'not read; pending 800 when last read'),
     ],
 )
@@ -423,7 +428,7 @@ def test_a_further_action_of_a_line_is_read_by_its_code():
         CRITICAL,
         'sda',
         'ACME X1',
-        'temperature 90 C, critical above 70; [cooling] look at the cooling; also [order] order a '
+        'temperature 90 C, critical above 70; [cooling] check the cooling; also [order] order a '
         'replacement by 2027-03-04 (cautious forecast); also [firmware] update the firmware',
     )
     (told,) = Reader(METRICS).drives([line], (), Origin('db1', (), 0, NOW))
@@ -435,7 +440,9 @@ def test_a_further_action_of_a_line_is_read_by_its_code():
 
 
 def test_a_line_of_a_drive_that_was_not_read_keeps_the_action_of_its_last_finding():
-    words = Coded('timeout', 'no answer; pending 800 when last read 3 d ago; [replace] replace now')
+    words = Coded(
+        'timeout', 'no answer; pending 800 when last read 3 d ago; [replace] replace it now'
+    )
     (told,) = Reader(METRICS).drives(
         [Line(CRITICAL, 'sda', 'ACME X1', words)], (), Origin('db1', (), 0, NOW)
     )
@@ -450,7 +457,7 @@ def test_a_line_of_a_drive_that_was_not_read_keeps_the_action_of_its_last_findin
         ('watch', [10 * DAY], ('look again in a month', '2026-11-22')),
         ('watch', [], ('look again in a month', None)),
         ('replace', [400 * DAY], ('replace it now', None)),
-        ('order-copy', [], ('order a replacement, copy the data first', '2026-11-22')),
+        ('order-copy', [], ('copy the data now, and order a replacement', '2026-11-22')),
     ],
 )
 def test_the_date_of_an_order_stands_in_words_only_where_it_is_the_action(action, left, due):
@@ -460,8 +467,8 @@ def test_the_date_of_an_order_stands_in_words_only_where_it_is_the_action(action
 @pytest.mark.parametrize(
     'label, to_do',
     [
-        (None, 'now'),
-        ('copy first', 'now'),
+        (None, '2026-11-28 (earliest'),
+        ('copy first', '2026-11-28 (earliest'),
         ('next', '2027-03-04 (expected'),
         ('wait', '2027-03-04 (expected'),
     ],
@@ -479,7 +486,7 @@ def test_a_last_copy_that_is_dying_is_copied():
         case(each, NOW, replacement=last).todo for each in (drive('sda', FAILED), drive('sdb'))
     ]
 
-    assert [each.action for each in found] == ['keep', 'keep']
+    assert [each.action for each in found] == ['do-not-remove', 'do-not-remove']
     assert [each.to_do.startswith('copy') for each in found] == [True, False]
 
 

@@ -23,7 +23,6 @@ from zabbix import Zabbix
 if 'TEST_ZABBIX' not in os.environ:
     pytest.skip('Zabbix is not tried: "make test-zabbix" does that', allow_module_level=True)
 
-GONE = '4'
 STATES = {'OK': '0', 'WARNING': '1', 'CRITICAL': '2', 'UNKNOWN': '3'}
 # bytes that the agent of 6.0 takes from a command. Zabbix, "User parameters"; 7.0: 16 MB
 LIMIT = 512 << 10
@@ -251,29 +250,25 @@ def test_a_drive_that_can_no_longer_be_read_keeps_its_items(bed, states):
     shows(bed, 'states', r'sdb .*\[STATE-b\] WARNING: ')
 
 
-def test_a_drive_that_disappears_is_a_problem_of_the_run(bed, states):
-    """Its own problem ends, because nobody knows its state; the run is CRITICAL until it is back
-    or retired.
-    """
+def test_a_drive_that_disappears_keeps_its_problem(bed, states):
+    """It stays as bad as it was when it was last read, and its text says that it is missing."""
     node = states[0].folder / 'dev/sdc'
     before = node.read_text()
-    node.unlink()
-    gone = shows(bed, 'states', 'SMART CRITICAL: ')
-    until(
-        lambda: not any('STATE-c] CRITICAL' in name for name in opened(bed, 'states')),
-        20,
-        'the end of its problem',
-    )
 
-    assert 'STATE-c' in gone and 'history --forget STATE-c' in gone
-    assert bed.zabbix.values('states')['smart_attributes.drive.state[STATE-c]'] == GONE
+    def text() -> str:
+        time.sleep(0.5)
+        return bed.zabbix.values('states')['smart_attributes.drive.text[STATE-c]']
+
+    node.unlink()
+    until(lambda: '[drive-gone]' in text(), 40, 'the text of a missing drive')
+    gone, problems = text(), opened(bed, 'states')
+    values = bed.zabbix.values('states')
     node.write_text(before)
-    shows(bed, 'states', r'sdc .*\[STATE-c\] CRITICAL: ')
-    until(
-        lambda: not any(name.startswith('SMART') for name in opened(bed, 'states')),
-        20,
-        'the end of the problem',
-    )
+    until(lambda: '[drive-gone]' not in text(), 40, 'the text of the drive')
+
+    assert 'acknowledge --gone STATE-c' in gone
+    assert [state for name, state in problems.items() if '[STATE-c]' in name] == ['CRITICAL']
+    assert values['smart_attributes.drive.state[STATE-c]'] == STATES['CRITICAL']
     bed.zabbix.stops('states')
 
 

@@ -17,7 +17,6 @@ import pytest
 from conftest import ROOT, Result
 
 from smart_attributes import alarm, main
-from smart_attributes.history import smartd_log
 from smart_attributes.reading import addresses
 
 CAUGHT = (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM, signal.SIGVTALRM)
@@ -34,7 +33,6 @@ def run(*words: str, **unusual: Any) -> Result:
 def run_at(
     now: float,
     *words: str,
-    logs: str = '/nonexistent',
     slots: str = '/nonexistent',
     setup: str = '',
 ) -> Result:
@@ -43,7 +41,6 @@ def run_at(
         pytest.skip('needs a process of its own')
     with (
         mock.patch('time.time', lambda: now),
-        mock.patch.object(smartd_log, 'FOLDER', logs),
         mock.patch.object(addresses, 'SLOTS', slots),
     ):
         return run(*words)

@@ -117,10 +117,9 @@ def main() -> int:
         return 1
     try:
         validation = validate.examine(sys.argv[1:])
-        if validation.problems or validation.notes:
+        if validation.problems:
             print(
                 *validation.problems,
-                *validation.notes,
                 'nothing was added; correct that first',
                 sep='\n',
             )

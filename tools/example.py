@@ -10,17 +10,23 @@ import shlex
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from described import ROOT
+
+if TYPE_CHECKING:
+    from conftest import Result
 
 sys.path.append(str(ROOT / 'tests'))
 
 # The documents with output: a block with one command of ours, then what it prints.
-DOCUMENTS = ('doc/reference/output.md', 'doc/tutorial/first-check.md')
+DOCUMENTS = ('README', 'doc/reference/output.md', 'doc/tutorial/first-check.md')
 BLOCK = re.compile(
     r'(```console\n\$ (?:\.venv/bin/)?check_smart_attributes (.*)\n)((?:(?!```).*\n)+)'
 )
 LONGEST = 12  # lines of output in a document
+WIDTHS = {'README': 150}  # columns of output in a document, if it has a limit
+STATUS = '$ echo $?\n'  # a block that asks for the exit status shows it
 DRIVES = (
     (('/dev/nvme0',), 'samsung-pm983-healthy'),
     (('/dev/bus/0', 'megaraid,0'), 'intel-worn'),
@@ -42,9 +48,9 @@ EMPTY = {
 }
 
 
-def printed(arguments: list[str]) -> str:
-    """Return the output of the program: for addresses, of the drives of the example; for
-    --report, of the reports.
+def answer(arguments: list[str]) -> Result:
+    """Return the output and the exit status of the program: for addresses, of the drives of the
+    example; for --report, of the reports.
     """
     from conftest import drive, run
     from fake_smartctl import FakeSmartctl
@@ -52,33 +58,37 @@ def printed(arguments: list[str]) -> str:
     from smart_attributes.reading.smartctl_calls import read_arguments
 
     if '--report' in arguments:
-        return str(run(*arguments, cwd=ROOT).text)
+        return run(*arguments, cwd=ROOT)
     with tempfile.TemporaryDirectory() as folder:
         fake = FakeSmartctl(Path(folder) / 'fake')
         for address, name in DRIVES:
             fake.answers(read_arguments(*address), drive(name))
         fake.answers(read_arguments('/dev/bus/0', 'megaraid,2'), json.dumps(EMPTY), 2)
-        return str(run('-p', fake.path, '--nosudo', *arguments).text)
+        return run('-p', fake.path, '--nosudo', *arguments)
 
 
-def short(output: str) -> str:
+def short(output: str, width: int) -> str:
     """Return the first lines of an output, without trailing blanks, and the first three values
-    of performance data.
+    of performance data. width: in columns; longer lines are cut.
     """
     lines = [line.rstrip() for line in output.splitlines()]
     shown = [
         ' '.join(line.split(' ')[:4]) + ' …' if line.startswith('| ') else line
         for line in lines[:LONGEST]
     ]
+    shown = [line if len(line) <= width else f'{line[: width - 1].rstrip()}…' for line in shown]
     return '\n'.join([*shown, *(['…'] if len(lines) > LONGEST else [])]) + '\n'
 
 
 def filled(document: str) -> str:
     """Return a document with the output of today under each command, shortened."""
-    return BLOCK.sub(
-        lambda match: match[1] + short(printed(shlex.split(match[2]))),
-        (ROOT / document).read_text(),
-    )
+
+    def with_output(match: re.Match[str]) -> str:
+        result = answer(shlex.split(match[2]))
+        text = match[1] + short(result.text, WIDTHS.get(document, sys.maxsize))
+        return f'{text}{STATUS}{result.code}\n' if STATUS in match[3] else text
+
+    return BLOCK.sub(with_output, (ROOT / document).read_text())
 
 
 def write() -> list[str]:

@@ -80,11 +80,6 @@ acknowledged values; see the command acknowledge
 .TP
 .I /var/lib/check\\-smart\\-attributes
 state directory: history and locks
-.TP
-.I /var/lib/smartmontools/attrlog.*.csv
-logs of smartd, which
-.B history \\-\\-import
-reads
 .SH SEE ALSO
 .BR smartctl (8),
 .BR smartd (8),

@@ -144,6 +144,21 @@ def logs() -> list[str]:
     ]
 
 
+def layouts() -> list[str]:
+    """One row a layout of vendors' logs, with the drives that have it and its metrics."""
+    database = data('attributes.json')
+    rows = ['| layout | drives | metrics |', '|---|---|---|']
+    for name, layout in sorted(database['layouts'].items()):
+        families = [
+            entry['family']
+            for entry in database['entries']
+            if name in entry.get('logs', {}).values()
+        ]
+        metric_list = ', '.join(f'`{field["metric"]}`' for field in layout['fields'])
+        rows.append(f'| `{name}` | {"; ".join(families)} | {metric_list} |')
+    return rows
+
+
 class Documented(NamedTuple):
     """What doc/how-to/raid.md says of a controller, beside its entry in device_types.TYPES."""
 
@@ -240,6 +255,7 @@ SCHEMA_TABLE = '"$comment": "tools/tables.py writes these",\n      "properties":
 TABLES: dict[str, dict[str, Callable[[], list[str]]]] = {
     'doc/reference/metrics.md': {'metrics': metric_names, 'concerns': concerns},
     'doc/reference/limits.md': {'limits': limits},
+    'doc/explanation/vendor-logs.md': {'layouts': layouts},
     'doc/contributing/architecture.md': {'drawing': architecture.drawing},
     'doc/how-to/raid.md': {'controllers': controllers, 'refused': refused},
     'doc/reference/harmful-drives.md': {'logs': logs},

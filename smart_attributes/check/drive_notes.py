@@ -16,7 +16,7 @@ from ..model import Device, Identity, Judgement, Reading, Report, Source, State
 from ..reading.completeness import UNREAD
 from ..reading.content import FAILED, exit_status_notes
 from ..typed import TYPE_CHECKING
-from ..wording import HEALTH, amount, duration, statement
+from ..wording import HEALTH, amount, duration, self_test, statement
 from ..words import clean
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def unknown_model(device: Device, report: Report, state: State) -> Reading:
         )
     source = f'--report {device.path}' if device.is_recorded else f'-d {device.address}'
     has_table = report.attributes or identity.protocol != 'ATA'
-    create = f'create one: check_smart_attributes draft {source}' if has_table else ''
+    create = f'to add it, run: check_smart_attributes draft {source}' if has_table else ''
     advice = f'; {create}' if create and state is State.OK else ''
     return Reading(
         UNKNOWN_MODEL,
@@ -113,7 +113,7 @@ def unknown_model(device: Device, report: Report, state: State) -> Reading:
         f'no entry for {identity.model or "this drive"} (firmware '
         f'{identity.firmware or "not reported"}){advice}',
         state,
-        brief=f'no database entry for {identity.model or "this drive"}',
+        brief=f'model {identity.model or "not reported"} is not in the database',
         action=create,
     )
 
@@ -215,13 +215,11 @@ def self_test_to_repeat(device: Device, judgements: Sequence[Judgement]) -> list
         for judgement in judgements
     ):
         return []
-    kind = f'-d {device.type} ' if device.type else ''
-    path = 'DEVICE' if device.is_recorded else device.path
     return [
         Coded(
             'self-test-to-repeat',
             'the alert of self_test ends when an extended self-test passes; to start one, run: '
-            f'smartctl -t long {kind}{path}',
+            f'{self_test(device)}',
         )
     ]
 

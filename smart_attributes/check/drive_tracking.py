@@ -121,38 +121,6 @@ def _changes(whereabouts: Whereabouts) -> list[Change]:
     return drive_records.with_successors(changes, whereabouts.places, whereabouts.records)
 
 
-def went(whereabouts: Whereabouts, within: int) -> list[Coded]:
-    """Return a message for each drive that was replaced, moved or removed in the last *within*
-    seconds.
-    """
-    return [_sentence(whereabouts, change) for change in _recent(whereabouts, within)]
-
-
-def came(whereabouts: Whereabouts, within: int, begun: int) -> list[Coded]:
-    """Return a message for each drive that was added in the last *within* seconds without replacing
-    another drive.
-
-    begun: when the history began, in seconds since 1970. Drives first read within a day after that
-    do not count as new.
-    """
-    successors = {change.successor for change in _recent(whereabouts, within)}
-    new = drive_records.arrived(
-        whereabouts.places,
-        whereabouts.records,
-        whereabouts.scope,
-        max(whereabouts.now - within, begun + DAY),
-    )
-    return [
-        Coded(
-            'drive-new',
-            f'{_name(whereabouts, place.drive)} came to {place.address}{_ago(whereabouts.now - place.first)}',
-            **_fields(whereabouts, place.drive, place.address),
-        )
-        for place in new
-        if place.drive not in successors
-    ]
-
-
 def missed(
     whereabouts: Whereabouts, is_accepted: Callable[[Identity, Change], bool]
 ) -> list[Missed]:

@@ -171,7 +171,7 @@ class FarmLogs:
         """Load the stored answers; without a directory for new answers, do not request logs from
         any disk.
         """
-        from ..reading import farm_answers
+        from . import farm_answers
 
         self._judge, self._how, self._file = judge, settings.how, farm_answers
         self._may_ask = os.geteuid() == 0 or settings.how.nosudo

@@ -4,95 +4,18 @@ them.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 
-from ..history import growth, past
+from ..history import past
 from ..history.drive_records import Record
 from ..history.series import History, Key
-from ..model import Device, Grown, Lately, Outlook, Verdict
+from ..model import Outlook, Verdict
 from ..typed import TYPE_CHECKING
-from ..wording import duration
-from . import drive_tracking, forecasts
-from .drive_tracking import Whereabouts
+from . import forecasts
 from .history_access import Remembered
 
 if TYPE_CHECKING:
     Points = tuple[tuple[float, float], ...]
-
-
-def lately(
-    history: Remembered,
-    verdicts: Sequence[Verdict],
-    whereabouts: Whereabouts | None,
-    within: int,
-    worse: Mapping[str, str],
-) -> Lately:
-    """Return the increases, the counter resets, and the added and removed drives of the last
-    *within* seconds.
-
-    worse: maps each metric that must not fall to "low".
-    """
-    now = int(time.time())
-    if history.store is None or whereabouts is None:
-        return Lately(now - within, unknown='the history has no readings of these drives')
-    begun = history.store.begun
-    answer = Lately(
-        now - within,
-        tuple(_grew(history, verdicts, within, worse)),
-        tuple(drive_tracking.came(whereabouts, within, begun)),
-        tuple(drive_tracking.went(whereabouts, within)),
-        fell=tuple(_fell(history, verdicts, within)),
-    )
-    before = 'only smartd logs are known' if history.store.has_taken else 'nothing is known'
-    if begun <= now - within:
-        return answer
-    return answer._replace(unknown=_only_since(begun, now, answer, before))
-
-
-def _grew(
-    history: Remembered, verdicts: Sequence[Verdict], within: int, worse: Mapping[str, str]
-) -> Iterator[Grown]:
-    for verdict in verdicts:
-        earlier = history.past(verdict.device) or past.Past()
-        for judgement in verdict.judgements:
-            reading = judgement.reading
-            if reading.forecast or not reading.judged:
-                continue
-            series = past.history(earlier, reading)
-            increase = series and growth.lately(
-                series, reading, within, earlier.now, worse.get(reading.metric) == 'low'
-            )
-            if increase:
-                yield Grown(
-                    verdict.device.name,
-                    reading.metric,
-                    increase.before,
-                    increase.after,
-                    increase.noticed,
-                    growth.sentence(reading.metric, reading.unit, increase, earlier.now),
-                )
-
-
-def _fell(history: Remembered, verdicts: Sequence[Verdict], within: int) -> Iterator[Grown]:
-    for verdict in verdicts:
-        earlier = history.past(verdict.device) or past.Past()
-        readings = [judgement.reading for judgement in verdict.judgements]
-        for fall in past.falls(earlier, readings, verdict.identity.firmware, within):
-            yield Grown(
-                verdict.device.name,
-                fall.reading.metric,
-                fall.before,
-                fall.reading.number or 0,
-                fall.noticed,
-                past.fall_note(fall),
-            )
-
-
-def _only_since(begun: int, now: int, answer: Lately, before: str) -> str:
-    has_news = answer.grew or answer.fell or answer.came or answer.went
-    nothing = '' if has_news else ' without an increase or a change of drives'
-    return f'the history covers {duration(now - begun)}{nothing}; before that, {before}'
 
 
 def outlook(history: Remembered, verdict: Verdict) -> Outlook:
@@ -139,18 +62,6 @@ def drive(history: Remembered, verdict: Verdict) -> tuple[Record, Mapping[Key, H
     if store is None or stored is None:
         return None
     return stored.record, store.all_of(stored.record.number)
-
-
-def since(history: Remembered, device: Device) -> int:
-    """Return the time since which the history has readings of a drive, in seconds since 1970.
-
-    Return 0 if the smartd log was imported or cannot be imported, and the current time for a drive
-    without readings.
-    """
-    match, store = history.recalled(device), history.store
-    if store and match and match.record:
-        return 0 if store.drives[match.record.number].imported else match.record.first_read
-    return 0 if match and match.note else int(time.time())
 
 
 def serials(history: Remembered) -> list[str]:

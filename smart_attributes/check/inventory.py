@@ -21,10 +21,11 @@ from ..errors import (
 )
 from ..model import Alias, Device, Identity, Read, Report, State, Verdict
 from ..reading import addresses
-from ..reading.same_drive import Known, aliases, distinct, never_one, note
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import local_day
 from ..words import clean
+from . import selection
+from .same_drive import Known, aliases, distinct, never_one, note
 
 if TYPE_CHECKING:
     from ..history.drive_records import Change
@@ -222,8 +223,8 @@ def wanted(
 
     decided: receives each decision. late: the reason why patterns are no longer evaluated.
     """
-    match = addresses.patterns(settings.which.match)
-    ignore = addresses.patterns(settings.which.ignore)
+    match = selection.patterns(settings.which.match)
+    ignore = selection.patterns(settings.which.ignore)
     faults = []
     for read in reads:
         why = late if match or ignore else ''
@@ -231,7 +232,7 @@ def wanted(
             try:
                 decided[read.device] = (
                     alarm.limited(
-                        addresses.is_wanted,
+                        selection.is_wanted,
                         read.device,
                         _named(read, history),
                         match,

@@ -9,7 +9,7 @@ from ..errors import Coded
 from ..knowledge import patterns
 from ..model import Report, State, Verdict
 from ..typed import TYPE_CHECKING, Any, NamedTuple
-from ..wording import plural
+from ..wording import listed, plural
 from . import inventory
 from .rulebook import Judge
 
@@ -47,7 +47,7 @@ def contradictions(run: Run) -> Iterable[Coded]:
 
 def slow_patterns() -> Iterable[Coded]:
     """Yield a message for each pattern of a local file that took too long."""
-    return [Coded('site-file-mistake', sentence) for sentence in patterns.too_slow()]
+    return [Coded('configuration-error', sentence) for sentence in patterns.too_slow()]
 
 
 def moved(run: Run) -> Iterable[Coded]:
@@ -97,7 +97,7 @@ def missing(run: Run) -> tuple[Demand, ...]:
     count = 'the only drive is missing'
     if len(gone) > 1:
         count = f'{len(gone)} of {plural(present + len(gone), "drive")} are missing'
-        count = f'{count}, including {gone[0].device.name}'
+        count = f'{count} ({listed([drive.device.name for drive in gone], 3)})'
     return (
         (
             State.CRITICAL if is_critical else run.settings.history.gone,

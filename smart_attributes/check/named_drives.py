@@ -17,11 +17,11 @@ from ..errors import HistoryUnusable, UsageError
 from ..model import Device, Identity, Read
 from ..reading import addresses, system
 from ..reading.device_types import is_raid
-from ..reading.drive_names import Named, Wanted, named
 from ..reading.machine import DeviceList
-from ..reading.same_drive import distinct
 from ..typed import TYPE_CHECKING
+from .drive_names import Named, Wanted, named
 from .history_access import Remembered, remembered
+from .same_drive import distinct
 from .settings import HistorySettings, RunSettings
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from .. import alarm
 from ..constants import PARALLEL
 from ..errors import FEWER, Coded, DriveNotReached
 from ..model import Device, Identity, Read
-from ..reading import addresses, machine, smartctl_calls
+from ..reading import machine, smartctl_calls
 from ..reading.machine import DeviceList, Plan
 from ..reading.processes import Runner
 from ..typed import NamedTuple
-from . import harmful
+from . import harmful, selection
 from .rulebook import Site, site_of, today
 from .settings import ReadSettings
 
@@ -125,8 +125,8 @@ def _planned(
 
         files = [(file.name, file.data) for file in site.thresholds]
         limits = Thresholds({}, files, today=today())
-    match = addresses.patterns(settings.which.match)
-    ignore = addresses.patterns(settings.which.ignore)
+    match = selection.patterns(settings.which.match)
+    ignore = selection.patterns(settings.which.ignore)
     plans, allowed = [], set()
     for device in devices:
         exceptions = limits.exceptions(device, Identity(), '') if limits else None
@@ -152,7 +152,7 @@ def _is_excluded(
     A pattern that takes too long excludes nothing.
     """
     try:
-        return alarm.limited(addresses.is_wanted, device, None, match, ignore) is False
+        return alarm.limited(selection.is_wanted, device, None, match, ignore) is False
     except alarm.TakesTooLong:
         return False  # inventory.wanted() reports the pattern
 

@@ -180,7 +180,7 @@ def judge_of(options: Options, site: Site) -> Judge:
             asked.vendor_logs is not None,
             risk_of,
         ),
-        tuple(Coded('site-file-mistake', mistake) for mistake in dict.fromkeys(mistakes)),
+        tuple(Coded('configuration-error', mistake) for mistake in dict.fromkeys(mistakes)),
         tuple(site.old.warnings(migrated, options.data.config)) if site.old else (),
     )
 

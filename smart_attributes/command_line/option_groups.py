@@ -282,11 +282,10 @@ COMMON = OptionGroup(
 ICINGA = OptionGroup(
     'Icinga 2',
     options=(
-        repeated(
+        single(
             '--icinga',
             'URL',
-            'query the API of this master or satellite, such as https://master.example.org:5665; '
-            'may be repeated',
+            'query the API of this master or satellite, such as https://master.example.org:5665',
         ),
         single(
             '--user',
@@ -319,25 +318,15 @@ ICINGA = OptionGroup(
             '(default: the CAs of this system)',
             dest='authority',
         ),
-        repeated(
+        single(
             '--icinga-name',
             'NAME',
-            "expect this name (NodeName) in Icinga's certificate (default: the host of the URL); "
-            'repeat it for each --icinga, in the same order',
+            "expect this name (NodeName) in Icinga's certificate (default: the host of the URL)",
         ),
         single(
             '--filter',
             'EXPRESSION',
             'query only matching services, for example service.host_name == "web1"',
-        ),
-        single(
-            '--hosts',
-            'EXPRESSION',
-            'list hosts (all or matching ones) that have no service of this plugin; needs the '
-            'permission objects/query/Host',
-            nargs='?',
-            const='',
-            default=None,
         ),
     ),
     short=('--icinga', '--user'),
@@ -352,24 +341,12 @@ FLEET_OUTPUT = OptionGroup(
             'write an HTML page: recommended actions and models to order, then the drives',
         ),
         single(
-            '--plan',
-            'FILE',
-            'write the plan as CSV: drives to replace, models to order, firmware to update',
-        ),
-        repeated(
-            '--drive',
-            'NAME',
-            'list only this drive (HOST:DRIVE, serial number or other name); may be repeated',
-            dest='drives',
-        ),
-        single(
             '--limit',
             'N',
             'list at most N drives, worst first; 0 for all (default: %(default)s)',
             type=values.expected,
             default=40,
         ),
-        flag('--hide-serial', 'omit serial numbers'),
         single(
             '-t --timeout',
             'SECONDS',
@@ -378,7 +355,7 @@ FLEET_OUTPUT = OptionGroup(
             default=300.0,
         ),
     ),
-    short=('--json', '--html', '--plan', '--drive', '--limit'),
+    short=('--json', '--html', '--limit'),
 )
 NAMES = OptionGroup(
     '',

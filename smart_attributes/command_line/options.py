@@ -14,7 +14,7 @@ from ..errors import UsageError
 from ..files import CONFIG
 from ..model import HowRead, State
 from ..typed import TYPE_CHECKING, Any, NamedTuple
-from ..words import TYPED, nearest, none_of
+from ..words import closest, none_of
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -205,6 +205,9 @@ class Command(NamedTuple):
     run: str = ''
 
 
+ALIKE = 0.65  # similarity of a mistyped option: "sort" is not "report"
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that raises UsageError instead of exiting with 2, which would mean CRITICAL."""
 
@@ -224,14 +227,22 @@ class Parser(argparse.ArgumentParser):
         return super().format_help()
 
     def unknown(self, words: Sequence[str]) -> NoReturn:
-        """Raise UsageError for unknown words; suggest the option or command that is most like
-        the first word.
-        """
-        name = words[0].partition('=')[0]
-        names = [*self._option_string_actions]
-        names += [command.name for command in self.other_commands()]
-        advice = nearest(name, names, TYPED)
+        """Raise UsageError for unknown words; suggest what was probably meant by the first word."""
+        advice = self._meant(words[0])
         self.error(f'unrecognized arguments: {" ".join(words)}; {advice}'.rstrip('; '))
+
+    def _meant(self, word: str) -> str:
+        """Return advice on an unknown word: -d before a drive, or the option or command that is
+        most like it; '' if there is none.
+        """
+        if not word.startswith('-') and '/dev/' in word:
+            is_read_here = '-d' in self._option_string_actions
+            return f'write -d {word}' if is_read_here else ''
+        # Without their dashes, which would make any two options alike.
+        names = {option.lstrip('-'): option for option in self._option_string_actions}
+        names.update((command.name, command.name) for command in self.other_commands())
+        meant = closest(word.partition('=')[0].lstrip('-'), names, ALIKE)
+        return f'did you mean {names[meant]}?' if meant else ''
 
     def other_commands(self) -> Sequence[Command]:
         """Return the commands that the help of this parser lists."""

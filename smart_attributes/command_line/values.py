@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ..constants import DAY, HOUR, LETTERS
 from ..model import State
 from ..typed import Any
-from ..words import none_of
+from ..words import TYPED, nearest, none_of
 from .options import STATE_WORDS
 
 LONGEST_INTERVAL = 3 * DAY  # between two reads of a vendor's log
@@ -69,8 +69,15 @@ def interval(text: str) -> int | None:
     A log is used for a week, so a longer interval could leave periods without a log.
     """
     words = {'always': 0, 'never': None}
-    time = words[text] if text in words else duration(text)
-    if time and time > LONGEST_INTERVAL:
+    if text in words:
+        return words[text]
+    meant = nearest(text, words, TYPED)
+    if meant:
+        raise argparse.ArgumentTypeError(
+            f'"{text}" is unknown here; use a time such as 6h, always or never; {meant}'
+        )
+    time = duration(text)
+    if time > LONGEST_INTERVAL:
         raise argparse.ArgumentTypeError(f'"{text}" is too long; write at most 3d')
     return time
 

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from itertools import zip_longest
 from typing import Any
 
 from .. import alarm
 from ..check.rulebook import database_of
 from ..command_line.options import Options
 from ..constants import DOCUMENTS, MOST_OTHERS, MOST_ROWS
-from ..errors import Coded, NotAReport, UsageError
+from ..errors import Coded, UsageError
 from ..fleet import summary, table
 from ..fleet.gathering import Fleet
 from ..fleet.plugin_output import AGE, ENDURANCE, FleetDrive
 from ..fleet.table import Kept
-from ..model import WORST_FIRST, Device, Identity, Outlook, State, Verdict
-from ..output.json_document import document, note
+from ..model import WORST_FIRST, State
+from ..output.json_document import note
 from ..reading.processes import Runner
-from ..typed import TYPE_CHECKING, Json
+from ..typed import TYPE_CHECKING
 from ..words import visible
 from . import person
 from .records.fleet import FleetOptions
@@ -54,104 +52,42 @@ OF_A_READING: Mapping[str, Any] = {'unit': '', 'warning': None, 'critical': None
 def run(options: Options, runner: Runner) -> int:
     """Show the drives of a fleet; return 3 if a source failed or no drive was found, else 0."""
     own: FleetOptions = options.own
-    fleet = fleet_of(options, time.time())
-    drives = fleet.drives(_sources(fleet, options, runner), options.how_read.timeout)
-    if own.drives:
-        drives = _only(drives, own.drives, options.naming.hide_serial)
+    fleet = Fleet(database_of(options.data), time.time())
+    drives = fleet.drives(_source(fleet, own), options.how_read.timeout)
     show = _print_table
     if own.html:
         show = _write_page
     if own.as_json:
         show = _print_json
-    try:
-        show(fleet, drives, own)
-    finally:
-        if own.plan and fleet.is_whole:  # even if Jinja2 is missing, which the plan does not need
-            person.write(summary.as_csv(summary.Step._fields, fleet.steps()), own.plan)
+    show(fleet, drives, own)
     return 0 if fleet.summary.states and not fleet.faults else 3
 
 
-def _only(
-    drives: Iterable[FleetDrive], names: Sequence[str], hide_serial: bool
-) -> Iterator[FleetDrive]:
-    """Return the drives with these names.
-
-    Raises UsageError if a name matches no drive, or several.
-    """
-    from ..reading.drive_names import Wanted, named
-
-    wanted = Wanted(names, hide_serial)
-    chosen = {}
-    for place, drive in enumerate(drives):
-        facts, host = drive.facts, drive.facts['host']
-        device = Device(facts.get('device') or '', facts.get('type') or '', facts['name'])
-        own = named(
-            device, Identity(serial=facts.get('serial') or ''), facts.get('bay') or '', (), host
-        )
-        if wanted.see(
-            [own._replace(address=f'{host}:{device.name}', others=own.others | {device.address})],
-            place,
-        ):
-            chosen[place] = drive
-    return iter([chosen[place] for place in wanted.items()])
-
-
-def fleet_of(options: Options, now: float) -> Fleet:
-    """Return an empty fleet. now: seconds since 1970."""
-    return Fleet(database_of(options.data), now, options.naming.hide_serial)
-
-
-def _sources(fleet: Fleet, options: Options, runner: Runner) -> Iterator[Iterator[FleetDrive]]:
-    """Yield the drives of each source that is given. Raises UsageError if no source is given."""
-    own: FleetOptions = options.own
-    if not (own.files or own.icinga):
+def _source(fleet: Fleet, own: FleetOptions) -> Iterator[FleetDrive]:
+    """Return the drives of the source that is given. Raises UsageError unless one is given."""
+    if bool(own.files) == bool(own.icinga):
         raise UsageError(
-            'fleet needs --icinga URL, or directories with output of triage --json; for examples, '
-            'use --help'
+            'fleet needs either --icinga URL, or directories with output of triage --json; for '
+            'examples, use --help'
         )
     if own.files:
-        yield fleet.of_documents(own.files, partial(_of_reports, options, runner, fleet.now))
-    if own.icinga_name and len(own.icinga_name) != len(own.icinga):
-        raise UsageError('give --icinga-name once for each --icinga, in the same order')
-    for url, name in zip_longest(own.icinga, own.icinga_name, fillvalue=''):
-        yield fleet.of_icinga(partial(_icinga, own, url, name), own.filter, own.hosts)
+        return fleet.of_documents(own.files)
+    return fleet.of_icinga(partial(_icinga, own), own.filter)
 
 
-def _icinga(own: FleetOptions, url: str, name: str) -> Icinga:
+def _icinga(own: FleetOptions) -> Icinga:
     from ..fleet import icinga
 
-    return icinga.Icinga(
-        icinga.Access(
-            url, own.api_user, own.password_file, own.certificate, own.key, own.authority, name
-        )
+    access = icinga.Access(
+        own.icinga,
+        own.api_user,
+        own.password_file,
+        own.certificate,
+        key=own.key,
+        authority=own.authority,
+        name=own.icinga_name,
     )
-
-
-def _of_reports(
-    options: Options, runner: Runner, now: float, paths: Sequence[str]
-) -> tuple[Mapping[str, Json], Sequence[str]]:
-    """Return a document for each folder with smartctl reports, by folder name, and the paths of
-    all other files.
-    """
-    from ..check import history_answers
-    from ..check.survey import survey
-    from .cases import alone
-
-    reports = survey(options._replace(which=options.which._replace(reports=tuple(paths))), runner)
-    by_host: dict[str, list[tuple[Verdict, Outlook]]] = {}
-    skipped = []
-    for verdict, read in zip(reports.verdicts, reports.reads):
-        if isinstance(read.outcome, NotAReport):
-            skipped.append(visible(read.device.path))
-        else:
-            folder = os.path.dirname(os.path.abspath(read.device.path))
-            outlook = history_answers.outlook(reports.history, verdict)
-            host = visible(os.path.basename(folder))
-            by_host.setdefault(host, []).append((verdict, outlook))
-    documents = {
-        host: document(alone(drives, options, now), (), now) for host, drives in by_host.items()
-    }
-    return documents, skipped
+    return icinga.Icinga(access)
 
 
 def _readable(fleet: Fleet, drives: Iterable[FleetDrive]) -> Iterator[FleetDrive]:
@@ -219,13 +155,8 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
 
 def _whose(wanted: FleetOptions) -> str:
     """Return the name of the fleet for the title of the page."""
-    return (
-        ', '.join(
-            wanted.icinga_name
-            or [url.partition('//')[2].partition('/')[0] for url in wanted.icinga]
-        )
-        or 'all hosts'
-    )
+    address = wanted.icinga.partition('//')[2].partition('/')[0]
+    return wanted.icinga_name or address or 'all hosts'
 
 
 def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:

@@ -1,4 +1,4 @@
-"""history: show the stored readings of drives, import smartd's logs, and forget drives."""
+"""history: show the stored readings of drives, and forget drives."""
 
 from __future__ import annotations
 
@@ -16,34 +16,21 @@ from ..output import history
 from ..reading.processes import Runner
 from ..shown import shown
 from ..words import clean, sentence
-from . import person, smartd_import
+from . import person
 from .records.history import HistoryOptions
 
 _NO_HISTORY = 'the history has no readings of these drives'
 
 
 def run(options: Options, runner: Runner) -> int:
-    """Show the history of drives, import smartd's logs, or remove drives; return 0 on success,
-    else 3.
-    """
+    """Show the history of drives, or remove drives; return 0 on success, else 3."""
     own: HistoryOptions = options.own
     if own.forget:
         return _forget(own.forget, options, runner)
     options = person.with_names(options)
     if own.graph:
         options = options._replace(which=options.which._replace(metrics=(own.graph,)))
-    drives = survey(options, runner)
-    if not own.imports:
-        return _show(drives, options, own.as_json)
-    for line in smartd_import.imported(
-        person.answered(drives),
-        drives.judge.database,
-        for_writing(of_history(options)),
-        options.naming.hide_serial,
-    ):
-        # printed at once, in case the time limit ends the next drive
-        print(sentence(line, 1000), flush=True)
-    return person.status(drives)
+    return _show(survey(options, runner), options, own.as_json)
 
 
 def _forget(serials: Sequence[str], options: Options, runner: Runner) -> int:

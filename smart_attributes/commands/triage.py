@@ -6,42 +6,29 @@ import socket
 import time
 from collections.abc import Sequence
 
-from ..check import fence, history_answers
-from ..check.survey import Survey
+from ..check import fence
 from ..command_line.options import Options
-from ..errors import Coded
-from ..model import Case, Lately
+from ..model import Case
 from ..reading.processes import Runner
-from ..typed import Json, MutableJson, NamedTuple
+from ..typed import Json, MutableJson
 from ..words import sentence
-from . import person, smartd_import
+from . import person
 from .cases import Overview, unshown
 from .records.triage import TriageOptions
-
-
-class Triage(NamedTuple):
-    """The drives of a machine, and the changes that a person asked for."""
-
-    overview: Overview
-    remarks: tuple[Coded, ...]
-    lately: Lately | None  # None: nobody asked
 
 
 def run(options: Options, runner: Runner) -> int:
     """Print the table or write the documents; return 0 if at least one drive was read, else 3."""
     own: TriageOptions = options.own
     overview = person.surveyed(options, runner, own.asked)
-    lately = _lately(overview, options, own.since) if own.since else None
-    remarks = (*_new_remarks(overview, lately), *_unread_logs(overview.survey, options))
-    triage = Triage(overview, remarks, lately)
     if own.as_json or own.html is not None:
-        _write(triage, options)
+        _write(overview, options)
     else:
-        _print_table(triage, options)
+        _print_table(overview, options)
     return person.status(overview)
 
 
-def _write(triage: Triage, options: Options) -> None:
+def _write(overview: Overview, options: Options) -> None:
     """Print the document, or write it as a page.
 
     Programs read only the printed document, so this document states why it has no drives.
@@ -51,14 +38,14 @@ def _write(triage: Triage, options: Options) -> None:
     own: TriageOptions = options.own
 
     def documents(cases: Sequence[Case]) -> tuple[str, str]:
-        document = _document(cases, triage, options)
-        nobody = person.nobody(triage.overview)
+        document = _document(cases, overview, options)
+        nobody = person.nobody(overview)
         return (
             json_document.as_text({**nobody, **document}) if own.as_json else '',
             '' if own.html is None else _page(document),
         )
 
-    (text, html), _ = fence.shown(triage.overview.cases, documents, unshown)
+    (text, html), _ = fence.shown(overview.cases, documents, unshown)
     if own.html is not None:
         person.write(html, own.html)
     print(text or f'written: {own.html}')
@@ -70,66 +57,32 @@ def _page(document: Json) -> str:
     return page.page(document, f'Drives of {socket.gethostname()}', time.time())
 
 
-def _print_table(triage: Triage, options: Options) -> None:
+def _print_table(overview: Overview, options: Options) -> None:
     """Print the table and the lines below it."""
     from ..output import plugin, triage_table
     from ..work.work_list import in_order
 
-    overview = triage.overview
     rows, cases = fence.shown(
         overview.cases, lambda drives: triage_table.rows(drives, time.time()), unshown
     )
     triage_table.print_rows(rows, overview.survey.told)
-    person.print_remarks(triage.remarks, overview.notes)
+    person.print_remarks(overview.remarks, overview.notes)
     verdicts = [case.verdict for case in cases]
     for verdict in verdicts if options.verbose else ():
         for note in verdict.notes:
             print(f'{verdict.device.name}: {sentence(note, 500)}')
-    for line in triage_table.lately_lines(triage.lately) if triage.lately else ():
-        print(line)
     if cases:  # printed last, because a terminal shows the last lines
         items = in_order(cases, overview.machine)
         for line in triage_table.work_list(items, plugin.count(verdicts)):
             print(line)
 
 
-def _lately(overview: Overview, options: Options, since: int) -> Lately:
-    """Return the increases and the added and removed drives of the last *since* seconds."""
-    survey = overview.survey
-    worse = {name: metric.worse for name, metric in survey.judge.database.metrics.items()}
-    return history_answers.lately(
-        survey.history,
-        overview.verdicts,
-        survey.whereabouts,
-        since,
-        worse,
-    )
-
-
-def _new_remarks(overview: Overview, lately: Lately | None) -> list[Coded]:
-    """Return the remarks of which *lately* does not tell the same."""
-    went = lately.went if lately else ()
-    return [remark for remark in overview.remarks if not any(map(remark.is_about_the_same, went))]
-
-
-def _unread_logs(survey: Survey, options: Options) -> list[Coded]:
-    """Return a remark if smartd has logged values that the history does not have."""
-    if options.history.no_history or options.which.reports or survey.history.trouble:
-        return []
-    words = smartd_import.unread(
-        person.answered(survey),
-        survey.judge.database,
-        lambda device: history_answers.since(survey.history, device),
-    )
-    return [Coded('smartd-logs-unread', words)] if words else []
-
-
-def _document(cases: Sequence[Case], triage: Triage, options: Options) -> MutableJson:
+def _document(cases: Sequence[Case], overview: Overview, options: Options) -> MutableJson:
     from ..output import json_document
     from ..redundancy import replacement
     from ..work.work_list import in_order
 
-    now, survey, machine = time.time(), triage.overview.survey, triage.overview.machine
+    now, survey, machine = time.time(), overview.survey, overview.machine
     verdicts = [case.verdict for case in cases]
     of_this_host = {} if options.which.reports else {'host': socket.gethostname()}
     return {
@@ -139,8 +92,7 @@ def _document(cases: Sequence[Case], triage: Triage, options: Options) -> Mutabl
             now,
             survey.faults,
             survey.demands,
-            triage.remarks,
-            triage.lately,
+            overview.remarks,
         ),
         **(replacement.document(machine, verdicts) if machine else {}),
         'work': json_document.work_list(in_order(cases, machine)),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import bisect
 import difflib
-import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..knowledge import drive_database, pattern_prefixes, patterns, readings, vendor_logs
+from ..knowledge import drive_database, patterns, readings, vendor_logs
 from ..model import LogPage, Reading
 from ..typed import Json
 from ..wording import plural
@@ -253,50 +251,21 @@ def _counted(reading: Reading) -> str:
 
 
 def coverage_problems(source: EntriesFile, claims: Sequence[Claim]) -> Iterator[str]:
-    """Yield a sentence for each entry or pattern that matches no drive, and for each entry never
-    selected.
+    """Yield a sentence for each entry or pattern that matches no drive, and for each entry
+    without a sample.
     """
     models = sorted({claim.drive.identity.plain_model for claim in claims})
     validated = {claim.drive.family for claim in claims}
-    won = {id(winner) for claim in claims for _, winner in claim.winners}
     for entry in source.data['entries']:
         place = f'{source.name}: {entry["family"]}'
         for pattern in entry.get('models', ()):
-            if not _is_matched(pattern, models):
+            if not any(patterns.matches_pattern(pattern, model) for model in models):
                 yield (
                     f'{place}: models {quoted(pattern)} matches no sample and no measured model; '
                     'add a sample or correct the pattern'
                 )
         if entry['family'] not in validated:
-            stronger = '' if id(entry) in won else _winner_instead(entry, claims)
-            if stronger:
-                yield (
-                    f'{place}: this entry is never used, because {stronger} claims every drive '
-                    'that it matches; narrow the other entry or remove this one'
-                )
-            else:
-                yield (
-                    f'{place}: this entry has no sample; add one to tests/samples, or to '
-                    '"samples" in your own file'
-                )
-
-
-def _is_matched(pattern: str, models: Sequence[str]) -> bool:
-    start = pattern_prefixes.literal_beginning(pattern)
-    first = bisect.bisect_left(models, start)
-    candidates = itertools.takewhile(
-        lambda model: model.startswith(start), itertools.islice(models, first, None)
-    )
-    return any(patterns.fits(pattern, model) for model in candidates)
-
-
-def _winner_instead(entry: Json, claims: Sequence[Claim]) -> str:
-    """Return the family of an equally ranked entry that is selected for a drive although *entry*
-    also matches.
-    """
-    generality = drive_database.generality
-    for drive, winners in claims:
-        winner = winners[0][1] if winners else {}
-        if winner and generality(winner) == generality(entry) and is_for(entry, drive):
-            return str(winner['family'])
-    return ''
+            yield (
+                f'{place}: this entry has no sample; add one to tests/samples, or to "samples" in '
+                'your own file'
+            )

@@ -9,14 +9,12 @@ from typing import Any
 
 from ..constants import HIGHEST_DEFECT_HOUR
 from ..knowledge import data_errors, decode, drive_database, drive_logs, formatting
-from ..knowledge.pattern_prefixes import ESCAPES_AND_SETS, has_top_level_bar
-from ..knowledge.patterns import fits
+from ..knowledge.patterns import ESCAPES_AND_SETS, fits
 from ..typed import Json
 from . import reading_rules
 from .sources import Context, EntriesFile, quoted
 
 LITERALS = 4  # least number of literal characters in a model pattern
-FEW_DRIVES = 5  # a firmware condition needs this many drives, or a document
 # Metrics of the standard logs and of the health status, which exist in every database.
 STANDARD_METRICS = frozenset(
     [
@@ -179,16 +177,6 @@ def _layouts(source: EntriesFile, context: Context) -> Iterator[str]:
                     break
 
 
-def _common_set(source: EntriesFile, _: Context) -> Iterator[str]:
-    for entry in source.data['entries'] if source.is_whole else ():
-        if drive_database.COMMON in entry.get('uses', ()):
-            yield (
-                f'{entry["family"]}, uses: every entry uses {drive_database.COMMON} anyway, '
-                f'unless "uses_common" is '
-                f'false; remove {drive_database.COMMON}'
-            )
-
-
 def _metrics(source: EntriesFile, context: Context) -> Iterator[str]:
     if source is context.sources[0]:
         for name in sorted(STANDARD_METRICS - set(context.database.metrics)):
@@ -226,11 +214,7 @@ def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
         yield (
             'has leading, trailing or double blanks, which are removed from each model; remove them'
         )
-    if has_top_level_bar(pattern):
-        yield (
-            'joins whole patterns with a bar, which slows down every check; write separate patterns'
-        )
-    elif re.search('[A-Za-z0-9 _-][*]', ESCAPES_AND_SETS.sub('.', pattern)):
+    if re.search('[A-Za-z0-9 _-][*]', ESCAPES_AND_SETS.sub('.', pattern)):
         yield 'has * after a character, which repeats that character; for any text, write .*'
     elif literals < LITERALS and is_alone:
         yield (
@@ -271,7 +255,6 @@ FILE_RULES = (
     _citations,
     _unused,
     _layouts,
-    _common_set,
     _metrics,
     _pattern_rules,
     _same_patterns,
@@ -305,16 +288,6 @@ def _logs(entry: Json, _: Context) -> Problems:
         yield 'logs', 'smartctl prints one page per call; name only the page with the most metrics'
     if entry.get('logs') and entry.get('generic'):
         yield 'logs', 'a generic entry matches drives whose logs are not known; remove "logs"'
-
-
-def _nulls(entry: Json, context: Context) -> Problems:
-    of_sets = context.database.rows_of('', {**entry, 'attributes': {}})
-    for number, row in entry.get('attributes', {}).items():
-        if row is None and int(number) not in of_sets:
-            yield (
-                f'attribute {number}',
-                'no set of the entry has this attribute, so null has no effect; remove it',
-            )
 
 
 def _traps(entry: Json, context: Context) -> Problems:
@@ -357,24 +330,11 @@ def _contradictions(entry: Json, context: Context) -> Problems:
             )
 
 
-def _firmware(entry: Json, context: Context) -> Problems:
-    drives = context.evidence.get(entry['family'], {}).get('drives')
-    is_documented = any(_cites(entry.get('source', ''), key) for key in context.documents)
-    if 'firmware' in entry and drives is not None and drives < FEW_DRIVES and not is_documented:
-        yield (
-            'firmware',
-            f'{drives} drives are too few for this condition; cite a document or remove the '
-            f'condition',
-        )
-
-
 ENTRY_RULES = (
     _missing_parts,
     _logs,
-    _nulls,
     _traps,
     _contradictions,
-    _firmware,
 )
 
 

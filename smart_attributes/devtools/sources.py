@@ -77,7 +77,6 @@ class Context(NamedTuple):
     shipped: SpecDatabase  # without additions
     sources: Sequence[EntriesFile]  # the shipped file first
     documents: Mapping[str, Json]
-    evidence: Mapping[str, Json] = {}  # family -> counts that `measure` made
 
 
 Result = tuple[list[SampleDrive], list[str]]  # the drives, and the mistakes as sentences
@@ -96,7 +95,8 @@ def read_sources(paths: Sequence[str]) -> tuple[list[EntriesFile], list[str]]:
         else:
             problems += faults
             if faults:
-                source = source._replace(data=site_file.sound(source.data, 'attributes'))
+                mended = schema_errors.mended(source.data, 'attributes')
+                source = source._replace(data=site_file.sound(mended, 'attributes'))
             sources.append(source)
     return sorted(sources, key=lambda source: not source.is_whole), problems
 
@@ -112,8 +112,8 @@ def read_source(path: str) -> tuple[EntriesFile, list[str]]:
             f'{name} is output of smartctl, not a database entry; to create one, run: '
             f'check_smart_attributes draft --report {path}'
         )
-    data, problems = data_file.parse(text, name)
-    problems = problems or schema_errors.schema_problems(data, 'attributes', name)
+    data = data_file.parse(text, name)
+    problems = schema_errors.schema_problems(data, 'attributes', name)
     return EntriesFile(name, path, text=text, data=data), problems
 
 
@@ -179,14 +179,12 @@ def samples_in(path: str, kinds: Mapping[str, str]) -> Result:
     for file in paths:
         name = os.path.basename(file)
         try:
-            data, faults = data_file.parse(data_file.read_text(file), name, 'samples')
+            data = data_file.parse(data_file.read_text(file), name)
         except DataError as problem:
             problems.append(str(problem))
             continue
         # A sample has the same form in a separate file and next to its entry.
-        faults = faults or schema_errors.schema_problems(
-            {'entries': [], 'samples': data}, 'attributes', name
-        )
+        faults = schema_errors.schema_problems({'entries': [], 'samples': data}, 'attributes', name)
         problems += faults
         if not faults:
             of_file, wrong_rows = drives_of(name, data, kinds)
@@ -310,30 +308,3 @@ def parse_row(line: str) -> AttributeRow | None:
         when_failed=WHEN_FAILED[match['failed']],
         raw=match['raw'],
     )
-
-
-# --- the counts that measure made for each family -------------------------------------------------
-
-EVIDENCE = os.path.join('tests', 'evidence.json')  # next to attributes.json; no check reads it
-_ADVICE = 'to recreate it, run: python -m tools.measure DRIVES --accuracy tests/evidence.json'
-
-# counts by family; "compared" is the number of worn drives, "agree" how many of these confirm the
-# entry
-Evidence = Mapping[str, Mapping[str, int]]
-
-
-def evidence_of(source: EntriesFile) -> tuple[Evidence, list[str]]:
-    """Return the evidence for a database, and a sentence for each family that is no longer in it.
-
-    Raises DataError if the file of the evidence, which `measure` writes, is damaged.
-    """
-    path = beside(source, None, EVIDENCE)
-    if path is None:
-        return {}, []
-    name = os.path.basename(path)
-    evidence, problems = data_file.parse(data_file.read_text(path), name)
-    families = {entry['family'] for entry in source.data['entries']}
-    for family in evidence:
-        if family not in families:
-            problems.append(f'{name}: {family}: no entry has this family; {_ADVICE}')
-    return evidence, problems

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..errors import DataError
@@ -23,10 +23,10 @@ from ..knowledge import (
     thresholds,
 )
 from ..knowledge.drive_database import SpecDatabase
-from ..typed import Json, MutableJson
+from ..typed import Json
 from ..wording import plural
 from . import drive_rules, entry_rules, sources
-from .sources import Context, EntriesFile, SampleDrive, beside
+from .sources import Context, beside
 
 ENTRIES, LIMITS = 'entries', 'limits'
 LIMITS_FOLDER = 'thresholds.d'
@@ -36,14 +36,13 @@ class Validation(NamedTuple):
     """The result of a validation."""
 
     problems: Sequence[str]
-    notes: Sequence[str] = ()  # problems only in the shipped file, not in a site's file
     summary: Sequence[str] = ()  # "1 entry", "885 samples"; empty if a file was unusable
 
 
 def is_limits(path: str) -> bool:
     """Return whether a file holds limits, or is in a folder for limits, instead of entries."""
     try:
-        data = data_file.parse(data_file.read_text(path), path)[0]
+        data = data_file.parse(data_file.read_text(path), path)
     except DataError:
         data = None
     if isinstance(data, dict) and 'entries' not in data and data.keys() & {'overrides', 'metrics'}:
@@ -57,11 +56,12 @@ def examine_limits(path: str) -> Validation:
     """
     name = os.path.basename(path)
     try:
-        data, problems = data_file.parse(data_file.read_text(path), name)
+        data = data_file.parse(data_file.read_text(path), name)
     except DataError as problem:
         return Validation([str(problem)])
-    problems = problems or schema_errors.schema_problems(data, 'thresholds', name)
-    data = site_file.sound(data, 'thresholds') if problems else data
+    problems = schema_errors.schema_problems(data, 'thresholds', name)
+    if problems:
+        data = site_file.sound(schema_errors.mended(data, 'thresholds'), 'thresholds')
     database = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json')))
     groups = shipped_data.load(shipped_data.path('thresholds/default.json')).get('groups', ())
     families = {entry['family'] for _, entry in database.entries()}
@@ -172,8 +172,6 @@ def _print(
     """
     for sentence in validation.problems:
         write(sentence)
-    for note in validation.notes:
-        write(f'before you send it: {note}')
     number = plural(len(validation.problems), 'problem') if validation.problems else 'no problem'
     summary = [*validation.summary, number]
     if not validation.summary:
@@ -211,7 +209,6 @@ def examine(
     models_path = beside(all_files[0], models_path, os.path.join('tests', 'models.csv'))
     drives, of_samples = sources.read_samples(all_files, samples_path)
     models, of_models = sources.measured(models_path) if models_path else ([], [])
-    evidence, of_evidence = sources.evidence_of(all_files[0])
     first, *local = all_files
     context = Context(
         SpecDatabase(first.data, [(source.name, source.data) for source in local]),
@@ -220,12 +217,11 @@ def examine(
         documents=dict(
             item for source in all_files for item in source.data.get('documents', {}).items()
         ),
-        evidence=evidence,
     )
     claims = drive_rules.claims_of([*drives, *models], context.database)
     for source in validated:
         faults += entry_rules.file_problems(source, context)
-    faults += [*of_samples, *of_models, *of_evidence, *drive_rules.drive_problems(claims, context)]
+    faults += [*of_samples, *of_models, *drive_rules.drive_problems(claims, context)]
     if drives or samples_path:
         for source in validated:
             faults += drive_rules.coverage_problems(source, claims)
@@ -233,35 +229,4 @@ def examine(
     summary = [plural(count, 'entry', 'entries'), plural(len(drives), 'sample')]
     if models:
         summary.append(plural(len(models), 'measured model'))
-    return Validation(
-        list(dict.fromkeys(faults)), _before_sending(all_files, [*drives, *models], faults), summary
-    )
-
-
-def _before_sending(
-    files: Sequence[EntriesFile], drives: Sequence[SampleDrive], faults: Collection[str]
-) -> list[str]:
-    """Return a sentence for each drive that would match the wrong entry if additions were part of
-    the shipped file.
-
-    In that file, additions do not have precedence over other entries. faults: known mistakes, which
-    are left out.
-    """
-    shipped, *local = files
-    if not local:
-        return []
-    entries = [entry for source in local for entry in source.data['entries']]
-    both: MutableJson = {**shipped.data, 'entries': [*shipped.data['entries'], *entries]}
-    for key in ('metrics', 'sets'):
-        both[key] = {}
-        for source in files:
-            both[key].update(source.data.get(key, {}))
-    database = SpecDatabase(both)
-    concerned = [
-        drive for drive in drives if any(drive_rules.is_for(entry, drive) for entry in entries)
-    ]
-    claims = drive_rules.claims_of(concerned, database)
-    problems = drive_rules.drive_problems(
-        claims, Context(database, database, sources=(), documents={})
-    )
-    return [sentence for sentence in problems if sentence not in faults]
+    return Validation(list(dict.fromkeys(faults)), summary)

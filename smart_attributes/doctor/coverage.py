@@ -20,10 +20,9 @@ from ..model import Device
 from ..output.doctor_findings import Finding, found
 from ..reading import addresses, system
 from ..reading.device_types import CONTROLLERS
-from ..reading.reached import reached
-from ..reading.system import Disk, disks
 from ..wording import plural
 from ..words import clean
+from .disks import Disk, disks, reached
 
 SHOWN = 12  # disks that are named; all others are only counted
 _MACRO = re.compile('[$`]')

@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Sequence
 
 from ..check import drive_tracking
+from ..check.address_ranges import ranges
 from ..check.survey import Survey
 from ..command_line.options import PROGRAM
 from ..constants import BEHIND_NRPE, TIMEOUT
@@ -26,21 +27,12 @@ from ..knowledge import drive_logs
 from ..model import Device, Identity, Read, Report, State, Verdict
 from ..output.codes import BY_NAME
 from ..output.doctor_findings import Finding, Paste, found, halves, said
-from ..reading.address_ranges import ranges
 from ..reading.device_types import is_raid
 from ..words import clean
 from .daemon_checks import denied
 
 SHOWN = 8  # up to this many answering drives get a line each; more drives share a line
-SHOWN_GONE = 3  # missing drives that get a line each; all others share a line
 CHECK = 'drives'  # subject of findings about all drives together
-_VARIABLES = {
-    '--expect': 'expect',
-    '-t': 'timeout',
-    '-p': 'path',
-    '--config': 'config',
-    '--state-dir': 'state_dir',
-}
 
 
 def findings(
@@ -80,7 +72,7 @@ def findings(
     lines += [
         said(sentence.code, sentence, CHECK, **sentence.fields) for sentence in (*faults, *remarks)
     ]
-    lines += _gone(gone, hide_serial)
+    lines += [_gone(verdict, hide_serial) for verdict in gone]
     if not pairs:
         lines.append(_nobody(*survey.nobody))
     return lines
@@ -178,25 +170,15 @@ def waking(device: Device, check: Sequence[str]) -> str:
     return f'{shlex.join(read)} && {shlex.join([*check, "-d", device.address])}'
 
 
-def _gone(verdicts: Sequence[Verdict], hide_serial: bool) -> list[Finding]:
-    """Return a finding for each of the first few drives that an earlier check read and that are
-    now missing.
-    """
-    lines = []
-    for verdict in verdicts[:SHOWN_GONE]:
-        line = said(verdict.code, verdict.problem, verdict.device.address)
-        drive = _who(verdict.identity, hide_serial)
-        lines.append(
-            line._replace(
-                message=f'{drive} {line.message}',
-                remedy='check its slot, cable and controller, and dmesg -T; if you removed it for '
-                'good, acknowledge that',
-                command=f'{PROGRAM} acknowledge --gone {shlex.quote(verdict.device.name)}',
-            )
-        )
-    if len(verdicts) > SHOWN_GONE:
-        lines.append(found('drives-more-gone', drives=len(verdicts) - SHOWN_GONE))
-    return lines
+def _gone(verdict: Verdict, hide_serial: bool) -> Finding:
+    """Return the finding for a drive that an earlier check read and that is now missing."""
+    finding = said(verdict.code, verdict.problem, verdict.device.address)
+    return finding._replace(
+        message=f'{_who(verdict.identity, hide_serial)} {finding.message}',
+        remedy='check its slot, cable and controller, and dmesg -T; if you removed it for good, '
+        'acknowledge that',
+        command=f'{PROGRAM} acknowledge --gone {shlex.quote(verdict.device.name)}',
+    )
 
 
 def _nobody(state: State, sentence: str) -> Finding:
@@ -227,15 +209,15 @@ def pastes(
     """Return a configuration line for each daemon.
 
     timeout: time limit of the check in seconds. other_options: of the check with their values,
-    such as -p FILE. is_scan: a scan finds these drives, so the lines name none, and check a new
-    drive, too.
+    such as --path FILE, all in the long form. is_scan: a scan finds these drives, so the lines
+    name none, and check a new drive, too.
     """
     if not addresses:
         return []
     if is_scan:
         addresses = []
     named = ranges(addresses)
-    limit = [] if timeout == TIMEOUT else ['-t', f'{timeout:g}']
+    limit = [] if timeout == TIMEOUT else ['--timeout', f'{timeout:g}']
     # empty slots are skipped
     expected = ['--expect', str(len(addresses))] if len(named) < len(addresses) else []
     drives = [word for address in named for word in ('-d', address)] or ['--scan']
@@ -246,8 +228,8 @@ def pastes(
     if named:
         icinga.append(f'vars.smart_attributes_device = {listed}')
     for name, value in zip(options[::2], options[1::2]):
-        if name in _VARIABLES:
-            icinga.append(f'vars.smart_attributes_{_VARIABLES[name]} = {json.dumps(value)}')
+        variable = name[2:].replace('-', '_')
+        icinga.append(f'vars.smart_attributes_{variable} = {json.dumps(value)}')
     return [
         Paste('icinga', 'Icinga, in the Host', '\n'.join(icinga)),
         Paste('nagios', 'Nagios, in the service', f'check_command  smart_attributes_drives!{line}'),

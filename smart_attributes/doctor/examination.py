@@ -25,7 +25,9 @@ from ..model import Device
 from ..output import budget
 from ..output.doctor_findings import GOOD, PROBLEM, Examination, Finding, Paste, found, said
 from ..reading import machine, processes, smartctl_calls
-from ..reading.sudo_listing import Sudo
+from ..sudo import reports
+from ..sudo.listing import Sudo
+from ..sudo.reports import PATIENCE, SudoersFacts, facts
 from . import (
     coverage,
     daemon_checks,
@@ -34,10 +36,8 @@ from . import (
     installed,
     raid,
     start,
-    sudo_reports,
 )
 from .installed import NO_PLUGIN_FOLDER, PLUGIN_FOLDERS
-from .sudo_reports import PATIENCE, SudoersFacts, facts
 from .sudo_rule import SUBJECT as SUDO_RULE
 from .sudo_rule import Arguments, examine_rule, unneeded
 
@@ -230,7 +230,7 @@ class Examiner:
         smartctl, config = options.how_read.smartctl, options.data.config
         other_options = []  # the options of a check other than its drives and its time limit
         if smartctl != SMARTCTL:
-            other_options += ['-p', smartctl]
+            other_options += ['--path', smartctl]
         if config != CONFIG:
             other_options += ['--config', config]
         if options.state_dir:
@@ -270,6 +270,6 @@ class Examiner:
             finding.subject == SUDO_RULE and finding.state == PROBLEM for finding in self._findings
         ):
             return found('drives-wait-for-sudo')
-        cause = sudo_reports.reason(error.printed, self._user, self._options.how_read.smartctl)
+        cause = reports.reason(error.printed, self._user, self._options.how_read.smartctl)
         # the rule was tested with sudo -l, which does not fail for all of these causes
         return cause or said(error.code, str(error), drives.CHECK)

@@ -20,10 +20,11 @@ from ..daemons.users import group_of, is_person, name_of
 from ..errors import HistoryUnusable
 from ..output.doctor_findings import Finding, found, said
 from ..reading.drive_locks import Earlier, Waiting
-from ..reading.system import held, names_in
+from ..reading.system import names_in
 from ..redundancy.block_devices import mount_of
 from ..wording import duration
 from ..words import clean
+from .held_drives import held
 
 VOLATILE = ('tmpfs', 'ramfs')
 ON_DISK = '/srv'  # a directory here survives a restart even if /var/lib does not

@@ -37,7 +37,6 @@ ICINGA_FOLDERS = (
     f'{ICINGA}/conf.d',
 )
 CHECK_COMMAND = 'check-smart-attributes.conf'
-SHOWN = 3  # mistakes that get a finding each; all others share a finding
 
 
 def examine(program: str) -> list[Finding]:
@@ -122,11 +121,7 @@ def site_files(options: Options) -> list[Finding]:
         return [
             found('site-files-valid', files=len(files), them='it' if len(files) == 1 else 'them')
         ]
-    findings = [_mistake(sentence, files) for sentence in mistakes[:SHOWN]]
-    unshown = len(mistakes) - SHOWN
-    if unshown > 0:
-        findings.append(found('site-files-more-errors', errors=unshown, files=' '.join(files)))
-    return findings
+    return [_mistake(sentence, files) for sentence in mistakes]
 
 
 def _ignored(config: str) -> list[Finding]:

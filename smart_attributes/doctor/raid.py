@@ -25,7 +25,7 @@ from ..reading.content import (
     objects_of,
     text_of,
 )
-from ..reading.system import Disk, System, disks
+from ..reading.system import System
 from ..reading.system import text_of as file_text
 from ..redundancy.dependence import groups
 from ..redundancy.rebuild import Recovery, recovery, redundant
@@ -33,6 +33,7 @@ from ..typed import Json
 from ..wording import listed, plural
 from ..words import clean
 from .coverage import allowed
+from .disks import Disk, disks
 
 ARGUMENTS = (*smartctl_calls.JSON, '--nocheck=standby', '-i', '-l', 'scterc')
 RETRY = 180  # seconds that a hard disk may retry. Source: Linux RAID wiki, "Timeout Mismatch"

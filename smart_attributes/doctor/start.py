@@ -107,7 +107,7 @@ def finding(path: str, user: str, answer: Answer, barrier: Barrier | None) -> Fi
             interpreter=interpreter,
             python=sys.executable,
         )
-    if b'[site-file-mistake]' in answer.stdout:  # one of the files that the package brings
+    if b'[configuration-error]' in answer.stdout:  # one of the files that the package brings
         text = answer.stdout.decode('utf-8', 'replace').strip()
         install = f'{installer().reinstall} {NAME}'
         return found('program-damaged', reason=text[:_SHOWN], install=install)

@@ -16,8 +16,8 @@ from ..model import Device, HowRead
 from ..output.doctor_findings import Finding, found
 from ..reading import smartctl_calls, sudoers
 from ..reading.device_types import BY_NAME, base
-from ..reading.sudo_listing import Sudo, SudoersEntry
-from . import sudo_reports
+from ..sudo import reports
+from ..sudo.listing import Sudo, SudoersEntry
 from .start import AS_HIM
 
 # FreeBSD's ports keep everything below /usr/local.
@@ -41,7 +41,7 @@ class SudoAnswers(NamedTuple):
     is_person: bool = False  # the user is a person, who probably does not run the checks
     message: str = ''  # printed by sudo when it refused or complained
     late: str = ''  # why sudo did not answer: "no answer within 30 s"
-    files: sudo_reports.SudoersFacts = sudo_reports.SudoersFacts()
+    files: reports.SudoersFacts = reports.SudoersFacts()
     as_root: str = ''  # command that repeats the examination as root; '' if root examines
 
     @property
@@ -79,7 +79,7 @@ def examine_rule(
     user: str,
     needed: Sequence[Arguments],
     devices: Sequence[Device],
-    files: sudo_reports.SudoersFacts,
+    files: reports.SudoersFacts,
 ) -> list[Finding]:
     """Return the findings for the rule. devices: the devices whose command lines are part of
     *needed*.
@@ -115,7 +115,7 @@ def examine_rule(
         files=files,
         as_root='' if options.own.user else _as_root(how, user),
     )
-    complaint = None if refused else sudo_reports.reason(message, user)
+    complaint = None if refused else reports.reason(message, user)
     findings = [finding(answers)]
     if complaint:
         findings.append(_because(complaint, answers, FILES))
@@ -181,7 +181,7 @@ def _findings(answers: SudoAnswers) -> Iterator[Finding]:
 
 def _refusal(answers: SudoAnswers) -> Finding:
     """Return why sudo refuses: a reason that is not the rule's, else what is wrong with the rule."""
-    reason = sudo_reports.why(answers.message, answers.files, answers.user)
+    reason = reports.why(answers.message, answers.files, answers.user)
     if reason:
         return reason
     if answers.as_root and not answers.ours and not answers.is_person:

@@ -1,11 +1,7 @@
 """Convert the plugin's text and perfdata to drives in the format of the document that `triage`
 prints.
 
-If a check has no drives, or a drive has no readings, the output shows the cause. Messages of this
-plugin have a code; error messages of Icinga, NRPE, SSH, Nagios and version 1.6 have a pattern
-below.
-Sources: lib/methods/*.cpp and lib/icinga/*.cpp of Icinga 2; check_nrpe.c and nrpe.c of NRPE 4;
-checks.c of Nagios 4; check_by_ssh.c of the monitoring plugins.
+If a check has no drives, or a drive has no readings, the output shows the cause.
 """
 
 from __future__ import annotations
@@ -15,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Callable, NamedTuple
 
-from ..constants import LONGEST_HEAD, MOST_LABELS
+from ..constants import MOST_LABELS
 from ..errors import Coded
 from ..knowledge import severity
 from ..knowledge.drive_database import Metric
@@ -55,87 +51,18 @@ FORMS = {
     'no entry for ': 'unknown_model',
 }
 GREW = re.compile(r'\w+ (?:grew by|fell from|rose from) ')
-# Serial numbers in messages about drives that are missing or do not answer, even if the message was
-# truncated.
-_SERIALS = re.compile(
-    r'acknowledge --gone (.+?)(?:; |\.\.\.|$)|last seen there: .*?\(serial (.+?)(?:\), |\.\.\.|$)'
-)
 _STATED = re.compile(r', (critical|warning|unknown) (above|below|inside) ')
 _DIGITS = '[0-9]{1,30}'  # drives report shorter numbers, and int() refuses 5,000 digits
 
-# Outputs that come from a daemon, its transport or a shell instead of the plugin: the code of the
-# cause, and a pattern. The first match decides, so more specific patterns come first.
-_CAUSES = (
-    ('plugin-1.6', r'\A(?:OK|Warning|Critical) \([^)]*\)'),
-    ('agent-not-connected', 'Remote Icinga instance .* is not connected'),
-    ('agent-refuses-commands', 'does not accept commands'),
-    ('command-undefined', "Check ?[Cc]ommand '.*' does not exist"),
-    ('argument-missing', 'Non-optional macro'),
-    ('nrpe-timeout', 'CHECK_NRPE.*Socket timeout'),
-    ('nrpe-command-timeout', 'NRPE: Command timed out'),
-    ('nrpe-command-undefined', "NRPE: Command '.*' not defined"),
-    (
-        'nrpe-no-output',
-        'NRPE: Unable to (?:to )?read output|NRPE: Call to (?:popen|fork)'
-        '|CHECK_NRPE: No output returned',
-    ),
-    (
-        'nrpe-refused',
-        'CHECK_NRPE: Received 0 bytes|Could not complete SSL handshake'
-        '|CHECK_NRPE: .*Connection reset by peer|CHECK_NRPE: Error sending query',
-    ),
-    ('nrpe-answer-damaged', 'CHECK_NRPE: (?:Response packet|Receive|Invalid packet)'),
-    (
-        'ssh-refused',
-        r'Permission denied \([a-z-]+[,)]|Permission denied, please|Host key verification failed',
-    ),
-    (
-        'check-timeout',
-        r'<Timeout exceeded\.?>|[Ss]ervice [Cc]heck [Tt]imed [Oo]ut|Plugin timed out',
-    ),
-    (
-        'host-name-unknown',
-        'Name or service not known|Temporary failure in name resolution|Invalid hostname'
-        '|[Nn]o address associated',
-    ),
-    (
-        'host-unreachable',
-        'No route to host|Network is unreachable|Host is (?:down|unreachable)'
-        '|[Cc]onnection timed out',
-    ),
-    ('connection-refused', '[Cc]onnection refused'),
-    (
-        'plugin-missing',
-        r'execvpe\(.*\) failed|Return code of 12[67] |returned status 12[67]\b'
-        r'|check_smart\S*: (?:command )?(?:not found|No such file|cannot execute|Permission '
-        r'denied)',
-    ),
-    (
-        'plugin-damaged',
-        'check_smart_attributes cannot start:|^(?:Syntax|Import|ModuleNotFound)Error: ',
-    ),
-    (
-        'python-traceback',
-        r'Traceback \(most recent call last\)|error inside check_smart_attributes',
-    ),
-    ('check-killed', '<Terminated by signal'),
-    (
-        'sudo-rule-missing',
-        'not in the sudoers file|may not run sudo'
-        '|sudo(?:-rs)?: .*(?:password|authentication) is required',
-    ),
-    ('sudo-blocked', 'must have a tty|no new privileges'),
-    ('smartctl-missing', r'smartctl\S*: (?:command )?not found'),
-    ('no-output', r'\A\s*\Z|\(No output'),
-)
-_PATTERNS = tuple((code, re.compile(pattern, re.MULTILINE)) for code, pattern in _CAUSES)
+_OF_1_6 = re.compile(r'\A(?:OK|Warning|Critical) \([^)]*\)')
+_NO_OUTPUT = re.compile(r'\A\s*\Z|\(No output')
 _CLAUSE = re.compile(rf'; \[({"|".join(OF_CODE)})\] ')
 _WHERE = re.compile(r'; \[slot-unknown\] [^;]*\Z')
-_CODED = rf'\[({"|".join(actions.CODES)})\] ([^;]*)'
+# The words of an action can contain a semicolon, but no code.
+_CODED = rf'\[({"|".join(actions.CODES)})\] ((?:(?!; (?:also )?\[).)*)'
 _ALSO = re.compile(rf'; also {_CODED}')
 _ACTION = re.compile(rf'; {_CODED}((?:{_ALSO.pattern})*)\Z')
 _DATED = re.compile(r' by ([0-9]{4,}-[0-9]{2}-[0-9]{2}) \(')
-_EXITS: Mapping[int, str] = {126: 'plugin-missing', 127: 'plugin-missing'}
 _OF_A_FLEET = frozenset(cause.name for cause in CAUSES)
 
 
@@ -146,7 +73,6 @@ class FleetDrive(NamedTuple):
     readings: Callable[[], list[Json]]  # called only for the few drives that are shown
     used: float | None = None  # endurance used in %
     weights: tuple[Weight, ...] = ()  # weights of its findings, from severity.weight
-    serials: tuple[str, ...] = ()  # serial numbers of other drives that its messages mention
     further: Callable[[], Json] = dict  # further facts, created only when shown
     age: float | None = None  # power-on time in seconds
 
@@ -160,11 +86,6 @@ class FleetDrive(NamedTuple):
             name=self.facts['name'],
             host=self.facts['host'],
         )
-
-
-def serials_in(words: str) -> tuple[str, ...]:
-    """Return the serial numbers of other drives that a message mentions."""
-    return tuple(match[1] or match[2] for match in _SERIALS.finditer(words))
 
 
 def dated(now: float, age: float) -> tuple[Json, ...]:
@@ -245,7 +166,6 @@ class Reader:
         why: str,
         origin: Origin,
         cause: Code,
-        serials: tuple[str, ...] = (),
     ) -> FleetDrive:
         """Return a row for a check without drives, or for a problem of the check as a whole."""
         action, to_do = of_problem(cause.name), next_step(cause)
@@ -263,7 +183,7 @@ class Reader:
             'is_check': True,
             **handled(origin),
         }
-        return FleetDrive(facts, list, serials=serials or serials_in(why))
+        return FleetDrive(facts, list)
 
     def readable(self, why: str) -> str:
         """Return a text with metric names written as words, such as "endurance used"."""
@@ -330,12 +250,11 @@ class Reader:
             facts.update(stated(to_do, left, now=origin.now, elapsed=origin.elapsed))
         else:
             facts.update(due(facts['action'], left, origin.now)._asdict())
-        serials: tuple[str, ...] = ()
         if _is_unread(line) and not alarms:
-            serials = serials_in(line.findings)
             cause = of_drive(line.findings)
-            is_to_read = to_do is None or to_do.code in (actions.READ, actions.SEARCH)
-            facts.update(unread(cause) if is_to_read else {'code': cause.name})
+            facts['code'] = cause.name
+            if to_do is None:
+                facts['to_do'] = next_step(cause)
         # a line shows the risk by the action of its first finding
         is_risky = to_do is not None and to_do.code == actions.ORDER_COPY
         weights = [
@@ -352,7 +271,6 @@ class Reader:
             ),
             used=numbers.get(ENDURANCE),
             weights=tuple(weights),
-            serials=serials,
             age=numbers.get(AGE),
         )
 
@@ -509,11 +427,6 @@ def handled(origin: Origin) -> Json:
     return {} if origin.handling is None else {'handling': list(origin.handling)}
 
 
-def unread(cause: Code) -> Json:
-    """Return the code and the next step for a drive without a verdict."""
-    return {'code': cause.name, 'to_do': next_step(cause)}
-
-
 def _beginnings(metrics: Iterable[str]) -> re.Pattern[str]:
     named = sorted(
         (metric for metric in metrics if metric not in SPEAKS_FOR_ITSELF), key=len, reverse=True
@@ -664,20 +577,11 @@ def levels(limits: str) -> tuple[str, str]:
 # --- causes ------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=4096)
-def _shown_by(words: str) -> str:
-    """Return the code that matches an output or a message, or '' if none matches."""
-    for code, pattern in _PATTERNS:
-        if pattern.search(words):
-            return code
-    return ''
-
-
-def of_output(output: str, status: int) -> Code:
-    """Return the cause for an output that is not in the plugin's format. status: exit status of
-    the check.
-    """
-    return BY_NAME[_EXITS.get(status) or _shown_by(output[:LONGEST_HEAD]) or 'output-foreign']
+def of_output(output: str) -> Code:
+    """Return the cause for an output that is not in the plugin's format."""
+    if _OF_1_6.match(output):
+        return BY_NAME['plugin-1.6']
+    return BY_NAME['no-output' if _NO_OUTPUT.match(output) else 'output-foreign']
 
 
 def of_check(words: str) -> Code:
@@ -691,11 +595,11 @@ def of_drive(words: str) -> Code:
 
 
 def _of(words: str, otherwise: str) -> Code:
-    """Return the cause for the code in *words*, even a newer version's code, else the cause that
-    *words* match.
+    """Return the cause for the code in *words*, even a newer version's code; without a code, return
+    *otherwise*.
     """
     code = getattr(words, 'code', '')
-    cause = BY_NAME.get(code) or BY_NAME[_shown_by(words[:LONGEST_HEAD]) or otherwise]
+    cause = BY_NAME.get(code) or BY_NAME[otherwise]
     return cause._replace(name=code) if code else cause
 
 

@@ -82,7 +82,6 @@ class Result(NamedTuple):
     output: str
     values: Sequence[str]  # texts of the perfdata
     ended: float  # seconds since 1970
-    status: int = 0  # exit status of the check
 
 
 class Service(NamedTuple):
@@ -163,7 +162,6 @@ def _result(row: Json) -> Result:
         output=output[:LONGEST_OUTPUT] if isinstance(output, str) else '',
         values=values,
         ended=_number(row.get('execution_end')),
-        status=int(_number(row.get('exit_status'))),
     )
 
 
@@ -209,9 +207,10 @@ def _of_foreign_output(
     reader: Reader,
     origin: Origin,
 ) -> ServiceDrives:
-    cause = of_output(result.output, result.status)
+    cause = of_output(result.output)
     lines = [line for line in result.output[:LONGEST_HEAD].splitlines() if line.strip()] or ['']
-    words = lines[-1 if cause.name == 'python-traceback' else 0].strip()[:LONGEST_TEXT]
+    # the last line of a traceback has the error
+    words = lines[-1 if 'Traceback' in lines[0] else 0].strip()[:LONGEST_TEXT]
     why = f'{cause.meaning}: {words}' if words else cause.meaning
     row = reader.row(_name(service), _state(result.state), why=why, origin=origin, cause=cause)
     code = 'plugin-1.6' if cause.name == 'plugin-1.6' else 'output-foreign'

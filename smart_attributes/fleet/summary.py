@@ -1,5 +1,4 @@
-"""The summary of a fleet: counts by model and firmware, firmware defects, duplicate drives, and the
-plan. Pure.
+"""The summary of a fleet: counts by model and firmware, firmware defects, and the plan. Pure.
 
 The plan shows the drives to replace, in order; the models to order, with dates; and the firmware to
 update.
@@ -7,8 +6,6 @@ update.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -20,14 +17,12 @@ from ..typed import Json, MutableJson
 from ..work import actions
 from ..work.dates import day
 from .plugin_output import FleetDrive
-from .replacement_order import GroupsAtRisk, ReplacementOrder, first_step
+from .replacement_order import ReplacementOrder
 
 NOW = 'now'
 UNDATED = 'no forecast'  # sorted after all quarters
 PLANNED = 3 * YEAR  # seconds ahead; later orders are not planned yet
-SHOWN_TWINS = 100  # duplicate drives listed individually
 UNTOLD = ''
-FORMULA = '=+-@\t\r'  # first characters of a formula in a spreadsheet
 SHOWN = 50  # steps of each kind on the page
 SHORTEST_SERIAL = 4  # characters
 BUY = 'order'
@@ -54,99 +49,48 @@ class Group:
         return sum(self.states.values())
 
 
-class Twin(NamedTuple):
-    """A drive that several hosts, or several services of one host, have reported."""
-
-    model: str
-    serial: str
-    hosts: tuple[str, str]
-
-
 class Summary:
-    """Counts drives one by one; its memory use depends only on the number of models and serial
-    numbers.
-    """
+    """Counts drives one by one."""
 
-    def __init__(self, now: float, hide_serial: bool = False) -> None:
+    def __init__(self, now: float) -> None:
         self.states: Counter[str] = Counter()
         # number of rows about a check instead of a drive, by state
         self.checks: Counter[str] = Counter()
         self.codes: Counter[str] = Counter()  # causes of the rows that are not OK
-        self.hosts: dict[str, str] = {}
+        self.hosts: set[str] = set()
         self.models: dict[tuple[str, str], Group] = defaultdict(Group)
         self.plan: dict[tuple[str, str], Group] = defaultdict(Group)
-        self.groups = GroupsAtRisk()
-        self.replace = ReplacementOrder(hide_serial)
-        self.twins: list[Twin] = []
-        self.twin_count = 0
-        # number of drives that two services of one host report
-        self.repeats = 0
-        self._now, self._hide_serial = now, hide_serial
-        self._host: str | None = None
-        self._met: set[int] = set()  # drives of this host
-        # host by hash of model and serial number; text would use 40 MB more
-        self._seen: dict[int, str] = {}
-        self._worse: dict[int, str] = {}  # states that are not OK
+        self.replace = ReplacementOrder()
+        self.repeats = 0  # times that a drive was reported again
+        self._now = now
+        # drive -> state in which it is counted; keys are hashes, because text would use more memory
+        self._counted: dict[int, str] = {}
 
-    def add(self, drive: FleetDrive) -> bool:
-        """Count a drive once, in its worst state; return False if the host already reported this
-        or a worse state.
-        """
+    def add(self, drive: FleetDrive) -> None:
+        """Count a drive once, in its worst state."""
         facts = drive.facts
-        host, state = self.hosts.setdefault(facts['host'], facts['host']), facts['state']
+        state = facts['state']
+        self.hosts.add(facts['host'])
         if facts.get('is_check'):
             self.checks[state] += 1
             self.codes[facts['code']] += state != State.OK.name
-            return True
+            return
         key, model = _key(facts), facts['model'] or UNTOLD
-        is_twin, is_repeat = self._met_before(key, host, facts)
         group = self.models[model, facts['firmware'] or UNTOLD]
-        before = self._worse.get(key, State.OK.name)
-        if is_twin or is_repeat:
+        before = self._counted.get(key) if key else None
+        if before:
+            self.repeats += 1
             if State[state].urgency <= State[before].urgency:
-                return is_twin
+                return
             self.states[before] -= 1
             group.states[before] -= bool(group.states[before])
-        if key and state != State.OK.name:
-            self._worse[key] = state
+        self._counted[key] = state
         self.states[state] += 1
         group.add(drive)
         self.replace.add(drive)
         quarter = due(facts, self._now)
         if quarter:
             self.plan[quarter, model].add(drive)
-        return True
-
-    def has(self, facts: Json) -> bool | None:
-        """Return whether this host has reported a drive; None if the drive has no unique serial
-        number.
-        """
-        key = _key(facts)
-        return self._seen.get(key) == facts['host'] if key else None
-
-    def _met_before(self, key: int, host: str, facts: Json) -> tuple[bool, bool]:
-        """Return two values: whether another host, and whether this host, has reported a drive;
-        record duplicates.
-        """
-        if not key:
-            return False, False
-        if host != self._host:  # the drives of a host follow each other
-            self._host, self._met = host, set()
-        is_known, first = key in self._seen, self._seen.setdefault(key, host)
-        is_repeat = is_known and (first == host or key in self._met)
-        is_twin = is_known and not is_repeat
-        self._met.add(key)
-        self.repeats += is_repeat
-        if is_twin:
-            self.twin_count += 1
-            if len(self.twins) < SHOWN_TWINS:
-                serial = '' if self._hide_serial else facts['serial']
-                self.twins.append(Twin(facts['model'], serial, (first, host)))
-        return is_twin, is_repeat
-
-    def close(self) -> None:
-        """After the last drive, free the memory used to detect duplicates."""
-        self._seen.clear()
 
 
 def identifies(serial: str) -> bool:
@@ -233,18 +177,13 @@ def by_model(summary: Summary) -> list[tuple[tuple[str, str], Group]]:
 
 def as_json(summary: Summary, defects: Iterable[Defect]) -> MutableJson:
     """Return the summary in the format of the JSON document."""
-    at_risk = [group.facts for group in summary.groups.worst()]
     return {
-        'groups_at_risk': [{**facts, 'first_step': first_step(facts) or None} for facts in at_risk],
-        'group_count': summary.groups.count,
         'hosts': len(summary.hosts),
         'drives': sum(summary.states.values()),
         'states': _counts(summary.states),
         'models': [_model(*name, group) for name, group in by_model(summary)],
         'advisories': [_advisory(defect) for defect in defects],
         'plan': [_planned(*name, group) for name, group in planned(summary)],
-        'twins': [_twin(twin) for twin in summary.twins],
-        'twin_count': summary.twin_count,
         'causes': {code: count for code, count in summary.codes.most_common() if count},
     }
 
@@ -260,10 +199,6 @@ def _model(model: str, firmware: str, group: Group) -> Json:
 
 def _planned(when: str, model: str, group: Group) -> Json:
     return {'quarter': when, 'model': model or None, **_group(group)}
-
-
-def _twin(twin: Twin) -> Json:
-    return {'model': twin.model, 'serial': twin.serial or None, 'hosts': list(twin.hosts)}
 
 
 def _advisory(defect: Defect) -> Json:
@@ -303,7 +238,7 @@ class Step(NamedTuple):
 
 def steps(summary: Summary, defects: Sequence[Defect]) -> list[Step]:
     """Return the plan; an update is advised only if a corrected version exists."""
-    plan = [_replaced(facts) for facts in summary.replace.drives(summary.groups.worst())]
+    plan = [_replaced(facts) for facts in summary.replace.drives()]
     for (by, model), group in planned(summary):
         plan.append(Step(BUY, by, model=model, drives=group.drives, hosts=group.hosts))
     for defect in defects:
@@ -346,23 +281,3 @@ def first(plan: Sequence[Step], most: int = SHOWN) -> list[Step]:
         if counts[kind] <= most:
             shown.append(step)
     return shown
-
-
-def as_csv(columns: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
-    """Return rows as CSV; spreadsheets treat text from other machines as text, never as a
-    formula.
-    """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator='\n')
-    writer.writerow(columns)
-    writer.writerows(map(_cell, row) for row in rows)
-    return text.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    """Return a cell that no spreadsheet evaluates as a formula, even if the program ignores
-    leading spaces.
-    """
-    if isinstance(value, str) and value.strip()[:1] in tuple(FORMULA):
-        return f"'{value}"
-    return value or ''

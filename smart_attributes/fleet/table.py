@@ -1,4 +1,4 @@
-"""The text report on a fleet: counts, orders, known firmware defects, then the worst drives.
+"""The text report on a fleet: counts, then the worst drives.
 
 Pure: prints nothing.
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from bisect import insort
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -19,26 +20,21 @@ from ..output.json_document import note
 from ..output.page_drives import compact
 from ..output.triage_table import MODEL, SERIAL, WHAT, DriveRow
 from ..typed import TYPE_CHECKING, Json
-from ..wording import amount, columns, plural
+from ..wording import amount, plural
 from ..words import sentence
 from ..work import actions
 from ..work.dates import date
 from .plugin_output import FleetDrive
-from .replacement_order import GroupsAtRisk, first_step
-from .summary import Defect, Step, Summary, by_model, first, steps
+from .summary import BUY, Defect, Step, Summary, steps
 
 if TYPE_CHECKING:
     from ..knowledge.severity import Rank
 
-LINES = 12  # lines of one table; further lines are only counted
 # Metrics in the columns of the table of drives.
 COLUMNS = frozenset(
     ('endurance_used', 'spare_available', 'temperature', 'power_on_time', 'host_written')
 )
 NOT_TOLD = '-'
-GAP = '  '
-# text columns; all others are numbers
-TEXTS = ('step', 'by', 'host', 'drive', 'model', 'firmware', 'why')
 WITHOUT = {
     'past': {},
     'depends': (),
@@ -87,15 +83,16 @@ def _until(drive: Json, now: float) -> str:
 
 
 def _what(drive: Json) -> tuple[str, ...]:
-    """Return the lines about what is wrong with a drive and what to do."""
-    why, code = drive.get('why', ''), drive.get('code', '')
+    """Return what to do about a drive, and why: its worst finding, if the document tells it."""
+    why = drive.get('reason') or drive.get('why', '')
+    code = drive.get('code', '')
     to_do = drive.get('to_do', drive.get('action', actions.NOTHING))
     # a code comes first, as in every message
     words = [f'[{code}] {why}', to_do] if code else [to_do, why]
     words += [f'also {row["to_do"]}' for row in drive.get('also', ())]
     words = [text for text in words if text and text != actions.NOTHING]
     words += drive.get('handling', ())
-    if drive['state'] != State.OK.name:
+    if drive['state'] != State.OK.name and not drive.get('reason'):  # of a service: how old it is
         words += [note['text'] for note in drive['notes'] if not code or note['code'] != code]
     return tuple(sentence(text, WHAT) for text in words)
 
@@ -114,71 +111,18 @@ def heading(summary: Summary, defects: Sequence[Defect]) -> Iterator[str]:
             f'{count} {code}' for code, count in summary.codes.most_common() if count
         )
         yield f'and {plural(checks, "check")} with a problem: {causes}'
-    yield from _groups(summary.groups)
-    yield from _plan(steps(summary, defects))
-    states_in_head = [state.name.lower() for state in WORST_FIRST]
-    rows = []
-    for (model, firmware), group in by_model(summary):
-        names = [model or NOT_TOLD, firmware or NOT_TOLD]
-        counts = [group.drives, group.hosts]
-        counts += [group.states[state.name] for state in WORST_FIRST]
-        rows.append(names + [str(count or '') for count in counts])
-    head = ('model', 'firmware', 'drives', 'hosts', *states_in_head)
-    yield from _table('models and firmware', head, rows)
+    to_do = Counter(_kind(step) for step in steps(summary, defects))
+    if to_do:
+        words = ', '.join(f'{count} {kind}' for kind, count in to_do.items())
+        yield f'to do: {words}; the plan: --html or --json'
     yield ''
 
 
-def _plan(plan: Sequence[Step]) -> Iterator[str]:
-    """Yield the first few steps of each kind: drives to replace, models to order, firmware to
-    update.
-    """
-    shown = first(plan, LINES)
-    head = ('step', 'by', 'host', 'drive', 'model', 'firmware', 'drives', 'hosts', 'why')
-    yield from _table('plan', head, rows=[_cells(step) for step in shown], most=len(shown))
-    if len(plan) > len(shown):
-        yield f'{GAP}and {len(plan) - len(shown)} more; --plan and --json list all'
-
-
-def _cells(step: Step) -> Sequence[str]:
-    names = step.model or NOT_TOLD, step.firmware or NOT_TOLD
-    counts = str(step.drives), str(step.hosts or '')
-    why = sentence(step.why, WHAT)
-    return step.action, step.by, step.host, step.drive, *names, *counts, why
-
-
-def _groups(groups: GroupsAtRisk) -> Iterator[str]:
-    """Yield two lines about each group at risk: first its host and state, then the first step."""
-    shown = [group.facts for group in groups.worst()[:LINES]]
-    if not shown:
-        return
-    width = max(len(facts['host']) for facts in shown)
-    yield ''
-    yield 'groups at risk:'
-    for facts in shown:
-        text = ', '.join(filter(None, (facts['text'], facts['as_of'])))
-        yield f'{GAP}{facts["host"]:{width}}{GAP}{sentence(text, WHAT)}'
-        if first_step(facts):
-            yield f'{GAP}{"":{width}}{GAP}first step: {sentence(first_step(facts), WHAT)}'
-    if groups.count > LINES:
-        yield f'{GAP}and {groups.count - LINES} more; --html and --json list them'
-
-
-def _table(
-    title: str,
-    head: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    most: int = LINES,
-) -> Iterator[str]:
-    """Yield the lines of a small table with its title, or nothing if it is empty."""
-    if not rows:
-        return
-    yield ''
-    yield f'{title}:'
-    numbers = {place for place, name in enumerate(head) if name not in TEXTS}
-    for line in columns([head, *rows[:most]], numbers):
-        yield GAP + line
-    if len(rows) > most:
-        yield f'{GAP}and {len(rows) - most} more; --html and --json list all'
+def _kind(step: Step) -> str:
+    """Return the kind of a step of the plan, for counting."""
+    if step.host:
+        return 'to replace'
+    return 'to order (by model)' if step.action == BUY else 'firmware defects'
 
 
 # --- the worst drives --------------------------------------------------------------------

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
-from itertools import groupby
 from typing import Any, NamedTuple
 
 from .. import files, trust
 from ..constants import (
     DAY,
     LARGEST_DOCUMENT,
-    LARGEST_FLEET,
-    LONGEST_IDENTITY,
     MOST_DRIVES_OF_HOST,
     MOST_POINTS,
 )
-from ..errors import Coded, DriveGone, SmartError
+from ..errors import Coded, SmartError
 from ..knowledge import severity
 from ..model import Risk, State
 from ..output.codes import BY_NAME
@@ -38,9 +34,9 @@ from .plugin_output import (
     Origin,
     Reader,
     dated,
+    next_step,
     of_check,
     of_drive,
-    unread,
 )
 from .untrusted import dicts_of, is_number, is_point, pairs_of, shaped, state_of, text_of
 
@@ -49,21 +45,7 @@ if TYPE_CHECKING:
 
 OLD = 2 * DAY  # seconds after which a document is out of date
 _BEGINNING = re.compile(rb'\s*\{\s*"version"')
-_OF_A_FLEET = re.compile(rb'\{"version": [0-9]+, "made": ([0-9]{1,12}), "drives": \[\n')
-_END_OF_A_FLEET = b'\n], "state": "'
-# The readings of an OK drive that determine its place in the order, or that charts count.
-_OF_AN_OK_DRIVE = re.compile(
-    rb'"metric": "(endurance_used|power_on_time)",\n     "value": ([0-9.]{1,30}),'
-    rb'(?:\n     (?!"judged").*)*\n     "judged": true'
-)
 OF_A_FORECAST = ('left', 'earliest', 'latest')
-# Parts of a document as triage prints it. Texts in JSON never contain a line break, so no other
-# part looks like these.
-PRINTED, LARGE = (
-    b'{\n "version": ',
-    ((b'\n   "readings": [\n', b'\n   ]'), (b'\n   "past": {\n', b'\n   }')),
-)
-
 
 _is_day = lru_cache(maxsize=1024)(is_day)
 
@@ -74,9 +56,6 @@ class Document(NamedTuple):
     host: str
     content: Json
     made: float  # seconds since 1970
-    path: str = ''
-    # parts that *content* refers to by number; parsed only for drives that are shown
-    large: Sequence[bytes] = ()
 
     def as_of(self, now: float) -> tuple[Json, ...]:
         """Return the note that the document is out of date, or () if it is recent. now: seconds
@@ -99,24 +78,16 @@ class Damaged(SmartError):
     """A document cannot be read, so the drives of its host are missing."""
 
 
-def read(path: str) -> Iterable[Document] | None:
-    """Return the document of each host in a file, or None if the file contains something else.
+def read(path: str) -> Document | None:
+    """Return the document in a file, or None if the file contains something else.
 
     If the document does not name the host, the file's name counts, or the directory's name if all
     files have the same name. Raises OSError if the file cannot be read, and Damaged if the document
     is invalid.
     """
-    text = _content(path)
-    of_fleet = _OF_A_FLEET.match(text)
-    if of_fleet:
-        return _of_fleet(text, float(of_fleet[1]), path)
-    text, large = _parted(text)
+    text = files.content(path, LARGEST_DOCUMENT, trust.foreign_secret)
     try:
         content = untrusted.parse(text)
-    except untrusted.JsonTooLarge:
-        raise Damaged(
-            'it is too large for the drives of one host; check how the file was created'
-        ) from None
     except ValueError:
         if _BEGINNING.match(text):
             raise Damaged(
@@ -128,78 +99,13 @@ def read(path: str) -> Iterable[Document] | None:
     if not isinstance(content.get('drives'), list):
         return None
     if isinstance(content.get('fleet'), dict):
-        raise Damaged(
-            'it is output of fleet --json that another program has rewritten; copy the original '
-            'again'
-        )
+        raise Damaged('it is output of fleet; collect that of triage --json')
     made: Any = content.get('made')
     written = os.stat(path).st_mtime
     # A host whose clock is ahead must not make an old document look recent.
     is_plausible = is_number(made) and 0 <= made <= written + DAY
     host = text_of(content.get('host')) or host_of(path) or '-'
-    return [
-        Document(
-            host, content, made=float(made) if is_plausible else written, path=path, large=large
-        )
-    ]
-
-
-def _content(path: str) -> bytes:
-    """Return the content of a file; output of `fleet --json` may be larger. Raises OSError."""
-    try:
-        return files.content(path, LARGEST_DOCUMENT, trust.foreign_secret)
-    except OSError as error:
-        if error.errno != errno.EFBIG or not _begins_like_a_fleet(path):
-            raise
-    return files.content(path, LARGEST_FLEET, trust.foreign_secret)
-
-
-def _begins_like_a_fleet(path: str) -> bool:
-    with open(path, 'rb') as file:
-        return _OF_A_FLEET.match(file.read(99)) is not None
-
-
-def _of_fleet(text: bytes, made: float, path: str) -> Iterator[Document]:
-    """Split the output of `fleet --json`, which has one drive per line, into one document per host.
-
-    Raises Damaged.
-    """
-    end = text.rfind(_END_OF_A_FLEET)
-    if end < 0:
-        raise Damaged('it is damaged output of fleet --json; copy it again')
-    rows = map(_row_in, re.finditer(rb'^\{.*\}(?=,?$)', text[:end], re.MULTILINE))
-    for host, of_host in groupby(rows, lambda row: text_of(row.get('host')) or '-'):
-        content = {'drives': list(of_host), 'state': State.OK.name, 'is_fleet': True}
-        yield Document(host, content, made=made, path=path)
-
-
-def _row_in(line: re.Match[bytes]) -> Json:
-    try:
-        drive = untrusted.parse(line[0])
-    except (ValueError, untrusted.JsonTooLarge):
-        raise Damaged('it is damaged output of fleet --json; copy it again') from None
-    return drive if isinstance(drive, dict) else {}
-
-
-def _parted(text: bytes) -> tuple[bytes, Sequence[bytes]]:
-    """Return two values: the document, with each large part replaced by a number, and the
-    replaced parts.
-    """
-    large: list[bytes] = []
-    for begin, end in LARGE if text.startswith(PRINTED) else ():
-        kept = []
-        place = 0
-        while True:
-            start = text.find(begin, place)
-            stop = text.find(end, start)
-            if start < 0 or stop < 0:
-                break
-            bracket = start + len(begin) - 2
-            kept += [text[place:bracket], b'%d' % len(large)]
-            place = stop + len(end)
-            large.append(text[bracket:place])
-        text = b''.join((*kept, text[place:])) if kept else text
-    return text, large
+    return Document(host, content, made=float(made) if is_plausible else written)
 
 
 def host_of(path: str) -> str:
@@ -235,10 +141,7 @@ def drives(document: Document, reader: Reader, now: float) -> Iterator[FleetDriv
             '(triage)', State.UNKNOWN, why=fault, origin=origin, cause=BY_NAME['check-incomplete']
         )
     for row in readable:
-        if document.content.get('is_fleet') and row.get('is_check') is True:
-            yield _row(row, reader, origin)
-        else:
-            yield _drive(row, reader, origin=origin, large=document.large)
+        yield _drive(row, reader, origin)
 
 
 def _run_rows(document: Document, reader: Reader, origin: Origin) -> Iterator[FleetDrive]:
@@ -256,49 +159,27 @@ def _run_rows(document: Document, reader: Reader, origin: Origin) -> Iterator[Fl
         why = 'the run as a whole is in a worse state than any of its drives'
         why = why if rows else 'no drives'
     cause = of_check(Coded(shaped_notes[0]['code'] if shaped_notes else '', why))
-    yield reader.row(
-        '(triage)', state, why=why, origin=origin, cause=cause, serials=_serials(notes)
-    )
+    yield reader.row('(triage)', state, why=why, origin=origin, cause=cause)
 
 
-def _row(row: Json, reader: Reader, origin: Origin) -> FleetDrive:
-    name, state = text_of(row.get('name')) or '-', state_of(row.get('state'))
-    why = text_of(row.get('why')) or ''
-    cause = of_check(Coded(text_of(row.get('code')) or '', why))
-    return reader.row(name, state, why=why, origin=origin, cause=cause)
-
-
-def _drive(
-    row: Json,
-    reader: Reader,
-    origin: Origin,
-    large: Sequence[bytes],
-) -> FleetDrive:
+def _drive(row: Json, reader: Reader, origin: Origin) -> FleetDrive:
     state = state_of(row.get('state'))
     facts = _facts(row, state, origin)
-    readings, past = (
-        large[part] if type(part) is int and 0 <= part < len(large) else part
-        for part in (row.get('readings'), row.get('past'))
-    )
+    readings = _readings(row.get('readings'))
     numbers: list[tuple[str, float]] = []
     weights = []
-    if isinstance(readings, bytes) and state is State.OK:
-        for metric, digits in _OF_AN_OK_DRIVE.findall(readings):
-            numbers.append((metric.decode(), float(digits)))
-    else:
-        for reading in _readings(readings):
-            if reading['judged'] and is_number(reading['value']):
-                numbers.append((reading['metric'], reading['value']))
-            if reading['state'] != State.OK.name:
-                weights.append(_weight(reading, reader, facts.get('risk')))
+    for reading in readings:
+        if reading['judged'] and is_number(reading['value']):
+            numbers.append((reading['metric'], reading['value']))
+        if reading['state'] != State.OK.name:
+            weights.append(_weight(reading, reader, facts.get('risk')))
     largest = dict(sorted(numbers))
     return FleetDrive(
         facts,
-        readings=lambda: list(map(compact_reading, _readings(readings))),
+        readings=lambda: list(map(compact_reading, readings)),
         used=largest.get(ENDURANCE),
         weights=tuple(weights),
-        serials=_serials(_of_drives(row)),
-        further=partial(_past, past),
+        further=partial(_past, row.get('past')),
         age=largest.get(AGE),
     )
 
@@ -328,7 +209,10 @@ def _facts(row: Json, state: State, origin: Origin) -> dict[str, Any]:
     facts['to_do'] = text_of(row.get('to_do')) or actions.action(facts['action']).words
     is_unread = state is State.UNKNOWN or (state is not State.OK and code)
     if is_unread and facts['action'] in (actions.READ, actions.SEARCH):
-        facts.update(unread(of_drive(Coded(code, facts['why'] or ''))))
+        cause = of_drive(Coded(code, facts['why'] or ''))
+        facts['code'] = cause.name
+        if not text_of(row.get('to_do')):
+            facts['to_do'] = next_step(cause)
     return facts
 
 
@@ -336,22 +220,14 @@ def _shaped_rows(part: str, rows: Any) -> list[dict[str, Any]]:
     return [shaped(part, row) for row in dicts_of(rows)]
 
 
-def _parsed(part: Any) -> Any:
-    """Return a part of a document; None if it is damaged or too large."""
-    try:
-        return untrusted.parse(part) if isinstance(part, bytes) else part
-    except (ValueError, untrusted.JsonTooLarge):
-        return None
-
-
 def _readings(part: Any) -> list[dict[str, Any]]:
-    rows = dicts_of(_parsed(part))
+    rows = dicts_of(part)
     return [shaped('reading', row) for row in rows if isinstance(row.get('metric'), str)]
 
 
 def _past(part: Any) -> Json:
     past = {}
-    for metric, points in pairs_of(_parsed(part)):
+    for metric, points in pairs_of(part):
         if isinstance(points, list):
             past[text_of(metric) or ''] = list(filter(is_point, points[-MOST_POINTS:]))
     return {'past': past}
@@ -367,20 +243,6 @@ def _step_and_risk(row: Json) -> Json:
         if isinstance(part, dict) and (key == 'risk' or part.get('label') in LABELS):
             facts[key] = shaped(key, part)
     return facts
-
-
-def _of_drives(row: Json) -> list[Json]:
-    """Return the parts of a drive's row whose serial numbers its messages can mention: the message
-    about a missing drive has that of the drive itself.
-    """
-    own = [row] if row.get('code') == DriveGone.code else []
-    return [*own, *dicts_of(row.get('notes')), *dicts_of([row.get('last_seen')])]
-
-
-def _serials(rows: Sequence[Json]) -> tuple[str, ...]:
-    """Return the serial numbers in these parts of a document."""
-    serials = [text_of(row.get('serial')) or '' for row in rows]
-    return tuple(serial[:LONGEST_IDENTITY] for serial in serials if serial)
 
 
 def _weight(reading: Json, reader: Reader, risk: Json | None) -> Weight:

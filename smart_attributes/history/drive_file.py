@@ -70,7 +70,6 @@ class DriveHistory(NamedTuple):
     places: tuple[DrivePlace, ...] = ()  # on all machines that use this directory
     verdict: LastVerdict | None = None
     series: AllSeries = {}  # noqa: RUF012  (never changed)
-    imported: int = 0  # when a log of another program was imported, seconds since 1970; 0: never
     behind: int = 0  # when the clock was first found far behind this history; 0: it is not
     aliases: tuple[Alias, ...] = ()  # the other addresses at which the last check read it
 
@@ -105,13 +104,7 @@ def _text(drive: DriveHistory) -> bytes:
         rows.append([*key, stored.pace, stored.absent, points])
     document = {
         'identity': _clipped(record.identity[:5]),
-        'times': [
-            record.first_read,
-            record.last_read,
-            drive.imported,
-            drive.behind,
-            record.order,
-        ],
+        'times': [record.first_read, record.last_read, drive.behind, record.order],
         'verdict': drive.verdict and _verdict_fields(drive.verdict),
         'places': drive.places,
         'aliases': drive.aliases[:MOST_PLACES],
@@ -205,7 +198,7 @@ def parsed(content: bytes, number: int) -> DriveHistory:
 
 
 def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
-    first, last, imported, behind, order = _checked((0,) * 5, document['times'])
+    first, last, behind, order = _checked((0,) * 4, document['times'])
     rows, verdict = document['series'], document['verdict']
     places, aliases = document['places'], document['aliases']
     if len(rows) > MOST_SERIES or max(len(places), len(aliases)) > MOST_PLACES:
@@ -224,7 +217,6 @@ def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
         places=tuple(place._replace(drive=number) for place in all_places),
         verdict=None if verdict is None else _verdict(*verdict),
         series=stored,
-        imported=imported,
         behind=behind,
         aliases=tuple(Alias(*_checked(('', False), fields)) for fields in aliases),
     )
@@ -413,7 +405,6 @@ def _ended(drive: DriveHistory, latest: int) -> DriveHistory:
         places=tuple(places),
         series=all_series,
         verdict=verdict and verdict._replace(time=min(verdict.time, latest)),
-        imported=min(drive.imported, latest),
         behind=0,
     )
 

@@ -282,24 +282,6 @@ def begun_anew(
     ]
 
 
-def arrived(
-    places: Sequence[DrivePlace],
-    records: Mapping[int, Record],
-    scope: Scope,
-    since: int,
-) -> list[DrivePlace]:
-    """Return the places of new drives within the scope of this run, oldest first.
-
-    Drives that were first read after *since* (in seconds since 1970) are new.
-    """
-    new = [
-        place
-        for place in _present(places).values()
-        if scope.covers(place) and records[place.drive].first_read > since
-    ]
-    return sorted(new, key=attrgetter('first', 'address'))
-
-
 def _present(places: Sequence[DrivePlace]) -> dict[int, DrivePlace]:
     """Return the newest current place of each drive."""
     return {place.drive: place for place in places if not place.gone}

@@ -21,7 +21,7 @@ from ..errors import Coded
 from ..model import GrowthRule, Reading, State
 from ..typed import NamedTuple
 from ..wording import amount, duration, plain
-from .series import PACES, History
+from .series import History
 
 WORN = 100.0  # per cent
 _BEYOND = 1.2  # factor by which a change of a level must exceed its noise
@@ -143,41 +143,6 @@ def growth(history: History, rules: Sequence[GrowthRule], now: int) -> Growth | 
         filter(None, alerts),
         key=lambda alert_now: (alert_now.state.urgency, alert_now.noticed, alert_now.size),
         default=None,
-    )
-
-
-def lately(
-    history: History,
-    reading: Reading,
-    within: int,
-    now: int,
-    falls: bool,
-) -> Growth | None:
-    """Return the total growth of a reading in the last *within* seconds, alert or not; None without
-    growth.
-
-    The period in the result is never longer than the history of the series.
-    """
-    if reading.metric in PACES:
-        return None
-    within_history = min(within, now - history.points[0].time)
-    if _is_level(reading, falls):
-        change = _level_change(
-            history, GrowthRule(within_history, 0, warning=0), now=now, falls=falls
-        )
-        return change._replace(state=State.OK) if change else None
-    recent = [rise for rise in rises(history) if now - rise.noticed < within]
-    if not recent:
-        return None
-    first, last = recent[0], recent[-1]
-    return Growth(
-        state=State.OK,
-        size=sum(rise.size for rise in recent),
-        before=first.before,
-        after=last.after,
-        since=first.since,
-        noticed=last.noticed,
-        rule=GrowthRule(within_history, within),
     )
 
 

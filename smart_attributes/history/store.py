@@ -200,13 +200,6 @@ class HistoryStore:
     # --- drives and places ---
 
     @property
-    def begun(self) -> int:
-        """Return the beginning of the history, seconds since 1970."""
-        moments = [place.first for place in self.places]
-        moments += [drive.imported or drive.record.first_read for drive in self.drives.values()]
-        return min(moments, default=self.now)
-
-    @property
     def records(self) -> list[Record]:
         """All drives in the history."""
         return [drive.record for drive in self.drives.values()]
@@ -224,11 +217,6 @@ class HistoryStore:
     def is_own(self) -> bool:
         """Return whether only root and this user could have written the history."""
         return self.read().user in (0, os.geteuid())
-
-    @property
-    def has_taken(self) -> bool:
-        """Return whether a log of another program was imported for any drive."""
-        return any(drive.imported for drive in self.drives.values())
 
     def recall(self, identities: Sequence[Identity]) -> list[Match]:
         """Return the records of the drives of this run, in the same order."""
@@ -316,22 +304,6 @@ class HistoryStore:
             self._state_dir, lambda path: self._kept(path, sightings, scope), WRITING_TIME
         )
 
-    def keep_past(
-        self,
-        identity: Identity,
-        past: Mapping[tuple[Key, int], Sequence[Point]],
-        until: int,
-    ) -> int:
-        """Write readings of another program from before the history; return how many were written.
-
-        past: points by series and pace, oldest first. Points in the period that the history already
-        covers are not changed. until: when the other program last read the drive, seconds since
-        1970.
-        """
-        return folder.change(
-            self._state_dir, lambda path: self._kept_past(path, identity, past=past, until=until)
-        )
-
     def forget(self, serial: str) -> int:
         """Remove all drives with this serial number, and their files; return how many there
         were.
@@ -410,26 +382,6 @@ class HistoryStore:
         while number in parsed.drives or number in parsed.untouched:
             number += 1
         return drive_file.new(number, identity, now=self.now, order=newest(parsed.drives) + 1)
-
-    def _kept_past(
-        self,
-        path: str,
-        identity: Identity,
-        past: Mapping[tuple[Key, int], Sequence[Point]],
-        until: int,
-    ) -> int:
-        """Store readings of another program; return how many were written."""
-        before = _parsed(dict(folder.stored_files(path)))
-        (match,) = self._matches(before, [identity])
-        drive = self._drive_for(identity, match, before)
-        if not match.record:
-            record = drive.record._replace(first_read=until, last_read=until)
-            drive = drive._replace(record=record)
-        number = drive.record.number
-        days, _ = _days_in(folder.read_file(f'{path}/{number}{DAYS}'))
-        written, drive = _with_past(drive, days, past)
-        self._apply(path, before, {**before.drives, number: drive._replace(imported=self.now)})
-        return written
 
     def _forgotten(self, path: str, serial: str) -> int:
         drives = _parsed(dict(folder.stored_files(path))).drives.values()
@@ -531,30 +483,6 @@ def _whole(older: drive_file.Series | None, newer: Sequence[Point]) -> tuple[Poi
     if older is None or not newer:
         return tuple(newer)
     return (*(point for point in older.points if point.time < newer[0].time), *newer)
-
-
-def _with_past(
-    drive: DriveHistory,
-    days: AllSeries,
-    past: Mapping[tuple[Key, int], Sequence[Point]],
-) -> tuple[int, DriveHistory]:
-    """Return how many points were added, and the drive with them and with those of NUMBER.days."""
-    stored = dict(drive.series)
-    written = 0
-    for (key, pace), points in past.items():
-        if not points:
-            continue
-        new = drive_file.Series(pace, absent=points[-1].time)
-        before = stored.get(key, new)
-        whole = _whole(days.get(key), before.points)
-        most = drive_file.most_of(key.definition)
-        until = whole[0].time if whole else drive_records.LATEST
-        older = [point for point in points if 0 <= point.number <= most and point.time < until]
-        if older and whole:  # the former first point has a predecessor now
-            whole = (whole[0]._replace(gap=until - older[-1].time), *whole[1:])
-        stored[key] = before._replace(points=(*older, *whole))
-        written += len(older)
-    return written, drive._replace(series=stored)
 
 
 # --- messages -----------------------------------------------------------------------------------

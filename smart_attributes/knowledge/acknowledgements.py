@@ -102,9 +102,7 @@ EMPTY = AcknowledgementsFile({'comment': COMMENT})
 
 def document(text: str) -> AcknowledgementsFile:
     """Return the content of a file. Raises DataError if a change could lose existing content."""
-    data, doubled = data_file.parse(text, FILE)
-    if doubled:
-        raise DataError(doubled[0])
+    data = data_file.parse(text, FILE)
     overrides = data.get('overrides', []) if isinstance(data, dict) else None
     if not isinstance(overrides, list) or not all(isinstance(row, dict) for row in overrides):
         raise DataError(f'{FILE} is not an object with a list of objects under "overrides"')

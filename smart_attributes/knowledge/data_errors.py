@@ -8,14 +8,13 @@ still used.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 
 from ..errors import FormulaError, UsageError
 from ..typed import Any, Json, NamedTuple
 from ..words import nearest
-from . import decode, drive_logs, ranges, shipped_data
-from .patterns import error_in, quoted
+from . import decode, ranges, shipped_data
+from .patterns import error_in, has_top_level_bar, quoted
 from .thresholds import LEVELS, rank, several
 
 Path = tuple[Any, ...]  # keys and indexes
@@ -42,6 +41,8 @@ def of_entries(
     """
     for path, place, pattern in patterns(data):
         why = error_in(pattern)
+        if not why and not place.endswith('firmware') and has_top_level_bar(pattern):
+            why = 'joins whole patterns with a bar; write separate patterns'
         if why:
             yield Mistake(path, f'{place} {quoted(pattern)} {why}')
     unusable = set()
@@ -278,7 +279,6 @@ def _of_bound(value: Any, metric: str, units: Mapping[str, str]) -> Iterator[str
 # --- suggestions for a mistyped word ----------------------------------------------------
 
 KNOWN = 'doc/reference/metrics.md lists them, for example endurance_used'
-SHORTEST = 3  # minimum length of a part of a name, such as "wear" or "hot"
 
 
 def nearest_metric(word: str, metrics: Collection[str] = ()) -> str:
@@ -286,75 +286,5 @@ def nearest_metric(word: str, metrics: Collection[str] = ()) -> str:
 
     metrics: the known metrics; if empty, the metrics of the shipped database.
     """
-    closest = _closest(
-        _plain(word), metrics or shipped_data.load(shipped_data.path('attributes.json'))['metrics']
-    )
-    return f'did you mean {closest}?' if closest else KNOWN
-
-
-def _plain(word: str) -> str:
-    """Return a name in the notation of metrics: media_wearout_indicator for
-    "Media_Wearout-Indicator".
-    """
-    return re.sub('[^a-z0-9]+', '_', word.lower()).strip('_')
-
-
-def _closest(word: str, metrics: Collection[str]) -> str:
-    """Return the most similar metric; '' if none is similar."""
-    if word in metrics:
-        return word
-    names = {name: metric for name, metric in _names().items() if metric in metrics}
-    if word in names:
-        return names[word]
-    import difflib  # at the top, this import would cost each check with site files 2 ms
-
-    alike = [
-        *difflib.get_close_matches(word, metrics, 1),
-        *difflib.get_close_matches(
-            word,
-            names,
-            1,
-            0.8,
-        ),
-        *_having(word, metrics),
-        *_having(word, names),
-    ]
-    return names.get(alike[0], alike[0]) if alike else ''
-
-
-def _having(word: str, names: Collection[str]) -> Sequence[str]:
-    """Return the names with a part that begins with *word*; names that begin with *word* come
-    first.
-    """
-    having = [name for name in names if f'_{word}' in f'_{name}'] if len(word) >= SHORTEST else []
-    return sorted(having, key=lambda name: (not name.startswith(word), name))
-
-
-# Terms in smartctl's text that its JSON lacks -> metric. Source: smartmontools, nvmeprint.cpp and
-# scsiprint.cpp.
-_TERMS = {
-    'media_and_data_integrity_errors': 'media_errors',
-    'error_information_log_entries': 'error_log_count',
-    'warning_comp_temperature_time': 'over_temperature_time',
-    'critical_comp_temperature_time': 'critical_temperature_time',
-    'elements_in_grown_defect_list': 'reallocated',
-    'current_drive_temperature': 'temperature',
-    'percentage_used_endurance_indicator': 'endurance_used',
-    'overall_health': 'smart_status',
-}
-
-
-def _names() -> Mapping[str, str]:
-    """Return the metric for each name in smartctl and the database; if a name has several, the
-    most frequent metric.
-    """
-    counts: dict[str, Counter[str]] = {}
-    data = shipped_data.load(shipped_data.path('attributes.json'))
-    for owner in (*data['sets'].values(), *data['entries']):
-        for row in owner.get('attributes', {}).values():
-            if row and 'name' in row:
-                counts.setdefault(_plain(row['name']), Counter()).update([*row.get('readings', ())])
-    names = {name: metrics.most_common(1)[0][0] for name, metrics in counts.items() if metrics}
-    for log in (drive_logs.NVME, drive_logs.SCSI):
-        names.update((_plain(name), standard.metric) for name, standard in log.items())
-    return {**names, **_TERMS}
+    known = metrics or shipped_data.load(shipped_data.path('attributes.json'))['metrics']
+    return nearest(re.sub('[^a-z0-9]+', '_', word.lower()), known) or KNOWN

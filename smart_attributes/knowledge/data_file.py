@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
 from .. import files, trust
@@ -72,57 +72,20 @@ def read_text(path: str) -> str:
         ) from None
 
 
-class Doubled(str):
-    """A placeholder for the value of a key that an object has twice, because the intended value
-    is unknown.
+def parse(text: str, name: str) -> Any:
+    """Return the data of a JSON text. Raises DataError for other text, and if an object has a key
+    twice, because the intended value is unknown.
     """
-
-
-def parse(text: str, name: str, within: str = '') -> tuple[Any, list[str]]:
-    """Return the data of a JSON text and a message for each key that an object has twice; the key's
-    value is Doubled.
-
-    within: the key that messages use to name the data; '' for a whole file. Raises DataError if the
-    text is not JSON.
-    """
-    # Keyed by id. The objects are kept because Python would reuse the id of a deleted object.
-    doubled: dict[int, tuple[MutableJson, list[str]]] = {}
 
     def of_pairs(pairs: Pairs) -> MutableJson:
         content = dict(pairs)
         if len(content) < len(pairs):
             counts = Counter(key for key, _ in pairs)
-            keys = sorted(key for key, count in counts.items() if count > 1)
-            doubled[id(content)] = content, keys
+            [(key, _)] = counts.most_common(1)
+            raise ValueError(f'an object has the key {shown(key)} twice; keep one')
         return content
 
-    data = decoded(text, name, of_pairs)
-    if not doubled:
-        return data, []
-    whole, start = ({within: data}, [within]) if within else (data, [])
-    sentences = []
-    for path, content in _objects(data):
-        _, keys = doubled.get(id(content), (content, []))
-        for key in keys:
-            where = place(whole, [*start, *path])
-            sentences.append(sentence(name, where, f'{shown(key)} is here twice; keep one'))
-    for content, keys in doubled.values():
-        content.update((key, Doubled()) for key in keys)
-    return data, sentences
-
-
-def _objects(data: Any) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    """Yield every object in *data* with its path, in order of appearance."""
-    ahead: list[tuple[tuple[str | int, ...], Any]] = [((), data)]
-    while ahead:
-        path, value = ahead.pop()
-        items: list[tuple[str | int, Any]] = []
-        if isinstance(value, dict):
-            yield path, value
-            items += value.items()
-        elif isinstance(value, list):
-            items += enumerate(value)
-        ahead.extend(((*path, key), item) for key, item in reversed(items))
+    return decoded(text, name, of_pairs)
 
 
 def decoded(text: str, name: str, of_pairs: Callable[[Pairs], Any]) -> Any:
@@ -139,55 +102,11 @@ def decoded(text: str, name: str, of_pairs: Callable[[Pairs], Any]) -> Any:
             parse_float=_finite,
         )
     except json.JSONDecodeError as error:
-        raise DataError(f'{name}: {_no_json(error)}') from None
+        words = f'line {error.lineno}, column {error.colno}: {error.msg}; correct it there'
+        raise DataError(f'{name} is not valid JSON: {words}') from None
     except (ValueError, RecursionError) as error:
         reason = 'it is nested too deeply' if isinstance(error, RecursionError) else str(error)
         raise DataError(f'{name} is not valid JSON: {reason}') from None
-
-
-_COMMA_MISSING = 'a comma is missing here, or a closing bracket'
-# The text at an error, or the beginning of Python's message -> what to do.
-_ADVICE = {
-    '//': 'JSON has no comments; write "comment": "..." instead',
-    '#': 'JSON has no comments; write "comment": "..." instead',
-    "'": 'a text needs double quotes, not single ones',
-    "Expecting ',' delimiter": _COMMA_MISSING,
-    "Expecting ':' delimiter": 'a colon is missing here, between key and value',
-    'Expecting property name': 'a key is expected here, between double quotes',
-    'Expecting value': 'a value is expected here: a number, true, or a text between double quotes',
-    'Invalid \\escape': 'a backslash is written twice in JSON: "\\\\." for \\.',
-    'Invalid control character': 'the closing double quote is missing on this line',
-    'Unterminated string': 'the closing double quote of this text is missing',
-    'Extra data': 'the data ends before this; remove the rest, or an extra closing bracket',
-}
-
-
-def _no_json(error: json.JSONDecodeError) -> str:
-    """Return where a text is not valid JSON, and how to fix it; Python may report a line that is
-    one too low.
-    """
-    text, position = error.doc, error.pos
-    before, rest = text[:position].rstrip(), text[position:].lstrip()
-    comma = position if rest[:1] == ',' else len(before) - 1
-    if not before + rest:
-        position, advice = 0, 'the file is empty; give a JSON file'
-    elif not rest:
-        advice = 'the text ends here; a } or ] is missing'
-    elif re.compile(r',\s*[]}]').match(text, comma):
-        position, advice = comma, 'nothing follows this comma; remove it'
-    else:
-        advice = _advice(rest, error.msg)
-        position = len(before) if advice == _COMMA_MISSING else position
-    line, column = text.count('\n', 0, position) + 1, position - text.rfind('\n', 0, position)
-    return f'line {line}, column {column}: {advice}'
-
-
-def _advice(rest: str, message: str) -> str:
-    """Return how to correct a JSON text. rest: the text from the error on. message: Python's."""
-    for start, words in _ADVICE.items():
-        if rest.startswith(start) or message.startswith(start):
-            return words
-    return f'{message}; correct the JSON there'
 
 
 def _refuse_constant(word: str) -> None:
@@ -313,8 +232,6 @@ def is_fitting(value: Any, part: Json, root: Json) -> bool:
 
     Raises KeyError for a keyword that we do not use.
     """
-    if isinstance(value, Doubled):
-        return False
     part = definition(part, root)
     for keyword, argument in part.items():
         if keyword not in WORDS:

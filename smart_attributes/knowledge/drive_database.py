@@ -1,21 +1,20 @@
 """Find the entry of attributes.json that describes a drive, and read this entry.
 
-The data is valid by its schema (see `site_file`). Entries that cannot match the drive are neither
-compiled nor copied, so the size of the database hardly affects the speed of a check.
+The data is valid by its schema (see `site_file`). Patterns and entries that cannot match
+the drive are neither compiled nor copied, so the size of the database hardly affects the speed of a
+check.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 
 from ..errors import Coded, DataError
 from ..model import Identity, Reading, Source, State
 from ..typed import TYPE_CHECKING, Json, MutableJson, NamedTuple
 from . import decode
 from .decode import LOGICAL_SECTORS
-from .pattern_prefixes import ByBeginning, matches_pattern
-from .patterns import fits
+from .patterns import fits, matches_pattern
 
 if TYPE_CHECKING:
     Interval = tuple[float | None, float | None]
@@ -226,28 +225,14 @@ class SpecDatabase:
         if model not in self._by_model:
             candidates = [
                 Candidate(strength(entry, number > 0), number == 0, file=name, entry=entry)
-                for number, name, entry in self._sorted_entries.matching(model)
+                for number, (name, data) in enumerate(self._sources)
+                for entry in data['entries']
+                if names_model(entry, model)
             ]
             candidates.sort(key=lambda candidate: candidate.rank, reverse=True)
             self._by_model[model] = candidates
             self._rated[model] = _rated_written(candidates, model)
         return self._by_model[model]
-
-    @cached_property
-    def _sorted_entries(self) -> ByBeginning:
-        return ByBeginning(
-            (entry.get('models', ()), (number, name, entry))
-            for number, (name, data) in enumerate(self._sources)
-            for entry in data['entries']
-        )
-
-    @cached_property
-    def _sorted_advisories(self) -> ByBeginning:
-        return ByBeginning(
-            (advisory['models'], advisory)
-            for _, data in self._sources
-            for advisory in data.get('advisories', ())
-        )
 
     def _spec(self, source: str, entry: Json) -> DriveSpec:
         key = id(entry)
@@ -335,8 +320,10 @@ class SpecDatabase:
         """Return the firmware defects that affect a drive with this identity."""
         return [
             _advisory(advisory)
-            for advisory in self._sorted_advisories.matching(identity.plain_model)
-            if fits(advisory.get('firmware', '.*'), identity.firmware)
+            for _, data in self._sources
+            for advisory in data.get('advisories', ())
+            if names_model(advisory, identity.plain_model)
+            and fits(advisory.get('firmware', '.*'), identity.firmware)
         ]
 
 
@@ -370,7 +357,7 @@ def matches(
 
 
 def names_model(entry: Json, model: str) -> bool:
-    """Return whether an entry is for *model*: one of its patterns matches, or it has no
+    """Return whether an entry or advisory is for *model*: one of its patterns matches, or it has no
     patterns.
     """
     if 'models' not in entry:

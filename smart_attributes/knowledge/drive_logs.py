@@ -256,11 +256,12 @@ def verdict(
     if result is None:
         return None
     test = result.test
-    words = f'{test.kind}: {test.status}'
+    words, ago = f'{test.kind}: {test.status}', ''
     if test.hours is not None:
         words += f' at {test.hours} h'
         if result.ago is not None:
-            words += f', {passed_since(result.ago, is_bound)}'
+            ago = f' {passed_since(result.ago, is_bound)}'
+            words += f',{ago}'
     number, state = (1, State.OK) if test.passed else (0, State.CRITICAL)
     source = Source(SELF_TEST_LOG)
     return Reading(
@@ -271,7 +272,7 @@ def verdict(
         verdict=words,
         state=state,
         quiet=result.ago,
-        brief='' if test.passed else f'{test.kind} self-test failed',
+        brief='' if test.passed else f'{test.kind} self-test failed{ago}',
     )
 
 

@@ -25,7 +25,7 @@ Rank = tuple[int, tuple[Weight, ...], float, str, str]
 # Actions that findings need; work/actions.py has these and all others, with their texts.
 ACTIONS = REPLACE, READ, ORDER_COPY, ORDER_NEW, CABLE, FIRMWARE, COOLING, WATCH = (
     'replace',
-    'read',
+    'investigate',
     'order-copy',
     'order',
     'cable',

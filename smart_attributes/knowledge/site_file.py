@@ -53,13 +53,13 @@ def understood(
     shown: str = '',
 ) -> SiteFile:
     """Return the valid parts of a file's content. Raises DataError if this content is not JSON."""
-    data, doubled = data_file.parse(text, shown or name)
+    data = data_file.parse(text, shown or name)
     rules = schema(schema_name)
-    if not doubled and is_fitting(data, rules, rules):
+    if is_fitting(data, rules, rules):
         return SiteFile(name, data, shown=shown)
     from .schema_errors import schema_problems
 
-    sentences = doubled or schema_problems(data, schema_name, shown or name)
+    sentences = schema_problems(data, schema_name, shown or name)
     return SiteFile(
         name, sound(data, schema_name), mistakes=_shortened(sentences, shown or name), shown=shown
     )

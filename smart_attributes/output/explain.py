@@ -4,6 +4,7 @@ all readings.
 
 from __future__ import annotations
 
+import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -20,6 +21,7 @@ from ..work.statements import findings, kind, problem
 from .triage_table import console
 
 WIDTH_WITHOUT_TERMINAL = 140
+DETAIL = 12  # column of the values below the alerts
 
 
 def print_drive(
@@ -44,11 +46,31 @@ def print_drive(
             *(_farm(report, database, case.shown, is_verbose) if report else ()),
         ],
     )
-    screen.print(Text('\n\n'.join('\n'.join(map(visible, block)) for block in blocks)))
+    texts = ['\n'.join(_wrapped(visible(line), screen.width) for line in block) for block in blocks]
+    screen.print(Text('\n\n'.join(texts)))
     if report is not None:
         _print_tables(screen, verdict, report, database, thresholds, is_verbose)
     for note in verdict.notes:
-        screen.print(Text(f'note: {sentence(note, 500)}'))
+        screen.print(Text(_wrapped(f'note: {sentence(note, 500)}', screen.width)))
+
+
+def _wrapped(line: str, width: int) -> str:
+    """Return a line whose continuation begins in the column of its text: below the value of a
+    detail, below a reason, or two columns to the right.
+    """
+    if len(line) <= width:
+        return line
+    is_detail = line[:DETAIL].endswith('  ') and line[DETAIL : DETAIL + 1].strip()
+    indent = DETAIL if is_detail else 2
+    # Paths and commands are copied, so they are not broken.
+    lines = textwrap.wrap(
+        line,
+        width,
+        subsequent_indent=' ' * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return '\n'.join(lines)
 
 
 def _print_tables(

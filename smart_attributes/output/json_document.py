@@ -14,7 +14,7 @@ from typing import Any
 from ..constants import DOCUMENTS
 from ..errors import Coded
 from ..knowledge import ranges, severity
-from ..model import Case, Item, Judgement, LastVerdict, Lately, Risk, State, worst
+from ..model import Case, Item, Judgement, LastVerdict, Risk, State, worst
 from ..redundancy import replacement
 from ..typed import Json, MutableJson
 from ..wording import HEALTH, statement
@@ -52,7 +52,6 @@ def document(
     faults: Sequence[Coded] = (),
     demands: Sequence[tuple[State, Coded]] = (),
     remarks: Sequence[Coded] = (),
-    lately: Lately | None = None,
 ) -> Json:
     """Return the document, with the drives in order of severity. An unknown value becomes null.
 
@@ -83,8 +82,6 @@ def document(
         data['notes'] = notes
     if remarks:
         data['remarks'] = list(map(note, remarks))
-    if lately:
-        data['lately'] = _lately(lately)
     return data
 
 
@@ -182,31 +179,6 @@ def work_list(items: Sequence[Item]) -> list[Json]:
         for each in items
         if each.action != actions.NOTHING
     ]
-
-
-def _lately(lately: Lately) -> Json:
-    grew, fell = (
-        [
-            {
-                'name': each.drive,
-                'metric': each.metric,
-                'before': each.before,
-                'after': each.after,
-                'noticed': round(each.noticed),
-                'said': sentence(each.said, NOTE),
-            }
-            for each in changed
-        ]
-        for changed in (lately.grew, lately.fell)
-    )
-    return {
-        'since': round(lately.since),
-        'grew': grew,
-        'came': list(map(note, lately.came)),
-        'went': list(map(note, lately.went)),
-        'unknown': sentence(lately.unknown, NOTE) or None,
-        **({'fell': fell} if fell else {}),
-    }
 
 
 def _last(last: LastVerdict) -> Json:

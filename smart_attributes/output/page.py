@@ -32,7 +32,6 @@ from ..work import actions
 from ..work.dates import day
 from .page_charts import FEWEST, Points, charts, shares, shelves, thinned, wear
 from .page_drives import compact, is_urgent, placed, sentence
-from .triage_table import changed
 
 TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
 WITHOUT_SCRIPT = 1000  # drives that are listed without the page's script
@@ -75,7 +74,6 @@ class Content(NamedTuple):
     charts: Mapping[str, Any] = {}  # of page_charts
     wear: str = ''  # sentence about the drives that are worn out first
     shelves: Sequence[tuple[str, Sequence[Json]]] = ()  # drives by enclosure
-    lately: Json | None = None  # recent increases, and drives added and removed
     fleet: Json | None = None  # parts that only a fleet has
     made_by: str = 'check_smart_attributes triage'
 
@@ -107,7 +105,6 @@ def page(document: Json, title: str, now: float) -> str:
                 charts({**document, 'drives': shown}, now),
                 wear(document['drives'], now),
                 shelves(document['drives'], arrays.drawn),
-                _lately(document.get('lately')),
             ),
             title,
             now,
@@ -227,19 +224,6 @@ def rendered(content: Content, title: str, now: float) -> tuple[str, ...]:
     )
     head, _, tail = text.partition(place)
     return head, _as_data(content.data), tail
-
-
-def _lately(lately: Json | None) -> Json:
-    """Return recent increases and added or removed drives, formatted for the page; {} if not
-    requested.
-    """
-    if not lately:
-        return {}
-    told = [
-        *(f'{each["name"]} {each["said"]}' for each in (*lately['grew'], *lately.get('fell', ()))),
-        *(each['text'] for each in (*lately['came'], *lately['went'])),
-    ]
-    return {'day': day(lately['since']), 'said': changed(told, lately['unknown'])}
 
 
 def _readable(drives: Sequence[Json]) -> list[Json]:

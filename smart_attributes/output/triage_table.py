@@ -14,12 +14,12 @@ from itertools import groupby
 
 from ..constants import YEAR
 from ..knowledge import severity
-from ..model import Case, Item, Judgement, Lately, State, Verdict
+from ..model import Case, Item, Judgement, State, Verdict
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import amount, listed
 from ..words import clean, coded, sentence, visible
 from ..work import actions
-from ..work.dates import date, day
+from ..work.dates import date
 from ..work.statements import also, finding, is_worth_showing, problem
 
 if TYPE_CHECKING:
@@ -307,7 +307,10 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
         place = f' ({sentence(item.place.where, PLACE)})' if item.place.where else ''
         names = f'{item.drive}{place}' + (f', {listed(others, NAMED)}' if others else '')
         groups = item.step.why if item.step else item.unknown
-        parts = [f'{names}: {item.to_do}: {item.reason}', also(item)]
+        told = f'{names}: {item.to_do}: {item.reason}'
+        if item.is_unread:
+            told = f'{names} {item.reason}; {item.to_do}'
+        parts = [told, also(item)]
         if groups != item.why:  # else they are the reason
             parts.append(sentence(groups, WHAT))
         lines += _folded('; '.join(part for part in parts if part), width, '  ')
@@ -331,28 +334,6 @@ def _alike(items: Sequence[Item]) -> Iterator[tuple[Item, list[str]]]:
 
 def _folded(text: str, width: int, indent: str = '') -> list[str]:
     return textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=f'{indent}    ')
-
-
-def lately_lines(lately: Lately) -> list[str]:
-    """Return lines about recent increases, added and removed drives, and periods without
-    history.
-    """
-    told = (
-        *(f'{each.drive} {each.said}' for each in (*lately.grew, *lately.fell)),
-        *lately.came,
-        *lately.went,
-    )
-    return [
-        f'since {day(lately.since)}:',
-        *(f'  {sentence(text, WHAT)}' for text in changed(told, lately.unknown)),
-    ]
-
-
-def changed(told: Iterable[str], unknown: str | None) -> list[str]:
-    """Return the messages about changes, or a single message if nothing changed."""
-    return [text for text in (*told, unknown) if text] or [
-        'no increases, no drives added or removed'
-    ]
 
 
 def bar(filled: float, full: str, empty: str) -> str:

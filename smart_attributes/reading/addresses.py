@@ -1,4 +1,4 @@
-"""Convert an admin's addresses into Devices, name these Devices, and apply --match and --ignore.
+"""Convert an admin's addresses into Devices, and name these Devices.
 
 Names are short and consist of [a-z0-9_]; each name is unique among the drives of one run. In
 /dev/disk, udev makes the by-id names from the identity of a drive, and the by-path names from the
@@ -13,12 +13,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
-from re import Pattern
 
-from .. import alarm
 from ..constants import LONGEST_PATH, MOST_SLOTS
 from ..errors import UsageError
-from ..model import Device, Identity
+from ..model import Device
 from ..words import TYPED, clean, nearest
 from .device_types import (
     BY_NAME,
@@ -386,54 +384,3 @@ def stable(device: Device, names: Mapping[str, str]) -> Device:
     """
     name = name_of(device, names)
     return device._replace(path=f'{FOLDER}/{name}') if name else device
-
-
-def patterns(texts: Iterable[str]) -> list[Pattern[str]]:
-    """Return the regular expressions of --match or --ignore. Raises UsageError."""
-    compiled = []
-    for text in texts:
-        try:
-            compiled.append(re.compile(text))
-        except (re.error, RuntimeError, OverflowError) as error:
-            raise UsageError(
-                f'{quoted(text)} is not a valid regular expression ({error}); '
-                'write one such as "^/dev/sd" or "ST4000.*"'
-            ) from None
-    return compiled
-
-
-def is_wanted(
-    device: Device,
-    identity: Identity | None,
-    match: Sequence[Pattern[str]],
-    ignore: Sequence[Pattern[str]],
-    is_final: bool = True,
-) -> bool | None:
-    """Return whether to check a drive, or None if this depends on a model or serial number that is
-    not yet known.
-
-    Each pattern is searched for in the address, the path, the name, the model and the serial
-    number. identity: None
-    until known. is_final: the identity will not become more complete. Return None only if the
-    patterns may need a model or serial number that can still become known.
-    """
-    texts = [device.address, device.path, device.name]
-    if identity:
-        texts += [identity.model, identity.serial]
-    if _any_in(ignore, texts):
-        return False
-    if identity is None or not (is_final or (identity.model and identity.serial)):
-        return True if not ignore and (not match or _any_in(match, texts)) else None
-    return not match or _any_in(match, texts)
-
-
-def _any_in(expressions: Sequence[Pattern[str]], texts: Sequence[str]) -> bool:
-    for expression in expressions:
-        try:
-            if any(expression.search(text) for text in texts):
-                return True
-        except alarm.TakesTooLong as slow:
-            raise alarm.TakesTooLong(
-                f'{slow} for the pattern {quoted(expression.pattern)}'
-            ) from None
-    return False

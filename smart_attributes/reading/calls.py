@@ -6,19 +6,18 @@ Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ..errors import DriveError
 from . import report_date
 from .failure_reasons import BANNER
-from .pysmart import Lines, lines_by_kind
+from .pysmart import Lines, lines_by_kind, value_of
 
 _BANNER = re.compile(BANNER + r'\d')
 # "smartctl -A -d sat /dev/sda", as typed: the type and the path of the device
 _TYPED = re.compile(r'\bsmartctl\b(?: .*?(-d *\S+))?.*?\s(/dev/[\w./-]+)')
 _MODEL = ('device model', 'model number', 'product', 'device')
-_SERIAL = ('serial number',)
-_STATUS = ('smart overall-health self-assessment test result', 'smart health status')
+STATUS = ('smart overall-health self-assessment test result', 'smart health status')
 _BLANKED = re.compile(r'[xX]{3}|([^A-Za-z0-9])\1\1')  # "S3Z9XXXXXXX", "****"
 
 
@@ -31,7 +30,8 @@ def as_one(lines: Sequence[str]) -> Lines:
     if not starts:
         return lines_by_kind('\n'.join(lines))
     before = lines[: starts[0]]
-    parts = [lines[start:end] for start, end in zip(starts, [*starts[1:], len(lines)])]
+    ends = [*starts[1:], len(lines)]
+    parts = [lines[start:end] for start, end in zip(starts, ends)]
     if any(line.startswith('=== START OF') for line in before):
         parts[0] = [*parts[0], *before]
     calls = [lines_by_kind('\n'.join(part)) for part in parts]
@@ -49,34 +49,25 @@ def as_one(lines: Sequence[str]) -> Lines:
 
 def _is_one_drive(calls: Sequence[Lines], lines: Sequence[str]) -> bool:
     """Return whether nothing contradicts that the calls are about one drive."""
-    models = {_value(call, _MODEL) for call in calls} - {''}
-    serials = {_value(call, _SERIAL) for call in calls} - {''}
+    models = {value_of(call.fields, *_MODEL) for call in calls} - {''}
+    serials = {call.fields.get('serial number', '') for call in calls} - {''}
     devices = {match.groups() for line in lines for match in _TYPED.finditer(line)}
-    nameless = [call for call in calls if _is_table(call) and not _value(call, _MODEL)]
+    nameless = [call for call in calls if _is_table(call) and not value_of(call.fields, *_MODEL)]
     if any(len(different) > 1 for different in (models, serials, devices, nameless)):
         return False
-    return all(map(_is_named, [*_twice(calls, _is_table), *_twice(calls, _is_status)]))
-
-
-def _twice(calls: Sequence[Lines], has: Callable[[Lines], bool]) -> list[Lines]:
-    """Return the calls that have a part, if there are several."""
-    having = [call for call in calls if has(call)]
-    return having if len(having) > 1 else []
+    for has in (_is_table, _is_status):
+        having = [call for call in calls if has(call)]
+        if len(having) > 1 and not all(map(_is_named, having)):
+            return False
+    return True
 
 
 def _is_named(call: Lines) -> bool:
     """Return whether a call has a serial number that nobody has made unreadable: two drives of one
     model may both be "S3Z9XXXXXXX".
     """
-    serial = _value(call, _SERIAL)
+    serial = call.fields.get('serial number', '')
     return bool(re.search(r'\d', serial)) and not _BLANKED.search(serial)
-
-
-def _value(call: Lines, labels: Sequence[str]) -> str:
-    for label in labels:
-        if call.fields.get(label):
-            return call.fields[label]
-    return ''
 
 
 def _is_table(call: Lines) -> bool:
@@ -84,7 +75,7 @@ def _is_table(call: Lines) -> bool:
 
 
 def _is_status(call: Lines) -> bool:
-    return bool(_value(call, _STATUS))
+    return bool(value_of(call.fields, *STATUS))
 
 
 def _by_date(calls: Sequence[Lines]) -> list[Lines]:
@@ -97,8 +88,8 @@ def _by_date(calls: Sequence[Lines]) -> list[Lines]:
 
 
 def _merged(older: Lines, newer: Lines) -> Lines:
-    complaints = dict.fromkeys([*older.complaints, *newer.complaints])
     merged = {name: getattr(newer, name) or getattr(older, name) for name in Lines._fields}
     merged['fields'] = {**older.fields, **newer.fields}
     merged['last'] = {**older.last, **newer.last}
-    return Lines(**{**merged, 'complaints': list(complaints)})
+    merged['complaints'] = list(dict.fromkeys([*older.complaints, *newer.complaints]))
+    return Lines(**merged)

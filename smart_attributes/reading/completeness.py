@@ -46,7 +46,7 @@ _ERROR_LOGS, _TEST_LOGS, _WEAR = (
     ALL | {'ssd'},
 )
 LIKELY = frozenset(('-A', '-a'))  # assumed if the arguments of a report are unknown
-_ALWAYS: frozenset[str] = frozenset()
+_ALWAYS = _NONE = frozenset[str]()
 
 # Entries of `places` for a log: a key of JSON, a line of text, or a mark that the drive does not
 # keep this log.
@@ -103,8 +103,9 @@ _COMPANIONS: Mapping[str, Sequence[tuple[int, set[int]]]] = {
 }
 
 
-_INFORMATION = '=== start of information section ==='
-_IDENTITY = ('the model', 'the firmware')
+# Marks of a text: smartctl printed all that it was asked for; it printed a health log of NVMe.
+IS_ALL, IS_TEXT = 'all without a message', 'a text'
+_INFORMATION = frozenset(('=== start of information section ===',))
 
 
 class Part(NamedTuple):
@@ -114,7 +115,9 @@ class Part(NamedTuple):
     # each of these arguments requests the part; empty: always printed
     arguments: frozenset[str]
     holds: Callable[[Report], object]  # whether a report has the part
-    places: frozenset[str] = _ALWAYS  # each of these keys or lines of a report is sufficient, too
+    places: frozenset[str] = _NONE  # each of these keys or lines of a report is sufficient, too
+    # a text with one of these lines or marks had the part
+    headings: frozenset[str] = _NONE
 
 
 def _is_error_log_whole(report: Report) -> bool:
@@ -128,7 +131,12 @@ def _has_nvme_log(report: Report) -> bool:
 
 
 def _nvme_part(key: str) -> Part:
-    return Part(key, TABLE, lambda report: key in report.nvme or not _has_nvme_log(report))
+    return Part(
+        key,
+        TABLE,
+        lambda report: key in report.nvme or not _has_nvme_log(report),
+        headings=frozenset((IS_TEXT,)),
+    )
 
 
 def _counters_part(row: str) -> Part:
@@ -137,18 +145,23 @@ def _counters_part(row: str) -> Part:
         _ERROR_LOGS,
         lambda report: f'{row}.total_uncorrected_errors' in report.scsi,
         _NO_COUNTERS,
+        headings=frozenset(('error counter log',)),
     )
 
 
-_COUNTER_ROWS = (_counters_part('read'), _counters_part('write'))
-_NVME_ROWS = tuple(_nvme_part(key) for key in content.NVME_KEYS if key not in _OPTIONAL_NVME)
 _ANY: Sequence[Part] = (
-    Part('the SMART health status', _ALWAYS, lambda report: report.smart_status is not None),
-    Part('the model', _ALWAYS, lambda report: report.identity.model),
+    Part(
+        'the SMART health status',
+        _ALWAYS,
+        lambda report: report.smart_status is not None,
+        headings=frozenset((IS_ALL,)),
+    ),
+    Part('the model', _ALWAYS, lambda report: report.identity.model, headings=_INFORMATION),
     Part(
         'the firmware',
         _ALWAYS,
         lambda report: report.identity.firmware or not report.identity.model,
+        headings=_INFORMATION,
     ),
     Part(
         'failed self-tests, which the exit status of smartctl reports',
@@ -215,7 +228,8 @@ PARTS: Mapping[str, Sequence[Part]] = {
         *_ANY,
         Part('the temperature', TABLE, lambda report: 'temperature' in report.scsi),
         Part('the grown defect list', TABLE, lambda report: 'grown_defects' in report.scsi),
-        *_COUNTER_ROWS,
+        _counters_part('read'),
+        _counters_part('write'),
         Part(
             'the power-on time, which the FARM log is compared with',
             frozenset(('farm',)),
@@ -239,7 +253,7 @@ PARTS: Mapping[str, Sequence[Part]] = {
     'NVMe': (
         *_ANY,
         Part('the SMART/Health Information log', TABLE, _has_nvme_log),
-        *_NVME_ROWS,
+        *(_nvme_part(key) for key in content.NVME_KEYS if key not in _OPTIONAL_NVME),
     ),
 }
 """The parts that a report must have, for each protocol; '' means a report without a protocol."""
@@ -247,17 +261,15 @@ PARTS: Mapping[str, Sequence[Part]] = {
 
 def missing(report: Report, arguments: Collection[str], places: Collection[str]) -> list[str]:
     """Return the names of the parts that a report lacks, worst first, then the missing rows of the
-    attribute table.
+    attribute table. Parts of a table that the report has are in cut() instead.
 
     arguments: of smartctl, as returned by arguments_of(). places: keys of a JSON report, or lines
     of a text report.
     """
     parts = [
         part.name
-        for part in PARTS.get(report.identity.protocol, _ANY)
-        if not part.holds(report)
-        and not (part.arguments and part.arguments.isdisjoint(arguments))
-        and part.places.isdisjoint(places)
+        for part in _lacking(report, arguments, places)
+        if part.headings.isdisjoint(places)
     ]
     numbers = {row.id for row in report.attributes}
     rows = dict.fromkeys(
@@ -268,21 +280,19 @@ def missing(report: Report, arguments: Collection[str], places: Collection[str])
     return [*parts, *rows]
 
 
-def cut_tables(report: Report, arguments: Collection[str], places: Collection[str]) -> list[str]:
-    """Return the names of the rows that smartctl always prints in a table, and that a text with this
-    table lacks; arguments and places: as for missing().
+def cut(report: Report, arguments: Collection[str], places: Collection[str]) -> list[str]:
+    """Return the names of the parts that a text has lost: smartctl prints them in each table whose
+    heading the text has. arguments and places: as for missing().
     """
-    protocol, lost = report.identity.protocol, []
-    is_asked = not ALL.isdisjoint(arguments) and not report.messages
-    if is_asked and report.smart_status is None and not report.smart_status_text:
-        lost.append('the SMART health status')
-    if _INFORMATION in places:
-        lost += [part.name for part in _ANY if part.name in _IDENTITY and not part.holds(report)]
-    if protocol == 'NVMe':
-        lost += [part.name for part in _NVME_ROWS if not part.holds(report)]
-    if protocol == 'SCSI' and 'error counter log' in places:
-        lost += [part.name for part in _COUNTER_ROWS if not part.holds(report)]
-    return lost
+    lacking = _lacking(report, arguments, places)
+    return [part.name for part in lacking if not part.headings.isdisjoint(places)]
+
+
+def _lacking(report: Report, arguments: Collection[str], places: Collection[str]) -> Iterator[Part]:
+    for part in PARTS.get(report.identity.protocol, _ANY):
+        is_asked = not part.arguments or not part.arguments.isdisjoint(arguments)
+        if is_asked and part.places.isdisjoint(places) and not part.holds(report):
+            yield part
 
 
 def arguments_of(command: Iterable[str]) -> frozenset[str]:

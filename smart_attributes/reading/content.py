@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ..constants import HIGHEST_COUNTER, LARGEST_FILE, LONGEST_SEARCHED_LINE
 from ..errors import Coded, DriveError, NotAReport
 from ..model import AttributeRow, ErrorEntry, Report, SelfTest, Statistic
-from ..typed import TYPE_CHECKING, Json
+from ..typed import TYPE_CHECKING, Json, T
 
 if TYPE_CHECKING:
     from typing import Any
@@ -197,6 +197,20 @@ def fraction_of(data: Json, key: str) -> float | None:
     if isinstance(value, str) and re.fullmatch(r'\d{1,30}(?:[.,]\d{1,9})?', value.strip()):
         return float(value.strip().replace(',', '.'))
     return float(value) if type(value) in (int, float) and 0 <= value < HIGHEST_COUNTER else None
+
+
+def present(values: Mapping[str, T | None]) -> dict[str, T]:
+    """Return the values that a report has."""
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def first_number(numbers: Iterable[int | None]) -> int | None:
+    """Return the first number that is not 0, or else 0; None if a report has none of them.
+
+    An empty log page has only zeros, but another page may have the number.
+    """
+    printed = [number for number in numbers if number is not None]
+    return next(filter(None, printed), 0 if printed else None)
 
 
 # --- reports --------------------------------------------------------------------------------------
@@ -413,9 +427,17 @@ def is_derived(messages: Iterable[str]) -> bool:
     return any(_DERIVED in message for message in messages)
 
 
-def without_derived(messages: Iterable[str]) -> tuple[str, ...]:
-    """Return smartctl's messages without the one about a derived health status."""
-    return tuple(message for message in messages if _DERIVED not in message)
+def messages_of(complaints: Iterable[str], offline: int | None) -> tuple[str, ...]:
+    """Return smartctl's messages without the one about a derived health status, and a message if
+    the offline data collection ended with a fatal error.
+
+    offline: the byte "Offline data collection status" of the SMART data, whose bit 7 means automatic
+    start. Source: ATA8-ACS, SMART READ DATA.
+    """
+    messages = [message for message in complaints if _DERIVED not in message]
+    if (offline or 0) & 0x7F == 6:
+        messages.append('the drive aborted its offline data collection with a fatal error')
+    return tuple(messages)
 
 
 def with_exit_status(
@@ -495,20 +517,6 @@ def last_self_test(status: int | None) -> tuple[SelfTest, ...]:
     """
     words = _FAILED_SELF_TESTS.get((status or 0) >> 4)
     return (SelfTest('Last self-test', words, False, None),) if words else ()
-
-
-def offline_failure(status: int | None) -> tuple[str, ...]:
-    """Return a message if the offline data collection ended with a fatal error; bit 7 (automatic
-    start) is ignored.
-
-    status: the byte "Offline data collection status" of the SMART data. Source: ATA8-ACS, SMART
-    READ DATA.
-    """
-    return (
-        ('the drive aborted its offline data collection with a fatal error',)
-        if (status or 0) & 0x7F == 6
-        else ()
-    )
 
 
 # The meanings of the bits of smartctl's exit status, bit 0 first. Source: smartctl(8), section EXIT

@@ -73,19 +73,6 @@ class DeviceType:
         # limits of the numbers that select a drive
         self.slots: Slots = controller.slots if controller else ()
 
-    def has_slot(self, numbers: str) -> bool:
-        """Return whether numbers such as "6" or "1/2" match the form and the limits of this
-        type.
-        """
-        words = numbers.split(self.separator)
-        fewest = self.form.partition(',')[2].partition('[')[0].count(self.separator) + 1
-        if not fewest <= len(words) <= len(self.slots):
-            return False
-        return all(
-            word.isascii() and word.isdigit() and low <= int(word) <= high
-            for word, (low, high) in zip(words, self.slots)
-        )
-
 
 # The udev links that show the bus of a disk: the by-id link or, if ata_id overrides it, the by-path
 # link.

@@ -84,7 +84,7 @@ class Waiting:
     def __init__(self, state_dir: str = '') -> None:
         self.state_dir = state_dir
         self.why_not = ''  # why other checks cannot be detected
-        self.is_crowded = False  # system.held() skipped files
+        self.is_crowded = False  # doctor skipped files
         self.path = ''
         self._locks = ('', 0.0)  # content of LOCKS and the time it was read
         try:

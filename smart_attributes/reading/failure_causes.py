@@ -12,7 +12,7 @@ from .device_types import CONTROLLERS
 # type was given.
 QUOTE, A_TYPE = '{}', '{type}'
 # Parts of several sentences.
-SUDOERS = 'print the rule for /etc/sudoers.d: check_smart_attributes sudoers'
+SUDOERS = 'run check_smart_attributes sudoers, and save its output in /etc/sudoers.d'
 ADVICE = 'give the type: -d sat@PATH'
 DISABLED = 'has SMART disabled, so its status means nothing'
 ENABLE = 'enable it: smartctl -s on PATH'
@@ -34,6 +34,9 @@ class Cause(NamedTuple):
     code: str
     why: str  # QUOTE is replaced by the first group of the pattern that matched
     step: str = ''  # likewise, and A_TYPE by the advice on types
+
+
+CALL = 'call smartctl -x PATH; smartctl --scan lists the paths'
 
 
 def no_data(reason: str) -> str:
@@ -110,22 +113,10 @@ CAUSES = (
         'correct it, or install a newer smartmontools',
     ),
     Cause(
-        'requires a device name',
+        '(requires a device name|takes ONE device name|multiple -d TYPE options)',
         'smartctl-call-changed',
-        'cannot be read: smartctl was called without a device',
-        'name one',
-    ),
-    Cause(
-        'takes ONE device name',
-        'smartctl-call-changed',
-        'cannot be read: smartctl was called with several devices',
-        'name only one',
-    ),
-    Cause(
-        'multiple -d TYPE options',
-        'smartctl-call-changed',
-        'cannot be read: smartctl was called with several types',
-        'give only one',
+        f'cannot be read: a wrapper changes the call of smartctl ({QUOTE})',
+        'let the wrapper of -p pass all arguments unchanged',
     ),
     # Drives that sleep. smartctl 7.3 treats one that does not answer as in SLEEP, and one in
     # standby still answers.
@@ -162,19 +153,19 @@ CAUSES = (
         "try adding '-d 3ware,N'",
         'raid-volume',
         'is a RAID volume of a 3ware controller',
-        'address its drives as 3ware,N@/dev/twa0 (or twl0, twe0)',
+        'use its drives instead: 3ware,N@/dev/twa0 (or twl0, twe0)',
     ),
     Cause(
         "try adding '-d megaraid,N'",
         'raid-volume',
         'is a RAID volume of a MegaRAID controller',
-        'address its drives as megaraid,N@/dev/bus/0 (see smartctl --scan)',
+        'use its drives instead: megaraid,N@/dev/bus/0, with N from: smartctl --scan',
     ),
     Cause(
         r"(?:requires option|try (?:adding )?)[ \t]*'-d ([^,'\n]+,[^'\n]*)'",
         'raid-volume',
         'is a RAID volume',
-        f'address its drives as {QUOTE}@PATH, with a number for each letter',
+        f'use its drives instead: {QUOTE}@PATH, with a number for each letter',
     ),
     Cause(
         r'(Device \d+(?: \d+)? does not exist|No (?:drive|device connected)\b[^\n]*)',
@@ -191,8 +182,8 @@ CAUSES = (
     Cause(
         rf'{SLOT}[^\n]*failed: INQUIRY failed',
         'empty-slot',
-        'is an empty slot, or its drive is dead: INQUIRY failed',
-        "see which in the RAID controller's own tool",
+        'does not answer (INQUIRY failed): the slot is empty, or the drive is dead',
+        "look at this slot with the RAID controller's own tool",
     ),
     Cause(
         r'\[areca_disk[^\n]*failed: (.+)',
@@ -241,7 +232,7 @@ CAUSES = (
         rf'{OPEN}[^\n]*?(No such (?:device|file)\b[^\n]*)',
         'no-such-device',
         f'was not found: {QUOTE}',
-        'check the path and slot, smartctl --scan lists the existing drives',
+        'compare the path with: smartctl --scan; if it is right, check slot and cable',
     ),
     Cause(
         '(Un(?:known|supported) USB bridge .*)',
@@ -383,18 +374,18 @@ CAUSES = (
         'ABSOLUTELY NO WARRANTY|^smartmontools release',
         'not-a-report',
         no_data('it is the version of smartctl'),
-        RECORD,
+        CALL,
     ),
     Cause(
         r'^(?:# )?\S.* -d \S+ # .* device',
         'not-a-report',
         no_data('it is a list of devices (smartctl --scan)'),
-        RECORD,
+        'call smartctl -x for each of them, with its -d TYPE',
     ),
     Cause(
         r'\] (?:detected|opened)$|^(?:ATA|NVMe) device successfully opened',
         'report-without-data',
         no_data('smartctl only opened the drive'),
-        RECORD,
+        'call it with -x, and without -d test',
     ),
 )

@@ -25,6 +25,7 @@ from .device_types import CONTROLLERS
 from .failure_causes import (
     A_TYPE,
     BRIDGED,
+    CALL,
     CAUSES,
     DISABLED,
     ENABLE,
@@ -125,7 +126,9 @@ def no_report(text: str, exit_status: int | None = None) -> DriveError:
         )
     if is_empty:
         return DriveError(
-            no_data('it is empty, because smartctl printed nothing'), 'report-empty', step=RECORD
+            no_data('it is empty, because smartctl printed nothing'),
+            'report-empty',
+            step='call smartctl -x PATH as root in a terminal, where it says why',
         )
     return NotAReport('is not a smartctl report', step=RECORD)
 
@@ -159,7 +162,8 @@ def without_data(
     if is_unsupported:
         return _error('smart-unsupported', UNSUPPORTED, BRIDGED)
     if not is_asked:
-        return _without(no_data('smartctl was not asked for them'))
+        step = 'call smartctl with -x, or at least with -i -H -A'
+        return _without('smartctl was not asked for them', step)
     if complaint:
         return DriveError(
             f'cannot be read: smartctl reports "{clean(complaint, _REASON)}"',
@@ -167,14 +171,15 @@ def without_data(
             step='run smartctl by hand: smartctl -x PATH',
         )
     if not device_type and not is_identified:
-        return _without(no_data('it describes no drive'))
+        return _without('it describes no drive', CALL)
     if exit_status & 6:
         return _failed(exit_status, is_identified, device_type)
-    return _without(no_data('only the identity of the drive'))
+    step = 'call smartctl with -x; a USB bridge or a RAID controller may need -d TYPE, too'
+    return _without('only the identity of the drive', step)
 
 
-def _without(why: str) -> DriveError:
-    return DriveError(why, 'report-without-data', step=RECORD)
+def _without(why: str, step: str) -> DriveError:
+    return DriveError(no_data(why), 'report-without-data', step=step)
 
 
 def _failed(exit_status: int, is_identified: bool, device_type: str) -> DriveError:

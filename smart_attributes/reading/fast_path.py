@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 
 from .. import constants, files
-from ..constants import LARGEST_FILE
 from . import forbidden, smartctl_calls
 
 TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
@@ -42,7 +41,6 @@ HARMLESS = (
     '--history-required',
     '--gone',
     '--asleep-max-age',
-    '--since',
     '--selftest-max-age',
     '--acknowledged',
     '--max-output',
@@ -126,18 +124,17 @@ def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
     prefix = smartctl_calls.prefix(executable, nosudo)
     if SCAN in options or not devices:
         return [(*prefix, *smartctl_calls.SCAN)]  # the drives are read later
-    files_with_limits = [
-        *_limits_in(options.get(CONFIGURED, [files.CONFIG])[-1]),
-        *options.get(LIMITS, ()),
-    ]
-    protected = [device for path in files_with_limits for device in _protected(path)]
-    if any(forbidden.has_ban(forbidden.content_of(path)) for path in _databases_in(options)):
+    config = options.get(CONFIGURED, [files.CONFIG])[-1]
+    limits = [*_files_in(f'{config}/thresholds.d'), *options.get(LIMITS, ())]
+    databases = [f'{config}/{forbidden.DATABASE}', *_files_in(f'{config}/attributes.d')]
+    databases += options.get(DATABASES, ())
+    if any(map(_may_protect, limits)):
+        return []
+    if any(forbidden.has_ban(forbidden.content_of(path)) for path in databases):
         return []
     shipped = forbidden.shipped()
     commands = []
     for device_type, path in devices[: constants.PARALLEL]:
-        if any(_is_meant(device, device_type, path) for device in protected):
-            continue
         if not forbidden.may_forbid(shipped, forbidden.model_of(path, device_type)):
             commands.append((*prefix, *smartctl_calls.read_arguments(path, device_type)))
     return commands
@@ -165,64 +162,19 @@ def _is_plain_type(device_type: str) -> bool:
         return False
     if tunnel and not (tunnel == 'sat' and entry.is_scsi):
         return False
-    return entry.has_slot(numbers)
+    # smartctl itself refuses a number too many or too high
+    return numbers.isascii() and numbers.replace(entry.separator, '').isdigit()
 
 
-def _limits_in(config: str) -> list[str]:
-    """Return the limits files in a configuration folder.
-
-    Raises OSError if the folder cannot be read.
-    """
-    folder = os.path.join(config, 'thresholds.d')
+def _files_in(folder: str) -> list[str]:
+    """Return the data files in a folder of this site. Raises OSError if it cannot be read."""
     try:
-        return [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith('.json')]
+        return [f'{folder}/{name}' for name in os.listdir(folder) if name.endswith('.json')]
     except (FileNotFoundError, NotADirectoryError):
         return []
 
 
-def _databases_in(options: dict[tuple[str, ...], list[str]]) -> list[str]:
-    """Return the databases of this site, which can forbid to read a drive."""
-    config = options.get(CONFIGURED, [files.CONFIG])[-1]
-    folder = os.path.join(config, 'attributes.d')
-    try:
-        names = os.listdir(folder)
-    except OSError:
-        names = []
-    return [
-        os.path.join(config, forbidden.DATABASE),
-        *(os.path.join(folder, name) for name in names if name.endswith('.json')),
-        *options.get(DATABASES, ()),
-    ]
-
-
-def _protected(path: str) -> list[str]:
-    """Return the names and addresses that a limits file forbids reading.
-
-    Raises an error for a wrong format.
-    """
-    try:
-        content = files.content(path, LARGEST_FILE)
-    except OSError:
-        return []  # the file is ignored, and the check reports why
-    if not any(word in content for word in _PROTECTING):
-        return []
-    import json
-
-    meant = [
-        override['for']
-        for override in json.loads(content).get('overrides', ())
-        if 'read' in override or 'skip' in override
-    ]
-    return [
-        target['device']
-        for target in meant
-        if isinstance(target.get('device', ''), str) and 'device' in target
-    ]
-
-
-def _is_meant(device: str, device_type: str, path: str) -> bool:
-    """Return whether *device*, a name or an address, may refer to the drive at this address."""
-    if '/' in device:
-        return device == (f'{device_type}@{path}' if device_type else path)
-    # Drives get their names later; each name contains the last part of the path.
-    return os.path.basename(path) in device
+def _may_protect(path: str) -> bool:
+    """Return whether a limits file may forbid reading a drive, or a part of its data."""
+    content = forbidden.content_of(path)
+    return any(word in content for word in _PROTECTING)

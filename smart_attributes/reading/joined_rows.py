@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ..constants import LONGEST_LINE
 from ..typed import NamedTuple
 from . import pysmart
-from .pysmart import NVME_LOG, classic, is_row
+from .pysmart import NVME_LOG, classic, is_row, label_and_value
 
 
 class Kind(NamedTuple):
@@ -46,7 +46,7 @@ _TIME = r'\d+h(?:\+\d+m)?(?:\+\d+(?:\.\d+)?s)?'
 # The raw value of an attribute. Source: smartmontools, atacmds.cpp, ata_format_attr_raw_value()
 _RAW = re.compile(
     rf'(?:{_NUMBER}|\d+ \d+ \d+(?: \d+ \d+ \d+)?|\d+/\d+|\d+:(?: \d+)+|'
-    rf'0x(?:[0-9a-f]{{2}}){{6,8}}|{_TIME})(?: \([^()]+\))?'
+    rf'0x(?:[0-9a-f]{{2}}){{6,8}}|{_TIME})(?: \([^\s()](?:[^()]*[^\s()])?\))?'
 )
 _CUT = re.compile(r'0x[0-9a-f]*|[^()]*\([^()]*')  # what is left of a raw value
 _FLAGS = r'(?:0x[0-9a-f]{4}|[P-][O-][S-][R-][C-][K-]\+?)'
@@ -87,7 +87,8 @@ _WORDS = r'[A-Za-z(=][^:]*$|\d\) ==|[-\d]+$'
 _STATISTIC = _kind(r'(?:0x[0-9a-f]{2}|\d{1,3})\s+(?:0x[0-9a-f]{3}\s|=)', is_row, _WORDS)
 _CUT_COUNTERS = re.compile(r'(?:re?a?d?|wr?i?t?e?|ve?r?i?f?y?):?$')
 _COUNTERS = _kind(
-    r'(?:read|write|verify):', lambda line: pysmart.ERROR_COUNTERS.fullmatch(_parts(line)[1])
+    r'(?:read|write|verify):',
+    lambda line: pysmart.ERROR_COUNTERS.fullmatch(label_and_value(line)[1]),
 )
 _TABLES: Sequence[Table] = (
     _ATTRIBUTES,
@@ -113,6 +114,8 @@ _TABLES: Sequence[Table] = (
         _kind(r'\d{1,4}\s+\d+:', pysmart.SCANNED.match, r'[a-z]'),
     ),
 )
+# Registers of an error, with the number of the block at their end.
+_LBA = re.compile(r'(?:[0-9a-f]{2} |-- )+.* at LBA = 0x[0-9a-f]+ = \d+')
 _STRICT = _ATTRIBUTES.row._replace(begins=_STRICT_ROW)
 # Rows that are known by their beginning, wherever they stand.
 _ROWS: Sequence[Kind] = (
@@ -185,9 +188,9 @@ def joined(plain: Sequence[str]) -> Joined:
         for line in _INSIDE.split(both):
             page.add(line)
     page.close_line()
-    # Without a heading, single rows were pasted on purpose.
-    unread = [*page.unread, *(page.outside if page.has_attributes else ())]
-    return Joined(page.lines, list(dict.fromkeys(unread)))
+    if page.has_attributes:  # without a heading, single rows were pasted on purpose
+        page.unread += page.outside
+    return Joined(page.lines, list(dict.fromkeys(page.unread)))
 
 
 class _Page:
@@ -263,14 +266,23 @@ def _row(line: str, table: Table | None) -> Kind | None:
     return _labelled(line)
 
 
+def is_whole(line: str) -> object:
+    """Return whether a line is a whole row or heading, or has a known label and a value of its
+    form.
+    """
+    heading = _heading(line)
+    kind = heading.heading if heading else _row(line, None)
+    return kind.is_whole(line) if kind else _LBA.fullmatch(line)
+
+
 def _labelled(line: str) -> Kind | None:
     """Return the kind of a line with a known label, whole or cut; None if it has no such label."""
-    name, value = _parts(line)
+    name, value = label_and_value(line)
     form = _PATTERNS.get(name)
     if form and name != ' '.join(line.lower().split()):
         return _kind('', _fits(form), r'\[|asc')
     if _LONG.match(line):
-        return _kind('', lambda whole: _parts(whole)[1], _REST)
+        return _kind('', lambda whole: label_and_value(whole)[1], _REST)
     for label, form in _PATTERNS.items():
         is_front = not value and len(name) >= _LEAST and label.startswith(name) and label != name
         is_back = len(name) > 2 and label.endswith(name) and form.fullmatch(value)
@@ -279,16 +291,8 @@ def _labelled(line: str) -> Kind | None:
     return None
 
 
-def _parts(line: str) -> tuple[str, str]:
-    """Return the label of a line in lower case, and its value; without a colon, the line and ''."""
-    name, separator, value = line.partition(':')
-    if not separator:
-        name, _, value = line.partition(' = ')
-    return ' '.join(name.lower().split()), value.strip()
-
-
 def _fits(form: re.Pattern[str]) -> Callable[[str], object]:
-    return lambda line: form.fullmatch(_parts(line)[1])
+    return lambda line: form.fullmatch(label_and_value(line)[1])
 
 
 def _goes_on(line: str, kind: Kind, following: str) -> bool:

@@ -86,15 +86,11 @@ def from_json(data: Json, exit_status: int | None = None, other_text: str = '') 
     report = report._replace(
         gaps=completeness.of_json(data, report, arguments or completeness.LIKELY)
     )
-    # smartctl sets this bit, too, if the disk does not have the page.
-    is_without = (
-        'background' in arguments and report.scsi and 'background_status' not in report.scsi
-    )
-    return (
-        report._replace(exit_status=(report.exit_status or 0) & ~content.COMMAND_FAILED)
-        if is_without
-        else report
-    )
+    if 'background' in arguments and report.scsi and 'background_status' not in report.scsi:
+        # smartctl sets this bit, too, if the disk does not have the page.
+        exit_status = (report.exit_status or 0) & ~content.COMMAND_FAILED
+        return report._replace(exit_status=exit_status)
+    return report
 
 
 def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
@@ -109,6 +105,7 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
     statistics = _statistics(objects_of(data, 'ata_device_statistics', 'pages'))
     identity = _identity(data)
     complaints = _complaints(smartctl)
+    offline = object_of(data, 'ata_smart_data', 'offline_data_collection', 'status')
     version = tuple(part for part in list_of(smartctl, 'version') if type(part) is int)
     farm = None
     if content.FARM_LOG in data:
@@ -133,14 +130,7 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
         nvme_errors=_nvme_errors(objects_of(data, 'nvme_error_information_log', 'table')),
         exit_status=status,
         is_status_derived=content.is_derived(complaints),
-        messages=(
-            *content.without_derived(complaints),
-            *content.offline_failure(
-                byte_of(
-                    object_of(data, 'ata_smart_data', 'offline_data_collection', 'status'), 'value'
-                )
-            ),
-        ),
+        messages=content.messages_of(complaints, byte_of(offline, 'value')),
         farm=farm,
         version=version,
         date=_date(data),
@@ -370,7 +360,7 @@ def _derived(data: Json) -> dict[str, int]:
     """
     metrics = ('endurance_used', 'spare_available')
     numbers = {metric: integer_at(data, f'{metric}.current_percent') for metric in metrics}
-    return {metric: number for metric, number in numbers.items() if number is not None}
+    return content.present(numbers)
 
 
 def _self_tests(data: Json) -> tuple[SelfTest, ...]:
@@ -417,7 +407,7 @@ def _nvme(data: Json) -> dict[str, int]:
         values[f'{limit}_temp_threshold'] = integer_at(
             data, f'nvme_composite_temperature_threshold.{limit}'
         )
-    return {key: value for key, value in values.items() if value is not None}
+    return content.present(values)
 
 
 def _nvme_errors(table: list[Json]) -> tuple[NvmeError, ...]:
@@ -448,10 +438,7 @@ def _scsi(data: Json, other_text: str) -> dict[str, float]:
     """
     values: dict[str, float | None] = {}
     for key, paths in content.SCSI_NUMBERS.items():
-        printed = [integer_at(data, path) for path in paths]
-        numbers = [number for number in printed if number is not None]
-        # A temperature page with only zeros is empty, but another page may have the temperature.
-        values[key] = next(filter(None, numbers), numbers[0] if numbers else None)
+        values[key] = content.first_number(integer_at(data, path) for path in paths)
     values.update(_background(object_of(data, 'scsi_background_scan'), data))
     # smartctl 7.0 to 7.2 prints this number outside the JSON.
     defects = (
@@ -466,4 +453,4 @@ def _scsi(data: Json, other_text: str) -> dict[str, float]:
         for counter in content.ERROR_COUNTERS:
             value_of = content.fraction_of if counter == 'gigabytes_processed' else integer_of
             values[f'{command}.{counter}'] = value_of(counters, counter)
-    return {key: value for key, value in values.items() if value is not None}
+    return content.present(values)

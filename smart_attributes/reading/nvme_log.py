@@ -113,9 +113,7 @@ def _loaded(stdout: bytes) -> dict[str, Any]:
     """Return the JSON document. Raises ValueError if the output is not exactly one document."""
     try:
         text = content.as_text(stdout)
-        data, end = json.JSONDecoder(object_pairs_hook=_unique).raw_decode(
-            text, max(content.json_start(text), 0)
-        )
+        data, end = json.JSONDecoder().raw_decode(text, max(content.json_start(text), 0))
     except (ValueError, RecursionError, DriveError):
         raise ValueError('the JSON is damaged') from None
     if text[end:].strip() or not isinstance(data, dict):
@@ -123,26 +121,12 @@ def _loaded(stdout: bytes) -> dict[str, Any]:
     return data
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object with these pairs.
-
-    Raises ValueError if a key occurs twice: one of the lines would be lost.
-    """
-    if len(pairs) != len({key for key, _ in pairs}):
-        raise ValueError
-    return dict(pairs)
-
-
 def _lines(data: dict[str, Any]) -> list[str]:
     """Return the nonblank lines of smartctl's text that its JSON has under numbered keys, in
     order.
     """
-    numbered = {
-        int(match[1]): value
-        for match, value in ((_KEY.fullmatch(key), value) for key, value in data.items())
-        if match
-    }
-    lines = [numbered[number] for number in sorted(numbered)]
+    keys = sorted(filter(_KEY.fullmatch, data), key=lambda key: int(key.split('_')[1]))
+    lines = [data[key] for key in keys]
     if not all(isinstance(line, str) for line in lines):
         raise ValueError('a line is not text')
     return [line for line in lines if line.strip()]
@@ -155,13 +139,11 @@ def _unusable(why: str) -> Coded:
 def _failure(stdout: bytes) -> Coded:
     """Return the reason that smartctl gives, or `NOTHING`."""
     try:
-        messages = _loaded(stdout).get('smartctl', {}).get('messages', ())
-        return next(
-            (
-                Coded('smartctl-message', clean(message['string'], LONGEST_STATEMENT))
-                for message in messages
-            ),
-            NOTHING,
-        )
-    except (ValueError, TypeError, KeyError, AttributeError):
+        smartctl = content.object_of(_loaded(stdout), 'smartctl')
+    except ValueError:
         return NOTHING
+    for message in content.objects_of(smartctl, 'messages'):
+        words = clean(content.text_of(message, 'string'), LONGEST_STATEMENT)
+        if words:
+            return Coded('smartctl-message', words)
+    return NOTHING

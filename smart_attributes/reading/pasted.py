@@ -14,6 +14,8 @@ from collections.abc import Sequence
 
 from ..constants import LONGEST_PASTED_LINE, MOST_LINES
 from ..errors import NotAReport
+from . import joined_rows
+from .pysmart import classic
 
 # --- transfer encodings -------------------------------------------------------------------
 
@@ -171,12 +173,11 @@ def _mark(line: str, prefixes: Sequence[re.Pattern[str]], number: int) -> str:
 
 def _prefixes(lines: Sequence[str]) -> list[re.Pattern[str]]:
     """Return patterns of the marks before the known lines, most frequent first."""
-    marks = Counter(
-        ' '.join(_NUMBER.sub('0', match[1]).split())
-        for line in lines
-        for match in [_ANCHORED.match(line) or _ANCHORED_ROW.match(line)]
-        if match
-    )
+    marks: Counter[str] = Counter()
+    for line in lines:
+        match = _ANCHORED.match(line) or _ANCHORED_ROW.match(line)
+        if match:
+            marks[' '.join(_NUMBER.sub('0', match[1]).split())] += 1
     enough = min(3, (sum(marks.values()) + 1) // 2)
     return [
         re.compile(
@@ -210,34 +211,24 @@ def plain_lines(text: str) -> list[str]:
 
 def _single_spaced(lines: list[str]) -> list[str]:
     """Remove every second line, if it is empty between nearly all lines."""
-    full = [at for at, line in enumerate(lines) if line]
-    apart = sum(after - before == 1 for before, after in zip(full, full[1:]))
-    if not full or apart * 5 > len(full) or len(full) < 6:
+    text = '\n'.join(lines)
+    full = sum(map(bool, lines))
+    adjacent = len(re.findall(r'(?<!\n)\n(?!\n)', text))
+    if full < 6 or adjacent * 5 > full:
         return lines
-    single: list[str] = []
-    for line, before in zip(lines, ['', *lines]):
-        if line or not before:
-            single.append(line)
-    return single
+    return text.replace('\n\n', '\n').split('\n')
 
 
 # --- lines that a terminal broke at a column ----------------------------------------------
 
-# Words of smartctl that are long enough to be broken.
-_WORDS = re.compile(
-    r'www\.smartmontools\.org|WHEN_FAILED|RAW_VALUE|UPDATED|THRESH|capability\.|SECTION|PASSED|'
-    r'Completed|Extended|Offline|Pre-fail|Old_age|Always|uncorrected|invocations|LifeTime|Remaining|'
-    r'LBA_of_first_error|collection|Completion|Uncorrectable|Temperature|asc=\w+, ascq=\w+\]|'
-    r'Min/Max -?\d+/\d+\)'
-)
 _BEGINS = re.compile(r'\s*(?:\||0x[0-9a-f]{2}\s|\d{1,3} +[A-Za-z_]|[A-Z][\w /-]+:|===|#|Error \d)')
 
 
 def _unbroken(lines: Sequence[str]) -> list[str]:
-    """Join lines that were broken at a column, within words as well: words tell that."""
+    """Join lines that were broken at a column, within words and numbers as well."""
     width = max(map(len, lines))
-    pairs = [pair for pair in zip(lines, lines[1:]) if len(pair[0]) == width]
-    if not any(_is_broken(*pair) for pair in pairs):
+    parts = [part for part in zip(lines, lines[1:], [*lines[2:], '']) if len(part[0]) == width]
+    if not any(_is_broken(*part) for part in parts):
         return list(lines)
     joined: list[str] = []
     is_open = False
@@ -250,5 +241,18 @@ def _unbroken(lines: Sequence[str]) -> list[str]:
     return joined
 
 
-def _is_broken(line: str, following: str) -> bool:
-    return any(word.start() < len(line) < word.end() for word in _WORDS.finditer(line + following))
+def _is_broken(line: str, following: str, later: str) -> bool:
+    """Return whether a line of the full width ends within a word or a number: without a blank, it is
+    a whole row with the line that follows, and with a blank it is none.
+    """
+    row, rest = _QUOTES.sub('', line).lstrip(), following.rstrip()
+    if not joined_rows.is_whole(row + rest) or joined_rows.is_whole(f'{row} {rest}'):
+        return False
+    # A number between those of two attributes can be all that is left of an attribute.
+    return not (rest.isdigit() and _attribute(row) < int(rest) < _attribute(later))
+
+
+def _attribute(line: str) -> int:
+    """Return the number of the attribute in a row; one that is higher than any, for other lines."""
+    row = classic(line.strip())
+    return int(row.partition(' ')[0]) if row else 256

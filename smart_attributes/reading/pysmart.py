@@ -230,6 +230,16 @@ REGISTERS = re.compile(
     r'(?: +(?P<words>(?:Device Fault; )?Error: .*|at LBA .*))?$'
 )
 
+# Part of Lines -> the form of its rows.
+_ROWS = {
+    'scsi_tests': _SCSI_TEST,
+    'ata_tests': _ATA_TEST,
+    'statistics': _STATISTIC,
+    'nvme_tests': NVME_TEST,
+    'nvme_errors': NVME_ERROR,
+    'background': SCANNED,
+    'pending': _PENDING,
+}
 # Rows without content: an empty log entry, a statistic without a number, the headline of a page.
 _NOTHING = re.compile(
     r'Error \d+ \[\d+\] log entry is empty|(?:0x[0-9a-f]{2}|\d{1,3}) +(?:0x[0-9a-f]{3} +\d +- |=)'
@@ -240,6 +250,7 @@ ERROR_COUNTERS = re.compile(
     r'\s+'.join([*5 * [r'(\d{1,39})'], r'(\d{1,39}(?:[.,]\d{1,9})?)', r'(\d{1,39})'])
 )
 
+_NO_TEXT = '[No Information Found]'  # in place of an empty text
 POWER_ON = 'accumulated power on time, hours'
 # Two log pages contain this value. As in smartctl's JSON, the later page is used.
 _SAME_LABEL = {'number of hours powered up': POWER_ON}
@@ -286,16 +297,29 @@ def lines_by_kind(text: str) -> Lines:
     return lines
 
 
+def label_and_value(line: str) -> tuple[str, str]:
+    """Return the label of a line in lower case, and its value; the whole line and '' if it has no
+    label.
+    """
+    label, separator, value = line.partition(':')
+    if not separator:
+        label, _, value = line.partition(' = ')
+    return ' '.join(label.lower().split()), value.strip()
+
+
+def value_of(fields: Mapping[str, str], *labels: str) -> str:
+    """Return the value of the first of these labels that has one; '' if none has."""
+    return next(filter(None, (fields.get(label) for label in labels)), '')
+
+
 def _add_line(line: str, lines: Lines) -> None:
     """Add a line that is not a table row to its place in *lines*."""
     if line.startswith('- '):
         lines.warnings.append(line)
     if is_complaint(line):
         lines.complaints.append(line)
-    label, separator, value = line.partition(':')
-    if not separator:
-        label, _, value = line.partition(' = ')
-    name, value = ' '.join(label.lower().split()), value.strip()
+    name, value = label_and_value(line)
+    value = '' if value == _NO_TEXT else value
     lines.fields.setdefault(name, value)
     lines.last[_SAME_LABEL.get(name, name)] = value
 
@@ -306,20 +330,10 @@ def _add_row(line: str, lines: Lines) -> None:
     if row:
         lines.rows.append(row)
         return
-    for pattern, matches in (
-        ((_SCSI_TEST, lines.scsi_tests), (_ATA_TEST, lines.ata_tests))
-        if line[0] == '#'
-        else (
-            (_STATISTIC, lines.statistics),
-            (NVME_TEST, lines.nvme_tests),
-            (NVME_ERROR, lines.nvme_errors),
-            (SCANNED, lines.background),
-            (_PENDING, lines.pending),
-        )
-    ):
+    for name, pattern in _ROWS.items():
         match = pattern.match(line)
         if match:
-            matches.append(match)
+            getattr(lines, name).append(match)
             return
 
 
@@ -327,5 +341,5 @@ def is_row(line: str) -> bool:
     """Return whether a line of the statistics, self-tests or errors is a valid row, or has no
     content.
     """
-    patterns = (_SCSI_TEST, _ATA_TEST) if line[0] == '#' else (_STATISTIC, _ERROR, _NOTHING)
+    patterns = (_SCSI_TEST, _ATA_TEST, _STATISTIC, _ERROR, _NOTHING)
     return any(pattern.match(line) for pattern in patterns)

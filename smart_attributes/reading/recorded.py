@@ -6,7 +6,6 @@ import errno
 import os
 import re
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from .. import files, trust
@@ -51,39 +50,31 @@ def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
 
     The devices get their names after all files are read; see named().
     """
-    others: dict[str, list[Read]] = {}
+    doubtful: list[Read] = []
     left: list[str] = []  # names of files without a report
     for path, is_listed in _report_files(paths):
         outcome = machine.parsed(lambda place: text_report.parse_report(_content(place)), path)
         read = Read(Device(path, is_recorded=True), outcome)
-        is_other = False
-        if isinstance(read.outcome, NotAReport) and not is_listed:
-            if _is_ticket(path):
-                left.append(os.path.basename(path))
-                continue
-            is_other = _is_folder(path) or not _is_meant(path)
-        (others.setdefault(_group(path), []) if is_other else reads).append(read)
-    kept = Counter(_group(read.device.path) for read in reads)
-    lost = {group for group in others if kept[group]}
-    reads += [read for group in others if group in lost for read in others[group]]
-    left += [
-        os.path.basename(read.device.path)
-        for group in others
-        if group not in lost
-        for read in others[group]
-        if not _is_folder(read.device.path)  # the files in it are read
-    ]
-    return (
-        [
-            Coded(
-                'file-skipped',
-                f'left out {plural(len(left), "file")} without a smartctl report: '
-                f'{listed(left, SHOWN)}',
-            )
-        ]
-        if left
-        else []
-    )
+        if is_listed or not isinstance(read.outcome, NotAReport):
+            reads.append(read)
+        elif _is_ticket(path):
+            left.append(os.path.basename(path))
+        elif _is_folder(path) or not _is_meant(path):
+            doubtful.append(read)
+        else:
+            reads.append(read)
+    groups = {_group(read.device.path) for read in reads}
+    for read in doubtful:
+        path = read.device.path
+        if _group(path) in groups:
+            reads.append(read)
+        elif not _is_folder(path):  # the files in it are read
+            left.append(os.path.basename(path))
+    if not left:
+        return []
+    names = listed(left, SHOWN)
+    words = f'left out {plural(len(left), "file")} without a smartctl report: {names}'
+    return [Coded('file-skipped', words)]
 
 
 def _group(path: str) -> str:

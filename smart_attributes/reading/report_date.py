@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from ..constants import DAY
 
-_MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 # "Tue May  5 09:30:24 2020 CEST": asctime(), which no locale changes, then the time zone
-_DATE = r'[A-Z][a-z]{2} ([A-Z][a-z]{2}) {1,2}(\d{1,2}) (\d\d):(\d\d):(\d\d) ([12]\d{3})(?!\d)'
+_DATE = r'[A-Z][a-z]{2} [A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d [12]\d{3}(?!\d)'
 # 10 October 2002, the date of the first release of smartmontools: an earlier date is that of a clock
 # that was not set.
 _EARLIEST = 1_034_208_000
@@ -20,15 +19,13 @@ def of_text(text: str) -> int:
     """
     import calendar  # only recorded texts need them
     import re
+    import time
 
     match = re.match(_DATE, text)
-    if not match or match[1] not in _MONTHS:
+    try:
+        return calendar.timegm(time.strptime(match[0], '%a %b %d %H:%M:%S %Y')) if match else 0
+    except ValueError:  # no day of this month
         return 0
-    month = _MONTHS.index(match[1]) + 1
-    day, hour, minute, second, year = map(int, match.group(2, 3, 4, 5, 6))
-    if not 1 <= day <= calendar.monthrange(year, month)[1]:
-        return 0
-    return calendar.timegm((year, month, day, hour, minute, second))
 
 
 def possible(date: float, now: float) -> float:

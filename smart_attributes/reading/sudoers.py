@@ -18,7 +18,7 @@ from ..constants import IS_FREEBSD, SMARTCTL
 from ..errors import SmartError, UsageError
 from ..model import HowRead
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..words import literally
+from ..words import literally, nearest
 from . import device_types, nvme_log, smartctl_calls
 from .processes import Runner
 
@@ -274,9 +274,12 @@ def _check(request: RuleRequest, how: HowRead) -> None:
             'sudo would apply ALL, names in capitals, groups and numbers to other users'
         )
     requestable = [entry.name for entry in device_types.TYPES if entry.is_vendors]
-    if not set(request.types) <= set(requestable):
+    unknown = [name for name in request.types if name not in requestable]
+    if unknown:
+        meant = nearest(unknown[0], requestable)
         raise UsageError(
-            f'--type takes one of {", ".join(requestable)}; the rule always allows all other types'
+            f'--type takes one of {", ".join(requestable)}; '
+            f'{meant or "the rule always allows all other types"}'
         )
     if not re.fullmatch(_EXECUTABLE, how.smartctl):
         raise UsageError(

@@ -13,36 +13,27 @@ Sources: Linux, Documentation/ABI/stable/sysfs-block and testing/sysfs-class-enc
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shlex
 import stat
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Collection, Mapping, Sequence
 
-from ..constants import LARGEST_SYSTEM_FILE, LONGEST_LIGHT, MOST_DRIVES
+from ..constants import LARGEST_SYSTEM_FILE, LONGEST_LIGHT
 from ..errors import ControllerElsewhere, DriveAbsent, DriveError
 from ..model import Device, Place, Read, Report
 from ..typed import NamedTuple
 from ..words import clean
-from .device_types import CONTROLLERS, UNREAD, base, controller, is_raid
-from .drive_locks import Earlier, Waiting, drive_name, earlier_in, type_and_path
+from .device_types import base, controller, is_raid
 from .processes import Runner
-from .smartctl_calls import ENVIRONMENT, is_ours
+from .smartctl_calls import ENVIRONMENT
 
 ROOT = '/'  # the folder used as / to find the hosts of controllers
 TIME_LIMIT = 5.0  # seconds that a command may take
 PAGE_HEAD = 4  # bytes before the serial number in vital product data page 80h
 _SHOWN = 200  # maximum length of a quoted error message
 _FOLDERS = f'{ENVIRONMENT["PATH"]}:/usr/local/sbin'
-# All other names belong to partitions, volumes, optical drives, virtual disks, memory cards or
-# memory.
-_DISKS = '[hs]d[a-z]{1,8}|nvme[0-9]{1,9}n[0-9]{1,9}'
-_RAID_DRIVERS = frozenset(
-    (*UNREAD, *(driver for kind in CONTROLLERS.values() for driver in kind.drivers))
-)
 
 
 class System(NamedTuple):
@@ -115,83 +106,6 @@ def disks_of(device: Device, system: System = LINUX) -> list[str]:
     )
 
 
-class Disk(NamedTuple):
-    """A disk as the kernel knows it, with texts as the drive or the controller reports them."""
-
-    name: str  # "sda", "nvme0n1"
-    drive: str  # the same for all namespaces and paths of one drive
-    bus: str  # "ATA", "SCSI", "NVMe" or "USB"
-    model: str = ''  # ATA: its first 16 characters
-    host: int | None = None  # SCSI host
-    driver: str = ''  # driver of this host: "ahci"
-    timeout: int | None = None  # seconds that the kernel waits for a command
-    is_drive: bool = True  # not a volume, virtual disk, network disk or removable medium
-
-    @property
-    def is_behind_raid(self) -> bool:
-        """Return whether the disk is a drive or a volume behind a RAID controller."""
-        return self.driver in _RAID_DRIVERS
-
-
-def disks(root: str) -> list[Disk]:
-    """Return the disks of this machine. root: the directory to use as /.
-
-    Unreadable entries count as absent.
-    """
-    sys, present = os.path.join(root, 'sys'), []
-    for name in names_in(f'{sys}/block'):
-        folder = f'{sys}/block/{name}'
-        device = os.path.realpath(f'{folder}/device')
-        if re.fullmatch(_DISKS, name) and os.path.isdir(device):
-            made = _nvme(name, device) if name.startswith('nvme') else _scsi(name, device, sys)
-            is_gone = text_of(f'{folder}/removable') == '1' or text_of(f'{folder}/size') == '0'
-            present.append(made._replace(is_drive=made.is_drive and not is_gone))
-    return present
-
-
-def _nvme(name: str, device: str) -> Disk:
-    from .failure_reasons import virtual_disk  # only doctor asks what a disk is
-
-    model, is_remote = (
-        text_of(f'{device}/model'),
-        text_of(f'{device}/transport') not in ('', 'pcie'),
-    )
-    return Disk(
-        name,
-        name.rpartition('n')[0],
-        'NVMe',
-        model,
-        is_drive=not (is_remote or virtual_disk(model)),
-    )
-
-
-def _scsi(name: str, device: str, sys: str) -> Disk:
-    from .failure_reasons import not_a_drive, virtual_disk
-
-    # host:channel:target:unit
-    unit = re.fullmatch('([0-9]{1,9}):[0-9]+:[0-9]+:[0-9]+', os.path.basename(device))
-    vendor, model, wwid = (text_of(f'{device}/{file}') for file in ('vendor', 'model', 'wwid'))
-    full = model if vendor == 'ATA' else f'{vendor} {model}'.strip()
-    bus = 'ATA' if vendor == 'ATA' else 'SCSI'
-    if re.search('/usb[0-9]+/', device):
-        bus = 'USB'
-    driver = text_of(f'{sys}/class/scsi_host/host{unit[1]}/proc_name') if unit else ''
-    timeout = text_of(f'{device}/timeout')
-    is_unique = bus != 'USB' and re.fullmatch('naa.5[0-9a-f]{15}', wwid)  # USB bridges invent names
-    disk = Disk(
-        name,
-        wwid if is_unique else name,
-        bus,
-        full,
-        int(unit[1]) if unit else None,
-        driver,
-        int(timeout) if re.fullmatch('[0-9]{1,9}', timeout) else None,
-    )
-    transport = 'iscsi' if driver.startswith('iscsi') else ''
-    is_foreign = virtual_disk(full) or not_a_drive(full, '', transport, wwid.rpartition('.')[2])
-    return disk._replace(is_drive=disk.is_behind_raid or not is_foreign)
-
-
 def serial_of(device: Device, system: System = LINUX) -> str:
     """Return the serial number that the kernel has read from a SCSI or ATA disk, '' if none; the
     disk is not asked, so it goes on sleeping.
@@ -202,14 +116,6 @@ def serial_of(device: Device, system: System = LINUX) -> str:
     path = f'{system.sys}/block/{names[0]}/device/vpd_pg80' if len(names) == 1 else ''
     page = text_of(path) if path else ''
     return page[PAGE_HEAD:].strip('\0 ')
-
-
-def partitioned(name: str, root: str) -> str:
-    """Return the disk of a partition, such as "sda" for "sda1"; return any other name unchanged."""
-    place = os.path.realpath(os.path.join(root, 'sys/class/block', name))
-    return (
-        os.path.basename(os.path.dirname(place)) if os.path.exists(f'{place}/partition') else name
-    )
 
 
 def place(device: Device, system: System = LINUX) -> Place:
@@ -377,70 +283,6 @@ def watched(reads: Sequence[Read]) -> Collection[int]:
         if kind and host is not None and drivers.get(host) in kind.drivers:
             numbers.add(host)
     return numbers
-
-
-def held(waiting: Waiting, limit: float) -> Iterator[tuple[str, Earlier]]:
-    """Yield each drive that a process has been using for at least *limit* seconds, and that
-    process.
-
-    The process ID is given only if this process is verified to be a smartctl, or its sudo, that
-    reads this drive.
-    """
-    for file in () if waiting.why_not else _lock_files(waiting):
-        descriptor = waiting.open(file)
-        if descriptor >= 0:
-            try:
-                earlier = earlier_in(descriptor)
-                is_held = earlier.is_stuck(limit) and _is_locked(descriptor)
-            finally:
-                os.close(descriptor)
-            if is_held:
-                yield _verified(file, earlier)
-
-
-def _lock_files(waiting: Waiting) -> list[str]:
-    """Return the lock files of at most MOST_DRIVES drives."""
-    try:
-        with os.scandir(waiting.path) as entries:
-            files = [entry.name for entry in islice(entries, MOST_DRIVES + 1)]
-    except FileNotFoundError:  # the folder was removed, so no drive is locked
-        files = []
-    waiting.is_crowded = len(files) > MOST_DRIVES
-    return sorted(files[:MOST_DRIVES])
-
-
-def _is_locked(descriptor: int) -> bool:
-    """Return whether a process has locked the file.
-
-    The test locks the file briefly, which may delay a check.
-    """
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:  # a file system without locks
-        pass
-    return False
-
-
-def _verified(file: str, earlier: Earlier) -> tuple[str, Earlier]:
-    """Return the address that a process reads, and the process, with ID 0 if the process does not
-    read this drive.
-
-    The ID in a file may belong to any process, such as 1, and a message must never advise killing
-    the wrong process.
-    """
-    try:
-        with open(f'/proc/{earlier.pid}/cmdline', 'rb') as process:
-            words = tuple(map(os.fsdecode, process.read().split(b'\0')[:-1]))
-    except OSError:
-        words = ()
-    arguments = next(
-        (words[start:] for start in range(1, len(words)) if is_ours(words[start:])), ()
-    )
-    if arguments and drive_name(('', *arguments)) == file:
-        return '@'.join(filter(None, type_and_path(arguments))), earlier
-    return file.replace('!', '/'), Earlier(0, earlier.start)
 
 
 def output(

@@ -9,15 +9,15 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from ..errors import Coded, DriveError
-from ..model import ErrorEntry, Identity, NvmeError, Report, SelfTest, Statistic
+from ..model import ErrorEntry, Farm, Identity, NvmeError, Report, SelfTest, Statistic
 from ..words import clean
 from . import background_scan, calls, content, farm, joined_rows, pasted, pysmart, report_date
 from .background_scan import Result
-from .completeness import NO_ERROR_LOG, NO_STATISTICS, cut_tables, missing, sentences
+from .completeness import ALL, IS_ALL, IS_TEXT, NO_ERROR_LOG, NO_STATISTICS, cut, missing, sentences
 from .content import as_text, json_start, loaded, looks_like_json
 from .failure_reasons import BANNER, diagnose, examined, no_report, rows_unread, without_data
 from .json_report import parse as parse_json
-from .pysmart import POWER_ON, TEXT, Lines, digits, leading
+from .pysmart import POWER_ON, TEXT, Lines, digits, leading, value_of
 
 # Keys of smartctl's JSON; a line of its text. What another program printed has neither.
 _JSON_SIGNS = re.compile(r'"(?:json_format_version|svn_revision|smartctl|smart_status)"\s*:')
@@ -43,9 +43,11 @@ def parse_report(data: bytes) -> Report:
     text = as_text(data)
     if not _is_json(text):
         return parse(text)
-    # quoted or wrapped: outside of strings, JSON may have a blank for each end of a line
-    plain = text if _is_whole(text) else ' '.join(pasted.plain_lines(text))
-    return parse_json(plain if _is_whole(plain) else text)
+    if not _is_whole(text):
+        # quoted or wrapped: outside of strings, JSON may have a blank for each end of a line
+        plain = ' '.join(pasted.plain_lines(text))
+        text = plain if _is_whole(plain) else text
+    return parse_json(text)
 
 
 def _is_whole(text: str) -> bool:
@@ -77,11 +79,8 @@ def parse(text: str) -> Report:
     banners = list(_BANNER.finditer(text))
     version = tuple(map(int, banners[-1].groups())) if banners else ()
     lines = calls.as_one(whole.lines)
-    report = _report(lines)._replace(version=version)
+    report = _report(lines, log)._replace(version=version)
     report = _without_cut_values(report, joined_rows.kept_length(whole.unread))
-    if log:
-        identity = report.identity._replace(spins=True)
-        report = report._replace(identity=identity, farm=farm.beside(log, identity.serial))
     arguments = likely_arguments(text, lines.fields, report.identity.protocol)
     problem = _problem(lines, report, text, arguments)
     if problem and whole.unread and problem.code in _NO_DATA:
@@ -99,13 +98,14 @@ def _without_cut_values(report: Report, length: int) -> Report:
     return report._replace(attributes=tuple(rows))
 
 
-def _report(lines: Lines) -> Report:
-    """Return the content of *lines*, even if the drive cannot be judged from it."""
+def _report(lines: Lines, log: Farm | None) -> Report:
+    """Return the content of *lines*, even if the drive cannot be judged from it. log: FARM."""
     protocol = _protocol(lines)
     passed, words = _smart_status(lines.fields)
     rows = pysmart.attributes(lines.rows)
+    identity = _identity(lines.fields, protocol)
     return Report(
-        identity=_identity(lines.fields, protocol)._replace(spins=content.has_spindle(rows)),
+        identity=identity._replace(spins=log is not None or content.has_spindle(rows)),
         smart_status=passed,
         smart_status_text=words,
         attributes=rows,
@@ -119,10 +119,8 @@ def _report(lines: Lines) -> Report:
         errors=_errors(lines),
         nvme_errors=tuple(map(_nvme_error, lines.nvme_errors)),
         is_status_derived=content.is_derived(lines.complaints),
-        messages=(
-            *content.without_derived(lines.complaints),
-            *content.offline_failure(_offline(lines)),
-        ),
+        messages=content.messages_of(lines.complaints, _offline(lines)),
+        farm=farm.beside(log, identity.serial),
         date=report_date.of_text(lines.fields.get('local time is', '')),
     )
 
@@ -157,49 +155,39 @@ def _problem(
 
 def _protocol(lines: Lines) -> str:
     """Return the protocol to which the lines belong, or '' if not known."""
-    protocol = next(
-        (
-            name
-            for name, labels in _LABELS.items()
-            if any(label in lines.fields for label in labels)
-        ),
-        '',
-    )
+    present = [
+        name for name, labels in _LABELS.items() if not lines.fields.keys().isdisjoint(labels)
+    ]
+    protocol = present[0] if present else ''
     return 'ATA' if protocol != 'NVMe' and (lines.rows or lines.statistics) else protocol
 
 
 def _identity(fields: Mapping[str, str], protocol: str) -> Identity:
     model, firmware = _model(fields, protocol)
-    namespace = {
-        label.partition(' ')[2].partition(' ')[2]: value
-        for label, value in fields.items()
-        if label.startswith('namespace ')
-    }
-    size = (
-        fields.get('sector size')
-        or fields.get('sector sizes')
-        or fields.get('logical block size')
-        or namespace.get('formatted lba size', '')
+    labelled = {re.sub(r'^namespace \d+ ', 'namespace ', name): fields[name] for name in fields}
+    size = value_of(
+        labelled,
+        'sector size',
+        'sector sizes',
+        'logical block size',
+        'namespace formatted lba size',
     )
     # "512 bytes logical, 4096 bytes physical" or "512 bytes logical/physical"
     physical_size = size.rpartition(', ')[2] if 'physical' in size else ''
-    capacity = (
-        fields.get('user capacity')
-        or namespace.get('size/capacity')
-        or namespace.get('capacity')
-        or fields.get('total nvm capacity', '')
+    capacity = value_of(
+        labelled,
+        'user capacity',
+        'namespace size/capacity',
+        'namespace capacity',
+        'total nvm capacity',
     )
-    wwn = (
-        fields.get('lu wwn device id')
-        or fields.get('logical unit id')
-        or namespace.get('ieee eui-64', '')
-    )
+    wwn = value_of(labelled, 'lu wwn device id', 'logical unit id', 'namespace ieee eui-64')
     rate = fields.get('rotation rate', '')
     return Identity(
         protocol=protocol,
         model=model,
         firmware=firmware,
-        serial=_string(fields, 'serial number'),
+        serial=fields.get('serial number', ''),
         wwn=content.wwn_of(''.join(wwn.split())),
         rotation=0 if rate == 'Solid State Device' else leading(rate),
         capacity=digits(capacity) or None,
@@ -217,8 +205,8 @@ def _model(fields: Mapping[str, str], protocol: str) -> tuple[str, str]:
     """
     if protocol != 'SCSI':
         return (
-            _string(fields, 'device model') or fields.get('model number', ''),
-            _string(fields, 'firmware version'),
+            value_of(fields, 'device model', 'model number'),
+            fields.get('firmware version', ''),
         )
     # Until 5.40: "Device: SEAGATE  ST373453LC       Version: 0006"
     old = re.fullmatch(r'(.*?)\s+Version: ?(.*)', fields.get('device', ''))
@@ -229,24 +217,14 @@ def _model(fields: Mapping[str, str], protocol: str) -> tuple[str, str]:
     )
 
 
-def _string(fields: Mapping[str, str], label: str) -> str:
-    """Return a string of the IDENTIFY data, or '' if smartctl prints that the string is empty."""
-    value = fields.get(label, '')
-    return '' if value == '[No Information Found]' else value
-
-
 def _smart_status(fields: Mapping[str, str]) -> tuple[bool | None, str]:
     """Return the drive's SMART health status, and its text if it has any."""
-    words = fields.get('smart overall-health self-assessment test result') or fields.get(
-        'smart health status', ''
-    )
+    words = value_of(fields, *calls.STATUS)
     word = re.match(r'(PASSED|OK|FAILED!?)(?![A-Za-z])', words)
-    if not word:
-        is_failure = 'FAIL' in words.upper() or 'asc' in words
-        return (False if is_failure else None), words
-    if word[1] not in ('PASSED', 'OK'):
-        return False, ''
-    return True, ''
+    if word:
+        return word[1] in ('PASSED', 'OK'), ''
+    is_failure = 'FAIL' in words.upper() or 'asc' in words
+    return (False if is_failure else None), words
 
 
 def _statistic(row: re.Match[str]) -> tuple[tuple[int, int], Statistic]:
@@ -260,15 +238,8 @@ def _pending_defects(lines: Lines) -> int | None:
     """Return how many sectors the Pending Defects log lists, or None if it was not read."""
     if 'pending defects log (gp log 0x0c)' not in lines.fields:
         return None
-    more = next(
-        (
-            label
-            for label in lines.fields
-            if label.startswith('... (') and 'entries not shown' in label
-        ),
-        '',
-    )
-    return len(lines.pending) + (leading(more.partition('(')[2]) or 0)
+    hidden = re.search(r'\.\.\. \((\d{1,19}) entries not shown', '\n'.join(lines.fields))
+    return len(lines.pending) + (int(hidden[1]) if hidden else 0)
 
 
 def _error_count(fields: Mapping[str, str]) -> int | None:
@@ -359,7 +330,7 @@ def _nvme(lines: Lines, passed: bool | None) -> dict[str, int]:
         values[f'{limit}_temp_threshold'] = leading(
             lines.fields.get(f'{limit} comp. temp. threshold', '')
         )
-    return {key: value for key, value in values.items() if value is not None}
+    return content.present(values)
 
 
 def _warning_bits(lines: Iterable[str]) -> int | None:
@@ -381,13 +352,7 @@ def _scsi(lines: Lines) -> dict[str, float]:
     fields = lines.fields
     values: dict[str, float | None] = {}
     for key, labels in TEXT['scsi_labels'].items():
-        numbers = [
-            number
-            for label in labels
-            for number in [leading(fields.get(label, ''))]
-            if number is not None
-        ]
-        values[key] = next(filter(None, numbers), numbers[0] if numbers else None)
+        values[key] = content.first_number(leading(fields.get(label, '')) for label in labels)
     hours = re.match(r'(?:minutes\s+)?(\d{1,9})', lines.last.get(POWER_ON, ''))
     values['power_on_hours'] = int(hours[1]) if hours else None
     if 'background scan results log' in fields or lines.background:
@@ -401,29 +366,30 @@ def _scsi(lines: Lines) -> dict[str, float]:
             values[f'{command}.{counter}'] = (
                 float(number.replace(',', '.')) if is_fraction else int(number)
             )
-    return {key: value for key, value in values.items() if value is not None}
+    return content.present(values)
 
 
 def _background(lines: Lines, age: float) -> dict[str, float | None]:
     """Return the status and the counts of the background scan. age: power-on time in minutes."""
-    words, names = lines.fields.get('status', ''), TEXT['background_statuses']
-    number = re.match(r'unknown \[(0x[0-9a-f]{1,2})\]', words)
-    status = names.index(words) if words in names else int(number[1], 16) if number else None
     reassigned = {name: place for place, name in enumerate(TEXT['reassign_statuses'])}
-    return {
-        'background_status': status,
-        **background_scan.counts(
-            (
-                Result(
-                    int(row['block'], 16),
-                    60 * int(row['hours']) + int(row['minutes']),
-                    reassigned.get(row['words']),
-                )
-                for row in lines.background
-            ),
-            age,
-        ),
-    }
+    results = [
+        Result(
+            int(row['block'], 16),
+            60 * int(row['hours']) + int(row['minutes']),
+            reassigned.get(row['words']),
+        )
+        for row in lines.background
+    ]
+    status = _background_status(lines.fields.get('status', ''))
+    return {'background_status': status, **background_scan.counts(results, age)}
+
+
+def _background_status(words: str) -> int | None:
+    names = TEXT['background_statuses']
+    if words in names:
+        return int(names.index(words))
+    number = re.match(r'unknown \[(0x[0-9a-f]{1,2})\]', words)
+    return int(number[1], 16) if number else None
 
 
 # --- defects: damaged table rows and a missing end ------------------------------------------------
@@ -471,9 +437,10 @@ def of_text(
     arguments: of smartctl, as returned by likely_arguments(). unread: the rows.
     """
     fields = lines.fields
-    places = {*fields, *_marks(text, fields)}
-    cut = cut_tables(report, arguments, places)
-    lost = [part for part in missing(report, arguments, places) if part not in cut]
+    places = {*fields, *_marks(text, fields), IS_TEXT}
+    if not ALL.isdisjoint(arguments) and not report.messages and not report.smart_status_text:
+        places.add(IS_ALL)
+    lost = missing(report, arguments, places)
     # Self-tests are numbered from 1 in each log.
     numbers = [0, *map(int, _TEST_NUMBER.findall(text))]
     if any(number not in (1, before + 1) for before, number in zip(numbers, numbers[1:])):
@@ -489,16 +456,18 @@ def of_text(
         rows.append('the registers of an error')
     if joined_rows.is_shifted([row.id for row in report.attributes]):
         rows.append('attributes that are not in the order of their numbers')
-    return tuple(sentences((), lost, [*rows, *cut]))
+    rows += cut(report, arguments, places)
+    return tuple(sentences((), lost, rows))
 
 
 def likely_arguments(text: str, fields: Mapping[str, str], protocol: str) -> frozenset[str]:
     """Return the arguments of smartctl that the lines of a text imply; -A is always included."""
-    if not any(label in fields for label in _OF_ALL.get(protocol, ())):
-        return frozenset(('-A',))
-    return frozenset(
-        ('-A', '-a', '-x') if protocol == 'ATA' and _LONG_ATA.search(text) else ('-A', '-a')
-    )
+    arguments = {'-A'}
+    if not fields.keys().isdisjoint(_OF_ALL.get(protocol, ())):
+        arguments.add('-a')
+        if protocol == 'ATA' and _LONG_ATA.search(text):
+            arguments.add('-x')
+    return frozenset(arguments)
 
 
 def _marks(text: str, fields: Mapping[str, str]) -> Iterator[str]:

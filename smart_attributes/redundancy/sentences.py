@@ -35,21 +35,21 @@ _SENTENCES = {
     'second-failing-member': 'second failing member of {group}: replace {first} first',
     'other-drive-first': '{group} has another member to replace: replace {first} first',
 }
-# Code of a reason -> a clause for the first line of a check, after the action.
+# Code of a reason -> a clause for the first line of a check, after the action and "because".
 _BRIEF = {
-    'replace-next': '{name} has its data on other members, too',
+    'replace-next': '{name} has the data on other drives, too',
     'member-not-used': '{name} does not use it',
     'only-swap': 'it holds only swap space',
     'only-log-or-cache': 'it holds no data of {name}',
     'data-at-risk': '{name} has too many failing members',
     'redundancy-doubtful': 'other members of {name} may lack its data',
     'leave-cluster': 'it belongs to {name}',
-    'last-good-copy': 'last good copy of {name}',
+    'last-good-copy': 'it is the last good copy of {name}',
     'group-incomplete': '{name} lacks too many members',
     'group-rebuilding': '{name} is {doing}',
     'copy-other-first': 'the data of {name} is only on failing drives',
-    'second-failing-member': '{first} first',
-    'other-drive-first': '{first} first',
+    'second-failing-member': '{first} comes first',
+    'other-drive-first': '{first} comes first',
     'members-not-checked': 'not all members of {name} were checked',
 }
 KINDS = {

@@ -16,7 +16,7 @@ REPLACE, READ, ORDER_COPY, ORDER, CABLE, FIRMWARE, COOLING, WATCH = severity.ACT
 COPY, DRAIN, KEEP, WAIT, REJOIN, SEARCH, REPAIR, NOTHING = (
     'copy',
     'drain',
-    'keep',
+    'do-not-remove',
     'wait',
     'rejoin',
     'search',
@@ -47,16 +47,16 @@ _ACTIONS: Mapping[str, Action] = {  # in order of urgency
     COPY: Action('copy the data, then replace it'),
     DRAIN: Action('let the cluster move its data, then replace it'),
     KEEP: Action('do not pull it'),
-    WAIT: Action('wait, then replace it'),
+    WAIT: Action('wait before you replace it'),
     REJOIN: Action('replace it, or add it to its array again'),
     SEARCH: Action('look for the drive'),
     REPAIR: Action('repair the check'),
     READ: Action('find out why it cannot be read'),
-    ORDER_COPY: Action('order a replacement, copy the data first'),
+    ORDER_COPY: Action('copy the data now, and order a replacement'),
     ORDER: Action('order a replacement'),
-    CABLE: Action('look at the cable'),
+    CABLE: Action('check the cable'),
     FIRMWARE: Action('update the firmware'),
-    COOLING: Action('look at the cooling'),
+    COOLING: Action('check the cooling'),
     WATCH: Action('look again in a month', again=30 * DAY),
     NOTHING: Action('nothing'),
 }
@@ -64,7 +64,7 @@ CODES = tuple(_ACTIONS)
 _SELF_TEST = Action('run an extended self-test', again=7 * DAY)
 # Code and kind -> the action, if its text depends on the kind.
 _OF_KIND: Mapping[tuple[str, str], Action] = {
-    (KEEP, FAILING): Action('copy the data, do not pull it'),
+    (KEEP, FAILING): Action('copy the data, and do not pull it'),
     (WATCH, 'health'): _SELF_TEST,
     (WATCH, severity.DATA): _SELF_TEST,
     (WATCH, 'errors'): _SELF_TEST,
@@ -86,6 +86,11 @@ def is_included(code: str, kind: str, first: str) -> bool:
     """
     is_idle = code == WATCH and (code, kind) not in _OF_KIND
     return code in (first, NOTHING) or is_idle or code in _INCLUDED.get(first, ())
+
+
+def needs_self_test(code: str, kind: str) -> bool:
+    """Return whether an action is to run an extended self-test. kind: as in action()."""
+    return _OF_KIND.get((code, kind)) is _SELF_TEST
 
 
 def needs_spare(code: str, state: State) -> bool:

@@ -16,14 +16,14 @@ def alert(case: Case) -> str:
     """
     told = case.todo
     because = f': {told.reason}: '
-    if is_about_reading(case.verdict, told.action):
+    if told.is_unread:
         because = f' {told.reason}; '
     what = told.to_do
     if case.verdict.code == DriveGone.code:  # the line of the drive has the whole step
-        what = actions.action(actions.SEARCH).words
+        what = 'check its slot, cable and controller'
     brief = told.step.brief if told.step and told.action in actions.REPLACING else ''
-    to_do = ', '.join(part for part in (what, brief) if part)
-    more = plural(told.more, 'more finding') if told.more else ''
+    to_do = f'{what}, because {brief}' if brief else what
+    more = f'{plural(told.more, "more finding")} on {case.verdict.device.name}' if told.more else ''
     parts = '; '.join(part for part in (to_do, also(told), more) if part)
     return f'{called(case)}{because}{parts}'
 
@@ -72,7 +72,11 @@ def _headlined(verdict: Verdict) -> list[Judgement]:
 
 def _with_limit(judgement: Judgement) -> str:
     _, limit = words_and_limit(judgement)
-    return f'{_words(judgement)} ({limit})' if limit else _words(judgement)
+    words = _words(judgement)
+    if not limit:
+        return words
+    # one pair of brackets: "grew by 23 in 24 h (2 to 25; warning above 4 in 7 d)"
+    return f'{words[:-1]}; {limit})' if words.endswith(')') else f'{words} ({limit})'
 
 
 def _words(judgement: Judgement) -> str:

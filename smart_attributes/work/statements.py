@@ -58,7 +58,7 @@ def problem(verdict: Verdict, limit: int = LONGEST_STATEMENT) -> str:
 
 
 def also(told: Item) -> str:
-    """Return the further actions of a drive: "also look at the cable", or ''."""
+    """Return the further actions of a drive: "also check the cable", or ''."""
     return '; '.join(f'also {each.to_do}' for each in told.also)
 
 

@@ -28,7 +28,7 @@ from ..redundancy.replacement import (
     risk_of,
 )
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..wording import duration
+from ..wording import duration, self_test
 from ..words import sentence
 from . import actions
 from .alerts import further_findings, headline, is_about_reading
@@ -141,6 +141,7 @@ def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
         step,
         tuple(Further(need.code, due.to_do) for need, due in zip(needs[1:], dues[1:])),
         more=further_findings(verdict),
+        is_unread=is_about_reading(verdict, own[0].code),
     )
 
 
@@ -186,6 +187,8 @@ def _due(use: Use, outlook: Outlook, need: Need, now: float) -> Due:
     )
     left = [each.earliest if is_early else each.left for each in outlook.forecasts.values()]
     known = due(need.code, left, now, need.kind, EARLIEST if is_early else MIDDLE)
+    if actions.needs_self_test(need.code, need.kind):
+        return known._replace(to_do=f'{known.to_do} ({self_test(use.verdict.device)})')
     if not need.step or need.code not in _WITH_STEP:
         return known
     copy = 'copy the data, then ' if actions.copies(need.code, need.kind) else ''

@@ -108,7 +108,7 @@ def expect(name: str) -> None:
     }
     expected = {
         'first_line': descriptions.undated(
-            done.stdout.splitlines()[0].replace(label, '{drive}', 1)
+            re.sub(rf'\b{label}\b', '{drive}', done.stdout.splitlines()[0])
         ),
         'perfdata': {
             metric: int(number) if number == int(number) else number

@@ -167,7 +167,10 @@ def _self_test(words: list[Any]) -> SelfTest:
 
 
 def undated(first_line: str) -> str:
-    """Return a first line without the date by which to order a replacement."""
+    """Return a first line without the date by which to order a replacement, and without the path in
+    the command of a self-test.
+    """
+    first_line = re.sub(r' \(smartctl -t long [^)]*\)', '', first_line)
     return re.sub(
         r'order a replacement (?:now|by [0-9-]+ \([a-z ]+\))', 'order a replacement', first_line
     )

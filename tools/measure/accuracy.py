@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from smart_attributes.check import judging
 from smart_attributes.devtools.reading_rules import ENDURANCE, ENDURANCE_STATISTIC, WORN
-from smart_attributes.devtools.sources import Evidence
 from smart_attributes.knowledge import formatting, readings, shipped_data
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import Thresholds
@@ -25,6 +24,9 @@ from smart_attributes.typed import Json
 
 from .collection import CollectedDrive, read
 
+# counts by family; "compared" is the number of worn drives, "agree" how many of these confirm the
+# entry
+Evidence = Mapping[str, Mapping[str, int]]
 POINTS, SHARE = 2, 0.06  # agreement: within 2 points, or 6 % of the statistic
 FIFTHS = 5
 # a document with measurements, which is not a vendor's statement

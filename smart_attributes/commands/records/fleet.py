@@ -11,18 +11,14 @@ class FleetOptions(NamedTuple):
     """The sources of the drives of a fleet, and the output."""
 
     files: tuple[str, ...]
-    icinga: tuple[str, ...]  # https://HOST:5665
+    icinga: str  # https://HOST:5665
     api_user: str
     password_file: str
     certificate: str
     key: str
     authority: str
-    # host names in their certificates, in the same order; empty: from the URLs
-    icinga_name: tuple[str, ...]
+    icinga_name: str  # host name in its certificate; '': from the URL
     filter: str
-    hosts: str | None  # filter of the hosts that should have the check; '' for all
-    plan: str
-    drives: tuple[str, ...]  # names of the drives to list; empty: all
     limit: int  # drives in the table; 0: all
     as_json: bool
     html: str
@@ -35,7 +31,7 @@ COMMAND = Command(
     epilog="""\
 example:
   check_smart_attributes fleet --icinga https://master.example.org:5665 --user fleet --password-file /etc/fleet.password \\
-    --ca /var/lib/icinga2/certs/ca.crt --html /var/www/html/drives.html --plan order.csv
+    --ca /var/lib/icinga2/certs/ca.crt --html /var/www/html/drives.html
   check_smart_attributes fleet /srv/collected/
 
 Nothing runs on the hosts: fleet reads the latest results of their checks. See doc/how-to/fleet.md.
@@ -46,7 +42,7 @@ exit status: 0 every source was read and at least one drive was found, 3 otherwi
         positional(
             'files',
             'FOLDER|FILE',
-            'read files from triage --json, or smartctl output in directories named after hosts',
+            'read files from triage --json',
         ),
     ),
     values=FleetOptions,

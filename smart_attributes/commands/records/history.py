@@ -11,24 +11,19 @@ class HistoryOptions(NamedTuple):
     """The actions of the `history` command."""
 
     as_json: bool
-    imports: bool
     forget: tuple[str, ...]
     graph: str  # metric, '' for the table
 
 
 COMMAND = Command(
     name='history',
-    summary='Show the history of drives, import it from smartd, or remove a drive from it.',
+    summary='Show the history of drives, or remove a drive from it.',
     usage='[-d ADDRESS | NAME ...] [METRIC ...] [options]',
     epilog="""\
 example:
   check_smart_attributes history sda reallocated
   check_smart_attributes history --graph temperature
-  check_smart_attributes history --import
   check_smart_attributes history --forget EXAMPLE0001
-
---import reads the last 400 days of smartd's attribute logs in /var/lib/smartmontools, so that increases and dates are
-available from the first day.
 
 exit status: 0 done, 3 nothing was done""",
     groups=groups.NAMED,
@@ -41,7 +36,6 @@ exit status: 0 done, 3 nothing was done""",
         ),
         single('--graph', 'METRIC', 'draw this metric over time, one graph for each drive'),
         flag('--json', 'print all points as JSON', dest='as_json'),
-        flag('--import', "import smartd's logs for the selected drives", dest='imports'),
         repeated('--forget', 'SERIAL', 'remove a retired drive; may be repeated'),
     ),
     values=HistoryOptions,

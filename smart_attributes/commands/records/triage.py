@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ...command_line import option_groups as groups
-from ...command_line import values
 from ...command_line.options import Command, flag, option, single
 from ...typed import NamedTuple
 
@@ -13,7 +12,6 @@ class TriageOptions(NamedTuple):
 
     as_json: bool
     html: str | None  # file of the page; None: no page
-    since: int  # seconds to look back; 0: not at all
     asked: tuple[str, ...] = ()  # programs to run, from redundancy.dependence.PROGRAMS
 
 
@@ -24,7 +22,6 @@ COMMAND = Command(
     epilog="""\
 example:
   check_smart_attributes triage --scan
-  check_smart_attributes triage --since 30d
   check_smart_attributes triage --report tickets/ --json""",
     groups=(*groups.JUDGED, groups.NAMES),
     options=(
@@ -52,14 +49,6 @@ example:
             'of LVM RAID',
         ),
         groups.CONTROLLERS,
-        single(
-            '--since',
-            'TIME',
-            'also list increases, counter resets, and drives added, removed or moved in this '
-            'period, such as 24h or 30d',
-            type=values.duration,
-            default=0,
-        ),
     ),
     values=TriageOptions,
     history='reads',

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from itertools import takewhile
 
 from ..model import Answer, HowRead
+from ..reading import smartctl_calls
+from ..reading.processes import Runner
 from ..typed import NamedTuple
-from . import smartctl_calls
-from .processes import Runner
 
 Command = tuple[str, ...]
 

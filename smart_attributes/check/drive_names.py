@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 
 from ..errors import UsageError
 from ..model import Device, Identity
+from ..reading.addresses import FOLDER, quoted, slug
 from ..typed import Any, NamedTuple
 from ..wording import listed
 from ..words import clean
-from .addresses import FOLDER, quoted, slug
 
 # prefixes in outputs, udev, controllers and other tools
 _WWN = ('', '0x', 'naa.', 'eui.', 'wwn-0x')

@@ -16,8 +16,8 @@ from .. import files
 from ..constants import LARGEST_SMALL_FILE, SMARTCTL
 from ..output.doctor_findings import Finding, found
 from ..reading import processes, smartctl_calls
-from ..reading.sudo_listing import SudoersEntry, denial, entries_of, widest_command
 from ..reading.system import names_in
+from .listing import SudoersEntry, denial, entries_of, widest_command
 
 SUDOERS, FOLDER = '/etc/sudoers', '/etc/sudoers.d'
 PATIENCE = 10.0  # seconds to wait for visudo and sudo, run by root

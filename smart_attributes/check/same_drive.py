@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..errors import DriveAsleep
 from ..model import ONE, SEPARATE, Alias, Identity, Read, Report, SelfTest
+from ..reading.content import COMMAND_FAILED, FAILED
+from ..reading.device_types import is_raid
+from ..reading.identity import NONE, STRONG, WEAK, agreement, identifiers
 from ..typed import NamedTuple, T
 from . import drive_facts
-from .content import COMMAND_FAILED, FAILED
-from .device_types import is_raid
-from .identity import NONE, STRONG, WEAK, agreement, identifiers
 
 _OF_LOGS = 0xF0  # bits of smartctl's exit status for findings in attributes and logs
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
-from .device_types import controller
+from ..reading.device_types import controller
 
 AT_LEAST = 3  # this many consecutive slots are written as a range
 _SLOT = re.compile(r'(.*[,/])([0-9]+)(@.*)')

@@ -1,0 +1,116 @@
+"""The disks of this machine as Linux describes them in /sys, and which of them an address reaches."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+
+from ..model import Device
+from ..reading import system
+from ..reading.device_types import CONTROLLERS, UNREAD, controller
+from ..reading.failure_reasons import not_a_drive, virtual_disk
+from ..reading.system import System, disks_of, names_in, text_of
+from ..typed import NamedTuple
+
+# All other names belong to partitions, volumes, optical drives, virtual disks, memory cards or
+# memory.
+_DISKS = '[hs]d[a-z]{1,8}|nvme[0-9]{1,9}n[0-9]{1,9}'
+_RAID_DRIVERS = frozenset(
+    (*UNREAD, *(driver for kind in CONTROLLERS.values() for driver in kind.drivers))
+)
+
+
+class Disk(NamedTuple):
+    """A disk as the kernel knows it, with texts as the drive or the controller reports them."""
+
+    name: str  # "sda", "nvme0n1"
+    drive: str  # the same for all namespaces and paths of one drive
+    bus: str  # "ATA", "SCSI", "NVMe" or "USB"
+    model: str = ''  # ATA: its first 16 characters
+    host: int | None = None  # SCSI host
+    driver: str = ''  # driver of this host: "ahci"
+    timeout: int | None = None  # seconds that the kernel waits for a command
+    is_drive: bool = True  # not a volume, virtual disk, network disk or removable medium
+
+    @property
+    def is_behind_raid(self) -> bool:
+        """Return whether the disk is a drive or a volume behind a RAID controller."""
+        return self.driver in _RAID_DRIVERS
+
+
+def disks(root: str) -> list[Disk]:
+    """Return the disks of this machine. root: the directory to use as /.
+
+    Unreadable entries count as absent.
+    """
+    sys, present = os.path.join(root, 'sys'), []
+    for name in names_in(f'{sys}/block'):
+        folder = f'{sys}/block/{name}'
+        device = os.path.realpath(f'{folder}/device')
+        if re.fullmatch(_DISKS, name) and os.path.isdir(device):
+            made = _nvme(name, device) if name.startswith('nvme') else _scsi(name, device, sys)
+            is_gone = text_of(f'{folder}/removable') == '1' or text_of(f'{folder}/size') == '0'
+            present.append(made._replace(is_drive=made.is_drive and not is_gone))
+    return present
+
+
+def _nvme(name: str, device: str) -> Disk:
+    model, is_remote = (
+        text_of(f'{device}/model'),
+        text_of(f'{device}/transport') not in ('', 'pcie'),
+    )
+    return Disk(
+        name,
+        name.rpartition('n')[0],
+        'NVMe',
+        model,
+        is_drive=not (is_remote or virtual_disk(model)),
+    )
+
+
+def _scsi(name: str, device: str, sys: str) -> Disk:
+    # host:channel:target:unit
+    unit = re.fullmatch('([0-9]{1,9}):[0-9]+:[0-9]+:[0-9]+', os.path.basename(device))
+    vendor, model, wwid = (text_of(f'{device}/{file}') for file in ('vendor', 'model', 'wwid'))
+    full = model if vendor == 'ATA' else f'{vendor} {model}'.strip()
+    bus = 'ATA' if vendor == 'ATA' else 'SCSI'
+    if re.search('/usb[0-9]+/', device):
+        bus = 'USB'
+    driver = text_of(f'{sys}/class/scsi_host/host{unit[1]}/proc_name') if unit else ''
+    timeout = text_of(f'{device}/timeout')
+    is_unique = bus != 'USB' and re.fullmatch('naa.5[0-9a-f]{15}', wwid)  # USB bridges invent names
+    disk = Disk(
+        name,
+        wwid if is_unique else name,
+        bus,
+        full,
+        int(unit[1]) if unit else None,
+        driver,
+        int(timeout) if re.fullmatch('[0-9]{1,9}', timeout) else None,
+    )
+    transport = 'iscsi' if driver.startswith('iscsi') else ''
+    is_foreign = virtual_disk(full) or not_a_drive(full, '', transport, wwid.rpartition('.')[2])
+    return disk._replace(is_drive=disk.is_behind_raid or not is_foreign)
+
+
+def reached(device: Device, disks: Sequence[Disk]) -> Sequence[str]:
+    """Return the names of the disks at an address; for a RAID controller, the names of all its
+    disks.
+    """
+    root, kind = system.ROOT, controller(device.type)
+    if kind:
+        # None for a node that only the driver creates, such as /dev/twa0
+        host = system.host_of(device)
+        behind = [disk for disk in disks if disk.driver in kind.drivers] if kind.drivers else disks
+        return [disk.name for disk in behind if host in (None, disk.host)]
+    name = os.path.basename(os.path.realpath(os.path.join(root, device.path.lstrip('/'))))
+    return disks_of(Device(f'/dev/{_partitioned(name, root)}'), System(os.path.join(root, 'sys')))
+
+
+def _partitioned(name: str, root: str) -> str:
+    """Return the disk of a partition, such as "sda" for "sda1"; return any other name unchanged."""
+    place = os.path.realpath(os.path.join(root, 'sys/class/block', name))
+    return (
+        os.path.basename(os.path.dirname(place)) if os.path.exists(f'{place}/partition') else name
+    )
