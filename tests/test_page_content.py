@@ -700,10 +700,14 @@ def test_a_drive_without_two_points_in_time_is_in_no_chart():
             [worn('a', 9, left=9 * YEAR), worn('b', 8, left=8 * YEAR, latest=11 * YEAR)],
             'Worn out next: b, 2035-01 or later.',
         ),
+        (
+            [worn('a', 90, left=-DAY, earliest=-YEAR, latest=-1)],
+            'Worn out next: a, before 2027-01-15.',
+        ),
         ([worn('a', 90, left=-DAY, earliest=-YEAR, latest=DAY)], 'Worn out next: a, 2027-01.'),
         ([worn('a', 1, left=10 * YEAR)], ''),
     ],
-    ids=['unknown', 'used-up', 'many', 'next', 'far', 'past', 'too-far'],
+    ids=['unknown', 'used-up', 'many', 'next', 'far', 'past', 'half-past', 'too-far'],
 )
 def test_the_page_says_once_which_drives_are_worn_out(drives, said):
     """A drive that comes next is never said to be the first one, if another one is used up."""

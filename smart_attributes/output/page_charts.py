@@ -236,8 +236,12 @@ def wear(drives: Sequence[Json], now: float) -> str:
 
 
 def _when(forecast: Json, now: float) -> str:
-    """Return the months of a forecast that begins today at the earliest: "2026-12 to 2027-10"."""
+    """Return the months of a forecast from today on: "2026-12 to 2027-10". That of an old report may
+    have passed.
+    """
     left = forecast['left']
+    if forecast.get('latest', left) <= 0:
+        return f'before {day(now)}'
     first, last = (
         day(now + max(forecast.get(key, left), 0), '%Y-%m') for key in ('earliest', 'latest')
     )
