@@ -188,6 +188,22 @@ def test_a_first_line_that_is_too_long_is_cut_in_all_its_parts():
     assert lines[0].endswith('; 1 drive: 1 ok')
 
 
+def test_a_long_name_gives_way_to_the_serial_number_and_further_findings_are_counted():
+    """Parts are chosen; none is cut."""
+    ten = [(f'metric_{number}', 90, '%') for number in range(10)]
+    worst = drive('x' * 200, *ten, state=CRITICAL)
+    others = [drive(f'sd{number}', state=OK) for number in range(23)]
+
+    line = plugin.first_line(cases([worst, *others]), '', '')
+    hidden = plugin.first_line(cases([worst], hide_serial=True), '', '')
+
+    assert line == (
+        'serial SERIAL1: metric_0 90 % (critical above 85): order a replacement; 9 more findings on '
+        'serial SERIAL1; 24 drives: 1 critical, 23 ok'
+    )
+    assert hidden.startswith('x' * 200) and '...' not in hidden
+
+
 @pytest.mark.parametrize(
     ('verdicts', 'extra', 'most', 'line'),
     [

@@ -95,13 +95,13 @@ def test_one_drive_tells_wear_forecast_age_and_what_was_written(columns):
     [
         (80, []),
         (64, ['written', 'spare']),
-        (40, ['written', 'spare', 'age', 'temp', 'until']),
+        (40, ['written', 'spare', 'age', 'temp', 'worn', 'out']),
     ],
 )
 def test_columns_for_which_there_is_no_room_are_left_out_the_least_telling_first(columns, left_out):
     """A finding tells them where they are bad; wear and date stay longest."""
     heading, *lines = shown(columns, '--report', drive_path('intel-worn'))
-    columns_of_all = ['state', 'drive', 'used', 'until', 'spare', 'temp', 'age', 'written']
+    columns_of_all = ['state', 'drive', 'used', 'worn', 'out', 'spare', 'temp', 'age', 'written']
 
     assert heading.split() == [name for name in columns_of_all if name not in left_out]
     assert 'EXAMPLE0003: endurance_used 86 %, warning above 85' in ' '.join(' '.join(lines).split())

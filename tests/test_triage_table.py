@@ -48,44 +48,44 @@ GOOD = DriveRow(
 )
 PIPE = (
     """\
-state     host  drive  bay     model         serial    used   until    spare  temp    age  written  what
-CRITICAL  db1   sdb    slot 7  ACME X1 LONG  SERIAL22  155 %  used up    9 %  61 C  2.5 y  200 TB   """
+state     host  drive  bay     model         serial    used   worn out  spare  temp    age  written  what
+CRITICAL  db1   sdb    slot 7  ACME X1 LONG  SERIAL22  155 %  used up     9 %  61 C  2.5 y  200 TB   """
     """replace now; it-fails
-OK        db2   sda            ACME X1       SERIAL1     3 %  2030-01         31 C
+OK        db2   sda            ACME X1       SERIAL1     3 %  2030-01          31 C
 """
 )
 WIDE = (
     """\
-state     host  drive  bay     model         serial    used            until    spare  temp    age  written  what
-CRITICAL  db1   sdb    slot 7  ACME X1 LONG  SERIAL22  ████████ 155 %  used up    9 %  61 C  2.5 y  200 TB   """
+state     host  drive  bay     model         serial    used            worn out  spare  temp    age  written  what
+CRITICAL  db1   sdb    slot 7  ACME X1 LONG  SERIAL22  ████████ 155 %  used up     9 %  61 C  2.5 y  200 TB   """
     """replace now; it-fails
-OK        db2   sda            ACME X1       SERIAL1   █░░░░░░░   3 %  2030-01         31 C
+OK        db2   sda            ACME X1       SERIAL1   █░░░░░░░   3 %  2030-01          31 C
 """
 )
 NARROW = """\
-state     host  drive  bay     used            until    spare  temp    age
-CRITICAL  db1   sdb    slot 7  ████████ 155 %  used up    9 %  61 C  2.5 y
+state     host  drive  bay     used            worn out  spare  temp    age
+CRITICAL  db1   sdb    slot 7  ████████ 155 %  used up     9 %  61 C  2.5 y
           ACME X1 LONG, SERIAL22: replace now; it-fails
-OK        db2   sda            █░░░░░░░   3 %  2030-01         31 C
+OK        db2   sda            █░░░░░░░   3 %  2030-01          31 C
 """
 NARROW_PIPE = """\
-state     host  drive  bay     used   until    temp    age
-CRITICAL  db1   sdb    slot 7  155 %  used up  61 C  2.5 y
+state     host  drive  bay     used   worn out  temp    age
+CRITICAL  db1   sdb    slot 7  155 %  used up   61 C  2.5 y
           ACME X1 LONG, SERIAL22: replace now; it-fails
-OK        db2   sda              3 %  2030-01  31 C
+OK        db2   sda              3 %  2030-01   31 C
 """
 OTHER = GOOD._replace(
     host='db12', until='~2031', spare='100 %', temp='9 C', age='10.5 y', written='3 GB'
 )
 ALIGNED = """\
-state     host  drive  bay     used            until    spare  temp     age
-CRITICAL  db1   sdb    slot 7  ████████ 155 %  used up    9 %  61 C   2.5 y
+state     host  drive  bay     used            worn out  spare  temp     age
+CRITICAL  db1   sdb    slot 7  ████████ 155 %  used up     9 %  61 C   2.5 y
           ACME X1 LONG, SERIAL22: replace now; it-fails
-OK        db12  sda            █░░░░░░░   3 %  ~2031    100 %   9 C  10.5 y
+OK        db12  sda            █░░░░░░░   3 %  ~2031     100 %   9 C  10.5 y
 """
 ONE = (
-    'state  drive  model    serial   used  until    temp  what\nOK     sda    ACME X1  '
-    'SERIAL1  3 %   2030-01  31 C\n'
+    'state  drive  model    serial   used  worn out  temp  what\nOK     sda    ACME X1  '
+    'SERIAL1  3 %   2030-01   31 C\n'
 )
 
 

@@ -38,6 +38,7 @@ BARS = {
 COLOURS = {**BARS, State.CRITICAL: f'bold {BARS[State.CRITICAL]}'}
 NAMES = ('host', 'drive', 'bay', 'model', 'serial')
 NUMBERS = ('used', 'until', 'spare', 'temp', 'age', 'written')
+TITLES = {'until': 'worn out'}  # of columns that are not called as their field
 RIGHT = ('spare', 'temp', 'age')
 SPARED = (
     'written',
@@ -145,7 +146,9 @@ def _lines(
     table = Table(box=None, pad_edge=False, header_style='bold')
     titles = [name for name in kept if name != 'what']
     for title in ('state', *titles):
-        table.add_column(title, no_wrap=True, justify='right' if title in RIGHT else 'left')
+        table.add_column(
+            TITLES.get(title, title), no_wrap=True, justify='right' if title in RIGHT else 'left'
+        )
     if 'what' in kept:
         table.add_column('what', overflow='fold')
     for row in shown:
@@ -195,7 +198,7 @@ def _width(shown: Sequence[DriveRow], kept: Sequence[str], widest: Mapping[str, 
 
 def _columns_width(names: Sequence[str], widest: Mapping[str, int]) -> int:
     """Return the width of the state and these columns."""
-    cells = sum(GAP + max(widest[name], len(name)) for name in names)
+    cells = sum(GAP + max(widest[name], len(TITLES.get(name, name))) for name in names)
     return len(State.CRITICAL.name) + cells + (widest['bar'] if 'used' in names else 0)
 
 

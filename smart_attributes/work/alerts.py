@@ -23,19 +23,16 @@ def alert(case: Case) -> str:
         what = 'check its slot, cable and controller'
     brief = told.step.brief if told.step and told.action in actions.REPLACING else ''
     to_do = f'{what}, because {brief}' if brief else what
-    more = f'{plural(told.more, "more finding")} on {case.verdict.device.name}' if told.more else ''
+    more = f'{plural(told.more, "more finding")} on {_short_name(case)}' if told.more else ''
     parts = '; '.join(part for part in (to_do, also(told), more) if part)
-    return f'{called(case)}{because}{parts}'
+    bay = f' ({case.place.bay})' if case.place.bay else ''
+    return f'{_short_name(case)}{bay}{because}{parts}'
 
 
-def called(case: Case) -> str:
-    """Return the name of a drive, and its slot if that is known; the serial number instead of a long
-    name.
-    """
+def _short_name(case: Case) -> str:
+    """Return the name of a drive, or the serial number instead of a long name."""
     name, serial = case.verdict.device.name, case.shown.serial
-    if len(name) > LONGEST_NAME_IN_LINE and serial:
-        name = f'serial {serial}'
-    return f'{name} ({case.place.bay})' if case.place.bay else name
+    return f'serial {serial}' if len(name) > LONGEST_NAME_IN_LINE and serial else name
 
 
 def headline(verdict: Verdict) -> str:
