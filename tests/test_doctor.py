@@ -32,11 +32,11 @@ from smart_attributes.doctor import drives, history_state, start, sudo_rule
 from smart_attributes.doctor.held_drives import held
 from smart_attributes.model import Answer, HowRead
 from smart_attributes.output.doctor_findings import Paste
-from smart_attributes.reading import sudoers
 from smart_attributes.reading.drive_locks import Earlier, Waiting
 from smart_attributes.reading.processes import Runner
 from smart_attributes.state_directory import Unusable
 from smart_attributes.sudo import reports as sudo_reports
+from smart_attributes.sudo import rule as sudo_rules
 from smart_attributes.sudo.listing import SudoersEntry, denial, entries_of
 
 pytestmark = pytest.mark.xdist_group('sudo')
@@ -1089,7 +1089,7 @@ def test_what_sudo_lists_is_understood():
 
 
 def asked(**change: Any) -> sudo_rule.SudoAnswers:
-    wanted = sudoers.general(sudoers.RuleRequest('nagios'), HowRead())
+    wanted = sudo_rules.general(sudo_rules.RuleRequest('nagios'), HowRead())
     commands = tuple(f'/usr/sbin/smartctl ^{each}$' for each in wanted.expressions)
     entry = SudoersEntry(commands, wanted.timeout)
     calls = [('--json=c', '--scan'), ('--json=c', '/dev/sda')]

@@ -65,7 +65,8 @@ MAY_IMPORT = {
     'sudo': 'reading output',
     'doctor': 'access installers daemons sudo command_line check reading knowledge history output '
     'devtools redundancy work',
-    'commands': 'command_line check reading knowledge history output fleet doctor devtools redundancy v1_6 work',
+    'commands': 'command_line check reading knowledge history output fleet doctor devtools redundancy '
+    'sudo v1_6 work',
     'main': 'reading commands command_line',
 }
 # What tools/measure may import of the package beside the base.

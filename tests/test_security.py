@@ -22,6 +22,7 @@ from conftest import ROOT
 
 from smart_attributes.reading import smartctl_calls, sudoers
 from smart_attributes.reading.drive_locks import Waiting
+from smart_attributes.sudo import rule as sudo_rules
 
 # The package is parsed once, in one worker.
 pytestmark = pytest.mark.xdist_group('layout')
@@ -121,8 +122,8 @@ def test_the_installed_programs_import_nothing_of_their_callers():
 
 def test_each_expression_of_the_rule_stands_for_all_arguments():
     """Without its ends, sudo would admit what stands before or behind it as well."""
-    listed = sudoers.render(
-        sudoers.SudoRule('nagios', '/usr/sbin/smartctl', 65, tuple(sudoers.all_expressions()))
+    listed = sudo_rules.render(
+        sudo_rules.SudoRule('nagios', '/usr/sbin/smartctl', 65, tuple(sudoers.all_expressions()))
     )
     admitted = re.findall(r'^ +(/usr/sbin/smartctl .*?)(?:, \\)?$', listed, re.MULTILINE)
 

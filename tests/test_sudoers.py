@@ -25,6 +25,7 @@ from smart_attributes import main
 from smart_attributes.errors import UsageError
 from smart_attributes.model import Answer
 from smart_attributes.reading import addresses, device_types, smartctl_calls, sudoers
+from smart_attributes.sudo import rule as sudo_rules
 
 pytestmark = pytest.mark.xdist_group('sudo')
 
@@ -302,7 +303,7 @@ def test_sudo_takes_expressions_of_this_length():
 )
 def test_only_a_new_sudo_gets_expressions(said, known):
     """Others would take them for words, or refuse the whole file."""
-    assert sudoers.knows_expressions(said) is known
+    assert sudo_rules.knows_expressions(said) is known
 
 
 # --- the command ----------------------------------------------------------------------------------

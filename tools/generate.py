@@ -21,9 +21,9 @@ def sudoers_rule() -> str:
     """Return the file for /etc/sudoers.d, as the command prints it where sudo is a new one."""
     from smart_attributes.command_line.options import USER
     from smart_attributes.model import HowRead
-    from smart_attributes.reading import sudoers
+    from smart_attributes.sudo import rule as sudo_rules
 
-    return sudoers.document(sudoers.general(sudoers.RuleRequest(USER), HowRead())) + '\n'
+    return sudo_rules.document(sudo_rules.general(sudo_rules.RuleRequest(USER), HowRead())) + '\n'
 
 
 FILES: dict[str, Callable[[], str]] = {

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from ..check import reads
 from ..check.settings import of_reads
 from ..command_line.options import OK, Options
-from ..reading import sudoers
 from ..reading.machine import DeviceList, Plan
 from ..reading.processes import Runner
+from ..sudo import rule as sudo_rules
 from ..words import visible
 from .records.sudoers import SudoersOptions
 
@@ -26,8 +26,8 @@ def run(options: Options, runner: Runner) -> int:
             f'this user',
             file=sys.stderr,
         )  # a comment, in case a shell redirects stderr into the file, too
-    asked = sudoers.RuleRequest(own.user, own.literal, own.types, bool(options.which.devices))
-    print(sudoers.text(asked, options.how_read, runner, lambda: _drives(options, runner)))
+    asked = sudo_rules.RuleRequest(own.user, own.literal, own.types, bool(options.which.devices))
+    print(sudo_rules.text(asked, options.how_read, runner, lambda: _drives(options, runner)))
     return OK
 
 

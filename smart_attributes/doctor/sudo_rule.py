@@ -17,6 +17,7 @@ from ..output.doctor_findings import Finding, found
 from ..reading import smartctl_calls, sudoers
 from ..reading.device_types import BY_NAME, base
 from ..sudo import reports
+from ..sudo import rule as sudo_rules
 from ..sudo.listing import Sudo, SudoersEntry
 from .start import AS_HIM
 
@@ -31,7 +32,7 @@ class SudoAnswers(NamedTuple):
     """What sudo allows the monitoring user, and what checks need."""
 
     user: str
-    rule: sudoers.SudoRule  # the rule that this program would write
+    rule: sudo_rules.SudoRule  # the rule that this program would write
     install: str  # command that prints and installs the rule
     needed: Sequence[Arguments] = ()  # calls of the checks of this machine
     refused: Sequence[Arguments] = ()
@@ -94,7 +95,7 @@ def examine_rule(
     used = {base(device).partition(',')[0] for device in devices}
     vendors = [name for name, kind in BY_NAME.items() if kind.is_vendors]
     types = tuple(name for name in vendors if name in used or name in there)
-    rule = sudoers.general(sudoers.RuleRequest(user, types=types), how)
+    rule = sudo_rules.general(sudo_rules.RuleRequest(user, types=types), how)
     odd: list[str] = []  # paths that the general rule does not cover
     for device in devices:
         line = smartctl_calls.read_arguments(device.path, device.type)
@@ -108,7 +109,7 @@ def examine_rule(
         refused=refused,
         entries=entries,
         admits_more=not sudo.refuses([TOO_MUCH]),
-        knows_expressions=sudoers.knows_expressions(sudo.version()),
+        knows_expressions=sudo_rules.knows_expressions(sudo.version()),
         is_person=not options.own.user and is_person(os.geteuid()),
         message=message,
         late=sudo.late,
