@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import picture
 from described import ROOT
@@ -21,6 +22,7 @@ PAGE = ROOT / 'doc' / 'page.png'
 FLEET = ROOT / 'doc' / 'fleet.png'
 HOSTS = 40
 SIZE = 1440, 1040  # CSS pixels
+WEEK = 7 * 86400
 
 
 def drawn(html: Path, path: Path) -> None:
@@ -70,13 +72,34 @@ def fleet(path: Path = FLEET) -> None:
 
 
 def page(path: Path = PAGE) -> None:
-    """Draw the page of the sample drives."""
+    """Draw the page of the sample drives, with the history of a year."""
     from smart_attributes.output import page as faces_page
 
+    document, now = json.loads(_document()), time.time()
+    for number, drive in enumerate(document['drives']):
+        drive['past'] = _year(drive, number, now)
     with tempfile.TemporaryDirectory() as folder:
         html = Path(folder) / 'drives.html'
-        html.write_text(faces_page.page(json.loads(_document()), 'Drives of db1', time.time()))
+        html.write_text(faces_page.page(document, 'Drives of db1', now))
         drawn(html, path)
+
+
+def _year(drive: dict[str, Any], number: int, now: float) -> dict[str, list[list[float]]]:
+    """Return a made-up past of a drive: wear that rose evenly, and the temperature of each week."""
+    values = {each['metric']: each['value'] for each in drive['readings'] if each['judged']}
+    age, past = values.get('power_on_time') or 1, {}
+    weeks = [now - week * WEEK for week in reversed(range(52))]
+    if values.get('endurance_used') is not None:
+        used = values['endurance_used']
+        past['endurance_used'] = [
+            [when, max(round(used - (now - when) * used / age), 0)] for when in weeks
+        ]
+    if values.get('temperature') is not None:
+        past['temperature'] = [
+            [when, values['temperature'] + (number + week) % 3 - 1]
+            for week, when in enumerate(weeks)
+        ]
+    return past
 
 
 def _document() -> bytes:
