@@ -197,12 +197,10 @@ def disagreements(outputs: Outputs) -> list[Fault]:
             'state of triage': rows.get(name) == drive['state'],
             'state of metrics': not outputs.metrics
             or f'smart_drive_state{{device="{name}"}} {number}' in outputs.metrics,
-            'action of check': not is_alert
-            or f'[{drive["action"]}] {to_do}' in text
-            or drive['action'] in ('investigate', 'search'),
+            'action of check': not is_alert or f'[{drive["action"]}] {to_do}' in text,
             'action of triage': drive['action'] == 'nothing'
             or re.search(
-                rf'^  (?:.*, )?{re.escape(name)}(?: \(.*\))?(?:, .*?)?: {re.escape(to_do)}',
+                rf'^  (?:.*, )?{re.escape(name)}(?: \(.*\))?(?:, .*?)?(?:: | .*; ){re.escape(to_do)}',
                 outputs.triage.text,
                 re.MULTILINE,
             ),

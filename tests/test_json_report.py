@@ -530,7 +530,7 @@ NOT_ASKED = (
 )
 IDENTITY = (
     'contains no SMART data: only the identity of the drive; '
-    'call smartctl with -x; a USB bridge or a RAID controller may need -d TYPE, too'
+    'call smartctl with -x, and with -d TYPE behind USB or RAID'
 )
 NO_SMART = (
     'has no SMART: device lacks SMART capability; give a RAID or USB device a type (TYPE@PATH)'

@@ -199,7 +199,7 @@ def test_a_long_name_gives_way_to_the_serial_number_and_further_findings_are_cou
 
     assert line == (
         'serial SERIAL1: metric_0 90 % (critical above 85): order a replacement; 9 more findings on '
-        'serial SERIAL1; 24 drives: 1 critical, 23 ok'
+        'it; 24 drives: 1 critical, 23 ok'
     )
     assert hidden.startswith('x' * 200) and '...' not in hidden
 

@@ -668,7 +668,7 @@ NO_DRIVE = (
 )
 IDENTITY = (
     'contains no SMART data: only the identity of the drive; '
-    'call smartctl with -x; a USB bridge or a RAID controller may need -d TYPE, too'
+    'call smartctl with -x, and with -d TYPE behind USB or RAID'
 )
 EMPTY = (
     'contains no SMART data: it is empty, because smartctl printed nothing; '

@@ -174,7 +174,7 @@ def without_data(
         return _without('it describes no drive', CALL)
     if exit_status & 6:
         return _failed(exit_status, is_identified, device_type)
-    step = 'call smartctl with -x; a USB bridge or a RAID controller may need -d TYPE, too'
+    step = 'call smartctl with -x, and with -d TYPE behind USB or RAID'
     return _without('only the identity of the drive', step)
 
 

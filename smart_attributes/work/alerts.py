@@ -23,7 +23,7 @@ def alert(case: Case) -> str:
         what = 'check its slot, cable and controller'
     brief = told.step.brief if told.step and told.action in actions.REPLACING else ''
     to_do = f'{what}, because {brief}' if brief else what
-    more = f'{plural(told.more, "more finding")} on {_short_name(case)}' if told.more else ''
+    more = f'{plural(told.more, "more finding")} on it' if told.more else ''
     parts = '; '.join(part for part in (to_do, also(told), more) if part)
     bay = f' ({case.place.bay})' if case.place.bay else ''
     return f'{_short_name(case)}{bay}{because}{parts}'

@@ -187,8 +187,9 @@ def _due(use: Use, outlook: Outlook, need: Need, now: float) -> Due:
     )
     left = [each.earliest if is_early else each.left for each in outlook.forecasts.values()]
     known = due(need.code, left, now, need.kind, EARLIEST if is_early else MIDDLE)
-    if actions.needs_self_test(need.code, need.kind):
-        return known._replace(to_do=f'{known.to_do} ({self_test(use.verdict.device)})')
+    device = use.verdict.device
+    if actions.needs_self_test(need.code, need.kind) and not device.is_recorded:
+        return known._replace(to_do=f'{known.to_do} ({self_test(device)})')
     if not need.step or need.code not in _WITH_STEP:
         return known
     copy = 'copy the data, then ' if actions.copies(need.code, need.kind) else ''
