@@ -117,7 +117,7 @@ def stand_in(chroot: Chroot) -> None:
         # ok-healthy
         (['-d', '/dev/sda'], 0, 'SMART OK'),
         # warning-worn
-        (['-d', '/dev/sdb'], 1, 'sdb endurance_used 86 % (warning above 85)'),
+        (['-d', '/dev/sdb'], 1, 'sdb: rated write endurance used 86 % (warning above 85)'),
         # critical-failing
         (['-d', '/dev/sdc'], 2, 'SMART CRITICAL - sdc'),
         # unknown-absent
@@ -363,7 +363,7 @@ def test_the_daemons_of_this_debian_find_what_the_package_brings(machine):
     assert 'Total Errors:   0' in nagios and 'smart_attributes_drives' in machine.reads(COMMANDS)
     assert 'not defined' in before.stdout
     assert asked.returncode == 1, asked.stdout
-    assert asked.stdout.startswith('SMART WARNING - sdb endurance_used 86 %')
+    assert asked.stdout.startswith('SMART WARNING - sdb: rated write endurance used 86 %')
 
 
 def test_an_agent_may_get_the_command_from_its_masters_as_well(machine):
@@ -669,7 +669,9 @@ def test_an_upgrade_of_an_agent_says_how_nrpe_gets_its_command_back(machine):
 
     assert f'{NRPE} is removed' in said
     assert 'not defined' in before.stdout
-    assert machine.asks_nrpe().stdout.startswith('SMART WARNING - sdb endurance_used 86 %')
+    assert machine.asks_nrpe().stdout.startswith(
+        'SMART WARNING - sdb: rated write endurance used 86 %'
+    )
 
 
 def test_an_upgrade_keeps_a_database_that_was_changed_and_says_so(before_upgrade):

@@ -45,9 +45,11 @@ class Situation(NamedTuple):
 
 SITUATIONS = {
     '24-drives': Situation(DRIVES, 0, '24 drives: 24 ok'),
-    'failed': Situation(ONE_FAILED, 2, 'sdc smart_status: FAILED'),
-    'vanished': Situation(WITHOUT_ONE, 1, 'sdc [drive-gone]', before=DRIVES),
-    'vanished-after-it-failed': Situation(WITHOUT_ONE, 2, 'sdc [drive-gone]', before=ONE_FAILED),
+    'failed': Situation(ONE_FAILED, 2, 'sdc: health status FAILED'),
+    'vanished': Situation(WITHOUT_ONE, 1, 'sdc has been missing', before=DRIVES),
+    'vanished-after-it-failed': Situation(
+        WITHOUT_ONE, 2, 'sdc has been missing', before=ONE_FAILED
+    ),
     'all-vanished': Situation({}, 2, 'missing', before=DRIVES, may_lack_drives=True),
     'no-drives': Situation({}, 3, '[no-drives]'),
     'no-drives-allowed': Situation({}, 0, 'no drives', may_lack_drives=True),
@@ -75,7 +77,10 @@ def base() -> Iterator[Bed]:
         bed.run(f'ln -s {DOCS} {DEBIAN_DOCS}; rm /etc/icinga2/conf.d/smart.conf')
         bed.run(block('README', 'sh', 'services.conf'))
         bed.write('/etc/icinga2/conf.d/storage1.conf', block('README', 'icinga2', 'storage1'))
-        bed.write('/etc/nagios/nrpe_local.cfg', block('README', 'nrpe', 'command['))
+        bed.write(
+            '/etc/nagios/nrpe_local.cfg',
+            block('doc/how-to/nagios.md', 'nrpe', 'command[check_smart_attributes]'),
+        )
         service = block('doc/how-to/nagios.md', 'nagios', 'smart_attributes_nrpe')
         bed.write('/etc/nagios4/conf.d/smart_service.cfg', NAGIOS_HOST + service)
         yield bed

@@ -268,7 +268,7 @@ def test_a_drive_that_does_not_watch_itself_is_unknown(machine):
 
     assert report['smart_status']['passed']
     assert result.code == 3
-    assert '[smart-disabled]' in result.first_line and '20000' in result.text
+    assert '[smart-disabled]' in result.text and '20000' in result.text
     assert 'smartctl -s on' in result.first_line
     assert check(machine, '-d', SAS).code == 0
 
@@ -323,7 +323,7 @@ def test_a_drive_that_hangs_costs_one_process_and_hides_nobody(machine):
         assert machine.shell('pgrep -c smartctl') == '1\n'
 
     assert (first.code, again.code) == (3, 3)
-    assert '[timeout]' in first.first_line
+    assert '[timeout]' in first.text
     assert '[process-hangs]' in again.text
     assert all(re.search('^OK .* SATA0001', result.text, re.MULTILINE) for result in (first, again))
     # the kernel has given the command up; nobody has to clear anything
@@ -449,7 +449,7 @@ def test_what_smartctl_says_nothing_of_is_unknown_with_its_reason(machine, addre
 
     assert told(smartctl(machine, *(('-d', kind) if kind else ()), path)) == 'UNKNOWN'
     assert result.code == 3
-    assert words in result.first_line
+    assert words in result.text
 
 
 # --- MegaRAID -------------------------------------------------------------------------------------

@@ -241,7 +241,7 @@ def monitored(bare, tmp_path_factory) -> Iterator[Host]:
         # ok-healthy
         (['-d', '/dev/sda'], 0, 'SMART OK'),
         # warning-worn
-        (['-d', '/dev/sdb'], 1, 'sdb endurance_used 86 % (warning above 85)'),
+        (['-d', '/dev/sdb'], 1, 'sdb: rated write endurance used 86 % (warning above 85)'),
         # warning-scan
         ([], 1, '2 drives: 1 warning, 1 ok'),
     ],

@@ -82,7 +82,7 @@ for arguments in json.loads(sys.argv[2]):
     print(json.dumps([os.WEXITSTATUS(os.waitpid(pid, 0)[1]), text]))
 """
 COMMANDS = {
-    'check': (['--report', REPORT], 1, 'endurance_used 86 % (warning above 85)'),
+    'check': (['--report', REPORT], 1, 'write endurance used 86 % (warning above 85)'),
     'text, by pySMART': (['--report', drive_path('seagate-sas-healthy')], 0, 'SMART OK'),
     'version': (['-V'], 0, 'attributes.json of 20'),
     'triage, by rich': (['triage', '--report', REPORT], 0, 'INTEL'),

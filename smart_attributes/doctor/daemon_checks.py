@@ -30,7 +30,8 @@ from ..reading import system
 _PATH = re.compile(r'\s(?:-p|--path)[ =]?(\S+)')
 _ARGUMENTS = re.compile(r'check_nrpe\b.* -a ')
 _DEVICE = re.compile(r'(?:^|\s)(?:-d|--device)[ =]?(\S+)')
-_CODES = re.compile(r'(\S+) +\[([a-z-]+)\]')
+# The name of a drive, or a dash, and the code of its line or of the first line.
+_CODES = re.compile(r'(?m)(?:^[A-Z]{2,8} +)?(\S+)(?:  [^\n\[]*?)? +\[([a-z-]+)\]')
 _SHOWN = 200  # characters of an output
 
 
