@@ -14,17 +14,17 @@ def alert(case: Case) -> str:
     """Return the alert of a drive for the first line of a check: which drive, why, what to do, and
     what the groups on it mean for that.
     """
-    told = case.todo
-    because = f': {told.reason}: '
-    if told.is_unread:
-        because = f' {told.reason}; '
-    what = told.to_do
+    item = case.todo
+    because = f': {item.reason}: '
+    if item.is_unread:
+        because = f' {item.reason}; '
+    what = item.to_do
     if case.verdict.code == DriveGone.code:  # the line of the drive has the whole step
         what = 'check its slot, cable and controller'
-    brief = told.step.brief if told.step and told.action in actions.REPLACING else ''
+    brief = item.step.brief if item.step and item.action in actions.REPLACING else ''
     to_do = f'{what}, because {brief}' if brief else what
-    more = f'{plural(told.more, "more finding")} on it' if told.more else ''
-    parts = '; '.join(part for part in (to_do, also(told), more) if part)
+    left = f'{plural(item.more, "more finding")} on it' if item.more else ''
+    parts = '; '.join(part for part in (to_do, also(item), left) if part)
     bay = f' ({case.place.bay})' if case.place.bay else ''
     return f'{_short_name(case)}{bay}{because}{parts}'
 

@@ -34,8 +34,8 @@ def kind(verdict: Verdict) -> str:
 def finding(judgement: Judgement) -> str:
     """Return the text of a judgement with its limit: "endurance_used 97 %, critical above 95"."""
     words, limit = words_and_limit(judgement)
-    more = '' if judgement.growth_against else judgement.growth
-    return '; '.join(part for part in (f'{words}, {limit}' if limit else words, more) if part)
+    growth = '' if judgement.growth_against else judgement.growth
+    return '; '.join(part for part in (f'{words}, {limit}' if limit else words, growth) if part)
 
 
 def words_and_limit(judgement: Judgement) -> tuple[str, str]:
@@ -57,9 +57,9 @@ def problem(verdict: Verdict, limit: int = LONGEST_STATEMENT) -> str:
     return Coded(verdict.code, text) if verdict.code and verdict.state is not State.OK else text
 
 
-def also(told: Item) -> str:
+def also(item: Item) -> str:
     """Return the further actions of a drive: "also check the cable", or ''."""
-    return '; '.join(f'also {each.to_do}' for each in told.also)
+    return '; '.join(f'also {further.to_do}' for further in item.also)
 
 
 def findings(verdict: Verdict) -> str:
@@ -73,9 +73,9 @@ def findings(verdict: Verdict) -> str:
         finding(judgement) for judgement in verdict.judgements if judgement.state is not State.OK
     ]
     accepted = [
-        clean(f'{statement(each.reading)} (acknowledged)', limit=LONGEST_STATEMENT)
-        for each in verdict.judgements
-        if each.acknowledged
+        clean(f'{statement(judgement.reading)} (acknowledged)', limit=LONGEST_STATEMENT)
+        for judgement in verdict.judgements
+        if judgement.acknowledged
     ]
     return '; '.join([*wrong, *accepted, *(() if wrong else _well(verdict, bool(accepted)))])
 
@@ -86,7 +86,7 @@ def _well(verdict: Verdict, is_accepted: bool) -> list[str]:
 
     is_accepted: acknowledged findings are shown as well.
     """
-    readings = [each.reading for each in verdict.judgements if not each.acknowledged]
+    readings = [judgement.reading for judgement in verdict.judgements if not judgement.acknowledged]
     judged = {
         reading.metric: reading
         for reading in readings
@@ -94,7 +94,7 @@ def _well(verdict: Verdict, is_accepted: bool) -> list[str]:
     }
     telling = [metric for metric in TELLING_METRICS if metric in judged][:TELLING]
     unknown = {reading.metric: reading for reading in readings if is_worth_showing(reading)}
-    told = [
+    shown = [
         *(judged[metric] for metric in telling),
         *(unknown[metric] for metric in unknown if metric not in judged),
         *(
@@ -103,8 +103,8 @@ def _well(verdict: Verdict, is_accepted: bool) -> list[str]:
             if metric in judged
         ),
     ]
-    if told or is_accepted:
-        return [clean(statement(reading), limit=LONGEST_STATEMENT) for reading in told]
+    if shown or is_accepted:
+        return [clean(statement(reading), limit=LONGEST_STATEMENT) for reading in shown]
     return [
         f'health status: {judged[HEALTH].verdict}; the report contains nothing else'
         if HEALTH in judged

@@ -154,14 +154,14 @@ def _with_groups(own: Sequence[Need], step: Replacement | None) -> list[Need]:
     if not (code == actions.WATCH and _is_to_replace(others)):
         code = in_its_groups(code, step.label, step.why.code)
     is_failing = code == actions.KEEP and first.code == actions.REPLACE
-    more = [
-        each._replace(code=in_its_groups(each.code, step.label, step.why.code))
-        if each.code in (actions.REPLACE, actions.ORDER_COPY)
-        else each
-        for each in others
+    adjusted = [
+        need._replace(code=in_its_groups(need.code, step.label, step.why.code))
+        if need.code in (actions.REPLACE, actions.ORDER_COPY)
+        else need
+        for need in others
     ]
     kind = actions.FAILING if is_failing else first.kind
-    return [Need(code, kind, first.step), *more]
+    return [Need(code, kind, first.step), *adjusted]
 
 
 def rescue(verdict: Verdict) -> str:
@@ -185,15 +185,17 @@ def _due(use: Use, outlook: Outlook, need: Need, now: float) -> Due:
         and use.verdict.state is not State.OK
         and (step is None or step.label not in (NEXT, WAIT))
     )
-    left = [each.earliest if is_early else each.left for each in outlook.forecasts.values()]
-    known = due(need.code, left, now, need.kind, EARLIEST if is_early else MIDDLE)
+    left = [
+        forecast.earliest if is_early else forecast.left for forecast in outlook.forecasts.values()
+    ]
+    general = due(need.code, left, now, need.kind, EARLIEST if is_early else MIDDLE)
     device = use.verdict.device
     if actions.needs_self_test(need.code, need.kind) and not device.is_recorded:
-        return known._replace(to_do=f'{known.to_do} ({self_test(device)})')
+        return general._replace(to_do=f'{general.to_do} ({self_test(device)})')
     if not need.step or need.code not in _WITH_STEP:
-        return known
+        return general
     copy = 'copy the data, then ' if actions.copies(need.code, need.kind) else ''
-    return known._replace(to_do=f'{copy}{need.step}')
+    return general._replace(to_do=f'{copy}{need.step}')
 
 
 def _reason(verdict: Verdict, code: str, otherwise: str, now: float) -> str:
@@ -214,7 +216,7 @@ def _reason(verdict: Verdict, code: str, otherwise: str, now: float) -> str:
 
 
 def _is_to_replace(needs: Iterable[Need]) -> bool:
-    return any(each.code in (actions.REPLACE, actions.ORDER, actions.ORDER_COPY) for each in needs)
+    return any(need.code in (actions.REPLACE, actions.ORDER, actions.ORDER_COPY) for need in needs)
 
 
 def _own(verdict: Verdict, outlook: Outlook, now: float) -> list[Need]:
@@ -222,11 +224,11 @@ def _own(verdict: Verdict, outlook: Outlook, now: float) -> list[Need]:
     if verdict.problem and verdict.state is not State.OK:
         return _of_unread(verdict)
     alarms = [
-        severity.alarm_of(each, verdict.risk)
-        for each in verdict.judgements
-        if each.state is not State.OK
+        severity.alarm_of(judgement, verdict.risk)
+        for judgement in verdict.judgements
+        if judgement.state is not State.OK
     ]
-    accepted = [_accepted(each) for each in verdict.judgements if each.acknowledged]
+    accepted = [_accepted(judgement) for judgement in verdict.judgements if judgement.acknowledged]
     is_worn = is_due([forecast.left for forecast in outlook.forecasts.values()], now)
     return of_alarms(alarms, is_worn, accepted)
 
@@ -247,9 +249,9 @@ def _of_unread(verdict: Verdict) -> list[Need]:
     kind = severity.DATA if code == actions.FIRMWARE else ''
     own = Need(code, kind, verdict.step)
     last = verdict.last.findings if verdict.last else ()
-    alarms = [Alarm(each.remedy, each.concern, each.state) for each in last]
-    grave = [_need(each) for each in alarms if each.state is State.CRITICAL]
-    others = [_need(each) for each in alarms if each.state is not State.CRITICAL]
+    alarms = [Alarm(finding.remedy, finding.concern, finding.state) for finding in last]
+    grave = [_need(alarm) for alarm in alarms if alarm.state is State.CRITICAL]
+    others = [_need(alarm) for alarm in alarms if alarm.state is not State.CRITICAL]
     if own.code == actions.SEARCH:
         return [own]
     reading = [] if last and verdict.code == DriveAsleep.code else [own]
@@ -297,19 +299,19 @@ def _parted(needs: Sequence[Need], is_unsound: bool) -> list[Need]:
     """Return the first of these needs and, after it, the others that it does not include, most
     urgent first, each action once. The firmware of an unsound drive is updated after the data was copied.
     """
-    told: dict[str, Need] = {}
-    for each in needs or [Need(actions.NOTHING)]:
-        kind = severity.DATA if each.code == actions.FIRMWARE and is_unsound else each.kind
-        told.setdefault(each.code, Need(each.code, kind, each.step))
-    first, *others = told.values()
+    by_code: dict[str, Need] = {}
+    for wanted in needs or [Need(actions.NOTHING)]:
+        kind = severity.DATA if wanted.code == actions.FIRMWARE and is_unsound else wanted.kind
+        by_code.setdefault(wanted.code, Need(wanted.code, kind, wanted.step))
+    first, *others = by_code.values()
     left = [
         need
         for need in others
         if not any(
-            actions.is_included(need.code, need.kind, code) for code in told if code != need.code
+            actions.is_included(need.code, need.kind, code) for code in by_code if code != need.code
         )
     ]
-    return [first, *sorted(left, key=lambda each: actions.urgency(each.code))]
+    return [first, *sorted(left, key=lambda need: actions.urgency(need.code))]
 
 
 def in_its_groups(code: str, label: str, reason: str) -> str:
@@ -397,24 +399,24 @@ def in_order(cases: Sequence[Case], machine: Machine | None = None) -> list[Item
     ordered by action.
     """
     verdicts = [case.verdict for case in cases]
-    known = [case.todo for case in severity.worst_first(cases)]
-    names = {each.drive for each in known}
+    items = [case.todo for case in severity.worst_first(cases)]
+    names = {item.drive for item in items}
     steps = machine.steps if machine else ()
-    known += [_unread(step) for step in steps if step.drive.name not in names]
+    items += [_unread(step) for step in steps if step.drive.name not in names]
     of_group = grades(machine, verdicts) if machine else {}
     of_step = {
         step.drive.name: min(
-            (of_group[each] for each in step.groups if each in of_group), default=None
+            (of_group[group] for group in step.groups if group in of_group), default=None
         )
         for step in steps
     }
 
-    def key(each: Item) -> tuple[int, ...]:
-        if each.action not in actions.REPLACING:
-            codes = [each.action, *(further.action for further in each.also)]
+    def key(item: Item) -> tuple[int, ...]:
+        if item.action not in actions.REPLACING:
+            codes = [item.action, *(further.action for further in item.also)]
             return 1, min(map(actions.urgency, codes)), 0, 0
-        grade = risk_of(each.step.why.code or '') if each.step else Risk.UNSURE
-        place = of_step.get(each.drive) or (grade, len(of_group))
-        return 0, min(place[0], grade), place[1], LABELS.index(each.step.label) if each.step else 0
+        grade = risk_of(item.step.why.code or '') if item.step else Risk.UNSURE
+        place = of_step.get(item.drive) or (grade, len(of_group))
+        return 0, min(place[0], grade), place[1], LABELS.index(item.step.label) if item.step else 0
 
-    return sorted(known, key=key)
+    return sorted(items, key=key)
