@@ -79,7 +79,7 @@ def _findings(judgement: Judgement, risk: Risk | None, now: int) -> Iterator[Las
     lasting = LastFinding(
         state,
         reading.metric,
-        clean(statement(reading), limit=LONGEST_STATEMENT),
+        clean(_words(reading), limit=LONGEST_STATEMENT),
         None if is_text else reading.number,
         severity.ORDER_COPY if is_risky else judgement.remedy,
     )
@@ -89,6 +89,13 @@ def _findings(judgement: Judgement, risk: Risk | None, now: int) -> Iterator[Las
     yield lasting._replace(words=clean(judgement.growth), ends=now + judgement.growth_left)
     if judgement.level in _ALERTS:
         yield lasting._replace(state=judgement.level)
+
+
+def _words(reading: Reading) -> str:
+    """Return a reading as a statement; a status in a few words, if it has these."""
+    if reading.brief and reading.metric != HEALTH:
+        reading = reading._replace(verdict=reading.brief)
+    return statement(reading)
 
 
 def standing(

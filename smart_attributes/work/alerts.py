@@ -23,7 +23,9 @@ def alert(case: Case) -> str:
         what = 'check its slot, cable and controller'
     brief = item.step.brief if item.step and item.action in actions.REPLACING else ''
     to_do = f'{what}, because {brief}' if brief else what
-    left = f'{plural(item.more, "more finding")} on it' if item.more else ''
+    # those of a drive that is not read are old, and its line has them
+    is_counted = item.more and not item.is_unread
+    left = f'{plural(item.more, "more finding")} on it' if is_counted else ''
     parts = '; '.join(part for part in (to_do, also(item), left) if part)
     bay = f' ({case.place.bay})' if case.place.bay else ''
     return f'{_short_name(case)}{bay}{because}{parts}'
