@@ -6,7 +6,7 @@ import time
 from collections.abc import Container, Iterable, Sequence
 
 from .constants import DAY, HOUR, MINUTE, YEAR
-from .model import Device, Forecast, Reading
+from .model import Forecast, Reading
 
 _SIZES = ('B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB')
 HEALTH, NOT_REPORTED = 'smart_status', 'health status not reported'
@@ -107,12 +107,6 @@ def duration(seconds: int) -> str:
     if seconds < 2 * HOUR:
         return f'{max(round(seconds / MINUTE), 1)} min'
     return f'{round(seconds / HOUR)} h' if seconds <= 2 * DAY else f'{round(seconds / DAY)} d'
-
-
-def self_test(device: Device) -> str:
-    """Return the command that starts an extended self-test of a drive."""
-    type_of = f'-d {device.type} ' if device.type else ''
-    return f'smartctl -t long {type_of}{"DEVICE" if device.is_recorded else device.path}'
 
 
 def local_day(moment: float) -> str:

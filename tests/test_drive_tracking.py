@@ -84,6 +84,17 @@ def test_a_drive_that_is_gone_is_in_the_first_line_until_root_accepts_it(machine
     assert machine.check(START + 41 * DAY, *critical).code == 0
 
 
+def test_a_command_for_a_missing_drive_contains_nothing_that_a_shell_would_run(machine):
+    """A serial number is made up by the drive, and admins paste the command as root."""
+    machine.holds(sda=disk(), sdb=disk('S1;reboot'))
+    machine.check(START + HOUR, '--scan')
+    machine.holds(sda=disk())
+
+    text = machine.check(START + 2 * HOUR, '--scan').text
+
+    assert set(re.findall(r'acknowledge --gone (\S+)', text)) == {'sdb'}
+
+
 def failing(serial: str) -> dict[str, Any]:
     return {**disk(serial), 'smart_status': {'passed': False}}
 

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from smart_attributes.knowledge.drive_logs import unlisted_failure, verdict
+from smart_attributes.knowledge.drive_logs import extended_self_test, unlisted_failure, verdict
 from smart_attributes.knowledge.log_ages import freshness
-from smart_attributes.model import Identity, Reading, Report, SelfTest, Source, State
+from smart_attributes.model import Device, Identity, Reading, Report, SelfTest, Source, State
 
 DISK = Identity(protocol='ATA', model='ACME DISK 1', rotation=7200)
 SAS = Identity(protocol='SCSI', model='ACME SASSY', rotation=10000)
@@ -251,3 +251,16 @@ def test_a_failed_test_that_smartctl_does_not_print_is_no_silence(tests, status,
     found = unlisted_failure(Report(SAS, self_tests=tests, exit_status=status, version=(7, 2)))
 
     assert (found and found.state) == state
+
+
+@pytest.mark.parametrize(
+    'device, command',
+    [
+        (Device('/dev/sda'), 'smartctl -t long /dev/sda'),
+        (Device('/dev/bus/0', 'megaraid,3'), 'smartctl -t long -d megaraid,3 /dev/bus/0'),
+        (Device('sda.txt', is_recorded=True), 'smartctl -t long DEVICE'),
+        (Device('/dev/disk/by-id/a;reboot'), 'smartctl -t long DEVICE'),
+    ],
+)
+def test_a_self_test_is_started_by_a_command_that_is_safe_to_paste(device, command):
+    assert extended_self_test(device) == command

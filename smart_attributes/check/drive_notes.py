@@ -16,7 +16,7 @@ from ..model import Device, Identity, Judgement, Reading, Report, Source, State
 from ..reading.completeness import UNREAD
 from ..reading.content import FAILED, exit_status_notes
 from ..typed import TYPE_CHECKING
-from ..wording import HEALTH, amount, duration, self_test, statement
+from ..wording import HEALTH, amount, duration, statement
 from ..words import clean
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ def self_test_to_repeat(device: Device, judgements: Sequence[Judgement]) -> list
         Coded(
             'self-test-to-repeat',
             'the alert of self_test ends when an extended self-test passes; to start one, run: '
-            f'{self_test(device)}',
+            f'{drive_logs.extended_self_test(device)}',
         )
     ]
 

@@ -23,7 +23,7 @@ from ..model import Alias, Device, Identity, Read, Report, State, Verdict
 from ..reading import addresses
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import local_day
-from ..words import clean
+from ..words import argument, clean
 from . import selection
 from .same_drive import Known, aliases, distinct, never_one, note
 
@@ -471,7 +471,8 @@ def _of_gone(
 
     (missing_drive,) = (gone for gone in drives.gone if gone.device == read.device)
     verdict = history.with_last(verdict._replace(state=missing_drive.state), read, judge)
-    step = drive_tracking.to_find(missing_drive.missed.shown.serial or read.device.name)
+    serial = missing_drive.missed.shown.serial or ''
+    step = drive_tracking.to_find(argument(serial, read.device.name))
     return verdict._replace(step=step)
 
 

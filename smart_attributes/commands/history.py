@@ -15,7 +15,7 @@ from ..errors import DriveGone, UsageError
 from ..output import history
 from ..reading.processes import Runner
 from ..shown import shown
-from ..words import clean, sentence
+from ..words import argument, clean, sentence
 from . import person
 from .records.history import HistoryOptions
 
@@ -46,7 +46,7 @@ def _forget(serials: Sequence[str], options: Options, runner: Runner) -> int:
         if serial in missing:
             raise UsageError(
                 f'{clean(serial)} is missing, and its history has its last readings; if it was '
-                f'removed for good, run: check_smart_attributes acknowledge --gone {clean(serial)}'
+                f'removed for good, run: check_smart_attributes acknowledge --gone {argument(serial, "SERIAL")}'
             )
     recorded = [serial for serial in serials if serial in history_answers.serials(answers.history)]
     if not recorded:

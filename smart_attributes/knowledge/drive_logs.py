@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from .. import files
 from ..constants import HOUR
-from ..model import Identity, Reading, Report, SelfTest, Source, State
+from ..model import Device, Identity, Reading, Report, SelfTest, Source, State
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import since
+from ..words import argument
 
 if TYPE_CHECKING:
     from .drive_database import Interval, Metric
@@ -372,3 +373,10 @@ def _logged(report: Report, valid: Interval) -> Iterator[tuple[int, str]]:
         for entry in entries:
             if entry.hours is not None and entry.hours < end:
                 yield entry.hours, log
+
+
+def extended_self_test(device: Device) -> str:
+    """Return the command that starts an extended self-test of a drive."""
+    type_of = f'-d {device.type} ' if device.type else ''
+    path = 'DEVICE' if device.is_recorded else argument(device.path, 'DEVICE')
+    return f'smartctl -t long {type_of}{path}'

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from ..constants import LONGEST_STATEMENT
 from ..errors import DriveAsleep, ReadingHarms
 from ..knowledge import severity
+from ..knowledge.drive_logs import extended_self_test
 from ..knowledge.severity import Alarm
 from ..model import Further, Item, Outlook, Replacement, State, Use
 from ..redundancy.replacement import (
@@ -28,7 +29,7 @@ from ..redundancy.replacement import (
     risk_of,
 )
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..wording import duration, self_test
+from ..wording import duration
 from ..words import sentence
 from . import actions
 from .alerts import further_findings, headline, is_about_reading
@@ -127,6 +128,7 @@ def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
     dates = [due.order_by for due in dues if due.order_by and code not in actions.REPLACING]
     again = [actions.action(need.code, need.kind).again for need in needs]
     why, of_groups = _why(verdict, outlook, now), step.why if step else ''
+    is_unread = is_about_reading(verdict, own[0].code)
     return Item(
         verdict.device.name,
         verdict.state,
@@ -134,14 +136,14 @@ def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
         dues[0].to_do,
         min(dates, default=None),
         min(filter(None, again), default=0),
-        _reason(verdict, own[0].code, why or of_groups, now),
+        _reason(verdict, is_unread, why or of_groups, now),
         '; '.join(filter(None, (why, of_groups))),
         use.place,
         _unknown(use, [need.code for need in needs]),
         step,
         tuple(Further(need.code, due.to_do) for need, due in zip(needs[1:], dues[1:])),
         more=further_findings(verdict),
-        is_unread=is_about_reading(verdict, own[0].code),
+        is_unread=is_unread,
     )
 
 
@@ -191,15 +193,15 @@ def _due(use: Use, outlook: Outlook, need: Need, now: float) -> Due:
     general = due(need.code, left, now, need.kind, EARLIEST if is_early else MIDDLE)
     device = use.verdict.device
     if actions.needs_self_test(need.code, need.kind) and not device.is_recorded:
-        return general._replace(to_do=f'{general.to_do} ({self_test(device)})')
+        return general._replace(to_do=f'{general.to_do} ({extended_self_test(device)})')
     if not need.step or need.code not in _WITH_STEP:
         return general
     copy = 'copy the data, then ' if actions.copies(need.code, need.kind) else ''
     return general._replace(to_do=f'{copy}{need.step}')
 
 
-def _reason(verdict: Verdict, code: str, otherwise: str, now: float) -> str:
-    """Return the finding that needs the action. code: the action without the groups on the drive.
+def _reason(verdict: Verdict, is_unread: bool, otherwise: str, now: float) -> str:
+    """Return the finding that needs the action. is_unread: it is that the drive was not read.
     otherwise: for a drive that is OK.
     """
     if verdict.state is State.OK:
@@ -210,7 +212,7 @@ def _reason(verdict: Verdict, code: str, otherwise: str, now: float) -> str:
         return sentence(verdict.problem, LONGEST_STATEMENT)
     worst = verdict.last.findings[0]
     before = f'{worst.plain or worst.words} when last read'
-    if is_about_reading(verdict, code):
+    if is_unread:
         return f'{sentence(verdict.problem, LONGEST_STATEMENT)}; {before}'
     return f'{before} {duration(max(int(now) - verdict.last.time, 0))} ago'
 
