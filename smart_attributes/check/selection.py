@@ -37,9 +37,7 @@ def is_wanted(
     not yet known.
 
     Each pattern is searched for in the address, the path, the name, the model and the serial
-    number. identity: None
-    until known. is_final: the identity will not become more complete. Return None only if the
-    patterns may need a model or serial number that can still become known.
+    number. identity: None until it is known. is_final: the identity will not become more complete.
     """
     texts = [device.address, device.path, device.name]
     if identity:

@@ -207,4 +207,4 @@ def _unread(answer: Answer) -> DriveError:
     code, step = steps.get(
         answer.outcome, ('smartctl-failed', f'run it by hand: {" ".join(answer.command)}')
     )
-    return DriveError(f'cannot be read: {answer.reason}', code, step=f'{step}')
+    return DriveError(f'cannot be read: {answer.reason}', code, step=step)

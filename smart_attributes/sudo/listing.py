@@ -10,9 +10,10 @@ from itertools import takewhile
 from ..model import Answer, HowRead
 from ..reading import smartctl_calls
 from ..reading.processes import Runner
-from ..typed import NamedTuple
+from ..typed import TYPE_CHECKING, NamedTuple
 
-Command = tuple[str, ...]
+if TYPE_CHECKING:
+    from ..reading.smartctl_calls import Command
 
 # Source: sudo 1.9, plugins/sudoers/display.c, display_priv_long(); wording unchanged since 1.8.
 # LC_ALL=C.

@@ -83,14 +83,12 @@ def text(request: RuleRequest, how: HowRead, runner: Runner, drives: Drives) -> 
     if sudo and version(sudo) < FIRST_WITH_LOG_ALLOWED:
         rule = rule._replace(is_quiet=False)
     if request.is_literal or not knows_expressions(sudo):
-        reason = (
-            'as requested'
-            if request.is_literal
-            else (
+        reason = 'as requested'
+        if not request.is_literal:
+            reason = (
                 f'because this sudo ("{sudo}") does not support regular expressions (1.9.10 and '
                 'newer do)'
             )
-        )
         return document(
             rule._replace(expressions=(), literal=tuple(_literal(how, runner, drives))),
             f'# One line for each drive, {reason}. Print it again when drives or data files '

@@ -84,8 +84,8 @@ def _words(judgement: Judgement) -> str:
 
 
 def is_about_reading(verdict: Verdict, action: str) -> bool:
-    """Return whether the reason for an action is why the drive was not read, which continues after its
-    name, and not what was found when it was last read.
+    """Return whether the reason for an action is that the drive was not read, rather than what was
+    found when it was last read.
     """
     is_unread = bool(verdict.problem)
     return is_unread and (verdict.last is None or action in (actions.SEARCH, actions.READ))
