@@ -6,6 +6,7 @@ import re
 import time
 
 import pytest
+from refusals import EMPTY, IDENTITY, NO_DRIVE, NOT_ASKED
 
 from smart_attributes.errors import (
     DriveAbsent,
@@ -538,22 +539,6 @@ def test_whatever_tells_something_is_judged(report, is_asked):
     assert content.emptiness(report, is_asked) is None
 
 
-NO_DRIVE = (
-    'contains no SMART data: it describes no drive; '
-    'call smartctl -x PATH; smartctl --scan lists the paths'
-)
-NOT_ASKED = (
-    'contains no SMART data: smartctl was not asked for them; '
-    'call smartctl with -x, or at least with -i -H -A'
-)
-IDENTITY = (
-    'contains no SMART data: only the identity of the drive; '
-    'call smartctl with -x, and with -d TYPE behind USB or RAID'
-)
-EMPTY = (
-    'contains no SMART data: it is empty, because smartctl printed nothing; '
-    'call smartctl -x PATH as root in a terminal, where it says why'
-)
 NOTHING = {'is_identified': False, 'complaint': ''}
 REMAINS = {'device_type': 'sat', 'is_identified': True, 'complaint': ''}
 
@@ -579,14 +564,6 @@ REASONS = [
             'cannot be read: smartctl reports "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'
             'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'
             'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..."; run smartctl by hand: smartctl -x PATH'
-        ),
-    ),
-    (
-        without_data(**NOTHING),
-        'report-without-data',
-        (
-            'contains no SMART data: it describes no drive; call smartctl -x PATH; smart'
-            'ctl --scan lists the paths'
         ),
     ),
     (without_data(**NOTHING), 'report-without-data', NO_DRIVE),

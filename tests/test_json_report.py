@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from refusals import DISABLED, IDENTITY, NO_DRIVE, NOT_ASKED
 
 from smart_attributes.errors import DriveAsleep, DriveError, DriveIsNoDrive, NotAReport, SudoRefused
 from smart_attributes.model import AttributeRow, ErrorEntry, SelfTest, Statistic
@@ -520,22 +521,9 @@ def test_a_file_beyond_any_report_is_refused_unread():
 
 
 NOTHING = {'device': {'type': 'sat', 'protocol': 'ATA'}, 'model_name': 'X'}
-NO_DRIVE = (
-    'contains no SMART data: it describes no drive; '
-    'call smartctl -x PATH; smartctl --scan lists the paths'
-)
-NOT_ASKED = (
-    'contains no SMART data: smartctl was not asked for them; '
-    'call smartctl with -x, or at least with -i -H -A'
-)
-IDENTITY = (
-    'contains no SMART data: only the identity of the drive; '
-    'call smartctl with -x, and with -d TYPE behind USB or RAID'
-)
 NO_SMART = (
     'has no SMART: device lacks SMART capability; give a RAID or USB device a type (TYPE@PATH)'
 )
-DISABLED = 'has SMART disabled, so its status means nothing; enable it: smartctl -s on PATH'
 VOLUME = (
     'is a RAID volume or virtual disk, so it has no SMART; name the drives behin'
     'd it: smartctl --scan lists them'

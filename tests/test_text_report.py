@@ -9,6 +9,7 @@ import textwrap
 import time
 
 import pytest
+from refusals import DISABLED, EMPTY, IDENTITY, NO_DRIVE
 
 from smart_attributes.errors import DriveAsleep, DriveError, DriveIsNoDrive, NotAReport, SudoRefused
 from smart_attributes.model import AttributeRow, ErrorEntry, SelfTest, Statistic
@@ -662,18 +663,6 @@ CLASSIC_ROW = (
     '9 Power_On_Hours          0x0032   100   100   000    Old_age   Always       -       7'
 )
 STATISTIC_ROW = '0x01  0x010  4            3188  ---  Power-on Hours'
-NO_DRIVE = (
-    'contains no SMART data: it describes no drive; '
-    'call smartctl -x PATH; smartctl --scan lists the paths'
-)
-IDENTITY = (
-    'contains no SMART data: only the identity of the drive; '
-    'call smartctl with -x, and with -d TYPE behind USB or RAID'
-)
-EMPTY = (
-    'contains no SMART data: it is empty, because smartctl printed nothing; '
-    'call smartctl -x PATH as root in a terminal, where it says why'
-)
 
 
 @pytest.mark.parametrize(
@@ -912,7 +901,6 @@ def test_the_counters_of_a_sas_drive_come_from_several_lines(text, expected):
     )
 
 
-DISABLED = 'has SMART disabled, so its status means nothing; enable it: smartctl -s on PATH'
 NO_REPORT = 'is not a smartctl report; record with: smartctl -x --json PATH'
 REFUSALS = {
     'empty': ('', DriveError, EMPTY),
