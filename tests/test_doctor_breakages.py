@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from typing import NamedTuple
 
 import pytest
@@ -220,22 +221,16 @@ def base() -> Iterator[Bed]:
     """A machine where all is well."""
     if lacking():
         pytest.skip(lacking())
-    bed = Bed()
-    try:
+    with closing(Bed()) as bed:
         bed.install()
         yield bed
-    finally:
-        bed.close()
 
 
 @pytest.fixture
 def bed(base: Bed) -> Iterator[Bed]:
     """A copy of it."""
-    found = Bed(base)
-    try:
+    with closing(Bed(base)) as found:
         yield found
-    finally:
-        found.close()
 
 
 def is_editor(command: str) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from string import ascii_lowercase
 from typing import NamedTuple
 
@@ -71,8 +72,7 @@ def base() -> Iterator[Bed]:
     """A machine with the documents' blocks, and nothing else, in its daemons."""
     if lacking():
         pytest.skip(lacking())
-    bed = Bed()
-    try:
+    with closing(Bed()) as bed:
         bed.install()
         bed.run(f'ln -s {DOCS} {DEBIAN_DOCS}; rm /etc/icinga2/conf.d/smart.conf')
         bed.run(block('README', 'sh', 'services.conf'))
@@ -84,19 +84,14 @@ def base() -> Iterator[Bed]:
         service = block('doc/how-to/nagios.md', 'nagios', 'smart_attributes_nrpe')
         bed.write('/etc/nagios4/conf.d/smart_service.cfg', NAGIOS_HOST + service)
         yield bed
-    finally:
-        bed.close()
 
 
 @pytest.fixture
 def bed(base: Bed) -> Iterator[Bed]:
     """A copy of it, which no check has run on."""
-    copy = Bed(base)
-    try:
+    with closing(Bed(base)) as copy:
         copy.run('rm -rf /var/lib/check-smart-attributes/*')
         yield copy
-    finally:
-        copy.close()
 
 
 def allows_no_drives(bed: Bed) -> None:
