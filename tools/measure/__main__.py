@@ -5,7 +5,6 @@ Usage, in the directory of the project:
   .venv/bin/python -m tools.measure --risk FOLDER [--with-history]
   .venv/bin/python -m tools.measure --seen-again HISTORY.jsonl.gz [--json]
   .venv/bin/python -m tools.measure --forecasts HISTORY.jsonl.gz [--json]
-  .venv/bin/python -m tools.measure --clocks CLOCKS.jsonl.gz [--json]
   .venv/bin/python -m tools.measure DRIVES.jsonl.gz --accuracy [EVIDENCE.json]
   .venv/bin/python -m tools.measure DRIVES.jsonl.gz --verdicts [BEFORE.json] [--json]
   .venv/bin/python -m tools.measure DRIVES.jsonl.gz --ssd-failures SSD_FAILURES.csv.gz [--json]
@@ -26,7 +25,7 @@ from smart_attributes.history.past import Past
 from smart_attributes.model import Device, Report, Verdict
 from smart_attributes.words import sentence
 
-from . import accuracy, alarms, clocks, forecasts, limits, seen_again, ssd_failures, timelines
+from . import accuracy, alarms, forecasts, limits, seen_again, ssd_failures, timelines
 
 PROGRAM = 'python -m tools.measure'
 UNKNOWN = 3  # exit status where nothing was measured
@@ -97,12 +96,6 @@ TASKS: Mapping[str, Task] = {
         'compare the forecasts of when drives wear out with their real wear; a line of FILE has '
         'all reports of one drive, plain or gzip',
         lambda given: forecasts.main(given.forecasts, given.as_json),
-    ),
-    'clocks': Task(
-        'FILE',
-        'count the reports that are said to hide power-on time, by how far their logs are ahead of '
-        'their counter; a line of FILE is a report',
-        lambda given: clocks.main(given.clocks, shipped_judge(), given.as_json),
     ),
 }
 
