@@ -6,7 +6,7 @@ import gzip
 import json
 
 import pytest
-from measure import collection, followed
+from measure import collected_logs, collection
 
 from smart_attributes.errors import DataError
 from smart_attributes.model import AttributeRow, ErrorEntry, Identity, Report, SelfTest, Statistic
@@ -115,7 +115,7 @@ def test_logs_become_those_of_the_report():
         ],
     }
 
-    report = followed.with_logs(collection.report_of({'errors': '7'}), logs)
+    report = collected_logs.with_logs(collection.report_of({'errors': '7'}), logs)
 
     assert report.errors == (ErrorEntry(7, ('ICRC', 'ABRT'), 20), ErrorEntry(6, (), 10))
     assert report.self_tests == (
@@ -135,7 +135,7 @@ def test_logs_become_those_of_the_report():
 )
 def test_logs_of_another_shape_are_refused(errors, tests):
     with pytest.raises(collection.NOT_A_DRIVE):
-        followed.with_logs(Report(Identity()), {'errors_logged': errors, 'self_tests': tests})
+        collected_logs.with_logs(Report(Identity()), {'errors_logged': errors, 'self_tests': tests})
 
 
 @pytest.mark.parametrize('digits, is_a_number', [(30, True), (31, False)])
@@ -199,24 +199,6 @@ def test_drives_are_read_from_a_plain_or_a_packed_file_under_their_path_or_numbe
         ('3', 'X', 512),
         ('HDD/ACME/1', 'ACME é', 4096),
     ]
-
-
-NO_DRIVE = (
-    'this is not a drive; each line must be an object with seen, a list of objects with facts'
-)
-
-
-def test_a_drive_that_was_seen_several_times_has_all_its_reports(tmp_path):
-    file = tmp_path / 'seen.jsonl'
-    lines = {'path': 'SSD/1', 'seen': [{'facts': DISK}, {'facts': NVME}]}, {'seen': []}, {}
-    file.write_text(''.join(f'{json.dumps(line)}\n' for line in lines))
-    drives = followed.read_followed(str(file))
-
-    assert next(drives) == ('SSD/1', (REPORTS['disk'][1], REPORTS['nvme'][1]))
-    assert next(drives) == ('2', ())
-    with pytest.raises(DataError) as raised:
-        next(drives)
-    assert str(raised.value) == f'{file}, line 3: KeyError: {NO_DRIVE}'
 
 
 @pytest.mark.parametrize(

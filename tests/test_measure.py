@@ -284,63 +284,6 @@ def test_facts_give_the_same_report_as_smartctls_json(shared):
             assert (one.smart_status, one.error_count) == (other.smart_status, other.error_count)
 
 
-def test_a_collection_without_sector_sizes_tells_them_by_its_counts(tmp_path):
-    """Its reports were read from lines that do not hold them."""
-    file = tmp_path / 'drives.jsonl'
-    pending = [197, 'Current_Pending_Sector', '-O--C-', 100, 100, 0, '-']
-    disks = [
-        {'model': model, 'rotation': '7200 rpm', 'attributes': [[*pending, raw]]}
-        for model, raw in (('ST1', '8'), ('ST2', '3'), ('ST3', '0'))
-    ]
-    file.write_text(''.join(json.dumps(disk) + '\n' for disk in disks))
-
-    assert [found.report.identity.physical_block_size for found in collection.read(str(file))] == [
-        4096,
-        512,
-        None,
-    ]
-
-
-@pytest.mark.parametrize(
-    'line',
-    [
-        b'not json',
-        b'[1]',
-        b'{"attributes":[[5]]}',
-        b'{"model":1e999}',
-        b'{"devstat":{"x":["1","-","y"]}}',
-        b'{"devstat":{"0x1:0x10":["%s","---","x"]}}' % (b'9' * 400),
-        b'{"nvme":{"Percentage Used":"%s"}}' % (b'9' * 400),
-        b'{"errors":"%s"}' % (b'9' * 400),
-        b'[' * 100_000,
-    ],
-    ids=range(9),
-)
-def test_a_line_that_is_no_drive_is_named(tmp_path, line):
-    """A collection of 40,000 lines needs the number. Numbers that no float holds are among them."""
-    file = tmp_path / 'drives.jsonl'
-    file.write_bytes(json.dumps(drive()).encode() + b'\n' + line + b'\n')
-
-    with pytest.raises(DataError, match=f'^{file}, line 2: '):
-        list(collection.read(str(file)))
-
-
-@pytest.mark.parametrize(
-    ('name', 'content'),
-    [
-        ('text.jsonl', b'\xff\xfe\n'),
-        ('cut.jsonl.gz', gzip.compress(b'{}\n' * 100, mtime=0)[:-20]),
-    ],
-)
-def test_a_file_that_is_no_collection_is_named(tmp_path, name, content):
-    """It ended with the name of an exception."""
-    file = tmp_path / name
-    file.write_bytes(content)
-
-    with pytest.raises(DataError, match=f'^{file}: '):
-        list(collection.read(str(file)))
-
-
 @pytest.mark.parametrize(
     'row',
     [

@@ -4,7 +4,6 @@ Usage, in the directory of the project:
   .venv/bin/python -m tools.measure --timelines TIMELINES.csv.gz [--with-history] [--json]
   .venv/bin/python -m tools.measure --risk FOLDER [--with-history]
   .venv/bin/python -m tools.measure --seen-again HISTORY.jsonl.gz [--json]
-  .venv/bin/python -m tools.measure --forecasts HISTORY.jsonl.gz [--json]
   .venv/bin/python -m tools.measure DRIVES.jsonl.gz --accuracy [EVIDENCE.json]
   .venv/bin/python -m tools.measure DRIVES.jsonl.gz --verdicts [BEFORE.json] [--json]
   .venv/bin/python -m tools.measure DRIVES.jsonl.gz --ssd-failures SSD_FAILURES.csv.gz [--json]
@@ -25,7 +24,7 @@ from smart_attributes.history.past import Past
 from smart_attributes.model import Device, Report, Verdict
 from smart_attributes.words import sentence
 
-from . import accuracy, alarms, forecasts, limits, seen_again, ssd_failures, timelines
+from . import accuracy, alarms, limits, seen_again, ssd_failures, timelines
 
 PROGRAM = 'python -m tools.measure'
 UNKNOWN = 3  # exit status where nothing was measured
@@ -90,12 +89,6 @@ TASKS: Mapping[str, Task] = {
         'report how many drives were gone, CRITICAL or had lost more data at the next look, by '
         'vendor, state and reason, beside quiet drives; a line of FILE is a drive with its looks',
         lambda given: seen_again.main(given.seen_again, shipped_judge(), given.as_json),
-    ),
-    'forecasts': Task(
-        'FILE',
-        'compare the forecasts of when drives wear out with their real wear; a line of FILE has '
-        'all reports of one drive, plain or gzip',
-        lambda given: forecasts.main(given.forecasts, given.as_json),
     ),
 }
 

@@ -21,7 +21,7 @@ from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import DriveLimit, Thresholds
 from smart_attributes.model import Device, Identity, Report, State
 
-from . import accuracy, collection, dates, expected, followed
+from . import accuracy, collected_logs, collection, dates, expected
 from .data_rows import json_lines
 
 if TYPE_CHECKING:
@@ -69,14 +69,14 @@ def drives(path: str) -> Iterator[collection.CollectedDrive]:
     logs = dict(json_lines(beside, _named_logs, SHAPE)) if os.path.exists(beside) else {}
     for drive in collection.read(path):
         yield (
-            drive._replace(report=followed.with_logs(drive.report, logs[drive.name]))
+            drive._replace(report=collected_logs.with_logs(drive.report, logs[drive.name]))
             if drive.name in logs
             else drive
         )
 
 
 def _named_logs(line: Json) -> tuple[str, Json]:
-    followed.with_logs(Report(Identity()), line)  # raises if they are no logs
+    collected_logs.with_logs(Report(Identity()), line)  # raises if they are no logs
     return str(line['path']), line
 
 

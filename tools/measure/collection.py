@@ -96,13 +96,10 @@ def read(path: str) -> Iterator[CollectedDrive]:
         yield drive._replace(report=drive.report._replace(identity=identity))
 
 
-def each(
-    path: str, value_of: Callable[[Json, int], Value], needed: str = 'model, attributes, devstat'
-) -> Iterator[Value]:
+def each(path: str, value_of: Callable[[Json, int], Value]) -> Iterator[Value]:
     """Yield the value of each line of a file. Raises DataError for a line without one.
 
-    value_of: computes it from the line's facts and its number. needed: what a line must have, for
-    the error message.
+    value_of: computes it from the line's facts and its number.
     """
     try:
         with (gzip.open if path.endswith('.gz') else open)(path, 'rt', encoding='utf-8') as lines:
@@ -112,7 +109,7 @@ def each(
                 except NOT_A_DRIVE as error:
                     raise DataError(
                         f'{path}, line {number}: {type(error).__name__}: this is not a drive; '
-                        f'each line must be an object with {needed}'
+                        'each line must be an object with model, attributes, devstat'
                     ) from None
                 yield value
     except (OSError, UnicodeDecodeError, EOFError, zlib.error) as error:
@@ -147,7 +144,9 @@ def report_of(facts: Json) -> Report:
 
 
 def _identity(facts: Json) -> Identity:
-    protocol = 'NVMe' if 'nvme' in facts else 'SCSI' if 'vendor' in facts else 'ATA'
+    protocol = 'SCSI' if 'vendor' in facts else 'ATA'
+    if 'nvme' in facts:
+        protocol = 'NVMe'
     model = _text(facts, 'model') or f'{_text(facts, "vendor")} {_text(facts, "product")}'.strip()
     rotation = _text(facts, 'rotation')
     return Identity(

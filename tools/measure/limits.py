@@ -24,7 +24,7 @@ from smart_attributes.knowledge.thresholds import Thresholds
 from smart_attributes.model import Device, Report, State, Verdict
 from smart_attributes.typed import Json
 
-from . import left_out, risk, ssd_failures, timelines
+from . import risk, ssd_failures, timelines
 from .risk import LEVELS, OTHERS, QUIET, RISES, SINCE, Stratum, Table
 
 CRITICAL_SHARE, WARNING_SHARE = 0.33, 0.15
@@ -296,21 +296,7 @@ def main(folder: str, with_history: bool) -> None:
         _alarmed(each, courses[side[each.drive]], groups[each.drive])
         for each in timelines.read(path)
     ]
-    print(*lines(alarms), *_held(risk.entries(lives)), sep='\n')
-
-
-def _held(of: risk.Entries) -> Iterator[str]:
-    """Yield how often the failures of a model lie within the interval that the other models let
-    expect.
-    """
-    found = left_out.coverage(of)
-    for group, (held, number) in found.items():
-        yield (
-            f'{group}: {held} of {number} counts of a model within the 90 % interval of '
-            f'the other models'
-        )
-    held, number = (sum(each[place] for each in found.values()) for place in (0, 1))
-    yield f'all: {100 * held / max(number, 1):.1f} %'
+    print(*lines(alarms), sep='\n')
 
 
 def _judge(default: Json) -> timelines.Mindful:
@@ -368,7 +354,7 @@ def lines(alarms: Sequence[Alarmed]) -> Iterator[str]:
         )
         for group in (*GROUPS, OTHERS):
             entries = [
-                risk.Entry(each.end - (each.first[level] or 0), each.has_failed, '')
+                risk.Entry(each.end - (each.first[level] or 0), each.has_failed)
                 for each in told
                 if each.group == group
             ]

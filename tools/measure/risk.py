@@ -85,7 +85,6 @@ class Life(NamedTuple):
 
     drive: str
     group: str
-    model: str
     has_failed: bool
     end: float  # hour at which it failed, or was last seen
     spells: Sequence[Spell]
@@ -97,7 +96,6 @@ class Entry(NamedTuple):
 
     hours: float
     has_failed: bool
-    model: str
 
 
 class Share(NamedTuple):
@@ -217,9 +215,7 @@ def lives(
                 )
                 if strata != (spells[-1][1] if spells else frozenset()):
                     spells.append((start, strata))
-        yield Life(
-            timeline.drive, group, timeline.model, timeline.has_failed, timeline.end, spells, looks
-        )
+        yield Life(timeline.drive, group, timeline.has_failed, timeline.end, spells, looks)
 
 
 def _look(stretch: Stretch, look: float, of: Sequence[_Series], looks: list[Spell]) -> float:
@@ -258,7 +254,7 @@ def entries(of: Iterable[Life], rank: Mapping[Stratum, float] | None = None) -> 
             ):
                 first.setdefault(each, start)
         for each, start in first.items():
-            found[life.group, each].append(Entry(life.end - start, life.has_failed, life.model))
+            found[life.group, each].append(Entry(life.end - start, life.has_failed))
             found[POOL, each].append(found[life.group, each][-1])
     return found
 

@@ -30,7 +30,7 @@ from smart_attributes.knowledge import drive_logs, log_ages
 from smart_attributes.model import Report, State, Verdict
 from smart_attributes.typed import Json
 
-from . import accuracy, collection, followed
+from . import accuracy, collected_logs, collection
 from .alarms import Alarm
 from .collection import ATTRIBUTES, CollectedDrive, Sizes
 from .data_rows import Row, json_lines, show
@@ -203,7 +203,7 @@ def read(path: str, judge: Mindful) -> Drives:
         )
 
     def look(seen: Json) -> Look:
-        report = followed.with_logs(collection.report_of(seen['facts']), seen)
+        report = collected_logs.with_logs(collection.report_of(seen['facts']), seen)
         size = sizes.physical(report.identity.model)
         verdict = judge(
             report._replace(identity=report.identity._replace(physical_block_size=size)), None
