@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -68,7 +68,7 @@ FILES = {
         'range_begins_within_a_year',
     ),
     'expected': ('kind', 'alert', 'drives', 'of_them_at_most', 'per_1000_drives_and_month_at_most'),
-    'wear': ('fifth_of_models', 'drives', 'agree', 'left_out', 'trusted', 'agree_of_these'),
+    'wear': ('drives', 'agree', 'trusted', 'agree_of_these'),
 }
 
 
@@ -93,19 +93,12 @@ def alarms(known: timelines.Experience) -> Iterator[str]:
         )
 
 
-def fifths(
-    comparisons: Sequence[accuracy.Comparison], documented: Collection[str], sets: accuracy.Sets
-) -> Iterator[str]:
-    """Yield the fifths of the models and their sum as rows of a table."""
-    found = list(accuracy.fifths(comparisons, documented, sets))
-    for name, fifth in (*enumerate(found, 1), ('all', accuracy.Fifth(*map(sum, zip(*found))))):
-        shares = (
-            accuracy.percent(fifth.agree, fifth.drives),
-            accuracy.percent(fifth.left_out, fifth.drives),
-            f'{fifth.believed:,}',
-            accuracy.percent(fifth.agree_believed, fifth.believed),
-        )
-        yield f'| {name} | {fifth.drives:,} | {" | ".join(shares)} |'
+def wear(comparisons: Sequence[accuracy.Comparison]) -> Iterator[str]:
+    """Yield how many worn drives agree with their own statistic as the row of a table."""
+    counts = accuracy.worn(comparisons)
+    agree = accuracy.percent(counts.agree, counts.drives)
+    agree_believed = accuracy.percent(counts.agree_believed, counts.believed)
+    yield f'| {counts.drives:,} | {agree} | {counts.believed:,} | {agree_believed} |'
 
 
 def of_timelines(path: str) -> dict[str, Iterable[str]]:
@@ -125,19 +118,17 @@ def of_timelines(path: str) -> dict[str, Iterable[str]]:
 
 def of_collection(path: str) -> dict[str, Iterable[str]]:
     """Return the rows of every table about a collection of drives."""
-    data = shipped_data.load(shipped_data.path('attributes.json'))
-    database = SpecDatabase(data)
+    database = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json')))
     limits_of = Thresholds(shipped_data.load(shipped_data.path('thresholds/default.json')))
     comparisons: list[accuracy.Comparison] = []
     alarming: list[of_drives.Alarm] = []
     for drive in of_drives.drives(path):
-        comparisons += (
-            [accuracy.compare(drive, database)] if drive.report.identity.kind == 'ssd' else []
-        )
+        if drive.report.identity.kind == 'ssd':
+            comparisons.append(accuracy.compare(drive, database))
         alarming.append(of_drives.alarm(drive, database, limits_of))
     return {
         **of_drives.tables(alarming, limits_of, of_drives.read_figures(str(BEFORE))),
-        'wear': fifths(comparisons, accuracy.documented_families(data), accuracy.wear_sets(data)),
+        'wear': wear(comparisons),
     }
 
 
