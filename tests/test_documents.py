@@ -303,13 +303,3 @@ def test_the_document_knows_how_many_drives_fit_into_the_output_of_nrpe(count, t
     assert {
         metric for metric in ('endurance_used', 'temperature') if f"'sd0_{metric}'=" in printed
     } == there
-
-
-def test_the_upgrade_starts_with_what_changes_in_alerts_in_200_words():
-    """An admin reads no more before an upgrade; the package says it first, too."""
-    text = (ROOT / 'doc/how-to/upgrade.md').read_text().split('\n## ')[1]
-    heading, _, notes = text.partition('\n')
-    news = (ROOT / 'debian/NEWS').read_text().split('\n\n')[1]
-
-    assert heading == 'In short' and 120 <= len(notes.split()) <= 200
-    assert notes.split()[:2] == ['Alerts', 'change,'] and news.split()[:2] == ['Alerts', 'change:']

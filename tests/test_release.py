@@ -143,20 +143,6 @@ def test_the_library_in_the_debian_package_has_its_licence_told():
     )
 
 
-def test_no_page_looks_compiled():
-    """Lintian asks for the source of a page or a script with a line of more than 512 bytes."""
-    files = [
-        path
-        for suffix in ('html', 'js')
-        for path in (ROOT / 'smart_attributes').rglob(f'*.{suffix}')
-    ]
-
-    assert files
-    assert [
-        path.name for path in files if max(map(len, path.read_bytes().splitlines())) > 512
-    ] == []
-
-
 def test_every_rule_that_a_commit_has_shipped_is_in_the_list_of_the_package():
     """The upgrade replaces these rules; the newest may be missing until it is replaced itself."""
     shallow = subprocess.run(

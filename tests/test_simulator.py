@@ -222,35 +222,6 @@ def test_every_serial_number_and_every_wwn_is_made_up_and_used_once():
 # --- transports -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ('arguments', 'kind', 'serial'),
-    [
-        (['/dev/sda'], 'sat', 'intel-worn'),
-        (['/dev/sg2'], 'sat', 'intel-worn'),
-        (['-d', 'sat', '/dev/sg2'], 'sat', 'intel-worn'),
-        (['/dev/disk/by-id/ata-EXAMPLE'], 'sat', 'intel-worn'),
-        (['/dev/sdb'], 'scsi', 'sas-seagate-healthy'),
-        (['/dev/nvme0'], 'nvme', 'nvme-samsung-healthy'),
-        (['/dev/nvme0n1'], 'nvme', 'nvme-samsung-healthy'),
-        (['-d', 'megaraid,0', '/dev/bus/0'], 'megaraid,0', 'sas-ssd-worn'),
-        (['-d', 'megaraid,4', '/dev/bus/0'], 'sat+megaraid,4', 'crucial-healthy'),
-        (['-d', 'sat+megaraid,4', '/dev/bus/0'], 'sat+megaraid,4', 'crucial-healthy'),
-        (['-d', 'megaraid,4', '/dev/sdd'], 'sat+megaraid,4', 'crucial-healthy'),
-        (['-d', 'megaraid,4', '/dev/bus/6'], 'megaraid,4', 'sas-toshiba-healthy'),
-        (['-d', 'cciss,0', '/dev/sg0'], 'sat', 'hpe-ssd-healthy'),
-        (['-d', 'cciss,1', '/dev/sg0'], 'cciss', 'sas-hp-healthy'),
-    ],
-    ids=' '.join,
-)
-def test_a_drive_answers_through_every_interface(full, arguments, kind, serial):
-    """smartctl finds out the type, and it is the right drive that answers."""
-    report = json.loads(smartctl(full, '--json', '-iHA', *arguments).stdout)
-
-    assert report['device']['type'] == kind
-    assert report['serial_number'] == read(serial).serial
-    assert report['smart_status']['passed'] is True
-
-
 def test_a_scan_lists_drives_volumes_and_slots(full):
     """Without opening them; slots of all controllers, and no node that is only a second way to a
     drive.
@@ -267,16 +238,6 @@ def test_a_scan_lists_drives_volumes_and_slots(full):
         '/dev/sdc -d scsi',
         '/dev/sdd -d scsi',
     ]
-
-
-def test_a_scan_that_opens_tells_sat_from_sas_and_names_a_volume(full):
-    """--scan-open asks each one who it is."""
-    lines = smartctl(full, '--scan-open').stdout.splitlines()
-
-    assert '/dev/sda -d sat # /dev/sda [SAT], ATA device' in lines
-    assert '/dev/sdb -d scsi # /dev/sdb, SCSI device' in lines
-    assert '/dev/bus/0 -d sat+megaraid,4 # /dev/bus/0 [megaraid_disk_04] [SAT], ATA device' in lines
-    assert any(line.startswith('# /dev/sdd -d scsi') and 'megaraid,N' in line for line in lines)
 
 
 @pytest.mark.parametrize(
@@ -318,71 +279,6 @@ def test_a_hanging_drive_is_stopped_by_nothing_but_sigkill(machine, address):
     finally:
         process.kill()
     assert process.wait(5) == -signal.SIGKILL
-
-
-@pytest.mark.parametrize(
-    ('how', 'arguments', 'status', 'words'),
-    [
-        ({'error': 0}, ['/dev/sda'], 2, 'INQUIRY failed'),
-        ({'error': 3}, ['/dev/sda'], 4, 'Read SMART Data failed: Input/output error'),
-        ({'vanish': 0}, ['/dev/sda'], 2, 'INQUIRY failed'),
-        ({'vanish': 4}, ['/dev/sda'], 4, 'Read SMART Thresholds failed: No such device'),
-        (
-            {'checksum': 'smart-data'},
-            ['/dev/sda'],
-            0,
-            'Warning! SMART Attribute Data Structure error: invalid SMART checksum.',
-        ),
-        (
-            {'checksum': 'smart-thresholds'},
-            ['/dev/sda'],
-            0,
-            'SMART Attribute Thresholds Structure error: invalid SMART checksum',
-        ),
-        (
-            {'checksum': 'identify'},
-            ['/dev/sda'],
-            0,
-            'Drive Identity Structure error: invalid SMART checksum',
-        ),
-        ({'disabled': True}, ['/dev/sda'], 0, 'SMART support is: Disabled'),
-        ({'asleep': True}, ['-n', 'standby', '/dev/sda'], 2, 'Device is in STANDBY mode, exit(2)'),
-        ({'denied': True}, ['/dev/sda'], 2, 'failed: Permission denied'),
-    ],
-    ids=lambda value: ' '.join(value) if isinstance(value, (list, dict)) else None,
-)
-def test_a_fault_of_a_drive_shows_in_smartctls_words(machine, how, arguments, status, words):
-    """The words that real drives with these faults get."""
-    machine.add('/dev/sda', 'intel-worn', **how)
-
-    done = smartctl(machine, '-iHA', *arguments)
-
-    assert (done.returncode & 0x7, words in done.stdout) == (status, True), done.stdout
-
-
-def test_a_drive_with_a_failed_status_says_so_in_the_registers(machine):
-    """SMART RETURN STATUS, not the attributes: with none of them below its threshold."""
-    drive = read('intel-healthy')._replace(health='FAILED')
-    machine.add('/dev/sda', drive)
-
-    done = smartctl(machine, '-H', '/dev/sda')
-
-    assert done.returncode & 8
-    assert 'FAILED!' in done.stdout and 'No failed Attributes' in done.stdout
-
-
-def test_a_sas_drive_sleeps_and_is_disabled_by_its_pages(machine):
-    """SCSI has no CHECK POWER MODE: REQUEST SENSE tells; DEXCPT switches the exceptions off."""
-    machine.add('/dev/sda', 'sas-seagate-healthy', asleep=True)
-    machine.add('/dev/sdb', 'sas-hp-healthy', disabled=True)
-
-    asleep, disabled = (
-        smartctl(machine, '-n', 'standby', '-a', '/dev/sda'),
-        smartctl(machine, '-i', '/dev/sdb'),
-    )
-
-    assert 'BY TIMER mode' in asleep.stdout
-    assert 'SMART support is:     Disabled' in disabled.stdout
 
 
 # --- real drives stay out of sight ----------------------------------------------------------------

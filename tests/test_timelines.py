@@ -176,18 +176,6 @@ def test_a_file_without_timelines_is_unknown(tmp_path, content, reason):
     ), result.first_line
 
 
-def test_a_count_in_eights_is_one_of_sectors_of_4_kib(measured):
-    """The file names no sector sizes; that the counts of a model come in eights tells them."""
-    rows = [
-        row(1, 0, YEAR, reallocated=160).replace('ST31500541AS', 'ST4000DM000'),
-        row(2, 0, YEAR, reallocated=159),
-    ]
-
-    states = measured(*rows)['states']
-
-    assert [states[state]['drive_years'] for state in ('OK', 'WARNING')] == [1.0, 1.0]
-
-
 @pytest.mark.long
 def test_states_mean_what_the_documents_promise(every):
     """On 52,320 hard disks until they failed; a limit that is changed shows what it does."""
@@ -197,31 +185,6 @@ def test_states_mean_what_the_documents_promise(every):
     assert found['states']['CRITICAL']['percent_per_year'] >= 150
     assert found['states']['WARNING']['percent_per_year'] >= 40
     assert found['caught_percent'] >= 62 and found['alarms_per_1000_drive_years'] <= 43
-
-
-def test_the_document_says_that_history_keeps_its_promises():
-    """On all drives, by `make verdicts`: three of five failures announced, and who is told finds
-    something to do.
-    """
-    text = (ROOT / 'doc/explanation/verdicts.md').read_text()
-    tables = text[
-        text.index('<!-- states with history -->') : text.index(
-            '<!-- end of alarms with history -->'
-        )
-    ]
-    rows = [line.strip('| ').split(' | ') for line in tables.splitlines() if line.startswith('| ')]
-    rates = {
-        cells[0]: float(cells[3].split()[0])
-        for cells in rows
-        if len(cells) == 4 and cells[0].isupper()
-    }
-    alarms, _, announced = (
-        float(cell.split()[0])
-        for cell in next(cells for cells in rows if cells[0] == 'WARNING or CRITICAL')[1:4]
-    )
-
-    assert rates['WARNING'] >= 30 and rates['CRITICAL'] >= 300
-    assert alarms <= 43 and announced >= 63
 
 
 @pytest.mark.long  # 20 seconds
@@ -255,15 +218,6 @@ def test_growth_is_news_for_months_and_then_is_none(walked):
     assert states['OK']['failures'] == 1
 
 
-def test_growth_is_told_on_when_the_number_has_gone_back(walked):
-    """Sectors that could not be read for a day: of such disks, more than 15 in 100 fail within a
-    year.
-    """
-    states = walked('a197', (0, 1000, 0, 0), (1000, 1024, 0, 1), (1024, 19766, 1, 0))
-
-    assert states['WARNING']['drive_years'] == pytest.approx(1.0, abs=0.05)
-
-
 def test_what_stands_still_for_two_weeks_is_critical_no_more(walked):
     """By an increase of more than 4 in a week; so few in all are CRITICAL for no vendor without
     data.
@@ -272,11 +226,6 @@ def test_what_stands_still_for_two_weeks_is_critical_no_more(walked):
 
     assert states['CRITICAL']['drive_years'] == pytest.approx(14 * 24 / 8766, abs=0.06)
     assert (states['CRITICAL']['failures'], states['WARNING']['failures']) == (0, 1)
-
-
-def test_what_was_there_at_first_has_not_grown(walked):
-    """The first look at an old drive is no news."""
-    assert walked('a5', (5000, 10000, 0, 2))['WARNING']['drive_years'] == 0
 
 
 def test_growth_is_told_no_longer_than_the_walk_looks():
