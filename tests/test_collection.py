@@ -6,7 +6,7 @@ import gzip
 import json
 
 import pytest
-from measure import collected_logs, collection
+from measure import collected_logs, collection, data_rows
 
 from smart_attributes.errors import DataError
 from smart_attributes.model import AttributeRow, ErrorEntry, Identity, Report, SelfTest, Statistic
@@ -134,7 +134,7 @@ def test_logs_become_those_of_the_report():
     ],
 )
 def test_logs_of_another_shape_are_refused(errors, tests):
-    with pytest.raises(collection.NOT_A_DRIVE):
+    with pytest.raises(data_rows.NOT_A_DRIVE):
         collected_logs.with_logs(Report(Identity()), {'errors_logged': errors, 'self_tests': tests})
 
 
@@ -207,26 +207,28 @@ def test_drives_are_read_from_a_plain_or_a_packed_file_under_their_path_or_numbe
         (
             'x.jsonl',
             b'{}\n[1]\n',
-            ', line 2: AttributeError: this is not a drive; each line must be an object with '
-            'model, attributes, devstat',
+            ', line 2: AttributeError: each line is an object with model, attributes, devstat',
         ),
         (
             'x.jsonl',
             b'{"model": 1}\n',
-            ', line 1: TypeError: this is not a drive; each line must be an object with model, '
-            'attributes, devstat',
+            ', line 1: TypeError: each line is an object with model, attributes, devstat',
         ),
         (
             'x.jsonl',
             b'\xff',
-            ': it is neither text nor a complete gzip file; give a file with one drive per line',
+            ': this is neither text nor a complete gzip file; each line is an object with model, attributes, devstat',
         ),
         (
             'x.jsonl.gz',
             gzip.compress(b'{}\n' * 99, mtime=0)[:-20],
-            ': it is neither text nor a complete gzip file; give a file with one drive per line',
+            ': this is neither text nor a complete gzip file; each line is an object with model, attributes, devstat',
         ),
-        ('x.jsonl', None, ': No such file or directory; give a file with one drive per line'),
+        (
+            'x.jsonl',
+            None,
+            ': No such file or directory; each line is an object with model, attributes, devstat',
+        ),
     ],
 )
 def test_a_file_that_is_not_a_collection_is_named_with_the_reason(tmp_path, name, content, message):

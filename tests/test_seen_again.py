@@ -181,7 +181,7 @@ def history(tmp_path):
 
 def test_looks_are_judged_with_the_log_of_their_day(history):
     """The age of the newest error is power-on time."""
-    text = run_tool('tools.measure', '--seen-again', str(history), '--json').text
+    text = run_tool('tools.measure', '--seen-again', str(history)).text
     found = {
         (row['state'], row['reason'].partition(' ')[0], row['newest_error']): row['drives']
         for row in json.loads(text)

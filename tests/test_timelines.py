@@ -22,7 +22,7 @@ def measured(tmp_path):
     def measure(*rows, head=HEAD):
         file = tmp_path / 'timelines.csv'
         file.write_text(head + ''.join(rows))
-        result = run_tool('tools.measure', '--timelines', str(file), '--json')
+        result = run_tool('tools.measure', '--timelines', str(file))
         assert result.code == 0, result.text
         return json.loads(result.text)
 
@@ -37,7 +37,7 @@ def walked(tmp_path):
         file = tmp_path / 'timelines.csv'
         lines = (f'1,ACME,{",".join(map(str, look))}\n' for look in looks)
         file.write_text(f'drive,model,from,to,failed,{metric}\n' + ''.join(lines))
-        text = run_tool('tools.measure', '--timelines', str(file), '--with-history', '--json').text
+        text = run_tool('tools.measure', '--timelines', str(file)).text
         return json.loads(text)['states']
 
     return walk
@@ -45,9 +45,7 @@ def walked(tmp_path):
 
 @pytest.fixture
 def every(shared, tmp_path):
-    """Every n-th drive of the real timelines: all of them take half a minute, and with history
-    four minutes.
-    """
+    """Every n-th drive of the real timelines: all of them take four minutes."""
 
     def kept(step: int) -> str:
         if step == 1:
@@ -176,25 +174,12 @@ def test_a_file_without_timelines_is_unknown(tmp_path, content, reason):
     ), result.first_line
 
 
-@pytest.mark.long
-def test_states_mean_what_the_documents_promise(every):
-    """On 52,320 hard disks until they failed; a limit that is changed shows what it does."""
-    found = json.loads(run_tool('tools.measure', '--timelines', every(1), '--json').text)
-
-    assert (found['drives'], found['failures']) == (52320, 3208)
-    assert found['states']['CRITICAL']['percent_per_year'] >= 150
-    assert found['states']['WARNING']['percent_per_year'] >= 40
-    assert found['caught_percent'] >= 62 and found['alarms_per_1000_drive_years'] <= 43
-
-
 @pytest.mark.long  # 20 seconds
-def test_with_history_states_mean_what_the_documents_promise(every):
+def test_states_mean_what_the_documents_promise(every):
     """Every rule of growth and age has its part in these; an eighth of the drives tells with an
     error of a tenth.
     """
-    found = json.loads(
-        run_tool('tools.measure', '--timelines', every(8), '--with-history', '--json').text
-    )
+    found = json.loads(run_tool('tools.measure', '--timelines', every(8)).text)
 
     rates = {name: state['percent_per_year'] for name, state in found['states'].items()}
     assert rates['WARNING'] >= 28 and rates['CRITICAL'] >= 280 and rates['OK'] < 1.5

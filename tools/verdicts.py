@@ -35,18 +35,8 @@ TABLES = DOCUMENT.parent / 'data'
 BEFORE = ROOT / 'tools' / 'verdicts_before.json'
 MANY = 5  # drives of a class, below which the data file leaves it out
 # the tables of the document; the others are data files
-SHOWN = ('states with history', 'alarms with history')
-STATES = 'state', 'drive_years', 'failures', 'failures_per_100_drive_years'
-ALARMS = (
-    'alert',
-    'per_1000_drive_years',
-    'failed_within_90_days',
-    'failures_with_an_alert',
-    'median_lead_time',
-)
+SHOWN = ('states', 'alarms')
 FILES = {
-    'states': STATES,
-    'alarms': ALARMS,
     'collection': ('kind', 'health_status', 'ok', 'warning', 'critical', 'with_an_alert'),
     'reasons': ('kind', 'metric', 'critical', 'warning'),
     'defences': (
@@ -103,17 +93,8 @@ def wear(comparisons: Sequence[accuracy.Comparison]) -> Iterator[str]:
 
 def of_timelines(path: str) -> dict[str, Iterable[str]]:
     """Return the rows of every table about hard disks that were watched until they failed."""
-    judge = shipped_judge()
-    known = timelines.experience(
-        timelines.read(path), timelines.by_levels(lambda report: judge(report, None))
-    )
-    remembered = timelines.experience(timelines.read(path), timelines.by_history(judge))
-    return {
-        'states': states(known),
-        'alarms': alarms(known),
-        'states with history': states(remembered),
-        'alarms with history': alarms(remembered),
-    }
+    known = timelines.experience(timelines.read(path), timelines.by_history(shipped_judge()))
+    return {'states': states(known), 'alarms': alarms(known)}
 
 
 def of_collection(path: str) -> dict[str, Iterable[str]]:

@@ -1,12 +1,12 @@
 """The command line that evaluates entries, states and limits on collections of drives.
 
 Usage, in the directory of the project:
-  .venv/bin/python -m tools.measure --timelines TIMELINES.csv.gz [--with-history] [--json]
-  .venv/bin/python -m tools.measure --risk FOLDER [--with-history]
-  .venv/bin/python -m tools.measure --seen-again HISTORY.jsonl.gz [--json]
+  .venv/bin/python -m tools.measure --timelines TIMELINES.csv.gz
+  .venv/bin/python -m tools.measure --risk FOLDER
+  .venv/bin/python -m tools.measure --seen-again HISTORY.jsonl.gz
   .venv/bin/python -m tools.measure DRIVES.jsonl.gz --accuracy [EVIDENCE.json]
   .venv/bin/python -m tools.measure DRIVES.jsonl.gz --verdicts [BEFORE.json] [--json]
-  .venv/bin/python -m tools.measure DRIVES.jsonl.gz --ssd-failures SSD_FAILURES.csv.gz [--json]
+  .venv/bin/python -m tools.measure DRIVES.jsonl.gz --ssd-failures SSD_FAILURES.csv.gz
 """
 
 from __future__ import annotations
@@ -64,31 +64,27 @@ TASKS: Mapping[str, Task] = {
         'FAILURES',
         'report the share of SSDs beyond each limit, of those in FAILURES, which failed, and of '
         'healthy ones in FILE',
-        lambda given: ssd_failures.main(
-            given.file, given.ssd_failures, shipped_judge(), given.as_json
-        ),
+        lambda given: ssd_failures.main(given.file, given.ssd_failures, shipped_judge()),
         True,
     ),
     'timelines': Task(
         'FILE',
         'report how many hard disks fail in each state; a row of FILE is a period in which no '
         'counter of a disk moved, plain or gzip',
-        lambda given: timelines.main(
-            given.timelines, shipped_judge(), given.with_history, given.as_json
-        ),
+        lambda given: timelines.main(given.timelines, shipped_judge()),
     ),
     'risk': Task(
         'FOLDER',
-        'count how many drives fail after each finding, write thresholds/risk.json and the limits '
-        'of hard disks that follow, and evaluate limits of one half of the disks on the other; '
+        'count how many drives fail after each finding, and write thresholds/risk.json and the '
+        'limits of hard disks that follow; '
         'FOLDER has timelines.csv.gz, drives.jsonl.gz and ssd_failures.csv.gz',
-        lambda given: limits.main(given.risk, given.with_history),
+        lambda given: limits.main(given.risk),
     ),
     'seen-again': Task(
         'FILE',
         'report how many drives were gone, CRITICAL or had lost more data at the next look, by '
         'vendor, state and reason, beside quiet drives; a line of FILE is a drive with its looks',
-        lambda given: seen_again.main(given.seen_again, shipped_judge(), given.as_json),
+        lambda given: seen_again.main(given.seen_again, shipped_judge()),
     ),
 }
 
@@ -104,14 +100,15 @@ class Parser(argparse.ArgumentParser):
 def _written(name: str, task: Task) -> str:
     """Return a task as a command line has it: "FILE --verdicts [BEFORE]"."""
     value = f'[{task.metavar}]' if task.is_optional else task.metavar
-    return f'{"FILE " * task.has_drives}--{name} {value}'
+    option = f'--{name} {value}'
+    return f'FILE {option}' if task.has_drives else option
 
 
 def _parser() -> Parser:
     tasks = ' | '.join(_written(name, task) for name, task in TASKS.items())
     parser = Parser(
         PROGRAM,
-        f'%(prog)s ({tasks}) [--with-history] [--json]',
+        f'%(prog)s ({tasks}) [--json]',
         'Measure entries, states and limits on collections of drives.',
     )
     parser.add_argument(
@@ -125,13 +122,11 @@ def _parser() -> Parser:
         how: dict[str, Any] = {'nargs': '?', 'const': ''} if task.is_optional else {}
         parser.add_argument(f'--{name}', metavar=task.metavar, help=task.help, **how)
     parser.add_argument(
-        '--with-history',
+        '--json',
+        dest='as_json',
         action='store_true',
-        help='with --timelines or --risk: judge each disk with the history of its readings, '
-        'growth and '
-        'age included',
+        help='with --verdicts: print the counts, for BEFORE',
     )
-    parser.add_argument('--json', dest='as_json', action='store_true', help='print JSON')
     return parser
 
 
@@ -164,8 +159,6 @@ def task_of(options: argparse.Namespace, parser: Parser) -> Task:
         parser.error(
             f'give one of {", ".join(_written(name, task) for name, task in TASKS.items())}'
         )
-    if options.with_history and options.timelines is None and options.risk is None:
-        parser.error('--with-history works only with --timelines FILE or --risk FOLDER')
     return asked[0]
 
 

@@ -1,5 +1,4 @@
-"""Derive the limits of hard disks from the shares of thresholds/risk.json, and evaluate them on
-other disks.
+"""Derive the limits of hard disks from the shares of thresholds/risk.json.
 
 CRITICAL is a number or an increase from the first band on of which at least CRITICAL_SHARE failed
 within 90 days, WARNING from the first one of which at least WARNING_SHARE failed within a year.
@@ -9,11 +8,9 @@ and EVIDENCE from elsewhere; a test compares them.
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from smart_attributes.check import judging, rulebook
 from smart_attributes.command_line.options import Options
@@ -238,28 +235,15 @@ def _why(of: Table, group: str, stratum: Stratum) -> str:
     )
 
 
-# --- the files, and how the limits do on other disks ----------------------------------------------
+# --- the files ------------------------------------------------------------------------------------
 
 TIMELINES, DRIVES, SSDS = 'timelines.csv.gz', 'drives.jsonl.gz', 'ssd_failures.csv.gz'
 DEFAULT, CSV = 'thresholds/default.json', 'doc/explanation/data/risk.csv'
 
 
-class Alarmed(NamedTuple):
-    """A disk, with the hours at which it was first no longer OK, and CRITICAL; None: never."""
-
-    group: str
-    hours: float
-    has_failed: bool
-    first: Mapping[State, float | None]
-    end: float
-
-
-def main(folder: str, with_history: bool) -> None:
+def main(folder: str) -> None:
     """Write thresholds/risk.json and the limits of hard disks in default.json from the data of a
-    folder.
-
-    Print what limits are worth that were derived from one half of the disks on those of the other
-    half, with their history if *with_history*. Raises DataError.
+    folder. Raises DataError.
     """
     default = shipped_data.load(shipped_data.path(DEFAULT))
     judge = _judge(default)
@@ -278,25 +262,6 @@ def main(folder: str, with_history: bool) -> None:
     ):
         with open(shipped_data.path(name), 'w', encoding='utf-8') as file:
             file.write(text)
-    side = {life.drive: hashlib.sha256(life.drive.encode()).digest()[0] & 1 for life in lives}
-    of_half = [
-        _judge(
-            with_limits(default, risk.table([life for life in lives if side[life.drive] != half]))
-        )
-        for half in (0, 1)
-    ]
-    courses = [
-        timelines.by_history(each)
-        if with_history
-        else timelines.by_levels(partial(_without_past, each))
-        for each in of_half
-    ]
-    groups = {life.drive: life.group for life in lives}
-    alarms = [
-        _alarmed(each, courses[side[each.drive]], groups[each.drive])
-        for each in timelines.read(path)
-    ]
-    print(*lines(alarms), sep='\n')
 
 
 def _judge(default: Json) -> timelines.Mindful:
@@ -327,41 +292,3 @@ def with_limits(default: Json, of: Table) -> Json:
         for name, metric in default['metrics'].items()
     }
     return {**default, 'metrics': metrics}
-
-
-def _alarmed(timeline: timelines.Timeline, course: timelines.Course, group: str) -> Alarmed:
-    spells = list(course(timeline))
-    first = {
-        level: next((each.start for each in spells if each.state.urgency >= level.urgency), None)
-        for level in timelines.LEVELS
-    }
-    return Alarmed(group, timeline.end - spells[0].start, timeline.has_failed, first, timeline.end)
-
-
-def lines(alarms: Sequence[Alarmed]) -> Iterator[str]:
-    """Yield the alerts per 1,000 drive-years, the share of failures that they announce, and what
-    became of them.
-    """
-    years, failures = (
-        sum(each.hours for each in alarms) / timelines.YEAR,
-        sum(each.has_failed for each in alarms),
-    )
-    for level in timelines.LEVELS:
-        told = [each for each in alarms if each.first[level] is not None]
-        yield (
-            f'{level.name} or worse: {1000 * len(told) / years:.1f} per 1,000 drive-years announce '
-            f'{100 * sum(each.has_failed for each in told) / failures:.1f} % of {failures} failures'
-        )
-        for group in (*GROUPS, OTHERS):
-            entries = [
-                risk.Entry(each.end - (each.first[level] or 0), each.has_failed)
-                for each in told
-                if each.group == group
-            ]
-            shares = [risk.share(entries, hours) for hours in (risk.SOON, risk.WHOLE)]
-            words = ', '.join(
-                f'{100 * each.share:.0f} % ({100 * each.low:.0f} to {100 * each.high:.0f}) within '
-                f'{days} days'
-                for each, days in zip(shares, (90, 365))
-            )
-            yield f'  {group}: {len(entries)} disks; failed: {words}'

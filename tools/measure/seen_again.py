@@ -17,6 +17,7 @@ no reallocated sector, and have no data error in their log.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections import Counter, defaultdict
@@ -33,7 +34,7 @@ from smart_attributes.typed import Json
 from . import accuracy, collected_logs, collection
 from .alarms import Alarm
 from .collection import ATTRIBUTES, CollectedDrive, Sizes
-from .data_rows import Row, json_lines, show
+from .data_rows import Row, json_lines
 from .timelines import Mindful, percent
 
 SHAPE = (
@@ -260,19 +261,22 @@ def outcomes(drives: Drives) -> Mapping[Class, Counter[str]]:
             counts: list[str] = []
             if number and look.date in dates:
                 place = f'{AT} {look.date} {look.family}'
-                counts += ['looks', place, *(() if after else ('gone', f'gone {place}'))]
+                counts += ['looks', place]
+                if not after:
+                    counts += ['gone', f'gone {place}']
             if after:
                 grown = {
                     name
                     for name, count in after.counts.items()
                     if count > look.counts.get(name, math.inf)
                 }
-                counts += [
-                    'again',
-                    *['critical'] * (after.state is State.CRITICAL),
-                    *['lost'] * (not grown.isdisjoint(LOST)),
-                    *['moved'] * (MOVED in grown),
-                ]
+                counts.append('again')
+                if after.state is State.CRITICAL:
+                    counts.append('critical')
+                if not grown.isdisjoint(LOST):
+                    counts.append('lost')
+                if MOVED in grown:
+                    counts.append('moved')
             for of in look.classes:
                 found[of].update(counts)
     return found
@@ -327,6 +331,6 @@ def interval(part: int, whole: int) -> tuple[float | None, float | None]:
     return round(100 * max(0, middle - half), 1), round(100 * min(1, middle + half), 1)
 
 
-def main(path: str, judge: Mindful, as_json: bool) -> None:
+def main(path: str, judge: Mindful) -> None:
     """Print what became of the drives of a file. Raises DataError."""
-    show(rows(read(path, judge)), as_json)
+    print(json.dumps(rows(read(path, judge)), indent=1))

@@ -55,7 +55,6 @@ COUNTER = re.compile('a([1-9][0-9]{0,2})')
 Counters = tuple[tuple[int, int], ...]  # (attribute, raw number)
 Judge = Callable[[Report], Verdict]
 Mindful = Callable[[Report, Optional[Past]], Verdict]  # a judge who may know what is remembered
-Print = Callable[[str], None]
 
 
 class Stretch(NamedTuple):
@@ -212,25 +211,6 @@ def report_of(model: str, physical_block_size: int | None, counters: Counters) -
 # --- the walk --------------------------------------------------------------------------
 
 
-def by_levels(judge: Judge) -> Course:
-    """Return the course of a drive that is judged by what its counters are, not by how they came
-    to be so.
-    """
-
-    @lru_cache(maxsize=None)  # a tenth of the stretches differ in model or counters
-    def state(model: str, physical_block_size: int | None, counters: Counters) -> State:
-        return judge(report_of(model, physical_block_size, counters)).state
-
-    return lambda timeline: (
-        Spell(
-            state(timeline.model, timeline.physical_block_size, stretch.counters),
-            stretch.start,
-            stretch.end,
-        )
-        for stretch in timeline.stretches
-    )
-
-
 def by_history(judge: Mindful) -> Course:
     """Return the course of a drive that is judged every few minutes with what is remembered of it;
     its power-on time is the clock.
@@ -354,47 +334,9 @@ def percent(part: float, whole: float, digits: int = 1) -> float | None:
     return round(100 * part / whole, digits) if whole else None
 
 
-def lines(total: Experience) -> Iterator[str]:
-    """Yield the figures as two tables."""
-    data = as_data(total)
-    yield (
-        f'{data["drives"]} drives, {data["drive_years"]:.0f} drive-years, '
-        f'{data["failures"]} failures'
-    )
-    yield ''
-    yield f'{"state":<10} {"drive-years":>12} {"failures":>9} {"failing a year":>15}'
-    for name, state in data['states'].items():
-        yield (
-            f'{name:<10} {state["drive_years"]:12.0f} {state["failures"]:9} '
-            f'{_or_dash(state["percent_per_year"], " %"):>15}'
-        )
-    yield ''
-    yield (
-        f'{"alarm":<20} {"per 1,000 drive-years":>22} {"failed in 90 days":>18} '
-        f'{"failures caught":>16} '
-        f'{"median lead":>12}'
-    )
-    for name, level in (('WARNING or CRITICAL', data), ('CRITICAL', data['critical'])):
-        yield (
-            f'{name:<20} {_or_dash(level["alarms_per_1000_drive_years"]):>22} '
-            f'{_or_dash(level["failed_within_90_days_percent"], " %"):>18} '
-            f'{_or_dash(level["caught_percent"], " %"):>16} '
-            f'{_or_dash(level["median_lead_days"], " d"):>12}'
-        )
-
-
-def _or_dash(number: float | None, unit: str = '') -> str:
-    return '-' if number is None else f'{number:g}{unit}'
-
-
-def main(
-    path: str, judge: Mindful, with_history: bool, as_json: bool, write: Print = print
-) -> None:
+def main(path: str, judge: Mindful) -> None:
     """Print what the states of *judge* are worth on the drives of a file.
 
     Raises DataError where it has none.
     """
-    course = by_history(judge) if with_history else by_levels(lambda report: judge(report, None))
-    total = experience(read(path), course)
-    for line in [json.dumps(as_data(total), indent=2)] if as_json else lines(total):
-        write(line)
+    print(json.dumps(as_data(experience(read(path), by_history(judge))), indent=2))
