@@ -81,15 +81,7 @@ def of_metric(of: Table, metric: str) -> Json:
     """Return the limits of a metric of hard disks: those of all, and what differs for the
     groups.
     """
-    base, *others = (
-        {
-            **found,
-            'aged': [*found['aged'], *EVIDENCE.get((metric, group), ())],
-            'why': f'{METRICS[metric]} {found["why"]}',
-        }
-        for group in (OTHERS, *GROUPS)
-        for found in [limits(of, group, metric)]
-    )
+    base, *others = (_with_evidence(of, metric, group) for group in (OTHERS, *GROUPS))
     return {
         **base,
         'groups': {
@@ -99,6 +91,15 @@ def of_metric(of: Table, metric: str) -> Json:
             }
             for group, own in zip(GROUPS, others)
         },
+    }
+
+
+def _with_evidence(of: Table, metric: str, group: str) -> Json:
+    found = limits(of, group, metric)
+    return {
+        **found,
+        'aged': [*found['aged'], *EVIDENCE.get((metric, group), ())],
+        'why': f'{METRICS[metric]} {found["why"]}',
     }
 
 
@@ -140,16 +141,13 @@ def _threshold(
     The share of the first band suffices, and so does the mean of all from there on, weighted by
     their disks.
     """
-    known = [
-        (above, of[stratum].row(group))
-        for above in _bands(form, metric)
-        for stratum in [Stratum(metric, form, above, ends)]
-        if stratum in of and (level is State.WARNING or of[stratum].decides)
-    ]
-    parts = [
-        (above, row.soon if level is State.CRITICAL else row.year.share, row.drives)
-        for above, row in known
-    ]
+    parts = []
+    for above in _bands(form, metric):
+        rows = of.get(Stratum(metric, form, above, ends))
+        if rows and (level is State.WARNING or rows.decides):
+            row = rows.row(group)
+            share = row.soon if level is State.CRITICAL else row.year.share
+            parts.append((above, share, row.drives))
     least = CRITICAL_SHARE if level is State.CRITICAL else WARNING_SHARE
     most = parts[-1][0] if parts else -1.0
     for place, (above, part, _) in enumerate(parts):

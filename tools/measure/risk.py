@@ -225,13 +225,14 @@ def _look(stretch: Stretch, look: float, of: Sequence[_Series], looks: list[Spel
     missed = max(0, math.ceil((stretch.start - look) / SOON))
     look += missed * SOON
     if look < stretch.end:
+        bands = {series.metric: series.above() for series in of}
         strata = frozenset(
-            Stratum(series.metric, LEVEL, above, UNKNOWN)
-            for series in of
-            for above in [series.above()]
+            Stratum(metric, LEVEL, above, UNKNOWN)
+            for metric, above in bands.items()
             if above is not None
         )
-        looks += [(look, strata)] if strata else []
+        if strata:
+            looks.append((look, strata))
         look += math.ceil((stretch.end - look) / SOON) * SOON
     return look
 
@@ -437,32 +438,24 @@ def of_document(data: Json) -> Table:
 def as_text(data: Json) -> str:
     """Return the content of thresholds/risk.json as text, a line for each stratum."""
     parts = [f'"{name}": {json.dumps(data[name])}' for name in ('comment', 'columns')]
-    parts += [
-        f'"{kind}": [\n  {strata}\n]'
-        for kind in NOUNS
-        for strata in [',\n  '.join(map(json.dumps, data[kind]))]
-    ]
+    for kind in NOUNS:
+        strata = ',\n  '.join(map(json.dumps, data[kind]))
+        parts.append(f'"{kind}": [\n  {strata}\n]')
     return '{\n' + ',\n'.join(parts) + '\n}\n'
 
 
 def as_csv(data: Json) -> str:
     """Return the table for the documents: a line for each kind, stratum and group."""
     lines = [','.join(('kind', 'metric', 'form', 'above', 'days', 'group', *COLUMNS))]
-    lines += [
-        ','.join(
-            '' if cell is None else f'{cell:g}' if isinstance(cell, float) else str(cell)
-            for cell in (
-                kind,
-                each['metric'],
-                each['form'],
-                each['above'],
-                each['days'],
-                group,
-                *row,
-            )
-        )
-        for kind in NOUNS
-        for each in data[kind]
-        for group, row in each['rows'].items()
-    ]
+    for kind in NOUNS:
+        for stratum in data[kind]:
+            names = [stratum[name] for name in ('metric', 'form', 'above', 'days')]
+            for group, row in stratum['rows'].items():
+                lines.append(','.join(map(_cell, (kind, *names, group, *row))))
     return '\n'.join(lines) + '\n'
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ''
+    return f'{value:g}' if isinstance(value, float) else str(value)

@@ -50,7 +50,7 @@ SOON = 90 * DAY  # an alarm is believed when the drive fails this soon
 # The alarms: whatever is no longer OK, and CRITICAL alone.
 LEVELS = (State.WARNING, State.CRITICAL)
 STATES = (State.OK, State.WARNING, State.CRITICAL)
-COUNTER = re.compile('a([1-9][0-9]{0,2})')
+COUNTER = re.compile('a[1-9][0-9]{0,2}')
 
 Counters = tuple[tuple[int, int], ...]  # (attribute, raw number)
 Judge = Callable[[Report], Verdict]
@@ -162,9 +162,7 @@ def _read(path: str) -> Iterator[Timeline]:
 
 def _timelines(rows: csv.DictReader[str], path: str) -> Iterator[Timeline]:
     names = rows.fieldnames or ()
-    counters = [
-        (name, int(match[1])) for name in names for match in [COUNTER.fullmatch(name)] if match
-    ]
+    counters = [(name, int(name[1:])) for name in names if COUNTER.fullmatch(name)]
     if not counters or not {'drive', 'model', 'from', 'to', 'failed'} <= set(names):
         raise DataError(
             f'{path}: these are no timelines; the first line names the columns drive, model, from, '
