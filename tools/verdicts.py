@@ -3,10 +3,9 @@
 files beside it.
 
 That is: the failure rate of each state of hard disks, the shares behind their limits, the effect of
-every limit on a collection of drives, what became of drives that were seen again, and what limits
-report of failed SSDs.
+every limit on a collection of drives, and what limits report of failed SSDs.
 
-Usage: tools/verdicts.py TIMELINES.csv.gz DRIVES.jsonl.gz HISTORY.jsonl.gz SSD_FAILURES.csv.gz
+Usage: tools/verdicts.py TIMELINES.csv.gz DRIVES.jsonl.gz SSD_FAILURES.csv.gz
 (from the virtual environment: .venv/bin/python tools/verdicts.py ...)
 """
 
@@ -20,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
-from measure import accuracy, seen_again, ssd_failures, timelines  # noqa: E402
+from measure import accuracy, ssd_failures, timelines  # noqa: E402
 from measure import alarms as of_drives  # noqa: E402
 from measure.__main__ import shipped_judge  # noqa: E402
 from measure.data_rows import as_csv  # noqa: E402
@@ -33,7 +32,6 @@ from smart_attributes.knowledge.thresholds import Thresholds  # noqa: E402
 DOCUMENT = ROOT / 'doc' / 'explanation' / 'verdicts.md'
 TABLES = DOCUMENT.parent / 'data'
 BEFORE = ROOT / 'tools' / 'verdicts_before.json'
-MANY = 5  # drives of a class, below which the data file leaves it out
 # the tables of the document; the others are data files
 SHOWN = ('states', 'alarms')
 FILES = {
@@ -49,15 +47,6 @@ FILES = {
         'failed_of_these',
         'failed_of_others',
     ),
-    'dates': (
-        'kind',
-        'report_endurance',
-        'with_a_date',
-        'used_below_half_in_a_year',
-        'date_within_a_year',
-        'range_begins_within_a_year',
-    ),
-    'expected': ('kind', 'alert', 'drives', 'of_them_at_most', 'per_1000_drives_and_month_at_most'),
     'wear': ('drives', 'agree', 'trusted', 'agree_of_these'),
 }
 
@@ -113,16 +102,6 @@ def of_collection(path: str) -> dict[str, Iterable[str]]:
     }
 
 
-def of_outcomes(drives: str, history: str, failures: str) -> dict[str, str]:
-    """Return the data files about drives that were seen again, and about SSDs that failed."""
-    again = seen_again.rows(seen_again.read(history, shipped_judge()))
-    ssds = ssd_failures.measured(drives, failures, shipped_judge())
-    return {
-        'seen_again.csv': as_csv([row for row in again if int(row['drives'] or 0) >= MANY]),
-        'ssd_failures.csv': as_csv(ssds),
-    }
-
-
 def files(tables: Mapping[str, Iterable[str]]) -> dict[str, str]:
     """Return the tables that the document does not show as data files, by their names."""
     return {
@@ -150,13 +129,14 @@ def filled(text: str, rows: dict[str, Iterable[str]]) -> str:
 
 def main() -> int:
     """Rewrite the document from the files named on the command line."""
-    if len(sys.argv) != 5:
+    if len(sys.argv) != 4:
         print(__doc__)
         return 1
-    on_timelines, drives, history, failures = sys.argv[1:]
+    on_timelines, drives, failures = sys.argv[1:]
     try:
         rows = {**of_collection(drives), **of_timelines(on_timelines)}
-        for name, text in {**of_outcomes(drives, history, failures), **files(rows)}.items():
+        ssds = ssd_failures.measured(drives, failures, shipped_judge())
+        for name, text in {'ssd_failures.csv': as_csv(ssds), **files(rows)}.items():
             (TABLES / name).write_text(text)
         DOCUMENT.write_text(filled(DOCUMENT.read_text(), rows))
     except SmartError as problem:

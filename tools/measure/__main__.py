@@ -3,7 +3,6 @@
 Usage, in the directory of the project:
   .venv/bin/python -m tools.measure --timelines TIMELINES.csv.gz
   .venv/bin/python -m tools.measure --risk FOLDER
-  .venv/bin/python -m tools.measure --seen-again HISTORY.jsonl.gz
   .venv/bin/python -m tools.measure DRIVES.jsonl.gz --accuracy [EVIDENCE.json]
   .venv/bin/python -m tools.measure DRIVES.jsonl.gz --verdicts [BEFORE.json] [--json]
   .venv/bin/python -m tools.measure DRIVES.jsonl.gz --ssd-failures SSD_FAILURES.csv.gz
@@ -24,7 +23,7 @@ from smart_attributes.history.past import Past
 from smart_attributes.model import Device, Report, Verdict
 from smart_attributes.words import sentence
 
-from . import accuracy, alarms, limits, seen_again, ssd_failures, timelines
+from . import accuracy, alarms, limits, ssd_failures, timelines
 
 PROGRAM = 'python -m tools.measure'
 UNKNOWN = 3  # exit status where nothing was measured
@@ -79,12 +78,6 @@ TASKS: Mapping[str, Task] = {
         'limits of hard disks that follow; '
         'FOLDER has timelines.csv.gz, drives.jsonl.gz and ssd_failures.csv.gz',
         lambda given: limits.main(given.risk),
-    ),
-    'seen-again': Task(
-        'FILE',
-        'report how many drives were gone, CRITICAL or had lost more data at the next look, by '
-        'vendor, state and reason, beside quiet drives; a line of FILE is a drive with its looks',
-        lambda given: seen_again.main(given.seen_again, shipped_judge()),
     ),
 }
 

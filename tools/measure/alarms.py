@@ -21,7 +21,7 @@ from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import DriveLimit, Thresholds
 from smart_attributes.model import Device, Identity, Report, State
 
-from . import accuracy, collected_logs, collection, dates, expected
+from . import accuracy, collected_logs, collection
 from .data_rows import json_lines
 
 if TYPE_CHECKING:
@@ -53,8 +53,6 @@ class Alarm(NamedTuple):
     state: State
     reasons: tuple[tuple[str, State], ...]
     metrics: frozenset[str] = frozenset()  # of which the drive has a judged number
-    lasting: dates.Lasting | None = None  # None: it reports no endurance
-    life: expected.Life | None = None  # None: it does not report its power-on time
 
     def is_alone(self, metric: str, level: State) -> bool:
         """Tell whether only *metric* reaches a level."""
@@ -90,12 +88,7 @@ def alarm(
         for j in verdict.judgements
         if j.reading.judged and j.reading.number is not None
     )
-    return Alarm(
-        *accuracy.drive_state(drive, verdict)[:4],
-        metrics,
-        dates.lasting(verdict),
-        expected.life(verdict, thresholds, database.metrics),
-    )
+    return Alarm(*accuracy.drive_state(drive, verdict)[:4], metrics)
 
 
 def figures(alarms: Sequence[Alarm]) -> Figures:
@@ -219,8 +212,6 @@ def tables(
         'collection': states(before, now),
         'reasons': reasons(before, now),
         'defences': limits(alarms, thresholds),
-        'dates': dates.table((each.kind, each.lasting) for each in alarms),
-        'expected': expected.rows([(each.kind, each.state, each.life) for each in alarms]),
     }
 
 
