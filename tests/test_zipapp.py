@@ -119,27 +119,19 @@ def test_every_command_works_without_any_package(program, python):
     } == {}
 
 
-def test_the_page_is_made_without_any_package(program, python, tmp_path):
-    """Jinja2 escapes in plain Python; template, script and style come out of the file."""
-    done = runs(
-        python, '-IS', program, 'triage', '--html', tmp_path / 'drives.html', '--report', REPORT
-    )
+def test_parts_that_are_no_python_come_out_of_the_file(program, python, tmp_path):
+    """Template, script and style of the page, and the schemas; Jinja2 and jsonschema are versions
+    that are Python alone.
+    """
+    page, mine = tmp_path / 'drives.html', tmp_path / 'mine.json'
+    mine.write_text('{"rolls": {}}')
+    shown = runs(python, '-IS', program, 'triage', '--html', page, '--report', REPORT)
+    checked = runs(python, '-IS', program, '--report', REPORT, '--thresholds', mine)
 
-    assert done.returncode == 0, done.stdout
-    page = (tmp_path / 'drives.html').read_text()
-    assert all(
-        part in page
-        for part in ('Content-Security-Policy', ':root {', "'use strict'", 'EXAMPLE0003')
-    )
-
-
-def test_a_file_of_this_site_is_checked_against_its_schema(program, python, tmp_path):
-    """jsonschema says where; a version of it that is Python alone."""
-    (tmp_path / 'mine.json').write_text('{"rolls": {}}')
-    done = runs(python, '-IS', program, '--report', REPORT, '--thresholds', tmp_path / 'mine.json')
-
-    assert done.returncode == 3
-    assert 'rolls' in done.stdout
+    assert shown.returncode == 0, shown.stdout
+    for part in ('Content-Security-Policy', ':root {', "'use strict'", 'EXAMPLE0003'):
+        assert part in page.read_text()
+    assert checked.returncode == 3 and 'rolls' in checked.stdout
 
 
 def test_it_is_a_program_that_is_found_by_a_link_and_from_its_own_folder(program, tmp_path):
