@@ -31,7 +31,6 @@ from smart_attributes.knowledge.thresholds import Thresholds  # noqa: E402
 
 DOCUMENT = ROOT / 'doc' / 'explanation' / 'verdicts.md'
 TABLES = DOCUMENT.parent / 'data'
-BEFORE = ROOT / 'tools' / 'verdicts_before.json'
 # the tables of the document; the others are data files
 SHOWN = ('states', 'alarms')
 FILES = {
@@ -97,7 +96,7 @@ def of_collection(path: str) -> dict[str, Iterable[str]]:
             comparisons.append(accuracy.compare(drive, database))
         alarming.append(of_drives.alarm(drive, database, limits_of))
     return {
-        **of_drives.tables(alarming, limits_of, of_drives.read_figures(str(BEFORE))),
+        **of_drives.tables(alarming, limits_of),
         'wear': wear(comparisons),
     }
 

@@ -4,7 +4,7 @@ Usage, in the directory of the project:
   .venv/bin/python -m tools.measure --timelines TIMELINES.csv.gz
   .venv/bin/python -m tools.measure --risk FOLDER
   .venv/bin/python -m tools.measure DRIVES.jsonl.gz --accuracy [EVIDENCE.json]
-  .venv/bin/python -m tools.measure DRIVES.jsonl.gz --verdicts [BEFORE.json] [--json]
+  .venv/bin/python -m tools.measure DRIVES.jsonl.gz --verdicts
   .venv/bin/python -m tools.measure DRIVES.jsonl.gz --ssd-failures SSD_FAILURES.csv.gz
 """
 
@@ -35,7 +35,7 @@ class Task(NamedTuple):
     of a command line.
     """
 
-    metavar: str
+    metavar: str  # '' for an option without a value
     help: str
     run: Callable[[argparse.Namespace], None]
     has_drives: bool = False  # needs FILE as well
@@ -52,11 +52,9 @@ TASKS: Mapping[str, Task] = {
         True,
     ),
     'verdicts': Task(
-        'BEFORE',
-        'count the drives of FILE in each state and beyond each limit, and compare the counts with '
-        'the JSON file BEFORE of an earlier run',
-        lambda given: alarms.main(given.file, given.verdicts, given.as_json),
-        True,
+        '',
+        'count the drives of FILE in each state and beyond each limit',
+        lambda given: alarms.main(given.file),
         True,
     ),
     'ssd-failures': Task(
@@ -91,9 +89,9 @@ class Parser(argparse.ArgumentParser):
 
 
 def _written(name: str, task: Task) -> str:
-    """Return a task as a command line has it: "FILE --verdicts [BEFORE]"."""
+    """Return a task as a command line has it: "FILE --accuracy [EVIDENCE]"."""
     value = f'[{task.metavar}]' if task.is_optional else task.metavar
-    option = f'--{name} {value}'
+    option = f'--{name} {value}'.rstrip()
     return f'FILE {option}' if task.has_drives else option
 
 
@@ -101,7 +99,7 @@ def _parser() -> Parser:
     tasks = ' | '.join(_written(name, task) for name, task in TASKS.items())
     parser = Parser(
         PROGRAM,
-        f'%(prog)s ({tasks}) [--json]',
+        f'%(prog)s ({tasks})',
         'Measure entries, states and limits on collections of drives.',
     )
     parser.add_argument(
@@ -112,14 +110,12 @@ def _parser() -> Parser:
         'read from logs.jsonl.gz in the same folder, if it exists',
     )
     for name, task in TASKS.items():
-        how: dict[str, Any] = {'nargs': '?', 'const': ''} if task.is_optional else {}
-        parser.add_argument(f'--{name}', metavar=task.metavar, help=task.help, **how)
-    parser.add_argument(
-        '--json',
-        dest='as_json',
-        action='store_true',
-        help='with --verdicts: print the counts, for BEFORE',
-    )
+        how: dict[str, Any] = {'metavar': task.metavar}
+        if not task.metavar:
+            how = {'action': 'store_const', 'const': ''}
+        elif task.is_optional:
+            how.update(nargs='?', const='')
+        parser.add_argument(f'--{name}', help=task.help, **how)
     return parser
 
 
