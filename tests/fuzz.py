@@ -113,7 +113,10 @@ def beginnings(reader: str) -> Iterator[bytes]:
     from damage import recorded
     from foreign import MAIN, seeds
 
-    for seed in [*seeds()[reader], *(recorded().values() if reader in MAIN else ())]:
+    inputs = list(seeds()[reader])
+    if reader in MAIN:
+        inputs += recorded().values()
+    for seed in inputs:
         yield from in_parts(seed) if len(seed) > LONGEST else [seed]
 
 

@@ -419,7 +419,7 @@ def _world(site: Site, now: float, is_slow: bool) -> Iterator[None]:
                 lambda device: '' if site.is_raid else serials.get(device.path, ''),
             ),
             (files, 'text', text),
-            *([(folder, 'stored_files', slow_files)] if is_slow else []),
+            (folder, 'stored_files', slow_files if is_slow else folder.stored_files),
         ):
             patches.enter_context(mock.patch.object(target, name, value))
         yield

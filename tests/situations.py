@@ -77,7 +77,8 @@ def chapter(name: str) -> Callable[[str], Callable[[Act], Act]]:
 def changed(drive: str, log: dict[str, Any] | None = None, **fields: Any) -> Description:
     """Return a described drive with other numbers. fields: a5=40 is the raw value of attribute 5."""
     description = read(drive)
-    raws = {int(name[1:]): str(fields.pop(name)) for name in [*fields] if name[1:].isdigit()}
+    numbers = [name for name in fields if name[1:].isdigit()]
+    raws = {int(name[1:]): str(fields.pop(name)) for name in numbers}
     rows = [row._replace(raw=raws.get(row.id, row.raw)) for row in description.attributes]
     log = {**description.log, **(log or {})}
     return description._replace(attributes=tuple(rows), log=log, **fields)
