@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 from smart_attributes.reading.system import System
+from smart_attributes.redundancy.dependence import Question, Seen, seen
 
 
 class Machine:
@@ -28,6 +29,10 @@ class Machine:
                 'swaps': 'Filename\t\t\t\tType\t\tSize\tUsed\tPriority',
             },
         )
+
+    def read(self, question: Question) -> Seen:
+        """Answer a question about this machine."""
+        return read_here(question._replace(system=self.system))
 
     @staticmethod
     def files(folder: Path, texts: dict) -> None:
@@ -218,6 +223,12 @@ class Machine:
     def typed(self, name: str, entry_type: str, kind: str = '') -> None:
         """Write the type of a partition, and what udev found on it."""
         self.udev(name, kind, ID_PART_ENTRY_TYPE=entry_type, ID_FS_USAGE='')
+
+
+def read_here(question: Question) -> Seen:
+    """Return what is seen in this process, which waits for it."""
+    *_, last = seen(question)
+    return last
 
 
 def lvm_id(name: str) -> str:
