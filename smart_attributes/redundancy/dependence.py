@@ -340,18 +340,18 @@ def _all_groups(devices: Devices) -> list[Group]:
     members.update(*(arrays.md_members(name, devices) for name in of_md))
     members.update(*(volume.slaves for volume in mapped.values()), *others.values())
     claims = partitions.claims(members, devices)
-    inactive = lvm_backup.read(mapped, devices)
+    inactive, unlisted = lvm_backup.read(mapped, devices)
     in_use = [
         *_md_groups(of_md, claims, devices),
         *_volume_groups(
             volumes=mapped,
             claims=claims,
-            unlisted=inactive.unlisted,
+            unlisted=unlisted,
             devices=devices,
         ),
         *(_other(name, slaves, devices) for name, slaves in others.items()),
         *file_systems,
-        *inactive.groups,
+        *inactive,
     ]
     return [*in_use, *_of_rest(in_use, claims, devices)]
 

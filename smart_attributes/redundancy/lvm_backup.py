@@ -100,17 +100,10 @@ def inactive(backup: Backup, active: frozenset[str]) -> dict[str, tuple[str, ...
 # --- of a machine ---------------------------------------------------------------------------------
 
 
-class Inactive(NamedTuple):
-    """The volumes of a machine that are not active."""
-
-    groups: tuple[Group, ...]
-    # volumes of groups whose metadata could not be read -> the name of the volume group
-    unlisted: Mapping[str, str]
-
-
-def read(every: Volumes, devices: Devices) -> Inactive:
-    """Return the inactive volumes of the volume groups that have active ones. every: the active
-    volumes by kernel name.
+def read(every: Volumes, devices: Devices) -> tuple[list[Group], dict[str, str]]:
+    """Return two values: the inactive volumes of the volume groups that have active ones; and, for
+    each volume of a group whose inactive ones are not known, the name of the group. every: the
+    active volumes by kernel name.
     """
     by_group: dict[str, dict[str, Volume]] = {}
     for name, volume in every.items():
@@ -129,7 +122,7 @@ def read(every: Volumes, devices: Devices) -> Inactive:
             continue
         for name, volume in volumes.items():
             unlisted[name] = volume_name(volume.name).partition('/')[0]
-    return Inactive(tuple(groups), unlisted)
+    return groups, unlisted
 
 
 def _ids(volume: Volume) -> tuple[str, str]:

@@ -180,8 +180,8 @@ def groups(
             # a drive without any group is of unknown use anyway; a partition of an array has the
             # redundancy of the array
             is_on_array = devices.parts.get(claim.name) in above
-            group = _alone(claim.name, Kind(_KIND_UNKNOWN), devices)
-            yield group if is_on_array else group._replace(level='', unknown=_USE_UNKNOWN)
+            kind = Kind(_KIND_UNKNOWN, '', _USE_UNKNOWN)
+            yield _alone(claim.name, Kind(_KIND_UNKNOWN) if is_on_array else kind, devices)
         elif claim.kind == SIGNATURE and claim.notes.get('ID_FS_TYPE') == 'zfs_member':
             label = claim.notes.get('ID_FS_LABEL', '')[:LONGEST_GIVEN_NAME]
             pools.setdefault(label or claim.name, []).append(claim.name)
