@@ -41,12 +41,12 @@ SOURCES = (
 
 def unexplained(paths: Iterable[str]) -> set[str]:
     """Return the paths that the table does not have. paths: as in tests/kernel."""
-    return {
-        path
-        for path in paths
-        for start, source in [next(each for each in SOURCES if re.match(each[0], path))]
-        if not _has(source, re.sub(f'^{start}', '', path))
-    }
+    missing = set()
+    for path in paths:
+        start, source = next(each for each in SOURCES if re.match(each[0], path))
+        if not _has(source, re.sub(f'^{start}', '', path)):
+            missing.add(path)
+    return missing
 
 
 def _has(source: str, name: str) -> bool:

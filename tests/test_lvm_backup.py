@@ -8,13 +8,11 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from block_tree import Machine, lvm_id, metadata, read_here
-from cases import on
+from block_tree import Machine, lvm_id, metadata
 from test_claims import steps
 
-from smart_attributes.model import Device, Identity, State, Verdict
-from smart_attributes.redundancy import in_time, lvm_backup
-from smart_attributes.redundancy.dependence import Question, groups
+from smart_attributes.redundancy import lvm_backup
+from smart_attributes.redundancy.dependence import groups
 from smart_attributes.redundancy.replacement import COPY, NEXT
 
 RAID = {
@@ -173,16 +171,6 @@ def test_an_inactive_volume_on_a_failing_drive_is_copied_first(machine):
 
     assert (step.label, step.why.code) == (COPY, 'no-redundancy')
     assert 'vg0/vm (sda1, not active)' in step.why
-
-
-def test_a_child_process_sends_what_is_not_known(machine):
-    machine.lv('dm-0', 'vg0', 'root', 'sda1')
-    failing = Verdict(Device('/dev/sda', name='sda'), Identity(), State.CRITICAL)
-    question = Question([on(failing)], system=machine.system)
-    sent = in_time.read(question, str(machine.sys))
-
-    assert sent == read_here(question)
-    assert sent.groups and {group.id: group.unlisted for group in sent.groups}['dm-0'] == 'vg0'
 
 
 @pytest.mark.parametrize('is_readable', [True, False])

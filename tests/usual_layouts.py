@@ -60,7 +60,7 @@ class Tree:
 
     def disks(self, *parts: Part, only_on_sda: Sequence[Part] = ()) -> None:
         for disk in DISKS:
-            made = tuple(partitions([*parts, *(only_on_sda if disk == 'sda' else ())]))
+            made = tuple(partitions(parts if disk == 'sdb' else (*parts, *only_on_sda)))
             self.machine.disk(disk, *(f'{disk}{part.number}' for part in made))
             for part in made:
                 self.machine.typed(f'{disk}{part.number}', part.entry_type, part.signature)

@@ -26,7 +26,7 @@ _LINE = '(.+): [0-9]+ [0-9]+ raid(?: (.*?))? *'
 _RAID = (
     '(?P<level>raid[0-9]+)(?:_[a-z0-9_]+)? (?P<devices>[0-9]{1,3}) (?P<health>[AaD-]+) '
     '(?P<done>[0-9]{1,20})/(?P<total>[0-9]{1,20}) (?P<sync_action>[a-z]+) '
-    '(?P<mismatch_cnt>[0-9]+)(?: [0-9]+(?: (?P<journal_char>[AaD-]))?)?'
+    '(?P<mismatch_cnt>[0-9]+)(?: [0-9]+(?: [AD-])?)?'
 )
 # Level of raid_type -> level. Only dmsetup table shows the layout of raid10, but one member may
 # fail in any layout.
@@ -95,7 +95,7 @@ def _status(values: str) -> Status:
         # During these activities, dm-raid shows the same character for all working members.
         why = f'a {activity} is running, and dm-raid does not report which members are complete'
         return status._replace(level='', unknown=why)
-    return status._replace(doubts=tuple(doubts.of_dm_raid(match.groupdict(''))))
+    return status._replace(doubts=tuple(doubts.of_dm_raid(match.groupdict())))
 
 
 def with_status(group: Group, status: Status) -> Group:

@@ -16,7 +16,6 @@ from .survival import doubt
 
 # text in place of an unreadable file; it raises a doubt, unless some arrays lack this file
 UNREAD = '?'
-_WRITE_BACK = 'its journal (write-back) may have data that no member has yet'
 _HAS_BAD_BLOCKS = 'has blocks that md cannot read'
 
 
@@ -27,7 +26,10 @@ def of_array(text: Callable[[str], str], use: str = '') -> Iterator[str]:
     array: "swap".
     """
     if _may_have_data_in_journal(text):
-        yield doubt(_WRITE_BACK, 'switch its journal to write-through')
+        yield doubt(
+            'its journal (write-back) may have data that no member has yet',
+            'switch its journal to write-through',
+        )
     if text('reshape_position') != 'none':
         yield doubt('a reshape has not ended', 'continue the reshape')
     state = text('array_state')
@@ -119,9 +121,6 @@ def of_btrfs_devices(error_stats: str) -> Iterator[str]:
 
 def of_dm_raid(fields: Mapping[str, str]) -> Iterator[str]:
     """Yield each doubt about a RAID volume of LVM. fields: of its line in dmsetup status, see dmsetup."""
-    # LVM does not create such a journal; only a new table ends this mode.
-    if fields['journal_char'] not in ('', 'A', 'D', '-'):
-        yield doubt(_WRITE_BACK, 'end the write-back mode')
     action = fields['sync_action']
     if action in ('idle', 'frozen') and fields['done'] != fields['total']:
         yield doubt('a rebuild of it has not ended', 'refresh the volume')

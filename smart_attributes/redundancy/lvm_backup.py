@@ -22,7 +22,6 @@ from .block_devices import Devices, Kind, Volume, udev_notes, volume_name
 if TYPE_CHECKING:
     from .block_devices import Volumes
 
-_FILES = 256  # volume groups
 _PREFIX, _ID = 'LVM-', 32  # of the UUID of a volume: the length of the ids in it
 _OPENS = re.compile(r'([A-Za-z0-9_.+-]+) \{')
 _IS = re.compile('id = "([A-Za-z0-9-]+)"')
@@ -133,7 +132,7 @@ def _ids(volume: Volume) -> tuple[str, str]:
 
 def _backups(system: System) -> dict[str, Backup]:
     backups = {}
-    for name in names_in(system.lvm)[:_FILES]:
+    for name in names_in(system.lvm):
         backup = parsed(text_of(f'{system.lvm}/{name}', LARGEST_FILE))
         # a file with another name is a copy that somebody made, and may be old
         if backup and backup.name == name:
