@@ -286,7 +286,7 @@ def mirror(machine):
 def test_raid_of_lvm_is_one_group_on_partitions(machine):
     """Its level is not in /sys, so a person has to ask as root; the images are in order."""
     mirror(machine)
-    machine.mounted('/dev/mapper/vg0-home', '/home', number='253:9')
+    machine.mounted('/dev/mapper/vg0-home', '/home', number=machine.numbers['dm-4'])
     [home] = found(machine).values()
 
     assert home[:5] == ('dm-4', 'vg0/home', 'lvm', '', 2)
@@ -385,7 +385,7 @@ def test_layers_from_disk_to_mount(machine):
     machine.md('md0', 'raid1', {'sda1': 'in_sync', 'sdb1': 'in_sync'})
     machine.dm('dm-0', 'crypt', 'CRYPT-LUKS2-x', 'md0')
     machine.dm('dm-1', 'vg0-root', LV, 'dm-0', 'sdc1')
-    machine.mounted('/dev/mapper/vg0-root', '/')
+    machine.mounted('/dev/mapper/vg0-root', '/', number=machine.numbers['dm-1'])
     groups_found = found(machine)
 
     assert list(groups_found) == ['md0', 'dm-0', 'dm-1']

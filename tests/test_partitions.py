@@ -82,7 +82,7 @@ def test_each_partition_of_a_disk_is_accounted_for_once(tmp_path):
     machine.udev('sdd', 'ext4', ID_FS_USAGE='filesystem')
     machine.udev('sde', 'zfs_member', 'tank', ID_FS_USAGE='filesystem')
     devices = block_devices.listed(machine.system)
-    devices = devices._replace(used=block_devices.uses(machine.system, {}))
+    devices = devices._replace(used=block_devices.uses(machine.system))
     held = partitions.claims({'sda1', 'sdc'}, devices)
 
     assert {claim.name: claim.kind for claim in held} == {

@@ -497,29 +497,3 @@ def test_without_an_answer_pools_stay_unknown_and_there_is_one_note(monkeypatch)
 
     assert found == known
     assert [(note.code, '/sbin' in note) for note in notes] == [('zpool-status-missing', True)]
-
-
-def test_a_partition_is_on_its_disk_and_a_volume_on_itself(tmp_path):
-    """The kernel's names come from /sys; a link in /dev/disk leads to them."""
-    sys = tmp_path / 'sys'
-    for folder in ('devices/sda/sda1', 'devices/virtual/block/dm-3', 'class/block', 'block'):
-        (sys / folder).mkdir(parents=True)
-    (sys / 'devices/sda/sda1/partition').write_text('1\n')
-    for link, target in (
-        ('class/block/sda1', 'devices/sda/sda1'),
-        ('class/block/sda', 'devices/sda'),
-        ('block/sda', 'devices/sda'),
-        ('class/block/dm-3', 'devices/virtual/block/dm-3'),
-        ('block/dm-3', 'devices/virtual/block/dm-3'),
-    ):
-        (sys / link).symlink_to(sys / target)
-    system = System(str(sys))
-
-    assert zpool.below('/dev/sda1', system) == ('sda',)
-    assert zpool.below('/dev/sda', system) == ('sda',)
-    assert zpool.below('/dev/dm-3', system) == ('dm-3',)
-    assert [zpool.below(path, system) for path in ('/dev/nothing', '/tank/file', '/dev/a\0')] == [
-        (),
-        (),
-        (),
-    ]

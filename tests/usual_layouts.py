@@ -117,9 +117,6 @@ class Tree:
 
     def zfs_member(self, device: str, pool: str) -> None:
         self.machine.udev(device, 'zfs_member', pool, ID_PART_ENTRY_TYPE=LINUX_DATA)
-        link = self.machine.sys / 'class/block' / device
-        link.parent.mkdir(parents=True, exist_ok=True)
-        link.symlink_to(self.machine.folder(device))
 
     def add_to_pool(self, device: str, pool: str, rows: str = '') -> None:
         """Add a partition with the label of a pool, and what zpool prints of it."""

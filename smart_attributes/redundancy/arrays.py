@@ -76,7 +76,8 @@ def array(name: str, devices: Devices) -> Group | None:
         level=level,
         action=action,
         state=text_of(f'{folder}/array_state'),
-        facts={'level': level, 'number of members': slots, 'layout': layout or level != 'raid10'},
+        slots=slots,
+        layout=layout,
     )
     metadata = text_of(f'{folder}/metadata_version')
     is_container = metadata.startswith('external:') and not metadata.startswith('external:/')
@@ -122,15 +123,19 @@ def md_members(array: str, devices: Devices) -> list[str]:
     return [name[4:] for name in names if name.startswith('dev-')]
 
 
-def _why_unknown(level: str, action: str, state: str, facts: Mapping[str, object]) -> str:
-    """Return why the redundancy of an array is unknown, as a clause; '' if it is known. facts: all
-    that it needs, by name.
-    """
+def _why_unknown(level: str, action: str, state: str, slots: int, layout: str) -> str:
+    """Return why the redundancy of an array is unknown, as a clause; '' if it is known."""
     if level and level not in _LEVELS:
         return f'this version does not know level "{clean(level, _WORD)}" of md'
     if state and state not in _RUNNING:
         return f'md reports the state "{clean(state, _WORD)}"'
-    for name, fact in {**facts, 'state': state}.items():
+    facts = {
+        'level': level,
+        'number of members': slots,
+        'state': state,
+        'layout': layout or level != 'raid10',
+    }
+    for name, fact in facts.items():
         if not fact:
             return f'its {name} could not be read from /sys'
     if action not in _ACTIVITIES:

@@ -170,9 +170,8 @@ def _paths(serials: Mapping[str, str], system: System) -> Iterator[tuple[str, st
 # --- mounts and swap ------------------------------------------------------------------------------
 
 
-def uses(system: System, mapped: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return the mount points of each device, and "swap" for swap space. mapped: name of a volume
-    -> "dm-3".
+def uses(system: System) -> dict[str, tuple[str, ...]]:
+    """Return the mount points of each device, and "swap" for swap space.
 
     The key of a ZFS pool is "zfs" and its name. Bind mounts count only for a device without other
     mounts.
@@ -182,13 +181,13 @@ def uses(system: System, mapped: Mapping[str, str]) -> dict[str, tuple[str, ...]
     for mount in _mounts(system):
         # The device number is the same under any path (/dev/root, by-uuid); btrfs and ZFS have
         # no number.
-        name = _by_number(mount.number, system) or _by_path(mount.source, mount.kind, mapped)
+        name = _by_number(mount.number, system) or _by_path(mount.source, mount.kind)
         is_bind = mount.root != '/' and mount.kind != 'btrfs'
         points = (binds if is_bind else mounts).setdefault(name, [])
         points.append(mount.point)
     for line in text_of(f'{system.proc}/swaps').splitlines()[1:]:
         path = re.split('[ \t]', line, maxsplit=1)[0]
-        mounts.setdefault(_by_path(path, '', mapped), []).append('swap')
+        mounts.setdefault(_by_path(path), []).append('swap')
     return {name: _shortened(points) for name, points in {**binds, **mounts}.items() if name}
 
 
@@ -225,18 +224,13 @@ def _by_number(number: str, system: System) -> str:
         return ''
 
 
-def _by_path(
-    source: str,
-    kind: str,
-    mapped: Mapping[str, str],
-) -> str:
+def _by_path(source: str, kind: str = '') -> str:
     if kind == 'zfs':
         return f'zfs {unescaped(source).partition("/")[0]}'
     if not source.startswith('/dev/'):
         return ''
-    path = unescaped(source)
     # btrfs keeps the path under which it was made, such as a link in /dev/disk/by-id
-    return mapped.get(os.path.basename(path)) or os.path.basename(os.path.realpath(path))
+    return os.path.basename(os.path.realpath(unescaped(source)))
 
 
 def mount_of(path: str) -> tuple[str, str, str]:

@@ -328,7 +328,7 @@ def _all_groups(devices: Devices) -> list[Group]:
     mapped = block_devices.volumes(_named('dm-', devices), devices.system)
     devices = devices._replace(
         inner=block_devices.inner(mapped),
-        used=uses(devices.system, {volume.name: name for name, volume in mapped.items()}),
+        used=uses(devices.system),
         titles={name: block_devices.title(volume) or name for name, volume in mapped.items()},
     )
     file_systems = arrays.file_systems(devices)

@@ -19,6 +19,7 @@ from ..reading.system import LINUX, System
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import clean
 from . import partitions, zpool_status
+from .block_devices import listed
 from .survival import doubt
 from .zpool_status import ABOVE, REMEDY, Pool, Scan, Vdev
 
@@ -78,11 +79,14 @@ def completed(
     """
     text, why = linux.output(COMMAND)
     of_sys = {group.id: group for group in before}
+    every = listed(system)
     devices = set[str]()
 
     def disks_of(path: str) -> tuple[str, ...]:
-        devices.add(os.path.basename(os.path.realpath(path)))
-        return below(path, system)
+        """Return the disk of a device or partition, or a group id such as "dm-3"; () for a file."""
+        name = os.path.basename(os.path.realpath(path))
+        devices.add(name)
+        return every.below(name) if path.startswith('/dev/') else ()
 
     pools: dict[str, Group] = {}
     for group in groups(text, disks_of):
@@ -127,22 +131,6 @@ def _left(
                 used_as=(),
                 unknown=_OTHER,
             )
-
-
-def below(path: str, system: System = LINUX) -> tuple[str, ...]:
-    """Return the disk of a device or partition with this path, or a group id such as "dm-3"; ()
-    for a file.
-    """
-    if not path.startswith('/dev/'):
-        return ()
-    try:
-        device = os.path.basename(os.path.realpath(path))
-        folder = os.path.realpath(f'{system.sys}/class/block/{device}')
-    except (OSError, ValueError):
-        return ()
-    disk = os.path.dirname(folder) if os.path.exists(f'{folder}/partition') else folder
-    name = os.path.basename(disk)
-    return (name,) if os.path.isdir(f'{system.sys}/block/{name}') else ()
 
 
 # --- pools ----------------------------------------------------------------------------------------
