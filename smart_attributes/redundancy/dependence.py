@@ -211,8 +211,8 @@ def _in_slot(drive: Located, slots: Mapping[str, Place]) -> Located:
     slot, place = slots.get(drive.verdict.device.address), drive.place
     if slot is None or place.bay:
         return drive
-    found = slot._replace(disks=place.disks, drive_id=place.drive_id)
-    return Located(drive.verdict, found)
+    place = slot._replace(disks=place.disks, drive_id=place.drive_id)
+    return Located(drive.verdict, place)
 
 
 def _all_paths(verdict: Verdict, devices: Devices) -> list[str]:
