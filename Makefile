@@ -233,7 +233,7 @@ test-replace: $(VENV)/.tools  ## type the commands of doc/how-to/replace-a-drive
 
 test-kernel: $(VENV)/.tools deb  ## run the package on a real kernel in QEMU; drives fail, hang, disappear and return
 	sh tools/install debootstrap qemu-system-x86
-	$(AS_ROOT) env TEST_KERNEL=1 $(BIN)/python -m pytest --durations=5 tests/test_kernel.py tests/test_kernel_groups.py tests/test_kernel_layouts.py tests/test_kernel_ocp.py
+	$(AS_ROOT) env TEST_KERNEL=1 $(BIN)/python -m pytest --durations=5 tests/test_kernel.py tests/test_kernel_groups.py tests/test_kernel_ocp.py
 
 daemons:         ## install the daemons of test-icinga; then make test runs these tests, too
 	sh tools/install $(DAEMONS)

@@ -359,7 +359,7 @@ class Member(NamedTuple):
     on: tuple[str, ...] = ()
     detail: str = ''  # the state as the system reports it, if that says more
     # why some of its data may be missing or wrong although it is in sync: see doubt()
-    doubts: tuple[Coded, ...] = ()
+    doubts: tuple[str, ...] = ()
     # "log" or "cache" of a ZFS pool, "journal" of md; '': it holds data
     role: str = ''
 
@@ -391,7 +391,7 @@ class Group(NamedTuple):
     # number of members that are gone or stale, if it is not known which ones
     missing: int = 0
     unknown: str = ''  # why its redundancy is not known
-    doubts: tuple[Coded, ...] = ()  # as for a member; here, doubts that concern all members
+    doubts: tuple[str, ...] = ()  # as for a member; here, doubts that concern all members
     # the volume group of LVM, if it is not known whether inactive volumes lie on the members, too
     unlisted: str = ''
 

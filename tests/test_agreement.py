@@ -114,7 +114,7 @@ def surveyed(chance: random.Random, folder: Path) -> Surveyed:
     seen = dependence.examined(
         [on(drive) for drive, _ in read],
         lambda placed: work_list.drives(placed, NOW, outlooks),
-        system=machine.system,
+        read=machine.read,
     )
     cases = [
         case(**use._asdict(), **outlooks[use.verdict.device]._asdict(), now=NOW)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from block_tree import Machine, metadata
+from cases import bad, sound
 from test_severity import FAILED, drive
 from usual_layouts import GUID, LINUX_DATA
 
@@ -13,7 +14,7 @@ from smart_attributes.model import Device, Identity, Located, Verdict
 from smart_attributes.redundancy import dependence
 from smart_attributes.redundancy.dependence import groups
 from smart_attributes.redundancy.partitions import TYPES
-from smart_attributes.redundancy.replacement import COPY, LAST, NEXT, WAIT, Drive, Step, order
+from smart_attributes.redundancy.replacement import COPY, LAST, NEXT, WAIT, Step, order
 from smart_attributes.redundancy.survival import Stack
 from smart_attributes.work import work_list
 
@@ -30,9 +31,9 @@ def steps(machine: Machine, *failing: str, healthy: str = 'sda sdb sdc sdd') -> 
     unless they fail.
     """
     present = [name for name in healthy.split() if name in machine.numbers]
-    drives = [Drive(name, frozenset((name,)), True, True) for name in failing]
-    drives += [Drive(name, frozenset((name,))) for name in present if name not in failing]
-    return {step.drive.name: step for step in order(Stack(groups(None, machine.system)), drives)}
+    drives = [bad(name) for name in failing]
+    drives += [sound(name) for name in present if name not in failing]
+    return {step.drive.name: step for step in order(Stack(groups(machine.system)), drives)}
 
 
 def mirror(machine: Machine, *parts: str, **states: str) -> None:
@@ -205,7 +206,7 @@ def replaced(machine: Machine, failing: Verdict, healthy: str) -> tuple[str, str
     found = dependence.examined(
         [Located(failing), Located(drive(healthy))],
         lambda placed: work_list.drives(placed, 0),
-        system=machine.system,
+        read=machine.read,
     )
     step = found.uses[0].replacement
     return (step.label, str(step.why.code)) if step else ('', '')
