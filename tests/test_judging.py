@@ -9,6 +9,7 @@ from conftest import ROOT
 from small_database import row
 
 from smart_attributes.check import drive_notes, fence, judging
+from smart_attributes.check.judging import Others
 from smart_attributes.errors import Coded, DriveAsleep, DriveError
 from smart_attributes.history import past
 from smart_attributes.history.series import History, Point
@@ -48,7 +49,7 @@ def worn(*rows, identity=X1, smart_status=True, **more):
 
 def alone(reading, limit):
     """Return the judgement on a reading by a limit that refers to no other one."""
-    return judging.judge_reading(reading, limit, {}, {})
+    return judging.judge_reading(reading, limit)
 
 
 def judged(report, history=None, rules=PLAIN, limits=LIMITS):
@@ -75,9 +76,8 @@ def unmet(database, limits, metric, kind, drive_limit, temperatures):
     reading = Reading(
         metric.name, best_number(metric), metric.unit, Source('x'), drive_limit=drive_limit
     )
-    judged = judging.judge_reading(
-        reading, limits.limit(metric.name, SDA, identity, ''), of_drive, database.metrics
-    )
+    limit = limits.limit(metric.name, SDA, identity, '')
+    judged = judging.judge_reading(reading, limit, Others(of_drive, database.metrics))
     return judged if judged.state is not OK else None
 
 
@@ -140,7 +140,7 @@ SPARE_LIMIT = Limit(DriveLimit('threshold', 6, '16:'), DriveLimit('threshold', 0
 )
 def test_spare_is_judged_by_the_drives_own_threshold(reading, state, against):
     """Drives set it at 3, 5 or 10; without one the usual 10 holds."""
-    judgement = judging.judge_reading(reading, SPARE_LIMIT, {}, DATABASE.metrics)
+    judgement = judging.judge_reading(reading, SPARE_LIMIT, Others(metrics=DATABASE.metrics))
 
     assert (judgement.state, judgement.against) == (state, against)
 
@@ -390,17 +390,6 @@ def test_the_order_of_urgency_is_not_that_of_exit_codes():
     assert judging.worst([UNKNOWN, WARNING, OK]) is UNKNOWN
     assert judging.worst([WARNING, OK]) is WARNING
     assert judging.worst([]) is OK
-
-
-@pytest.mark.parametrize(('minutes', 'is_told'), [(0, False), (1, True), (342, True)])
-def test_a_drive_that_was_above_its_critical_temperature_is_worth_a_note(minutes, is_told):
-    """Also when a check sees it for the first time; nobody can end it, so it is no alert."""
-    log = {'critical_comp_time': minutes, 'percentage_used': 3, 'power_on_hours': 9000}
-    report = Report(Identity('NVMe', 'ACME N1', serial='S1'), True, nvme=log)
-    verdict = judged(report)
-
-    assert ('was-too-hot' in [note.code for note in verdict.notes]) == is_told
-    assert verdict.state is State.OK
 
 
 def test_two_endurance_readings_far_apart_are_worth_a_note():
@@ -861,13 +850,6 @@ def pair(first, log, second, **more):
     return percent(first, 'log a', **more), percent(second, log, **more)
 
 
-def amounts(written, warranted):
-    pairs = ('host_written', written), ('rated_written', warranted)
-    return [
-        Reading(metric, number, 'B', Source('x')) for metric, number in pairs if number is not None
-    ]
-
-
 @pytest.mark.parametrize(
     'report, found, notes',
     [
@@ -913,15 +895,6 @@ def amounts(written, warranted):
         ),
         (worn(), pair(10, 'log b', 16, unit=''), []),
         (worn(), [percent(3, 'a'), percent(100, 'a', 'spare_available')], []),
-        (
-            worn(),
-            amounts(2.5e12, 2e12),
-            ['host_written 2.5 TB exceeds the 2 TB that the warranty covers'],
-        ),
-        (worn(), amounts(2e12, 2e12), []),
-        (worn(), amounts(None, 0.5), []),
-        (worn(), amounts(2.5e12, None), []),
-        (worn(), [each._replace(judged=each.number < 9e12) for each in amounts(9e12, 2e12)], []),
     ],
 )
 def test_the_notes_on_a_drive(report, found, notes):
@@ -1079,6 +1052,25 @@ def test_another_definition_is_another_series():
     assert crc_judged(other, grown(crc(226), 212)).state is OK
 
 
+@pytest.mark.parametrize(
+    ('level', 'before', 'is_acknowledged', 'is_own', 'state'),
+    [
+        (WARNING, 226, True, True, WARNING),  # a limit for only this drive counts
+        (OK, 0, False, True, OK),
+        (CRITICAL, 212, True, False, OK),
+        (CRITICAL, 212, False, False, CRITICAL),
+        (OK, 0, False, False, CRITICAL),
+        (UNKNOWN, 0, False, False, CRITICAL),
+    ],
+)
+def test_the_order_of_precedence(level, before, is_acknowledged, is_own, state):
+    """A small increase does not hide a bad level."""
+    limit = Limit(growth=(CABLE,), own_fields=frozenset({'warning'} if is_own else ()))
+    given = Acknowledgement('S1', 'crc_errors', 226) if is_acknowledged else None
+
+    assert crc_judged(crc(226), grown(crc(226), before), limit, given, level).state is state
+
+
 @pytest.mark.parametrize('accepted, state', [(225, WARNING), (226, OK), (300, OK)])
 def test_an_acknowledged_number_is_silent_until_it_is_passed(accepted, state):
     """Silent while it stands, loud when it moves, whether level or growth would speak."""
@@ -1143,33 +1135,6 @@ def test_a_counter_that_was_higher_before_is_noted():
     ]
 
 
-@pytest.mark.parametrize(
-    ('points', 'up_since', 'is_told'),
-    [
-        ([(-25 * 60, 100)], -30 * DAY, True),
-        ([(-25 * 60, 100)], -10 * 60, False),  # the host was restarted in between
-        ([(-25 * 60, 100)], None, False),  # nobody knows
-        ([(-25 * 60, 490)], -30 * DAY, False),  # ten: somebody tries a cable
-        ([(-25 * 60, 489)], -30 * DAY, True),
-        ([(-2 * DAY, 100), (-60, 500)], -30 * DAY, True),
-        ([(-2 * DAY, 481), (-60, 500)], -30 * DAY, False),
-        ([(-9 * DAY, 100), (-DAY, 495)], -30 * DAY, False),  # long ago
-        ([], -30 * DAY, False),
-    ],
-)
-def test_power_cycles_that_are_not_the_hosts_are_a_note(points, up_since, is_told):
-    """400 in 25 minutes: a drive whose power comes and goes. Its state stays."""
-    now = int(DAY_0)
-    report = worn(row(12, raw='500'), identity=S1)
-    stored = History(tuple(Point(now + ago, number) for ago, number in points), now - 60)
-    known = past.Past({past.key(reading_of(report, 'power_cycles')): stored} if points else {}, now)
-    rules = judging.Rules(now=now, up_since=0 if up_since is None else now + up_since)
-    verdict = judged(report, known, rules)
-
-    assert ('power-lost' in [note.code for note in verdict.notes]) == is_told
-    assert verdict.state is judged(report, known).state
-
-
 def test_a_limit_that_was_passed_holds_with_all_that_belongs_to_the_metric():
     """The state is of the higher number, the reading is today's."""
     hot = Reading('temperature', 58, 'C', Source(attribute=194))
@@ -1179,7 +1144,7 @@ def test_a_limit_that_was_passed_holds_with_all_that_belongs_to_the_metric():
     }
 
     held = judging.judge_remembered(
-        hot, Limit('60', '70'), {}, DATABASE.metrics, past.Past(kept, int(DAY_0))
+        hot, Limit('60', '70'), Others({}, DATABASE.metrics, past.Past(kept, int(DAY_0)))
     )
 
     assert (held.state, held.reading) == (WARNING, hot)

@@ -175,7 +175,6 @@ def judge_of(options: Options, site: Site) -> Judge:
             asked.unknown_model,
             asked.asleep,
             time.time(),
-            _up_since(),
             asked.selftest_max_age,
             asked.vendor_logs is not None,
             risk_of,
@@ -183,12 +182,6 @@ def judge_of(options: Options, site: Site) -> Judge:
         tuple(Coded('configuration-error', mistake) for mistake in dict.fromkeys(mistakes)),
         tuple(site.old.warnings(migrated, options.data.config)) if site.old else (),
     )
-
-
-def _up_since() -> float:
-    """Return when this host was started, in seconds since 1970; 0 if the system has no such clock."""
-    clock = getattr(time, 'CLOCK_BOOTTIME', None)
-    return 0 if clock is None else time.time() - time.clock_gettime(clock)
 
 
 def risk_of(judgements: Sequence[Judgement], kind: str, groups: Sequence[str]) -> Risk | None:
