@@ -394,10 +394,6 @@ def test_who_took_another_one_s_place_has_replaced_it():
     assert (news.code, news.fields['serial']) == ('drive-replaced', 'SERIAL01')
 
 
-def test_where_nobody_was_seen_nothing_is_said():
-    assert drive_tracking.last_seen(known(DISK), '/dev/sdz') == ''
-
-
 @pytest.mark.parametrize('silence, state', [(DAY, State.OK), (DAY + 1, State.WARNING)])
 def test_a_drive_may_sleep_for_as_long_as_its_site_says(silence, state):
     verdict = Verdict(Device('/dev/sda'), Identity(), State.OK, (), problem='asleep')

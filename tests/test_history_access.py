@@ -14,7 +14,9 @@ from days import DAY, HOUR, START, Machine, disk
 
 from smart_attributes import state_directory
 from smart_attributes.check import history_access, history_answers
+from smart_attributes.check.drive_tracking import Whereabouts
 from smart_attributes.check.history_access import Remembered
+from smart_attributes.check.reads import Reads
 from smart_attributes.check.settings import of_history
 from smart_attributes.commands import table
 from smart_attributes.errors import DriveAbsent, DriveIsNoDrive, HistoryUnusable
@@ -33,6 +35,7 @@ from smart_attributes.model import (
 )
 from smart_attributes.reading import addresses, json_report
 from smart_attributes.reading.identity import is_same_drive
+from smart_attributes.reading.machine import DeviceList
 from smart_attributes.reading.smartctl_calls import read_arguments
 
 GROWN = 'crc_errors grew by 14 in 60 min (212 to 226)'
@@ -195,8 +198,15 @@ def history(tmp_path):
 def met(history: HistoryStore, **how) -> Remembered:
     """Return the history of a check that read one Intel drive."""
     known = Remembered(history, **how)
-    known.recall([INTEL], [INTEL], [SDA], is_scan=False)
+    recall(known, INTEL)
     return known
+
+
+def recall(known: Remembered, *reads: Read) -> Whereabouts | None:
+    """Look up the drives at these addresses."""
+    stage = Reads(DeviceList(tuple(read.device for read in reads)), reads)
+    answered = tuple(read for read in reads if isinstance(read.outcome, Report))
+    return known.recall(stage, answered, reads, {})
 
 
 def verdict_of(read: Read, number: float = 8.0, state: State = State.OK) -> Verdict:
@@ -217,7 +227,7 @@ def test_without_history_no_drive_has_a_past():
         known.name(SDA),
         history_answers.drive(known, SLEEPING),
     ) == (None, None, None)
-    assert (known.remarks, known.recall([INTEL], [INTEL], [SDA], is_scan=False)) == ((), None)
+    assert (known.remarks, recall(known, INTEL)) == ((), None)
     assert known.asleep(SLEEPING) == SLEEPING and known.notes(SLEEPING) == ()
 
 
@@ -266,11 +276,10 @@ def test_each_remark_about_the_history_has_its_code(history, monkeypatch):
 def test_readings_are_stored_by_a_check_that_can_write(
     history, monkeypatch, is_whole, not_written, is_written
 ):
-    store = history(START)
     monkeypatch.setattr(HistoryStore, 'not_written', not_written)
 
-    assert Remembered(store, is_whole=is_whole).is_written is is_written
-    assert not Remembered().is_written
+    assert met(history(START), is_whole=is_whole).keeps(SDA) is is_written
+    assert not Remembered().keeps(SDA)
 
 
 @pytest.mark.parametrize(
@@ -334,7 +343,7 @@ def test_a_drive_that_could_not_be_read_is_not_kept(history):
 @pytest.mark.parametrize('outcome', [DriveAbsent('x'), DriveIsNoDrive('x')])
 def test_a_slot_that_is_empty_holds_nobody(history, outcome):
     known = Remembered(history(START))
-    known.recall([], [Read(SDA, outcome)], [SDA], is_scan=False)
+    recall(known, Read(SDA, outcome))
 
     assert known._slots == {}
 
@@ -419,10 +428,10 @@ def test_a_run_knows_the_last_state_of_drives_that_it_does_not_cover(
     """A history that another user could have written adds doubt and takes none."""
     other = INTEL._replace(device=OTHER)
     first = Remembered(history(START))
-    first.recall([other], [other], [OTHER], is_scan=False)
+    recall(first, other)
     first.keep([verdict_of(other, state=state)])
     second = Remembered(history(START + later))
-    second.recall([], [], [SDA], is_scan=False)
+    recall(second)
     monkeypatch.setattr(type(second.store), 'is_own', is_own)
 
     assert second.others() == ([('/dev/sdb', state)] if told else [])

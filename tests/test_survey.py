@@ -191,7 +191,9 @@ REMARK = 'no history: disk full; increases are not detected'
 )
 def test_history_that_cannot_be_used_is_said_once(words, trouble, said, demanded):
     """With a state where one is required, as a remark elsewhere."""
-    found = messages.messages(run_of(*words, history=Remembered(trouble=trouble)))
+    history = Remembered()
+    history.trouble = trouble
+    found = messages.messages(run_of(*words, history=history))
 
     assert (found['remarks'], found['demands']) == (said, demanded)
 
@@ -295,12 +297,6 @@ def test_a_damaged_file_of_the_history_has_a_state(monkeypatch, words, state):
     run = run_of(*words)
 
     assert messages.messages(run)['demands'] == ((state, 'damaged'),)
-
-
-def test_an_address_is_the_one_that_the_drive_was_reached_by():
-    by_sat = SDA._replace(type='sat')
-
-    assert inventory.addressed([SDA, SDB], [Read(by_sat, REPORT)]) == [by_sat, SDB]
 
 
 @pytest.mark.parametrize('waited, times', [(0.0, []), (2.34, [True])])

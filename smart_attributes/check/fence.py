@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from .. import alarm
-from ..errors import DriveAsleep, DriveError, ReadingHarms, SmartError
+from ..errors import DriveAsleep, DriveError, DriveWithState, SmartError
 from ..model import Device, Identity, State, Verdict, worst
 from ..typed import TYPE_CHECKING, Any, T
 from ..words import argument
@@ -115,10 +115,10 @@ def unreadable(
     device: Device, error: SmartError, asleep: State, identity: Identity | None = None
 ) -> Verdict:
     """Return the verdict on a drive that has no report: UNKNOWN, the state *asleep* for a drive in
-    standby, or the state of the advisory that forbids to read it.
+    standby, or the state of the error, which is at least WARNING.
     """
     state = asleep if isinstance(error, DriveAsleep) else State.UNKNOWN
-    if isinstance(error, ReadingHarms):
+    if isinstance(error, DriveWithState):
         state = worst([State.WARNING, State[error.state.upper()]])
     return Verdict(
         device,

@@ -72,10 +72,6 @@ def start(settings: ReadSettings, site: Site, runner: Runner, end: float) -> Sta
     smartctl_calls.check_executable(how.smartctl, as_root, through_sudo=not (as_root or how.nosudo))
     runner.keep(settings.state_dir)
     listing = find(settings, runner, end)
-    if settings.which.names:
-        from . import named_drives
-
-        listing = named_drives.listed(listing, settings.which.names, settings.history)
     plans, unread = _planned(listing.devices, settings, site)
     for planned in plans[:PARALLEL]:
         runner.start(planned.command)

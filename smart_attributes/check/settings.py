@@ -28,7 +28,6 @@ class ReadSettings(NamedTuple):
     data: DataFiles = DataFiles()
     state_dir: str = ''
     before: Before | None = None
-    history: HistorySettings = HistorySettings()  # it knows other addresses of a named drive
 
 
 class LogSettings(NamedTuple):
@@ -70,7 +69,6 @@ def of_reads(options: Options) -> ReadSettings:
         options.data,
         options.state_dir,
         options.before,
-        of_history(options),
     )
 
 
