@@ -19,7 +19,6 @@ from smart_attributes.model import (
     SelfTest,
     Source,
     State,
-    Statistic,
 )
 from smart_attributes.wording import statement
 from smart_attributes.work.statements import findings
@@ -379,33 +378,6 @@ def test_fresh_self_tests_are_asked_for_by_an_option_alone():
         self_tests=(SelfTest('Extended offline', 'Completed without error', True, 49900),)
     )
     assert judged(tested, rules=asked).state is OK
-
-
-@pytest.mark.parametrize(
-    'used, statistic, own, is_noted',
-    [
-        (10, None, 15, False),
-        (10, None, 16, True),
-        (10, None, 4, True),
-        (0, None, 5, False),
-        (0, None, 6, True),
-        (10, 20, 20, False),
-        (10, 20, 10, True),
-    ],
-)
-def test_where_smartctl_itself_says_otherwise_is_noted(used, statistic, own, is_noted):
-    """Two databases that disagree are worth a look; what is judged is compared."""
-    report = Report(
-        Identity('ATA', 'INTEL SSDSC2BB240G4', rotation=0),
-        smart_status=True,
-        attributes=(AttributeRow(233, 'Wear', 100 - used, 100 - used, 0, False, '', '0'),),
-        statistics={(7, 0x008): Statistic(statistic, 'Used')} if statistic else {},
-        derived={'endurance_used': own},
-    )
-
-    assert ['smartctl-differs'] * is_noted == [
-        note.code for note in judged(report).notes if note.code == 'smartctl-differs'
-    ]
 
 
 def test_a_check_asks_for_fresh_self_tests_and_dates_the_errors_of_a_report(tmp_path):

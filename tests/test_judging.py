@@ -928,24 +928,6 @@ def test_the_end_of_a_warranty_is_never_critical(source, number, state):
 
 
 @pytest.mark.parametrize(
-    'log, apart, codes',
-    [
-        (drive_logs.RATED, 21, ['warranty-differs']),
-        (drive_logs.RATED, 20, []),
-        (drive_logs.RATED, -21, ['warranty-differs']),
-        (drive_logs.SMARTCTL, 6, ['smartctl-differs']),
-        (drive_logs.SMARTCTL, 5, []),
-    ],
-)
-def test_computed_wear_far_from_that_of_the_drive_is_a_note(log, apart, codes):
-    """The drive's own figure is used."""
-    noted = notes_on(worn(), percent(30, 'log a'), percent(30 + apart, log)._replace(judged=False))
-
-    assert [note.code for note in noted] == codes
-    assert all(f': {30 + apart} % computed' in note and ' 30 % from' in note for note in noted)
-
-
-@pytest.mark.parametrize(
     ('log', 'metric', 'number', 'why', 'told'),
     [
         ('device statistics', 'endurance_used', 255, '', ''),

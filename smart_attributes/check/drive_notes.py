@@ -147,8 +147,6 @@ def notes(
         ('health-status-explained', _explanations(all_readings)),
         ('value-unknown', _unknown(all_readings)),
         ('sources-differ', _differences(all_readings)),
-        ('smartctl-differs', _derived(all_readings, drive_logs.SMARTCTL, APART)),
-        ('warranty-differs', _derived(all_readings, drive_logs.RATED, drive_logs.FAR)),
         ('statistic-not-trusted', _distrusted(all_readings, spec)),
     )
     messages = [
@@ -218,15 +216,6 @@ def self_test_to_repeat(device: Device, judgements: Sequence[Judgement]) -> list
             'the alert of self_test ends when an extended self-test passes; to start one, run: '
             f'{drive_logs.extended_self_test(device)}',
         )
-    ]
-
-
-def undated(all_readings: Sequence[Reading]) -> list[Coded]:
-    """Return a note that a recorded report has no usable date, if a forecast counts from it."""
-    if all(reading.forecast is None or reading.forecast.left <= 0 for reading in all_readings):
-        return []
-    return [
-        Coded('report-undated', 'the report has no usable date, so its forecast counts from today')
     ]
 
 
@@ -300,24 +289,6 @@ def _differences(all_readings: Sequence[Reading]) -> list[str]:
                 for reading in percentages
             ]
             differences.append(f'{metric}: {", ".join(sources)}; the worse value is used')
-    return differences
-
-
-def _derived(all_readings: Sequence[Reading], log: str, apart: float) -> list[str]:
-    """Return a note for each metric whose value in *log* differs from the judged value by more
-    than *apart* points.
-    """
-    by_metric = judged(all_readings)
-    differences = []
-    for computed in all_readings:
-        used = by_metric.get(computed.metric)
-        if computed.source.log != log or computed.number is None or used is None:
-            continue
-        if abs(computed.number - (used.number or 0)) > apart:
-            differences.append(
-                f'{computed.metric}: {amount(computed.number, computed.unit)} computed by {log}, '
-                f'{amount(used.number, computed.unit)} from {used.source}; the second value is used'
-            )
     return differences
 
 

@@ -120,6 +120,7 @@ def judge(
 
 
 def _verdict(case: _Case) -> Verdict:
+    """Return the verdict on a drive."""
     of_logs = _of_logs(case)
     by_metric = drive_notes.judged(of_logs)
     all_readings = [*of_logs, *_derived(case, by_metric)]
@@ -153,7 +154,8 @@ def _derived(case: _Case, by_metric: Readings) -> list[Reading]:
     """Return the readings that are in no log: firmware defects, the age of the last self-test, a
     model without entry, and the time left.
     """
-    rules, hours = case.rules, _hours(by_metric)
+    rules, age = case.rules, _age(by_metric)
+    hours = None if age is None else age / HOUR
     now = case.date or rules.now
     derived = [
         drive_notes.advisory(defect, case.identity, hours, now)
@@ -163,14 +165,14 @@ def _derived(case: _Case, by_metric: Readings) -> list[Reading]:
     if rules.self_test_max_age:
         from ..knowledge.log_ages import freshness
 
-        age = freshness(
+        of_self_tests = freshness(
             case.report.self_tests,
             case.identity,
-            hours and hours * HOUR,
+            age,
             rules.self_test_max_age,
             drive_logs.HIDDEN in by_metric,
         )
-        derived.append(age)
+        derived.append(of_self_tests)
     if not case.spec.family:
         derived.append(drive_notes.unknown_model(case.device, case.report, rules.unknown_model))
     derived += drive_notes.unread_rows(case.device, case.report)
@@ -223,14 +225,10 @@ def _notes(
     case: _Case, all_readings: Sequence[Reading], judgements: Sequence[Judgement]
 ) -> list[Coded]:
     """Return the notes on a drive, without those on readings that do not alert."""
-    undated: Sequence[Coded] = ()
-    if case.device.is_recorded and not case.date:
-        undated = drive_notes.undated(all_readings)
     return [
         *case.spec.notes,
         *drive_notes.notes(case.report, all_readings, case.spec, case.past),
         *drive_notes.self_test_to_repeat(case.device, judgements),
-        *undated,
         *case.thresholds.over(case.device, case.identity, case.family),
         *drive_notes.allowed(case.defects, case.exceptions.is_allowed),
     ]
@@ -284,8 +282,8 @@ def judge_remembered(
     level = _held(judge_reading(reading, limit, others), limit, others)
     if accepted is None and (past is None or not limit.growth):
         return level
-    hours = _hours(others.by_metric)
-    return weighed(level, limit, past, accepted, is_floor, hours and hours * HOUR)
+    age = _age(others.by_metric)
+    return weighed(level, limit, past, accepted, is_floor, age)
 
 
 def _held(level: Judgement, limit: Limit, others: Others) -> Judgement:
@@ -475,6 +473,7 @@ def _resolve(bound: Bound, reading: Reading, others: Others) -> str:
     )
 
 
-def _hours(by_metric: Readings) -> float | None:
+def _age(by_metric: Readings) -> float | None:
+    """Return the power-on time in seconds; None if it is unknown."""
     age = by_metric.get('power_on_time')
-    return age.number / HOUR if age and age.number is not None else None
+    return age.number if age else None

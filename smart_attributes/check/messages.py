@@ -44,11 +44,6 @@ def contradictions(run: Run) -> Iterable[Coded]:
     return [Coded('site-files-contradict', sentence) for sentence in dict.fromkeys(sentences)]
 
 
-def slow_patterns() -> Iterable[Coded]:
-    """Yield a message for each pattern of a local file that took too long."""
-    return [Coded('configuration-error', sentence) for sentence in patterns.too_slow()]
-
-
 def moved(run: Run) -> Iterable[Coded]:
     """Yield a message for each replaced, moved or missing drive that is not reported with a
     state.
@@ -133,7 +128,7 @@ def messages(run: Run) -> dict[str, Any]:
             *run.drives.faults,
             *run.judge.mistakes,
             *contradictions(run),
-            *slow_patterns(),
+            *(Coded('configuration-error', sentence) for sentence in patterns.too_slow()),
         ),
         'remarks': (
             *dict.fromkeys(of_reads),
@@ -141,7 +136,7 @@ def messages(run: Run) -> dict[str, Any]:
             *moved(run),
         ),
         'left_out': left_out(run),
-        'notes': (*notes(run),),
+        'notes': tuple(notes(run)),
         'demands': (
             *missing(run),
             *((State.WARNING, message) for message in run.judge.warnings),

@@ -75,18 +75,11 @@ def start(settings: ReadSettings, site: Site, runner: Runner, end: float) -> Sta
     plans, unread = _planned(listing.devices, settings, site)
     for planned in plans[:PARALLEL]:
         runner.start(planned.command)
-    notes = (
-        (
-            Coded(
-                'processes-not-recorded',
-                f'if a drive hangs, each check may leave another process behind: '
-                f'{runner.forgetful}',
-            ),
-        )
-        if runner.forgetful
-        else ()
-    )
-    return Started(listing, plans, notes, unread)
+    notes = []
+    if runner.forgetful:
+        words = 'if a drive hangs, each check may leave another process behind: '
+        notes.append(Coded('processes-not-recorded', words + runner.forgetful))
+    return Started(listing, plans, tuple(notes), unread)
 
 
 def find(settings: ReadSettings, runner: Runner, end: float) -> DeviceList:
