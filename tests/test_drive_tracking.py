@@ -99,25 +99,6 @@ def failing(serial: str) -> dict[str, Any]:
     return {**disk(serial), 'smart_status': {'passed': False}}
 
 
-def test_a_drive_that_was_failing_is_critical_while_it_is_asleep_silent_or_gone(machine):
-    """Only a newer reading ends what was found."""
-    machine.holds(sda=disk(), sdb=failing('SERIAL02'))
-    assert machine.check(START + HOUR, '--scan').code == 2
-
-    for code, drives in (
-        ('asleep', {'sdb': asleep()}),
-        ('device-open-failed', {'sdb': silent()}),
-        ('drive-gone', {}),
-    ):
-        machine.holds(sda=disk(), **drives)
-        result = machine.check(START + 2 * HOUR, '--scan')
-        assert re.match(r'SMART CRITICAL - sdb\b.* health status FAILED ', result.first_line)
-        page = machine.run(START + 2 * HOUR, 'triage', '--scan', '--json')
-        assert drives_of(page)['sdb'][:2] == ('CRITICAL', code)
-    machine.holds(sda=disk(), sdb=disk('SERIAL02'))
-    assert machine.check(START + 3 * HOUR, '--scan').code == 0
-
-
 @pytest.mark.parametrize('forged', [{'concern': 'x'}, {'remedy': 'x'}, {'words': 'a|b\nOK'}])
 def test_what_another_version_has_stored_does_not_stop_the_display(machine, forged):
     machine.holds(sda=disk(), sdb=failing('SERIAL02'))
@@ -135,18 +116,6 @@ def test_what_another_version_has_stored_does_not_stop_the_display(machine, forg
     assert result.first_line.count('|') == 0
     page = machine.run(START + 2 * HOUR, 'triage', '--scan', '--json')
     assert drives_of(page)['sdb'] == ('CRITICAL', 'asleep', 'copy')
-
-
-def test_drives_that_went_together_are_critical_and_counted(machine):
-    machine.holds(sda=disk(), sdb=disk('SERIAL02'), sdc=disk('SERIAL03'))
-    machine.check(START + HOUR, '--scan')
-    machine.holds(sda=disk())
-
-    page = json.loads(machine.run(START + 2 * HOUR, 'triage', '--scan', '--json').text)
-    assert machine.check(START + 2 * HOUR, '--scan').code == 2
-    assert [note['code'] for note in page['notes']] == ['drives-gone']
-    assert [drive['state'] for drive in page['drives']] == ['CRITICAL', 'CRITICAL', 'OK']
-    assert machine.check(START + 2 * HOUR, '--scan', '--gone', 'ok').code == 0
 
 
 def test_triage_tells_what_checks_no_longer_tell(machine):
@@ -175,26 +144,6 @@ def test_triage_tells_what_checks_no_longer_tell(machine):
         'model': 'ACME HD4000',
         'serial': 'SERIAL02',
     }
-
-
-@pytest.mark.parametrize(
-    'options, state, field',
-    [(('--history-required', 'critical'), 'CRITICAL', 'notes'), ((), 'OK', 'remarks')],
-)
-def test_triage_has_the_state_that_is_asked_for_where_history_cannot_be_used(
-    machine, options, state, field
-):
-    """In the table and as JSON; without a wish it is a remark."""
-    (machine.state / 'history').rename(machine.state / 'away')
-    (machine.state / 'history').write_text('in the way')
-    words = ('triage', '--scan', *options)
-
-    found = json.loads(machine.run(START + HOUR, *words, '--json').text)
-    assert (found['state'], [note['code'] for note in found[field]]) == (
-        state,
-        ['history-unusable'],
-    )
-    assert 'no history: ' in machine.run(START + HOUR, *words).text
 
 
 def silent() -> dict[str, Any]:

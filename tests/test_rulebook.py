@@ -143,20 +143,6 @@ def test_a_failed_drive_stays_critical_whatever_is_wrong_with_a_file(config, mis
     assert 'inside check_smart_attributes' not in result.text
 
 
-def test_where_all_drives_are_well_a_mistake_is_what_is_worst(config):
-    """Whoever wrote the file thinks that it holds."""
-    written(config, 'thresholds.d', {'metrics': {'temperature': {'warnin': '3'}}})
-
-    result = checked(
-        config, '--report', WELL, '-w', 'endurance_used=200', '-c', 'endurance_used=200'
-    )
-
-    assert result.code == 3
-    assert result.first_line.startswith(
-        'SMART UNKNOWN - [configuration-error] thresholds.d/site.json: '
-    )
-
-
 def test_what_is_sound_beside_a_mistake_holds(config):
     """One slip must not turn off what else was decided."""
     written(
@@ -305,13 +291,6 @@ def test_a_folder_of_a_site_that_cannot_be_read_is_a_mistake(tmp_path, monkeypat
         f'{tmp_path}/attributes.d',
         f'{tmp_path}/thresholds.d',
     ]
-
-
-def test_a_configuration_that_is_no_folder_is_a_mistake(tmp_path):
-    (tmp_path / 'file').touch()
-
-    [mistake] = rulebook.site_of(DataFiles(config=str(tmp_path / 'file')), None).mistakes
-    assert mistake.startswith(f'{tmp_path}/file is not ')
 
 
 def test_limits_behind_ucfgj_come_last(tmp_path):
