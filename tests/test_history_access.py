@@ -13,7 +13,7 @@ from conftest import drive, run
 from days import DAY, HOUR, START, Machine, disk
 
 from smart_attributes import state_directory
-from smart_attributes.check import history_access, history_answers
+from smart_attributes.check import history_access, history_answers, last_verdict
 from smart_attributes.check.drive_tracking import Whereabouts
 from smart_attributes.check.history_access import Remembered
 from smart_attributes.check.reads import Reads
@@ -145,27 +145,9 @@ def test_triage_without_any_history_says_nothing_of_it(machine, state_home):
     assert not os.path.exists(os.path.join(state_home, 'check-smart-attributes', 'history'))
 
 
-# --- accepted -----------------------------------------------------------------------
-
-
-def test_what_is_acknowledged_is_silent_and_loud_beyond(machine):
-    """On the command line, for people without a shell."""
-    machine.holds(sda=disk(a5=50))
-
-    def checked(word: str, now: int = START):
-        return machine.check(now, '--no-history', '-v', '--acknowledged', f'SERIAL0{word}')
-
-    assert machine.check(START, '--no-history').code == 1
-    silent = checked('1:reallocated=50:2026-12-31:stable for years')
-    assert silent.code == 0 and 'stable for years (--acknowledged)' in silent.text
-    assert checked('1:reallocated=49').code == 1
-    assert checked('2:reallocated=50').code == 1
-    assert checked('1:reallocated=50:2026-12-31', START + 60 * DAY).code == 1
-
-
 # --- tables of cases, without a run of the program ------------------------------------------------
 
-SDA = Device('/dev/sda', name='sda')
+SDA, OTHER = Device('/dev/sda', name='sda'), Device('/dev/sdb', name='sdb')
 INTEL = Read(SDA, json_report.parse(drive('intel-s3500-healthy')))
 SLEEPING = Verdict(SDA, Identity(), State.OK, problem='sleeps')
 
@@ -332,6 +314,25 @@ def test_a_drive_that_could_not_be_read_is_not_kept(history):
     assert history_answers.drive(met(history(START + HOUR)), SLEEPING) is None
 
 
+def test_a_fault_of_ours_in_one_drive_keeps_no_history_from_another(history, monkeypatch):
+    work = last_verdict.of
+
+    def broken(verdict, now):
+        if verdict.device == SDA:
+            raise ZeroDivisionError
+        return work(verdict, now)
+
+    monkeypatch.setattr(last_verdict, 'of', broken)
+    other = Read(
+        OTHER, INTEL.outcome._replace(identity=Identity('ATA', 'OTHER', serial='SERIAL02'))
+    )
+    known = Remembered(history(START))
+    recall(known, INTEL, other)
+    known.keep([verdict_of(INTEL), verdict_of(other)])
+
+    assert [record.identity.serial for record in history(START + DAY).records] == ['SERIAL02']
+
+
 @pytest.mark.parametrize('outcome', [DriveAbsent('x'), DriveIsNoDrive('x')])
 def test_a_slot_that_is_empty_holds_nobody(history, outcome):
     known = Remembered(history(START))
@@ -392,9 +393,6 @@ def test_a_history_has_a_place_if_it_is_given_or_a_home_is_there(
         monkeypatch.setenv('XDG_STATE_HOME', xdg)
 
     assert state_directory.has_a_place(given) is has_one
-
-
-OTHER = Device('/dev/sdb', name='sdb')
 
 
 @pytest.mark.parametrize(

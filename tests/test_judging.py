@@ -1135,28 +1135,6 @@ def test_where_less_is_worse_what_is_acknowledged_is_loud_when_it_falls(number, 
     assert judgement_of(verdict, 'spare_available').state is state
 
 
-def test_where_less_is_worse_a_fall_stands_in_the_verdict():
-    """From history through the whole judge."""
-    limits = thresholds.Thresholds({'metrics': {'spare_available': {'growth': SPARE_GROWTH}}})
-    report = nvme(available_spare=90)
-    known = grown(reading_of(report, 'spare_available'), 100, 90)
-
-    verdict = judged(report, known, limits=limits)
-
-    assert judgement_of(verdict, 'spare_available').state is WARNING
-
-
-def test_an_ignored_metric_leaves_all_others_where_they_are():
-    """Whichever of them stands first."""
-    metrics = [judgement.reading.metric for judgement in verdict_on(worn(WORN)).judgements]
-
-    for metric in metrics:
-        left = verdict_on(
-            worn(WORN), rules=judging.Rules(ignored_metrics=frozenset((metric,)))
-        ).judgements
-        assert sorted(judgement.reading.metric for judgement in left) == sorted(metrics)
-
-
 # --- wear -------------------------------------------------------------------------
 
 

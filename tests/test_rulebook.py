@@ -38,7 +38,6 @@ CONTRADICTION = {
     ]
 }
 CLAIM = {'kind': 'hdd', 'models': ['HGST HUS.*'], 'source': 'measured on one drive'}
-OVER = 'an override of ours'
 BROKEN = {
     'key': (
         'thresholds.d',
@@ -46,25 +45,10 @@ BROKEN = {
         'temperature: unknown key "warnin"; did you mean warning?',
     ),
     'no JSON': ('thresholds.d', '{"metrics": }', 'line 1, column 13: '),
-    'range': (
-        'thresholds.d',
-        {'metrics': {'temperature': {'warning': '5 C'}}},
-        'metrics, temperature, warning: "5 C" is not a Nagios range',
-    ),
-    'endless repetition': (
-        'thresholds.d',
-        {'overrides': [{'for': {'model': 'a{99999999999}'}, 'why': OVER}]},
-        'not a valid regular expression',
-    ),
     'contradiction': (
         'thresholds.d',
         CONTRADICTION,
         'temperature, warning: site.json: model HGST.* and site.json: model HGST HUS.* disagree',
-    ),
-    'entry': (
-        'attributes.d',
-        {'entries': [{'family': 'ACME X1'}]},
-        'ACME X1: models, has, first, only or kind is missing',
     ),
     'formula': (
         'attributes.d',
@@ -80,26 +64,6 @@ BROKEN = {
             ]
         },
         'from "normalised" is not a formula',
-    ),
-    'states': (
-        'attributes.d',
-        {
-            'entries': [
-                {
-                    'family': 'ACME',
-                    'kind': 'hdd',
-                    'attributes': {
-                        '5': {
-                            'name': 'Five',
-                            'readings': {
-                                'self_test': {'from': 'raw', 'states': {'1' * 5000: 'passed'}}
-                            },
-                        }
-                    },
-                }
-            ]
-        },
-        'states: the key "1111',
     ),
     'two claims': (
         'attributes.d',
