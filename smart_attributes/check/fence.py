@@ -76,10 +76,8 @@ def done(verdict: Verdict, work: Callable[[Verdict], Verdict], what: str) -> Ver
     """Return the result of *work*, or after an exception the result of failed(). what: as for
     failed().
     """
-    try:
-        return work(verdict)
-    except Exception as error:
-        return failed(verdict, error, what)
+    fenced, result = tried(verdict, work, what, None)
+    return result or fenced
 
 
 def shown(

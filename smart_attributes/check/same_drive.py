@@ -216,8 +216,7 @@ def _exit_status(best: Report, status: Report, reports: Sequence[Report]) -> int
         return best.exit_status
     findings = 0
     for report in reports:
-        if report.exit_status is not None and report.exit_status > 0:
-            findings |= report.exit_status & _OF_LOGS
+        findings |= max(report.exit_status or 0, 0) & _OF_LOGS
     failed = FAILED if status.has_exit_bit(FAILED) else 0
     return best.exit_status & ~FAILED | failed | findings
 

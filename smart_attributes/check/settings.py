@@ -71,11 +71,6 @@ def of_reads(options: Options) -> ReadSettings:
     )
 
 
-def of_logs(options: Options, is_for_a_person: bool) -> LogSettings:
-    """Return the settings for reading further logs."""
-    return LogSettings(options.how_read, options.judging.vendor_logs, is_for_a_person)
-
-
 def of_run(options: Options) -> RunSettings:
     """Return the settings of the inventory and of the messages about a run."""
     naming = options.naming

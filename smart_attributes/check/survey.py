@@ -86,7 +86,8 @@ def survey(
     history.receive()
     answered = reads.finish(started, of_reads, runner, deadline, watch)
     drives = inventory.inventory(answered, of_run, history, judge)
-    of_logs = settings.of_logs(options, is_for_a_person)
+    vendor_logs = options.judging.vendor_logs
+    of_logs = settings.LogSettings(options.how_read, vendor_logs, is_for_a_person)
     if not answered.is_cut and _may_have_logs(drives.reads, of_logs):
         from . import further_logs
 
