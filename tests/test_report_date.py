@@ -118,3 +118,14 @@ def test_the_page_does_not_say_that_a_drive_is_used_up_because_its_report_is_old
 
     assert 'Used up: ' not in old and re.search('Worn out next: a, before 20[0-9-]+[.]<', old)
     assert 'Used up: a (100 %).' in page.read_text()
+
+
+@pytest.mark.parametrize(
+    'date, used, is_noted', [('', 80, True), ('', 100, False), ('', 1, False), (DATED, 80, False)]
+)
+def test_a_missing_date_is_told_only_where_a_forecast_counts_from_it(
+    tmp_path, date, used, is_noted
+):
+    found = triage(report(tmp_path, 'a.txt', date, used))
+
+    assert ('report-undated' in [note['code'] for note in found[0]['notes']]) == is_noted

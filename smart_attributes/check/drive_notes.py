@@ -219,6 +219,15 @@ def self_test_to_repeat(device: Device, judgements: Sequence[Judgement]) -> list
     ]
 
 
+def undated(all_readings: Sequence[Reading]) -> list[Coded]:
+    """Return a note that a recorded report has no usable date, if a forecast counts from it."""
+    if all(reading.forecast is None or reading.forecast.left <= 0 for reading in all_readings):
+        return []
+    return [
+        Coded('report-undated', 'the report has no usable date, so its forecast counts from today')
+    ]
+
+
 def judged(all_readings: Sequence[Reading]) -> dict[str, Reading]:
     """Return the judged readings that have a number, by metric."""
     return {

@@ -66,7 +66,7 @@ class Gone(NamedTuple):
 def found(
     places: Sequence[DrivePlace],
     records: Iterable[Record],
-    met: Iterable[Met],
+    met: Sequence[Met],
     there: Mapping[str, str],
     scope: Scope,
     now: int,
@@ -79,19 +79,17 @@ def found(
     records_by_number = {record.number: record for record in records}
     newest = order = max((record.order for record in records_by_number.values()), default=0)
     at: dict[str, int | None] = dict.fromkeys(there)
-    met_drives = list(met)
-    for address, identity, match in met_drives:
-        if match.record is None and not match.note:
+    for address, identity, match in met:
+        record = match.record
+        if record is None and not match.note:
             # The history numbers a new drive only after the result is printed. With a provisional
             # number, the same run can already report which drive the new one replaced.
             number = max(records_by_number, default=0) + 1
             order += 1
-            records_by_number[number] = Record(number, identity, now, now, order)
-            at[address] = number
-        else:
-            at[address] = match.record.number if match.record else None
+            record = records_by_number[number] = Record(number, identity, now, now, order)
+        at[address] = record.number if record else None
     after = drive_records.updated(places, at, scope, now, there, newest)
-    unread = frozenset(there).difference(address for address, _, _ in met_drives)
+    unread = frozenset(there).difference(address for address, _, _ in met)
     names = {
         number: shown(record.identity, hide_serial) for number, record in records_by_number.items()
     }

@@ -225,10 +225,14 @@ def _notes(
     case: _Case, all_readings: Sequence[Reading], judgements: Sequence[Judgement]
 ) -> list[Coded]:
     """Return the notes on a drive, without those on readings that do not alert."""
+    undated: Sequence[Coded] = ()
+    if case.device.is_recorded and not case.date:
+        undated = drive_notes.undated(all_readings)
     return [
         *case.spec.notes,
         *drive_notes.notes(case.report, all_readings, case.spec, case.past),
         *drive_notes.self_test_to_repeat(case.device, judgements),
+        *undated,
         *case.thresholds.over(case.device, case.identity, case.family),
         *drive_notes.allowed(case.defects, case.exceptions.is_allowed),
     ]
