@@ -141,8 +141,6 @@ class Farm(NamedTuple):
     hours: int | None = None  # power-on time; None if not reported
     heads: tuple[Head, ...] = ()  # heads with a count above 0
     is_foreign: bool = False  # it contains another serial number than the drive reports
-    # when the log was read, seconds since 1970; 0: it was read together with the report
-    asked: int = 0
     unread: str = ''  # why it could not be read, as a clause
 
 

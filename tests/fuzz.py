@@ -34,7 +34,7 @@ HANGS = 20
 # What guides atheris, of each reader; of the others smart_attributes.reading does. What is not
 # watched is fast.
 WATCHED: Mapping[str, tuple[str, ...]] = {
-    'farm': ('reading.farm', 'check.farm_answers'),
+    'farm': ('reading.farm',),
     'entries': ('knowledge',),
     'limits': ('knowledge',),
     'acknowledged': ('knowledge',),

@@ -301,11 +301,6 @@ def on_lvm(machine: Machine) -> None:
     machine.mounted('/dev/mapper/vg0-root', '/', number=machine.numbers['dm-0'])
 
 
-def on_luks(machine: Machine) -> None:
-    machine.dm('dm-0', 'md0_crypt', CRYPT, 'md0')
-    machine.mounted('/dev/mapper/md0_crypt', '/', number=machine.numbers['dm-0'])
-
-
 def on_lvm_on_luks(machine: Machine) -> None:
     machine.dm('dm-0', 'md0_crypt', CRYPT, 'md0')
     machine.dm('dm-1', 'vg0-root', LV, 'dm-0')
@@ -325,7 +320,7 @@ def not_mounted(machine: Machine) -> None:
     machine.udev('md0', 'ext4', ID_FS_USAGE='filesystem')
 
 
-LAYERS = (mounted, on_lvm, on_luks, on_lvm_on_luks, swap, swap_on_lvm, not_mounted)
+LAYERS = (mounted, on_lvm, on_lvm_on_luks, swap, swap_on_lvm, not_mounted)
 
 
 @pytest.mark.parametrize('lays', LAYERS)
