@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 
-import early
 import pytest
 import tables
 import type_examples
@@ -170,31 +169,3 @@ def test_a_type_behind_a_tunnel_is_the_same_controller():
     assert device_types.controller('sat+megaraid,6') is device_types.BY_NAME['megaraid'].controller
     assert device_types.controller('sat') is None and device_types.controller('') is None
     assert not device_types.is_raid(Device('/dev/sda', 'usbjmicron,0'))
-
-
-@pytest.mark.parametrize(
-    'kind, is_early',
-    [
-        *(
-            (kind, not entry.is_vendors and ('+' not in kind or kind.startswith('sat+')))
-            for entry in RAID
-            for kind in type_examples.of(entry)
-        ),
-        ('sat', True),
-        ('megaraid', False),
-        ('megaraid,0-7', False),
-        ('megaraid,\u0663', False),
-        ('hpt,1/2,3', False),
-        ('sat+3ware,0', False),
-        ('sat+sat', False),
-        ('usbjmicron,0', False),
-        ('jmb39x,0', False),
-        ('foo,0', False),
-    ],
-)
-def test_a_drive_behind_a_controller_starts_early_unless_it_is_asked_with_vendor_commands(
-    kind, is_early
-):
-    started = early.commands(['-p', '/bin/true', '--nosudo', '-d', f'{kind}@/dev/bus/0'])
-
-    assert started == ([('/bin/true', *read_arguments('/dev/bus/0', kind))] if is_early else [])
