@@ -5,13 +5,11 @@ the address.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 
 from ..errors import DriveAbsent, DriveError, DriveIsNoDrive, DriveUndetected, SudoRefused
 from ..model import Device, Read, Report
 from . import failure_reasons, smartctl_calls, system
-from .device_types import BY_NAME, base
 from .failure_causes import EXCLUDE
 
 
@@ -43,18 +41,11 @@ def _better(device: Device, error: DriveError) -> DriveError:
 
 def _undetected(device: Device, error: DriveError) -> DriveError:
     """Return the error for a path at which smartctl does not recognize a drive."""
-    generic = re.fullmatch(r'/dev/ng([0-9]+)n[0-9]+', device.path)
-    advice = (
-        f'write /dev/nvme{generic[1]}, the drive that this namespace belongs to'
-        if generic
-        else 'check the path; smartctl --scan lists the existing drives'
-    )
-    if not _is_there(device.path):
-        return DriveAbsent('was not found: no such device', step=advice)
-    return (
-        DriveError('cannot be read under this name', 'name-unusable', step=advice)
-        if generic
-        else error
+    if _is_there(device.path):
+        return error
+    return DriveAbsent(
+        'was not found: no such device',
+        step='check the path; smartctl --scan lists the existing drives',
     )
 
 
@@ -77,20 +68,9 @@ def _refused(device: Device, error: DriveError) -> DriveError:
     arguments = smartctl_calls.read_arguments(device.path, device.type)
     if sudoers.admits(sudoers.all_expressions(), arguments):
         return error
-    name = base(device).partition(',')[0]
-    if device.type and BY_NAME[name].is_vendors:
-        is_usual = sudoers.admits(sudoers.all_expressions((name,)), arguments)
-        option = f'--type {name}' if is_usual else f'-d {device.address}'
-        return SudoRefused(
-            f'cannot be read: the sudoers rule allows the type {name}, which uses vendor commands, '
-            'only on request',
-            'sudo-rule-too-narrow',
-            step=f'print a rule that allows it: check_smart_attributes sudoers {option}',
-        )
     return SudoRefused(
-        'cannot be read: the sudoers rule does not allow this path, which is not a standard drive '
-        'path',
+        'cannot be read: the sudoers rule does not allow this path, or this type, which uses '
+        'vendor commands',
         'sudo-rule-too-narrow',
-        step='use /dev/sdX, /dev/nvmeN or /dev/disk/by-id, or print a rule with this path: '
-        f'check_smart_attributes sudoers -d {device.address}',
+        step=f'print a rule that allows it: check_smart_attributes sudoers -d {device.address}',
     )
