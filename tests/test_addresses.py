@@ -69,12 +69,6 @@ def one(text):
         ('usbjmicron,p,x,1@/dev/sda', '/dev/sda', 'usbjmicron,p,x,1', 'sda_usbjmicron_1'),
         ('usbjmicron,x@/dev/sda', '/dev/sda', 'usbjmicron,x', 'sda'),
         ('nvme,0x1@/dev/nvme0', '/dev/nvme0', 'nvme,0x1', 'nvme0_nvme_0x1'),
-        (
-            'IOService:/PCI0@0/RP06@1C,5/RTBuddy(ANS2)/NS_01@1',
-            'IOService:/PCI0@0/RP06@1C,5/RTBuddy(ANS2)/NS_01@1',
-            '',
-            'ns_01_1',
-        ),
     ],
 )
 def test_an_address_means_a_path_a_type_and_a_name(text, path, kind, name):
@@ -143,7 +137,6 @@ def test_a_range_means_slots_that_may_be_empty(text, kinds):
         ('@/dev/sda', 'TYPE@PATH'),
         ('megaraid,6/dev/sda', 'TYPE@PATH'),
         ('3ware,0', 'names a type but no device'),
-        ('IOService:/A%/B', 'contains no valid device path'),
         ('/etc/shadow', 'is not a device; write a path such as /dev/sda'),
         ('/dev', 'under /dev'),
         ('/dev//sda', 'under /dev'),
@@ -336,9 +329,7 @@ def test_every_refused_type_says_why():
             parse(f'{name},0@/dev/sda' if name != 'test' else 'test@/dev/sda')
 
 
-@pytest.mark.parametrize(
-    'path', ['/dev/sda', '/dev/bus/0', '/dev/disk/by-id/ata-a+b=c@d:e.f', 'IOService:/A@0/B(c),d@1']
-)
+@pytest.mark.parametrize('path', ['/dev/sda', '/dev/bus/0', '/dev/disk/by-id/ata-a+b=c@d:e.f'])
 def test_an_address_can_be_pasted_again(path):
     """`list` prints addresses to put after -d."""
     for kind in _ALL:

@@ -203,7 +203,6 @@ MODEL = 'Device Model:     ST2000DM001-9YN164'
         f'```text\n{MODEL}\n{ROW}\n```',
         f'| {MODEL} |\n| {ROW} |',
         f'\x1b[1m{MODEL}\x1b[0m\n{ROW}',
-        f'"text": "{MODEL}\\n{ROW}\\n\\n"}}',
         f'{MODEL}=20\n{ROW[:50]}=\n{ROW[50:]}',
         f'{MODEL}\n{ROW}  <-- look',
         f'{MODEL}\n' + ROW.replace('_', '\\_'),

@@ -566,7 +566,7 @@ def test_junk_around_a_report_is_ignored():
     assert text_report.parse(text).identity.serial == 'EXAMPLE 0003'
 
 
-@pytest.mark.parametrize('encoding', ['utf-8', 'utf-8-sig', 'utf-16', 'utf-16-le', 'cp1252'])
+@pytest.mark.parametrize('encoding', ['utf-16', 'cp1252'])
 def test_any_encoding_of_a_recorded_file_is_read(encoding):
     """PowerShell redirects as UTF-16; a French Windows groups digits with a Latin-1 blank."""
     data = (BANNER + textwrap.dedent(NVME).format('\u00a0')).encode(encoding)

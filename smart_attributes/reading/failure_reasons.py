@@ -245,9 +245,7 @@ def without_attributes() -> DriveError:
 # Hypervisor -> models of its virtual disks without SMART, exactly as smartctl prints them (for
 # SCSI, the vendor comes first). A virtual disk that reports health data is judged like any drive.
 _KNOWN = files.data('reading/virtual_disks.json')
-VIRTUAL_DISKS = {name: disks['models'] for name, disks in _KNOWN.items() if 'models' in disks}
-# Controllers whose volumes report more than an OK: pattern of their models -> type of the drives.
-VOLUMES = {disks['volumes']: disks['drives'] for disks in _KNOWN.values() if 'volumes' in disks}
+VIRTUAL_DISKS = {name: disks['models'] for name, disks in _KNOWN.items()}
 _BY_MODEL = {
     model.upper(): hypervisor for hypervisor, models in VIRTUAL_DISKS.items() for model in models
 }
@@ -302,18 +300,17 @@ def virtual_disk(model: str) -> DriveIsNoDrive | None:
     )
 
 
-def raid_volume(model: str) -> DriveIsNoDrive | None:
-    """Return the error for a volume of a RAID controller that reports values like a drive, or None
-    if the model is not in the list.
+def areca_volume(model: str) -> DriveIsNoDrive | None:
+    """Return the error for a volume of an Areca controller, which reports values like a drive; None
+    for another model. The name of a volume set can be changed, so only the vendor is compared.
+
+    Source: logs of hosts: Vendor: Areca Model: ARC-1160-VOL#00, ARC-1226-VOL#000.
     """
-    for pattern, drives in VOLUMES.items():
-        if re.fullmatch(pattern, ' '.join(model.split())):
-            return DriveIsNoDrive(
-                'is a RAID volume, not a drive',
-                'raid-volume',
-                step=f'check its drives with -d {drives}',
-            )
-    return None
+    if not model.startswith('Areca '):
+        return None
+    return DriveIsNoDrive(
+        'is a RAID volume, not a drive', 'raid-volume', step='check its drives with -d areca,N'
+    )
 
 
 def not_a_drive(model: str, kind: str, transport: str, unit_id: str) -> DriveIsNoDrive | None:

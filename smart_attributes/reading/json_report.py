@@ -159,11 +159,7 @@ def _problem(
         return problem
     from .failure_reasons import diagnose, without_data
 
-    cause = diagnose(
-        [text for _, text in _messages(smartctl)],
-        report.exit_status,
-        '\n'.join([*_output(smartctl), other_text]),
-    )
+    cause = diagnose([text for _, text in _messages(smartctl)], report.exit_status, other_text)
     return cause or without_data(
         exit_status=report.exit_status or 0,
         is_identified=bool(report.identity.model),
@@ -257,22 +253,10 @@ def _messages(smartctl: Json) -> list[tuple[str, str]]:
     ]
 
 
-def _output(smartctl: Json) -> list[str]:
-    """Return the lines of smartctl's text, which the option --json=o adds to the JSON."""
-    return [line for line in list_of(smartctl, 'output') if isinstance(line, str)]
-
-
 def _complaints(smartctl: Json) -> tuple[str, ...]:
-    """Return messages above severity "information", and checksum errors, which only the text
-    contains (--json=co).
-    """
+    """Return messages above severity "information"."""
     messages = _messages(smartctl)
-    complaints = [text for severity, text in messages if severity != 'information']
-    in_json = {text for _, text in messages}
-    for line in map(str.strip, _output(smartctl)):
-        if content.is_complaint(line) and line not in in_json:
-            complaints.append(line)
-    return tuple(complaints)
+    return tuple(text for severity, text in messages if severity != 'information')
 
 
 def _smart_status(status: Json) -> tuple[bool | None, str]:
