@@ -188,20 +188,11 @@ def _fault(path: str, as_root: bool, through_sudo: bool) -> str:
 
 
 def version(stdout: bytes) -> tuple[int, ...]:
-    """Return smartctl's version, such as (7, 3), from the head of any output of smartctl, or () if
-    missing.
+    """Return smartctl's version, such as (7, 3), from the output of VERSION; () if missing.
 
-    "smartctl 7.3 2022-02-28 r5338 …", "smartctl pre-7.4 …", "smartctl version 5.38 …",
-    '"version":[7,3]'.
+    "smartctl 7.3 2022-02-28 r5338 …", "smartctl pre-7.4 …", "smartctl version 5.38 …".
     """
-    head = stdout[:2000].decode('ascii', 'replace').lstrip()
-    if head.startswith('{'):
-        numbers = head.partition('"version"')[2].partition('[')[2].partition(']')[0].split(',')
-    elif head.startswith('smartctl '):
-        words = [word for word in head.split()[1:3] if word != 'version']
-        numbers = words[0].replace('pre-', '').split('.') if words else []
-    else:
-        return ()
-    return tuple(
-        int(number) for number in map(str.strip, numbers) if number.isdigit() and len(number) < 5
-    )
+    import re  # only doctor needs it
+
+    line = re.match(rb'smartctl (?:version )?(?:pre-)?(\d{1,4})\.(\d{1,4})\b', stdout)
+    return tuple(map(int, line.groups())) if line else ()
