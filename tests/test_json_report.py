@@ -521,9 +521,7 @@ def test_a_file_beyond_any_report_is_refused_unread():
 
 
 NOTHING = {'device': {'type': 'sat', 'protocol': 'ATA'}, 'model_name': 'X'}
-NO_SMART = (
-    'has no SMART: device lacks SMART capability; give a RAID or USB device a type (TYPE@PATH)'
-)
+NO_SMART = 'has no SMART: device lacks SMART capability; give a RAID or USB device the right type (TYPE@PATH)'
 VOLUME = (
     'is a RAID volume or virtual disk, so it has no SMART; name the drives behin'
     'd it: smartctl --scan lists them'

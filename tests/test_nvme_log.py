@@ -64,7 +64,7 @@ def test_a_page_of_a_namespace_is_read():
         changed(smartctl_0037_u=line(36)),
         changed(smartctl_0037_u='NVMe Log 0xc0 (0x0200 bytes)'),
         changed(smartctl_0010_u=line(10).replace('50', '5g')),
-        changed(smartctl_0010_u=line(10)[:-1]),
+        changed(smartctl_0010_u=line(10)[:40]),
         changed(smartctl_0010_u=line(10) + 'x'),
         changed(smartctl_0010_u=line(10).replace(' 50', ' 60', 1)),
         changed(smartctl_0010_u=['x']),

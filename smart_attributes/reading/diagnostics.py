@@ -17,14 +17,13 @@ def with_better_reasons(reads: Sequence[Read]) -> list[Read]:
     """Return the results of all reads; a failed read gets a better reason if a better one is
     found.
     """
-    return [
-        read
-        if isinstance(read.outcome, Report) or read.device.is_recorded
-        else read._replace(
-            outcome=failure_reasons.as_asked(_better(read.device, read.outcome), read.device.type)
-        )
-        for read in system.relocated(reads)
-    ]
+    return [_explained(read) for read in system.relocated(reads)]
+
+
+def _explained(read: Read) -> Read:
+    if isinstance(read.outcome, Report) or read.device.is_recorded:
+        return read
+    return read._replace(outcome=_better(read.device, read.outcome))
 
 
 def _better(device: Device, error: DriveError) -> DriveError:

@@ -23,7 +23,6 @@ from ..errors import (
 from ..words import clean
 from .device_types import CONTROLLERS
 from .failure_causes import (
-    A_TYPE,
     BRIDGED,
     CALL,
     CAUSES,
@@ -34,6 +33,7 @@ from .failure_causes import (
     NEEDS_TYPE,
     QUOTE,
     RECORD,
+    RIGHT_TYPE,
     UNSUPPORTED,
     no_data,
 )
@@ -89,15 +89,9 @@ def diagnose(
 
 
 def _error(code: str, why: str, step: str, quote: str = '') -> DriveError:
-    """Return the error for a code. why, step: QUOTE is replaced by smartctl's text, in *step* A_TYPE
-    by the advice on types.
-    """
-    parts = tuple(step.replace(QUOTE, quote).split(A_TYPE))
-    error = _CLASSES.get(code, DriveError)(
-        why.replace(QUOTE, quote), code, step='a type (TYPE@PATH)'.join(parts)
-    )
-    error.around_type = parts if len(parts) > 1 else ()
-    return error
+    """Return the error for a code. why, step: QUOTE is replaced by smartctl's text."""
+    kind = _CLASSES.get(code, DriveError)
+    return kind(why.replace(QUOTE, quote), code, step=step.replace(QUOTE, quote))
 
 
 def examined(text: str) -> str:
@@ -131,16 +125,6 @@ def no_report(text: str, exit_status: int | None = None) -> DriveError:
             step='call smartctl -x PATH as root in a terminal, where it says why',
         )
     return NotAReport('is not a smartctl report', step=RECORD)
-
-
-def as_asked(error: DriveError, device_type: str) -> DriveError:
-    """Return the error.
-
-    If it recommends a type although a type was given, reword it to recommend a different type.
-    """
-    if device_type and error.around_type:
-        error.step = f'a type other than {clean(device_type)}'.join(error.around_type)
-    return error
 
 
 def without_data(
@@ -191,7 +175,7 @@ def _failed(exit_status: int, is_identified: bool, device_type: str) -> DriveErr
             'smart-data-unreadable',
             'returns no SMART data, because a command failed: SMART is disabled, not supported, or '
             'hidden by a bridge',
-            f'{ENABLE}; or give it {A_TYPE}',
+            f'{ENABLE}; or give it {RIGHT_TYPE}',
         )
     if is_identified:
         return DriveError(

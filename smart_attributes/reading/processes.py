@@ -17,7 +17,7 @@ import time
 # Drives answer while Python is still importing the rest. This module avoids imports that would delay the first process:
 # typing, re, enum (which signal needs), model and errors take 30 ms together; the imports used here take less than
 # 1 ms. Type checkers treat the name TYPE_CHECKING as typing.TYPE_CHECKING.
-from ..constants import LARGEST_FILE, PARALLEL
+from ..constants import IS_FREEBSD, LARGEST_FILE, PARALLEL
 from .drive_locks import Earlier, Waiting, sign
 from .smartctl_calls import ENVIRONMENT, is_behind_sudo
 
@@ -127,20 +127,15 @@ def _started(command: Command, actions: list[tuple[object, ...]]) -> int:
     POSIX_SPAWN_SETSID). Unless the host is busy, smartctl has a lower priority, so that we can
     parse answers while other drives are read.
     """
-
-    def start(**apart: Any) -> int:
-        # Python ignores SIGPIPE. Children would inherit this, but an abandoned smartctl must end
-        # when its pipe closes.
-        return os.posix_spawn(
-            command[0], command, ENVIRONMENT, file_actions=actions, setsigdef=[SIGPIPE], **apart
-        )
-
-    if is_behind_sudo(command):
-        try:
-            return start(setsid=True)
-        except NotImplementedError:
-            pass
-    pid = start(setpgroup=0)
+    has_session = is_behind_sudo(command) and not IS_FREEBSD
+    group: dict[str, Any] = {'setsid': True} if has_session else {'setpgroup': 0}
+    # Python ignores SIGPIPE. Children would inherit this, but an abandoned smartctl must end when
+    # its pipe closes.
+    pid = os.posix_spawn(
+        command[0], command, ENVIRONMENT, file_actions=actions, setsigdef=[SIGPIPE], **group
+    )
+    if has_session:
+        return pid
     try:
         if os.getloadavg()[0] < BUSY * (os.cpu_count() or 1):
             os.setpriority(os.PRIO_PROCESS, pid, os.nice(0) + NICENESS)
