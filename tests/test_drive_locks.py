@@ -601,10 +601,6 @@ def test_where_no_node_is_the_path_names_the_file(path, kind, expected):
     assert name_of(path, kind) == expected
 
 
-def test_a_scan_has_a_file_of_its_own():
-    assert drive_locks.drive_name((SMARTCTL, *smartctl_calls.SCAN)) == 'scan'
-
-
 def test_a_node_that_sysfs_does_not_know_is_named_by_its_path(nodes):
     """Some containers hide sysfs."""
     assert name_of(f'{nodes}/ram0').endswith('!dev!ram0')

@@ -248,22 +248,6 @@ def test_a_text_of_the_log_is_read(serial, hours, repeated, log):
     assert (found.farm, found.identity.protocol, found.identity.serial) == (log, '', '')
 
 
-def test_counts_without_their_headline_belong_to_no_head():
-    """A mail has lost the line of head 2."""
-    text = TEXT.format('A', 1, 3).replace('\t\tCum Lifetime Unrecoverable by head 2:\n', '')
-
-    assert text_report.parse_report(text.encode()).farm == Farm('A', 1, (Head(2, 12),))
-    lines = (
-        '\t\tCum Lifetime Unrecoverable by head 1:\n\t\t\tCumulative Lifetime Unrecoverable Read '
-        'Repeating: 5\n'
-        '\t\t\tCumulative Lifetime Unrecoverable Read Unique: 8\n'
-    )
-    text = text.replace('\t\t\tCumulative', f'{lines}\t\t\tCumulative', 1)
-    assert text_report.parse_report(text.encode()).farm == Farm(
-        'A', 1, (Head(1, 0, 8, 5), Head(2, 12))
-    )
-
-
 # --- the contradiction -----------------------------------------------------------------
 
 SET_BACK = 'the FARM log is {} h ahead of the power-on time: the power-on counter was set back'
@@ -652,15 +636,6 @@ def test_a_disk_whose_turn_never_came_is_asked_next_time(tmp_path, known):
     assert farm_answers.load(state_directory.there(str(tmp_path))) == known
 
 
-def test_a_disk_that_cannot_be_recorded_as_asked_is_not_asked(bed):
-    """Otherwise a full file system would lead to a call in each run."""
-    (bed.state / farm_answers.FILE).mkdir()
-    bed.answers()
-    bed.says()
-
-    assert bed.asked == 0
-
-
 @as_root
 @pytest.mark.parametrize(
     'user, nosudo, is_asked', [(0, False, True), (1, True, True), (1, False, False)]
@@ -743,26 +718,6 @@ def test_the_real_smartctl_reads_the_page_that_a_drive_serves(tmp_path, name, gi
 
 
 @needs_7_4
-def test_the_assertion_of_smartctl_7_4_and_7_5_is_a_note(tmp_path):
-    """They have no name for form factor 9, and with --json they abort."""
-    machine = Machine(tmp_path / 'machine')
-    machine.add('/dev/sda', read('seagate-hdd-healthy')._replace(farm={**GIVEN, 'form_factor': 9}))
-    printed = run(
-        'explain',
-        '-p',
-        machine.smartctl,
-        '--nosudo',
-        '-d',
-        '/dev/sda',
-        '--state-dir',
-        str(tmp_path),
-    ).text
-
-    assert ('not be read' in printed) is (_version() in ((7, 4), (7, 5)))
-    assert 'to do: nothing' in printed
-
-
-@needs_7_4
 def test_a_report_of_everything_holds_the_log_as_recorded(tmp_path):
     """What tests/farm/sata.json holds is what smartctl prints of the same drive."""
     machine = Machine(tmp_path)
@@ -776,30 +731,6 @@ def test_a_report_of_everything_holds_the_log_as_recorded(tmp_path):
     ).stdout
 
     assert json.loads(printed)['seagate_farm_log'] == LOG
-
-
-@needs_7_4
-@pytest.mark.parametrize('name', ['seagate-hdd-healthy', 'sas-seagate-healthy'])
-def test_the_text_of_the_real_smartctl_says_the_same_as_its_json(tmp_path, name):
-    """Alone and with everything else; the labels of the log are not taken for those of other
-    logs.
-    """
-    machine = Machine(tmp_path)
-    machine.add('/dev/sda', read(name)._replace(farm=GIVEN))
-    found = []
-    for options in ('--json=c -l farm', '-l farm', '--json=c -x -l farm', '-x -l farm'):
-        found.append(
-            text_report.parse_report(
-                subprocess.run(
-                    [machine.smartctl, *options.split(), '/dev/sda'],
-                    stdout=subprocess.PIPE,
-                    check=False,
-                ).stdout
-            )
-        )
-
-    assert [each.farm for each in found] == [Farm('EXAMPLE0', 25000, HEADS)] * 4
-    assert found[2].identity == found[3].identity
 
 
 def test_recorded_reports_are_judged_with_their_log():
