@@ -662,7 +662,7 @@ def seeds() -> dict[str, list[bytes]]:
             (ROOT / 'thresholds/example-site.json').read_bytes(),
         ],
         'history': [b'\0\0\x10\xff', b''],
-        'triage': [json.dumps(each).encode() for each in (triage,)],
+        'triage': [json.dumps(triage).encode()],
         'icinga': [told(service('X'))],
         'address': [
             b'/dev/sda',

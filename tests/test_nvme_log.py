@@ -188,6 +188,3 @@ def test_the_controller_is_asked_not_the_namespace(device, found, monkeypatch, t
 def test_the_sudo_rule_allows_exactly_the_pages_of_the_database(arguments, is_allowed):
     """Other pages may have side effects, as smartctl's man page warns."""
     assert sudoers.admits(sudoers.all_expressions(), arguments) is is_allowed
-    assert smartctl_calls.is_ours(arguments) is (
-        is_allowed or arguments[-1] in ('/dev/nvme0n1', '/dev/sda')
-    )

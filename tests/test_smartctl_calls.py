@@ -273,7 +273,7 @@ def test_only_sudo_may_run_what_a_user_may_not(monkeypatch, tmp_path, through_su
         (smartctl_calls.SCAN, True),
         (smartctl_calls.farm_arguments('/dev/sda'), True),
         (smartctl_calls.farm_arguments('/dev/sda', 'sat'), True),
-        ((*smartctl_calls.SCAN, '/dev/sda'), False),
+        (smartctl_calls.page_arguments('0xC0', '/dev/nvme0'), True),
         (read_arguments('/dev/sda', 'sat', {'error'}), True),
         (('-x', '/dev/sda'), False),
     ],

@@ -120,12 +120,6 @@ def quoted(text: str) -> str:
 
 def _without_path(text: str) -> str:
     """Return the message for an address that names no path under /dev."""
-    name = re.split(r'[,0-9\[+]', text)[0] if not text.startswith('3ware') else '3ware'
-    if name in BY_NAME or name in REFUSED:
-        return (
-            f'{quoted(text)} names a type but no device; write TYPE@PATH, such as '
-            'megaraid,6@/dev/bus/0'
-        )
     if of_short_name(text):
         return f'{quoted(text)} is the name of a device; write its address, {of_short_name(text)}'
     if re.fullmatch(r'[a-z][a-z0-9]{1,15}', text):

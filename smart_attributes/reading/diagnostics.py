@@ -40,22 +40,12 @@ def _better(device: Device, error: DriveError) -> DriveError:
 
 def _undetected(device: Device, error: DriveError) -> DriveError:
     """Return the error for a path at which smartctl does not recognize a drive."""
-    if _is_there(device.path):
+    if os.path.exists(os.path.join(system.ROOT, device.path.lstrip('/'))):
         return error
     return DriveAbsent(
         'was not found: no such device',
         step='check the path; smartctl --scan lists the existing drives',
     )
-
-
-def _is_there(path: str) -> bool:
-    """Return whether a path exists; False if a udev link or its target is missing."""
-    try:
-        os.stat(os.path.join(system.ROOT, path.lstrip('/')))
-    except OSError as error:
-        # after other errors, the path may exist
-        return not isinstance(error, (FileNotFoundError, NotADirectoryError))
-    return True
 
 
 def _refused(device: Device, error: DriveError) -> DriveError:

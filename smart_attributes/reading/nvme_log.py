@@ -4,7 +4,6 @@ hexadecimal dump.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 
@@ -101,10 +100,10 @@ def _loaded(stdout: bytes) -> dict[str, Any]:
     """Return the JSON document. Raises ValueError if the output is not exactly one document."""
     try:
         text = content.as_text(stdout)
-        data, end = json.JSONDecoder().raw_decode(text, max(content.json_start(text), 0))
-    except (ValueError, RecursionError, DriveError):
+        data = content.loaded(text, max(content.json_start(text), 0))
+    except DriveError:
         raise ValueError('the JSON is damaged') from None
-    if text[end:].strip() or not isinstance(data, dict):
+    if not isinstance(data, dict):
         raise ValueError('the JSON is damaged')
     return data
 

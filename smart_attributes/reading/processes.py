@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 16  # bytes that a pipe of Linux can hold
 GRACE = 0.5  # seconds between SIGTERM and SIGKILL, and from SIGKILL until giving up
-SHORTEST_BEAT, LONGEST_BEAT = 0.0001, 0.05  # seconds between two polls of all processes
-POLLED = 0.001  # seconds; the shortest timeout of poll()
+SHORTEST_BEAT, LONGEST_BEAT = 0.001, 0.05  # seconds between two polls of all processes
 LINGER = 0.2  # seconds a pipe may stay open after smartctl itself has ended
 NICENESS = 10  # of smartctl, added to that of the plugin
 # load average per core; from there on, a smartctl of lower priority might not end in time
@@ -289,10 +288,9 @@ class Runner:
     def _pause(self, drive_timeout: float, deadline: float) -> float:
         """Return how long to wait for output, in seconds."""
         now = time.monotonic()
-        # A closed pipe shows that a process is ending; its exit status follows within a tenth of a
-        # millisecond. If it takes longer, the interval between polls grows.
-        over = [now - process.since for process in self._active if not process.streams]
-        beat = min([LONGEST_BEAT, *(max(SHORTEST_BEAT, seconds) for seconds in over)])
+        # A closed pipe shows that a process is ending; its exit status follows soon.
+        is_ending = any(not process.streams for process in self._active)
+        beat = SHORTEST_BEAT if is_ending else LONGEST_BEAT
         ends = [deadline, *(process.started + drive_timeout for process in self._active)]
         return max(0.0, min(beat, min(ends) - now))
 
@@ -302,9 +300,7 @@ class Runner:
 
         Do not wait for further output: while many drives answer, more output keeps arriving.
         """
-        if seconds < POLLED:
-            time.sleep(seconds)
-        for descriptor, _ in self._poll.poll(seconds * 1000 if seconds >= POLLED else 0):
+        for descriptor, _ in self._poll.poll(seconds * 1000):
             self._read(descriptor)
 
     def _read(self, descriptor: int) -> None:
