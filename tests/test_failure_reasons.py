@@ -24,7 +24,6 @@ from smart_attributes.reading.failure_causes import CAUSES, QUOTE
 from smart_attributes.reading.failure_reasons import (
     diagnose,
     no_report,
-    smart_disabled,
     without_data,
 )
 from smart_attributes.work.actions import READ, SEARCH
@@ -590,11 +589,6 @@ REASONS = [
         ),
     ),
     (
-        no_report('Device is in STANDBY mode, exit(2)', 2),
-        'asleep',
-        'is in standby (STANDBY), not woken',
-    ),
-    (
         diagnose((), 2, OPEN.format('/dev/sda', 'x., ;')),
         'device-open-failed',
         'cannot be opened: x; check the kernel log: dmesg -T',
@@ -611,31 +605,6 @@ REASONS = [
             'cannot be opened: yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy'
             'yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy'
             'yyyyyyyyyyyyyyy; check the kernel log: dmesg -T'
-        ),
-    ),
-    (
-        diagnose((), 2, 'Unsupported USB bridge [0x1]'),
-        'usb-bridge-type-missing',
-        'cannot be read: Unsupported USB bridge [0x1]; give the type: -d sat@PATH',
-    ),
-    (
-        smart_disabled(),
-        'smart-disabled',
-        'has SMART disabled, so its status means nothing; enable it: smartctl -s on PATH',
-    ),
-    (
-        content.emptiness(Report(NVME, True, nvme=COUNTS), is_asked=True),
-        'smart-data-empty',
-        'returns a health log with only zeros, as some bridges, RAID volumes and firmware do; '
-        'check the drives behind it, or exclude this device with --ignore',
-    ),
-    (
-        content.emptiness(Report(ATA, True), is_asked=True),
-        'smart-data-empty',
-        (
-            'reports no SMART attributes, so "passed" cannot be trusted: a bridge hides them,'
-            ' or the drive is failing; check the kernel log: dmesg -T; or give it the right type (TYP'
-            'E@PATH); or, if it never has any, exclude it: --ignore PATH'
         ),
     ),
 ]

@@ -822,7 +822,6 @@ NO_REPORT = 'is not a smartctl report; record with: smartctl -x --json PATH'
 REFUSALS = {
     'empty': ('', DriveError, EMPTY),
     'foreign list': ('Product: broom\nVendor: ACME\nDevice: none\n', NotAReport, NO_REPORT),
-    'foreign binary': ('\x00\x01\x02\x03\xff\xfe', NotAReport, NO_REPORT),
     'banner': (BANNER, DriveError, NO_DRIVE),
     'identity': (
         'smartctl 7.2\nDevice Model: X\n',
@@ -838,14 +837,6 @@ REFUSALS = {
             'c/sudoers.d'
         ),
     ),
-    'words': (
-        '=== START OF X ===\nThat FAILED here\n',
-        DriveError,
-        (
-            'cannot be read: smartctl reports "That FAILED here"; run smartctl by hand: '
-            'smartctl -x PATH'
-        ),
-    ),
     'asleep': (
         BANNER + 'Device is in STANDBY mode, exit(2)\n',
         DriveAsleep,
@@ -855,11 +846,6 @@ REFUSALS = {
         'smartctl 7.2\nVendor: X\nDevice type: tape\n',
         DriveIsNoDrive,
         'is not a disk (tape), so it has no SMART; exclude it: --ignore PATH',
-    ),
-    'iSCSI': (
-        'smartctl 7.2\nVendor: X\nTransport protocol: iSCSI\n',
-        DriveIsNoDrive,
-        'is an iSCSI volume; check its drives in the storage system',
     ),
     'disabled': (
         'smartctl 7.2\nSMART Health Status: OK\nElements in grown defect list: 1\nSMART '
