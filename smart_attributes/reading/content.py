@@ -356,8 +356,10 @@ def _exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
     volume = areca_volume(identity.model) if is_scsi and report.smart_status is not False else None
     if volume or is_volume_like:
         return volume
-    found = virtual_disk(identity.model)
-    return found or not_a_drive(identity.model, kind, transport, identity.wwn) if is_scsi else found
+    disk = virtual_disk(identity.model)
+    if disk or not is_scsi:
+        return disk
+    return not_a_drive(identity.model, kind, transport, identity.wwn)
 
 
 def emptiness(report: Report, is_asked: bool) -> DriveError | None:

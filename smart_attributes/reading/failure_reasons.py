@@ -45,7 +45,7 @@ _REASON = 160  # maximum number of characters quoted from smartctl's own reason
 # words by chance.
 BANNER = r'^[ \t]*smartctl (?:version )?(?:pre-)?'  # the first line, up to the version
 
-_SILENT_IS_EMPTY = '|'.join(name for name, each in CONTROLLERS.items() if each.silent_is_empty)
+_SILENT_IS_EMPTY = '|'.join(name for name, family in CONTROLLERS.items() if family.silent_is_empty)
 
 # Code of an error -> its class, if it is not DriveError.
 _CLASSES: Mapping[str, type[DriveError]] = {
