@@ -133,6 +133,14 @@ WORDS = [
         'empty slot',
     ),  # slot usb
     (
+        OPEN.format(
+            '/dev/bus/0 [megaraid_disk_00]',
+            'cannot open /dev/megaraid_sas_ioctl_node or /dev/megadev0',
+        ),
+        DriveError,
+        'no MegaRAID controller',
+    ),  # no controller megaraid
+    (
         OPEN.format('/dev/sda', 'Permission denied'),
         DriveError,
         'run as root or through sudo',

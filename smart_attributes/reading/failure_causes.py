@@ -186,6 +186,12 @@ CAUSES = (
     ),
     # Opening
     Cause(
+        'cannot open /dev/megaraid_sas_ioctl_node',
+        'device-open-failed',
+        'cannot be opened: no MegaRAID controller answers',
+        'run as root, and load the driver: modprobe megaraid_sas',
+    ),
+    Cause(
         rf'{OPEN}[^\n]*(Permission denied)',
         'no-permission',
         f'cannot be opened: {QUOTE}',
