@@ -20,7 +20,7 @@ from smart_attributes.reading import (
     sudoers,
     system,
 )
-from smart_attributes.reading.device_types import Controller, DeviceType
+from smart_attributes.reading.device_types import DeviceType
 from smart_attributes.reading.smartctl_calls import read_arguments
 
 RAID = type_examples.CONTROLLERS
@@ -73,67 +73,6 @@ def lacks(entry: DeviceType, documented: tables.Documented) -> list[str]:
 def test_an_entry_for_a_controller_lacks_nothing(entry):
     """A failure names the field."""
     assert lacks(entry, tables.CONTROLLERS[entry.name]) == []
-
-
-WHOLE = {
-    'name': 'ACME',
-    'slots': ((0, 7), (1, 9)),
-}
-DOCUMENTED = tables.Documented('acme,0/1@/dev/bus/0', 'ACME 1', '`/dev/bus/H`')
-
-
-ALL = {
-    **WHOLE,
-    'drivers': ('acme',),
-    'bay': 'slot {0}',
-    'drive_id': '{0}',
-    'silent_is_empty': True,
-    'has_bus': True,
-    'own_nodes': ('acme0',),
-}
-DEFAULTS = {
-    'drivers': (),
-    'bay': '',
-    'drive_id': '',
-    'silent_is_empty': False,
-    'has_bus': False,
-    'own_nodes': (),
-}
-
-
-@pytest.mark.parametrize(
-    'fields, expected', [(ALL, ALL), (WHOLE, {**WHOLE, **DEFAULTS})], ids=['all', 'defaults']
-)
-def test_an_entry_holds_what_its_row_says(fields, expected):
-    controller = Controller(**fields)
-    row = {
-        'arguments': '(,x)?',
-        'is_scsi': True,
-        'nodes': 'sg[0-9]+',
-        'is_vendors': True,
-        'controller': controller,
-    }
-
-    assert vars(controller) == expected
-    assert vars(DeviceType('acme,L/M', **row)) == {
-        **row,
-        'form': 'acme,L/M',
-        'name': 'acme',
-        'separator': '/',
-        'slots': WHOLE['slots'],
-    }
-    assert vars(DeviceType('acme[,a][,b]')) == {
-        'form': 'acme[,a][,b]',
-        'arguments': '',
-        'is_scsi': False,
-        'nodes': '',
-        'is_vendors': False,
-        'controller': None,
-        'name': 'acme',
-        'separator': ',',
-        'slots': (),
-    }
-    assert DeviceType('acme,H,L').name == 'acme'
 
 
 @pytest.mark.parametrize('entry', RAID, ids=lambda entry: entry.name)
