@@ -115,12 +115,9 @@ class DriveError(SmartError, code='drive-unreadable'):
     """This drive cannot be judged; other drives are not affected.
 
     identity: what smartctl reported about the drive; None if nothing answered.
-    around_type: the parts of the step before and after the request for a device type; empty
-    without such a request.
     """
 
     identity: Identity | None = None
-    around_type: tuple[str, ...] = ()
 
     def of(self, identity: Identity) -> DriveError:
         """Store the identity of the drive in this error, and return the error."""

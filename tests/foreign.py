@@ -491,11 +491,17 @@ def read_icinga(data: bytes) -> None:
     )
 
 
+def _dumped(offset: int, data: bytes) -> str:
+    """Return a line of a dump. Source: smartmontools, utility.cpp, dStrHex()."""
+    letters = ''.join(chr(byte) if 0x20 <= byte < 0x7F else '.' for byte in data)
+    return f'{f" {offset:02x}":8}{data[:8].hex(" ")}  {data[8:].hex(" ")}    {letters}'
+
+
 def dump(page: bytes, number: str = '0xc0') -> bytes:
     """Return a page as smartctl 7.3 prints it with --json=cu."""
     lines = [
         f'NVMe Log {number} (0x0200 bytes)',
-        *(nvme_log._line(at, page[at : at + 16]) for at in range(0, len(page), 16)),
+        *(_dumped(at, page[at : at + 16]) for at in range(0, len(page), 16)),
     ]
     return json.dumps(
         {
@@ -648,7 +654,7 @@ def seeds() -> dict[str, list[bytes]]:
             (ROOT / 'thresholds/example-site.json').read_bytes(),
         ],
         'history': [b'\0\0\x10\xff', b''],
-        'triage': [json.dumps(each).encode() for each in (triage,)],
+        'triage': [json.dumps(triage).encode()],
         'icinga': [told(service('X'))],
         'address': [
             b'/dev/sda',

@@ -206,7 +206,6 @@ def test_other_names_lead_to_no_address(name):
         ('-zero', []),
         ('shm', []),
         ('sdxa', []),
-        ('IOService:/x', ['IOService:/x']),
         ('bus_7_megaraid_4', ['megaraid,4@/dev/bus/7']),
         ('checked', ['megaraid,1@/dev/bus/7']),
         ('ata-ONE', ['/dev/sdxa']),

@@ -96,17 +96,6 @@ def test_every_face_tells_which_drive_cannot_be_judged(
 
 
 @simulated
-@pytest.mark.parametrize(
-    'given, last, advice', [('', 4, ' (TYPE@/dev/sda) '), ('sat@', 2, ' other than sat ')]
-)
-def test_nobody_is_told_to_give_a_type_who_gave_one(machine, given, last, advice):
-    """Of a drive that says who it is and gives no data."""
-    machine.add('/dev/sda', 'intel-healthy', error=last)
-
-    assert advice in check(machine, '-d', f'{given}/dev/sda').text
-
-
-@simulated
 def test_an_unread_drive_under_three_names_is_one(machine):
     """Counted three times, it would hide that two others have gone."""
     machine.add('/dev/sda', 'intel-worn', disabled=True)
@@ -220,20 +209,6 @@ def test_a_link_whose_drive_is_gone_is_missing_and_an_odd_file_is_not(
     assert isinstance(read.outcome, DriveAbsent) is (target == 'gone')
 
 
-def test_the_generic_node_of_a_namespace_is_told_its_drive(monkeypatch, tmp_path):
-    """Not "for example sat@/dev/sda"."""
-    (tmp_path / 'dev').mkdir()
-    (tmp_path / 'dev/ng3n1').touch()
-    monkeypatch.setattr(system, 'ROOT', str(tmp_path))
-
-    [there, gone] = diagnostics.with_better_reasons(
-        [Read(Device(f'/dev/ng{number}n1'), DriveUndetected('sat@/dev/sda')) for number in (3, 4)]
-    )
-
-    assert 'write /dev/nvme3' in str(there.outcome) and not isinstance(there.outcome, DriveAbsent)
-    assert 'write /dev/nvme4' in str(gone.outcome) and isinstance(gone.outcome, DriveAbsent)
-
-
 # --- controllers ----------------------------------------------------------------------------------
 
 
@@ -342,10 +317,6 @@ REFUSED = SudoRefused(
         ('/dev/vda', ' (virtio or Xen) (the sudoers rule excludes it on purpose);'),
         ('/dev/my/disk', 'allow this path'),
         ('sntasmedia@/dev/sda', 'check_smart_attributes sudoers -d sntasmedia@/dev/sda'),
-        (
-            'sntasmedia@/dev/disk/by-id/usb-ACME_X1-0:0',
-            'check_smart_attributes sudoers --type sntasmedia',
-        ),
         ('/dev/sda', 'call is missing'),
         ('megaraid,6@/dev/bus/0', 'call is missing'),
     ],

@@ -74,7 +74,7 @@ def _read_as(word: str, drives: Sequence[Device]) -> list[str]:
     drives.
     """
     word = word.removeprefix(f'{socket.gethostname()}:')
-    if '/dev/' in word or word.startswith('IOService:'):
+    if '/dev/' in word:
         return [device.address for device in addresses.parse(word)]
     node = f'/dev/{word}'
     is_node = os.path.exists(node) and not os.path.isdir(node)
