@@ -8,6 +8,7 @@ KIND=pasting` takes random shapes one upon the other.
 
 from __future__ import annotations
 
+import base64
 import html
 import io
 import json
@@ -101,6 +102,11 @@ def quoted_printable(text: str) -> str:
     return quopri.encodestring(text.replace('=', '=').encode()).decode()
 
 
+def in_base64(text: str) -> str:
+    head = 'Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\n'
+    return head + base64.encodebytes(text.encode()).decode()
+
+
 def typographic(text: str) -> str:
     """What an editor for prose makes of hyphens, quotes and blanks."""
     text = re.sub(r'(?<= )-(?= )', '\u2013', text).replace('--', '\u2014').replace("'", '\u2019')
@@ -136,6 +142,10 @@ def in_journal(text: str) -> str:
     return each_line(text, lambda line: f'Nov 28 14:05:0{len(line) % 10} host-1 cron[812]: {line}')
 
 
+def in_json_string(text: str) -> str:
+    return json.dumps({'channel': 'ops', 'text': text})
+
+
 def markdown_escaped(text: str) -> str:
     return re.sub(r'([_*#\[\]<>])', r'\\\1', text)
 
@@ -156,6 +166,7 @@ SHAPES: Mapping[str, Shape] = {
     'flowed': flowed,
     'flowed and quoted': lambda text: each_line(flowed(text), lambda line: f'> {line}'),
     'quoted-printable': quoted_printable,
+    'base64': in_base64,
     'typographic': typographic,
     'HTML': as_html,
     'pre': in_pre,
@@ -169,6 +180,7 @@ SHAPES: Mapping[str, Shape] = {
     'columns': in_columns,
     'chat': in_chat,
     'journal': in_journal,
+    'JSON string': in_json_string,
     'escaped': markdown_escaped,
     'one blank': lambda text: each_line(text, lambda line: ' '.join(line.split())),
     'tabs': lambda text: re.sub(' {2,}', '\t', text),

@@ -203,6 +203,7 @@ MODEL = 'Device Model:     ST2000DM001-9YN164'
         f'```text\n{MODEL}\n{ROW}\n```',
         f'| {MODEL} |\n| {ROW} |',
         f'\x1b[1m{MODEL}\x1b[0m\n{ROW}',
+        f'"text": "{MODEL}\\n{ROW}\\n\\n"}}',
         f'{MODEL}=20\n{ROW[:50]}=\n{ROW[50:]}',
         f'{MODEL}\n{ROW}  <-- look',
         f'{MODEL}\n' + ROW.replace('_', '\\_'),
@@ -386,6 +387,13 @@ def test_calls_about_one_drive_are_one_report_and_the_newest_counts(calls, raw):
         report = text_report.parse(''.join(calls))
         assert [row.raw for row in report.attributes] == [raw]
         assert report.identity.model == 'A'
+
+
+def test_a_quoted_json_report_is_read():
+    whole = json.dumps(json.loads(drive('samsung-worn-out')), indent=1)
+    quoted = '\n'.join(f'> {line}' for line in whole.split('\n'))
+
+    assert text_report.parse_report(quoted.encode()) == text_report.parse_report(whole.encode())
 
 
 def test_json_of_another_program_is_no_part_of_a_text():

@@ -648,8 +648,13 @@ def test_the_labels_of_a_text_show_its_protocol(text, protocol):
             ('V P', 'R', '', '50001111', None, None, '', 520, 4160),
         ),
         ('SCSI', 'Product: P', ('P', '', '', '', None, None, '', 512, None)),
+        (
+            'SCSI',
+            'Device: A  B    Version: 7 \nVendor: V',
+            ('A B', '7', '', '', None, None, '', 512, None),
+        ),
     ],
-    ids=range(8),
+    ids=range(9),
 )
 def test_an_identity_is_read_from_the_labels_of_its_protocol(protocol, text, expected):
     identity = text_report._identity(lines_by_kind(text).fields, protocol)
