@@ -95,8 +95,7 @@ def read_sources(paths: Sequence[str]) -> tuple[list[EntriesFile], list[str]]:
         else:
             problems += faults
             if faults:
-                mended = schema_errors.mended(source.data, 'attributes')
-                source = source._replace(data=site_file.sound(mended, 'attributes'))
+                source = source._replace(data=site_file.sound(source.data, 'attributes'))
             sources.append(source)
     return sorted(sources, key=lambda source: not source.is_whole), problems
 

@@ -61,7 +61,7 @@ def examine_limits(path: str) -> Validation:
         return Validation([str(problem)])
     problems = schema_errors.schema_problems(data, 'thresholds', name)
     if problems:
-        data = site_file.sound(schema_errors.mended(data, 'thresholds'), 'thresholds')
+        data = site_file.sound(data, 'thresholds')
     database = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json')))
     groups = shipped_data.load(shipped_data.path('thresholds/default.json')).get('groups', ())
     families = {entry['family'] for _, entry in database.entries()}
