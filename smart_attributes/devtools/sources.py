@@ -253,19 +253,7 @@ def measured(path: str) -> Result:
                 f'{name}: line {number} must have the columns model, firmware and attributes; '
                 'separate the attribute IDs with spaces'
             ]
-        table = tuple(
-            AttributeRow(
-                int(word),
-                '',
-                value=None,
-                worst=None,
-                threshold=None,
-                prefail=None,
-                when_failed='',
-                raw='',
-            )
-            for word in numbers
-        )
+        table = tuple(AttributeRow(int(word)) for word in numbers)
         identity = _identity(row['model'], row['firmware'], row.get('kind') or 'ssd')
         drives.append(SampleDrive(f'{name}: line {number}, {row["model"]}', identity, table))
     return drives, []

@@ -7,7 +7,7 @@ The grammar is small and readable. A formula is never executed as code:
     100 * operand / operand
     operand + operand
 
-    operand:  value | worst | raw | raw byte N | raw bytes A-B | bits of raw,
+    operand:  value | raw | raw byte N | raw bytes A-B | bits of raw,
               each optionally followed by: of ID
 
 `raw` is the low 48 bits of the raw value. Byte 0 is the lowest. `raw bytes 5-4` reads the same
@@ -31,13 +31,17 @@ if TYPE_CHECKING:
     Bytes = Sequence[int | None]
 
 RAW_BYTES = 6
-FORMS = 'value, worst, raw, raw byte 0, raw bytes 0-1, bits of raw'
+FORMS = (
+    'write one of value, raw, raw byte 0, raw bytes 0-1, bits of raw; "100 -" or "200 -" may precede '
+    'it, "/ N" or "of ID" (another attribute) may follow it; for a ratio, write 100 * A / B; for a '
+    'sum, A + B'
+)
 
 
 class Operand(NamedTuple):
     """An operand of a formula: one number of one attribute row."""
 
-    column: str  # 'value', 'worst', 'raw' or 'bits'
+    column: str  # 'value', 'raw' or 'bits'
     bytes: tuple[int, ...]  # the raw bytes, lowest first
     attribute: int | None  # None: the row that the formula belongs to
 
@@ -68,7 +72,6 @@ _ALL_BYTES = tuple(range(RAW_BYTES))
 # (column, bytes) of each operand without "of ID".
 _OPERANDS: Mapping[str, tuple[str, tuple[int, ...]]] = {
     'value': ('value', ()),
-    'worst': ('worst', ()),
     'raw': ('raw', _ALL_BYTES),
     'bits of raw': ('bits', _ALL_BYTES),
     **{f'raw byte {byte}': ('raw', (byte,)) for byte in _ALL_BYTES},
@@ -89,9 +92,7 @@ def parse(text: str) -> Formula:
     try:
         return _formula(text)
     except (ValueError, KeyError):
-        raise FormulaError(
-            f'from "{text[:LONGEST_RAW]}" is not a formula; {_advice(text)}'
-        ) from None
+        raise FormulaError(f'from "{text[:LONGEST_RAW]}" is not a formula; {FORMS}') from None
 
 
 def _formula(text: str) -> Formula:
@@ -130,24 +131,6 @@ def _whole(digits: str, most: int) -> int:
     return number
 
 
-def _advice(text: str) -> str:
-    """Return advice on how to correct *text*, which is not a formula: the most similar formula,
-    or all forms.
-    """
-    spaced = ' '.join(re.sub('([-+*/])', r' \1 ', text[:LONGEST_RAW].lower()).split())
-    near = re.sub(
-        'bytes ([0-9])(?!-)', r'byte \1', re.sub('bytes? ([0-9]) - ([0-9])', r'bytes \1-\2', spaced)
-    )
-    try:
-        _formula(near)
-    except (ValueError, KeyError):
-        return (
-            f'write one of {FORMS}; "100 -" or "200 -" may precede it, "/ N" or "of ID" (another '
-            'attribute) may follow it; for a ratio, write 100 * A / B; for a sum, A + B'
-        )
-    return f'did you mean "{near}"?'
-
-
 def evaluate(formula: Formula, row: AttributeRow, rows: Mapping[int, AttributeRow]) -> float | None:
     """Return the result of the formula for *row*, or None if the report lacks a number for it."""
     first = _number(formula.first, row, rows)
@@ -180,8 +163,8 @@ def _number(operand: Operand, row: AttributeRow, rows: Mapping[int, AttributeRow
         if operand.attribute not in rows:
             return None
         row = rows[operand.attribute]
-    if operand.column in ('value', 'worst'):
-        return row.value if operand.column == 'value' else row.worst
+    if operand.column == 'value':
+        return row.value
     content = raw_bytes(row)
     number = 0
     for position, place in enumerate(operand.bytes):
