@@ -178,9 +178,7 @@ def test_a_number_that_the_report_does_not_hold_is_unknown(formula):
     assert number(formula, row(194, raw='28 (Min/Max 20/32)')) is None
 
 
-@pytest.mark.parametrize(
-    'formula', ['value', '100 - value', 'value + raw', '100 * value / raw']
-)
+@pytest.mark.parametrize('formula', ['value', '100 - value', 'value + raw', '100 * value / raw'])
 def test_a_column_that_smartctl_leaves_out_is_unknown(formula):
     """Where the raw value takes more than six bytes, the value is printed as ---."""
     assert number(formula, row(1, value=None, raw='5')) is None

@@ -7,7 +7,6 @@ import itertools
 import pytest
 from small_database import database, spec_database
 
-from smart_attributes.errors import DataError
 from smart_attributes.knowledge import data_file, decode, drive_database
 from smart_attributes.model import Identity, State
 
@@ -439,12 +438,10 @@ def test_the_fallback_is_for_its_own_kind():
 
 @pytest.mark.parametrize(
     ('guard', 'is_held'),
-    [({'has': [9]}, True), ({'has': [99]}, False), ({'models': ['ACME X1.*']}, False)],
+    [({'has': [9]}, True), ({'has': [99]}, False), ({'models': ['OTHER.*']}, False)],
 )
 def test_the_fallback_has_conditions_like_any_entry(guard, is_held):
-    """Which of them is asked with the drive's attributes; for a model of its own it is not the
-    last resort.
-    """
+    """Each of them is asked with the drive's attributes."""
     data = database()
     data['entries'].append({**data['entries'][0], 'family': 'ACME X1 again'})
     data['entries'][3] = {**data['entries'][3], **guard}
@@ -463,7 +460,7 @@ def test_the_fallback_has_conditions_like_any_entry(guard, is_held):
 )
 def test_an_entry_matches_where_model_and_conditions_hold(entry, held):
     """validate asks it for one entry alone."""
-    assert drive_database.matches(entry, SSD.plain_model, SSD, [9]) is held
+    assert drive_database.matches(entry, SSD, [9]) is held
 
 
 # --- entries that contradict each other ----------------------------------------------------------
@@ -509,24 +506,6 @@ def test_a_mistake_of_ours_is_no_dispute_of_a_site():
         )
     disk = Identity(protocol='ATA', model='WHO', rotation=7200)
     assert known.identify(disk, [12]) == drive_database.NO_SPEC
-
-
-@pytest.mark.parametrize('is_ours', [True, False])
-def test_a_set_that_no_file_has_is_told_with_file_and_entry(is_ours):
-    """Only where a drive needs it. The shipped file is validated; a checkout is not."""
-    entry = {'family': 'mine', 'models': ['OWN.*'], 'uses': ['ata-comon'], 'attributes': {}}
-    data = database()
-    known = (
-        drive_database.SpecDatabase({**data, 'entries': [*data['entries'], entry]})
-        if is_ours
-        else spec_database({'entries': [entry]})
-    )
-
-    assert known.identify(SSD, [9]).family == 'ACME X1'
-    file = 'attributes.json' if is_ours else 'site1.json'
-    with pytest.raises(DataError) as refusal:
-        known.identify(SSD._replace(model='OWN 1'), [9])
-    assert str(refusal.value) == f'{file}: mine, uses: unknown set "ata-comon"'
 
 
 def test_while_entries_of_a_site_contradict_each_other_ours_are_asked_with_all_that_is_known():

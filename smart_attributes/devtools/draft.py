@@ -211,9 +211,9 @@ def _attributes(
         if number in by_number:
             attributes[number] = entry and _inherited(entry, by_number[number], base)
     read_already: set[str] = set()
-    for entry in database.rows_of('', base).values():
+    for entry in database.rows_of(base).values():
         read_already.update(entry.get('readings', ()))
-    of_sets = database.rows_of('', {**base, 'attributes': {}})
+    of_sets = database.rows_of({**base, 'attributes': {}})
     # A second reading of a metric would replace the first reading.
     meanings = {
         key: meaning
@@ -266,11 +266,11 @@ def _agreed_meanings(database: SpecDatabase, kind: str) -> Meanings:
     same name.
     """
     variants: dict[tuple[int, str], list[tuple[str, str]]] = {}  # (readings, vendor) of each entry
-    for name, entry in database.entries():
+    for entry in database.entries():
         if entry.get('kind', kind) != kind or entry.get('fallback'):
             continue
         vendor = entry['family'].split()[0]
-        for number, row in database.rows_of(name, entry).items():
+        for number, row in database.rows_of(entry).items():
             specs = {
                 metric: spec
                 for metric, spec in row.get('readings', {}).items()
@@ -406,7 +406,7 @@ def _sample(
 ) -> Json:
     report = Report(identity, attributes=tuple(rows))
     expect: MutableJson = {}
-    spec = database.read_entry('', entry)
+    spec = database.read_entry(entry)
     for reading in readings.vendor_readings(report, spec, database.metrics):
         is_word = reading.state is not None
         expect[reading.metric] = reading.verdict if is_word else reading.number

@@ -22,13 +22,6 @@ def claims_of(drives: Sequence[SampleDrive], database: drive_database.SpecDataba
     return [Claim(drive, database.claims(drive.identity, drive.attributes)) for drive in drives]
 
 
-def is_for(entry: Json, drive: SampleDrive) -> bool:
-    """Return whether an entry matches a drive."""
-    return drive_database.matches(
-        entry, drive.identity.plain_model, identity=drive.identity, attributes=drive.attributes
-    )
-
-
 def drive_problems(claims: Sequence[Claim], context: Context) -> Iterator[str]:
     """Yield the problems that drives show: two entries of equal rank for a drive, samples with
     unexpected readings.
@@ -62,7 +55,7 @@ def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
     drive, winners = claim
     if drive.expect is None or len(winners) > 1:
         return
-    families = {entry['family'] for _, entry in context.database.entries()}
+    families = {entry['family'] for entry in context.database.entries()}
     unmet = _unmet(drive, context)
     if drive.family not in families:
         near = difflib.get_close_matches(str(drive.family), families)
@@ -84,10 +77,18 @@ def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
 def _unmet(drive: SampleDrive, context: Context) -> list[str]:
     """Return the conditions that keep a sample's own entry from matching the sample."""
     unmet = []
-    for _, entry in context.database.entries():
+    for entry in context.database.entries():
         if entry['family'] == drive.family:
             conditions = [key for key in drive_database.CONDITIONS if key in entry]
-            unmet.append([key for key in conditions if not is_for({key: entry[key]}, drive)])
+            unmet.append(
+                [
+                    key
+                    for key in conditions
+                    if not drive_database.matches(
+                        {key: entry[key]}, drive.identity, drive.attributes
+                    )
+                ]
+            )
     return min(unmet, key=len, default=[])
 
 
@@ -189,7 +190,7 @@ def _stolen_samples(claims: Sequence[Claim], context: Context) -> Iterator[str]:
             is_addition = context.sources and name != context.sources[0].name
             winner = f'{entry["family"]} of {name}' if is_addition else entry['family']
             stolen.setdefault((winner, str(drive.family)), []).append(drive.place)
-    families = {entry['family'] for _, entry in context.database.entries()}
+    families = {entry['family'] for entry in context.database.entries()}
     for (winner, family), places in stolen.items():
         if family in families:
             rest = f' and {plural(len(places) - 1, "other sample")}' if len(places) > 1 else ''

@@ -291,7 +291,7 @@ def _logs(entry: Json, _: Context) -> Problems:
 
 
 def _traps(entry: Json, context: Context) -> Problems:
-    rows = context.database.rows_of('', entry)
+    rows = context.database.rows_of(entry)
     traps = {number for number, row in rows.items() if row.get('trap')}
     honest: set[str] = set()
     for number, row in rows.items():
@@ -317,7 +317,7 @@ def _traps(entry: Json, context: Context) -> Problems:
 
 def _contradictions(entry: Json, context: Context) -> Problems:
     """Yield an entry's exclusions and exceptions that contradict its rows."""
-    rows = context.database.rows_of('', entry)
+    rows = context.database.rows_of(entry)
     for number in entry.get('ignore_thresholds', ()):
         if number not in rows:
             words = f'the entry has no attribute {number}; describe it or remove it'

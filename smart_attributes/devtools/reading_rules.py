@@ -79,8 +79,7 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     )
     if formula.minus_from and metric.worse == 'low' and formula.first.column == 'value':
         yield (
-            f'from "{spec["from"]}" is the used part, but {metric.name} the part left; '
-            'write value'
+            f'from "{spec["from"]}" is the used part, but {metric.name} the part left; write value'
         )
     elif formula.minus_from and None in valid:
         yield (

@@ -64,7 +64,7 @@ def examine_limits(path: str) -> Validation:
         data = site_file.sound(data, 'thresholds')
     database = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json')))
     groups = shipped_data.load(shipped_data.path('thresholds/default.json')).get('groups', ())
-    families = {entry['family'] for _, entry in database.entries()}
+    families = {entry['family'] for entry in database.entries()}
     mistakes = data_errors.of_limits(
         data, database.units, groups=groups, families=families, worse=database.worse
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from ..errors import Coded, DataError
+from ..errors import Coded
 from ..model import Identity, Reading, Source, State
 from ..typed import TYPE_CHECKING, Json, MutableJson, NamedTuple
 from . import decode
@@ -140,8 +140,6 @@ class SpecDatabase:
         self._sources: list[tuple[str, Json]] = [(SHIPPED, shipped), *local]
         self.date = str(shipped.get('date', '?'))
         self._specs: dict[int, DriveSpec] = {}  # by id of the entry
-        # by model; see DriveSpec and _candidates()
-        self._rated: dict[str, tuple[int, str] | None] = {}
         self._by_model: dict[str, list[Candidate]] = {}
         self.metrics: Mapping[str, Metric] = {
             name: _metric(name, value)
@@ -164,11 +162,10 @@ class SpecDatabase:
         """
         return {name: metric.worse for name, metric in self.metrics.items()}
 
-    def entries(self) -> Iterator[tuple[str, Json]]:
-        """Yield (file, entry) in the order of the files, the shipped file first."""
-        for name, data in self._sources:
-            for entry in data['entries']:
-                yield name, entry
+    def entries(self) -> Iterator[Json]:
+        """Yield the entries in the order of the files, the shipped file first."""
+        for _, data in self._sources:
+            yield from data['entries']
 
     def sets(self) -> frozenset[str]:
         """Return the names of all shared sets."""
@@ -186,17 +183,17 @@ class SpecDatabase:
         if not winners:
             return NO_SPEC
         if len(winners) == 1:
-            return self._spec(*winners[0])._replace(rated_written=self._rated[identity.plain_model])
+            candidates = self._candidates(identity.plain_model)
+            rated = _rated_written(candidates, identity.plain_model)
+            return self._spec(winners[0][1])._replace(rated_written=rated)
         note = Coded('entries-contradict', _contradiction(winners, identity))
         return self._fallback(identity, attributes)._replace(notes=(note,))
 
     def _fallback(self, identity: Identity, attributes: Sequence[int]) -> DriveSpec:
         """Return the content of the first fallback that matches the drive."""
-        for name, entry in self.entries():
-            if entry.get('fallback') and matches(
-                entry, '', identity=identity, attributes=attributes
-            ):
-                return self._spec(name, entry)
+        for entry in self.entries():
+            if entry.get('fallback') and matches(entry, identity, attributes):
+                return self._spec(entry)
         return NO_SPEC
 
     def dispute(self, identity: Identity, attributes: Sequence[int]) -> str:
@@ -231,20 +228,17 @@ class SpecDatabase:
             ]
             candidates.sort(key=lambda candidate: candidate.rank, reverse=True)
             self._by_model[model] = candidates
-            self._rated[model] = _rated_written(candidates, model)
         return self._by_model[model]
 
-    def _spec(self, source: str, entry: Json) -> DriveSpec:
+    def _spec(self, entry: Json) -> DriveSpec:
         key = id(entry)
         if key not in self._specs:
-            self._specs[key] = self.read_entry(source, entry)
+            self._specs[key] = self.read_entry(entry)
         return self._specs[key]
 
-    def read_entry(self, source: str, entry: Json) -> DriveSpec:
-        """Return the content of *entry*, from the file *source*, for the drives that the entry
-        describes.
-        """
-        rows = self.rows_of(source, entry)
+    def read_entry(self, entry: Json) -> DriveSpec:
+        """Return the content of *entry* for the drives that the entry describes."""
+        rows = self.rows_of(entry)
         specs = [spec for number, row in rows.items() for spec in _reading_specs(number, row)]
         # Both sources have the same unit: attribute 5 equals statistic 3:0x020 on 9,900 of 9,915
         # measured disks, no matter whether they count logical or physical sectors.
@@ -286,16 +280,12 @@ class SpecDatabase:
         """Return the layout of a vendor's log page; None if no file defines it."""
         return self._shared('layouts', name)
 
-    def rows_of(self, source: str, entry: Json) -> Mapping[int, Json]:
+    def rows_of(self, entry: Json) -> Mapping[int, Json]:
         """Return the entry's attributes by ID: its own attributes have priority, then its sets,
         then the common set.
-
-        Raises DataError for a set that no file defines.
         """
         rows: MutableJson = dict(entry.get('attributes', {}))
         for name in self.sets_of(entry):
-            if not self._set(name):
-                raise DataError(f'{source}: {entry["family"]}, uses: unknown set "{name}"')
             for number, row in self._set(name)['attributes'].items():
                 rows.setdefault(number, row)
         return {int(number): row for number, row in rows.items() if row is not None}
@@ -344,16 +334,9 @@ def _contradiction(winners: Sequence[tuple[str, Json]], identity: Identity) -> s
     )
 
 
-def matches(
-    entry: Json,
-    model: str,
-    identity: Identity,
-    attributes: Sequence[int],
-) -> bool:
-    """Return whether the drive meets all conditions of *entry*. model: identity.model with
-    single blanks.
-    """
-    return names_model(entry, model) and conditions_hold(entry, identity, attributes)
+def matches(entry: Json, identity: Identity, attributes: Sequence[int]) -> bool:
+    """Return whether the drive meets all conditions of *entry*."""
+    return names_model(entry, identity.plain_model) and conditions_hold(entry, identity, attributes)
 
 
 def names_model(entry: Json, model: str) -> bool:

@@ -130,7 +130,6 @@ def warned(warning: WarningBit, log: Mapping[str, int]) -> Reading:
     reading = Reading(
         warning.metric,
         0,
-        unit='',
         source=Source(NVME_LOG),
         verdict=warning.word,
         state=warning.state,
@@ -183,7 +182,6 @@ def refusals(report: Report) -> list[Reading]:
             by_metric[status.metric] = Reading(
                 status.metric,
                 0 if status.state is State.CRITICAL else 0.5,
-                unit='',
                 source=Source(ERROR_LOG),
                 verdict=status.word,
                 state=status.state,
@@ -268,7 +266,6 @@ def verdict(
     return Reading(
         'self_test',
         number,
-        unit='',
         source=source,
         verdict=words,
         state=state,
@@ -302,7 +299,6 @@ def unlisted_failure(report: Report) -> Reading | None:
     return Reading(
         'self_test',
         0,
-        unit='',
         source=Source(SELF_TEST_LOG),
         verdict=words,
         state=State.WARNING,

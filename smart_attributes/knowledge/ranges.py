@@ -26,6 +26,7 @@ CHARACTERS = frozenset('@~:-.0123456789')
 # minutes.
 _END = re.compile(r'(?<![0-9.])([0-9]*\.?[0-9]+)([dwy])(?=:|$)')
 
+
 def _range_alone() -> Any:
     """Return nagiosplugin's class Range without importing the rest of the library.
 

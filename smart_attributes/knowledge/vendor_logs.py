@@ -179,7 +179,7 @@ def source_of(page: str, layout: str) -> Source:
 
 
 def _status(source: Source, status: float, is_stored: bool = False) -> Reading:
-    return Reading(STATUS, status, unit='', source=source, judged=False, is_stored=is_stored)
+    return Reading(STATUS, status, source=source, judged=False, is_stored=is_stored)
 
 
 def _readings(
