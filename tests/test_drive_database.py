@@ -537,4 +537,4 @@ def test_the_sets_of_all_files_are_known():
     """The shipped ones and a site's own."""
     local = {'entries': [], 'sets': {'taste': {'attributes': {}}}}
 
-    assert spec_database(local, {'entries': []}).sets() == {'ata-common', 'taste'}
+    assert spec_database(local, {'entries': []}).sets.keys() == {'ata-common', 'taste'}

@@ -95,8 +95,8 @@ def _unmet(drive: SampleDrive, context: Context) -> list[str]:
 def _readings(drive: SampleDrive, database: drive_database.SpecDatabase) -> Readings:
     spec = database.identify(drive.identity, drive.attributes)
     all_readings = [*readings.vendor_readings(drive.report, spec, database.metrics)]
-    layout = database.layout(spec.log[1]) if spec.log else None
-    if spec.log and layout and drive.page is not None:
+    if spec.log and drive.page is not None:
+        layout = database.layouts[spec.log[1]]
         report = drive.report._replace(vendor_log=LogPage(spec.log[0], drive.page))
         all_readings += vendor_logs.of_drive(
             report, spec.log, layout=layout, metrics=database.metrics, stored={}
