@@ -4,12 +4,10 @@ between two reads.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 
 import pytest
-from conftest import ROOT
 from foreign import shipped
 from simulator import Machine, read, why_not
 
@@ -18,7 +16,6 @@ from smart_attributes.check.history_access import Remembered
 from smart_attributes.check.rulebook import Judge
 from smart_attributes.check.settings import LogSettings
 from smart_attributes.commands import table
-from smart_attributes.devtools import validate
 from smart_attributes.errors import Coded, DriveError, UsageError
 from smart_attributes.history.past import Past
 from smart_attributes.history.series import History, Key, Point
@@ -300,40 +297,6 @@ def test_a_page_without_numbers_has_its_status_and_a_note(log, status, notes):
 )
 def test_a_page_is_read_again_after_its_time(status, seconds, every, due):
     assert vendor_logs.is_due(status, seconds, every) is due
-
-
-def test_a_layout_in_a_file_of_a_site_needs_no_python(tmp_path):
-    """It is validated like attributes, with a sample."""
-    entry = {
-        'family': 'ACME X9',
-        'kind': 'nvme',
-        'models': ['ACME X9-[0-9]{4}'],
-        'logs': {'0xCA': 'acme'},
-        'uses_common': False,
-        'source': 'measured on 1 drive',
-    }
-    sample = {
-        'family': 'ACME X9',
-        'model': 'ACME X9-1000',
-        'origin': 'composed',
-        'lines': [],
-        'page': {'4': '00 00 00 05'},
-        'expect': {'erase_fail': 5},
-    }
-    path, samples, models = tmp_path / 'acme.json', tmp_path / 'samples', tmp_path / 'models.csv'
-    samples.mkdir()  # those of shipped entries are validated elsewhere
-    models.write_text((ROOT / 'tests/models.csv').read_text().partition('\n')[0])
-
-    def problems(**changed):
-        field = {'metric': 'erase_fail', 'offset': 4, 'length': 4, **changed}
-        layout = {'source': 'measured on 1 drive', 'fields': [field]}
-        path.write_text(
-            json.dumps({'layouts': {'acme': layout}, 'entries': [entry], 'samples': [sample]})
-        )
-        return validate.examine([str(path)], str(samples), str(models)).problems
-
-    assert problems(order='big') == []
-    assert 'but NVMe log 0xCA gives' in problems()[0]
 
 
 # --- when it is read ---------------------------------------------------------------------

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..knowledge import drive_database, patterns, readings, vendor_logs
+from ..knowledge.data_file import shown
 from ..model import LogPage, Reading
 from ..typed import Json
 from ..wording import plural
 from . import reading_rules
-from .sources import Claim, Context, EntriesFile, SampleDrive, quoted
+from .sources import Claim, Context, EntriesFile, SampleDrive
 
 Readings = Mapping[str, Reading]  # by metric
 
@@ -111,12 +112,12 @@ def _differences(results: Readings, expect: Json) -> Iterator[str]:
         reading = results.get(metric)
         if reading is None:
             yield (
-                f'expect {metric} {quoted(expected)}, but the lines of the sample do not '
+                f'expect {metric} {shown(expected)}, but the lines of the sample do not '
                 f'give this metric'
             )
         elif not _equal(reading, expected):
             yield (
-                f'expect {metric} {quoted(expected)}, but {reading.source} gives '
+                f'expect {metric} {shown(expected)}, but {reading.source} gives '
                 f'{_counted(reading)}; correct the '
                 f'wrong value'
             )
@@ -237,7 +238,7 @@ def _as_expected(reading: Reading) -> str:
     """Return a reading in the form that the key "expect" of a sample uses."""
     if reading.number is None:
         return 'null'
-    return _plain(reading.number) if reading.state is None else quoted(reading.verdict)
+    return _plain(reading.number) if reading.state is None else shown(reading.verdict)
 
 
 def _plain(number: float) -> str:
@@ -262,7 +263,7 @@ def coverage_problems(source: EntriesFile, claims: Sequence[Claim]) -> Iterator[
         for pattern in entry.get('models', ()):
             if not any(patterns.matches_pattern(pattern, model) for model in models):
                 yield (
-                    f'{place}: models {quoted(pattern)} matches no sample and no measured model; '
+                    f'{place}: models {shown(pattern)} matches no sample and no measured model; '
                     'add a sample or correct the pattern'
                 )
         if entry['family'] not in validated:

@@ -9,10 +9,11 @@ from typing import Any
 
 from ..constants import HIGHEST_DEFECT_HOUR
 from ..knowledge import data_errors, decode, drive_database, drive_logs, formatting
+from ..knowledge.data_file import shown
 from ..knowledge.patterns import ESCAPES_AND_SETS, fits
 from ..typed import Json
 from . import reading_rules
-from .sources import Context, EntriesFile, quoted
+from .sources import Context, EntriesFile
 
 LITERALS = 4  # least number of literal characters in a model pattern
 # Metrics of the standard logs and of the health status, which exist in every database.
@@ -104,8 +105,7 @@ def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
             yield f'{place}: source "{unknown[0]}" is not one of "documents"; {advice}'
         elif not cited and 'measured on ' not in row['source']:
             yield (
-                f'{place}: source {quoted(row["source"])} does not name one of '
-                f'"documents"; {advice}'
+                f'{place}: source {shown(row["source"])} does not name one of "documents"; {advice}'
             )
         present = [*row]
         if any('url' in document for document in cited):
@@ -200,7 +200,7 @@ def _pattern_rules(source: EntriesFile, _: Context) -> Iterator[str]:
             owner = owner[step]
         is_alone = not {'first', 'only'} & owner.keys()
         problems = () if place.endswith('firmware') else pattern_problems(pattern, is_alone)
-        yield from (f'{place} {quoted(pattern)} {problem}' for problem in problems)
+        yield from (f'{place} {shown(pattern)} {problem}' for problem in problems)
 
 
 def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
@@ -243,7 +243,7 @@ def _same_patterns(source: EntriesFile, _: Context) -> Iterator[str]:
             shared = set(entry.get('models', ())) & set(earlier.get('models', ()))
             if shared and all(entry.get(key) == earlier.get(key) for key in conditions):
                 yield (
-                    f'{entry["family"]} and {earlier["family"]} both claim {quoted(min(shared))} '
+                    f'{entry["family"]} and {earlier["family"]} both claim {shown(min(shared))} '
                     'under the same conditions; add a guard (has, lacks, first, only) to one of '
                     'them or remove the pattern'
                 )

@@ -13,7 +13,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .. import files
 from ..constants import WHEN_FAILED
@@ -116,20 +116,6 @@ def read_source(path: str) -> tuple[EntriesFile, list[str]]:
     return EntriesFile(name, path, text=text, data=data), problems
 
 
-def beside(source: EntriesFile, path: str | None, usual: str) -> str | None:
-    """Return *path*, else the usual file or folder next to the database in a checkout, else
-    None.
-    """
-    place = os.path.join(os.path.dirname(os.path.abspath(source.path)), usual)
-    return path or (place if os.path.exists(place) else None)
-
-
-def quoted(value: Any) -> str:
-    """Return a value as JSON on one line."""
-    text = json.dumps(value)
-    return text if len(text) <= formatting.WIDTH else text[: formatting.WIDTH] + '…"'
-
-
 def rewrite(path: str, schema_name: str) -> bool:
     """Rewrite the file in the usual layout, and return whether it changed.
 
@@ -146,16 +132,16 @@ def rewrite(path: str, schema_name: str) -> bool:
     return usual != text
 
 
-def read_samples(sources: Sequence[EntriesFile], path: str | None) -> Result:
-    """Return the samples in the files and in *path*, a separate file or folder."""
+def read_samples(sources: Sequence[EntriesFile], folder: str) -> Result:
+    """Return the samples in the files and in *folder*; the folder may be missing."""
     kinds = {}
     for source in sources:
         for entry in source.data['entries']:
             if 'kind' in entry:
                 kinds[entry['family']] = entry['kind']
     results = [drives_of(source.name, source.data.get('samples', ()), kinds) for source in sources]
-    if path:
-        results.append(samples_in(path, kinds))
+    if os.path.isdir(folder):
+        results.append(samples_in(folder, kinds))
     drives: list[SampleDrive] = []
     problems: list[str] = []
     for of_file, faults in results:
@@ -164,21 +150,18 @@ def read_samples(sources: Sequence[EntriesFile], path: str | None) -> Result:
     return drives, problems
 
 
-def samples_in(path: str, kinds: Mapping[str, str]) -> Result:
-    """Return the samples of a file, or of all JSON files of a folder.
+def samples_in(folder: str, kinds: Mapping[str, str]) -> Result:
+    """Return the samples of all JSON files of a folder.
 
     kinds: maps each family to "hdd" or "ssd"; families of unknown kind are not included.
     """
     drives: list[SampleDrive] = []
     problems: list[str] = []
-    paths = [path]
-    if os.path.isdir(path):
-        names = sorted(os.listdir(path))
-        paths = [os.path.join(path, name) for name in names if name.endswith('.json')]
-    for file in paths:
-        name = os.path.basename(file)
+    for name in sorted(os.listdir(folder)):
+        if not name.endswith('.json'):
+            continue
         try:
-            data = data_file.parse(data_file.read_text(file), name)
+            data = data_file.parse(data_file.read_text(os.path.join(folder, name)), name)
         except DataError as problem:
             problems.append(str(problem))
             continue
@@ -236,10 +219,12 @@ def _page(sample: Json) -> bytes | None:
 
 
 def measured(path: str) -> Result:
-    """Return the drives of a CSV file: model, firmware, attributes (numbers separated by
-    blanks), optional kind.
+    """Return the drives of a CSV file, which may be missing: model, firmware, attributes (numbers
+    separated by blanks), optional kind.
     """
     name = os.path.basename(path)
+    if not os.path.exists(path):
+        return [], []
     try:
         rows = list(csv.DictReader(io.StringIO(data_file.read_text(path), newline='')))
     except (DataError, csv.Error) as problem:
