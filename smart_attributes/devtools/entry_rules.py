@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from ..constants import HIGHEST_DEFECT_HOUR
 from ..knowledge import data_errors, decode, drive_database, drive_logs, formatting
 from ..knowledge.data_file import shown
 from ..knowledge.patterns import ESCAPES_AND_SETS, fits
@@ -233,22 +232,6 @@ def literal_characters(pattern: str) -> int:
     return len(re.findall(r'\\.|[^\\.^$()|*+?]', _VARIABLE.sub('', pattern)))
 
 
-def _same_patterns(source: EntriesFile, _: Context) -> Iterator[str]:
-    """Yield a sentence for each pair of entries that name the same models under the same
-    conditions.
-    """
-    conditions = (*drive_database.CONDITIONS[1:], 'generic', 'fallback')
-    for number, entry in enumerate(source.data['entries']):
-        for earlier in source.data['entries'][:number]:
-            shared = set(entry.get('models', ())) & set(earlier.get('models', ()))
-            if shared and all(entry.get(key) == earlier.get(key) for key in conditions):
-                yield (
-                    f'{entry["family"]} and {earlier["family"]} both claim {shown(min(shared))} '
-                    'under the same conditions; add a guard (has, lacks, first, only) to one of '
-                    'them or remove the pattern'
-                )
-
-
 FILE_RULES = (
     _form,
     _repeated_names,
@@ -257,7 +240,6 @@ FILE_RULES = (
     _layouts,
     _metrics,
     _pattern_rules,
-    _same_patterns,
 )
 
 
@@ -342,11 +324,9 @@ def _advisory_problems(advisory: Json, context: Context) -> Iterator[str]:
     for name in advisory.get('too_late', ()):
         if name not in context.database.metrics:
             yield f'too_late: {name} is not a metric'
-    fixed, hour = advisory.get('fixed_in'), advisory.get('hour', 0)
+    fixed = advisory.get('fixed_in')
     if fixed and fits(advisory.get('firmware', '.*'), fixed):
         yield (
             f'firmware: {fixed} is listed as fixed, but the pattern of affected '
             f'revisions matches it; exclude {fixed}'
         )
-    if hour > HIGHEST_DEFECT_HOUR:
-        yield f'hour {hour} is {hour // 8766} years; write power-on hours'
