@@ -51,7 +51,6 @@ INHERITED = (
 # of 23,698 measured amounts are read as in their entries.
 TELLING = 1000
 SAME = 0.001  # the drive keeps counting between reading its log and its attributes
-NEAR = 0.08  # the capacity in a name may be in powers of two
 
 # validate rejects this text, so that a draft cannot pass as validated.
 SOURCE = (
@@ -145,42 +144,23 @@ def _condition(identity: Identity, rows: Sequence[AttributeRow]) -> Json:
     return {'models': [pattern], **first} if pattern else first
 
 
-_CAPACITY = re.compile(
-    r'(?<!\d)(?:(?P<amount>\d+(?:\.\d+)?)(?P<blank>\s?)(?P<unit>[GT])B\b'
-    r'|(?P<tera>\d)T(?P<tenth>\d)(?!\d)|(?P<giga>\d{2,5})(?!\d))'
-)
+_CAPACITY = re.compile(r'(?<![0-9])[0-9]+(?:\.[0-9]+)?(\s?)[GT]B\b')
 
 
 def model_pattern(identity: Identity) -> str:
-    """Return a regular expression for the drive's model in any capacity; '' if the model is
-    empty.
+    """Return a regular expression for the drive's model, in any capacity if the name has one like
+    "240GB"; '' if the model is empty.
     """
     name = identity.plain_model
-    capacities = [
-        match for match in _CAPACITY.finditer(name) if _is_capacity(match, identity.capacity)
-    ]
     pattern = literally(name)
-    if capacities:
-        # in "MX500 500GB", MX500 is not a capacity
-        match = max(capacities, key=lambda capacity: capacity['unit'] is not None)
-        any_capacity = f'[0-9.]+{match["blank"]}[GT]B' if match['unit'] else '[0-9T]{2,4}'
-        pattern = literally(name[: match.start()]) + any_capacity + literally(name[match.end() :])
+    capacity = _CAPACITY.search(name)
+    if capacity:
+        before, after = name[: capacity.start()], name[capacity.end() :]
+        pattern = f'{literally(before)}[0-9.]+{capacity[1]}[GT]B{literally(after)}'
     if literal_characters(pattern) < LITERALS:
         pattern = literally(name)
     # the schema requires four characters
     return pattern if len(pattern) >= LITERALS or not pattern else f'(?:{pattern})'
-
-
-def _is_capacity(match: re.Match[str], capacity: int | None) -> bool:
-    if capacity is None:
-        return match['unit'] is not None
-    if match['unit']:
-        size = float(match['amount']) * {'G': 1e9, 'T': 1e12}[match['unit']]
-    elif match['giga']:
-        size = int(match['giga']) * 1e9
-    else:
-        size = float(f'{match["tera"]}.{match["tenth"]}') * 1e12
-    return abs(size - capacity) <= NEAR * capacity
 
 
 def _attributes(
