@@ -272,17 +272,6 @@ def test_the_range_is_taken_from_its_own_file():
     assert found('10:20').match(15) and not found('10:20').match(21)
 
 
-@pytest.mark.parametrize(
-    'package', ['no_such_package', 'email'], ids=['not-installed', 'without-a-range']
-)
-def test_a_library_without_the_file_of_the_range_is_an_import_error(monkeypatch, package):
-    """Then the whole library is imported instead."""
-    monkeypatch.setattr(ranges, 'NAGIOSPLUGIN', package)
-
-    with pytest.raises(ImportError, match=package):
-        ranges._range_alone()
-
-
 CONTRADICTIONS = [
     ('90', '85', 'high', '%', 'critical 85 is reached before warning 90; exchange them'),
     ('20:', '30:', 'low', '%', 'critical 30: is reached before warning 20:; exchange them'),

@@ -42,25 +42,16 @@ def parse(text: str) -> Acknowledgement:
         )
     serial, metric, value, until, why = parts.groups('')
     if not re.fullmatch(_NUMBER, value):
-        raise UsageError(f'--acknowledged "{clean(text)}": {_no_number(value)}')
+        raise UsageError(
+            f'--acknowledged "{clean(text)}": "{clean(value)}" is not a number of at most 30 digits; '
+            'write one in the base unit of the metric: %, C, seconds, bytes, a count'
+        )
     if until and not is_day(until):
         raise UsageError(
             f'--acknowledged "{clean(text)}": {until} is not a date such as 2027-01-31'
         )
     return Acknowledgement(
         serial, metric, value=float(value), why=why, until=until, origin='--acknowledged'
-    )
-
-
-def _no_number(value: str) -> str:
-    number = re.match(_NUMBER, value)
-    if number and not value[number.end() :].strip('0123456789.'):
-        return 'the number is too long; write at most 30 digits'
-    if number and value[number.end() :].strip() in ('%', 'C', 'c', '\N{DEGREE SIGN}C'):
-        return f'leave out the unit: write {number[0]}'
-    return (
-        f'"{clean(value)}" is not a number; write one in the base unit of the metric: %, C, '
-        'seconds, bytes, a count'
     )
 
 

@@ -188,31 +188,26 @@ def raw_bytes(row: AttributeRow) -> Bytes:
     return printed_bytes(row.raw)
 
 
-_HEX = r'0[xX]([0-9a-fA-F]{1,16})'
-_LEADING = r'(-?\d+)(?: \(.*\))?'  # "28 (Min/Max 20/32)": only the number is certain
 _NOTHING: tuple[int | None, ...] = (None,) * RAW_BYTES
-# For each format: text other than digits, blanks and parentheses; pattern; first byte and byte
-# count of each number.
-_LAYOUTS: Sequence[tuple[str, str, Sequence[tuple[int, int]]]] = (
+# For each format: its pattern; first byte and byte count of each number.
+_LAYOUTS: Sequence[tuple[str, Sequence[tuple[int, int]]]] = (
     # raw16(raw16)
-    ('', r'(\d+) \((\d+) (\d+)\)', ((0, 2), (4, 2), (2, 2))),
+    (r'(\d+) \((\d+) (\d+)\)', ((0, 2), (4, 2), (2, 2))),
     # raw16
-    ('', r'(\d+) (\d+) (\d+)', ((4, 2), (2, 2), (0, 2))),
+    (r'(\d+) (\d+) (\d+)', ((4, 2), (2, 2), (0, 2))),
     # raw8
-    ('', r'(\d+) (\d+) (\d+) (\d+) (\d+) (\d+)', ((5, 1), (4, 1), (3, 1), (2, 1), (1, 1), (0, 1))),
+    (r'(\d+) (\d+) (\d+) (\d+) (\d+) (\d+)', ((5, 1), (4, 1), (3, 1), (2, 1), (1, 1), (0, 1))),
     # tempminmax
     (
-        '',
         r'(\d+) \((\d+) (\d+) (\d+) (\d+) (\d+)\)',
         ((0, 1), (5, 1), (4, 1), (3, 1), (2, 1), (1, 1)),
     ),
     # raw24(raw8)
-    ('', r'(\d+) \((\d+) (\d+) (\d+)\)', ((0, 3), (5, 1), (4, 1), (3, 1))),
-    ('h+', r'(\d+)h\+\d+m(?:\+[\d.]+s)?(?: \(.*\))?', ((0, 4),)),
+    (r'(\d+) \((\d+) (\d+) (\d+)\)', ((0, 3), (5, 1), (4, 1), (3, 1))),
+    (r'(\d+)h\+\d+m(?:\+[\d.]+s)?(?: \(.*\))?', ((0, 4),)),
     # raw16(avg16)
-    ('Average', r'(\d+) \(Average (\d+)\)', ((0, 2), (2, 2))),
+    (r'(\d+) \(Average (\d+)\)', ((0, 2), (2, 2))),
 )
-_HALVES = r'(\d+)/(\d+)'  # raw24/raw24 or raw24/raw32: high / low
 
 
 @lru_cache(maxsize=4096)
@@ -222,24 +217,21 @@ def printed_bytes(raw: str) -> Bytes:
         return _NOTHING
     if raw.isdecimal():
         return _little(int(raw), RAW_BYTES)
-    hexadecimal = re.fullmatch(_HEX, raw) if raw[:2] in ('0x', '0X') else None
+    hexadecimal = re.fullmatch(r'0[xX]([0-9a-fA-F]{1,16})', raw)
     if hexadecimal:
         return _little(int(hexadecimal[1], 16), RAW_BYTES)
-    signs = raw.strip('0123456789 ()')
-    for sign, pattern, places in _LAYOUTS:
-        # A pattern is compiled only if its marker text is present, because most drives need only
-        # one or two.
-        has_marker = sign in signs if sign else not signs
-        match = re.fullmatch(pattern, raw) if has_marker else None
+    for pattern, places in _LAYOUTS:
+        match = re.fullmatch(pattern, raw)
         if match:
             content = [*_NOTHING]
             for digits, (first, count) in zip(match.groups(), places):
                 content[first : first + count] = _little(int(digits), count)
             return tuple(content)
-    halves = re.fullmatch(_HALVES, raw) if '/' in signs else None
+    halves = re.fullmatch(r'(\d+)/(\d+)', raw)  # raw24/raw24 or raw24/raw32: high / low
     if halves:
         return _half_bytes(int(halves[1]), int(halves[2]))
-    match = re.fullmatch(_LEADING, raw)
+    # "28 (Min/Max 20/32)": only the number is certain
+    match = re.fullmatch(r'(-?\d+)(?: \(.*\))?', raw)
     number = int(match[1]) if match else 256
     return (number & 0xFF, *_NOTHING[1:]) if -128 <= number < 256 else _NOTHING
 

@@ -34,13 +34,10 @@ def _range_alone() -> Any:
     ms of CPU time, a quarter of a check, so only the file of Range is loaded; a later import of
     nagiosplugin still loads all of it.
     """
-    package = PathFinder.find_spec(NAGIOSPLUGIN)
-    spec = PathFinder.find_spec(
-        f'{NAGIOSPLUGIN}.range', package.submodule_search_locations if package else None
-    )
-    if spec is None or spec.loader is None:
-        raise ImportError(NAGIOSPLUGIN)
-    module = ModuleType(f'{NAGIOSPLUGIN}.range')
+    find: Any = PathFinder.find_spec
+    package = find(NAGIOSPLUGIN)
+    spec = find(f'{NAGIOSPLUGIN}.range', package.submodule_search_locations)
+    module = ModuleType(spec.name)
     spec.loader.exec_module(module)
     return module.Range
 
