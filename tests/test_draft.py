@@ -74,7 +74,7 @@ def test_a_draft_fits_the_schema_and_wins_its_own_drive(report):
     text = draft.draft(given, spec_database())
 
     data = schema_errors.checked(text, 'attributes', 'draft.json')
-    assert formatting.formatted(data, 'attributes') == text
+    assert formatting.formatted(data) == text
     spec = spec_database(data).identify(given.identity, [line.id for line in given.attributes])
     assert spec.family == data['entries'][0]['family']
     # drafts are sent to strangers, and the drive made up its own name
@@ -406,7 +406,7 @@ def test_an_amount_that_began_again_tells_the_unit_too():
     ids=['two-attributes', 'few-counts', 'another-number'],
 )
 def test_an_amount_that_may_agree_by_chance_proposes_nothing(rows):
-    """Thirteen units fit many a small number."""
+    """Eight units fit many a small number."""
     sectors = 10 * 65536 if rows[0].raw == '10' else 391022 * 65536
 
     assert (

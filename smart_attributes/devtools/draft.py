@@ -115,7 +115,7 @@ def draft(report: Report, database: SpecDatabase) -> str:
         'entries': [entry],
         'samples': [_sample(identity, rows, entry=entry, stated=stated, database=database)],
     }
-    return formatting.formatted(data, 'attributes')
+    return formatting.formatted(data)
 
 
 def _usable_rows(report: Report) -> list[AttributeRow]:
@@ -359,17 +359,15 @@ def _sample(
         'model': identity.plain_model,
         'firmware': identity.firmware,
         'kind': identity.kind,
-        'origin': 'captured',
-        'lines': [_line(row) for row in rows],
-        'expect': expect,
     }
     if decode.logical_in_physical(identity) > 1:
         sample['physical_block_size'] = identity.physical_block_size
     if identity.capacity:
         sample['capacity'] = identity.capacity
+    sample.update(origin='captured', lines=[_line(row) for row in rows])
     if stated:
         sample['stated'] = stated
-    return sample
+    return {**sample, 'expect': expect}
 
 
 def _line(row: AttributeRow) -> str:

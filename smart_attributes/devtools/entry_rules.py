@@ -73,7 +73,7 @@ def _form(source: EntriesFile, _: Context) -> Iterator[str]:
     """Yield the faults that only a complete database can have."""
     if not source.is_whole:
         return
-    if source.text != formatting.formatted(source.data, 'attributes'):
+    if source.text != formatting.formatted(source.data):
         yield (
             'the layout is not the standard one; to rewrite the file, run: '
             'check_smart_attributes validate --format'

@@ -123,7 +123,7 @@ def rewrite(path: str, schema_name: str) -> bool:
     """
     text = data_file.read_text(path)
     data = schema_errors.checked(text, schema_name, os.path.basename(path))
-    usual = formatting.formatted(data, schema_name)
+    usual = formatting.formatted(data)
     if usual != text:
         try:
             files.replace(usual, os.path.realpath(path), os.stat(path).st_mode & 0o777)

@@ -274,7 +274,7 @@ def main(folder: str, with_history: bool) -> None:
     for name, text in (
         (risk.FILE, risk.as_text(table)),
         (CSV, risk.as_csv(table)),
-        (DEFAULT, formatting.formatted(with_limits(default, found), 'thresholds')),
+        (DEFAULT, formatting.formatted(with_limits(default, found))),
     ):
         with open(shipped_data.path(name), 'w', encoding='utf-8') as file:
             file.write(text)
