@@ -118,17 +118,6 @@ def test_a_drive_that_only_the_fallback_knows_has_no_entry():
     }
 
 
-def test_blanks_in_a_model_are_counted_once():
-    """Drives pad their names inside as well."""
-    assert (
-        family(
-            {'family': 'known', 'models': ['ACME X1 240']},
-            identity=SSD._replace(model='ACME  X1   240'),
-        )
-        == 'known'
-    )
-
-
 # --- additions of a site --------------------------------------------------------------
 
 
@@ -397,31 +386,12 @@ ADVISORY = {
 def test_an_advisory_has_all_that_attributes_json_says_of_it(more, expected):
     """Without a firmware pattern it concerns every revision, also none."""
     (found,) = drive_database.SpecDatabase(
-        {**database(), 'advisories': [{**ADVISORY, **more}]}
+        {**database(), 'advisories': [{**ADVISORY, 'too_late': ['media_errors'], **more}]}
     ).advisories(SSD._replace(firmware=''))
 
     assert found == drive_database.Advisory(
-        'acme-1', 'it stops', 'update it', *expected, 'erratum 3'
+        'acme-1', 'it stops', 'update it', *expected, 'erratum 3', too_late=('media_errors',)
     )
-
-
-def test_an_advisory_names_the_metrics_that_show_that_it_is_too_late():
-    more = {'too_late': ['media_errors']}
-    data = {**database(), 'advisories': [{**ADVISORY, **more}]}
-    (found,) = drive_database.SpecDatabase(data).advisories(SSD._replace(firmware=''))
-
-    assert found.too_late == ('media_errors',)
-
-
-def test_a_database_without_advisories_has_none():
-    """They are no duty of a site's file."""
-    data = {key: value for key, value in database().items() if key != 'advisories'}
-
-    assert drive_database.SpecDatabase(data).advisories(SSD) == []
-    site = ('site.json', {'entries': [], 'advisories': [ADVISORY]})
-    assert [item.id for item in drive_database.SpecDatabase(data, [site]).advisories(SSD)] == [
-        'acme-1'
-    ]
 
 
 def test_the_fallback_is_for_its_own_kind():
@@ -531,10 +501,3 @@ def test_what_the_program_itself_says_of_a_drive_may_have_limits_without_a_unit(
 
     assert {units[metric] for metric in ('unknown_model', 'firmware_advisory')} == {''}
     assert units['endurance_used'] == '%'
-
-
-def test_the_sets_of_all_files_are_known():
-    """The shipped ones and a site's own."""
-    local = {'entries': [], 'sets': {'taste': {'attributes': {}}}}
-
-    assert spec_database(local, {'entries': []}).sets.keys() == {'ata-common', 'taste'}

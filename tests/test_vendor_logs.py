@@ -128,12 +128,6 @@ def test_each_number_is_read_where_the_specification_has_it(field, number, metri
     )
 
 
-@pytest.mark.parametrize('estimate', [0, 2**128 - 1])
-def test_wear_is_not_computed_without_an_estimate(estimate):
-    """A drive that does not count it sets all bits, or none."""
-    assert 'endurance_used' not in told(page(**HEALTHY, b176=(estimate, 16)))[0]
-
-
 def row(number, raw):
     return bytes([number, 0, 0, 100, 0]) + raw.to_bytes(6, 'little') + b'\0'
 
@@ -239,16 +233,6 @@ def test_a_number_is_used_if_its_field_and_its_metric_allow_it(field, number, ex
         Reading('pending', expected, 'C', SOURCE, judged=expected is not None, unknown=unknown),
         Reading('capacitor_health', 99, '%', SOURCE),
     )
-
-
-def test_a_metric_may_have_no_bounds():
-    known = shipped().database.metrics
-    metrics = {**known, 'erase_fail': known['erase_fail']._replace(valid=(None, None))}
-    data = bytes(4) + b'\xff\xff' + bytes(506)
-    report = Report(Identity('NVMe'), vendor_log=LogPage('0xC0', data))
-    log = vendor_logs.of_drive(report, LOG, {'fields': [ONE]}, metrics, {})
-
-    assert log.readings[1].number == 0xFFFF
 
 
 FAILURE = Coded('smartctl-message', 'Read NVMe log failed')
@@ -611,15 +595,6 @@ def test_without_a_layout_or_a_history_a_drive_has_no_vendor_log():
         vendor_readings.vendor_log(report._replace(vendor_log=None), LOG, shipped().database, None)
         == vendor_logs.VendorLog()
     )
-
-
-@simulated
-def test_never_does_not_use_what_was_read_before(bench):
-    """Whoever switches the logs off wants no alert from them."""
-    bench.serve(page(**{**HEALTHY, 'b128': (1, 2)}))
-
-    assert bench.check()[0] == State.CRITICAL
-    assert bench.check('--vendor-logs', 'never')[0] == State.OK
 
 
 @simulated
