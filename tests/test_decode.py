@@ -331,48 +331,6 @@ def test_whole_numbers_stay_whole(formula, expected):
     assert (found, type(found)) == (expected, int)
 
 
-def test_a_ratio_is_a_hundred_times_the_first_by_the_second():
-    """In whole numbers as long as possible."""
-    assert number('100 * raw / raw of 5', row(1, raw='3'), row(5, raw='7')) == 100 * 3 / 7
-    assert number('100 * raw of 5 / raw', row(1, raw='3'), row(5, raw='7')) == 100 * 7 / 3
-    assert number('100 * value of 5 / value', row(1, 50), row(5, 25)) == 50
-
-
-@pytest.mark.parametrize(
-    ('formula', 'expected'),
-    [
-        ('value', decode.Formula(decode.Operand('value', (), None), None, 0, 1, False)),
-        (
-            '200 - raw byte 3',
-            decode.Formula(decode.Operand('raw', (3,), None), None, 200, 1, False),
-        ),
-        (
-            'raw bytes 3-2 of 7 / 10',
-            decode.Formula(decode.Operand('raw', (3, 2), 7), None, 0, 10, False),
-        ),
-        (
-            'value + value',
-            decode.Formula(
-                decode.Operand('value', (), None), decode.Operand('value', (), None), 0, 1, False
-            ),
-        ),
-        (
-            '100 * raw byte 0 / value',
-            decode.Formula(
-                decode.Operand('raw', (0,), None), decode.Operand('value', (), None), 0, 1, True
-            ),
-        ),
-        (
-            'bits of raw of 5',
-            decode.Formula(decode.Operand('bits', (0, 1, 2, 3, 4, 5), 5), None, 0, 1, False),
-        ),
-    ],
-)
-def test_a_formula_is_what_it_says(formula, expected):
-    """validate and draft read its parts."""
-    assert decode.parse(formula) == expected
-
-
 @pytest.mark.parametrize(
     ('formula', 'number', 'degrees'),
     [

@@ -882,10 +882,8 @@ def disk(raw, logical=512, physical=None, statistic=None):
             'readings': {'reallocated': {'from': 'raw', 'unit': 'logical sectors'}},
         }
 
-    report = drive(
-        *([row(5, raw=str(raw))] if raw is not None else []),
-        statistics={} if statistic is None else {(3, 0x20): statistic},
-    )
+    rows = [row(5, raw=str(raw))] if raw is not None else []
+    report = drive(*rows, statistics={} if statistic is None else {(3, 0x20): statistic})
     identity = X1._replace(rotation=7200, sector_size=logical, physical_block_size=physical)
     return read(report._replace(identity=identity), in_logical_sectors)['reallocated']
 

@@ -70,15 +70,11 @@ KEYS = [
 def places(value, path=()):
     """Yield the path of everything in *value*."""
     yield path
-    items = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
-    for key, item in items:
-        yield from places(item, (*path, key))
+    if isinstance(value, list):
+        value = dict(enumerate(value))
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from places(item, (*path, key))
 
 
 def mutated(data, rolls):

@@ -26,6 +26,7 @@ from smart_attributes.model import (
     Source,
     State,
     Verdict,
+    worst,
 )
 from smart_attributes.output import json_document
 from smart_attributes.output.plugin import Line
@@ -54,8 +55,8 @@ def found(metric: str, number: float, state: State, limit: str = '', grown: floa
 
 
 def drive(name: str, *findings: Judgement, problem: str = '') -> Verdict:
-    states = [each.state for each in findings]
-    state = C if C in states else W if W in states else State.UNKNOWN if problem else State.OK
+    states = [State.UNKNOWN] if problem else [finding.state for finding in findings]
+    state = worst(states)
     return Verdict(Device(f'/dev/{name}', name=name), Identity(), state, findings, problem=problem)
 
 
