@@ -443,8 +443,8 @@ MISTAKES = {
             data['entries'][X1].update(models=['ACME X[12]-.*'], kind='ssd'),
             proof.append(proof[1]),
         ),
-        'acme.json: sample 2, ACME X2-480: ACME X1 claims this sample and 1 other sample instead of the entry'
-        ' ACME X2; narrow one entry',
+        'acme.json: sample 2, ACME X2-480: ACME X1 of attributes.json claims this sample instead of the entry '
+        'ACME X2; narrow one entry',
     ),
     'sample that nobody claims': (
         lambda data, proof: proof[3].update(kind='hdd'),

@@ -11,7 +11,6 @@ from ..knowledge import drive_database, patterns, readings, vendor_logs
 from ..knowledge.data_file import shown
 from ..model import LogPage, Reading
 from ..typed import Json
-from ..wording import plural
 from . import reading_rules
 from .sources import Claim, Context, EntriesFile, SampleDrive
 
@@ -32,7 +31,6 @@ def drive_problems(claims: Sequence[Claim], context: Context) -> Iterator[str]:
         yield from (
             f'{claim.drive.place}: {problem}' for problem in _sample_problems(claim, context)
         )
-    yield from _stolen_samples(claims, context)
     yield from _stuck(claims, context)
 
 
@@ -62,17 +60,26 @@ def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
         near = difflib.get_close_matches(str(drive.family), families)
         advice = f'; did you mean {near[0]}?' if near else ''
         yield f'no entry is called {drive.family}{advice}'
-    elif unmet:
+        return
+    if unmet:
         reason = ' and '.join(f'"{key}"' for key in unmet)
         yield (
             f'the entry {drive.family} does not claim this sample because of {reason}; correct the '
             'entry or the sample'
         )
-    elif winners[0][1]['family'] == drive.family:
-        results = _readings(drive, context.database)
-        yield from _differences(results, drive.expect)
-        yield from _contradictions(results, drive, context.database)
-        yield from _lost(results, claim, context)
+        return
+    [(name, winner)] = winners
+    if winner['family'] != drive.family:
+        yield (
+            f'{winner["family"]} of {name} claims this sample instead of the entry {drive.family}; '
+            'narrow one entry'
+        )
+        return
+    results = _readings(drive, context.database)
+    yield from _differences(results, drive.expect)
+    yield from _contradictions(results, drive, context.database)
+    if name != context.sources[0].name:
+        yield from _lost(results, drive, winner, context)
 
 
 def _unmet(drive: SampleDrive, context: Context) -> list[str]:
@@ -158,13 +165,10 @@ def _fills(drive: SampleDrive, results: Readings) -> int:
     )
 
 
-def _lost(results: Readings, claim: Claim, context: Context) -> Iterator[str]:
-    """Yield a sentence for each reading that a sample loses because an addition replaces the
-    shipped entry.
+def _lost(results: Readings, drive: SampleDrive, entry: Json, context: Context) -> Iterator[str]:
+    """Yield a sentence for each reading that a sample loses because the entry of an addition
+    replaces the shipped entry.
     """
-    drive, ((name, entry), *_) = claim
-    if not context.sources or name == context.sources[0].name:
-        return
     before = context.shipped.identify(drive.identity, drive.attributes)
     silenced = []
     for number, row in entry.get('attributes', {}).items():
@@ -177,27 +181,6 @@ def _lost(results: Readings, claim: Claim, context: Context) -> Iterator[str]:
                 f'without this entry, {reading.source} gives {reading.metric} {_counted(reading)}, '
                 f'by {before.family or "default"}; add this ("uses" or a reading), or explain in a '
                 '"comment" of the attribute why not'
-            )
-
-
-def _stolen_samples(claims: Sequence[Claim], context: Context) -> Iterator[str]:
-    """Yield a sentence for each entry that is selected for samples of another entry."""
-    stolen: dict[tuple[str, str], list[str]] = {}
-    for drive, winners in claims:
-        if len(winners) != 1:
-            continue
-        name, entry = winners[0]
-        if drive.family not in (None, entry['family']) and not _unmet(drive, context):
-            is_addition = context.sources and name != context.sources[0].name
-            winner = f'{entry["family"]} of {name}' if is_addition else entry['family']
-            stolen.setdefault((winner, str(drive.family)), []).append(drive.place)
-    families = {entry['family'] for entry in context.database.entries()}
-    for (winner, family), places in stolen.items():
-        if family in families:
-            rest = f' and {plural(len(places) - 1, "other sample")}' if len(places) > 1 else ''
-            yield (
-                f'{places[0]}: {winner} claims this sample{rest} instead of the entry '
-                f'{family}; narrow one entry'
             )
 
 

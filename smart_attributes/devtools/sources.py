@@ -139,15 +139,14 @@ def read_samples(sources: Sequence[EntriesFile], folder: str) -> Result:
         for entry in source.data['entries']:
             if 'kind' in entry:
                 kinds[entry['family']] = entry['kind']
-    results = [drives_of(source.name, source.data.get('samples', ()), kinds) for source in sources]
-    if os.path.isdir(folder):
-        results.append(samples_in(folder, kinds))
     drives: list[SampleDrive] = []
     problems: list[str] = []
-    for of_file, faults in results:
+    for source in sources:
+        of_file, faults = drives_of(source.name, source.data.get('samples', ()), kinds)
         drives += of_file
         problems += faults
-    return drives, problems
+    of_folder, faults = samples_in(folder, kinds) if os.path.isdir(folder) else ([], [])
+    return drives + of_folder, problems + faults
 
 
 def samples_in(folder: str, kinds: Mapping[str, str]) -> Result:
