@@ -109,12 +109,12 @@ class WarningBit(NamedTuple):
     metric: str
     word: str
     state: State
-    brief: str = ''  # *word* in a few words
+    brief: str  # *word* in a few words; '' if it is short
 
 
 NVME_WARNINGS: Sequence[WarningBit] = [
-    WarningBit(mask, metric, word=word, state=State[state], brief=''.join(brief))
-    for mask, metric, word, state, *brief in _DATA['nvme_warnings']
+    WarningBit(mask, metric, word=word, state=State[state], brief=brief)
+    for mask, metric, word, state, brief in _DATA['nvme_warnings']
 ]
 
 
@@ -155,12 +155,12 @@ class NvmeStatus(NamedTuple):
     metric: str
     word: str
     state: State
-    brief: str = ''  # *word* in a few words
+    brief: str  # *word* in a few words; '' if it is short
 
 
 NVME_STATUSES: Sequence[NvmeStatus] = [
-    NvmeStatus(code_type, code, metric=metric, word=word, state=State[state], brief=''.join(brief))
-    for code_type, code, metric, word, state, *brief in _DATA['nvme_statuses']
+    NvmeStatus(code_type, code, metric=metric, word=word, state=State[state], brief=brief)
+    for code_type, code, metric, word, state, brief in _DATA['nvme_statuses']
 ]
 _ADMIN_QUEUE = 0
 
