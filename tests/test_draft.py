@@ -59,8 +59,6 @@ REPORTS = {
         row(5, name='a\x1b[2J | b', raw='1\n2 | "x"'), model='X"\x1b[2J|\n$(reboot)\\'
     ),
     'short model': drive(model='X1'),
-    'no model': drive(model='', family=''),
-    'short family': drive(family='X'),
     'odd rows': drive(row(0), row(300), row(5, None), row(5)),
     'regex in the model': drive(model='ACME (X1) [2.5"] 240GB+'),
     'long names': drive(row(5, name='N' * 500, raw='9' * 500), model='M' * 500, family='F' * 500),
@@ -240,17 +238,13 @@ def test_nothing_is_proposed_for_a_metric_that_is_read_already():
     assert 'readings' not in attributes['177']
 
 
-def test_what_others_agree_about_is_not_taken_over_for_a_metric_that_is_read_already():
-    """The same: here the pending sectors stand in 197."""
+def test_a_meaning_that_vendors_share_is_not_proposed_for_a_metric_that_is_read_already():
+    """Here the pending sectors stand in 197."""
     readings = {'pending': {'from': 'raw bytes 0-1'}}
+    shared = {'sets': {}, **vendor_entries(readings, readings, readings)}
+    report = drive(row(5, name='Reallocated_Sector_Ct'), row(197), model='DISK 1')
 
-    data = drafted(
-        drive(row(5, name='Reallocated_Sector_Ct'), row(197), model='DISK 1'),
-        GENERIC,
-        {'sets': {}, **vendor_entries(readings, readings, readings)},
-    )
-
-    assert 'readings' not in data['entries'][0]['attributes']['5']
+    assert 'readings' not in drafted(report, GENERIC, shared)['entries'][0]['attributes']['5']
 
 
 def vendor_entries(*readings, name='Reallocated_Sector_Ct', number='5', **more):
@@ -458,9 +452,11 @@ def test_a_line_says_when_the_attribute_failed(number, when, line):
 
 SEVERAL = drive(row(231, 97, raw='9'), row(12), row(174, 100, raw='3'), endurance=3)
 HEADERS = {
-    'next': (drive(), 'correct the family and the models'),
-    'command': (drive(), 'check_smart_attributes validate THIS_FILE'),
-    'folder': (drive(), '/etc/check-smart-attributes/attributes.d'),
+    'next': (
+        drive(),
+        'Then run: check_smart_attributes validate THIS_FILE. To use the entry, copy the file to '
+        '/etc/check-smart-attributes/attributes.d.',
+    ),
     'no endurance': (drive(), 'The drive itself states no endurance'),
     # At 0 % everything fits, and 255 is a constant of some controllers.
     '0 %': (
@@ -472,11 +468,6 @@ HEADERS = {
     'none equals it': (
         drive(endurance=55),
         'with the same value: no attribute; the meaning must come from a document.',
-    ),
-    'one equals it': (
-        drive(row(231, 97, raw='77'), row(5), endurance=3),
-        'The drive states 3 % endurance used; with the same value: 100 - value of 231; one drive '
-        'can match by chance',
     ),
     'several equal it': (SEVERAL, 'with the same value: 100 - value of 231, raw of 174; one drive'),
     'entry exists': (

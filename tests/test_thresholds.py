@@ -319,9 +319,12 @@ def test_an_override_ends_with_its_date_and_says_so():
         '85',
         '99',
     ]
-    assert limits_of(until, today='2027-02-01').over(SDA, SSD, FAMILY) == [
-        'site.json: the override for this serial number ended on 2027-01-31'
-    ]
+    limits = limits_of(until, today='2027-02-01')
+    [sentence] = limits.over(SDA, SSD, FAMILY)
+    assert sentence == 'site.json: the override for this serial number ended on 2027-01-31'
+    assert sentence.code == 'override-ended'
+    assert limits.over(SDA, HDD, FAMILY) == []
+    assert limits_of(until, today='2027-01-31').over(SDA, SSD, FAMILY) == []
 
 
 @pytest.mark.parametrize(
