@@ -26,7 +26,6 @@ from smart_attributes.model import (
     Source,
     State,
     Verdict,
-    worst,
 )
 from smart_attributes.output import json_document
 from smart_attributes.output.plugin import Line
@@ -55,8 +54,11 @@ def found(metric: str, number: float, state: State, limit: str = '', grown: floa
 
 
 def drive(name: str, *findings: Judgement, problem: str = '') -> Verdict:
-    states = [State.UNKNOWN] if problem else [finding.state for finding in findings]
-    state = worst(states)
+    states = {finding.state for finding in findings}
+    state = State.UNKNOWN if problem else State.OK
+    for alarming in (W, C):
+        if alarming in states:
+            state = alarming
     return Verdict(Device(f'/dev/{name}', name=name), Identity(), state, findings, problem=problem)
 
 
