@@ -169,8 +169,14 @@ def test_power_loss_cap_test_is_understood_under_every_number(
     copy = AttributeRow(0, 'Power_Loss_Cap_Test', value, value, 10, True, '', '640 (409 5906)')
     # Where the drive keeps a second copy, the first one is unreadable here.
     unreadable = AttributeRow(0, 'PLP_Tests_Min_Us', None, None, None, True, '', '-')
-    special = {235: unreadable._replace(id=235), number: copy._replace(id=number)}
-    rows = [special.get(row.id, row) for row in rows]
+    rows = [
+        copy._replace(id=number)
+        if row.id == number
+        else unreadable._replace(id=row.id)
+        if row.id == 235
+        else row
+        for row in rows
+    ]
     identity = Identity(protocol='ATA', model=model, firmware='1', rotation=0)
     report = Report(identity, attributes=tuple(rows))
 

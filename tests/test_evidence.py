@@ -40,13 +40,12 @@ SOURCES = (
 
 def unexplained(paths: Iterable[str]) -> set[str]:
     """Return the paths that the table does not have. paths: as in tests/kernel."""
-    return {path for path in paths if not _has(*_source(path))}
-
-
-def _source(path: str) -> tuple[str, str]:
-    """Return the source of the table for a path, and the name of the path in this source."""
-    start, source = next(row for row in SOURCES if re.match(row[0], path))
-    return source, re.sub(f'^{start}', '', path)
+    return {
+        path
+        for path in paths
+        for start, source in [next(each for each in SOURCES if re.match(each[0], path))]
+        if not _has(source, re.sub(f'^{start}', '', path))
+    }
 
 
 def _has(source: str, name: str) -> bool:
