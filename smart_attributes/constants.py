@@ -147,8 +147,6 @@ HIGHEST_LEVEL = 200
 HIGHEST_ENDURANCE = 255  # %, in an entry; the largest value of the standards
 # %, for drives that count beyond 255; 40,182 drives reported at most 470
 HIGHEST_BEYOND = 999
-# power-on time of fifteen years: no firmware defect takes effect later
-HIGHEST_DEFECT_HOUR = 131_072
 HIGHEST_COUNT = 1_000_000  # count in a document of another host
 
 # The text in column WHEN_FAILED, in any of smartctl's layouts -> AttributeRow.when_failed.

@@ -78,13 +78,13 @@ class AttributeRow(NamedTuple):
 
     id: int
     # smartctl's name; it differs between versions, so never match by it
-    name: str
-    value: int | None  # normalized; None if smartctl prints "---" or omits it
-    worst: int | None
-    threshold: int | None  # None if unknown; 0 never fails
-    prefail: bool | None  # None if the flags were not printed
-    when_failed: str  # '', 'now' or 'past'
-    raw: str  # RAW_VALUE as printed: "640 (409 5906)"
+    name: str = ''
+    value: int | None = None  # normalized; None if smartctl prints "---" or omits it
+    worst: int | None = None
+    threshold: int | None = None  # None if unknown; 0 never fails
+    prefail: bool | None = None  # None if the flags were not printed
+    when_failed: str = ''  # '', 'now' or 'past'
+    raw: str = ''  # RAW_VALUE as printed: "640 (409 5906)"
     raw_number: int | None = None  # number that smartctl derives from the raw bytes (JSON only)
 
 
@@ -289,8 +289,8 @@ class Reading(NamedTuple):
 
     metric: str
     number: float | None  # base unit; None: unknown, and `unknown` says why
-    unit: str  # "%", "s", "B", "C" or ""
-    source: Source
+    unit: str = ''  # "%", "s", "B", "C" or ""
+    source: Source = Source()
     verdict: str = ''  # the drive's status as text: "passed", "read-only"
     state: State | None = None  # set for a text status; numbers are compared with limits
     judged: bool = True  # False: the number is only stored for comparison, or only shown

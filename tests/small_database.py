@@ -256,7 +256,7 @@ class Checkout(NamedTuple):
 def formatted(data: Json) -> str:
     """Return data as the usual layout has it, or plainly where it is too wrong for that."""
     try:
-        return formatting.formatted(data, 'attributes')
+        return formatting.formatted(data)
     except (KeyError, TypeError, AttributeError):
         return json.dumps(data)
 

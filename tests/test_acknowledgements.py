@@ -15,9 +15,9 @@ FORM = (
     'EXAMPLE0001:reallocated=3:2027-01-31:stable'
 )
 NO_NUMBER = (
-    'is not a number; write one in the base unit of the metric: %, C, seconds, bytes, a count'
+    'is not a number of at most 30 digits; write one in the base unit of the metric: %, C, seconds, '
+    'bytes, a count'
 )
-TOO_LONG = 'the number is too long; write at most 30 digits'
 
 
 @pytest.mark.parametrize(
@@ -27,17 +27,9 @@ TOO_LONG = 'the number is too long; write at most 30 digits'
         ('S1:reallocated=3:soon', f' {FORM}'),
         ('S1:pending=3:2027-02-30', ': 2027-02-30 is not a date such as 2027-01-31'),
         ('S1:pending=x', f': "x" {NO_NUMBER}'),
-        ('S1:pending=3x', f': "3x" {NO_NUMBER}'),
-        ('S1:pending=%', f': "%" {NO_NUMBER}'),
-        ('S1:pending=.', f': "." {NO_NUMBER}'),
-        ('S1:pending=3 %', ': leave out the unit: write 3'),
-        ('S1:pending=-3.5%', ': leave out the unit: write -3.5'),
-        ('S1:temperature=50C', ': leave out the unit: write 50'),
-        ('S1:temperature=50c', ': leave out the unit: write 50'),
-        ('S1:temperature=50 \N{DEGREE SIGN}C', ': leave out the unit: write 50'),
-        (f'S1:pending={"1" * 31}', f': {TOO_LONG}'),
-        (f'S1:pending=1.{"1" * 31}', f': {TOO_LONG}'),
-        ('S1:pending=1.2.3', f': {TOO_LONG}'),
+        ('S1:temperature=50 \N{DEGREE SIGN}C', f': "50 \N{DEGREE SIGN}C" {NO_NUMBER}'),
+        (f'S1:pending={"1" * 31}', f': "{"1" * 31}" {NO_NUMBER}'),
+        ('S1:pending=1.2.3', f': "1.2.3" {NO_NUMBER}'),
     ],
 )
 def test_a_mistyped_acknowledgement_is_answered_with_what_to_write(text, words):

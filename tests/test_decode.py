@@ -134,9 +134,8 @@ def test_what_smartctl_never_prints_is_unknown(raw):
     ('formula', 'expected'),
     [
         ('value', 22),
-        ('worst', 21),
         ('100 - value', 78),
-        ('200 - worst', 179),
+        ('200 - value', 178),
         ('value / 4', 5.5),
         ('100 - value / 2', 89),
         ('raw', 0x060504030201),
@@ -158,7 +157,7 @@ def test_what_smartctl_never_prints_is_unknown(raw):
 )
 def test_each_form_of_the_grammar_gives_its_number(formula, expected):
     """One example for each form that the database may use."""
-    of = row(233, value=22, worst=21, raw=str(0x060504030201))
+    of = row(233, value=22, raw=str(0x060504030201))
 
     assert number(formula, of, row(5, value=90, raw='7')) == pytest.approx(expected)
 
@@ -179,11 +178,9 @@ def test_a_number_that_the_report_does_not_hold_is_unknown(formula):
     assert number(formula, row(194, raw='28 (Min/Max 20/32)')) is None
 
 
-@pytest.mark.parametrize(
-    'formula', ['value', 'worst', '100 - value', 'value + raw', '100 * value / raw']
-)
+@pytest.mark.parametrize('formula', ['value', '100 - value', 'value + raw', '100 * value / raw'])
 def test_a_column_that_smartctl_leaves_out_is_unknown(formula):
-    """Where the raw value takes more than six bytes, value and worst are printed as ---."""
+    """Where the raw value takes more than six bytes, the value is printed as ---."""
     assert number(formula, row(1, value=None, raw='5')) is None
 
 
@@ -294,6 +291,12 @@ def test_the_edges_of_the_grammar_are_inside(formula):
         '100 - value + value',
         'bits of value',
         '9' * 400,
+        'worst',
+        'VALUE',
+        ' value',
+        'value\n',
+        'value  of 5',
+        '100-value',
     ],
 )
 def test_the_edges_of_the_grammar_are_sharp(formula):
@@ -303,33 +306,19 @@ def test_the_edges_of_the_grammar_are_sharp(formula):
 
 
 ALL = (
-    'write one of value, worst, raw, raw byte 0, raw bytes 0-1, bits of raw; "100 -" or "200 -" may '
+    'write one of value, raw, raw byte 0, raw bytes 0-1, bits of raw; "100 -" or "200 -" may '
     'precede it, "/ N" or "of ID" (another attribute) may follow it; for a ratio, write 100 * A / B; '
     'for a sum, A + B'
 )
-REFUSALS = [
-    ('100 - normalised', ALL),
-    ('100-value', 'did you mean "100 - value"?'),
-    ('VALUE', 'did you mean "value"?'),
-    (' value', 'did you mean "value"?'),
-    ('value\n', 'did you mean "value"?'),
-    ('value  of 5', 'did you mean "value of 5"?'),
-    ('raw byte 0-1', 'did you mean "raw bytes 0-1"?'),
-    ('100 - raw bytes 3', 'did you mean "100 - raw byte 3"?'),
-    ('100*raw of 17/raw of 16', 'did you mean "100 * raw of 17 / raw of 16"?'),
-]
 
 
-@pytest.mark.parametrize(('formula', 'advice'), REFUSALS)
-def test_a_refusal_says_what_was_meant_or_all_that_can_be_written(formula, advice):
+@pytest.mark.parametrize('formula', ['100 - normalised', 'x' * 10_000])
+def test_a_refusal_says_all_that_can_be_written(formula):
     """The author has no other book at hand; a file that was not meant for us is not quoted."""
-    with pytest.raises(FormulaError) as caught:
-        decode.parse(formula)
     with pytest.raises(FormulaError) as refusal:
-        decode.parse('x' * 10_000)
+        decode.parse(formula)
 
-    assert str(caught.value) == f'from "{formula}" is not a formula; {advice}'
-    assert len(str(refusal.value)) < 400
+    assert str(refusal.value) == f'from "{formula[:64]}" is not a formula; {ALL}'
 
 
 @pytest.mark.parametrize(
@@ -340,48 +329,6 @@ def test_whole_numbers_stay_whole(formula, expected):
     found = number(formula, row(1, raw=str(2**48 - 1)))
 
     assert (found, type(found)) == (expected, int)
-
-
-def test_a_ratio_is_a_hundred_times_the_first_by_the_second():
-    """In whole numbers as long as possible."""
-    assert number('100 * raw / raw of 5', row(1, raw='3'), row(5, raw='7')) == 100 * 3 / 7
-    assert number('100 * raw of 5 / raw', row(1, raw='3'), row(5, raw='7')) == 100 * 7 / 3
-    assert number('100 * value of 5 / value', row(1, 50), row(5, 25)) == 50
-
-
-@pytest.mark.parametrize(
-    ('formula', 'expected'),
-    [
-        ('value', decode.Formula(decode.Operand('value', (), None), None, 0, 1, False)),
-        (
-            '200 - raw byte 3',
-            decode.Formula(decode.Operand('raw', (3,), None), None, 200, 1, False),
-        ),
-        (
-            'raw bytes 3-2 of 7 / 10',
-            decode.Formula(decode.Operand('raw', (3, 2), 7), None, 0, 10, False),
-        ),
-        (
-            'value + worst',
-            decode.Formula(
-                decode.Operand('value', (), None), decode.Operand('worst', (), None), 0, 1, False
-            ),
-        ),
-        (
-            '100 * raw byte 0 / value',
-            decode.Formula(
-                decode.Operand('raw', (0,), None), decode.Operand('value', (), None), 0, 1, True
-            ),
-        ),
-        (
-            'bits of raw of 5',
-            decode.Formula(decode.Operand('bits', (0, 1, 2, 3, 4, 5), 5), None, 0, 1, False),
-        ),
-    ],
-)
-def test_a_formula_is_what_it_says(formula, expected):
-    """validate and draft read its parts."""
-    assert decode.parse(formula) == expected
 
 
 @pytest.mark.parametrize(

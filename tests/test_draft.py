@@ -59,8 +59,6 @@ REPORTS = {
         row(5, name='a\x1b[2J | b', raw='1\n2 | "x"'), model='X"\x1b[2J|\n$(reboot)\\'
     ),
     'short model': drive(model='X1'),
-    'no model': drive(model='', family=''),
-    'short family': drive(family='X'),
     'odd rows': drive(row(0), row(300), row(5, None), row(5)),
     'regex in the model': drive(model='ACME (X1) [2.5"] 240GB+'),
     'long names': drive(row(5, name='N' * 500, raw='9' * 500), model='M' * 500, family='F' * 500),
@@ -74,7 +72,7 @@ def test_a_draft_fits_the_schema_and_wins_its_own_drive(report):
     text = draft.draft(given, spec_database())
 
     data = schema_errors.checked(text, 'attributes', 'draft.json')
-    assert formatting.formatted(data, 'attributes') == text
+    assert formatting.formatted(data) == text
     spec = spec_database(data).identify(given.identity, [line.id for line in given.attributes])
     assert spec.family == data['entries'][0]['family']
     # drafts are sent to strangers, and the drive made up its own name
@@ -137,22 +135,18 @@ def test_the_family_is_smartctls_or_the_model_without_its_capacity(family, model
 
 
 @pytest.mark.parametrize(
-    ('model', 'capacity', 'pattern'),
+    ('model', 'pattern'),
     [
-        ('INTEL SSDSC2BB240G4', 240_057_409_536, 'INTEL SSDSC2BB[0-9T]{2,4}G4'),
-        ('ACME Y5 240GB', 240_057_409_536, 'ACME Y5 [0-9.]+[GT]B'),
-        ('ACME Y5 1 TB', 1_000_204_886_016, 'ACME Y5 [0-9.]+ [GT]B'),
-        ('CT500MX500SSD1', 500_107_862_016, 'CT[0-9T]{2,4}MX500SSD1'),
-        ('ACME-7T6-B', 7_681_501_126_656, 'ACME-[0-9T]{2,4}-B'),
-        ('ACME 850 Y', 240_057_409_536, 'ACME 850 Y'),
-        ('ACME 850 250GB', None, 'ACME 850 [0-9.]+[GT]B'),
-        ('Y 240', 240_057_409_536, 'Y 240'),
-        ('ACME (Y5) 2.5"', None, r'ACME \(Y5\) 2\.5"'),
+        ('INTEL SSDSC2BB240G4', 'INTEL SSDSC2BB240G4'),
+        ('ACME Y5 240GB', 'ACME Y5 [0-9.]+[GT]B'),
+        ('ACME Y5 1.9 TB', 'ACME Y5 [0-9.]+ [GT]B'),
+        ('Y 240GB', 'Y 240GB'),
+        ('ACME (Y5) 2.5"', r'ACME \(Y5\) 2\.5"'),
     ],
 )
-def test_the_pattern_covers_the_other_capacities_and_nothing_else(model, capacity, pattern):
-    """A family is sold in several sizes; digits that are no capacity are the name."""
-    found = draft.model_pattern(Identity(model=model, capacity=capacity))
+def test_the_pattern_covers_the_other_capacities_and_nothing_else(model, pattern):
+    """A family is sold in several sizes; digits without a unit are the name."""
+    found = draft.model_pattern(Identity(model=model))
 
     assert found == pattern
     assert drive_database.matches_pattern(found, model)
@@ -244,17 +238,13 @@ def test_nothing_is_proposed_for_a_metric_that_is_read_already():
     assert 'readings' not in attributes['177']
 
 
-def test_what_others_agree_about_is_not_taken_over_for_a_metric_that_is_read_already():
-    """The same: here the pending sectors stand in 197."""
+def test_a_meaning_that_vendors_share_is_not_proposed_for_a_metric_that_is_read_already():
+    """Here the pending sectors stand in 197."""
     readings = {'pending': {'from': 'raw bytes 0-1'}}
+    shared = {'sets': {}, **vendor_entries(readings, readings, readings)}
+    report = drive(row(5, name='Reallocated_Sector_Ct'), row(197), model='DISK 1')
 
-    data = drafted(
-        drive(row(5, name='Reallocated_Sector_Ct'), row(197), model='DISK 1'),
-        GENERIC,
-        {'sets': {}, **vendor_entries(readings, readings, readings)},
-    )
-
-    assert 'readings' not in data['entries'][0]['attributes']['5']
+    assert 'readings' not in drafted(report, GENERIC, shared)['entries'][0]['attributes']['5']
 
 
 def vendor_entries(*readings, name='Reallocated_Sector_Ct', number='5', **more):
@@ -410,7 +400,7 @@ def test_an_amount_that_began_again_tells_the_unit_too():
     ids=['two-attributes', 'few-counts', 'another-number'],
 )
 def test_an_amount_that_may_agree_by_chance_proposes_nothing(rows):
-    """Thirteen units fit many a small number."""
+    """Eight units fit many a small number."""
     sectors = 10 * 65536 if rows[0].raw == '10' else 391022 * 65536
 
     assert (
@@ -458,47 +448,32 @@ def test_a_line_says_when_the_attribute_failed(number, when, line):
     assert drafted(drive(failed))['samples'][0]['lines'] == [line]
 
 
-@pytest.mark.parametrize('is_there', [True, False])
-def test_an_editor_finds_the_schema_if_it_is_installed(monkeypatch, is_there):
-    monkeypatch.setattr(draft.os.path, 'exists', lambda path: is_there)
-
-    assert drafted(drive()).get('$schema', '').startswith('file://') is is_there
-
-
 # --- what the header says ------------------------------------------------------------------------
 
 SEVERAL = drive(row(231, 97, raw='9'), row(12), row(174, 100, raw='3'), endurance=3)
 HEADERS = {
-    'next': (drive(), 'correct the family and the models'),
-    'command': (drive(), 'check_smart_attributes validate THIS_FILE'),
-    'folder': (drive(), '/etc/check-smart-attributes/attributes.d'),
+    'next': (
+        drive(),
+        'Then run: check_smart_attributes validate THIS_FILE. To use the entry, copy the file to '
+        '/etc/check-smart-attributes/attributes.d.',
+    ),
     'no endurance': (drive(), 'The drive itself states no endurance'),
     # At 0 % everything fits, and 255 is a constant of some controllers.
     '0 %': (
         drive(endurance=0),
-        'The drive states 0 % endurance used, so no attribute could be compared with it; '
-        'draft again',
+        'The drive states 0 % endurance used, which does not show what its attributes mean; '
+        'draft again from a worn drive.',
     ),
     '255 %': (drive(endurance=255), 'The drive states 255 %'),
     'none equals it': (
         drive(endurance=55),
         'with the same value: no attribute; the meaning must come from a document.',
     ),
-    'one equals it': (
-        drive(row(231, 97, raw='77'), row(5), endurance=3),
-        'The drive states 3 % endurance used; with the same value: 100 - value of 231; one drive '
-        'can match by chance',
-    ),
     'several equal it': (SEVERAL, 'with the same value: 100 - value of 231, raw of 174; one drive'),
     'entry exists': (
         drive(model='ACME X1-240'),
-        'The entry ACME X1 already covers this drive; the draft gives the same readings and would '
-        'replace this entry completely.',
-    ),
-    'guess exists': (
-        drive(model='DISK 1'),
-        'The entry Any disk already covers this drive: a separate entry is needed only if it is '
-        'wrong',
+        'The entry ACME X1 already covers this drive: a separate entry is needed only if it is wrong '
+        'or incomplete. The draft gives the same readings and would replace this entry completely.',
     ),
     'NVMe': (
         drive(protocol='NVMe'),
@@ -522,7 +497,7 @@ HEADERS = {
 def test_the_header_says_what_to_do_next(case):
     """The reader may not know doc/tutorial/add-a-drive.md."""
     report, words = HEADERS[case]
-    text = draft.draft(report, spec_database(*[GENERIC] * (case == 'guess exists')))
+    text = draft.draft(report, spec_database())
 
     assert words in (json.loads(text)['comment'] if text.startswith('{') else text)
 
@@ -541,21 +516,6 @@ def test_a_figure_that_proves_nothing_proposes_nothing(report):
 
 
 # --- what a drive's own word is worth -------------------------------------------------------
-
-
-def test_a_zero_of_a_drive_that_was_written_many_times_over_is_no_witness():
-    """It would push towards an attribute that stands still; validate demands agreement with what
-    is stated.
-    """
-    sectors = 101 * Y5.capacity // 512
-    statistics = {
-        (1, 0x018): Statistic(sectors, 'Logical Sectors Written'),
-        reading_rules.ENDURANCE_STATISTIC: Statistic(0, 'Used'),
-    }
-    data = drafted(Report(Y5, attributes=(row(231, 80),), statistics=statistics))
-
-    assert data['samples'][0]['stated'] == {'host_written': sectors * 512}
-    assert 'states 0 % endurance' in data['comment']
 
 
 def test_hours_and_temperature_are_stated_too():

@@ -7,7 +7,6 @@ import itertools
 import pytest
 from small_database import database, spec_database
 
-from smart_attributes.errors import DataError
 from smart_attributes.knowledge import data_file, decode, drive_database
 from smart_attributes.model import Identity, State
 
@@ -117,17 +116,6 @@ def test_a_drive_that_only_the_fallback_knows_has_no_entry():
         'power_cycles',
         'temperature',
     }
-
-
-def test_blanks_in_a_model_are_counted_once():
-    """Drives pad their names inside as well."""
-    assert (
-        family(
-            {'family': 'known', 'models': ['ACME X1 240']},
-            identity=SSD._replace(model='ACME  X1   240'),
-        )
-        == 'known'
-    )
 
 
 # --- additions of a site --------------------------------------------------------------
@@ -398,31 +386,12 @@ ADVISORY = {
 def test_an_advisory_has_all_that_attributes_json_says_of_it(more, expected):
     """Without a firmware pattern it concerns every revision, also none."""
     (found,) = drive_database.SpecDatabase(
-        {**database(), 'advisories': [{**ADVISORY, **more}]}
+        {**database(), 'advisories': [{**ADVISORY, 'too_late': ['media_errors'], **more}]}
     ).advisories(SSD._replace(firmware=''))
 
     assert found == drive_database.Advisory(
-        'acme-1', 'it stops', 'update it', *expected, 'erratum 3'
+        'acme-1', 'it stops', 'update it', *expected, 'erratum 3', too_late=('media_errors',)
     )
-
-
-def test_an_advisory_names_the_metrics_that_show_that_it_is_too_late():
-    more = {'too_late': ['media_errors']}
-    data = {**database(), 'advisories': [{**ADVISORY, **more}]}
-    (found,) = drive_database.SpecDatabase(data).advisories(SSD._replace(firmware=''))
-
-    assert found.too_late == ('media_errors',)
-
-
-def test_a_database_without_advisories_has_none():
-    """They are no duty of a site's file."""
-    data = {key: value for key, value in database().items() if key != 'advisories'}
-
-    assert drive_database.SpecDatabase(data).advisories(SSD) == []
-    site = ('site.json', {'entries': [], 'advisories': [ADVISORY]})
-    assert [item.id for item in drive_database.SpecDatabase(data, [site]).advisories(SSD)] == [
-        'acme-1'
-    ]
 
 
 def test_the_fallback_is_for_its_own_kind():
@@ -439,12 +408,10 @@ def test_the_fallback_is_for_its_own_kind():
 
 @pytest.mark.parametrize(
     ('guard', 'is_held'),
-    [({'has': [9]}, True), ({'has': [99]}, False), ({'models': ['ACME X1.*']}, False)],
+    [({'has': [9]}, True), ({'has': [99]}, False), ({'models': ['OTHER.*']}, False)],
 )
 def test_the_fallback_has_conditions_like_any_entry(guard, is_held):
-    """Which of them is asked with the drive's attributes; for a model of its own it is not the
-    last resort.
-    """
+    """Each of them is asked with the drive's attributes."""
     data = database()
     data['entries'].append({**data['entries'][0], 'family': 'ACME X1 again'})
     data['entries'][3] = {**data['entries'][3], **guard}
@@ -463,7 +430,7 @@ def test_the_fallback_has_conditions_like_any_entry(guard, is_held):
 )
 def test_an_entry_matches_where_model_and_conditions_hold(entry, held):
     """validate asks it for one entry alone."""
-    assert drive_database.matches(entry, SSD.plain_model, SSD, [9]) is held
+    assert drive_database.matches(entry, SSD, [9]) is held
 
 
 # --- entries that contradict each other ----------------------------------------------------------
@@ -511,24 +478,6 @@ def test_a_mistake_of_ours_is_no_dispute_of_a_site():
     assert known.identify(disk, [12]) == drive_database.NO_SPEC
 
 
-@pytest.mark.parametrize('is_ours', [True, False])
-def test_a_set_that_no_file_has_is_told_with_file_and_entry(is_ours):
-    """Only where a drive needs it. The shipped file is validated; a checkout is not."""
-    entry = {'family': 'mine', 'models': ['OWN.*'], 'uses': ['ata-comon'], 'attributes': {}}
-    data = database()
-    known = (
-        drive_database.SpecDatabase({**data, 'entries': [*data['entries'], entry]})
-        if is_ours
-        else spec_database({'entries': [entry]})
-    )
-
-    assert known.identify(SSD, [9]).family == 'ACME X1'
-    file = 'attributes.json' if is_ours else 'site1.json'
-    with pytest.raises(DataError) as refusal:
-        known.identify(SSD._replace(model='OWN 1'), [9])
-    assert str(refusal.value) == f'{file}: mine, uses: unknown set "ata-comon"'
-
-
 def test_while_entries_of_a_site_contradict_each_other_ours_are_asked_with_all_that_is_known():
     """What guards our entries guards them then, too."""
     data = {
@@ -552,10 +501,3 @@ def test_what_the_program_itself_says_of_a_drive_may_have_limits_without_a_unit(
 
     assert {units[metric] for metric in ('unknown_model', 'firmware_advisory')} == {''}
     assert units['endurance_used'] == '%'
-
-
-def test_the_sets_of_all_files_are_known():
-    """The shipped ones and a site's own."""
-    local = {'entries': [], 'sets': {'taste': {'attributes': {}}}}
-
-    assert spec_database(local, {'entries': []}).sets() == {'ata-common', 'taste'}

@@ -599,5 +599,5 @@ def test_a_file_with_only_the_log_says_what_it_lacks(tmp_path):
     )
     said = run('explain', '--report', str(file)).text.replace('\n', ' ')
 
-    assert 'smartctl --json -x -l farm' in said
+    assert 'smartctl --json -x DEVICE' in said
     assert '  UNKNOWN' in said and 'time 25000 h, serial EXAMPLE0 ' in said

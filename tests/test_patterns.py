@@ -97,24 +97,22 @@ def test_the_quick_comparison_agrees_with_re_on_random_patterns():
 @pytest.mark.parametrize(
     ('pattern', 'text', 'is_compiled'),
     [
-        ('INTEL SSDSC2[BC]W[0-9]{3}A3.*', 'INTEL SSDSC2BB240G4', False),
+        ('INTEL SSDSCKW[0-9]{3}A3.*', 'INTEL SSDSC2BB240G4', False),
         ('INTEL SSDSC2[BC]B[0-5].*', 'INTEL SSDSC2BB240G4', True),
         ('WDC.*', 'IDC', False),
-        ('ACM[EF]?', 'ACM', True),
-        ('(SD|A) [0-9]+.*', 'INTEL 1', False),
+        ('ACME?', 'ACM', True),
+        ('(SD|A) [0-9]+.*', 'INTEL 1', True),
     ],
 )
-def test_a_pattern_is_compiled_only_where_the_first_places_leave_it_open(
+def test_a_pattern_is_compiled_only_for_a_text_that_begins_with_its_letters(
     monkeypatch, pattern, text, is_compiled
 ):
-    """Most patterns of a vendor differ from a model at a place that is a letter or a set of
-    letters.
-    """
+    """Compiling all of them takes longer than a check."""
     compiled, real = [], re.fullmatch
     monkeypatch.setattr(re, 'fullmatch', lambda *words: compiled.append(words) or real(*words))
     patterns.matches_pattern(pattern, text)
 
-    assert compiled == [(pattern, text)] * is_compiled
+    assert compiled == ([(pattern, text)] if is_compiled else [])
 
 
 @pytest.mark.parametrize(

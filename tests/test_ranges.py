@@ -56,18 +56,14 @@ def test_a_range_without_ends_is_allowed_if_useless():
     'text',
     [
         'nan',
-        '5:nan',
         '',
         ' 85',
         '1_0',
         '٨٥',
-        '+5',
         '1.e3',
         'a',
         '1:2:3',
         '20:10',
-        '1e3',
-        '--5',
         'inf:inf:',
     ],
 )
@@ -109,33 +105,15 @@ def test_a_range_of_seconds_may_count_in_days_weeks_and_years(text, good, bad, w
 
 
 @pytest.mark.parametrize(
-    'asked',
-    [ranges.parse, lambda text: ranges.is_violated(text, 1), lambda text: ranges.describe(text, 1)],
-    ids=['parse', 'is_violated', 'describe'],
-)
-def test_without_a_unit_a_metric_is_a_count(asked):
-    """As nearly all metrics are; days are no count."""
-    with pytest.raises(UsageError, match='a count'):
-        asked('30d')
-
-
-@pytest.mark.parametrize(
     'text',
     [
         'd',
         '30m:',
-        '1d2w',
-        '1.2.3d',
         '1.d',
         '30 d',
-        '30D',
-        'd30',
         '30dd',
-        '2w:1d',
         '~30d',
         '-30d',
-        '30d:w',
-        '1e3d',
     ],
 )
 def test_what_is_no_time_is_refused_with_an_example(text):
@@ -157,12 +135,9 @@ ADVICE = [
     ('20%:80%', '%', 'leave out the unit: write 20:80'),
     ('~:80%', '%', 'leave out the unit: write ~:80'),
     ('30s', 's', 'leave out the unit: write 30'),
-    ('50000h', 's', 'write 180000000, in seconds'),
-    ('@1.5h:2h', 's', 'write @5400:7200, in seconds'),
-    ('5TB', 'B', 'write 5000000000000, in bytes'),
-    ('1GiB:', 'B', 'write 1073741824:, in bytes'),
     ('100B', 'B', 'leave out the unit: write 100'),
-    # Nobody can say what was meant by the unit of another metric.
+    ('50000h', 's', TIMES),
+    ('5TB', 'B', FORMS),
     ('50F', 'C', FORMS),
     ('5TB', '%', FORMS),
     ('50C', '', FORMS),
@@ -202,15 +177,11 @@ def test_letters_are_for_seconds_alone(text, unit, said):
         '{}',
         '{}:',
         '@0:{}',
-        '@{}:{}',
         '~:{}',
-        '{}.5',
         '~:-{}',
         '{}d',
         '{}d:',
-        '~:{}y',
         '{}w:{}y',
-        '{}%',
         '{}h',
     ],
 )
@@ -273,17 +244,6 @@ def test_the_range_is_taken_from_its_own_file():
 
     assert (found.__name__, found.__module__) == ('Range', 'nagiosplugin.range')
     assert found('10:20').match(15) and not found('10:20').match(21)
-
-
-@pytest.mark.parametrize(
-    'package', ['no_such_package', 'email'], ids=['not-installed', 'without-a-range']
-)
-def test_a_library_without_the_file_of_the_range_is_an_import_error(monkeypatch, package):
-    """Then the whole library is imported instead."""
-    monkeypatch.setattr(ranges, 'NAGIOSPLUGIN', package)
-
-    with pytest.raises(ImportError, match=package):
-        ranges._range_alone()
 
 
 CONTRADICTIONS = [

@@ -105,7 +105,6 @@ def test_endurance_beyond_255_percent_needs_a_ceiling(ceiling, end, expected):
         ('value', [253, 253], unset('value 253', 253)),
         ('value', [254, 255], unset('value 255', 255)),
         ('value', [0, 252], []),
-        ('worst', [0, 254], unset('worst 253', 253)),
         ('100 - value', [0, 100], unset('value 0', 100)),
         ('100 - value', [0, 99], []),
         ('bits of raw', [0, 100], unset('a raw value of all ones', 48)),

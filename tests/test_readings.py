@@ -101,11 +101,20 @@ def test_a_counter_at_its_ceiling_says_or_more():
     the counter's own unit.
     """
 
-    def age(minutes):
-        return one(read(drive(row(175, raw=f'640 (409 {minutes})'))), 'capacitor_test_age')
+    def with_ceiling(entry):
+        entry['attributes']['175']['readings']['capacitor_test_age']['ceiling'] = 60000
+
+    def age(minutes, change=None):
+        report = drive(row(175, raw=f'640 (409 {minutes})'))
+        return one(read(report, change), 'capacitor_test_age')
 
     assert (age(65535).number, age(65535).at_ceiling) == (65535 * 60, True)
     assert not age(65534).at_ceiling
+    # it cannot count on, whatever is printed
+    assert (age(65000, with_ceiling).number, age(65000, with_ceiling).at_ceiling) == (
+        3_600_000,
+        True,
+    )
     assert (quantity(age(65535)), quantity(age(65534))) == ('1092.2 h or more', '1092.2 h')
 
 
@@ -190,6 +199,7 @@ STATISTIC = 'device statistics'
         (30, 60, (70, 'attribute 233')),
         (1, 130, (130, STATISTIC)),
         (0, 60, (60, STATISTIC)),
+        (99, 0, (1, 'attribute 233')),
     ],
 )
 def test_the_larger_endurance_is_judged_and_both_are_kept(value, statistic, expected):
@@ -297,13 +307,6 @@ def test_failed_that_no_bogus_threshold_explains_stays_critical(rows):
     ]
 
 
-def test_what_failed_in_the_past_is_no_verdict():
-    """One hot day years ago must not alarm for ever."""
-    assert 'vendor_threshold' not in read(
-        drive(row(190, 60, threshold=45, prefail=True, when_failed='past'))
-    )
-
-
 @pytest.mark.parametrize(
     ('bits', 'metric', 'state'),
     [
@@ -363,6 +366,7 @@ def test_an_error_rate_that_was_at_its_threshold_once_is_told(number, prefail, i
         change if ignored else None,
     )
 
+    assert 'vendor_threshold' not in found
     assert states(found, 'vendor_threshold_past') == ([(State.WARNING, True)] if is_told else [])
     assert [
         (reading.number, reading.unit, reading.drive_limit, str(reading.source))
@@ -405,22 +409,25 @@ def status(found):
 HEALTH = Source('health self-assessment')
 
 
-def test_a_healthy_drive_says_that_it_passed():
-    """perfdata 1: a series that a graph can show."""
-    assert status(read(drive(smart_status=True))) == Reading(
-        'smart_status', 1, '', HEALTH, 'passed', State.OK, judged=True
-    )
-
-
 @pytest.mark.parametrize(
-    ('text', 'word'), [('', 'FAILED'), ('FIRMWARE IMPENDING FAILURE', 'FIRMWARE IMPENDING FAILURE')]
+    ('status_of_report', 'number', 'words', 'state'),
+    [
+        ({'smart_status': True}, 1, 'passed', State.OK),
+        ({'smart_status': False}, 0, 'FAILED', State.CRITICAL),
+        # SAS drives tell what is impending
+        (
+            {'smart_status': False, 'smart_status_text': 'FIRMWARE IMPENDING FAILURE'},
+            0,
+            'FIRMWARE IMPENDING FAILURE',
+            State.CRITICAL,
+        ),
+    ],
 )
-def test_a_failed_drive_says_so_in_its_own_words_where_it_has_some(text, word):
-    """SAS drives tell what is impending; perfdata 0."""
-    found = read(drive(smart_status=False, smart_status_text=text))
-
-    assert status(found) == Reading(
-        'smart_status', 0, '', HEALTH, word, State.CRITICAL, judged=True
+def test_the_health_status_is_a_number_for_graphs_and_a_word(
+    status_of_report, number, words, state
+):
+    assert status(read(drive(**status_of_report))) == Reading(
+        'smart_status', number, '', HEALTH, words, state, judged=True
     )
 
 
@@ -517,7 +524,7 @@ def test_an_attribute_at_its_threshold_is_worse_when_it_is_prefail(prefail, stat
         1,
         '',
         Source(attribute=5),
-        VERDICTS['threshold'][2],
+        'attribute 5 Some_Name failed: value 1, vendor threshold 36',
         state,
         drive_limit=36,
         brief='attribute 5 Some_Name failed',
@@ -525,11 +532,6 @@ def test_an_attribute_at_its_threshold_is_worse_when_it_is_prefail(prefail, stat
 
 
 VERDICTS = {
-    'threshold': (
-        drive(row(5, 1, threshold=36, prefail=True, when_failed='now')),
-        'vendor_threshold',
-        'attribute 5 Some_Name failed: value 1, vendor threshold 36',
-    ),
     'threshold once': (
         drive(row(7, 90, worst=5, threshold=10, prefail=True, when_failed='past')),
         'vendor_threshold_past',
@@ -555,9 +557,7 @@ def test_the_words_of_a_verdict_are_all_that_the_admin_sees(case):
     found = one(read(report), metric)
 
     assert found.verdict == words
-    assert found.state is {'threshold': State.CRITICAL, 'threshold once': State.WARNING}.get(
-        case, State.UNKNOWN
-    )
+    assert found.state is (State.WARNING if case == 'threshold once' else State.UNKNOWN)
 
 
 METRICS = spec_database().metrics
@@ -614,15 +614,21 @@ def test_lost_data_is_counted_unless_it_is_one_bit_that_no_error_log_knows(error
     assert judged(read(report), 'media_errors') == [(errors, 'NVMe health log')]
 
 
+SAS = Identity(protocol='SCSI', model='ACME S1')
+
+
 @pytest.mark.parametrize(
-    ('rows', 'exit_status'),
+    'report',
     [
-        ((SILENT,), 0),
-        ((SILENT,), None),
-        ((SILENT,), 1),
-        ((SILENT,), -9),
-        ((row(5, threshold=10),), 4),
-        ((SILENT, row(9, threshold=0)), 4),
+        drive(SILENT, exit_status=0),
+        drive(SILENT),
+        drive(SILENT, exit_status=1),
+        drive(SILENT, exit_status=-9),
+        drive(row(5, threshold=10), exit_status=4),
+        drive(SILENT, row(9, threshold=0), exit_status=4),
+        Report(NVME, nvme={'percentage_used': 3}),
+        Report(SAS, scsi={'grown_defects': 0}),
+        Report(SAS, scsi={'write.total_uncorrected_errors': 0}),
     ],
     ids=[
         'no command failed',
@@ -631,11 +637,14 @@ def test_lost_data_is_counted_unless_it_is_one_bit_that_no_error_log_knows(error
         'a signal',
         'thresholds came',
         'one threshold came',
+        'nvme',
+        'sas defects',
+        'sas errors',
     ],
 )
-def test_a_drive_without_health_status_is_judged_by_its_attributes(rows, exit_status):
+def test_a_drive_without_health_status_is_judged_by_its_attributes_or_its_log(report):
     """Old drives and RAID controllers never report it: unknown is no state, and no number."""
-    assert status(read(drive(*rows, exit_status=exit_status))) == Reading(
+    assert status(read(report)) == Reading(
         'smart_status', None, '', HEALTH, judged=False, unknown='not reported'
     )
 
@@ -648,10 +657,7 @@ def test_a_drive_without_health_status_is_judged_by_its_attributes(rows, exit_st
         drive(error_count=7),
         drive(statistics={(1, 0x10): 12}),
         Report(NVME, nvme={'warning_temp_threshold': 70, 'temperature': 30}),
-        Report(
-            Identity(protocol='SCSI', model='ACME S1'),
-            scsi={'temperature': 30, 'power_on_hours': 9},
-        ),
+        Report(SAS, scsi={'temperature': 30, 'power_on_hours': 9}),
     ],
     ids=['nothing', 'a command failed', 'an error log', 'statistics', 'nvme', 'sas'],
 )
@@ -660,22 +666,6 @@ def test_a_report_without_health_status_and_counters_is_unknown_with_the_next_st
     found = status(read(report))
 
     assert (found.state, found.number) == (State.UNKNOWN, 0.5)
-
-
-@pytest.mark.parametrize(
-    'report',
-    [
-        Report(NVME, nvme={'percentage_used': 3}),
-        Report(Identity(protocol='SCSI', model='ACME S1'), scsi={'grown_defects': 0}),
-        Report(
-            Identity(protocol='SCSI', model='ACME S1'), scsi={'write.total_uncorrected_errors': 0}
-        ),
-    ],
-    ids=['nvme', 'sas defects', 'sas errors'],
-)
-def test_a_report_without_health_status_is_judged_by_the_log_of_its_kind(report):
-    """It is as good as the attributes of a SATA drive."""
-    assert status(read(report)).unknown == 'not reported'
 
 
 def test_the_warranted_amount_is_a_reading_with_its_document():
@@ -773,25 +763,34 @@ def test_a_normalized_statistic_is_a_number_for_endurance_only(place, flags, met
 
 
 @pytest.mark.parametrize(
-    ('log', 'metric', 'number', 'unit'),
+    ('report', 'metric', 'number', 'unit'),
     [
-        ({'data_units_written': 3}, 'host_written', 3 * 512000, 'B'),
-        ({'power_on_hours': 2}, 'power_on_time', 7200, 's'),
-        ({'critical_comp_time': 2}, 'critical_temperature_time', 120, 's'),
-        ({'available_spare': 0}, 'spare_available', 0, '%'),
-        ({'available_spare': 0, 'available_spare_threshold': 10}, 'spare_available', 0, '%'),
-        ({'available_spare': 1, 'available_spare_threshold': 0}, 'spare_available', 1, '%'),
+        # a data unit is 1,000 blocks of 512 bytes
+        (Report(NVME, nvme={'data_units_written': 3}), 'host_written', 3 * 512000, 'B'),
+        (Report(NVME, nvme={'critical_comp_time': 2}), 'critical_temperature_time', 120, 's'),
+        (Report(NVME, nvme={'available_spare': 0}), 'spare_available', 0, '%'),
+        (
+            Report(NVME, nvme={'available_spare': 0, 'available_spare_threshold': 10}),
+            'spare_available',
+            0,
+            '%',
+        ),
+        (
+            Report(NVME, nvme={'available_spare': 1, 'available_spare_threshold': 0}),
+            'spare_available',
+            1,
+            '%',
+        ),
+        (Report(SAS, scsi={'unheard_of': 1, 'power_on_hours': 2}), 'power_on_time', 7200, 's'),
+        (Report(SAS, scsi={'write.gigabytes_processed': 1.5}), 'host_written', 1.5e9, 'B'),
     ],
 )
-def test_the_nvme_health_log_is_read_in_base_units(log, metric, number, unit):
-    """A data unit is 1,000 blocks of 512 bytes."""
-    reading = one(read(Report(NVME, nvme=log)), metric)
+def test_the_logs_of_nvme_and_sas_drives_are_read_in_base_units(report, metric, number, unit):
+    """What has no metric is left alone."""
+    reading = one(read(report), metric)
 
-    assert (reading.number, reading.unit, reading.source) == (
-        number,
-        unit,
-        Source('NVMe health log'),
-    )
+    log = 'NVMe health log' if report.nvme else 'SCSI log'
+    assert (reading.number, reading.unit, reading.source) == (number, unit, Source(log))
 
 
 @pytest.mark.parametrize(('physical', 'sectors'), [(4096, 1), (512, 8), (None, 8)])
@@ -823,22 +822,6 @@ def test_no_spare_below_no_threshold_is_not_reported():
     assert one(found, 'endurance_used').number == 0
 
 
-@pytest.mark.parametrize(
-    ('log', 'metric', 'number', 'unit'),
-    [
-        ({'power_on_hours': 2}, 'power_on_time', 7200, 's'),
-        ({'write.gigabytes_processed': 1.5}, 'host_written', 1.5e9, 'B'),
-        ({'grown_defects': 3}, 'reallocated', 3, ''),
-        ({'write.total_uncorrected_errors': 4}, 'reported_uncorrect', 4, ''),
-    ],
-)
-def test_the_scsi_log_is_read_in_base_units(log, metric, number, unit):
-    """Hours to seconds, gigabytes to bytes; what has no metric is left alone."""
-    reading = one(read(Report(Identity(protocol='SCSI'), scsi={'unheard_of': 1, **log})), metric)
-
-    assert (reading.number, reading.unit, reading.source) == (number, unit, Source('SCSI log'))
-
-
 @pytest.mark.parametrize('count', [0, 7])
 def test_the_error_log_is_counted(count):
     """None says that it was not read, which is not 0."""
@@ -854,39 +837,6 @@ def test_a_reading_of_an_attribute_tells_how_it_was_read():
 
     assert one(found, 'endurance_used').source == Source(attribute=233, definition='100 - value')
     assert one(found, 'host_written').source == Source(attribute=241, definition='raw 32MiB')
-
-
-def test_a_formula_may_read_other_rows():
-    """Used against rated cycles, for one."""
-
-    def as_ratio(entry):
-        entry['attributes'] = {
-            '170': {
-                'name': 'Ratio',
-                'readings': {'endurance_used': {'from': '100 * raw / raw of 171'}},
-            }
-        }
-
-    assert (
-        one(read(drive(row(170, raw='1'), row(171, raw='4')), as_ratio), 'endurance_used').number
-        == 25
-    )
-
-
-def test_a_counter_beyond_its_ceiling_is_at_the_ceiling():
-    """It cannot count on, whatever is printed; one without ceiling has none."""
-
-    def with_ceiling(entry):
-        entry['attributes']['241']['readings']['host_written']['ceiling'] = 100
-
-    report = drive(row(241, raw='500'))
-    at_ceiling, free = (
-        one(read(report, with_ceiling), 'host_written'),
-        one(read(report), 'host_written'),
-    )
-
-    assert (at_ceiling.number, at_ceiling.at_ceiling) == (100 * 2**25, True)
-    assert (free.number, free.at_ceiling) == (500 * 2**25, False)
 
 
 # --- which of two is judged --------------------------------------------------------------------
@@ -920,13 +870,6 @@ def test_of_two_equal_readings_the_standard_log_is_judged():
     assert judged(read(report, with_spare), 'spare_available') == [(90, 'NVMe health log')]
 
 
-def test_of_two_readings_of_wear_zero_loses_against_one():
-    """0 is a number like any other."""
-    assert judged(read(drive(row(233, 99), statistics={(7, 8): 0})), 'endurance_used') == [
-        (1, 'attribute 233')
-    ]
-
-
 # --- sectors -------------------------------------------------------------------------------
 
 
@@ -939,10 +882,8 @@ def disk(raw, logical=512, physical=None, statistic=None):
             'readings': {'reallocated': {'from': 'raw', 'unit': 'logical sectors'}},
         }
 
-    report = drive(
-        *([row(5, raw=str(raw))] if raw is not None else []),
-        statistics={} if statistic is None else {(3, 0x20): statistic},
-    )
+    rows = [row(5, raw=str(raw))] if raw is not None else []
+    report = drive(*rows, statistics={} if statistic is None else {(3, 0x20): statistic})
     identity = X1._replace(rotation=7200, sector_size=logical, physical_block_size=physical)
     return read(report._replace(identity=identity), in_logical_sectors)['reallocated']
 

@@ -70,15 +70,11 @@ KEYS = [
 def places(value, path=()):
     """Yield the path of everything in *value*."""
     yield path
-    items = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
-    for key, item in items:
-        yield from places(item, (*path, key))
+    if isinstance(value, list):
+        value = dict(enumerate(value))
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from places(item, (*path, key))
 
 
 def mutated(data, rolls):
@@ -153,6 +149,26 @@ def test_a_keyword_that_nobody_here_knows_is_a_mistake_and_no_yes():
     """Whoever adds one to a schema adds its rule."""
     with pytest.raises(KeyError):
         data_file.is_fitting({}, {'dependencies': {}}, {})
+
+
+def test_every_keyword_of_our_schemas_has_a_test():
+    """A check of invalid data must not end there."""
+    words = data_file.WORDS | data_file.NESTED | data_file.TESTS.keys() | {'$ref'}
+    for name in FILES:
+        assert {*keywords(data_file.schema(name))} <= words
+
+
+def keywords(part):
+    """Yield the keywords of a schema and of all schemas in it."""
+    if isinstance(part, dict):
+        yield from part
+        for key in ('properties', 'definitions'):
+            for inner in part.get(key, {}).values():
+                yield from keywords(inner)
+        for key in ('items', 'propertyNames', 'additionalProperties'):
+            yield from keywords(part.get(key))
+        for inner in (*part.get('anyOf', ()), *part.get('allOf', ())):
+            yield from keywords(inner)
 
 
 def test_what_fits_is_told_without_the_library(monkeypatch):

@@ -29,7 +29,6 @@ SECRETS = {
         }
     ),
     'triage': f'{{"version": 2, "drives": [], "notes": ["{TOKEN}"]}}',
-    'timelines': f'drive,model,from,to,failed,a5\n{TOKEN},{TOKEN},{TOKEN},0,0,0\n',
 }
 REPORTS = ('smartctl', 'smartctl-json', 'object')
 DATA = ('object', 'entries', 'limits', 'list', 'version-1.6', 'number')
@@ -45,8 +44,6 @@ READERS = {
     'validate': (('validate',), DATA),
     'format': (('validate', '--format'), DATA),
     'migrate': (('migrate',), DATA),
-    'samples': (('validate', '--samples'), ('list', 'number')),
-    'models': (('validate', '--models'), ('timelines',)),
     'thresholds': (('--report', '/dev/null', '--thresholds'), DATA),
     'attributes': (('--report', '/dev/null', '--attributes'), DATA),
     'dbjson': (('--report', '/dev/null', '-dbj'), DATA),

@@ -25,10 +25,6 @@ def understood(data, schema='thresholds'):
 
 
 CASES = {
-    'key of a metric': (
-        {'metrics': {'temperature': {**SOUND, 'warnin': '3'}}},
-        {'metrics': {'temperature': SOUND}},
-    ),
     'type of a limit': (
         {'metrics': {'temperature': {'warning': 55, 'critical': '60'}}},
         {'metrics': {'temperature': {'critical': '60'}}},
@@ -51,7 +47,6 @@ CASES = {
         {'metrics': {'pending': SOUND}},
     ),
     'no list': ({'overrides': {}, 'metrics': {'pending': SOUND}}, {'metrics': {'pending': SOUND}}),
-    'no object': ([], {}),
     'limit of an override': (
         {
             'overrides': [
@@ -303,27 +298,6 @@ def test_faults_take_out_what_they_spoil_and_nothing_else():
     assert found.data['metrics'] == {'pending': {'critical': '9'}}
     assert [override['for']['model'] for override in found.data['overrides']] == ['A', 'B']
     assert len(found.mistakes) == 3
-
-
-def test_a_mistake_within_what_another_one_takes_out_is_told_as_well():
-    """A metric that is none, with a limit that is none."""
-    file = understood(
-        {
-            'metrics': {'pnding': {'warning': '5 sectors'}},
-            'overrides': [
-                {
-                    'for': {'model': 'A'},
-                    'why': WHY,
-                    'metrics': {'pnding': {'critical': '5 sectors'}},
-                }
-            ],
-        }
-    )
-
-    found = site_file.without(file, data_errors.of_limits(file.data, {'pending': ''}))
-
-    assert found.data['metrics'] == {} and found.data['overrides'][0]['metrics'] == {}
-    assert len(found.mistakes) == 4
 
 
 MORE = 'thresholds.d/site.json: {} more mistakes; to see all, run: check_smart_attributes validate'

@@ -196,13 +196,6 @@ DISAGREEMENTS = {
         [f'endurance_used, warning: {BOTH}'],
     ),
     'equal': ([override(INTEL, '70'), override(C2BB, '70', why='another reason')], []),
-    'later field': (
-        [
-            override(INTEL, **of_metric(critical='90')),
-            override(C2BB, **of_metric(critical='91', why='x')),
-        ],
-        [f'endurance_used, critical: {BOTH}'],
-    ),
     'growth': (
         [override(INTEL, **of_metric(growth=RULE)), override(C2BB, **of_metric(growth=OTHER_RULE))],
         [f'endurance_used, growth: {BOTH}'],
@@ -229,13 +222,6 @@ DISAGREEMENTS = {
             override(INTEL, **of_metric('temperature', hdd={'warning': '50'})),
         ],
         [],
-    ),
-    'own kind': (
-        [
-            override(INTEL, **of_metric('temperature', ssd={'warning': '70'})),
-            override(C2BB, **of_metric('temperature', ssd={'warning': '40'})),
-        ],
-        [f'temperature, warning: {BOTH}'],
     ),
     'device': (
         [override({'device': 'sda'}, '70'), override({'device': '/dev/sda'}, '80')],
@@ -324,29 +310,6 @@ def test_overrides_are_compared_with_a_drive_once_however_many_metrics_it_has(mo
     assert len(compared) == 10
 
 
-@pytest.mark.parametrize(
-    ('selector', 'is_told'),
-    [
-        ({'serial': 'EXAMPLE0001'}, True),
-        ({'device': '/dev/sda'}, True),
-        ({'family': FAMILY}, True),
-        ({'model': 'INTEL.*'}, True),
-        ({'serial': 'EXAMPLE0002'}, False),
-        ({'device': '/dev/sdb'}, False),
-        ({'family': 'ACME'}, False),
-        ({'model': 'ACME'}, False),
-    ],
-    ids=str,
-)
-def test_an_override_that_has_ended_is_told_of_its_own_drive_only(selector, is_told):
-    """It was about one drive, and so is its end."""
-    overrides = override(selector, '99', until='2027-01-31'), override(selector, '99')
-    over = limits_of(*overrides, today='2027-02-01').over(SDA, SSD, FAMILY)
-
-    assert [each.code for each in over] == ['override-ended'] * is_told
-    assert limits_of(*overrides, today='2027-01-31').over(SDA, SSD, FAMILY) == []
-
-
 def test_an_override_ends_with_its_date_and_says_so():
     """Accepted until the end of January is not accepted in February; without a day none ends."""
     until = override({'serial': 'EXAMPLE0001'}, '99', until='2027-01-31')
@@ -356,9 +319,12 @@ def test_an_override_ends_with_its_date_and_says_so():
         '85',
         '99',
     ]
-    assert limits_of(until, today='2027-02-01').over(SDA, SSD, FAMILY) == [
-        'site.json: the override for this serial number ended on 2027-01-31'
-    ]
+    limits = limits_of(until, today='2027-02-01')
+    [sentence] = limits.over(SDA, SSD, FAMILY)
+    assert sentence == 'site.json: the override for this serial number ended on 2027-01-31'
+    assert sentence.code == 'override-ended'
+    assert limits.over(SDA, HDD, FAMILY) == []
+    assert limits_of(until, today='2027-01-31').over(SDA, SSD, FAMILY) == []
 
 
 @pytest.mark.parametrize(
@@ -475,17 +441,6 @@ def test_a_drive_without_serial_number_has_nothing_acknowledged():
     assert (
         limits_of(acknowledging('')).acknowledged(SSD._replace(serial=''), 'endurance_used') is None
     )
-
-
-BY_KIND = {'ssd': {'warning': '70'}, 'hdd': {'warning': '50'}}
-
-
-@pytest.mark.parametrize(('identity', 'warning'), [(SSD, '70'), (HDD, '50')])
-def test_an_override_has_limits_for_a_kind_of_drive(identity, warning):
-    """As the limits of all drives have."""
-    limits = limits_of({'for': {'model': '.*'}, 'why': 'x', 'metrics': {'temperature': BY_KIND}})
-
-    assert limits.limit('temperature', SDA, identity, '').warning == warning
 
 
 # --- groups of families ---------------------------------------------------------------------------

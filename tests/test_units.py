@@ -19,7 +19,7 @@ LOGICAL = decode.LOGICAL_SECTORS
     [
         ('endurance_used', '%', ['%']),
         ('temperature', 'C', ['C']),
-        ('power_on_time', 's', ['s', 'min', 'h', 'ms', 'us', '30s']),
+        ('power_on_time', 's', ['s', 'min', 'h', 'us']),
         ('reallocated', '', [LOGICAL]),
         ('crc_errors', '', []),
     ],

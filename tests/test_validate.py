@@ -181,10 +181,6 @@ MISTAKES = {
         put('advisories', 0, 'source', 'a friend'),
         f'advisory acme-x1-stops: source "a friend" does not name one of "documents"; {CITE}',
     ),
-    'source of a rating unknown': (
-        rated(source='leaflet'),
-        f'ACME X1, rated_written ACME X1-240: source "leaflet" does not name one of "documents"; {CITE}',
-    ),
     'rating without the line that states it': (
         rated(without='quote'),
         'ACME X1, rated_written ACME X1-240: quote is missing; add it as the schema describes',
@@ -193,10 +189,6 @@ MISTAKES = {
         rated(bytes=0),
         'ACME X1, rated_written, ACME X1-240: bytes 0 is too small; write 1000000000 or more',
     ),
-    'rating that nobody dated': (
-        rated(without='read'),
-        'ACME X1, rated_written ACME X1-240: read is missing; add it as the schema describes',
-    ),
     'rating in a document without an address': (
         lambda data, _: (rated()(data, _), data['documents']['acme-manual'].pop('url')),
         'ACME X1, rated_written ACME X1-240: url of its document is missing; add it as the schema describes',
@@ -204,10 +196,6 @@ MISTAKES = {
     'advisory without a date': (
         without('advisories', 0, 'date'),
         'advisory acme-x1-stops: date is missing; add it as the schema describes',
-    ),
-    'advisory without a severity': (
-        without('advisories', 0, 'severity'),
-        'advisory acme-x1-stops: severity is missing; add it as the schema describes',
     ),
     'advisory without a document': (
         put('advisories', 0, 'source', 'measured on 5 drives'),
@@ -241,10 +229,6 @@ MISTAKES = {
         nvme({**ERASED, 'unit': 'h'}),
         'layout acme, reallocated: unit h does not fit; correct it',
     ),
-    'unit of a layout missing': (
-        nvme({**ERASED, 'metric': 'power_on_time'}),
-        'layout acme, power_on_time: unit is missing; write the unit of one count',
-    ),
     'bytes of two fields': (
         nvme(ERASED, {'metric': 'pending', 'offset': 7, 'length': 1}),
         'layout acme, pending: byte 7 belongs to reallocated; correct one of them',
@@ -252,6 +236,11 @@ MISTAKES = {
     'logs of another kind': (
         nvme(ERASED, kind='ssd'),
         'ACME N1, logs: only NVMe drives have these logs; set "kind": "nvme" or remove "logs"',
+    ),
+    'order of bytes': (
+        nvme({**ERASED, 'order': 'big'}),
+        'acme.json: sample 5, ACME N1-960: expect reallocated 5, but NVMe log 0xCA gives null '
+        '(8.38861e+07 is not a plausible value); correct the wrong value',
     ),
     'two logs': (
         nvme(ERASED, logs={'0xCA': 'acme', '0xC0': 'acme'}),
@@ -270,15 +259,11 @@ MISTAKES = {
         put('metrics', 'write_protect', 'worse', 'high'),
         'metric write_protect: a failed verdict is 0 and a passed one is 1, so worse must be "low"',
     ),
-    'metric with an empty range': (
-        put('metrics', 'pending', 'valid', [9, 1]),
-        'metric pending: valid [9, 1] is empty; write the smaller number first',
-    ),
     # units
     'unit of another kind': (
         reading({'from': 'raw', 'unit': 'h'}, '241', 'host_written'),
         'ACME X1, attribute 241, host_written: unit h does not fit a metric that is an amount of data; write '
-        'B, 512B, 4KiB, 8KiB, 16KiB, 1MiB, 16MiB, 32MiB, 1GiB, 16GiB, 64GiB, 1GB, 64GB',
+        'B, 512B, 16KiB, 1MiB, 16MiB, 32MiB, 1GiB, 1GB',
     ),
     'unit of a count': (
         put(
@@ -309,11 +294,6 @@ MISTAKES = {
         reading({'from': '100 - value'}),
         'ACME X1, attribute 233, endurance_used: from "100 - value" turns an unset value into a number; set '
         '"valid", such as [0, 99]',
-    ),
-    'open valid range': (
-        reading({'from': '200 - value', 'valid': [0, None]}),
-        'ACME X1, attribute 233, endurance_used: from "200 - value" turns an unset value into a number; set '
-        '"valid", such as [0, 199]',
     ),
     'garbage becomes a percentage': (
         reading({'from': 'raw'}),
@@ -417,34 +397,20 @@ MISTAKES = {
     ),
     'advisory after fifteen years': (
         put('advisories', 0, 'hour', 15 * 8766),
-        'advisory acme-x1-stops: hour 131490 is 15 years; write power-on hours',
+        'advisory 1, acme-x1-stops: hour 131490 is too large; write 131072 or less',
     ),
     'advisory by no metric': (
         put('advisories', 0, 'too_late', ['media_error']),
         'advisory acme-x1-stops: too_late: media_error is not a metric',
     ),
-    'advisory for every firmware': (
-        without('advisories', 0, 'firmware'),
-        'advisory acme-x1-stops: firmware: 1.1 is listed as fixed, but the pattern of affected revisions '
-        'matches it; exclude 1.1',
-    ),
     # entries against each other
-    'same pattern': (
-        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}']),
-        'ACME X1 again and ACME X1 both claim "ACME X1-[0-9]{3}" under the same conditions; add a guard (has,'
-        ' lacks, first, only) to one of them or remove the pattern',
-    ),
     'claimed twice': (
         also(family='ACME all', models=['ACME X[12]-.*']),
         'ACME X1-240 is claimed by two entries, ACME all and ACME X1; narrow one pattern',
     ),
-    'weaker and never wins': (
-        also(family='ACME any', generic=True, has=[233], uses_common=False),
-        'ACME any: this entry has no sample; add one to tests/samples, or to "samples" in your own file',
-    ),
-    'fallback that never wins': (
-        also(family='ACME any', fallback=True, has=[233], kind='ssd'),
-        'ACME any: this entry has no sample; add one to tests/samples, or to "samples" in your own file',
+    'same pattern': (
+        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}']),
+        'ACME X1-240 is claimed by two entries, ACME X1 and ACME X1 again; narrow one pattern',
     ),
     'no sample': (
         also(family='ACME X3', kind='hdd'),
@@ -458,10 +424,6 @@ MISTAKES = {
     'sample of nobody': (
         sample(X1, 'family', 'ACME X11'),
         f'{SAMPLE_1}no entry is called ACME X11; did you mean ACME X1?',
-    ),
-    'sample of nobody near': (
-        sample(X1, 'family', 'Quantum'),
-        f'{SAMPLE_1}no entry is called Quantum',
     ),
     'sample against two conditions': (
         lambda data, proof: (
@@ -481,8 +443,8 @@ MISTAKES = {
             data['entries'][X1].update(models=['ACME X[12]-.*'], kind='ssd'),
             proof.append(proof[1]),
         ),
-        'acme.json: sample 2, ACME X2-480: ACME X1 claims this sample and 1 other sample instead of the entry'
-        ' ACME X2; narrow one entry',
+        'acme.json: sample 2, ACME X2-480: ACME X1 of attributes.json claims this sample instead of the entry '
+        'ACME X2; narrow one entry',
     ),
     'sample that nobody claims': (
         lambda data, proof: proof[3].update(kind='hdd'),
@@ -492,15 +454,6 @@ MISTAKES = {
     'expects another number': (
         expecting('endurance_used', 77),
         f'{SAMPLE_1}expect endurance_used 77, but attribute 233 gives 78 %; correct the wrong value',
-    ),
-    'expects another word': (
-        expecting('power_loss_protection', 'failed'),
-        f'{SAMPLE_1}expect power_loss_protection "failed", but attribute 175 gives "passed"; correct the wrong'
-        ' value',
-    ),
-    'expects unknown': (
-        expecting('endurance_used', None),
-        f'{SAMPLE_1}expect endurance_used null, but attribute 233 gives 78 %; correct the wrong value',
     ),
     'expects what is unknown': (
         sample(X2, 'expect', {'endurance_used': 300}),
@@ -535,11 +488,6 @@ MISTAKES = {
         sample(X1, 'stated', {'endurance_used': 22}),
         f'{SAMPLE_1}attribute 233 gives endurance_used 78 %, but the drive itself states 22; {AS_STATED}',
     ),
-    'unit too large': (
-        sample(X1, 'stated', {'host_written': 512000}),
-        f'{SAMPLE_1}attribute 241 gives host_written 33554432000 B, but the drive itself states 512000; '
-        f'{AS_STATED}',
-    ),
 }
 
 
@@ -563,17 +511,6 @@ def test_the_layout_is_part_of_the_proof(checkout):
 
     [problem] = problems_of([checkout.path])
     assert problem.startswith(f'{FILE}the layout ') and problem.endswith(' validate --format')
-
-
-def test_a_key_that_stands_twice_is_named(checkout):
-    """JSON would keep the last one silently."""
-    text = (checkout.folder / 'attributes.json').read_text()
-    (checkout.folder / 'attributes.json').write_text(
-        text.replace('"family": "ACME X1",', '"family": "ACME X0", "family": "ACME X1",')
-    )
-
-    [problem] = problems_of([checkout.path])
-    assert 'has the key "family" twice' in problem
 
 
 # --- what is right although it looks like a mistake --------------------------------------
@@ -626,18 +563,6 @@ def excluded(row):
 
 
 NOT_SAID = {
-    'two that differ in a guard': (
-        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], generic=True, has=[233]),
-        'under the same conditions',
-    ),
-    'two of which one is a fallback': (
-        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], fallback=True),
-        'under the same conditions',
-    ),
-    'two firmwares': (
-        also(family='ACME X1 again', models=['ACME X1-[0-9]{3}'], firmware='2.*'),
-        'under the same conditions',
-    ),
     'generic for a kind': (also(family='Any', generic=True, kind='hdd'), 'a generic entry needs'),
     'short pattern beside all attributes': (
         also(family='ACME A', models=['AC.*'], only=[1, 5]),
@@ -671,20 +596,6 @@ def test_what_is_right_is_not_named_among_what_is_wrong(checkout, case):
     assert [problem for problem in problems_after(checkout, change) if words in problem] == []
 
 
-def test_an_entry_that_wins_a_measured_model_has_no_sample_and_no_rival(checkout):
-    """It can win; a sample shows that it reads the right numbers."""
-    data = database()
-    data['entries'].append(
-        {'family': 'ACME X9', 'models': ['ACME X9-.*'], 'source': 'measured on 9 drives'}
-    )
-    checkout.write(
-        data, samples(), 'model,firmware,attributes\nACME X1-480,1.0,9 12 233\nACME X9-1,1.0,9\n'
-    )
-
-    [problem] = problems_of([checkout.path])
-    assert problem.startswith(f'{FILE}ACME X9: ') and 'no sample' in problem
-
-
 @pytest.mark.parametrize(
     ('formula', 'lowest', 'highest'),
     [
@@ -715,14 +626,9 @@ PATTERNS = [
     ('ACME X1[0-9]{3}.*', []),
     ('(?:ACME|ACNE) X1', []),
     ('ACME X1(?:-[0-9]{2}){0,3}', []),
-    ('AC[|]ME', []),
-    (' ACME', [BLANKS]),
     ('ACME ', [BLANKS]),
     ('ACME  X1', [BLANKS]),
     ('ACME*', [STAR]),
-    ('ACME0*', [STAR]),
-    ('ACME-*', [STAR]),
-    ('ACME_*', [STAR]),
     (r'ACME\d*', []),
     ('ACME[0-9]*', []),
     (' ACM*', [BLANKS, STAR]),
@@ -945,15 +851,6 @@ def test_a_report_in_the_place_of_an_entry_is_recognized(shipped, tmp_path, text
     assert problem.endswith(f'run: check_smart_attributes draft --report {path}')
 
 
-def test_two_files_of_a_site_are_validated_against_each_other(shipped, tmp_path):
-    """Both claim one drive."""
-    other = tmp_path / 'other.json'
-    other.write_text(json.dumps({'entries': [{**LOCAL['entries'][0], 'family': 'ACME Y5 too'}]}))
-
-    problems = problems_of([local(tmp_path, LOCAL), str(other)])
-    assert any('ACME Y5 and ACME Y5 too' in problem for problem in problems)
-
-
 # --- the command ---------------------------------------------------------------------------------
 
 
@@ -995,22 +892,11 @@ def test_the_command_exits_with_1_when_there_are_problems(shipped, tmp_path):
     assert len(lines) == 3
 
 
-def test_samples_and_models_can_be_given(shipped, tmp_path):
-    """They need not lie where a checkout has them."""
+def test_an_installation_without_samples_and_models_is_validated(shipped):
+    """Only a checkout has them."""
     os.rename(shipped.folder / 'tests', shipped.folder / 'elsewhere')
 
     assert run() == (0, ['attributes.json: 4 entries, 0 samples, no problem'])
-    assert run(
-        samples_path=str(shipped.folder / 'elsewhere/samples'),
-        models_path=str(shipped.folder / 'elsewhere/models.csv'),
-    ) == (
-        0,
-        [NOTHING_WRONG],
-    )
-    assert (
-        run(samples_path=str(shipped.folder / 'elsewhere/samples/acme.json'))[1][-1]
-        == 'attributes.json: 4 entries, 4 samples, no problem'
-    )
 
 
 # --- --format --------------------------------------------------------------------------------
@@ -1025,7 +911,7 @@ def test_format_rewrites_a_file_in_the_usual_layout_and_keeps_its_mode(shipped):
     code, lines = run(formats=True)
 
     assert (code, lines) == (0, [f'{path}: rewritten', NOTHING_WRONG])
-    assert path.read_text() == formatting.formatted(database(), 'attributes')
+    assert path.read_text() == formatting.formatted(database())
     assert path.stat().st_mode & 0o777 == 0o640
     assert sorted(os.listdir(shipped.folder)) == ['attributes.json', 'tests', 'thresholds']
 
@@ -1046,7 +932,7 @@ def test_format_follows_a_link_and_keeps_it(shipped, tmp_path):
     run(str(tmp_path / 'link.json'), formats=True)
 
     assert (tmp_path / 'link.json').is_symlink()
-    assert (tmp_path / 'real.json').read_text() == formatting.formatted(LOCAL, 'attributes')
+    assert (tmp_path / 'real.json').read_text() == formatting.formatted(LOCAL)
 
 
 def test_format_leaves_a_file_with_mistakes_alone(shipped, tmp_path):
@@ -1142,63 +1028,3 @@ def test_format_gives_limits_their_usual_layout(tmp_path):
         0,
         [f'{path}: rewritten', ONE_METRIC],
     )
-    assert list(json.loads((tmp_path / 'limits.json').read_text())['metrics']['pending']) == [
-        'warning',
-        'critical',
-    ]
-
-
-def test_every_mistake_in_limits_is_shown_at_once(tmp_path):
-    """Whoever writes a file wants to correct it once: neither a wrong key nor a short reason may
-    hide what else is wrong in the same override.
-    """
-    data = {
-        'metrics': {'pending': {'critcal': '3', 'warning': '5 C'}},
-        'overrides': [
-            {'for': {'model': '('}, 'why': 'x', 'metrics': {'zzz': {'warning': 'a:b:c'}}},
-            {'for': {'serial': 'A'}, 'metrics': {'endurance_usd': {'warning': '5'}}},
-        ],
-    }
-
-    code, lines = run(limits(tmp_path, data))
-    text = '\n'.join(lines)
-
-    assert code == 1 and len(lines) == 9
-    for words in (
-        'unknown key "critcal"',
-        '"5 C" is not a Nagios range',
-        'why "x" is too short',
-        'not a valid regular expression',
-        '"zzz" is not a metric',
-        '"a:b:c" is not a Nagios range',
-        'why is missing',
-        'did you mean endurance_used?',
-    ):
-        assert words in text
-
-
-def test_every_mistake_in_an_entry_is_shown_at_once(tmp_path):
-    """The schema and the rules for readings look at the same entry."""
-    reading = {'endurance_usd': {'from': '100 - normalised'}}
-    entry = {
-        'family': 'Foo',
-        'models': ['X'],
-        'uses': ['ata-comon'],
-        'attributes': {'233': {'name': 'A', 'readings': reading}, '300': {'name': 'Bad_Number'}},
-    }
-    path = tmp_path / 'entry.json'
-    path.write_text(json.dumps({'entries': [entry]}))
-
-    code, lines = run(str(path))
-    text = '\n'.join(lines)
-
-    assert code == 1
-    for words in (
-        'models "X" is too short',
-        'name "A" is too short',
-        'the key "300" does not fit',
-        'did you mean endurance_used?',
-        '"100 - normalised" is not a formula',
-        'there is no such set; did you mean ata-common?',
-    ):
-        assert words in text

@@ -92,7 +92,7 @@ def add(path: str, root: Path) -> list[str]:
         )
     proof = samples_file(own['entries'][0]['family'], root / 'tests' / 'samples')
     proven = json.loads(proof.read_text()) if proof.exists() else []
-    database.write_text(formatting.formatted(merged(shipped, own), 'attributes'))
+    database.write_text(formatting.formatted(merged(shipped, own)))
     proof.write_text(formatting.samples([*proven, *own.get('samples', [])]))
     return [str(database), str(proof)]
 

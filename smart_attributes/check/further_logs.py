@@ -143,7 +143,11 @@ def log_of(read: Read, judge: Judge) -> Log | None:
     if not isinstance(report, Report) or report.identity.kind != 'nvme' or read.device.is_recorded:
         return None
     log = judge.database.identify(report.identity, ()).log
-    return log if log and log[0] in smartctl_calls.PAGES and judge.database.layout(log[1]) else None
+    return (
+        log
+        if log and log[0] in smartctl_calls.PAGES and judge.database.layouts.get(log[1])
+        else None
+    )
 
 
 def is_due(log: Log, past: Past | None, every: int) -> bool:

@@ -19,7 +19,7 @@ def vendor_log(report: Report, log: Log, database: SpecDatabase, past: Past | No
     """Return the readings and notes of a drive's vendor log; both are empty if no file defines
     its layout.
     """
-    layout = database.layout(log[1])
+    layout = database.layouts.get(log[1])
     if layout is None:
         return VendorLog()
     source, metrics = vendor_logs.source_of(*log), database.metrics

@@ -53,9 +53,7 @@ def validate(options: Options, runner: Runner) -> int:
     from ..devtools import validate as validation
 
     own: ValidateOptions = options.own
-    return validation.main(
-        own.files, own.samples, own.models, own.format, lambda line: print(visible(line))
-    )
+    return validation.main(own.files, own.format, lambda line: print(visible(line)))
 
 
 def migrate(options: Options, runner: Runner) -> int:

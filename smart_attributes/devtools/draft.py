@@ -8,14 +8,13 @@ of data, only if the drive's own statistics show the same value. Serial numbers 
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..constants import LONGEST_FAMILY, LONGEST_NAME
-from ..knowledge import decode, drive_logs, formatting, readings, shipped_data
+from ..knowledge import decode, drive_logs, formatting, readings
 from ..knowledge.drive_database import SpecDatabase
 from ..model import AttributeRow, Identity, Report
 from ..typed import Json, MutableJson
@@ -52,8 +51,6 @@ INHERITED = (
 # of 23,698 measured amounts are read as in their entries.
 TELLING = 1000
 SAME = 0.001  # the drive keeps counting between reading its log and its attributes
-NEAR = 0.08  # the capacity in a name may be in powers of two
-MENTIONED = 8  # readings with the same value that the header mentions
 
 # validate rejects this text, so that a draft cannot pass as validated.
 SOURCE = (
@@ -102,7 +99,6 @@ def draft(report: Report, database: SpecDatabase) -> str:
     claims = database.claims(identity, [row.id for row in report.attributes])
     base = claims[0][1] if len(claims) == 1 else {}
     stated = _stated(report, database)
-    filled = reading_rules.fills(stated.get('host_written'), identity.capacity)
     fits = endurance_fits(report, rows)
     for metric, number in stated.items():
         if database.metrics[metric].unit == 'B':
@@ -114,20 +110,12 @@ def draft(report: Report, database: SpecDatabase) -> str:
         'attributes': _attributes(identity.kind, rows, base=base, fits=fits, database=database),
         'source': SOURCE,
     }
-    witnesses = {
-        metric: number
-        for metric, number in stated.items()
-        if not reading_rules.is_doubtful(metric, number, filled)
+    data = {
+        'comment': f'{_already_covered(base)}{_about_endurance(_figure(report), fits)} {NEXT}',
+        'entries': [entry],
+        'samples': [_sample(identity, rows, entry=entry, stated=stated, database=database)],
     }
-    about_endurance = _about_endurance(_figure(report), fits, filled)
-    data: MutableJson = {}
-    schema = f'{shipped_data.PACKAGE}/schema/attributes.schema.json'
-    if os.path.exists(schema):  # for editors; not in the single-file program
-        data['$schema'] = f'file://{schema}'
-    data['comment'] = ' '.join([*_already_covered(base), about_endurance, NEXT])
-    data['entries'] = [entry]
-    data['samples'] = [_sample(identity, rows, entry=entry, stated=witnesses, database=database)]
-    return formatting.formatted(data, 'attributes')
+    return formatting.formatted(data)
 
 
 def _usable_rows(report: Report) -> list[AttributeRow]:
@@ -156,43 +144,23 @@ def _condition(identity: Identity, rows: Sequence[AttributeRow]) -> Json:
     return {'models': [pattern], **first} if pattern else first
 
 
-_CAPACITY = re.compile(
-    r'(?<!\d)(?:(?P<amount>\d+(?:\.\d+)?)(?P<blank>\s?)(?P<unit>[GT])B\b'
-    r'|(?P<tera>\d)T(?P<tenth>\d)(?!\d)|(?P<giga>\d{2,5})(?!\d))'
-)
+_CAPACITY = re.compile(r'(?<![0-9])[0-9]+(?:\.[0-9]+)?(\s?)[GT]B\b')
 
 
 def model_pattern(identity: Identity) -> str:
-    """Return a regular expression for the drive's model in any capacity; '' if the model is
-    empty.
+    """Return a regular expression for the drive's model, in any capacity if the name has one like
+    "240GB"; '' if the model is empty.
     """
     name = identity.plain_model
-    capacities = [
-        match for match in _CAPACITY.finditer(name) if _is_capacity(match, identity.capacity)
-    ]
     pattern = literally(name)
-    if capacities:
-        # in "MX500 500GB", MX500 is not a capacity
-        with_unit = [match for match in capacities if match['unit']]
-        match = (with_unit or capacities)[0]
-        any_capacity = f'[0-9.]+{match["blank"]}[GT]B' if match['unit'] else '[0-9T]{2,4}'
-        pattern = literally(name[: match.start()]) + any_capacity + literally(name[match.end() :])
+    capacity = _CAPACITY.search(name)
+    if capacity:
+        before, after = name[: capacity.start()], name[capacity.end() :]
+        pattern = f'{literally(before)}[0-9.]+{capacity[1]}[GT]B{literally(after)}'
     if literal_characters(pattern) < LITERALS:
         pattern = literally(name)
     # the schema requires four characters
     return pattern if len(pattern) >= LITERALS or not pattern else f'(?:{pattern})'
-
-
-def _is_capacity(match: re.Match[str], capacity: int | None) -> bool:
-    if capacity is None:
-        return match['unit'] is not None
-    if match['unit']:
-        size = float(match['amount']) * {'G': 1e9, 'T': 1e12}[match['unit']]
-    elif match['giga']:
-        size = int(match['giga']) * 1e9
-    else:
-        size = float(f'{match["tera"]}.{match["tenth"]}') * 1e12
-    return abs(size - capacity) <= NEAR * capacity
 
 
 def _attributes(
@@ -211,9 +179,9 @@ def _attributes(
         if number in by_number:
             attributes[number] = entry and _inherited(entry, by_number[number], base)
     read_already: set[str] = set()
-    for entry in database.rows_of('', base).values():
+    for entry in database.rows_of(base).values():
         read_already.update(entry.get('readings', ()))
-    of_sets = database.rows_of('', {**base, 'attributes': {}})
+    of_sets = database.rows_of({**base, 'attributes': {}})
     # A second reading of a metric would replace the first reading.
     meanings = {
         key: meaning
@@ -260,17 +228,17 @@ def _or_dashes(number: int | None) -> str:
 
 
 def _agreed_meanings(database: SpecDatabase, kind: str) -> Meanings:
-    """Return the readings on which the entries of several vendors agree.
+    """Return the readings on which nearly all entries of several vendors agree, and the reason.
 
     Percentages and amounts of data are left out, because families count these differently under the
     same name.
     """
     variants: dict[tuple[int, str], list[tuple[str, str]]] = {}  # (readings, vendor) of each entry
-    for name, entry in database.entries():
+    for entry in database.entries():
         if entry.get('kind', kind) != kind or entry.get('fallback'):
             continue
         vendor = entry['family'].split()[0]
-        for number, row in database.rows_of(name, entry).items():
+        for number, row in database.rows_of(entry).items():
             specs = {
                 metric: spec
                 for metric, spec in row.get('readings', {}).items()
@@ -280,21 +248,12 @@ def _agreed_meanings(database: SpecDatabase, kind: str) -> Meanings:
             of_name.append((json.dumps(specs), vendor))
     meanings = {}
     for key, pairs in variants.items():
-        meaning = _agreed(pairs)
-        if meaning:
-            meanings[key] = meaning
+        ((text, count),) = Counter(specs for specs, _ in pairs).most_common(1)
+        vendors = {vendor for specs, vendor in pairs if specs == text}
+        if text != '{}' and len(vendors) >= VENDORS and count >= AGREEMENT * len(pairs):
+            reason = f'read as by {count} of {len(pairs)} entries that use this name'
+            meanings[key] = json.loads(text), reason
     return meanings
-
-
-def _agreed(pairs: Sequence[tuple[str, str]]) -> tuple[Json, str] | None:
-    """Return the readings on which nearly all entries of several vendors agree, and the reason; None
-    if they do not. pairs: tuples (readings, vendor).
-    """
-    ((text, count),) = Counter(text for text, _ in pairs).most_common(1)
-    vendors = {vendor for specs, vendor in pairs if specs == text}
-    if text == '{}' or len(vendors) < VENDORS or count < AGREEMENT * len(pairs):
-        return None
-    return json.loads(text), f'read as by {count} of {len(pairs)} entries that use this name'
 
 
 def endurance_fits(report: Report, rows: Sequence[AttributeRow]) -> list[Fit]:
@@ -356,34 +315,19 @@ def _stated(report: Report, database: SpecDatabase) -> dict[str, float]:
     return stated
 
 
-def _already_covered(base: Json) -> Iterator[str]:
-    if base.get('generic'):
-        yield (
-            f'The entry {base["family"]} already covers this drive: a separate entry is needed '
-            'only if it is wrong or incomplete. The draft gives the same readings and would '
-            'replace this entry completely.'
-        )
-    elif base and not base.get('fallback'):
-        yield (
-            f'The entry {base["family"]} already covers this drive; the draft gives the same '
-            'readings and would replace this entry completely.'
-        )
+def _already_covered(base: Json) -> str:
+    if not base or base.get('fallback'):
+        return ''
+    return (
+        f'The entry {base["family"]} already covers this drive: a separate entry is needed only if '
+        'it is wrong or incomplete. The draft gives the same readings and would replace this entry '
+        'completely. '
+    )
 
 
-def _about_endurance(figure: int | None, fits: Sequence[Fit], filled: int) -> str:
+def _about_endurance(figure: int | None, fits: Sequence[Fit]) -> str:
     if figure is None:
         return 'The drive itself states no endurance, so no attribute could be compared with it.'
-    if reading_rules.is_doubtful(ENDURANCE, figure, filled):
-        return (
-            f'The drive states 0 % endurance used although it was written {filled} times over, so '
-            '"stated" omits this doubtful value; draft again from a drive that states more, or '
-            'name a document.'
-        )
-    if figure == 0:
-        return (
-            'The drive states 0 % endurance used, so no attribute could be compared with it; '
-            'draft again from a worn drive.'
-        )
     if figure not in WORN:
         return (
             f'The drive states {figure} % endurance used, which does not show what its attributes '
@@ -392,7 +336,7 @@ def _about_endurance(figure: int | None, fits: Sequence[Fit], filled: int) -> st
     equal = [f'{fit.spec["from"]} of {fit.attribute}' for fit in fits if fit.metric == ENDURANCE]
     same, caution = 'no attribute', 'the meaning must come from a document'
     if equal:
-        same = ', '.join(equal[:MENTIONED])
+        same = ', '.join(equal)
         caution = 'one drive can match by chance, so compare another one'
     return f'The drive states {figure} % endurance used; with the same value: {same}; {caution}.'
 
@@ -406,25 +350,24 @@ def _sample(
 ) -> Json:
     report = Report(identity, attributes=tuple(rows))
     expect: MutableJson = {}
-    spec = database.read_entry('', entry)
+    spec = database.read_entry(entry)
     for reading in readings.vendor_readings(report, spec, database.metrics):
         is_word = reading.state is not None
         expect[reading.metric] = reading.verdict if is_word else reading.number
-    size = identity.physical_block_size if decode.logical_in_physical(identity) > 1 else None
-    sample = {
+    sample: MutableJson = {
         'family': entry['family'],
         'model': identity.plain_model,
         'firmware': identity.firmware,
         'kind': identity.kind,
-        'physical_block_size': size,
-        'capacity': identity.capacity,
-        'origin': 'captured',
-        'lines': [_line(row) for row in rows],
-        'stated': stated,
-        'expect': expect,
     }
-    optional = ('physical_block_size', 'capacity', 'stated')
-    return {key: sample[key] for key in sample if sample[key] or key not in optional}
+    if decode.logical_in_physical(identity) > 1:
+        sample['physical_block_size'] = identity.physical_block_size
+    if identity.capacity:
+        sample['capacity'] = identity.capacity
+    sample.update(origin='captured', lines=[_line(row) for row in rows])
+    if stated:
+        sample['stated'] = stated
+    return {**sample, 'expect': expect}
 
 
 def _line(row: AttributeRow) -> str:

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..knowledge import drive_database, patterns, readings, vendor_logs
+from ..knowledge.data_file import shown
 from ..model import LogPage, Reading
 from ..typed import Json
-from ..wording import plural
 from . import reading_rules
-from .sources import Claim, Context, EntriesFile, SampleDrive, quoted
+from .sources import Claim, Context, EntriesFile, SampleDrive
 
 Readings = Mapping[str, Reading]  # by metric
 
@@ -20,13 +20,6 @@ Readings = Mapping[str, Reading]  # by metric
 def claims_of(drives: Sequence[SampleDrive], database: drive_database.SpecDatabase) -> list[Claim]:
     """Return each drive with the highest-ranked entries that match the drive."""
     return [Claim(drive, database.claims(drive.identity, drive.attributes)) for drive in drives]
-
-
-def is_for(entry: Json, drive: SampleDrive) -> bool:
-    """Return whether an entry matches a drive."""
-    return drive_database.matches(
-        entry, drive.identity.plain_model, identity=drive.identity, attributes=drive.attributes
-    )
 
 
 def drive_problems(claims: Sequence[Claim], context: Context) -> Iterator[str]:
@@ -38,7 +31,6 @@ def drive_problems(claims: Sequence[Claim], context: Context) -> Iterator[str]:
         yield from (
             f'{claim.drive.place}: {problem}' for problem in _sample_problems(claim, context)
         )
-    yield from _stolen_samples(claims, context)
     yield from _stuck(claims, context)
 
 
@@ -62,40 +54,57 @@ def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
     drive, winners = claim
     if drive.expect is None or len(winners) > 1:
         return
-    families = {entry['family'] for _, entry in context.database.entries()}
+    families = {entry['family'] for entry in context.database.entries()}
     unmet = _unmet(drive, context)
     if drive.family not in families:
         near = difflib.get_close_matches(str(drive.family), families)
         advice = f'; did you mean {near[0]}?' if near else ''
         yield f'no entry is called {drive.family}{advice}'
-    elif unmet:
+        return
+    if unmet:
         reason = ' and '.join(f'"{key}"' for key in unmet)
         yield (
             f'the entry {drive.family} does not claim this sample because of {reason}; correct the '
             'entry or the sample'
         )
-    elif winners[0][1]['family'] == drive.family:
-        results = _readings(drive, context.database)
-        yield from _differences(results, drive.expect)
-        yield from _contradictions(results, drive, context.database)
-        yield from _lost(results, claim, context)
+        return
+    [(name, winner)] = winners
+    if winner['family'] != drive.family:
+        yield (
+            f'{winner["family"]} of {name} claims this sample instead of the entry {drive.family}; '
+            'narrow one entry'
+        )
+        return
+    results = _readings(drive, context.database)
+    yield from _differences(results, drive.expect)
+    yield from _contradictions(results, drive, context.database)
+    if name != context.sources[0].name:
+        yield from _lost(results, drive, winner, context)
 
 
 def _unmet(drive: SampleDrive, context: Context) -> list[str]:
     """Return the conditions that keep a sample's own entry from matching the sample."""
     unmet = []
-    for _, entry in context.database.entries():
+    for entry in context.database.entries():
         if entry['family'] == drive.family:
             conditions = [key for key in drive_database.CONDITIONS if key in entry]
-            unmet.append([key for key in conditions if not is_for({key: entry[key]}, drive)])
+            unmet.append(
+                [
+                    key
+                    for key in conditions
+                    if not drive_database.matches(
+                        {key: entry[key]}, drive.identity, drive.attributes
+                    )
+                ]
+            )
     return min(unmet, key=len, default=[])
 
 
 def _readings(drive: SampleDrive, database: drive_database.SpecDatabase) -> Readings:
     spec = database.identify(drive.identity, drive.attributes)
     all_readings = [*readings.vendor_readings(drive.report, spec, database.metrics)]
-    layout = database.layout(spec.log[1]) if spec.log else None
-    if spec.log and layout and drive.page is not None:
+    if spec.log and drive.page is not None:
+        layout = database.layouts[spec.log[1]]
         report = drive.report._replace(vendor_log=LogPage(spec.log[0], drive.page))
         all_readings += vendor_logs.of_drive(
             report, spec.log, layout=layout, metrics=database.metrics, stored={}
@@ -110,12 +119,12 @@ def _differences(results: Readings, expect: Json) -> Iterator[str]:
         reading = results.get(metric)
         if reading is None:
             yield (
-                f'expect {metric} {quoted(expected)}, but the lines of the sample do not '
+                f'expect {metric} {shown(expected)}, but the lines of the sample do not '
                 f'give this metric'
             )
         elif not _equal(reading, expected):
             yield (
-                f'expect {metric} {quoted(expected)}, but {reading.source} gives '
+                f'expect {metric} {shown(expected)}, but {reading.source} gives '
                 f'{_counted(reading)}; correct the '
                 f'wrong value'
             )
@@ -156,13 +165,10 @@ def _fills(drive: SampleDrive, results: Readings) -> int:
     )
 
 
-def _lost(results: Readings, claim: Claim, context: Context) -> Iterator[str]:
-    """Yield a sentence for each reading that a sample loses because an addition replaces the
-    shipped entry.
+def _lost(results: Readings, drive: SampleDrive, entry: Json, context: Context) -> Iterator[str]:
+    """Yield a sentence for each reading that a sample loses because the entry of an addition
+    replaces the shipped entry.
     """
-    drive, ((name, entry), *_) = claim
-    if not context.sources or name == context.sources[0].name:
-        return
     before = context.shipped.identify(drive.identity, drive.attributes)
     silenced = []
     for number, row in entry.get('attributes', {}).items():
@@ -175,27 +181,6 @@ def _lost(results: Readings, claim: Claim, context: Context) -> Iterator[str]:
                 f'without this entry, {reading.source} gives {reading.metric} {_counted(reading)}, '
                 f'by {before.family or "default"}; add this ("uses" or a reading), or explain in a '
                 '"comment" of the attribute why not'
-            )
-
-
-def _stolen_samples(claims: Sequence[Claim], context: Context) -> Iterator[str]:
-    """Yield a sentence for each entry that is selected for samples of another entry."""
-    stolen: dict[tuple[str, str], list[str]] = {}
-    for drive, winners in claims:
-        if len(winners) != 1:
-            continue
-        name, entry = winners[0]
-        if drive.family not in (None, entry['family']) and not _unmet(drive, context):
-            is_addition = context.sources and name != context.sources[0].name
-            winner = f'{entry["family"]} of {name}' if is_addition else entry['family']
-            stolen.setdefault((winner, str(drive.family)), []).append(drive.place)
-    families = {entry['family'] for _, entry in context.database.entries()}
-    for (winner, family), places in stolen.items():
-        if family in families:
-            rest = f' and {plural(len(places) - 1, "other sample")}' if len(places) > 1 else ''
-            yield (
-                f'{places[0]}: {winner} claims this sample{rest} instead of the entry '
-                f'{family}; narrow one entry'
             )
 
 
@@ -236,7 +221,7 @@ def _as_expected(reading: Reading) -> str:
     """Return a reading in the form that the key "expect" of a sample uses."""
     if reading.number is None:
         return 'null'
-    return _plain(reading.number) if reading.state is None else quoted(reading.verdict)
+    return _plain(reading.number) if reading.state is None else shown(reading.verdict)
 
 
 def _plain(number: float) -> str:
@@ -261,7 +246,7 @@ def coverage_problems(source: EntriesFile, claims: Sequence[Claim]) -> Iterator[
         for pattern in entry.get('models', ()):
             if not any(patterns.matches_pattern(pattern, model) for model in models):
                 yield (
-                    f'{place}: models {quoted(pattern)} matches no sample and no measured model; '
+                    f'{place}: models {shown(pattern)} matches no sample and no measured model; '
                     'add a sample or correct the pattern'
                 )
         if entry['family'] not in validated:

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from ..constants import HIGHEST_DEFECT_HOUR
 from ..knowledge import data_errors, decode, drive_database, drive_logs, formatting
+from ..knowledge.data_file import shown
 from ..knowledge.patterns import ESCAPES_AND_SETS, fits
 from ..typed import Json
 from . import reading_rules
-from .sources import Context, EntriesFile, quoted
+from .sources import Context, EntriesFile
 
 LITERALS = 4  # least number of literal characters in a model pattern
 # Metrics of the standard logs and of the health status, which exist in every database.
@@ -73,7 +73,7 @@ def _form(source: EntriesFile, _: Context) -> Iterator[str]:
     """Yield the faults that only a complete database can have."""
     if not source.is_whole:
         return
-    if source.text != formatting.formatted(source.data, 'attributes'):
+    if source.text != formatting.formatted(source.data):
         yield (
             'the layout is not the standard one; to rewrite the file, run: '
             'check_smart_attributes validate --format'
@@ -104,8 +104,7 @@ def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
             yield f'{place}: source "{unknown[0]}" is not one of "documents"; {advice}'
         elif not cited and 'measured on ' not in row['source']:
             yield (
-                f'{place}: source {quoted(row["source"])} does not name one of '
-                f'"documents"; {advice}'
+                f'{place}: source {shown(row["source"])} does not name one of "documents"; {advice}'
             )
         present = [*row]
         if any('url' in document for document in cited):
@@ -200,7 +199,7 @@ def _pattern_rules(source: EntriesFile, _: Context) -> Iterator[str]:
             owner = owner[step]
         is_alone = not {'first', 'only'} & owner.keys()
         problems = () if place.endswith('firmware') else pattern_problems(pattern, is_alone)
-        yield from (f'{place} {quoted(pattern)} {problem}' for problem in problems)
+        yield from (f'{place} {shown(pattern)} {problem}' for problem in problems)
 
 
 def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
@@ -233,22 +232,6 @@ def literal_characters(pattern: str) -> int:
     return len(re.findall(r'\\.|[^\\.^$()|*+?]', _VARIABLE.sub('', pattern)))
 
 
-def _same_patterns(source: EntriesFile, _: Context) -> Iterator[str]:
-    """Yield a sentence for each pair of entries that name the same models under the same
-    conditions.
-    """
-    conditions = (*drive_database.CONDITIONS[1:], 'generic', 'fallback')
-    for number, entry in enumerate(source.data['entries']):
-        for earlier in source.data['entries'][:number]:
-            shared = set(entry.get('models', ())) & set(earlier.get('models', ()))
-            if shared and all(entry.get(key) == earlier.get(key) for key in conditions):
-                yield (
-                    f'{entry["family"]} and {earlier["family"]} both claim {quoted(min(shared))} '
-                    'under the same conditions; add a guard (has, lacks, first, only) to one of '
-                    'them or remove the pattern'
-                )
-
-
 FILE_RULES = (
     _form,
     _repeated_names,
@@ -257,7 +240,6 @@ FILE_RULES = (
     _layouts,
     _metrics,
     _pattern_rules,
-    _same_patterns,
 )
 
 
@@ -291,7 +273,7 @@ def _logs(entry: Json, _: Context) -> Problems:
 
 
 def _traps(entry: Json, context: Context) -> Problems:
-    rows = context.database.rows_of('', entry)
+    rows = context.database.rows_of(entry)
     traps = {number for number, row in rows.items() if row.get('trap')}
     honest: set[str] = set()
     for number, row in rows.items():
@@ -317,7 +299,7 @@ def _traps(entry: Json, context: Context) -> Problems:
 
 def _contradictions(entry: Json, context: Context) -> Problems:
     """Yield an entry's exclusions and exceptions that contradict its rows."""
-    rows = context.database.rows_of('', entry)
+    rows = context.database.rows_of(entry)
     for number in entry.get('ignore_thresholds', ()):
         if number not in rows:
             words = f'the entry has no attribute {number}; describe it or remove it'
@@ -342,11 +324,9 @@ def _advisory_problems(advisory: Json, context: Context) -> Iterator[str]:
     for name in advisory.get('too_late', ()):
         if name not in context.database.metrics:
             yield f'too_late: {name} is not a metric'
-    fixed, hour = advisory.get('fixed_in'), advisory.get('hour', 0)
+    fixed = advisory.get('fixed_in')
     if fixed and fits(advisory.get('firmware', '.*'), fixed):
         yield (
             f'firmware: {fixed} is listed as fixed, but the pattern of affected '
             f'revisions matches it; exclude {fixed}'
         )
-    if hour > HIGHEST_DEFECT_HOUR:
-        yield f'hour {hour} is {hour // 8766} years; write power-on hours'

@@ -25,7 +25,6 @@ _UNIT_WORDS = {
     'B': 'an amount of data',
     'C': 'a temperature',
 }
-_NORMALIZED = ('value', 'worst')
 
 
 def _unit(spec: Json, _: Formula, metric: Metric) -> Iterator[str]:
@@ -78,55 +77,50 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     largest = (
         HIGHEST_BEYOND if spec.get('ceiling', math.inf) <= HIGHEST_ENDURANCE else HIGHEST_ENDURANCE
     )
-    if formula.minus_from and metric.worse == 'low' and formula.first.column in _NORMALIZED:
+    if formula.minus_from and metric.worse == 'low' and formula.first.column == 'value':
         yield (
-            f'from "{spec["from"]}" is the used part, but {metric.name} the part left; '
-            f'write {formula.first.column}'
+            f'from "{spec["from"]}" is the used part, but {metric.name} the part left; write value'
         )
     elif formula.minus_from and None in valid:
         yield (
             f'from "{spec["from"]}" turns an unset value into a number; set "valid", such as [0, '
             f'{formula.minus_from - 1}]'
         )
-    elif metric.name == 'endurance_used' and (valid[1] is None or valid[1] > largest):
+    elif metric.name == ENDURANCE and (valid[1] is None or valid[1] > largest):
         yield (
             f'valid must end at {HIGHEST_ENDURANCE} or lower (at {HIGHEST_BEYOND} or lower for '
             f'drives that have "ceiling": {HIGHEST_ENDURANCE}); otherwise, an unrelated raw value '
             'becomes a percentage'
         )
     else:
-        for row, number in _figures_of_nothing(formula, metric):
+        for value, number in _unset_numbers(formula, metric):
             is_accepted = is_inside(number, valid) and is_plausible(number, metric)
             if is_accepted and number not in spec.get('not', ()):
                 yield (
-                    f'{row} means "never set", but becomes {number:g} {metric.unit}; narrow '
+                    f'{value} means "never set", but becomes {number:g} {metric.unit}; narrow '
                     f'"valid", or list it in "not"'
                 )
                 return
 
 
-def _figures_of_nothing(formula: Formula, metric: Metric) -> Iterator[tuple[str, float]]:
+def _unset_numbers(formula: Formula, metric: Metric) -> Iterator[tuple[str, float]]:
     """Yield (description of the value, result of the formula) for values without meaning."""
-    operand = formula.first
     if formula.second or metric.unit != '%':
         return
-    # 0 is a valid value: it means that all spares are used up, or that no endurance has been used.
-    values = UNSET if metric.name == 'endurance_used' and formula.minus_from else UNSET[1:]
-    raw, is_raw = str(2 ** (8 * RAW_BYTES) - 1), operand.column not in _NORMALIZED
-    for value in (0,) if is_raw else values:
-        row = AttributeRow(
-            operand.attribute or 1,
-            '',
-            value=value,
-            worst=value,
-            threshold=None,
-            prefail=None,
-            when_failed='',
-            raw=raw,
-        )
-        number = evaluate(formula, row, {row.id: row})
-        if number is not None:
-            yield 'a raw value of all ones' if is_raw else f'{operand.column} {value}', number
+    number = formula.first.attribute or 1
+    rows = {}
+    if formula.first.column == 'value':
+        # 0 is a valid value: it means that all spares are used up, or that no endurance has been
+        # used.
+        is_zero_unset = metric.name == ENDURANCE and formula.minus_from
+        for value in UNSET if is_zero_unset else UNSET[1:]:
+            rows[f'value {value}'] = AttributeRow(number, value=value)
+    else:
+        rows['a raw value of all ones'] = AttributeRow(number, raw=str(2 ** (8 * RAW_BYTES) - 1))
+    for words, row in rows.items():
+        result = evaluate(formula, row, {number: row})
+        if result is not None:
+            yield words, result
 
 
 def _states(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
@@ -169,7 +163,7 @@ def bounds(formula: Formula) -> tuple[float, float]:
 
 
 def _highest(operand: Operand) -> float:
-    if operand.column in _NORMALIZED:
+    if operand.column == 'value':
         return 255
     return 8 * RAW_BYTES if operand.column == 'bits' else 2 ** (8 * len(operand.bytes)) - 1
 

@@ -13,7 +13,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .. import files
 from ..constants import WHEN_FAILED
@@ -95,8 +95,7 @@ def read_sources(paths: Sequence[str]) -> tuple[list[EntriesFile], list[str]]:
         else:
             problems += faults
             if faults:
-                mended = schema_errors.mended(source.data, 'attributes')
-                source = source._replace(data=site_file.sound(mended, 'attributes'))
+                source = source._replace(data=site_file.sound(source.data, 'attributes'))
             sources.append(source)
     return sorted(sources, key=lambda source: not source.is_whole), problems
 
@@ -117,20 +116,6 @@ def read_source(path: str) -> tuple[EntriesFile, list[str]]:
     return EntriesFile(name, path, text=text, data=data), problems
 
 
-def beside(source: EntriesFile, path: str | None, usual: str) -> str | None:
-    """Return *path*, else the usual file or folder next to the database in a checkout, else
-    None.
-    """
-    place = os.path.join(os.path.dirname(os.path.abspath(source.path)), usual)
-    return path or (place if os.path.exists(place) else None)
-
-
-def quoted(value: Any) -> str:
-    """Return a value as JSON on one line."""
-    text = json.dumps(value)
-    return text if len(text) <= formatting.WIDTH else text[: formatting.WIDTH] + '…"'
-
-
 def rewrite(path: str, schema_name: str) -> bool:
     """Rewrite the file in the usual layout, and return whether it changed.
 
@@ -138,7 +123,7 @@ def rewrite(path: str, schema_name: str) -> bool:
     """
     text = data_file.read_text(path)
     data = schema_errors.checked(text, schema_name, os.path.basename(path))
-    usual = formatting.formatted(data, schema_name)
+    usual = formatting.formatted(data)
     if usual != text:
         try:
             files.replace(usual, os.path.realpath(path), os.stat(path).st_mode & 0o777)
@@ -147,39 +132,35 @@ def rewrite(path: str, schema_name: str) -> bool:
     return usual != text
 
 
-def read_samples(sources: Sequence[EntriesFile], path: str | None) -> Result:
-    """Return the samples in the files and in *path*, a separate file or folder."""
+def read_samples(sources: Sequence[EntriesFile], folder: str) -> Result:
+    """Return the samples in the files and in *folder*; the folder may be missing."""
     kinds = {}
     for source in sources:
         for entry in source.data['entries']:
             if 'kind' in entry:
                 kinds[entry['family']] = entry['kind']
-    results = [drives_of(source.name, source.data.get('samples', ()), kinds) for source in sources]
-    if path:
-        results.append(samples_in(path, kinds))
     drives: list[SampleDrive] = []
     problems: list[str] = []
-    for of_file, faults in results:
+    for source in sources:
+        of_file, faults = drives_of(source.name, source.data.get('samples', ()), kinds)
         drives += of_file
         problems += faults
-    return drives, problems
+    of_folder, faults = samples_in(folder, kinds) if os.path.isdir(folder) else ([], [])
+    return drives + of_folder, problems + faults
 
 
-def samples_in(path: str, kinds: Mapping[str, str]) -> Result:
-    """Return the samples of a file, or of all JSON files of a folder.
+def samples_in(folder: str, kinds: Mapping[str, str]) -> Result:
+    """Return the samples of all JSON files of a folder.
 
     kinds: maps each family to "hdd" or "ssd"; families of unknown kind are not included.
     """
     drives: list[SampleDrive] = []
     problems: list[str] = []
-    paths = [path]
-    if os.path.isdir(path):
-        names = sorted(os.listdir(path))
-        paths = [os.path.join(path, name) for name in names if name.endswith('.json')]
-    for file in paths:
-        name = os.path.basename(file)
+    for name in sorted(os.listdir(folder)):
+        if not name.endswith('.json'):
+            continue
         try:
-            data = data_file.parse(data_file.read_text(file), name)
+            data = data_file.parse(data_file.read_text(os.path.join(folder, name)), name)
         except DataError as problem:
             problems.append(str(problem))
             continue
@@ -237,10 +218,12 @@ def _page(sample: Json) -> bytes | None:
 
 
 def measured(path: str) -> Result:
-    """Return the drives of a CSV file: model, firmware, attributes (numbers separated by
-    blanks), optional kind.
+    """Return the drives of a CSV file, which may be missing: model, firmware, attributes (numbers
+    separated by blanks), optional kind.
     """
     name = os.path.basename(path)
+    if not os.path.exists(path):
+        return [], []
     try:
         rows = list(csv.DictReader(io.StringIO(data_file.read_text(path), newline='')))
     except (DataError, csv.Error) as problem:
@@ -254,19 +237,7 @@ def measured(path: str) -> Result:
                 f'{name}: line {number} must have the columns model, firmware and attributes; '
                 'separate the attribute IDs with spaces'
             ]
-        table = tuple(
-            AttributeRow(
-                int(word),
-                '',
-                value=None,
-                worst=None,
-                threshold=None,
-                prefail=None,
-                when_failed='',
-                raw='',
-            )
-            for word in numbers
-        )
+        table = tuple(AttributeRow(int(word)) for word in numbers)
         identity = _identity(row['model'], row['firmware'], row.get('kind') or 'ssd')
         drives.append(SampleDrive(f'{name}: line {number}, {row["model"]}', identity, table))
     return drives, []

@@ -6,6 +6,7 @@ sentence: place, fault, next step.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import time
@@ -26,15 +27,17 @@ from ..knowledge.drive_database import SpecDatabase
 from ..typed import Json
 from ..wording import plural
 from . import drive_rules, entry_rules, sources
-from .sources import Context, beside
+from .sources import Context
 
 ENTRIES, LIMITS = 'entries', 'limits'
 LIMITS_FOLDER = 'thresholds.d'
 
 
 class Validation(NamedTuple):
-    """The result of a validation."""
+    """The result of a validation of files of one kind."""
 
+    files: Sequence[str]
+    kind: str  # ENTRIES or LIMITS
     problems: Sequence[str]
     summary: Sequence[str] = ()  # "1 entry", "885 samples"; empty if a file was unusable
 
@@ -58,39 +61,39 @@ def examine_limits(path: str) -> Validation:
     try:
         data = data_file.parse(data_file.read_text(path), name)
     except DataError as problem:
-        return Validation([str(problem)])
+        return Validation([path], LIMITS, [str(problem)])
     problems = schema_errors.schema_problems(data, 'thresholds', name)
+    summary: Sequence[str] = ()
     if problems:
-        data = site_file.sound(schema_errors.mended(data, 'thresholds'), 'thresholds')
+        data = site_file.sound(data, 'thresholds')
+    else:
+        metrics, overrides = data.get('metrics', ()), data.get('overrides', ())
+        summary = LIMITS, plural(len(metrics), 'metric'), plural(len(overrides), 'override')
     database = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json')))
-    groups = shipped_data.load(shipped_data.path('thresholds/default.json')).get('groups', ())
-    families = {entry['family'] for _, entry in database.entries()}
     mistakes = data_errors.of_limits(
-        data, database.units, groups=groups, families=families, worse=database.worse
+        data,
+        database.units,
+        groups=shipped_data.load(shipped_data.path('thresholds/default.json')).get('groups', ()),
+        families={entry['family'] for entry in database.entries()},
+        worse=database.worse,
     )
-    faults = [*(fault.sentence for fault in mistakes), *_contradictions(data), *_ended(data)]
-    summary = [
-        LIMITS,
-        plural(len(data.get('metrics', ())), 'metric'),
-        plural(len(data.get('overrides', ())), 'override'),
-    ]
-    return Validation(
-        [*problems, *(f'{name}: {sentence}' for sentence in faults)],
-        summary=[] if problems else summary,
-    )
+    faults = [*(mistake.sentence for mistake in mistakes), *_contradictions(data), *_ended(data)]
+    problems += [f'{name}: {fault}' for fault in faults]
+    return Validation([path], LIMITS, problems, summary)
 
 
 def _contradictions(data: Json) -> Iterator[str]:
-    for number, override in enumerate(data.get('overrides', ()), 1):
-        for other_number, earlier in enumerate(data['overrides'][: number - 1], 1):
-            ours, theirs = override.get('metrics', {}), earlier.get('metrics', {})
-            for metric in set(ours) & set(theirs) if earlier['for'] == override['for'] else ():
-                if ours[metric] != theirs[metric]:
-                    yield (
-                        f'overrides {other_number} and {number}, for '
-                        f'{json.dumps(override["for"])}, disagree about '
-                        f'{metric}; remove one of them'
-                    )
+    overrides = enumerate(data.get('overrides', ()), 1)
+    for (first, earlier), (second, later) in itertools.combinations(overrides, 2):
+        if earlier['for'] != later['for']:
+            continue
+        earlier_limits, limits = earlier.get('metrics', {}), later.get('metrics', {})
+        for metric in earlier_limits.keys() & limits:
+            if earlier_limits[metric] != limits[metric]:
+                yield (
+                    f'overrides {first} and {second}, for {json.dumps(later["for"])}, disagree '
+                    f'about {metric}; remove one of them'
+                )
 
 
 def _ended(data: Json) -> Iterator[str]:
@@ -106,11 +109,7 @@ def _ended(data: Json) -> Iterator[str]:
 
 
 def main(
-    files: Sequence[str] = (),
-    samples_path: str | None = None,
-    models_path: str | None = None,
-    formats: bool = False,
-    write: Callable[[str], object] = print,
+    files: Sequence[str] = (), formats: bool = False, write: Callable[[str], object] = print
 ) -> int:
     """Validate the files, or the shipped file by default, print the mistakes, and return the exit
     code.
@@ -119,81 +118,62 @@ def main(
     """
     try:
         paths = list(files) or [shipped_data.path('attributes.json')]
-        limits = list(filter(is_limits, paths))
         for path in paths if formats else ():
-            is_new = sources.rewrite(path, 'thresholds' if path in limits else 'attributes')
+            is_new = sources.rewrite(path, 'thresholds' if is_limits(path) else 'attributes')
             write(f'{path}: {"rewritten" if is_new else "has the standard layout already"}')
-        validations = _validations(
-            paths, limits, samples_path=samples_path, models_path=models_path
-        )
+        validations = _validations(paths)
     except DataError as problem:
         write(str(problem))
         return 1
-    for of_kind, words, validation in validations:
-        _print(of_kind, words, validation=validation, write=write)
+    for validation in validations:
+        for line in _lines(validation):
+            write(line)
     slow = patterns.too_slow()
     for sentence in slow:
         write(sentence)
-    return 1 if slow or any(validation.problems for _, _, validation in validations) else 0
+    return 1 if slow or any(validation.problems for validation in validations) else 0
 
 
 def problems(files: Sequence[str]) -> list[str]:
     """Return a sentence for each mistake in a site's files of any kind."""
     try:
-        validations = _validations(files, list(filter(is_limits, files)))
+        validations = _validations(files)
     except DataError as problem:
         return [str(problem)]
-    return [sentence for _, _, validation in validations for sentence in validation.problems]
+    return [sentence for validation in validations for sentence in validation.problems]
 
 
-def _validations(
-    paths: Sequence[str],
-    limits: Sequence[str],
-    samples_path: str | None = None,
-    models_path: str | None = None,
-) -> list[tuple[list[str], str, Validation]]:
-    """Return files, the name of their kind, and the result.
-
-    Files with entries are validated together. limits: the files of *paths* that hold limits.
-    """
-    entries = [path for path in dict.fromkeys(paths) if path not in limits]
-    result = [(entries, ENTRIES, examine(entries, samples_path, models_path))] if entries else []
-    return result + [([path], LIMITS, examine_limits(path)) for path in dict.fromkeys(limits)]
+def _validations(files: Sequence[str]) -> list[Validation]:
+    """Return the results; files with entries are validated together."""
+    paths = list(dict.fromkeys(files))
+    limits = list(filter(is_limits, paths))
+    entries = [path for path in paths if path not in limits]
+    result = [examine(entries)] if entries else []
+    return result + [examine_limits(path) for path in limits]
 
 
-def _print(
-    paths: Sequence[str],
-    words: str,
-    validation: Validation,
-    write: Callable[[str], object],
-) -> None:
-    """Print the result for files of one kind; *words* names the kind that was assumed for
-    unusable files.
-    """
-    for sentence in validation.problems:
-        write(sentence)
+def _lines(validation: Validation) -> Iterator[str]:
+    """Yield the problems, and a line that sums up what was validated."""
+    yield from validation.problems
     number = plural(len(validation.problems), 'problem') if validation.problems else 'no problem'
     summary = [*validation.summary, number]
     if not validation.summary:
         advice = 'fix this first, then validate again to find further problems'
-        summary = [f'read as {words}', number, advice]
-    write(f'{", ".join(map(os.path.basename, paths))}: {", ".join(summary)}')
+        summary = [f'read as {validation.kind}', number, advice]
+    yield f'{", ".join(map(os.path.basename, validation.files))}: {", ".join(summary)}'
 
 
-def examine(
-    files: Sequence[str] = (), samples_path: str | None = None, models_path: str | None = None
-) -> Validation:
+def examine(files: Sequence[str] = ()) -> Validation:
     """Validate *files*, or the shipped file by default, and return a sentence for each mistake with
     a summary.
 
     files: a file with a "date" is a complete database; all others are additions to it or to the
-    shipped database.
-    samples_path: file or folder; None: tests/samples next to the database.
-    models_path: CSV file; None: tests/models.csv next to the database.
+    shipped database. Samples and measured models are those beside the database, in a checkout.
     Raises DataError if the shipped file cannot be read.
     """
     shipped = shipped_data.path('attributes.json')
-    validated, faults = sources.read_sources(list(files) or [shipped])
+    paths = list(files) or [shipped]
+    validated, faults = sources.read_sources(paths)
     is_whole = bool(validated) and validated[0].is_whole
     all_files = validated if is_whole else [sources.read_source(shipped)[0], *validated]
     names = [
@@ -204,29 +184,29 @@ def examine(
         mistakes = data_errors.of_entries(source.data, *names)
         faults += [f'{source.name}: {mistake.sentence}' for mistake in mistakes]
     if faults:
-        return Validation(faults)
-    samples_path = beside(all_files[0], samples_path, os.path.join('tests', 'samples'))
-    models_path = beside(all_files[0], models_path, os.path.join('tests', 'models.csv'))
-    drives, of_samples = sources.read_samples(all_files, samples_path)
-    models, of_models = sources.measured(models_path) if models_path else ([], [])
+        return Validation(paths, ENTRIES, faults)
     first, *local = all_files
+    tests = os.path.join(os.path.dirname(os.path.abspath(first.path)), 'tests')
+    drives, of_samples = sources.read_samples(all_files, os.path.join(tests, 'samples'))
+    models, of_models = sources.measured(os.path.join(tests, 'models.csv'))
     context = Context(
         SpecDatabase(first.data, [(source.name, source.data) for source in local]),
         SpecDatabase(first.data),
         sources=all_files,
-        documents=dict(
-            item for source in all_files for item in source.data.get('documents', {}).items()
-        ),
+        documents={
+            key: document
+            for source in all_files
+            for key, document in source.data.get('documents', {}).items()
+        },
     )
     claims = drive_rules.claims_of([*drives, *models], context.database)
     for source in validated:
         faults += entry_rules.file_problems(source, context)
     faults += [*of_samples, *of_models, *drive_rules.drive_problems(claims, context)]
-    if drives or samples_path:
-        for source in validated:
-            faults += drive_rules.coverage_problems(source, claims)
+    for source in validated if drives else ():
+        faults += drive_rules.coverage_problems(source, claims)
     count = sum(len(source.data['entries']) for source in validated)
     summary = [plural(count, 'entry', 'entries'), plural(len(drives), 'sample')]
     if models:
         summary.append(plural(len(models), 'measured model'))
-    return Validation(list(dict.fromkeys(faults)), summary)
+    return Validation(paths, ENTRIES, list(dict.fromkeys(faults)), summary)

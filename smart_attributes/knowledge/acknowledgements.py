@@ -42,25 +42,16 @@ def parse(text: str) -> Acknowledgement:
         )
     serial, metric, value, until, why = parts.groups('')
     if not re.fullmatch(_NUMBER, value):
-        raise UsageError(f'--acknowledged "{clean(text)}": {_no_number(value)}')
+        raise UsageError(
+            f'--acknowledged "{clean(text)}": "{clean(value)}" is not a number of at most 30 digits; '
+            'write one in the base unit of the metric: %, C, seconds, bytes, a count'
+        )
     if until and not is_day(until):
         raise UsageError(
             f'--acknowledged "{clean(text)}": {until} is not a date such as 2027-01-31'
         )
     return Acknowledgement(
         serial, metric, value=float(value), why=why, until=until, origin='--acknowledged'
-    )
-
-
-def _no_number(value: str) -> str:
-    number = re.match(_NUMBER, value)
-    if number and not value[number.end() :].strip('0123456789.'):
-        return 'the number is too long; write at most 30 digits'
-    if number and value[number.end() :].strip() in ('%', 'C', 'c', '\N{DEGREE SIGN}C'):
-        return f'leave out the unit: write {number[0]}'
-    return (
-        f'"{clean(value)}" is not a number; write one in the base unit of the metric: %, C, '
-        'seconds, bytes, a count'
     )
 
 
@@ -135,24 +126,21 @@ def _without(override: Json, names: Collection[tuple[str, str]]) -> Json | None:
     serial = device.get('serial') if isinstance(device, dict) else None
     if not isinstance(metrics, dict) or not isinstance(serial, str):
         return override
-    kept: MutableJson = {
-        key: value for key, value in override.items() if key != GONE or (serial, GONE) not in names
-    }
-    rest = {}
+    removed = {metric for owner, metric in names if owner == serial}
+    kept: MutableJson = {**override, 'metrics': {}}
     for metric, limits in metrics.items():
-        rest[metric] = limits
-        if (serial, metric) not in names or not isinstance(limits, dict):
+        if metric not in removed or not isinstance(limits, dict) or 'acknowledged' not in limits:
+            kept['metrics'][metric] = limits
             continue
-        if 'acknowledged' in limits:
-            del rest[metric]
-            kept_limits = {key: limits[key] for key in limits if key != 'acknowledged'}
-            if set(kept_limits) - {'why'}:  # a reason is removed with its acknowledgement
-                rest[metric] = kept_limits
-    if rest == metrics and kept == override:
-        return override
-    if 'metrics' in kept:
-        kept['metrics'] = rest
-    return kept if rest or GONE in kept or set(kept) - _OURS else None
+        rest = {key: limits[key] for key in limits if key != 'acknowledged'}
+        if set(rest) - {'why'}:  # a reason is removed with its acknowledgement
+            kept['metrics'][metric] = rest
+    if GONE in removed:
+        kept.pop(GONE, None)
+    if 'metrics' not in override:
+        del kept['metrics']
+    is_needed = kept == override or kept.get('metrics') or GONE in kept or set(kept) - _OURS
+    return kept if is_needed else None
 
 
 def override(accepted: Acknowledgement) -> Json:

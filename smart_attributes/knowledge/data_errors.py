@@ -97,16 +97,22 @@ def _of_reading(metric: str, spec: Json, metrics: Collection[str]) -> Iterator[s
         yield str(error)
 
 
+def _parts(data: Json, key: str) -> Iterator[tuple[Path, str, Json]]:
+    """Yield (path, name, part) for each part in "sets", "entries" or "advisories"."""
+    if key == 'sets':
+        for name, part in data.get(key, {}).items():
+            yield (key, name), f'set {name}', part
+        return
+    for number, part in enumerate(data.get(key, ())):
+        name = part['family'] if key == 'entries' else f'advisory {part["id"]}'
+        yield (key, number), name, part
+
+
 def patterns(data: Json) -> Iterator[tuple[Path, str, str]]:
     """Yield (path, place, regular expression) for every pattern of a file. path: keys to the
     entry or advisory.
     """
-    owners: list[tuple[Path, str, Json]] = []
-    for number, entry in enumerate(data['entries']):
-        owners.append((('entries', number), entry['family'], entry))
-    for number, advisory in enumerate(data.get('advisories', ())):
-        owners.append((('advisories', number), f'advisory {advisory["id"]}', advisory))
-    for path, name, owner in owners:
+    for path, name, owner in (*_parts(data, 'entries'), *_parts(data, 'advisories')):
         for field in ('models', 'rated_written'):
             for pattern in owner.get(field, ()):
                 yield path, f'{name}: {field}', pattern
@@ -118,12 +124,7 @@ def written_readings(data: Json) -> Iterator[tuple[Path, str, str, Json]]:
     """Yield (path, place, metric, reading) for each reading, those of sets first. path: keys to
     the set or entry.
     """
-    owners: list[tuple[Path, str, Json]] = []
-    for name, value in data.get('sets', {}).items():
-        owners.append((('sets', name), f'set {name}', value))
-    for number, entry in enumerate(data['entries']):
-        owners.append((('entries', number), entry['family'], entry))
-    for path, owner, value in owners:
+    for path, owner, value in (*_parts(data, 'sets'), *_parts(data, 'entries')):
         for number, row in value.get('attributes', {}).items():
             for metric, specs in (row or {}).get('readings', {}).items():
                 alternatives = specs if isinstance(specs, list) else [specs]
@@ -149,7 +150,8 @@ def of_limits(
     numbers of a metric are worse, or "none".
     """
     groups = {*groups, *data.get('groups', ())}
-    yield from _of_families(data, families)
+    if families is not None:
+        yield from _of_families(data, families)
     for number, override in enumerate(data.get('overrides', ())):
         pattern = override['for'].get('model', '')
         why = error_in(pattern)
@@ -171,13 +173,12 @@ def of_limits(
                 worse=worse.get(metric, ''),
             )
             for kind in KINDS:
-                for name in fields.get(kind, {}).get('groups', ()):
-                    if name not in groups:
-                        advice = nearest(name, groups) or f'groups are {", ".join(sorted(groups))}'
-                        yield Mistake(
-                            (*path, metric, kind, 'groups', name),
-                            f'{place}, {metric}, {kind}: unknown group "{name}"; {advice}',
-                        )
+                for name in sorted(fields.get(kind, {}).get('groups', {}).keys() - groups):
+                    advice = nearest(name, groups) or f'groups are {", ".join(sorted(groups))}'
+                    yield Mistake(
+                        (*path, metric, kind, 'groups', name),
+                        f'{place}, {metric}, {kind}: unknown group "{name}"; {advice}',
+                    )
             if 'acknowledged' in fields and not is_of_one_drive:
                 yield Mistake(
                     (*path, metric, 'acknowledged'),
@@ -186,7 +187,7 @@ def of_limits(
                 )
 
 
-def _of_families(data: Json, families: Collection[str] | None) -> Iterator[Mistake]:
+def _of_families(data: Json, families: Collection[str]) -> Iterator[Mistake]:
     """Yield a mistake for each family that a group or an override names although no entry has
     it.
     """
@@ -197,7 +198,7 @@ def _of_families(data: Json, families: Collection[str] | None) -> Iterator[Mista
         if 'family' in override['for']:
             named.append((('overrides', number), 'overrides', override['for']['family']))
     for path, place, family in named:
-        if families is not None and family not in families:
+        if family not in families:
             advice = nearest(family, families) or 'triage -v shows the family of each drive'
             yield Mistake(path, f'{place}: no entry has the family "{family}"; {advice}')
 
@@ -255,7 +256,8 @@ def _parts_of(fields: Json) -> list[tuple[tuple[str, ...], Json]]:
 
 def _of_both(limits: Json, worse: str, unit: str) -> str:
     """Return the contradiction between the two limits if both are ranges, or ''."""
-    warning, critical = (text if isinstance(text, str) else '' for text in map(limits.get, LEVELS))
+    texts = [limits.get(level) for level in LEVELS]
+    warning, critical = (text if isinstance(text, str) else '' for text in texts)
     try:
         return ranges.contradiction(warning, critical, worse=worse, unit=unit)
     except UsageError:  # reported by _of_bound
@@ -269,9 +271,10 @@ def _of_bound(value: Any, metric: str, units: Mapping[str, str]) -> Iterator[str
         text, of_drive = value['else'], value['drive']
         if of_drive != _DRIVES_OWN and of_drive not in units:
             yield f'"drive": "{of_drive}" is not a metric; {nearest_metric(of_drive, units)}'
+    if text is None:
+        return
     try:
-        if text is not None:
-            ranges.parse(text, units.get(metric, ''))
+        ranges.parse(text, units.get(metric, ''))
     except UsageError as error:
         yield str(error)
 

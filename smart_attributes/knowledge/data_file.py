@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
 from .. import files, trust
@@ -227,27 +227,43 @@ def definition(part: Json, root: Json) -> Json:
     return part
 
 
-def is_fitting(value: Any, part: Json, root: Json) -> bool:
+def is_fitting(value: Any, part: Json | bool, root: Json) -> bool:
     """Return whether *value* fits a *part* of the schema *root*.
 
     Raises KeyError for a keyword that we do not use.
     """
+    if isinstance(part, bool):
+        return part
     part = definition(part, root)
-    for keyword, argument in part.items():
-        if keyword not in WORDS:
-            kind, rule = RULES[keyword]
-            if isinstance(value, kind) and not rule(
-                value,
-                argument,
-                root,
-                part,
-            ):
-                return False
-    return True
+    for keyword in part.keys() - WORDS - NESTED:
+        kind, test = TESTS[keyword]
+        if isinstance(value, kind) and not test(value, part[keyword]):
+            return False
+    if not any(is_fitting(value, choice, root) for choice in part.get('anyOf', [True])):
+        return False
+    return all(is_fitting(inner, rules, root) for inner, rules in _inside(value, part))
+
+
+def _inside(value: Any, part: Json) -> Iterator[tuple[Any, Json | bool]]:
+    """Yield the value itself, its keys and its items, each with the schema that it must fit."""
+    for rules in part.get('allOf', ()):
+        yield value, rules
+    if isinstance(value, dict):
+        others = part.get('additionalProperties', True)
+        for key, item in value.items():
+            yield key, part.get('propertyNames', True)
+            yield item, part.get('properties', {}).get(key, others)
+    if isinstance(value, list):
+        for item in value:
+            yield item, part.get('items', True)
 
 
 # Keywords that require nothing of a value.
 WORDS = frozenset(('$schema', '$comment', 'title', 'description', 'examples', 'definitions'))
+# Keywords that contain schemas.
+NESTED = frozenset(
+    ('anyOf', 'allOf', 'properties', 'additionalProperties', 'propertyNames', 'items')
+)
 
 
 _TYPES = {'object': dict, 'array': list, 'string': str, 'boolean': bool, 'null': type(None)}
@@ -257,59 +273,42 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _is_of(value: Any, name: str) -> bool:
-    if name in _TYPES:
-        return isinstance(value, _TYPES[name])
-    return _is_number(value) and (name == 'number' or value % 1 == 0)
+def _is_of(value: Any, names: str | Sequence[str]) -> bool:
+    """Return whether a value has one of the types that are called *names*."""
+    if not isinstance(names, str):
+        return any(_is_of(value, name) for name in names)
+    if names in _TYPES:
+        return isinstance(value, _TYPES[names])
+    return _is_number(value) and (names == 'number' or value % 1 == 0)
 
 
-def _is_unique(value: Any, *_: Any) -> bool:
+def _is_unique(value: Any, _: Any) -> bool:
     # Our schemas use this keyword only for lists of texts.
     texts = [item for item in value if isinstance(item, str)]
     return len(set(texts)) == len(texts)
 
 
-def _additional(
-    value: Any,
-    fits: Any,
-    root: Json,
-    part: Json,
-) -> bool:
-    others = [value[key] for key in value if key not in part.get('properties', ())]
-    if fits is False:
-        return not others
-    return all(is_fitting(item, fits, root) for item in others)
+def _has_least(value: Any, least: int) -> bool:
+    return len(value) >= least
+
+
+def _has_at_most(value: Any, most: int) -> bool:
+    return len(value) <= most
 
 
 # For each keyword, the type of value that it applies to in JSON Schema, and its test.
-RULES: Mapping[str, tuple[type, Callable[[Any, Any, Json, Json], bool]]] = {
-    'type': (
-        object,
-        lambda v, names, *_: any(
-            _is_of(v, name) for name in ([names] if isinstance(names, str) else names)
-        ),
-    ),
-    'const': (object, lambda v, constant, *_: type(v) is type(constant) and bool(v == constant)),
-    'enum': (object, lambda v, words, *_: isinstance(v, str) and v in words),
-    'anyOf': (object, lambda v, parts, root, _: any(is_fitting(v, part, root) for part in parts)),
-    'allOf': (object, lambda v, parts, root, _: all(is_fitting(v, part, root) for part in parts)),
-    'minimum': (object, lambda v, least, *_: not _is_number(v) or v >= least),
-    'maximum': (object, lambda v, most, *_: not _is_number(v) or v <= most),
-    'properties': (
-        dict,
-        lambda v, parts, root, _: all(
-            is_fitting(item, parts[key], root) for key, item in v.items() if key in parts
-        ),
-    ),
-    'additionalProperties': (dict, _additional),
-    'propertyNames': (dict, lambda v, part, root, _: all(is_fitting(key, part, root) for key in v)),
-    'required': (dict, lambda v, keys, *_: all(key in v for key in keys)),
-    'minProperties': (dict, lambda v, least, *_: len(v) >= least),
-    'items': (list, lambda v, part, root, _: all(is_fitting(item, part, root) for item in v)),
+TESTS: Mapping[str, tuple[type, Callable[[Any, Any], bool]]] = {
+    'type': (object, _is_of),
+    'const': (object, lambda value, constant: type(value) is type(constant) and value == constant),
+    'enum': (object, lambda value, words: isinstance(value, str) and value in words),
+    'minimum': (object, lambda value, least: not _is_number(value) or value >= least),
+    'maximum': (object, lambda value, most: not _is_number(value) or value <= most),
+    'required': (dict, lambda value, keys: all(key in value for key in keys)),
+    'minProperties': (dict, _has_least),
     'uniqueItems': (list, _is_unique),
-    'minItems': (list, lambda v, least, *_: len(v) >= least),
-    'maxItems': (list, lambda v, most, *_: len(v) <= most),
-    'pattern': (str, lambda v, pattern, *_: re.search(pattern, v) is not None),
-    'minLength': (str, lambda v, least, *_: len(v) >= least),
-    'maxLength': (str, lambda v, most, *_: len(v) <= most),
+    'minItems': (list, _has_least),
+    'maxItems': (list, _has_at_most),
+    'pattern': (str, lambda value, pattern: re.search(pattern, value) is not None),
+    'minLength': (str, _has_least),
+    'maxLength': (str, _has_at_most),
 }

@@ -7,7 +7,7 @@ The grammar is small and readable. A formula is never executed as code:
     100 * operand / operand
     operand + operand
 
-    operand:  value | worst | raw | raw byte N | raw bytes A-B | bits of raw,
+    operand:  value | raw | raw byte N | raw bytes A-B | bits of raw,
               each optionally followed by: of ID
 
 `raw` is the low 48 bits of the raw value. Byte 0 is the lowest. `raw bytes 5-4` reads the same
@@ -31,13 +31,17 @@ if TYPE_CHECKING:
     Bytes = Sequence[int | None]
 
 RAW_BYTES = 6
-FORMS = 'value, worst, raw, raw byte 0, raw bytes 0-1, bits of raw'
+FORMS = (
+    'write one of value, raw, raw byte 0, raw bytes 0-1, bits of raw; "100 -" or "200 -" may precede '
+    'it, "/ N" or "of ID" (another attribute) may follow it; for a ratio, write 100 * A / B; for a '
+    'sum, A + B'
+)
 
 
 class Operand(NamedTuple):
     """An operand of a formula: one number of one attribute row."""
 
-    column: str  # 'value', 'worst', 'raw' or 'bits'
+    column: str  # 'value', 'raw' or 'bits'
     bytes: tuple[int, ...]  # the raw bytes, lowest first
     attribute: int | None  # None: the row that the formula belongs to
 
@@ -68,7 +72,6 @@ _ALL_BYTES = tuple(range(RAW_BYTES))
 # (column, bytes) of each operand without "of ID".
 _OPERANDS: Mapping[str, tuple[str, tuple[int, ...]]] = {
     'value': ('value', ()),
-    'worst': ('worst', ()),
     'raw': ('raw', _ALL_BYTES),
     'bits of raw': ('bits', _ALL_BYTES),
     **{f'raw byte {byte}': ('raw', (byte,)) for byte in _ALL_BYTES},
@@ -89,9 +92,7 @@ def parse(text: str) -> Formula:
     try:
         return _formula(text)
     except (ValueError, KeyError):
-        raise FormulaError(
-            f'from "{text[:LONGEST_RAW]}" is not a formula; {_advice(text)}'
-        ) from None
+        raise FormulaError(f'from "{text[:LONGEST_RAW]}" is not a formula; {FORMS}') from None
 
 
 def _formula(text: str) -> Formula:
@@ -130,24 +131,6 @@ def _whole(digits: str, most: int) -> int:
     return number
 
 
-def _advice(text: str) -> str:
-    """Return advice on how to correct *text*, which is not a formula: the most similar formula,
-    or all forms.
-    """
-    spaced = ' '.join(re.sub('([-+*/])', r' \1 ', text[:LONGEST_RAW].lower()).split())
-    near = re.sub(
-        'bytes ([0-9])(?!-)', r'byte \1', re.sub('bytes? ([0-9]) - ([0-9])', r'bytes \1-\2', spaced)
-    )
-    try:
-        _formula(near)
-    except (ValueError, KeyError):
-        return (
-            f'write one of {FORMS}; "100 -" or "200 -" may precede it, "/ N" or "of ID" (another '
-            'attribute) may follow it; for a ratio, write 100 * A / B; for a sum, A + B'
-        )
-    return f'did you mean "{near}"?'
-
-
 def evaluate(formula: Formula, row: AttributeRow, rows: Mapping[int, AttributeRow]) -> float | None:
     """Return the result of the formula for *row*, or None if the report lacks a number for it."""
     first = _number(formula.first, row, rows)
@@ -180,8 +163,8 @@ def _number(operand: Operand, row: AttributeRow, rows: Mapping[int, AttributeRow
         if operand.attribute not in rows:
             return None
         row = rows[operand.attribute]
-    if operand.column in ('value', 'worst'):
-        return row.value if operand.column == 'value' else row.worst
+    if operand.column == 'value':
+        return row.value
     content = raw_bytes(row)
     number = 0
     for position, place in enumerate(operand.bytes):
@@ -205,31 +188,26 @@ def raw_bytes(row: AttributeRow) -> Bytes:
     return printed_bytes(row.raw)
 
 
-_HEX = r'0[xX]([0-9a-fA-F]{1,16})'
-_LEADING = r'(-?\d+)(?: \(.*\))?'  # "28 (Min/Max 20/32)": only the number is certain
 _NOTHING: tuple[int | None, ...] = (None,) * RAW_BYTES
-# For each format: text other than digits, blanks and parentheses; pattern; first byte and byte
-# count of each number.
-_LAYOUTS: Sequence[tuple[str, str, Sequence[tuple[int, int]]]] = (
+# For each format: its pattern; first byte and byte count of each number.
+_LAYOUTS: Sequence[tuple[str, Sequence[tuple[int, int]]]] = (
     # raw16(raw16)
-    ('', r'(\d+) \((\d+) (\d+)\)', ((0, 2), (4, 2), (2, 2))),
+    (r'(\d+) \((\d+) (\d+)\)', ((0, 2), (4, 2), (2, 2))),
     # raw16
-    ('', r'(\d+) (\d+) (\d+)', ((4, 2), (2, 2), (0, 2))),
+    (r'(\d+) (\d+) (\d+)', ((4, 2), (2, 2), (0, 2))),
     # raw8
-    ('', r'(\d+) (\d+) (\d+) (\d+) (\d+) (\d+)', ((5, 1), (4, 1), (3, 1), (2, 1), (1, 1), (0, 1))),
+    (r'(\d+) (\d+) (\d+) (\d+) (\d+) (\d+)', ((5, 1), (4, 1), (3, 1), (2, 1), (1, 1), (0, 1))),
     # tempminmax
     (
-        '',
         r'(\d+) \((\d+) (\d+) (\d+) (\d+) (\d+)\)',
         ((0, 1), (5, 1), (4, 1), (3, 1), (2, 1), (1, 1)),
     ),
     # raw24(raw8)
-    ('', r'(\d+) \((\d+) (\d+) (\d+)\)', ((0, 3), (5, 1), (4, 1), (3, 1))),
-    ('h+', r'(\d+)h\+\d+m(?:\+[\d.]+s)?(?: \(.*\))?', ((0, 4),)),
+    (r'(\d+) \((\d+) (\d+) (\d+)\)', ((0, 3), (5, 1), (4, 1), (3, 1))),
+    (r'(\d+)h\+\d+m(?:\+[\d.]+s)?(?: \(.*\))?', ((0, 4),)),
     # raw16(avg16)
-    ('Average', r'(\d+) \(Average (\d+)\)', ((0, 2), (2, 2))),
+    (r'(\d+) \(Average (\d+)\)', ((0, 2), (2, 2))),
 )
-_HALVES = r'(\d+)/(\d+)'  # raw24/raw24 or raw24/raw32: high / low
 
 
 @lru_cache(maxsize=4096)
@@ -239,24 +217,21 @@ def printed_bytes(raw: str) -> Bytes:
         return _NOTHING
     if raw.isdecimal():
         return _little(int(raw), RAW_BYTES)
-    hexadecimal = re.fullmatch(_HEX, raw) if raw[:2] in ('0x', '0X') else None
+    hexadecimal = re.fullmatch(r'0[xX]([0-9a-fA-F]{1,16})', raw)
     if hexadecimal:
         return _little(int(hexadecimal[1], 16), RAW_BYTES)
-    signs = raw.strip('0123456789 ()')
-    for sign, pattern, places in _LAYOUTS:
-        # A pattern is compiled only if its marker text is present, because most drives need only
-        # one or two.
-        has_marker = sign in signs if sign else not signs
-        match = re.fullmatch(pattern, raw) if has_marker else None
+    for pattern, places in _LAYOUTS:
+        match = re.fullmatch(pattern, raw)
         if match:
             content = [*_NOTHING]
             for digits, (first, count) in zip(match.groups(), places):
                 content[first : first + count] = _little(int(digits), count)
             return tuple(content)
-    halves = re.fullmatch(_HALVES, raw) if '/' in signs else None
+    halves = re.fullmatch(r'(\d+)/(\d+)', raw)  # raw24/raw24 or raw24/raw32: high / low
     if halves:
         return _half_bytes(int(halves[1]), int(halves[2]))
-    match = re.fullmatch(_LEADING, raw)
+    # "28 (Min/Max 20/32)": only the number is certain
+    match = re.fullmatch(r'(-?\d+)(?: \(.*\))?', raw)
     number = int(match[1]) if match else 256
     return (number & 0xFF, *_NOTHING[1:]) if -128 <= number < 256 else _NOTHING
 
@@ -289,22 +264,15 @@ UNITS = {
     's': ('s', 1),
     'min': ('s', 60),
     'h': ('s', 3600),
-    'ms': ('s', 1e-3),
     'us': ('s', 1e-6),
-    '30s': ('s', 30),
     'B': ('B', 1),
     '512B': ('B', 512),
-    '4KiB': ('B', 4096),
-    '8KiB': ('B', 8192),
     '16KiB': ('B', 16384),
     '1MiB': ('B', 2**20),
     '16MiB': ('B', 2**24),
     '32MiB': ('B', 2**25),
     '1GiB': ('B', 2**30),
-    '16GiB': ('B', 2**34),
-    '64GiB': ('B', 2**36),
     '1GB': ('B', 1e9),
-    '64GB': ('B', 64e9),
 }
 
 

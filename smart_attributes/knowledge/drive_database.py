@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from ..errors import Coded, DataError
+from ..errors import Coded
 from ..model import Identity, Reading, Source, State
 from ..typed import TYPE_CHECKING, Json, MutableJson, NamedTuple
 from . import decode
@@ -111,7 +111,6 @@ class Candidate(NamedTuple):
     """An entry that matches a model, with its rank among the entries that match a drive."""
 
     rank: tuple[int, ...]
-    is_shipped: bool
     file: str
     entry: Json
 
@@ -139,15 +138,16 @@ class SpecDatabase:
         """Store the shipped data and the additions. local: (file, valid data) of each addition."""
         self._sources: list[tuple[str, Json]] = [(SHIPPED, shipped), *local]
         self.date = str(shipped.get('date', '?'))
-        self._specs: dict[int, DriveSpec] = {}  # by id of the entry
-        # by model; see DriveSpec and _candidates()
-        self._rated: dict[str, tuple[int, str] | None] = {}
         self._by_model: dict[str, list[Candidate]] = {}
-        self.metrics: Mapping[str, Metric] = {
-            name: _metric(name, value)
-            for _, data in self._sources
-            for name, value in data.get('metrics', {}).items()
-        }
+        # by name; a later file overrides an earlier one
+        self.metrics: dict[str, Metric] = {}
+        self.sets: dict[str, Json] = {}
+        self.layouts: dict[str, Json] = {}  # of vendors' log pages
+        for _, data in self._sources:
+            self.sets.update(data.get('sets', {}))
+            self.layouts.update(data.get('layouts', {}))
+            for name, value in data.get('metrics', {}).items():
+                self.metrics[name] = _metric(name, value)
 
     @property
     def units(self) -> Mapping[str, str]:
@@ -164,15 +164,10 @@ class SpecDatabase:
         """
         return {name: metric.worse for name, metric in self.metrics.items()}
 
-    def entries(self) -> Iterator[tuple[str, Json]]:
-        """Yield (file, entry) in the order of the files, the shipped file first."""
-        for name, data in self._sources:
-            for entry in data['entries']:
-                yield name, entry
-
-    def sets(self) -> frozenset[str]:
-        """Return the names of all shared sets."""
-        return frozenset(name for _, data in self._sources for name in data.get('sets', ()))
+    def entries(self) -> Iterator[Json]:
+        """Yield the entries in the order of the files, the shipped file first."""
+        for _, data in self._sources:
+            yield from data['entries']
 
     def identify(self, identity: Identity, attributes: Sequence[int]) -> DriveSpec:
         """Return the content of the highest-ranked entry that matches the drive.
@@ -186,22 +181,22 @@ class SpecDatabase:
         if not winners:
             return NO_SPEC
         if len(winners) == 1:
-            return self._spec(*winners[0])._replace(rated_written=self._rated[identity.plain_model])
+            candidates = self._candidates(identity.plain_model)
+            rated = _rated_written(candidates, identity.plain_model)
+            return self.read_entry(winners[0][1])._replace(rated_written=rated)
         note = Coded('entries-contradict', _contradiction(winners, identity))
         return self._fallback(identity, attributes)._replace(notes=(note,))
 
     def _fallback(self, identity: Identity, attributes: Sequence[int]) -> DriveSpec:
         """Return the content of the first fallback that matches the drive."""
-        for name, entry in self.entries():
-            if entry.get('fallback') and matches(
-                entry, '', identity=identity, attributes=attributes
-            ):
-                return self._spec(name, entry)
+        for entry in self.entries():
+            if entry.get('fallback') and matches(entry, identity, attributes):
+                return self.read_entry(entry)
         return NO_SPEC
 
     def dispute(self, identity: Identity, attributes: Sequence[int]) -> str:
         """Return a message if several entries of a site match the drive with equal rank, or ''."""
-        winners = self.claims(identity, attributes) if len(self._sources) > 1 else []
+        winners = self.claims(identity, attributes)
         is_disputed = len(winners) > 1 and winners[0][0] != SHIPPED
         return _contradiction(winners, identity) if is_disputed else ''
 
@@ -215,7 +210,7 @@ class SpecDatabase:
         for candidate in self._candidates(identity.plain_model):  # the highest rank first
             if best and candidate.rank < best[0].rank:
                 break
-            is_eligible = candidate.is_shipped or not only_shipped
+            is_eligible = candidate.file == SHIPPED or not only_shipped
             if is_eligible and conditions_hold(candidate.entry, identity, attributes):
                 best.append(candidate)
         return [(candidate.file, candidate.entry) for candidate in best]
@@ -224,27 +219,18 @@ class SpecDatabase:
         """Return all entries for *model*, the highest rank first."""
         if model not in self._by_model:
             candidates = [
-                Candidate(strength(entry, number > 0), number == 0, file=name, entry=entry)
+                Candidate(strength(entry, is_local=number > 0), name, entry)
                 for number, (name, data) in enumerate(self._sources)
                 for entry in data['entries']
                 if names_model(entry, model)
             ]
             candidates.sort(key=lambda candidate: candidate.rank, reverse=True)
             self._by_model[model] = candidates
-            self._rated[model] = _rated_written(candidates, model)
         return self._by_model[model]
 
-    def _spec(self, source: str, entry: Json) -> DriveSpec:
-        key = id(entry)
-        if key not in self._specs:
-            self._specs[key] = self.read_entry(source, entry)
-        return self._specs[key]
-
-    def read_entry(self, source: str, entry: Json) -> DriveSpec:
-        """Return the content of *entry*, from the file *source*, for the drives that the entry
-        describes.
-        """
-        rows = self.rows_of(source, entry)
+    def read_entry(self, entry: Json) -> DriveSpec:
+        """Return the content of *entry* for the drives that the entry describes."""
+        rows = self.rows_of(entry)
         specs = [spec for number, row in rows.items() for spec in _reading_specs(number, row)]
         # Both sources have the same unit: attribute 5 equals statistic 3:0x020 on 9,900 of 9,915
         # measured disks, no matter whether they count logical or physical sectors.
@@ -252,7 +238,7 @@ class SpecDatabase:
         units = dict.fromkeys(reversed(in_sectors), LOGICAL_SECTORS)
         untrusted = dict.fromkeys(entry.get('untrusted_statistics', ()), '')
         for name in self.sets_of(entry):
-            untrusted.update(self._set(name).get('untrusted_statistics', {}))
+            untrusted.update(self.sets[name].get('untrusted_statistics', {}))
         by_name = {}
         for name, readings in entry.get('by_name', {}).items():
             by_name[name] = tuple(_reading_specs(0, {'readings': readings}))
@@ -278,42 +264,23 @@ class SpecDatabase:
         On all 32,858 SATA drives of linuxhw/EnterpriseDrive, this is what the drive reports.
         """
         for name in self.sets_of(entry):
-            if 'kind' in self._set(name):
-                return str(self._set(name)['kind'])
+            if 'kind' in self.sets[name]:
+                return str(self.sets[name]['kind'])
         return 'ssd'
 
-    def layout(self, name: str) -> Json | None:
-        """Return the layout of a vendor's log page; None if no file defines it."""
-        return self._shared('layouts', name)
-
-    def rows_of(self, source: str, entry: Json) -> Mapping[int, Json]:
+    def rows_of(self, entry: Json) -> Mapping[int, Json]:
         """Return the entry's attributes by ID: its own attributes have priority, then its sets,
         then the common set.
-
-        Raises DataError for a set that no file defines.
         """
         rows: MutableJson = dict(entry.get('attributes', {}))
         for name in self.sets_of(entry):
-            if not self._set(name):
-                raise DataError(f'{source}: {entry["family"]}, uses: unknown set "{name}"')
-            for number, row in self._set(name)['attributes'].items():
+            for number, row in self.sets[name]['attributes'].items():
                 rows.setdefault(number, row)
         return {int(number): row for number, row in rows.items() if row is not None}
 
-    def _set(self, name: str) -> Json:
-        return self._shared('sets', name) or {}
-
-    def _shared(self, kind: str, name: str) -> Json | None:
-        """Return a set or a layout from the last file that defines it."""
-        for _, data in reversed(self._sources):
-            shared: Mapping[str, Json] = data.get(kind, {})
-            if name in shared:
-                return shared[name]
-        return None
-
     def sets_of(self, entry: Json) -> Sequence[str]:
         """Return the sets whose attributes apply to an entry, in order of precedence."""
-        implied = [COMMON] if entry.get('uses_common', True) and COMMON in self.sets() else []
+        implied = [COMMON] if entry.get('uses_common', True) and COMMON in self.sets else []
         return list(dict.fromkeys([*entry.get('uses', ()), *implied]))
 
     def advisories(self, identity: Identity) -> list[Advisory]:
@@ -344,16 +311,9 @@ def _contradiction(winners: Sequence[tuple[str, Json]], identity: Identity) -> s
     )
 
 
-def matches(
-    entry: Json,
-    model: str,
-    identity: Identity,
-    attributes: Sequence[int],
-) -> bool:
-    """Return whether the drive meets all conditions of *entry*. model: identity.model with
-    single blanks.
-    """
-    return names_model(entry, model) and conditions_hold(entry, identity, attributes)
+def matches(entry: Json, identity: Identity, attributes: Sequence[int]) -> bool:
+    """Return whether the drive meets all conditions of *entry*."""
+    return names_model(entry, identity.plain_model) and conditions_hold(entry, identity, attributes)
 
 
 def names_model(entry: Json, model: str) -> bool:

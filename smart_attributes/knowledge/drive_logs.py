@@ -109,12 +109,12 @@ class WarningBit(NamedTuple):
     metric: str
     word: str
     state: State
-    brief: str = ''  # *word* in a few words
+    brief: str  # *word* in a few words; '' if it is short
 
 
 NVME_WARNINGS: Sequence[WarningBit] = [
-    WarningBit(mask, metric, word=word, state=State[state], brief=''.join(brief))
-    for mask, metric, word, state, *brief in _DATA['nvme_warnings']
+    WarningBit(mask, metric, word=word, state=State[state], brief=brief)
+    for mask, metric, word, state, brief in _DATA['nvme_warnings']
 ]
 
 
@@ -130,7 +130,6 @@ def warned(warning: WarningBit, log: Mapping[str, int]) -> Reading:
     reading = Reading(
         warning.metric,
         0,
-        unit='',
         source=Source(NVME_LOG),
         verdict=warning.word,
         state=warning.state,
@@ -156,12 +155,12 @@ class NvmeStatus(NamedTuple):
     metric: str
     word: str
     state: State
-    brief: str = ''  # *word* in a few words
+    brief: str  # *word* in a few words; '' if it is short
 
 
 NVME_STATUSES: Sequence[NvmeStatus] = [
-    NvmeStatus(code_type, code, metric=metric, word=word, state=State[state], brief=''.join(brief))
-    for code_type, code, metric, word, state, *brief in _DATA['nvme_statuses']
+    NvmeStatus(code_type, code, metric=metric, word=word, state=State[state], brief=brief)
+    for code_type, code, metric, word, state, brief in _DATA['nvme_statuses']
 ]
 _ADMIN_QUEUE = 0
 
@@ -183,7 +182,6 @@ def refusals(report: Report) -> list[Reading]:
             by_metric[status.metric] = Reading(
                 status.metric,
                 0 if status.state is State.CRITICAL else 0.5,
-                unit='',
                 source=Source(ERROR_LOG),
                 verdict=status.word,
                 state=status.state,
@@ -268,7 +266,6 @@ def verdict(
     return Reading(
         'self_test',
         number,
-        unit='',
         source=source,
         verdict=words,
         state=state,
@@ -302,7 +299,6 @@ def unlisted_failure(report: Report) -> Reading | None:
     return Reading(
         'self_test',
         0,
-        unit='',
         source=Source(SELF_TEST_LOG),
         verdict=words,
         state=State.WARNING,

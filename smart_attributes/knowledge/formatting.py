@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..typed import Json
-from .data_file import definition, schema
 from .drive_database import generality
 
 WIDTH = 160  # columns of a formatted file
@@ -20,30 +19,31 @@ _OPEN = re.compile(
 )
 
 
-def formatted(data: Json, schema_name: str) -> str:
-    """Return *data*, which is valid by the schema, in the fixed layout of its file.
+def formatted(data: Json) -> str:
+    """Return *data* in the fixed layout of its file.
 
-    Keys are in the schema's order; documents, metrics, sets, entries and advisories are sorted. The
-    order of attributes is kept because it is significant. Characters outside ASCII are escaped, so
-    that the text is safe on any terminal.
+    Documents, metrics, sets, layouts, entries and advisories are sorted. The order of attributes is
+    kept because it is significant. Characters outside ASCII are escaped, so that the text is safe
+    on any terminal.
     """
-    root = schema(schema_name)
-    ordered = _in_schema_order(data, root, root)
+    ordered = dict(data)
     for key in ('documents', 'metrics', 'sets', 'layouts'):
         if key in ordered:
             ordered[key] = dict(sorted(ordered[key].items()))
     if 'entries' in ordered:
-        ordered['entries'].sort(key=lambda entry: (-generality(entry), natural(entry['family'])))
+        ordered['entries'] = sorted(
+            ordered['entries'], key=lambda entry: (-generality(entry), natural(entry['family']))
+        )
     if 'advisories' in ordered:
-        ordered['advisories'].sort(key=lambda advisory: natural(advisory['id']))
+        ordered['advisories'] = sorted(
+            ordered['advisories'], key=lambda advisory: natural(advisory['id'])
+        )
     return _laid_out(ordered, '', before='', indent=0) + '\n'
 
 
 def samples(data: Sequence[Json]) -> str:
     """Return samples in the fixed layout of a sample file."""
-    root = schema('attributes')
-    ordered = _in_schema_order({'samples': list(data)}, root, root)
-    return _laid_out(ordered['samples'], 'samples', before='', indent=0) + '\n'
+    return _laid_out(data, 'samples', before='', indent=0) + '\n'
 
 
 def natural(text: str) -> list[str | int]:
@@ -52,37 +52,6 @@ def natural(text: str) -> list[str | int]:
         int(part) if position % 2 else part.casefold()
         for position, part in enumerate(re.split('([0-9]+)', text))
     ]
-
-
-def _in_schema_order(value: Any, fits: Json, root: Json) -> Any:
-    fits = _meant(value, fits, root)
-    if isinstance(value, list):
-        return [_in_schema_order(item, fits.get('items', {}), root) for item in value]
-    if not isinstance(value, dict):
-        return value
-    parts, others = fits.get('properties', {}), fits.get('additionalProperties') or {}
-    ordered = {}
-    for key in dict.fromkeys((*parts, *value)):
-        if key in value:
-            ordered[key] = _in_schema_order(value[key], parts.get(key, others), root)
-    return ordered
-
-
-def _meant(value: Any, fits: Json, root: Json) -> Json:
-    """Return the definition that *fits* refers to; of several alternatives, return the one for
-    the type of *value*.
-    """
-    fits = definition(fits, root)
-    if 'anyOf' not in fits or 'properties' in fits:
-        return fits
-    kind = 'object' if isinstance(value, dict) else ''
-    if isinstance(value, list):
-        kind = 'array'
-    for alternative in fits['anyOf']:
-        choice = _meant(value, alternative, root)
-        if choice.get('type') == kind:
-            return choice
-    return {}
 
 
 def _laid_out(

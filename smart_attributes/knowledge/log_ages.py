@@ -141,7 +141,6 @@ def freshness(
     return Reading(
         'self_test_age',
         number,
-        unit='',
         source=Source(drive_logs.SELF_TEST_LOG),
         verdict=words,
         state=state,

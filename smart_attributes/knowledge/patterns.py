@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import cache
 
 from .. import alarm
 from ..constants import MOST_REPETITIONS
@@ -75,45 +73,14 @@ def too_slow() -> list[str]:
 # Compiling a pattern takes longer than comparing its beginning with a hundred models, and almost
 # every pattern differs there.
 
-_LETTER = r'[A-Za-z0-9 _/,:-]'
-_LETTERS: Any = re.compile(f'{_LETTER}*')  # always matches, if only an empty text
-# A letter, a set or an escape that is not optional.
-_PLACE = re.compile(rf'({_LETTER}|\[(?:[A-Za-z0-9]+|0-9)\]|\\[^A-Za-z0-9])(?![?*{{])')
-# A group of alternatives that all begin with a required character.
-_CHOICE = re.compile(
-    r'\((\w(?![?*{])(?:[^()|\\]|\\.)*(?:\|\w(?![?*{])(?:[^()|\\]|\\.)*)*)\)(?![?*{])'
-)
+_LETTERS: Any = re.compile('[A-Za-z0-9 _/,:-]*')  # always matches, if only an empty text
 ESCAPES_AND_SETS = re.compile(r'\\.|\[\^?\]?(?:\\.|[^]\\])*\]', re.S)
 
 
 def matches_pattern(pattern: str, text: str) -> bool:
     """Return whether *pattern* matches the whole *text*. See has_top_level_bar()."""
     # the last letter may be optional
-    if not text.startswith(_LETTERS.match(pattern)[0][:-1]):
-        return False
-    places = _first_places(pattern)
-    return all(map(str.__contains__, places, text)) and fits(pattern, text)
-
-
-@cache
-def _first_places(pattern: str) -> Sequence[str]:
-    """Return the characters that a match can have at each of the first places."""
-    choice = _CHOICE.match(pattern)
-    if choice:
-        return [''.join(part[0] for part in choice[1].split('|'))]
-    places = []
-    place = _PLACE.match(pattern)
-    while place:
-        places.append(_characters(place[1]))
-        place = _PLACE.match(pattern, place.end())
-    return places
-
-
-def _characters(place: str) -> str:
-    """Return the characters that a match can have at a place: a letter, a set or an escape."""
-    if place[0] == '\\':
-        return place[1]
-    return '0123456789' if place == '[0-9]' else place.strip('[]')
+    return text.startswith(_LETTERS.match(pattern)[0][:-1]) and fits(pattern, text)
 
 
 def has_top_level_bar(pattern: str) -> bool:

@@ -26,31 +26,6 @@ CHARACTERS = frozenset('@~:-.0123456789')
 # minutes.
 _END = re.compile(r'(?<![0-9.])([0-9]*\.?[0-9]+)([dwy])(?=:|$)')
 
-# Compiled only after a mistake, so that a valid check spends no time on it.
-_WITH_UNIT = r'(-?(?:[0-9]*\.)?[0-9]+)\s*(%|°?[A-Za-z]+)(?=:|$)'
-# Base unit of a metric -> what people write after a number, in lower case, with its size in base
-# units.
-_SIZES = {
-    '%': {'%': 1},
-    'C': {'c': 1, '°c': 1},
-    'B': {
-        'b': 1,
-        'kb': 10**3,
-        'mb': 10**6,
-        'gb': 10**9,
-        'tb': 10**12,
-        'pb': 10**15,
-        'kib': 2**10,
-        'mib': 2**20,
-        'gib': 2**30,
-        'tib': 2**40,
-        'pib': 2**50,
-    },
-    '': {'%': 1},
-    's': {'s': 1, 'sec': 1, 'min': 60, 'h': 3600, 'hours': 3600},
-}
-_BASES = {'B': 'bytes', 's': 'seconds'}  # base units in words
-
 
 def _range_alone() -> Any:
     """Return nagiosplugin's class Range without importing the rest of the library.
@@ -59,13 +34,10 @@ def _range_alone() -> Any:
     ms of CPU time, a quarter of a check, so only the file of Range is loaded; a later import of
     nagiosplugin still loads all of it.
     """
-    package = PathFinder.find_spec(NAGIOSPLUGIN)
-    spec = PathFinder.find_spec(
-        f'{NAGIOSPLUGIN}.range', package.submodule_search_locations if package else None
-    )
-    if spec is None or spec.loader is None:
-        raise ImportError(NAGIOSPLUGIN)
-    module = ModuleType(f'{NAGIOSPLUGIN}.range')
+    find: Any = PathFinder.find_spec
+    package = find(NAGIOSPLUGIN)
+    spec = find(f'{NAGIOSPLUGIN}.range', package.submodule_search_locations)
+    module = ModuleType(spec.name)
     spec.loader.exec_module(module)
     return module.Range
 
@@ -92,7 +64,7 @@ def parse(text: str, unit: str = '') -> Range:
         plain = in_base_unit(text, unit)
         if not text or set(plain) - CHARACTERS:
             raise ValueError
-        if len(plain) > LONGEST_BOUND and INFINITY in map(float, re.findall('[0-9.]+', plain)):
+        if INFINITY in map(float, re.findall('[0-9.]+', plain)):
             raise ValueError
         return Range(plain)
     except (ValueError, TypeError, OverflowError):
@@ -109,14 +81,14 @@ def in_base_unit(text: str, unit: str) -> str:
 
 
 def _advice(text: str, unit: str) -> str:
-    """Return advice for an error message: how to write this limit without units, or the allowed
+    """Return advice for an error message: how to write this limit without its unit, or the allowed
     forms of a range.
     """
-    plain = _without_units(text, unit) if len(text) <= LONGEST_RANGE else ''
-    if plain:
-        return plain
     if len(text) > LONGEST_BOUND:
         return '; its number is too long'
+    plain = re.sub(rf'(?<=[0-9])\s*°?{unit or "%"}(?=:|$)', '', text, flags=re.IGNORECASE)
+    if plain != text and not set(plain) - CHARACTERS:
+        return f'; leave out the unit: write {plain}'
     if unit == 's':
         return (
             '; write 30d: (bad below 30 days), 5y (bad above 5 years), 1d:2w (bad outside) or '
@@ -128,26 +100,6 @@ def _advice(text: str, unit: str) -> str:
             'years) are for metrics in seconds, such as endurance_time_left'
         )
     return '; write 85 (bad above 85), 11: (bad below 11), 10:20 (bad outside) or @1:5 (bad inside)'
-
-
-def _without_units(text: str, unit: str) -> str:
-    """Return the advice to write a number such as "180000000" for "50000h"; '' if no unit fits
-    the metric.
-    """
-    sizes = _SIZES.get(unit, {})
-    names = [match[2].lower() for match in re.finditer(_WITH_UNIT, text)]
-    if not names or not all(name in sizes for name in names):
-        return ''
-
-    def in_base_units(match: re.Match[str]) -> str:
-        return _plain(float(match[1]) * sizes[match[2].lower()])
-
-    plain = re.sub(_WITH_UNIT, in_base_units, text)
-    if set(plain) - CHARACTERS:
-        return ''
-    if plain == re.sub(_WITH_UNIT, r'\1', text):
-        return f'; leave out the unit: write {plain}'
-    return f'; write {plain}, in {_BASES[unit]}'
 
 
 def is_violated(text: str, number: float, unit: str = '') -> bool:
@@ -165,9 +117,11 @@ def excess(text: str, number: float, unit: str = '') -> float:
     An end between -1 and 1 counts as 1. Return 0 for a range that alerts inside. Raises UsageError
     like parse().
     """
-    if not is_violated(text, number, unit) or parse(text, unit).invert:
+    if not is_violated(text, number, unit):
         return 0.0
     limit = parse(text, unit)
+    if limit.invert:
+        return 0.0
     passed: float = limit.end if number > limit.end else limit.start
     return abs(number - passed) / max(abs(passed), 1)
 
@@ -200,8 +154,8 @@ def contradiction(
     warning, critical: '' for no limit. worse: "low" or "high" if only such numbers of the metric
     are bad. Raises UsageError like parse().
     """
-    sides = {text: _side(text, unit) for text in (warning, critical) if text}
-    for text, (side, _) in sides.items():
+    for text in (warning, critical):
+        side, _ = _side(text, unit)
         if side and worse in ('low', 'high') and side != worse:
             end = text.rpartition(':')[2] if side == 'high' else text.rstrip(':')
             bad, right = ('above', f'{end}:') if side == 'high' else ('below', end)
@@ -209,9 +163,7 @@ def contradiction(
                 f'"{text}" alerts {bad} {end}, but {worse} values of this metric are '
                 f'bad; write {right}'
             )
-    (side, least), (side_of_critical, most) = (
-        sides.get(text, ('', 0.0)) for text in (warning, critical)
-    )
+    (side, least), (side_of_critical, most) = _side(warning, unit), _side(critical, unit)
     is_above, is_below = side == 'high' and least > most, side == 'low' and least < most
     if side == side_of_critical and (is_above or is_below):
         return f'critical {critical} is reached before warning {warning}; exchange them'
@@ -219,9 +171,11 @@ def contradiction(
 
 
 def _side(text: str, unit: str) -> tuple[str, float]:
-    """Return the side on which a range alerts ("high", "low"; '' for both or inside), and the
-    end on this side.
+    """Return the side on which a range alerts ("high", "low"; '' for both, inside or no range),
+    and the end on this side.
     """
+    if not text:
+        return '', 0.0
     limit = parse(text, unit)
     if limit.invert or (limit.start > 0 and limit.end < INFINITY):
         return '', 0.0

@@ -118,7 +118,7 @@ def _smart_status(
     is_derived = report.is_status_derived
     source = Source(drive_logs.ATTRIBUTE_CHECK if is_derived else drive_logs.SELF_ASSESSMENT)
     if report.smart_status:
-        return Reading(HEALTH, 1, unit='', source=source, verdict='passed', state=State.OK)
+        return Reading(HEALTH, 1, source=source, verdict='passed', state=State.OK)
     word = report.smart_status_text or 'FAILED'
     # Only a pre-fail attribute makes a drive report FAILED; other attributes cannot be the cause.
     causes = [row.id for row in failing if row.prefail]
@@ -127,8 +127,8 @@ def _smart_status(
     elif causes and ignored.issuperset(causes):
         word = f'{word}, but only because of a threshold that is known to be wrong'
     else:
-        return Reading(HEALTH, 0, unit='', source=source, verdict=word, state=State.CRITICAL)
-    return Reading(HEALTH, 0, unit='', source=source, verdict=word, state=State.OK, judged=False)
+        return Reading(HEALTH, 0, source=source, verdict=word, state=State.CRITICAL)
+    return Reading(HEALTH, 0, source=source, verdict=word, state=State.OK, judged=False)
 
 
 def _unreported(report: Report) -> Reading:
@@ -142,18 +142,13 @@ def _unreported(report: Report) -> Reading:
         brief = 'the drive stopped answering while it was read'
         action = 'check again, then run: dmesg -T'
     elif _has_counters(report):
-        return Reading(HEALTH, None, unit='', source=source, judged=False, unknown='not reported')
-    elif report.farm:
-        word = 'not reported: the report contains only the FARM log'
-        brief = 'the report contains only the FARM log'
-        action = 'record the rest: smartctl --json -x -l farm DEVICE'
+        return Reading(HEALTH, None, source=source, judged=False, unknown='not reported')
     else:
         word = brief = 'neither health status nor counters reported'
         action = 'record it again: smartctl --json -x DEVICE'
     return Reading(
         HEALTH,
         0.5,
-        unit='',
         source=source,
         verdict=word,
         state=State.UNKNOWN,
@@ -174,38 +169,27 @@ def _has_counters(report: Report) -> bool:
 
 
 def _failing(row: AttributeRow) -> Reading:
-    word = (
-        f'attribute {row.id} {row.name} failed: value {row.value}, vendor threshold {row.threshold}'
-    )
-    state = State.CRITICAL if row.prefail else State.WARNING
-    source = Source(attribute=row.id)
+    words = f'attribute {row.id} {row.name} failed'
     return Reading(
         'vendor_threshold',
         row.value,
-        unit='',
-        source=source,
-        verdict=word,
-        state=state,
+        source=Source(attribute=row.id),
+        verdict=f'{words}: value {row.value}, vendor threshold {row.threshold}',
+        state=State.CRITICAL if row.prefail else State.WARNING,
         drive_limit=row.threshold,
-        brief=f'attribute {row.id} {row.name} failed',
+        brief=words,
     )
 
 
 def _failed_once(row: AttributeRow) -> Reading:
-    word = (
-        f'attribute {row.id} {row.name} failed in the past: worst value {row.worst}, '
-        f'vendor threshold {row.threshold}, value now {row.value}'
-    )
-    source, state = Source(attribute=row.id), State.WARNING
-    return Reading(
-        'vendor_threshold_past',
-        row.worst,
-        unit='',
-        source=source,
-        verdict=word,
-        state=state,
-        drive_limit=row.threshold,
-        brief=f'attribute {row.id} {row.name} failed in the past',
+    words = f'attribute {row.id} {row.name} failed in the past'
+    return _failing(row)._replace(
+        metric='vendor_threshold_past',
+        number=row.worst,
+        verdict=f'{words}: worst value {row.worst}, vendor threshold {row.threshold}, '
+        f'value now {row.value}',
+        state=State.WARNING,
+        brief=words,
     )
 
 
@@ -247,17 +231,19 @@ def _nvme_readings(log: Mapping[str, int], metrics: Mapping[str, Metric]) -> Ite
             continue
         standard = drive_logs.NVME[key]
         metric = metrics[standard.metric]
+        limit = None
+        if key == 'available_spare':
+            # A drive that does not measure its spare reports 0 %, with a threshold of 0 %.
+            if number == threshold == 0:
+                continue
+            limit = None if threshold in (0, 100) else threshold
         # Exactly 2^32 errors, but none in the error log: a single bit was set, and no data was
         # lost.
         if key == 'media_errors' and number == 2**32 and log.get('num_err_log_entries') == 0:
             why = f'{number} with an empty error log is not plausible'
             yield unknown(metric, Source(drive_logs.NVME_LOG), why)
-        elif key != 'available_spare':
-            yield _number(metric, number * standard.factor, drive_logs.NVME_LOG)
-        # A drive that does not measure its spare reports 0 %, with a threshold of 0 %.
-        elif number or threshold != 0:
-            limit = None if threshold in (0, 100) else threshold
-            yield _number(metric, number * standard.factor, log=drive_logs.NVME_LOG, limit=limit)
+        else:
+            yield _number(metric, number * standard.factor, drive_logs.NVME_LOG, limit)
 
 
 def _scsi_readings(log: Mapping[str, float], metrics: Mapping[str, Metric]) -> Iterable[Reading]:
@@ -370,16 +356,14 @@ def _verdict(
     for lowest, highest, word in item.states:
         if lowest <= number <= highest:
             state = STATES.get(word, State.WARNING)
-            share = {State.OK: 1, State.WARNING: 0.5}.get(state, 0)
-            is_judged = not item.is_trap
             return Reading(
                 metric.name,
-                share,
+                {State.OK: 1, State.WARNING: 0.5}.get(state, 0),
                 unit=metric.unit,
                 source=source,
                 verdict=word,
                 state=state,
-                judged=is_judged,
+                judged=not item.is_trap,
             )
     return unknown(metric, source, f'{number} is not a known result')
 

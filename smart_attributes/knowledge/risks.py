@@ -118,28 +118,20 @@ def _keys(judgement: Judgement, strata: Strata) -> Iterator[Key]:
     if judgement.state is State.OK or reading.state is not None or reading.number is None:
         return
     quiet = None if reading.quiet_is_doubted else reading.quiet
-    key = strata.key(
-        reading.metric,
-        LEVEL,
-        reading.number,
-        quiet,
-        reading.quiet_is_bound,
-    )
-    if key:
-        yield key
-    grown = judgement.grown
-    key = (
+    keys = [
         strata.key(
             reading.metric,
-            RISE,
-            grown,
-            judgement.grown_ago,
+            LEVEL,
+            number=reading.number,
+            seconds=quiet,
+            is_least=reading.quiet_is_bound,
         )
-        if grown
-        else None
-    )
-    if key:
-        yield key
+    ]
+    if judgement.grown:
+        keys.append(
+            strata.key(reading.metric, RISE, number=judgement.grown, seconds=judgement.grown_ago)
+        )
+    yield from (key for key in keys if key)
 
 
 def _strata(data: Sequence[Json]) -> Strata:

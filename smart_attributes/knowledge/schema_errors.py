@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -14,9 +13,6 @@ from ..typed import Json
 from ..words import nearest
 from .data_errors import nearest_metric
 from .data_file import KINDS, is_fitting, listed, parse, place, schema, sentence, shown
-
-PROSE = {'family', 'name', 'source', 'why'}  # texts that no other rule reads
-FILLER = 'to be written'
 
 
 def checked(text: str, schema_name: str, name: str) -> Any:
@@ -55,49 +51,6 @@ def schema_problems(data: Any, schema_name: str, name: str) -> list[str]:
     in_order = sorted(errors, key=lambda error: list(error.absolute_path))
     # jsonschema reports the same missing keys once for each key.
     return list(dict.fromkeys(_explained(error, data, name) for error in in_order))
-
-
-def mended(data: Any, schema_name: str) -> Any:
-    """Return a copy of *data* in which as many schema errors as possible are mended, so that the
-    rest of each object can be validated: unknown keys and wrong values are removed, and missing or
-    misspelt texts replaced.
-    """
-    try:
-        import jsonschema
-    except ImportError:
-        return data
-    data = copy.deepcopy(data)
-    found = jsonschema.Draft7Validator(schema(schema_name)).iter_errors(data)
-    errors = [_most_telling(error) for error in found]
-    # The innermost first: an outer value may be removed with all that is in it.
-    for error in sorted(errors, key=lambda error: -len(error.absolute_path)):
-        _mend(data, error)
-    return data
-
-
-def _mend(data: Any, error: Any) -> None:
-    """Mend one schema error in *data*; leave it if that is not possible."""
-    path = list(error.absolute_path)
-    if error.validator == 'additionalProperties':
-        owner = _at(data, path)
-        for key in [key for key in owner if key not in error.schema['properties']]:
-            del owner[key]
-    elif 'propertyNames' in error.absolute_schema_path:
-        _at(data, path).pop(error.instance, None)
-    elif error.validator == 'required':
-        for key in PROSE.intersection(error.validator_value):
-            _at(data, path).setdefault(key, FILLER)
-    elif path and (path[-1] in PROSE or path[-2:-1] == ['models']):
-        _at(data, path[:-1])[path[-1]] = FILLER
-    elif path and isinstance(path[-1], str):
-        _at(data, path[:-1]).pop(path[-1], None)
-
-
-def _at(data: Any, path: Sequence[Any]) -> Any:
-    """Return the value at a path."""
-    for step in path:
-        data = data[step]
-    return data
 
 
 def _explained(error: Any, data: Any, name: str) -> str:

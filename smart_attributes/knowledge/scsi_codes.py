@@ -55,9 +55,7 @@ def _by_code(status: Reading, row: Json, text: str) -> list[Reading]:
     note = status._replace(state=State.OK, judged=False)
     if state is State.OK:
         return [note]
-    reading = Reading(
-        row['metric'], 0, unit='', source=Source(SELF_ASSESSMENT), verdict=words, state=state
-    )
+    reading = Reading(row['metric'], 0, source=Source(SELF_ASSESSMENT), verdict=words, state=state)
     return [note, reading._replace(has_remedy=not row.get('is_cold'))]
 
 
@@ -82,7 +80,6 @@ def _scan(log: Mapping[str, float]) -> list[Reading]:
         Reading(
             'background_scan',
             0,
-            unit='',
             source=Source(SCSI_LOG),
             verdict=words,
             state=State[state],

@@ -353,48 +353,47 @@ def _of_kind(metric: Json, kinds: Sequence[str], groups: Sequence[str]) -> Json:
     return fields
 
 
+class _Field(NamedTuple):
+    """A field of a limit."""
+
+    value: Any
+    origin: str
+    place: int  # of its layer; 0 is the layer of highest precedence
+
+
 def _merged(layers: Sequence[Layer]) -> Limit:
     """Return the limit; each field comes from the layer of highest precedence that sets it."""
-    fields: dict[str, tuple[Any, str]] = {}
-    places: dict[str, int] = {}
+    fields: dict[str, _Field] = {}
     for place, layer in enumerate(layers):
-        for field, value in _agreed(layer).items():
-            if field not in fields:
-                fields[field], places[field] = value, place
-    values = {field: value for field, (value, _) in fields.items()}
-    origins = {field: origin for field, (_, origin) in fields.items()}
-    own = frozenset(field for field, place in places.items() if 1 <= place <= ONE_DRIVE)
+        disputed = [field for field, _ in _disagreements(layer)]
+        for origin, values in reversed(layer):
+            for field in FIELDS:
+                if field in values and field not in disputed:
+                    fields.setdefault(field, _Field(values[field], origin, place))
+    unset = _Field(None, '', len(layers))
+    warning, critical = (fields.get(level, unset) for level in LEVELS)
+    growth = fields.get('growth', unset)
     return Limit(
-        warning=_bound(values.get('warning')),
-        critical=_bound(values.get('critical')),
-        warning_origin=origins.get('warning', ''),
-        critical_origin=origins.get('critical', ''),
-        is_graphed=bool(values.get('graph')),
+        warning=_bound(warning.value),
+        critical=_bound(critical.value),
+        warning_origin=warning.origin,
+        critical_origin=critical.origin,
+        is_graphed=bool(fields.get('graph', unset).value),
         set_fields=frozenset(fields),
-        why=values.get('why') or '',
-        growth=tuple(several(values.get('growth'))),
-        growth_origin=origins.get('growth', ''),
-        own_fields=own,
-        aged=_aged(fields, places),
+        why=fields.get('why', unset).value or '',
+        growth=tuple(several(growth.value)),
+        growth_origin=growth.origin,
+        own_fields=frozenset(
+            name for name, field in fields.items() if 1 <= field.place <= ONE_DRIVE
+        ),
+        aged=_aged(fields.get('aged', unset), {'warning': warning, 'critical': critical}),
     )
-
-
-def _agreed(layer: Layer) -> dict[str, tuple[Any, str]]:
-    """Return the merged fields of a layer, without the fields on which its overrides disagree."""
-    merged = {}
-    for origin, fields in layer:
-        for field in FIELDS:
-            if field in fields:
-                merged[field] = fields[field], origin
-    for field, _ in _disagreements(layer):
-        merged.pop(field, None)
-    return merged
 
 
 def _disagreements(layer: Layer) -> Iterator[tuple[str, str]]:
     """Yield (field, the two origins) for each field with two different values of equal rank."""
     first: dict[str, tuple[Any, str]] = {}
-    for origin, fields in layer if len(layer) > 1 else ():
+    for origin, fields in layer:
         for field in FIELDS:
             if field in fields and field != 'why':
                 value, first_origin = first.setdefault(field, (fields[field], origin))
@@ -413,21 +412,20 @@ def _bound(value: Any) -> Bound:
     return value if value is None else str(value)
 
 
-def _aged(fields: Mapping[str, tuple[Any, str]], places: Mapping[str, int]) -> tuple[Aged, ...]:
+def _aged(rules: _Field, levels: Mapping[str, _Field]) -> tuple[Aged, ...]:
     """Return the stages of a limit, without the levels that a layer of higher precedence sets."""
-    rules, origin = fields.get('aged', (None, ''))
     stages = []
-    for rule in several(rules):
-        levels = {}
-        for level in LEVELS:
-            if level in rule and places.get(level, places['aged']) >= places['aged']:
-                levels[level] = _bound(rule[level])
+    for rule in several(rules.value):
+        bounds = {}
+        for level, field in levels.items():
+            if level in rule and field.place >= rules.place:
+                bounds[level] = _bound(rule[level])
         stage = Aged(
             after=seconds(rule.get('after', '0d')),
             before=seconds(rule['before']) if 'before' in rule else math.inf,
             is_for_tested=rule.get('tested', False),
-            levels=levels,
-            origin=origin,
+            levels=bounds,
+            origin=rules.origin,
             why=rule.get('why', ''),
         )
         stages.append(stage)

@@ -153,33 +153,28 @@ def of_drive(
     log: page and name of the layout. stored: maps metrics to numbers from an earlier check.
     """
     source, page = source_of(*log), report.vendor_log
-    if page is None:
-        if STATUS not in stored:
-            return VendorLog()
-        status = int(stored[STATUS])
-        readings = _from_history(source, status, layout=layout, metrics=metrics, stored=stored)
-        own = _status(source, status, is_stored=True)
-        return VendorLog((own, *readings), _notes(source, status))
-    result = decoded(layout, page.data) if page.status == READ else Decoded(page.status)
-    if result.status == READ:
+    if page is not None:
+        result = decoded(layout, page.data) if page.status == READ else Decoded(page.status)
+    elif STATUS in stored:
+        result = Decoded(int(stored[STATUS]))
+    else:
+        return VendorLog()
+    if result.numbers:
         readings = _readings(source, result, metrics=metrics, identity=report.identity)
     else:
         readings = _from_history(
             source, result.status, layout=layout, metrics=metrics, stored=stored
         )
     notes = _notes(source, result.status)
-    if page.failure:
+    if page and page.failure:
         notes = (*notes, page.failure)
-    return VendorLog((_status(source, result.status), *readings), notes)
+    status = Reading(STATUS, result.status, source=source, judged=False, is_stored=page is None)
+    return VendorLog((status, *readings), notes)
 
 
 def source_of(page: str, layout: str) -> Source:
     """Return the source for readings from a page such as "0xC0"."""
     return Source(f'NVMe log {page}', definition=layout)
-
-
-def _status(source: Source, status: float, is_stored: bool = False) -> Reading:
-    return Reading(STATUS, status, unit='', source=source, judged=False, is_stored=is_stored)
 
 
 def _readings(

@@ -111,7 +111,7 @@ class Migration:
             data['metrics'] = self._metrics
         if self._overrides:
             data['overrides'] = self._overrides
-        self.text = formatting.formatted(data, 'thresholds')
+        self.text = formatting.formatted(data)
         schema_errors.checked(self.text, 'thresholds', old[0].name)
 
     def _take(self, file: OldFile) -> None:

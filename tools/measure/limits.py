@@ -256,7 +256,7 @@ def main(folder: str) -> None:
     for name, text in (
         (risk.FILE, risk.as_text(table)),
         (CSV, risk.as_csv(table)),
-        (DEFAULT, formatting.formatted(with_limits(default, found), 'thresholds')),
+        (DEFAULT, formatting.formatted(with_limits(default, found))),
     ):
         with open(shipped_data.path(name), 'w', encoding='utf-8') as file:
             file.write(text)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from ...command_line import option_groups as groups
-from ...command_line.options import Command, flag, positional, single
+from ...command_line.options import Command, flag, positional
 from ...typed import NamedTuple
 
 
 class ValidateOptions(NamedTuple):
-    """The files to validate, and the samples and models to compare with these files."""
+    """The files to validate."""
 
     files: tuple[str, ...]
-    samples: str
-    models: str
     format: bool
 
 
@@ -32,16 +30,6 @@ example:
             'FILE',
             'validate your database entries (together with the shipped ones), or your limits '
             '(default: attributes.json)',
-        ),
-        single(
-            '--samples',
-            'DIR|FILE',
-            'test the entries on these samples (default: tests/samples beside attributes.json)',
-        ),
-        single(
-            '--models',
-            'FILE',
-            'look for overlapping entries on these models (default: tests/models.csv)',
         ),
         flag('--format', 'rewrite the files in the standard layout'),
     ),
