@@ -564,18 +564,6 @@ def all_gone(scene: Scene) -> None:
     scene.pull('/dev/sda', '/dev/sdb', '/dev/sdc')
 
 
-@absent('None of the known drives is here, but others are')
-def cloned(scene: Scene) -> None:
-    """The history belongs to other drives, as on a copy of a machine or after its disk was moved.
-    Nothing is missed except the drives that are read from now on. To prepare an image of a machine,
-    delete the state directory first.
-    """
-    three(scene)
-    scene.pull('/dev/sda', '/dev/sdb', '/dev/sdc')
-    for letter in 'de':
-        scene.put(f'/dev/sd{letter}', WELL, f'EXAMPLE800{letter.upper()}')
-
-
 @absent('Fewer drives than --expect')
 def expected(scene: Scene) -> None:
     """The service that starts the check says how many drives the machine has."""

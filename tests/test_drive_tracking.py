@@ -367,23 +367,6 @@ def test_a_drive_that_may_sleep_under_another_name_is_one_of_several(unread, con
     assert missed.confusable == confusable
 
 
-@pytest.mark.parametrize('unread, is_other', [([], True), (['/dev/sdb'], False)])
-def test_if_only_new_drives_are_here_none_is_missed_but_one_that_sleeps_may_be_known(
-    unread, is_other
-):
-    places = [DrivePlace('/dev/sda', 1, START - DAY, is_scanned=True)]
-    records = [Record(1, DISK, START - DAY, START - DAY, 1)]
-    there = dict.fromkeys(['/dev/sdx', '/dev/sdy', *unread], '')
-    third = Identity(serial='SERIAL03')
-    met = [('/dev/sdx', OTHER, Match()), ('/dev/sdy', third, Match())]
-    here = drive_tracking.found(places, records, met, there, SCAN, START)
-
-    assert [change.drive for change in drive_tracking.anew(here)] == [1] * is_other
-    assert [drive.identity for drive in drive_tracking.missed(here, accepts_none)] == (
-        [] if is_other else [DISK]
-    )
-
-
 @pytest.mark.parametrize(
     'identity, hides_serial, later, fields, ago',
     [

@@ -856,17 +856,6 @@ def test_one_of_two_paths_is_lost(plain):
     assert verdicts(scan(plain, START + 2 * HOUR, sda=A))['sdb'] == GONE
 
 
-def test_a_cloned_template_begins_anew_with_a_warning_for_a_day(machine):
-    others = {'sda': D, 'sdb': disk('EEEE5555')}
-    first = scan(machine, START, **others)
-
-    assert (first.code, verdicts(first)['other-drives']) == (1, 'WARNING')
-    assert scan(machine, START + 23 * HOUR, **others).code == 1
-    assert scan(machine, START + 25 * HOUR, **others).code == 0
-    result = scan(machine, START + 26 * HOUR, sda=D)
-    assert 'EEEE5555' in result.text and 'BBBB2222' not in result.text
-
-
 def test_a_machine_that_becomes_virtual_misses_its_drives_until_root_says_so(machine):
     assert [scan(machine, START + days * DAY, '--no-drives', 'ok').code for days in (0, 9)] == [
         2,

@@ -126,15 +126,13 @@ def missed(
 ) -> list[Missed]:
     """Return the known drives that are at no address any more, those that went last first.
 
-    Drives at places that drives often leave are left out, and so are drives of another machine and
-    accepted drives. is_accepted(identity, change): whether root has accepted that the drive is gone.
+    Drives at places that drives often leave are left out, and so are accepted drives.
+    is_accepted(identity, change): whether root has accepted that the drive is gone.
     """
-    others = {change.drive for change in anew(whereabouts)}
-
     def is_expected(change: Change) -> bool:
         if change.kind != 'missing':
             return True  # its successor is not that of another drive
-        if change.is_removable or change.drive in others:
+        if change.is_removable:
             return False
         return not is_accepted(whereabouts.records[change.drive].identity, change)
 
@@ -155,16 +153,6 @@ def missed(
         )
         for change in sorted(changes, key=lambda change: -change.since)
     ]
-
-
-def anew(whereabouts: Whereabouts) -> list[Change]:
-    """Return the missing drives of another machine, see drive_records.begun_anew()."""
-    if whereabouts.unread:
-        return []  # one of these may be a known drive
-    here = [
-        place for place in whereabouts.places if not place.gone and whereabouts.scope.covers(place)
-    ]
-    return drive_records.begun_anew(_changes(whereabouts), here, whereabouts.records)
 
 
 def _confusable(whereabouts: Whereabouts, change: Change) -> tuple[str, ...]:
