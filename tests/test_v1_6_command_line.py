@@ -137,7 +137,9 @@ def test_every_option_of_version_1_6_is_in_the_document_for_its_admins():
     text = (ROOT / 'doc/how-to/upgrade.md').read_text()
 
     assert [
-        name for name in command_line.NAMES if not re.search(f'`-{{1,2}}{name}[`,]', text)
+        name
+        for name in (*command_line.SHORT, *command_line.LONG)
+        if not re.search(f'`-{{1,2}}{name}[`,]', text)
     ] == []
 
 

@@ -129,6 +129,7 @@ def missed(
     Drives at places that drives often leave are left out, and so are accepted drives.
     is_accepted(identity, change): whether root has accepted that the drive is gone.
     """
+
     def is_expected(change: Change) -> bool:
         if change.kind != 'missing':
             return True  # its successor is not that of another drive

@@ -32,9 +32,7 @@ def run(options: Options, runner: Runner) -> int:
     text, cases = fence.shown(
         overview.cases,
         lambda drives: (
-            _document(drives, overview, options)
-            if own.as_json
-            else _exposition(drives, overview)
+            _document(drives, overview, options) if own.as_json else _exposition(drives, overview)
         ),
         unshown,
     )

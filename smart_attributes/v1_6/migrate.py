@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from ..errors import DataError, UsageError
 from ..knowledge import formatting, ranges, schema_errors
 from ..knowledge.drive_database import DriveSpec, SpecDatabase
-from ..knowledge.thresholds import DriveLimit, Thresholds
 from ..model import Device, Identity, Read, Report
 from ..reading.content import object_of
 from ..typed import Json, MutableJson
@@ -92,14 +91,13 @@ class Migration:
         self,
         old: Sequence[OldFile],
         database: SpecDatabase,
-        limits: Thresholds,
         drives: Sequence[Read],
     ) -> None:
         """Convert the files. Raises DataError if a check would reject the new file.
 
-        database, limits: with the local entries and limits. drives: the drives that were read.
+        database: with the local entries. drives: the drives that were read.
         """
-        self._database, self._limits, self._drives = database, limits, drives
+        self._database, self._drives = database, drives
         self._metrics: MutableJson = {}
         self._overrides: list[MutableJson] = []
         self.carried: list[str] = []
@@ -233,22 +231,8 @@ class Migration:
             raise UsageError(f'it is {metric}, which already has a limit from another number')
         self.carried.append(
             f'{target.where}: number {number}, "{old_warning}" and "{old_critical}": {metric} of '
-            f'{target.shown}, warning {warning}, critical '
-            f'{critical}{self._instead(metric, target)}'
+            f'{target.shown}, warning {warning}, critical {critical}'
         )
-
-    def _instead(self, metric: str, target: Target) -> str:
-        """Return which limits are replaced."""
-        ours = self._limits.limit(
-            metric, Device(''), identity=target.identity, family=target.spec.family or ''
-        )
-        warning, critical = (
-            bound.otherwise if isinstance(bound, DriveLimit) else bound
-            for bound in (ours.warning, ours.critical)
-        )
-        if not warning and not critical:
-            return ''
-        return f', instead of warning {warning or "none"}, critical {critical or "none"}'
 
 
 def _is_number(text: str) -> bool:
