@@ -65,10 +65,10 @@ def test_every_spelling_of_every_option_is_known_to_the_early_start(action):
 
 
 def test_the_early_start_knows_no_option_that_is_none():
-    """And -vv, which is twice -v."""
+    """And -vv, which is twice -v, and the spelling of version 1.6."""
     known = {spelling for action in ACTIONS for spelling in action.option_strings}
 
-    assert {*FLAGS, *WITH_VALUE, *DECIDING} - known == {'-vv', '-vvv'}
+    assert {*FLAGS, *WITH_VALUE, *DECIDING} - known == {'-vv', '-vvv', '-nosudo'}
 
 
 def test_what_an_option_does_to_drives_is_no_secret():
