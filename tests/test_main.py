@@ -459,6 +459,6 @@ def test_a_command_line_asks_for_json(words, expected):
 
 def test_a_character_that_utf_8_does_not_know_costs_no_document(capsys):
     """A file name of another encoding, in a line of a command that has no document of its own."""
-    failure_document.run(lambda: print('forgotten: \udce9') or 0, str, str)
+    failure_document.run(lambda: print('forgotten: \udce9') or 0, str)
 
     assert json.loads(capsys.readouterr().out)['messages'] == ['forgotten: ?']

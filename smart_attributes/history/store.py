@@ -333,9 +333,8 @@ class HistoryStore:
         seen = [(sighting, sighting.identity) for sighting in sightings if sighting.identity]
         matches = self._matches(after, [identity for _, identity in seen])
         for (sighting, identity), match in zip(seen, matches):
-            try:
-                drive = self._drive_for(identity, match, after)
-            except HistoryUnusable:
+            drive = self._drive_for(identity, match, after)
+            if drive is None:
                 continue
             number = drive.record.number
             with_readings = drive_file.with_readings(
@@ -353,16 +352,12 @@ class HistoryStore:
         records = [drive.record for drive in parsed.drives.values()]
         return drive_records.matches(identities, records, self._is_same)
 
-    def _drive_for(self, identity: Identity, match: Match, parsed: Parsed) -> DriveHistory:
-        """Return the history to which a drive's readings belong.
-
-        Raises HistoryUnusable if they cannot be stored.
-        """
+    def _drive_for(self, identity: Identity, match: Match, parsed: Parsed) -> DriveHistory | None:
+        """Return the history to which a drive's readings belong; None if they cannot be stored."""
         if match.record:
             return parsed.drives[match.record.number]
-        note = _why_not_stored(identity, match, parsed)
-        if note:
-            raise HistoryUnusable(f'{identity.model} {identity.serial} {note}')
+        if _why_not_stored(identity, match, parsed):
+            return None
         number = number_of(identity)
         while number in parsed.drives or number in parsed.untouched:
             number += 1
