@@ -122,7 +122,7 @@ def test_what_is_wrong_inside_is_told_of_one_drive(error, code, sentence):
             f'the Python package numpy is not installed; {failures.installing("numpy")}',
         ),
         ('smart_attributes.x', 'the module smart_attributes.x of this program cannot be loaded; '),
-        ('json.decoder', "the module json of Python's standard library cannot be loaded from "),
+        ('sys.gone', "the module sys of Python's standard library cannot be loaded from "),
     ],
 )
 def test_a_missing_module_is_told_by_its_owner(module, sentence):
