@@ -14,24 +14,6 @@ from .errors import DriveError, SmartError
 
 # Exceptions that a missing, damaged or unreadable file of this program causes.
 DAMAGE = (ImportError, SyntaxError, EOFError)
-# Modules of the standard library that have no .py file, because shared objects or Python itself
-# contain them.
-_SHARED = (
-    *sys.builtin_module_names,
-    'array',
-    'fcntl',
-    'grp',
-    'math',
-    'pwd',
-    'readline',
-    'resource',
-    'select',
-    'syslog',
-    'termios',
-    'time',
-    'unicodedata',
-    'zlib',
-)
 
 
 def explained(
@@ -106,7 +88,7 @@ def not_installed(module: str) -> str:
     if is_standard(package):
         return (
             f"the module {package} of Python's standard library cannot be loaded from "
-            f'{_library()}; reinstall '
+            f'{os.path.dirname(os.__file__)}; reinstall '
             f'this Python completely, so that every user can read it'
         )
     return f'the Python package {package} is not installed; {installing(package)}'
@@ -115,24 +97,9 @@ def not_installed(module: str) -> str:
 def is_standard(package: str) -> bool:
     """Return whether a package belongs to Python itself, so that nobody has to install the package.
 
-    Python 3.9 has no list of its packages, so its files are examined. If these files cannot be
-    read, return True.
+    Python 3.9 has no list of its packages: only those that are part of the interpreter are known.
     """
-    names = getattr(sys, 'stdlib_module_names', None)
-    if names is not None:
-        return package in names
-    is_file = any(os.path.lexists(os.path.join(_library(), package + end)) for end in ('', '.py'))
-    return (
-        is_file
-        or package.startswith('_')
-        or package in _SHARED
-        or not os.access(_library(), os.R_OK | os.X_OK)
-    )
-
-
-def _library() -> str:
-    """Return the directory of Python's standard library."""
-    return os.path.dirname(os.__file__)
+    return package in getattr(sys, 'stdlib_module_names', sys.builtin_module_names)
 
 
 def installing(package: str) -> str:

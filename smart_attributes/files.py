@@ -100,11 +100,13 @@ def _all_of(descriptor: int, most: int) -> bytes:
     raise OSError(errno.EFBIG, f'it is larger than {most >> 20} MiB')
 
 
-def replace(text: str | Sequence[str], path: str, mode: int = _MODE) -> None:
+def replace(
+    text: str | Sequence[str], path: str, mode: int = _MODE, is_durable: bool = False
+) -> None:
     """Replace a file atomically. Raises OSError.
 
     text: the new content, or its parts. mode: permission bits; by default, all users can read the
-    file.
+    file. is_durable: return when the new file is on the disk, so that it survives a power cut.
     """
     folder, name = os.path.split(os.path.abspath(path))
     # tempfile is not used: a check may write as the owner of its directory, who may be unable to
@@ -115,14 +117,16 @@ def replace(text: str | Sequence[str], path: str, mode: int = _MODE) -> None:
     )
     try:
         with open(descriptor, 'w', encoding='utf-8', errors='replace') as file:
-            for part in [text] if isinstance(text, str) else text:
-                for start in range(0, len(part), _CHUNK):
-                    file.write(part[start : start + _CHUNK])
+            file.writelines([text] if isinstance(text, str) else text)
             os.fchmod(file.fileno(), mode)
+        if is_durable:
+            flush(temporary)
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
         raise
+    if is_durable:
+        flush(folder)
 
 
 def flush(path: str) -> None:

@@ -35,4 +35,7 @@ def installer() -> Installer:
     words = ' '.join(
         re.findall(r'^ID(?:_LIKE)?=["\']?([a-z0-9._ -]*)', release, re.MULTILINE)
     ).split()
-    return next((each for name, each in INSTALLERS.items() if name in words), INSTALLERS['debian'])
+    for name, commands in INSTALLERS.items():
+        if name in words:
+            return commands
+    return INSTALLERS['debian']

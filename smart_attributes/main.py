@@ -41,7 +41,7 @@ def main() -> None:
         code = run(sys.argv[1:], later, _conclude)
         code = code if _is_printed() else UNKNOWN
         end = time.monotonic() + READER_TIME
-        _do(later)
+        _do_later(later)
         _wait_for_reader(end)
     finally:
         os._exit(code)  # even if an alarm arrives while the output blocks
@@ -63,7 +63,7 @@ def _is_printed() -> bool:
     return True
 
 
-def _do(later: list[Callable[[], object]]) -> None:
+def _do_later(later: list[Callable[[], object]]) -> None:
     """Run the work that remains after the output, for at most WRITING_TIME; ignore errors in
     this work.
     """
@@ -112,7 +112,7 @@ def run(
     try:
         alarm.obey()
         fast_path.start(argv, runner)
-        return _in_json(argv, runner) if wants_json(argv) else _do_command(argv, runner)
+        return _do(argv, runner)
     except SystemExit as error:  # argparse after --help with 0, rich with 1 if the reader is gone
         return 0 if error.code == 0 else UNKNOWN
     except BrokenPipeError:
@@ -134,18 +134,14 @@ def wants_json(argv: list[str]) -> bool:
     return any(word.partition('=')[0] == '--json' for word in argv)
 
 
-def _do_command(argv: list[str], runner: processes.Runner) -> int:
+def _do(argv: list[str], runner: processes.Runner) -> int:
     from .commands.table import do
 
-    return do(argv, runner)
-
-
-def _in_json(argv: list[str], runner: processes.Runner) -> int:
+    if not wants_json(argv):
+        return do(argv, runner)
     from .command_line import failure_document
 
-    return failure_document.run(
-        lambda: _do_command(argv, runner), lambda sentence: failure(argv, sentence), explained
-    )
+    return failure_document.run(lambda: do(argv, runner), lambda sentence: failure(argv, sentence))
 
 
 def failure(argv: list[str], sentence: str) -> str:

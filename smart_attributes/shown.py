@@ -25,10 +25,10 @@ class Shown(NamedTuple):
 
 def shown(identity: Identity | None, hide_serial: bool) -> Shown:
     """Return an identity as outputs show it. identity: None: unknown."""
-    known = identity or Identity()
+    reported = identity or Identity()
     return Shown(
-        clean(known.model),
-        None if hide_serial else clean(known.serial),
-        clean(known.firmware),
-        None if hide_serial else clean(known.wwn),
+        clean(reported.model),
+        None if hide_serial else clean(reported.serial),
+        clean(reported.firmware),
+        None if hide_serial else clean(reported.wwn),
     )

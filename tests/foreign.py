@@ -385,7 +385,7 @@ def read_1_6(data: bytes) -> None:
     rules = shipped()
     drives = [Read(DEVICE, report) for report, _ in _verdicts()]
     old = [migrate.old_file(path)]
-    result = migrate.Migration(old, rules.database, rules.thresholds, drives)
+    result = migrate.Migration(old, rules.database, drives)
     limits = site_file.understood(result.text, 'thresholds', '1.6.json')
     assert not limits.mistakes and given.warnings(limits.data['migrated'], '') == [], (
         'it is migrated'

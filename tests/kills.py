@@ -154,7 +154,7 @@ class Killer:
         lost = {point for point, value in self._seen.items() if points.get(point) != value}
         self._seen = points
         faults = [f'stored and lost: {sorted(lost)}'] if lost else []
-        newest = {place[:2]: points[place] for place in sorted(points, key=lambda each: each[2])}
+        newest = {place[:2]: points[place] for place in sorted(points, key=lambda place: place[2])}
         for serial, moment in read_at.items():
             read = self._row.numbers((moment - START) // STEP)
             faults += [
@@ -223,7 +223,7 @@ class Cutter:
         faults += [f'stored and lost: {lost}'] if lost else []
         self.counted[f'power cuts, {kind} kept'] += 1
         return [
-            f'cut {seed!r} at {moment}, {kind}, after {ended} checks: {each}' for each in faults
+            f'cut {seed!r} at {moment}, {kind}, after {ended} checks: {fault}' for fault in faults
         ]
 
     def _due(self, ended: int) -> Points:

@@ -17,7 +17,6 @@ from conftest import ROOT, drive, drive_path, run, run_in_parallel
 from fake_smartctl import IGNORES_SIGTERM, FakeSmartctl
 
 from smart_attributes import alarm
-from smart_attributes.constants import LARGEST_FILE
 from smart_attributes.reading.smartctl_calls import read_arguments
 
 # The alarm of a time limit would be one of those that are tested.
@@ -155,16 +154,6 @@ def test_one_file_given_twice_is_two_reports():
 
     assert '2 drives' in result.first_line
     assert len({line.split()[1] for line in result.text.splitlines()[1:3]}) == 2
-
-
-def test_a_report_too_large_for_an_alarm_is_not_parsed(tmp_path):
-    """json.loads() of 15 MB of nested lists takes 14 s and hears no signal."""
-    large = tmp_path / 'large.json'
-    large.write_text('{"smartctl":' + '[' * LARGEST_FILE)
-
-    result = run('--report', str(large))
-
-    assert result.code == 3 and 'larger than 4 MiB' in result.text
 
 
 def test_slots_that_nobody_looked_at_are_counted_and_are_no_drives(tmp_path):

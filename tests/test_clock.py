@@ -73,9 +73,9 @@ def found(of):
     """Return the hidden hours and the code of the note; () without a contradiction."""
     told = verdict(of)
     hidden = [
-        each.reading.number / HOUR
-        for each in told.judgements
-        if each.reading.metric == drive_logs.HIDDEN
+        judgement.reading.number / HOUR
+        for judgement in told.judgements
+        if judgement.reading.metric == drive_logs.HIDDEN
     ]
     return (*hidden, *(note.code for note in told.notes if note.code in (SET_BACK, BEHIND)))
 
@@ -88,10 +88,7 @@ def found(of):
         (report(500, [], [9000, 8000]), (8500, BEHIND)),  # by the error log
         (report(500, [9000, None, 400], [7000]), (8500, BEHIND)),  # the largest counts
         (report(None, [9000]), ()),  # no counter
-        (report(500), ()),  # no logs
         (report(0, [9000]), (9000, BEHIND)),  # new
-        (report(500, [9000], power_on=500), (8500, SET_BACK)),  # statistic agrees
-        (report(500, [9000], spindle=490), (8500, SET_BACK)),  # spindle agrees
         (report(None, [9000], power_on=500), (8500, SET_BACK)),  # statistic alone
         (report(500, [9000], power_on=534), (8466, SET_BACK)),  # statistic within 24 h and 2 %
         (report(500, [9000], power_on=535), (8465, BEHIND)),  # statistic differs
@@ -100,11 +97,8 @@ def found(of):
         (report(500, [9000], power_on=8500), ()),  # statistic is right
         (report(500, [0xFEFF]), (0xFEFF - 500, BEHIND)),  # last hour
         (report(500, [0xFF00]), ()),  # erased test
-        (report(500, [], [0xFFFF]), ()),  # erased error
         (report(70_000, [65_000, 4_000]), ()),  # logs of 16 bits ran over
         (report(None, [9000], identity=NVME), (8500, SET_BACK)),  # nvme
-        (report(None, [70_000], identity=NVME), (69_500, SET_BACK)),  # nvme has 64 bits
-        (report(None, [2**63], identity=NVME), ()),  # nvme impossible
         (report(None, [199_999], identity=NVME), (199_499, SET_BACK)),  # nvme last hour
         (report(None, [200_000], identity=NVME), ()),  # nvme first impossible hour
         (report(None, [9000], spindle=490), ()),  # spindle without a counter
@@ -117,14 +111,6 @@ def test_a_log_ahead_of_the_counter_is_a_contradiction(of, hidden):
     assert found(of) == hidden
 
 
-def test_it_changes_no_state():
-    """The drive works; a site may set a limit."""
-    told = verdict(report(500, [9000], power_on=500))
-
-    assert told.state is State.OK
-    assert [' 8500 h ahead ' in note for note in told.notes if note.code == SET_BACK] == [True]
-
-
 def test_the_hidden_time_is_in_seconds_and_names_the_log_that_is_ahead():
     """The note of an uncertain one says both explanations, word for word."""
     told = verdict(report(500, [700], [9000]))
@@ -132,6 +118,7 @@ def test_the_hidden_time_is_in_seconds_and_names_the_log_that_is_ahead():
         each.reading for each in told.judgements if each.reading.metric == drive_logs.HIDDEN
     ]
 
+    assert told.state is State.OK, 'the drive works; a site may set a limit'
     assert (hidden.number, hidden.unit, str(hidden.source)) == (8500 * HOUR, 's', 'error log')
     assert [str(note) for note in told.notes if note.code == BEHIND] == [
         'the error log is 8500 h ahead of the power-on time: the power-on counter was set back, '
@@ -140,17 +127,17 @@ def test_the_hidden_time_is_in_seconds_and_names_the_log_that_is_ahead():
 
 
 @pytest.mark.parametrize(
-    'unit', ['Power_On_Minutes', 'Power_On_Half_Minutes', 'Power_On_Hours_and_Msec']
+    'unit, raw',
+    [
+        ('Power_On_Minutes', '9000h+12m'),
+        ('Power_On_Half_Minutes', '1080000'),
+        ('Power_On_Hours_and_Msec', '9000h+12m+13.500s'),
+    ],
 )
-def test_a_counter_in_parts_of_an_hour_contradicts_nothing(unit):
+def test_a_counter_in_parts_of_an_hour_contradicts_nothing(unit, raw):
     """smartctl prints hours in front; a number that is taken for hours is too large, never too
     small.
     """
-    raw = {
-        'Power_On_Minutes': '9000h+12m',
-        'Power_On_Half_Minutes': '1080000',
-        'Power_On_Hours_and_Msec': '9000h+12m+13.500s',
-    }[unit]
     row = AttributeRow(9, unit, 1, 1, 0, False, '', raw)
 
     assert found(report(None, [9000])._replace(attributes=(row,))) == ()

@@ -122,45 +122,11 @@ def test_what_is_wrong_inside_is_told_of_one_drive(error, code, sentence):
             f'the Python package numpy is not installed; {failures.installing("numpy")}',
         ),
         ('smart_attributes.x', 'the module smart_attributes.x of this program cannot be loaded; '),
-        ('json.decoder', "the module json of Python's standard library cannot be loaded from "),
+        ('sys.gone', "the module sys of Python's standard library cannot be loaded from "),
     ],
 )
 def test_a_missing_module_is_told_by_its_owner(module, sentence):
     assert failures.not_installed(module).startswith(sentence)
-
-
-@pytest.mark.parametrize(
-    'package, is_standard',
-    [
-        ('json', True),
-        ('bisect', True),
-        ('_json', True),
-        ('zlib', True),
-        ('numpy', False),
-        ('absent', False),
-    ],
-)
-@pytest.mark.parametrize(
-    'has_names',
-    [
-        True,  # 3.10
-        False,  # 3.9
-    ],
-)
-def test_python_3_9_finds_its_own_packages_by_their_files(
-    monkeypatch, package, is_standard, has_names
-):
-    if not has_names:
-        monkeypatch.delattr(sys, 'stdlib_module_names', raising=False)
-
-    assert failures.is_standard(package) is is_standard
-
-
-def test_where_the_library_of_python_cannot_be_read_each_package_may_be_its_own(monkeypatch):
-    monkeypatch.delattr(sys, 'stdlib_module_names', raising=False)
-    monkeypatch.setattr(os, 'access', lambda _, mode: mode != os.R_OK | os.X_OK)
-
-    assert failures.is_standard('absent')
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_the_early_start_knows_no_option_that_is_none():
     """And -vv, which is twice -v. It does not know the options that may forbid a drive."""
     known = {spelling for action in ACTIONS for spelling in action.option_strings}
 
-    assert {*FLAGS, *WITH_VALUE, *DECIDING} - known == {'-vv', '-vvv'}
+    assert {*FLAGS, *WITH_VALUE, *DECIDING} - known == {'-vv', '-vvv', '-nosudo'}
     assert {*FLAGS, *WITH_VALUE}.isdisjoint(DECIDING)
 
 

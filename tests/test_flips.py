@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import abilities
 import pytest
 from days import DAY, HOUR, Machine, disk
 from flips import NOW, SAID, flip
@@ -41,14 +40,3 @@ def test_growth_that_damage_hides_is_reported_as_a_loss(machine: Machine) -> Non
 
     assert told.code == 1 and 'the earlier increases of this drive cannot be detected' in told.text
     assert [SAID in machine.check(NOW + days * DAY).text for days in (6, 8)] == [True, False]
-
-
-@abilities.disk
-def test_doctor_reads_what_no_check_reads(machine: Machine) -> None:
-    """A check needs the newest temperature only."""
-    machine.check(NOW + DAY)
-    flip(file_of(machine, '.days'), 8 * 200)
-
-    assert SAID not in machine.check(NOW + DAY + HOUR).text
-    told = ' '.join(machine.run(NOW + DAY + 2 * HOUR, 'doctor', '-d', '/dev/sda').text.split())
-    assert 'TO DO history' in told and '.days: its content is damaged' in told, told

@@ -64,123 +64,95 @@ def test_a_drive_with_another_serial_number_at_its_address_has_replaced_it():
     assert kinds(places, SDA, START + STEP + DAY, first) == []
 
 
+A, B, C = '/dev/sda', '/dev/sdb', '/dev/sdc'
+SLOT_0 = 'megaraid,0@/dev/bus/0'
+BEHIND = Scope({SLOT_0})
+TWO_SERVICES = [(BEHIND, {SLOT_0: 1}), (SDA, {A: 1})] * 3
+
+
+@pytest.mark.parametrize(
+    'runs, scope, news',
+    [
+        pytest.param(
+            [(SCAN, {A: 1, B: 2}), (SCAN, {A: 1}), (SCAN, {A: 1})],
+            SCAN,
+            [('missing', B, 2)],
+            id='missing-although-another-run-has-reported-it',
+        ),
+        pytest.param(
+            [(SCAN, {A: 1}), (SDA, {A: 1}), (SCAN, {})],
+            SCAN,
+            [('missing', A, 1)],
+            id='scanned-then-named',
+        ),
+        pytest.param(
+            [(SDA, {A: 1}), (SCAN, {A: 1}), (SCAN, {})],
+            SCAN,
+            [('missing', A, 1)],
+            id='named-then-scanned',
+        ),
+        pytest.param(
+            [(SCAN, {A: 1, B: 2}), (SCAN, {A: 2})],
+            SCAN,
+            [('missing', A, 1), ('moved', B, 2)],
+            id='letters-that-shift-replace-nothing',
+        ),
+        pytest.param([(SDA, {A: 1}), (SDB, {B: 2})], SDA, [], id='a-service-for-each-drive'),
+        pytest.param([(SDA, {A: 1}), (SDB, {B: 2})], SDB, [], id='and-the-other-service'),
+        pytest.param([(BEHIND, {SLOT_0: 1}), (SCAN, {A: 2})], SCAN, [], id='no-scan-finds-it'),
+        pytest.param(TWO_SERVICES, SDA, [], id='two-services-for-one-drive'),
+        pytest.param(TWO_SERVICES, BEHIND, [], id='and-the-other-one'),
+        pytest.param(
+            [(SDA, {A: 1}), (BEHIND, {SLOT_0: 1}), (SDA, {})],
+            SDA,
+            [],
+            id='another-service-still-finds-it',
+        ),
+        pytest.param(
+            [(SDA, {A: 1}), (SCAN, {B: 1}), (SCAN, {})],
+            SCAN,
+            [('missing', B, 1)],
+            id='an-address-that-nobody-checks-any-more',
+        ),
+        pytest.param([(SDA, {A: 1}), (SDA, {A: None})], SDA, [], id='asleep-or-unreadable'),
+        pytest.param([(SCAN, {A: 1}), (SCAN, {A: None})], SCAN, [], id='asleep-in-a-scan'),
+        pytest.param(
+            [(SCAN, {A: 1}), (SCAN, {A: 2}), (SCAN, {C: 2}), (SCAN, {A: 2})],
+            SCAN,
+            [('replaced', A, 1), ('moved', C, 2)],
+            id='a-successor-that-was-elsewhere-in-between',
+        ),
+    ],
+)
+def test_what_runs_find_one_after_another_is_news(runs, scope, news):
+    places = after(*((START + turn * STEP, *run) for turn, run in enumerate(runs)))
+
+    assert kinds(places, scope, START + len(runs) * STEP, {1: START, 2: START}) == news
+
+
+def test_a_drive_that_is_found_after_the_clock_was_set_back_has_moved():
+    places = after(
+        (START, SCAN, {A: 1}), (START + 9 * STEP, SCAN, {}), (START - STEP, SCAN, {B: 1})
+    )
+
+    assert kinds(places, SCAN, START - STEP, {1: START}) == [('moved', A, 1)]
+
+
+def test_a_missing_drive_stays_missing_and_is_no_news_after_a_day():
+    """Until root accepts it."""
+    places = after((START, SDA, {A: 1}), (START + STEP, SDA, {}))
+
+    (change,) = changes(places, records({1: START}), SDA, START + 30 * DAY)
+    assert (change.kind, change.drive) == ('missing', 1)
+    assert kinds(places, SDA, START + 30 * DAY, {1: START}) == []
+
+
 def test_a_drive_found_elsewhere_has_moved():
     places = after((START, SCAN, {'/dev/sda': 1}), (START + STEP, SCAN, {'/dev/sdb': 1}))
 
     assert changes(places, records({1: START}), SCAN, START + STEP) == [
         Change('moved', '/dev/sda', 1, START + STEP, now_at='/dev/sdb')
     ]
-
-
-def test_a_drive_found_nowhere_is_missing_and_told_whoever_looked_meanwhile():
-    """A manual run must not be the only one to learn of it."""
-    places = after(
-        (START, SCAN, {'/dev/sda': 1, '/dev/sdb': 2}),
-        (START + STEP, SCAN, {'/dev/sda': 1}),
-        (START + 2 * STEP, SCAN, {'/dev/sda': 1}),
-    )
-
-    assert kinds(places, SCAN, START + 2 * STEP, {1: START, 2: START}) == [
-        ('missing', '/dev/sdb', 2)
-    ]
-
-
-@pytest.mark.parametrize(
-    'scopes',
-    [
-        (SCAN, SDA),  # a scan first
-        (SDA, SCAN),  # a scan later
-    ],
-)
-def test_a_drive_that_a_scan_has_found_once_is_missed_by_the_next_scan(scopes):
-    """Though an admin has looked at it by its address in between, or before."""
-    places = after(
-        *((START + place * STEP, scope, {'/dev/sda': 1}) for place, scope in enumerate(scopes)),
-        (START + 2 * STEP, SCAN, {}),
-    )
-
-    assert kinds(places, SCAN, START + 2 * STEP, {1: START}) == [('missing', '/dev/sda', 1)]
-
-
-def test_letters_that_shift_after_one_is_gone_replace_nothing():
-    """sdb is sda now: the drive of sda is missing, and nobody has put another in its place."""
-    places = after(
-        (START, SCAN, {'/dev/sda': 1, '/dev/sdb': 2}), (START + STEP, SCAN, {'/dev/sda': 2})
-    )
-
-    assert kinds(places, SCAN, START + STEP, {1: START, 2: START}) == [
-        ('missing', '/dev/sda', 1),
-        ('moved', '/dev/sdb', 2),
-    ]
-
-
-def test_what_a_run_did_not_look_at_is_not_missing():
-    """A service for each drive."""
-    places = after((START, SDA, {'/dev/sda': 1}), (START + STEP, SDB, {'/dev/sdb': 2}))
-
-    assert kinds(places, SDA, START + STEP, {1: START, 2: START}) == []
-    assert kinds(places, SDB, START + STEP, {1: START, 2: START}) == []
-
-
-def test_what_only_a_command_line_named_no_scan_misses():
-    """A scan does not find what is behind some controllers."""
-    places = after(
-        (START, Scope({'megaraid,0@/dev/bus/0'}), {'megaraid,0@/dev/bus/0': 1}),
-        (START + STEP, SCAN, {'/dev/sda': 2}),
-    )
-
-    assert kinds(places, SCAN, START + STEP, {1: START, 2: START}) == []
-
-
-def test_two_services_with_an_address_each_for_one_drive_do_not_move_it():
-    raid = Scope({'megaraid,0@/dev/bus/0'})
-    runs = [
-        (
-            START + STEP * place,
-            *((SDA, {'/dev/sda': 1}) if place % 2 else (raid, {'megaraid,0@/dev/bus/0': 1})),
-        )
-        for place in range(6)
-    ]
-    places = after(*runs)
-
-    assert kinds(places, SDA, START + 6 * STEP, {1: START}) == []
-    assert kinds(places, raid, START + 6 * STEP, {1: START}) == []
-
-
-def test_a_drive_that_one_of_its_two_addresses_loses_has_not_moved():
-    """It is where another service has found it all the time."""
-    raid = Scope({'megaraid,0@/dev/bus/0'})
-    places = after(
-        (START, SDA, {'/dev/sda': 1}),
-        (START + STEP, raid, {'megaraid,0@/dev/bus/0': 1}),
-        (START + 2 * STEP, SDA, {}),
-    )
-
-    assert kinds(places, SDA, START + 2 * STEP, {1: START}) == []
-
-
-def test_an_address_that_nobody_checks_any_more_hides_no_missing_drive():
-    """It was named once; scans have found the drive at another address since, and now nowhere."""
-    places = after(
-        (START, SDA, {'/dev/sda': 1}),
-        (START + STEP, SCAN, {'/dev/sdb': 1}),
-        (START + 2 * STEP, SCAN, {}),
-    )
-
-    assert kinds(places, SCAN, START + 2 * STEP, {1: START}) == [('missing', '/dev/sdb', 1)]
-
-
-@pytest.mark.parametrize(
-    'scope',
-    [
-        SDA,  # named
-        SCAN,  # scanned
-    ],
-)
-def test_a_drive_that_sleeps_or_cannot_be_read_is_there(scope):
-    places = after((START, scope, {'/dev/sda': 1}), (START + STEP, scope, {'/dev/sda': None}))
-
-    assert kinds(places, scope, START + STEP, {1: START}) == []
 
 
 def test_a_drive_that_comes_back_is_no_longer_missing():
@@ -193,25 +165,6 @@ def test_a_drive_that_comes_back_is_no_longer_missing():
     assert kinds(places, SDA, START + 2 * STEP, {1: START}) == []
     here = DrivePlace('/dev/sda', 1, START + 2 * STEP, last=START + 2 * STEP, is_first=True)
     assert places == [here]
-
-
-def test_a_drive_that_is_found_after_the_clock_was_set_back_has_moved():
-    places = after(
-        (START, SCAN, {'/dev/sda': 1}),
-        (START + 9 * STEP, SCAN, {}),
-        (START - STEP, SCAN, {'/dev/sdb': 1}),
-    )
-
-    assert kinds(places, SCAN, START - STEP, {1: START}) == [('moved', '/dev/sda', 1)]
-
-
-def test_an_expected_drive_stays_missing():
-    """Until root accepts it."""
-    places = after((START, SDA, {'/dev/sda': 1}), (START + STEP, SDA, {}))
-
-    (change,) = changes(places, records({1: START}), SDA, START + 30 * DAY)
-    assert (change.kind, change.drive) == ('missing', 1)
-    assert kinds(places, SDA, START + 30 * DAY, {1: START}) == []
 
 
 def at(address: str, drive: int, first: int, gone: int = 0) -> DrivePlace:
@@ -236,8 +189,8 @@ def test_of_several_places_that_a_drive_has_left_the_last_one_counts():
     left = [at('/dev/sdb', 1, START, START + STEP), at('/dev/sda', 1, START, START + 2 * STEP)]
     elsewhere = DrivePlace('/dev/sdz', 1, START, START + 3 * STEP)
 
-    for each in ([*left, elsewhere], [elsewhere, *left]):
-        assert changes(each, records({1: START}), SCAN, START + 2 * STEP) == [
+    for places in ([*left, elsewhere], [elsewhere, *left]):
+        assert changes(places, records({1: START}), SCAN, START + 2 * STEP) == [
             Change('missing', '/dev/sda', 1, START + 2 * STEP, first=START)
         ]
 
@@ -364,21 +317,6 @@ def test_which_drive_is_new_is_told_by_its_order_and_not_by_the_clock(order, kin
     ]
 
     assert [change.kind for change in changes(places, recorded, SDA, START + STEP)] == [kind]
-
-
-def test_a_successor_that_was_elsewhere_in_between_still_counts():
-    places = after(
-        (START, SCAN, {'/dev/sda': 1}),
-        (START + STEP, SCAN, {'/dev/sda': 2}),
-        (START + 2 * STEP, SCAN, {'/dev/sdc': 2}),
-        (START + 3 * STEP, SCAN, {'/dev/sda': 2}),
-    )
-
-    assert kinds(places, SCAN, START + 3 * STEP, {1: START, 2: START + STEP})[0] == (
-        'replaced',
-        '/dev/sda',
-        1,
-    )
 
 
 @pytest.mark.parametrize('gone', [0, START + 2 * STEP])

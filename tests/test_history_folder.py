@@ -21,7 +21,7 @@ import abilities
 import pytest
 from test_history_store import NOBODY, START, as_nobody, theirs  # noqa: F401  (a fixture)
 
-from smart_attributes import state_directory
+from smart_attributes import files, state_directory
 from smart_attributes.constants import LARGEST_HISTORY
 from smart_attributes.errors import HistoryUnusable
 from smart_attributes.history import folder
@@ -66,7 +66,7 @@ def written(
 
 
 def stored(path: Path) -> dict[str, bytes]:
-    return {each.name: each.read_bytes() for each in path.iterdir() if each.name != folder.LOCK}
+    return {file.name: file.read_bytes() for file in path.iterdir() if file.name != folder.LOCK}
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -359,11 +359,15 @@ def test_trouble_with_one_drive_costs_only_this_drive(state, path):
     assert read(state).not_written == (0, '') and (path / '1.drive').read_bytes() == b'new'
 
 
-@pytest.mark.parametrize('step', ['_write_file', 'flush', 'rename', 'link', 'fsync'])
-def test_a_child_that_is_killed_at_any_step_leaves_old_or_new_files(state, path, monkeypatch, step):
+@pytest.mark.parametrize(
+    'owner, step',
+    [(folder, '_write_file'), (files, 'flush'), (os, 'rename'), (os, 'link'), (os, 'fsync')],
+)
+def test_a_child_that_is_killed_at_any_step_leaves_old_or_new_files(
+    state, path, monkeypatch, owner, step
+):
     """And the next check writes as ever."""
     written(state, {number: {folder.DRIVE: b'old', folder.DAYS: b'older'} for number in (1, 2)})
-    owner = folder if step == '_write_file' else folder.files if step == 'flush' else os
     works = getattr(owner, step)
     for turn in range(9):
         monkeypatch.setattr(owner, step, killed_after(turn, works))
@@ -481,7 +485,7 @@ def test_the_owner_of_the_directory_needs_no_file_of_the_program(theirs, module)
     code = f"""
 import sys, os, time
 sys.path.insert(0, {str(Path(__file__).parent.parent)!r})
-from smart_attributes import state_directory
+from smart_attributes import files, state_directory
 from smart_attributes.history import folder
 become = folder._become
 def then_blind(state):

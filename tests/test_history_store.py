@@ -14,7 +14,6 @@ import abilities
 import pytest
 
 from smart_attributes.constants import DAY, HOUR
-from smart_attributes.errors import HistoryUnusable
 from smart_attributes.history import store
 from smart_attributes.history.drive_records import Match, Scope
 from smart_attributes.history.series import (
@@ -151,16 +150,16 @@ def test_what_another_check_wrote_in_between_counts(tmp_path):
 
 
 def test_a_forgotten_drive_leaves_nothing(tmp_path):
-    """history --forget retires it."""
+    """history --forget retires all drives of a serial number."""
     check(tmp_path, 1)
     check(tmp_path, 1, START + STEP, OTHER, address='/dev/sdb')
-    opened = history(tmp_path, START + 2 * STEP)
+    evil = DRIVE._replace(model='EVIL 1', wwn='5000c500ffffffff')
+    check(tmp_path, 1, START + STEP, evil, address='/dev/sdc')
 
-    assert opened.forget('S3RIAL01') == 1
-    assert [record.identity.serial for record in history(tmp_path, START + 3 * STEP).records] == [
-        'S3RIAL02'
-    ]
-    assert [place.address for place in history(tmp_path, START + 3 * STEP).places] == ['/dev/sdb']
+    assert history(tmp_path, START + 2 * STEP).forget('S3RIAL01') == 2
+    opened = history(tmp_path, START + 3 * STEP)
+    assert [record.identity.serial for record in opened.records] == ['S3RIAL02']
+    assert [place.address for place in opened.places] == ['/dev/sdb']
 
 
 # --- which drive ----------------------------------------------------------------------------
@@ -174,16 +173,6 @@ def test_a_drive_is_found_again_under_a_cut_model(tmp_path):
     assert histories(opened, opened.recall([DRIVE])[0])[CRC].points[-1].number == 1
 
 
-def test_one_wwn_under_two_serial_numbers_is_two_drives(tmp_path):
-    """Manufacturers slip."""
-    check(tmp_path, 1)
-
-    assert history(tmp_path, START + STEP).recall([DRIVE._replace(serial='S3RIAL99')])[0] == (
-        None,
-        '',
-    )
-
-
 def test_a_drive_without_identity_is_not_remembered_and_says_so(tmp_path):
     """Its growth would be that of any other drive without a serial number."""
     nameless = DRIVE._replace(serial='', wwn='')
@@ -192,36 +181,6 @@ def test_a_drive_without_identity_is_not_remembered_and_says_so(tmp_path):
 
     assert history(tmp_path, START + STEP).records == []
     assert 'increases cause no alerts' in opened.recall([nameless])[0].note
-
-
-def test_two_drives_of_a_run_that_fit_one_record_have_no_history(tmp_path):
-    """The numbers of one must not be taken for the growth of the other."""
-    check(tmp_path, 1)
-    twin = DRIVE._replace(wwn='')
-    found = history(tmp_path, START + STEP).recall([DRIVE, twin])
-
-    assert [bool(each.note) for each in found] == [True, True]
-    assert [each.record for each in found] == [None, None]
-
-
-def test_a_drive_that_fits_two_records_has_no_history(tmp_path):
-    """Once seen by its WWN alone, once by its serial number alone: whose growth would it be?"""
-    check(tmp_path, 1, identity=DRIVE._replace(serial=''))
-    check(tmp_path, 2, START + STEP, DRIVE._replace(wwn=''))
-    found = history(tmp_path, START + 2 * STEP).recall([DRIVE])[0]
-
-    assert found.record is None and 'cannot be distinguished from another' in found.note
-
-
-def test_a_drive_that_sleeps_is_found_by_its_identity(tmp_path):
-    check(tmp_path, 1)
-    check(tmp_path, 2, START + STEP, OTHER, address='/dev/sdb')
-    opened = history(tmp_path, START + 2 * STEP)
-
-    assert [opened.named(each) for each in (DRIVE, OTHER)] == [
-        match.record for match in opened.recall([DRIVE, OTHER])
-    ]
-    assert opened.named(DRIVE._replace(serial='S3RIAL03')) is None
 
 
 def test_what_was_read_while_the_drives_were_read_is_received_after_that(tmp_path):
@@ -233,25 +192,7 @@ def test_what_was_read_while_the_drives_were_read_is_received_after_that(tmp_pat
     assert opened.is_complete and opened.named(DRIVE) is not None
 
 
-def test_the_name_of_a_sleeping_drive_is_that_of_its_address(tmp_path):
-    """Standby JSON has neither model nor serial number."""
-    check(tmp_path, 1)
-
-    record = history(tmp_path, START + STEP).at('/dev/sda')
-    assert record is not None and record.identity.serial == 'S3RIAL01'
-    assert history(tmp_path, START + STEP).at('/dev/sdb') is None
-
-
 # --- what can be wrong ------------------------------------------------------------------------
-
-
-def test_a_folder_where_others_write_is_refused(tmp_path):
-    """What lies in it could be anybody's."""
-    (tmp_path / 'history').mkdir()
-    (tmp_path / 'history').chmod(0o777)
-
-    with pytest.raises(HistoryUnusable, match='writable by others'):
-        history(tmp_path).read()
 
 
 def test_root_before_nagios_leaves_what_nagios_can_write(theirs):
@@ -309,29 +250,18 @@ def test_a_drive_that_makes_up_serial_numbers_does_not_fill_the_disk(tmp_path, m
 # --- what the check is told -----------------------------------------------------------------------
 
 
-def test_all_drives_of_a_serial_number_are_forgotten(tmp_path):
-    check(tmp_path, 1)
-    opened = check(
-        tmp_path,
-        1,
-        START + 1,
-        DRIVE._replace(model='EVIL 1', wwn='5000c500ffffffff'),
-        address='/dev/sdb',
-    )
-
-    assert opened.forget('S3RIAL01') == 2 and history(tmp_path, START + STEP).records == []
-
-
 # --- which drive and which address ----------------------------------------------------------------
 
 
-def test_a_drive_that_has_left_its_address_is_not_expected_there(tmp_path):
+def test_the_name_of_a_sleeping_drive_is_that_of_the_last_one_at_its_address(tmp_path):
+    """Standby JSON has neither model nor serial number."""
     check(tmp_path, 1)
-    check(tmp_path, 2, START + 1, OTHER)  # at the same address
+    check(tmp_path, 2, START + 1, OTHER)
     opened = history(tmp_path, START + STEP)
 
     record = opened.at('/dev/sda')
     assert record is not None and record.identity.serial == 'S3RIAL02'
+    assert opened.at('/dev/sdb') is None
 
 
 def test_known_and_new_drives_are_told_apart(tmp_path):
@@ -342,9 +272,12 @@ def test_known_and_new_drives_are_told_apart(tmp_path):
     found = opened.recall([OTHER, new, DRIVE])
 
     assert [
-        [each.points[0].number for each in histories(opened, match).values()] for match in found
+        [series.points[0].number for series in histories(opened, match).values()] for match in found
     ] == [[2], [], [1]]
-    assert [bool(each.record) for each in found] == [True, False, True]
+    assert [match.record for match in found] == [
+        opened.named(drive) for drive in (OTHER, new, DRIVE)
+    ]
+    assert [bool(match.record) for match in found] == [True, False, True]
 
 
 def test_what_is_stored_for_an_hour_is_no_series_of_the_drive(tmp_path):
@@ -406,15 +339,6 @@ def test_one_address_with_two_answers_has_the_drive_that_told_its_name(tmp_path)
     assert [place.drive for place in opened.places] == [record.number for record in opened.records]
 
 
-def test_a_drive_without_identity_says_so_also_where_there_is_no_room(tmp_path, monkeypatch):
-    """Room would not help."""
-    monkeypatch.setattr('smart_attributes.history.store.MOST_DRIVES', 1)
-    check(tmp_path, 1)
-    opened = history(tmp_path, START + STEP)
-
-    assert 'has no serial number' in opened.recall([DRIVE._replace(serial='', wwn='')])[0].note
-
-
 def test_a_drive_that_is_not_stored_for_want_of_room_says_what_to_do(tmp_path, monkeypatch):
     """Drives that are stored already are kept on."""
     monkeypatch.setattr('smart_attributes.history.store.MOST_DRIVES', 1)
@@ -426,6 +350,8 @@ def test_a_drive_that_is_not_stored_for_want_of_room_says_what_to_do(tmp_path, m
     )
 
     assert opened.recall([OTHER])[0].note == store.FULL
+    nameless = DRIVE._replace(serial='', wwn='')
+    assert 'has no serial number' in opened.recall([nameless])[0].note, 'room would not help'
     assert len(history(tmp_path, START + 2 * STEP).records) == 1
     assert numbers(tmp_path) == [1, 2]
 
@@ -473,9 +399,9 @@ def test_damage_costs_one_drive_the_readings_of_one_check_and_is_told_for_a_week
     assert '.drive (/dev/sda): its content ' in message
     opened.keep([], Scope())
     assert path_in(tmp_path, ending='.damaged').exists()
-    for later, is_told in ((DAY, True), (7 * DAY, True), (8 * DAY, False)):
-        told = history(tmp_path, START + HOUR + later).old_damage
-        assert ['/dev/sda was damaged' in message for message in told] == [True] * is_told
+    for later, count in ((DAY, 1), (7 * DAY, 1), (8 * DAY, 0)):
+        messages = history(tmp_path, START + HOUR + later).old_damage
+        assert sum('/dev/sda was damaged' in message for message in messages) == count
     assert numbers(tmp_path) == [1, 2]
 
 
@@ -500,14 +426,12 @@ def test_a_missing_file_is_replaced_by_its_former_version(tmp_path):
 
 
 def test_damaged_older_points_are_set_aside_and_told(tmp_path):
-    """No check reads them; doctor does, and once a day the check that adds a point."""
+    """Once a day, by the check that adds a point."""
     for turn in range(4):
         check(tmp_path, turn, START + turn * DAY, key=HOURS, often=DAILY)
     spoiled_file = path_in(tmp_path, ending='.days')
     spoiled_file.write_bytes(b'rubbish')
 
-    opened = history(tmp_path, START + 4 * DAY)
-    assert len([*opened.examine()]) == 1
     check(tmp_path, 4, START + 4 * DAY, key=HOURS, often=DAILY)
     assert [point.number for point in points(tmp_path, key=HOURS)] == [3, 4]
     assert 'days are lost' in history(tmp_path, START + 5 * DAY).old_damage[0]
@@ -522,7 +446,7 @@ def test_a_newer_version_is_that_drives_trouble_and_stays(tmp_path, monkeypatch)
     opened = check(tmp_path, 8, START + 2 * HOUR)
     check(tmp_path, 8, START + 2 * HOUR, OTHER, address='/dev/sdb')
 
-    assert [each.note for each in opened.recall([DRIVE, OTHER])] == [store.NEWER, '']
+    assert [match.note for match in opened.recall([DRIVE, OTHER])] == [store.NEWER, '']
     assert path_in(tmp_path).read_bytes() == newer and numbers(tmp_path, OTHER) == [1, 2, 3, 8]
 
 

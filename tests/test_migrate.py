@@ -72,11 +72,9 @@ def test_limits_of_a_known_model_move_to_metrics(tmp_path):
     assert result.text.splitlines() == [
         f'written: {tmp_path}/etc/thresholds.d/old.json',
         f'converted: old.json, Mine: number 233, "20:" and "10:": endurance_used of {MODEL}, '
-        f'warning 80, critical 90, '
-        'instead of warning 85, critical 95',
+        f'warning 80, critical 90',
         f'converted: old.json, Mine: number 5, "3" and "10": reallocated of {MODEL}, warning 3, '
-        f'critical 10, instead '
-        'of warning 200, critical none',
+        f'critical 10',
         f'converted: old.json, Mine: number 1024, "0" and "10": error_log_count of {MODEL}, '
         f'warning 0, critical 10',
         f'The converted limits are in force for every check with the configuration directory '

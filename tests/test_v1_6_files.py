@@ -311,7 +311,7 @@ def test_an_entry_with_a_known_fingerprint_counts_as_shipped(monkeypatch):
     assert files.is_shipped('Mine', one)
     assert [other for other in others if files.is_shipped('Mine', other)] == []
     assert len(known['entries']) > 50
-    assert [each for each in known['entries'] if not re.fullmatch('[0-9a-f]{16}', each)] == []
+    assert [name for name in known['entries'] if not re.fullmatch('[0-9a-f]{16}', name)] == []
 
 
 # --- the conversion of limits ---------------------------------------------------------------------
@@ -328,41 +328,32 @@ def specs(**readings: Json) -> Any:
 
 
 @pytest.mark.parametrize(
-    ('formula', 'column', 'meaning'),
+    ('reading', 'column', 'meaning'),
     [
-        ('value', 'VALUE', META('a')),
-        ('value', 'RAW_VALUE', None),
-        ('raw', 'RAW_VALUE', META('a')),
-        ('raw', 'VALUE', None),
-        ('100 - value / 2', 'VALUE', META('a', -0.5, 100)),
-        ('raw bytes 0-1', 'RAW_VALUE', META('a')),
-        ('raw bytes 2-3', 'RAW_VALUE', None),
-        ('raw of 230', 'RAW_VALUE', None),
-        ('raw + raw of 230', 'RAW_VALUE', None),
-        ('raw byte 0 + raw byte 2', 'RAW_VALUE', None),
-        ('worst', 'VALUE', None),
+        ({'from': 'value'}, 'VALUE', META('a')),
+        ({'from': 'value'}, 'RAW_VALUE', None),
+        ({'from': 'raw'}, 'RAW_VALUE', META('a')),
+        ({'from': 'raw'}, 'VALUE', None),
+        ({'from': '100 - value / 2'}, 'VALUE', META('a', -0.5, 100)),
+        ({'from': 'raw bytes 0-1'}, 'RAW_VALUE', META('a')),
+        ({'from': 'raw bytes 2-3'}, 'RAW_VALUE', None),
+        ({'from': 'raw of 230'}, 'RAW_VALUE', None),
+        ({'from': 'raw + raw of 230'}, 'RAW_VALUE', None),
+        ({'from': 'raw byte 0 + raw byte 2'}, 'RAW_VALUE', None),
+        ({'from': 'worst'}, 'VALUE', None),
+        ({'from': '100 - raw / 10', 'unit': 'h'}, 'RAW_VALUE', META('a', -360, 360_000)),
+        ({'from': 'raw', 'states': {'1': 'passed'}}, 'RAW_VALUE', None),
     ],
 )
-def test_a_column_of_1_6_means_what_the_formula_of_its_reading_gives(formula, column, meaning):
+def test_a_column_of_1_6_means_what_the_formula_of_its_reading_gives(reading, column, meaning):
     """Whatever is made of more than this one number cannot be compared with a limit of version
     1.6.
     """
-    spec = specs(a={'from': formula})
+    spec = specs(a=reading)
     traps = tuple(item._replace(is_trap=True) for item in spec.readings)
 
     assert limit_conversion.of_attribute(5, column, spec) == ([meaning] if meaning else [])
     assert limit_conversion.of_attribute(5, column, spec._replace(readings=traps)) == []
-
-
-@pytest.mark.parametrize(
-    ('reading', 'meanings'),
-    [
-        ({'from': '100 - raw / 10', 'unit': 'h'}, [META('a', -360, 360_000)]),
-        ({'from': 'raw', 'states': {'1': 'passed'}}, []),
-    ],
-)
-def test_units_count_and_status_words_do_not(reading, meanings):
-    assert limit_conversion.of_attribute(5, 'RAW_VALUE', specs(a=reading)) == meanings
 
 
 def test_meanings_of_one_attribute_are_listed_once():
@@ -384,27 +375,14 @@ def test_meanings_of_one_attribute_are_listed_once():
     ],
 )
 def test_the_column_of_an_attribute_is_known_where_its_entry_reads_only_one(formulas, column):
-    readings = {f'metric{place}': {'from': each} for place, each in enumerate(formulas)}
+    readings = {f'metric{place}': {'from': formula} for place, formula in enumerate(formulas)}
 
     assert limit_conversion.column_of(5, specs(**readings)) == column
 
 
-@pytest.mark.parametrize(
-    'protocol, number, meaning',
-    [
-        ('NVMe', 16, META('critical_temperature_time', 60)),
-        ('NVMe', 5, META('host_read', 1e9)),
-        ('NVMe', 2, META('spare_available')),
-        ('SCSI', 13, META('host_written', 1e9)),
-    ],
-)
-def test_numbers_of_1_6_that_are_no_attributes_have_a_meaning(protocol, number, meaning):
-    assert limit_conversion.LOGS[protocol][number] == meaning
-
-
 def test_the_meanings_of_numbers_are_metrics():
     metrics = json.loads((ROOT / 'attributes.json').read_text())['metrics']
-    meanings = [each for log in limit_conversion.LOGS.values() for each in log.values()]
+    meanings = [meaning for log in limit_conversion.LOGS.values() for meaning in log.values()]
 
     assert {meaning.metric for meaning in meanings} <= set(metrics)
 

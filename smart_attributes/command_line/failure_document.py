@@ -19,31 +19,22 @@ UNKNOWN = 3
 ROOM = 4 << 20
 
 
-def run(
-    work: Callable[[], int],
-    failure: Callable[[str], str],
-    explained: Callable[[BaseException], str],
-) -> int:
-    """Run *work*, print its output as one JSON document, and return its exit status; 3 if it fails.
+def run(work: Callable[[], int], failure: Callable[[str], str]) -> int:
+    """Run *work*, print its output as one JSON document, and return its exit status.
 
-    work: prints to sys.stdout. A SystemExit from *work* is raised again; for status 0, the output
-    is printed first.
-    failure: returns the document for an error message. explained: returns the error message for an
-    exception.
+    work: prints to sys.stdout. An exception from *work* is raised again, without the output; only
+    that before a SystemExit with status 0, such as a help text, is printed.
+    failure: returns the document for an error message.
     """
     with tempfile.SpooledTemporaryFile(ROOM, 'w+', encoding='utf-8', errors='replace') as spool:
         try:
             with contextlib.redirect_stdout(spool):
                 code = work()
-            alarm.disarm()  # only printing is left to do
         except SystemExit as leaving:
             if leaving.code == 0:
                 _copy(spool)
             raise
-        except BaseException as error:
-            alarm.disarm()
-            print(failure(explained(error)))
-            return UNKNOWN
+        alarm.disarm()  # only printing is left to do
         _print(spool, code, failure)
         return code
 

@@ -92,7 +92,7 @@ READING = OptionGroup(
             dest='smartctl',
             default=constants.SMARTCTL,
         ),
-        flag('--nosudo -nosudo', 'if not root, run smartctl directly instead of through sudo -n'),
+        flag('--nosudo', 'if not root, run smartctl directly instead of through sudo -n'),
         single(
             '--state-dir',
             'DIR',

@@ -273,27 +273,11 @@ class Help(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=31, width=120)
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
-        """Return "-t, --timeout SECONDS", with the value only once and without the spellings of
-        version 1.6.
-        """
-        spellings = [
-            spelling for spelling in action.option_strings if not _is_old_spelling(spelling, action)
-        ]
-        if not spellings:
+        """Return "-t, --timeout SECONDS", with the value only once."""
+        if not action.option_strings:
             return super()._format_action_invocation(action)
         value = '' if action.nargs == 0 else f' {self._format_args(action, action.dest.upper())}'
-        return ', '.join(spellings) + value
-
-
-def _is_old_spelling(spelling: str, action: argparse.Action) -> bool:
-    """Return whether a spelling differs from another spelling of the same option only in dashes:
-    "-nosudo", "--a_b".
-    """
-    in_dashes = spelling.replace('_', '-')
-    for current in action.option_strings:
-        if spelling != current and in_dashes == (current if '_' in spelling else current[1:]):
-            return True
-    return False
+        return ', '.join(action.option_strings) + value
 
 
 def parser(command: Command, others: Callable[[], Sequence[Command]] | None = None) -> Parser:

@@ -12,7 +12,7 @@ import json
 import os
 import stat
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 from .. import files, trust
 from ..check import history_answers
@@ -278,29 +278,12 @@ def _alone(config: str) -> Iterator[str]:
 
 
 def _write(file: str, data: Json) -> None:
-    """Replace the file in one step.
+    """Replace the file in one step, which survives a power cut.
 
     The caller holds the lock. Raises DataError if the file cannot be written.
     """
-    beside = f'{file}.new'
     with _explained(file):
-        try:
-            with suppress(FileNotFoundError):
-                os.unlink(beside)  # left by a process that was killed
-            descriptor = os.open(
-                beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644
-            )
-            with open(descriptor, 'w', encoding='ascii') as new:
-                os.fchmod(descriptor, 0o644)
-                new.write(json.dumps(data, indent=1) + '\n')
-                new.flush()
-                os.fsync(descriptor)
-            os.replace(beside, file)
-            files.flush(os.path.dirname(file))  # so that the new file survives a power cut
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(beside)
-            raise
+        files.replace(json.dumps(data, indent=1) + '\n', file, is_durable=True)
 
 
 @contextmanager

@@ -70,7 +70,7 @@ def migrate(options: Options, runner: Runner) -> int:
     if which.devices or which.scan or which.reports:
         drives = survey(options, runner).reads
     judge = judge_of(options, site_of(options.data, None))
-    result = conversion.Migration(old, judge.database, judge.thresholds, drives)
+    result = conversion.Migration(old, judge.database, drives)
     name = os.path.splitext(os.path.basename(own.files[0]))[0] + '.json'
     os.umask(0o022)  # the monitoring user reads the file
     path = conversion.write(result, name, options.data.config)

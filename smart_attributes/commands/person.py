@@ -21,7 +21,7 @@ from ..wording import listed
 from ..words import clean, sentence, visible
 
 if TYPE_CHECKING:
-    from typing import Protocol, TextIO
+    from typing import Protocol
 
     from ..check.survey import Survey
     from .cases import Overview
@@ -141,32 +141,21 @@ def write(text: str | Sequence[str], path: str) -> None:
 
 
 class ProgressLine:
-    """A line that is rewritten as drives answer, and erased at the end."""
+    """A line on a terminal that is rewritten as drives answer, and erased at the end."""
 
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream = stream or sys.stderr
-        self._is_watched = self._stream.isatty()
-        self._is_shown, self._begun = False, time.monotonic()
+    def __init__(self) -> None:
+        self._begun = time.monotonic()
 
     def __call__(self, done: int, waiting: Collection[str]) -> None:
         """Show how many drives have answered, and which have not."""
-        if self._is_watched and waiting:
-            line = _line(done, waiting, time.monotonic() - self._begun)
-            self._write(FORGET + line[: shutil.get_terminal_size().columns - 1])
-            self._is_shown = True
+        if sys.stderr and sys.stderr.isatty():
+            line = _line(done, waiting, time.monotonic() - self._begun) if waiting else ''
+            sys.stderr.write(FORGET + line[: shutil.get_terminal_size().columns - 1])
+            sys.stderr.flush()
 
     def end(self) -> None:
         """Erase the line, even if reading the drives failed."""
-        if self._is_shown:
-            self._write(FORGET)
-            self._is_shown = False
-
-    def _write(self, text: str) -> None:
-        try:
-            self._stream.write(text)
-            self._stream.flush()
-        except OSError:  # the terminal was closed
-            self._is_watched = False
+        self(0, ())
 
 
 def _line(done: int, waiting: Collection[str], seconds: float) -> str:

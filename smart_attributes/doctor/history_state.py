@@ -147,7 +147,7 @@ def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryF
     if access.is_denied(path):
         raise HistoryUnusable(f'{path}: Permission denied; {folder.ADVICE}')
     opened = for_writing(of_history(options))
-    faults = (*opened.damage, opened.not_written, opened.slowness, *opened.examine())
+    faults = (*opened.damage, opened.not_written, opened.slowness)
     fault = next(filter(None, faults), '')
     repaired = next(iter(opened.old_damage), '')
     size = sum(_size(os.path.join(path, name)) for name in os.listdir(path))

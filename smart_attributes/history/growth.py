@@ -14,7 +14,7 @@ it only fluctuates.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, zip_longest
+from itertools import zip_longest
 
 from ..constants import DAY, HOUR
 from ..errors import Coded
@@ -138,7 +138,7 @@ def growth(history: History, rules: Sequence[GrowthRule], now: int) -> Growth | 
 
     history: includes the reading of this check (see series.with_reading). now: seconds since 1970.
     """
-    alerts = (_newest(rises(_recent(history, rule, now), rule.stands), rule, now) for rule in rules)
+    alerts = (_newest(rises(history, rule.stands), rule, now) for rule in rules)
     return max(
         filter(None, alerts),
         key=lambda alert_now: (alert_now.state.urgency, alert_now.noticed, alert_now.size),
@@ -191,17 +191,6 @@ def quiet(history: History, now: int, metric: str = '') -> tuple[int, bool]:
     return max(now - history.points[0].time, 0), False
 
 
-def _recent(history: History, rule: GrowthRule, now: int) -> History:
-    """Return the part of a history that a rule can still report, because a series can have 1,000
-    points.
-    """
-    start = now - rule.held - rule.within - rule.stands
-    first = len(history.points) - 1
-    while first > 0 and history.points[first].time > start:
-        first -= 1
-    return history._replace(points=history.points[max(first, 0) :])
-
-
 def _lasted(history: History, place: int) -> int:
     """Return how long, in seconds, the number has been at least as bad as at the point with the
     index *place*.
@@ -220,29 +209,27 @@ def _newest(all_rises: Sequence[Rise], rule: GrowthRule, now: int) -> Growth | N
     The growth at a rise includes all earlier rises within the rule's period. A counter can have
     1,000 rises.
     """
-    totals = list(accumulate((rise.size for rise in all_rises), initial=0.0))
-    newest, first = None, len(all_rises)
-    for place in reversed(range(len(all_rises))):
-        last = all_rises[place]
-        if now >= last.noticed + rule.held:
-            break
-        while first and all_rises[first - 1].noticed > last.noticed - rule.within:
-            first -= 1
-        size = round(totals[place + 1] - totals[first], 6)  # without rounding errors
+    newest, first, total = None, 0, 0.0
+    for last in all_rises:
+        total += last.size
+        while all_rises[first].noticed <= last.noticed - rule.within:
+            total -= all_rises[first].size
+            first += 1
+        size = round(total, 6)  # without rounding errors
         state = state_of(rule, size)
-        if state.urgency > (newest.state if newest else State.OK).urgency:
-            begin = all_rises[first]
-            newest = Growth(
-                state=state,
-                size=size,
-                before=begin.before,
-                after=last.after,
-                since=begin.since,
-                noticed=last.noticed,
-                rule=rule,
-            )
-        if newest and (newest.state is State.CRITICAL or rule.critical is None):
-            break
+        is_worst = newest is None or state.urgency >= newest.state.urgency
+        if state is State.OK or now >= last.noticed + rule.held or not is_worst:
+            continue
+        begin = all_rises[first]
+        newest = Growth(
+            state=state,
+            size=size,
+            before=begin.before,
+            after=last.after,
+            since=begin.since,
+            noticed=last.noticed,
+            rule=rule,
+        )
     return newest
 
 

@@ -95,8 +95,6 @@ class HistoryStore:
         self._child = folder.reading_child(state_dir, writes)
         self._contents: Contents | None = None
         self._parsed = Parsed({}, {}, {})
-        # the records by the parts of their identities that do not change
-        self._named: dict[tuple[str, ...], Record] = {}
 
     # --- what the reading child has sent ---
 
@@ -111,7 +109,6 @@ class HistoryStore:
             last = time.monotonic() + LAST_SHARE * self._patience
             self._contents = folder.contents_of(self._child, max(self._until, last))
             self._parsed = _parsed(self._contents.files)
-            self._named = {drive_records.name(record.identity): record for record in self.records}
         if self._contents.is_absent:
             raise HistoryAbsent(self._contents.fault)
         if self._contents.fault:
@@ -220,7 +217,8 @@ class HistoryStore:
 
     def recall(self, identities: Sequence[Identity]) -> list[Match]:
         """Return the records of the drives of this run, in the same order."""
-        matches = drive_records.matches(identities, self.records, self._is_same)
+        self.read()
+        matches = self._matches(self._parsed, identities)
         result = []
         for identity, match in zip(identities, matches):
             note = '' if match.record else _why_not_stored(identity, match, self._parsed)
@@ -254,8 +252,10 @@ class HistoryStore:
 
     def named(self, identity: Identity) -> Record | None:
         """Return the record with exactly this identity; None if there is none."""
-        self.read()
-        return self._named.get(drive_records.name(identity))
+        for record in self.records:
+            if drive_records.name(record.identity) == drive_records.name(identity):
+                return record
+        return None
 
     def at(self, address: str) -> Record | None:
         """Return the drive last seen at an address, for example now in standby; None if unknown."""
@@ -266,7 +266,10 @@ class HistoryStore:
 
     def all_of(self, number: int) -> dict[Key, History]:
         """Return all series of a drive with all their points."""
-        days, _ = self._days_of(number)
+        name = f'{number}{DAYS}'
+        child = folder.reading_child(self._state_dir, is_writing=False, only=name)
+        contents = folder.contents_of(child, time.monotonic() + self._patience)
+        days, _ = _days_in(contents.files.get(name))
         drive = self.drives[number]
         result = {}
         for key, history in drive.histories.items():
@@ -274,24 +277,6 @@ class HistoryStore:
                 points = _whole(days.get(key), history.points)
                 result[key] = History(points, history.last_read)
         return result
-
-    def examine(self) -> list[str]:
-        """Read also the files that no check reads; return a message for each damaged one."""
-        faults = []
-        for number in self.drives:
-            _, fault = self._days_of(number)
-            if fault:
-                faults.append(f'{self.path}/{number}{DAYS}: {fault}')
-        return faults
-
-    def _days_of(self, number: int) -> tuple[AllSeries, str]:
-        """Return the series in NUMBER.days, and why it cannot be used, or ''."""
-        name = f'{number}{DAYS}'
-        child = folder.reading_child(self._state_dir, is_writing=False, only=name)
-        contents = folder.contents_of(child, time.monotonic() + self._patience)
-        if not contents.is_complete:
-            return {}, f'it was not read within {self._patience:g} s'
-        return _days_in(contents.files.get(name))
 
     # --- changes ---
 
@@ -348,9 +333,8 @@ class HistoryStore:
         seen = [(sighting, sighting.identity) for sighting in sightings if sighting.identity]
         matches = self._matches(after, [identity for _, identity in seen])
         for (sighting, identity), match in zip(seen, matches):
-            try:
-                drive = self._drive_for(identity, match, after)
-            except HistoryUnusable:
+            drive = self._drive_for(identity, match, after)
+            if drive is None:
                 continue
             number = drive.record.number
             with_readings = drive_file.with_readings(
@@ -368,16 +352,12 @@ class HistoryStore:
         records = [drive.record for drive in parsed.drives.values()]
         return drive_records.matches(identities, records, self._is_same)
 
-    def _drive_for(self, identity: Identity, match: Match, parsed: Parsed) -> DriveHistory:
-        """Return the history to which a drive's readings belong.
-
-        Raises HistoryUnusable if they cannot be stored.
-        """
+    def _drive_for(self, identity: Identity, match: Match, parsed: Parsed) -> DriveHistory | None:
+        """Return the history to which a drive's readings belong; None if they cannot be stored."""
         if match.record:
             return parsed.drives[match.record.number]
-        note = _why_not_stored(identity, match, parsed)
-        if note:
-            raise HistoryUnusable(f'{identity.model} {identity.serial} {note}')
+        if _why_not_stored(identity, match, parsed):
+            return None
         number = number_of(identity)
         while number in parsed.drives or number in parsed.untouched:
             number += 1

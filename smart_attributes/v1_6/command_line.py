@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..errors import Coded, UsageError
@@ -23,36 +22,23 @@ from ..typed import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from .files import SiteFiles
 
-# The options of version 1.6 -> our spelling. Version 1.6 accepted each with one or two dashes.
-NAMES: Mapping[str, str] = {
-    'd': '--device',
-    'device': '--device',
-    'r': '--regex',
-    'regex': '--regex',
-    'dbj': '--dbjson',
-    'dbjson': '--dbjson',
-    'ucfgj': '--ucfgjson',
-    'ucfgjson': '--ucfgjson',
-    'p': '--path',
-    'path': '--path',
-    'nosudo': '--nosudo',
-    'cu': '--critical_on_unknown',
-    'critical_on_unknown': '--critical_on_unknown',
-    'ap': '--allperfs',
-    'allperfs': '--allperfs',
-    's': '--ssdonly',
-    'ssdonly': '--ssdonly',
-    'O': '--options',
-    'options': '--options',
-    'v': '--verbose',
-    'verbose': '--verbose',
-    'vv': '-vv',
-    'vvv': '-vvv',
-    'V': '--version',
-    'version': '--version',
-    'h': '--help',
-    'help': '--help',
-}
+# The options of version 1.6, which accepted each with one or two dashes.
+SHORT = ('d', 'r', 'dbj', 'ucfgj', 'p', 'cu', 'ap', 's', 'O', 'v', 'vv', 'vvv', 'V', 'h')
+LONG = (
+    'device',
+    'regex',
+    'dbjson',
+    'ucfgjson',
+    'path',
+    'nosudo',
+    'critical_on_unknown',
+    'allperfs',
+    'ssdonly',
+    'options',
+    'verbose',
+    'version',
+    'help',
+)
 
 
 class Before(NamedTuple):
@@ -138,8 +124,11 @@ def spelt(word: str, parser: argparse.ArgumentParser) -> str:
     """
     if word[:1] != '-' or word.partition('=')[0] in parser._option_string_actions:
         return word
-    name, sign, value = word.lstrip('-').partition('=')
-    return f'{NAMES[name]}{sign}{value}' if name in NAMES else word
+    bare = word.lstrip('-')
+    name = bare.partition('=')[0]
+    if name in LONG:
+        return f'--{bare}'
+    return f'-{bare}' if name in SHORT else word
 
 
 def taken_out(
@@ -170,9 +159,6 @@ def taken_out(
 # under /dev with the expression and skips devices that cannot be drives, as a scan does.
 
 DEV = '/dev'
-# The kinds of paths in the order in which version 1.6 searched: files, block devices, links,
-# character devices.
-_KINDS = (stat.S_ISREG, stat.S_ISBLK, stat.S_ISLNK, stat.S_ISCHR)
 _NEVER_ENTERED = frozenset(('shm', 'mqueue', 'hugepages', 'pts', 'fd'))
 _PARTITION = (
     r'.*(?:-part[0-9]+|/(?:[shv]d|xvd)[a-z]+[0-9]+|/(?:nvme[0-9]+n|mmcblk|loop|md)[0-9]+p[0-9]+)'
@@ -252,10 +238,7 @@ def matching_paths(text: str, root: str) -> tuple[list[str], list[str]]:
     Raises UsageError if the expression is invalid.
     """
     wholly = _selects(text)
-    matches = [(os.lstat(path).st_mode, path) for path in _paths(root) if wholly(path)]
-    paths = [
-        path for kind in _KINDS for path in sorted(path for mode, path in matches if kind(mode))
-    ]
+    paths = sorted(path for path in _paths(root) if wholly(path))
     drives = [path for path in paths if not re.fullmatch(_PARTITION, path)]
     left_out = len(paths) - len(drives)
     return drives, [f'-r matches {left_out} partitions, which are left out'] if left_out else []

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from ..errors import DataError, UsageError
 from ..knowledge import formatting, ranges, schema_errors
 from ..knowledge.drive_database import DriveSpec, SpecDatabase
-from ..knowledge.thresholds import DriveLimit, Thresholds
 from ..model import Device, Identity, Read, Report
 from ..reading.content import object_of
 from ..typed import Json, MutableJson
@@ -49,7 +48,6 @@ class Target(NamedTuple):
     shown: str  # model or address of the drives: "INTEL SSDSC2BB240G4"
     selector: Json | None  # "for" of an override; None: all drives of this kind
     identity: Identity  # the known parts of the identity
-    spec: DriveSpec
     entry: Json
 
 
@@ -92,14 +90,13 @@ class Migration:
         self,
         old: Sequence[OldFile],
         database: SpecDatabase,
-        limits: Thresholds,
         drives: Sequence[Read],
     ) -> None:
         """Convert the files. Raises DataError if a check would reject the new file.
 
-        database, limits: with the local entries and limits. drives: the drives that were read.
+        database: with the local entries. drives: the drives that were read.
         """
-        self._database, self._limits, self._drives = database, limits, drives
+        self._database, self._drives = database, drives
         self._metrics: MutableJson = {}
         self._overrides: list[MutableJson] = []
         self.carried: list[str] = []
@@ -135,11 +132,8 @@ class Migration:
         models = entry.get('Device')
         if name in GENERIC:
             identity = Identity(GENERIC[name])
-            spec = self._database.identify(identity, ())
             shown = f'all {identity.protocol} drives'
-            self._add(
-                Target(where, shown, selector=None, identity=identity, spec=spec, entry=entry)
-            )
+            self._add(Target(where, shown, selector=None, identity=identity, entry=entry), ())
         elif name.startswith('/'):
             self._at_path(name, entry, where)
         elif isinstance(models, list) and models:
@@ -154,19 +148,11 @@ class Migration:
             report, address = read.outcome, read.device.address
             if isinstance(report, Report) and key in keys_of(read.device):
                 has_answered = True
-                numbers = [row.id for row in report.attributes]
-                spec = self._database.identify(report.identity, numbers)
                 selector = {'device': address}
-                self._add(
-                    Target(
-                        where,
-                        address,
-                        selector=selector,
-                        identity=report.identity,
-                        spec=spec,
-                        entry=entry,
-                    )
+                target = Target(
+                    where, address, selector=selector, identity=report.identity, entry=entry
                 )
+                self._add(target, [row.id for row in report.attributes])
         if not has_answered:
             self.lost.append(
                 f'{where}: this drive did not answer; name it with -d, such as '
@@ -186,18 +172,17 @@ class Migration:
         columns = object_of(entry, 'ID#')
         identity = Identity('ATA', model=name, rotation=7200 if columns.keys() >= SPINDLE else 0)
         numbers = [int(number) for number in columns if _is_number(number)]
-        spec = self._database.identify(identity, numbers)
         selector = {'model': vendor + literally(name)}
-        self._add(
-            Target(where, clean(name), selector=selector, identity=identity, spec=spec, entry=entry)
-        )
+        target = Target(where, clean(name), selector=selector, identity=identity, entry=entry)
+        self._add(target, numbers)
 
-    def _add(self, target: Target) -> None:
-        """Add the limits of an entry for its drives."""
+    def _add(self, target: Target, attributes: Sequence[int]) -> None:
+        """Add the limits of an entry for its drives. attributes: those that the drives report."""
         metrics: MutableJson = {}
+        spec = self._database.identify(target.identity, attributes)
         for number, data in object_of(target.entry, 'Threshs').items():
             try:
-                self._add_limit(number, data, target=target, metrics=metrics)
+                self._add_limit(number, data, target=target, spec=spec, metrics=metrics)
             except UsageError as reason:
                 self.lost.append(
                     f'{target.where}: number {number[:SHOWN]}, {json.dumps(data)[:60]}, '
@@ -215,13 +200,14 @@ class Migration:
         number: str,
         data: Any,
         target: Target,
+        spec: DriveSpec,
         metrics: MutableJson,
     ) -> None:
         """Add a limit to *metrics*. Raises UsageError, with the reason, if this is not possible."""
         old_warning, old_critical = limits_of(data)
         if number == HEALTH and old_warning == old_critical == '0':
             return  # our limits do the same
-        meaning = _meaning(number, target)
+        meaning = _meaning(number, target, spec)
         metric = meaning.metric
         warning = converted(old_warning, meaning)
         critical = converted(old_critical, meaning)
@@ -233,29 +219,15 @@ class Migration:
             raise UsageError(f'it is {metric}, which already has a limit from another number')
         self.carried.append(
             f'{target.where}: number {number}, "{old_warning}" and "{old_critical}": {metric} of '
-            f'{target.shown}, warning {warning}, critical '
-            f'{critical}{self._instead(metric, target)}'
+            f'{target.shown}, warning {warning}, critical {critical}'
         )
-
-    def _instead(self, metric: str, target: Target) -> str:
-        """Return which limits are replaced."""
-        ours = self._limits.limit(
-            metric, Device(''), identity=target.identity, family=target.spec.family or ''
-        )
-        warning, critical = (
-            bound.otherwise if isinstance(bound, DriveLimit) else bound
-            for bound in (ours.warning, ours.critical)
-        )
-        if not warning and not critical:
-            return ''
-        return f', instead of warning {warning or "none"}, critical {critical or "none"}'
 
 
 def _is_number(text: str) -> bool:
     return re.fullmatch('[0-9]{1,4}', text) is not None
 
 
-def _meaning(text: str, target: Target) -> Meaning:
+def _meaning(text: str, target: Target, spec: DriveSpec) -> Meaning:
     """Return the meaning of a number for the drives of an entry.
 
     Raises UsageError if it is not known.
@@ -276,10 +248,10 @@ def _meaning(text: str, target: Target) -> Meaning:
         meaning = LOGS.get(protocol, {}).get(number)
         meanings = [meaning] if meaning else []
     else:
-        column = column_of(number, target.spec)
+        column = column_of(number, spec)
         if is_database:
             column = str(object_of(columns, text).get('value'))
-        meanings = of_attribute(number, column, target.spec)
+        meanings = of_attribute(number, column, spec)
     if not meanings:
         raise UsageError(
             'attributes.json does not define what it means for these drives; for an entry that '
