@@ -15,6 +15,7 @@ import hashlib
 import json
 import re
 import secrets
+import socket
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -76,6 +77,14 @@ class Content(NamedTuple):
     shelves: Sequence[tuple[str, Sequence[Json]]] = ()  # drives by enclosure
     fleet: Json | None = None  # parts that only a fleet has
     made_by: str = 'check_smart_attributes triage'
+
+
+def as_text(document: Json) -> str:
+    """Return the page of a document of `triage` on this host.
+
+    Raises SmartError if Jinja2 is not installed.
+    """
+    return page(document, f'Drives of {socket.gethostname()}', document['made'])
 
 
 def page(document: Json, title: str, now: float) -> str:
