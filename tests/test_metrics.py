@@ -16,7 +16,6 @@ from cases import case, cases
 from conftest import ROOT, Result, drive, run
 from days import HOUR, START, Machine, asleep, disk
 from prometheus_client import parser
-from prometheus_client.openmetrics import parser as openmetrics
 
 from smart_attributes.errors import SmartError
 from smart_attributes.knowledge.drive_database import Metric, SpecDatabase
@@ -44,9 +43,9 @@ Labels = frozenset[tuple[str, str]]
 class Scraped(dict[tuple[str, Labels], float]):
     """The samples of a text by name and labels."""
 
-    def __init__(self, text: str, read: Any = parser.text_string_to_metric_families) -> None:
+    def __init__(self, text: str) -> None:
         self.help: dict[str, str] = {}
-        for family in read(text):
+        for family in parser.text_string_to_metric_families(text):
             self.help[family.name] = family.documentation
             for sample in family.samples:
                 key = sample.name, frozenset(sample.labels.items())
@@ -151,16 +150,6 @@ def test_numbers_are_those_of_the_other_outputs():
             assert found.of('smart_endurance_used_ratio', device=name) == pytest.approx(
                 values['endurance_used'] / 100
             )
-
-
-def test_openmetrics_is_there_for_others():
-    """Read by the strict parser."""
-    found = Scraped(
-        run('metrics', '--openmetrics', '--report', REPORTS).text,
-        openmetrics.text_string_to_metric_families,
-    )
-
-    assert found.of('smart_drive_state', device='hgst_failed') == State.CRITICAL
 
 
 @pytest.mark.parametrize(
@@ -448,7 +437,7 @@ def test_a_hidden_serial_number_is_an_empty_label():
     ]
 
 
-def test_the_text_is_that_of_prometheus_unless_openmetrics_is_asked_for():
+def test_the_text_is_that_of_prometheus_without_empty_families():
     found = [
         metrics.Family('smart_a', 'help', ('device',), [(('sda',), 1)]),
         metrics.Family('smart_b', 'none', (), []),
@@ -458,7 +447,6 @@ def test_the_text_is_that_of_prometheus_unless_openmetrics_is_asked_for():
         metrics.text(found)
         == '# HELP smart_a help\n# TYPE smart_a gauge\nsmart_a{device="sda"} 1.0\n'
     )
-    assert metrics.text(found, is_openmetrics=True).endswith('# EOF\n')
 
 
 @pytest.mark.parametrize('is_of_debian', [True, False])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from shutil import get_terminal_size
 
 from ..check import history_answers
 from ..check.history_access import for_writing
@@ -28,8 +27,6 @@ def run(options: Options, runner: Runner) -> int:
     if own.forget:
         return _forget(own.forget, options, runner)
     options = person.with_names(options)
-    if own.graph:
-        options = options._replace(which=options.which._replace(metrics=(own.graph,)))
     return _show(survey(options, runner), options, own.as_json)
 
 
@@ -74,10 +71,7 @@ def _show(answers: Survey, options: Options, as_json: bool) -> int:
             print(f'note: {sentence(remark, 500)}')
         lines: list[str] = []
         for drive in drives:
-            if options.own.graph:
-                lines += history.drawn(drive, width=get_terminal_size().columns)
-            else:
-                lines += history.lines(drive)
+            lines += history.lines(drive)
         print('\n'.join(lines) or _NO_HISTORY)
     return OK if drives else UNKNOWN
 

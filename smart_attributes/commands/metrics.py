@@ -32,9 +32,7 @@ def run(options: Options, runner: Runner) -> int:
     text, cases = fence.shown(
         overview.cases,
         lambda drives: (
-            _document(drives, overview, options)
-            if own.as_json
-            else _exposition(drives, overview, own.openmetrics)
+            _document(drives, overview, options) if own.as_json else _exposition(drives, overview)
         ),
         unshown,
     )
@@ -50,7 +48,7 @@ def run(options: Options, runner: Runner) -> int:
     return OK if is_read else UNKNOWN
 
 
-def _exposition(drives: Sequence[Case], overview: Overview, is_openmetrics: bool) -> str:
+def _exposition(drives: Sequence[Case], overview: Overview) -> str:
     """Return the metrics for Prometheus."""
     from ..output import metrics
 
@@ -61,7 +59,7 @@ def _exposition(drives: Sequence[Case], overview: Overview, is_openmetrics: bool
         overview.machine.groups if overview.machine else (),
     )
     definitions = overview.survey.judge.database.metrics
-    return metrics.text(metrics.metrics(run, definitions), is_openmetrics)
+    return metrics.text(metrics.metrics(run, definitions))
 
 
 def _document(drives: Sequence[Case], overview: Overview, options: Options) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -12,8 +13,7 @@ from ..wording import amount, columns, local_day
 from ..words import clean
 
 BARS = '▁▂▃▄▅▆▇█'
-WIDTH = 24  # characters of a graph in the table
-ROWS = 8  # lines of a separate graph
+WIDTH = 24  # characters of a graph
 
 Points = Sequence[tuple[float, float]]  # seconds since 1970, number
 
@@ -85,54 +85,23 @@ def _row(series: Series) -> tuple[str, ...]:
     )
 
 
-def graph(points: Points, end: float, width: int = WIDTH) -> str:
+def graph(points: Points, end: float) -> str:
     """Return a small text graph of a series from its first point to *end*.
 
-    Each character covers an interval; its height is the number at the end of the interval.
-
-    A series that never changed has no graph, because a flat line shows less than the number beside
-    it.
+    Each character covers an interval; its height is the number at the end of the interval. A series
+    that never changed has no graph, because a flat line shows less than the number beside it.
     """
-    return ''.join(BARS[level] for level in _levels(points, end, width, len(BARS)))
-
-
-def _levels(points: Points, end: float, width: int, levels: int) -> list[int]:
-    """Return the height of each column; the lowest number has 0.
-
-    Return [] for a series that never changed.
-    """
+    times = [time for time, _ in points]
     numbers = [number for _, number in points]
     lowest, highest = min(numbers), max(numbers)
-    start, found, place = points[0][0], [], 0
-    for step in range(1, width + 1) if highest != lowest else ():
-        moment = start + (end - start) * step / width
-        while place + 1 < len(points) and points[place + 1][0] <= moment:
-            place += 1
-        found.append(round((numbers[place] - lowest) / (highest - lowest) * (levels - 1)))
-    return found
-
-
-def drawn(drive: DriveHistory, width: int) -> Iterator[str]:
-    """Yield each series as a graph, with the lowest and highest number and with the first and
-    last day.
-    """
-    for each in drive.series:
-        numbers = [number for _, number in each.points]
-        high, low = amount(max(numbers), each.unit), amount(min(numbers), each.unit)
-        left, begin = max(len(high), len(low)), local_day(each.points[0][0])
-        columns = max(width - left - 2, 2 * len(begin) + 1)
-        yield f'{drive.shown.name}: {clean(each.metric)}, {clean(each.definition)}'
-        levels = _levels(each.points, each.last_read, columns, ROWS * len(BARS))
-        if not levels:
-            yield f'{high} since {begin}, without a change'
-        for row in reversed(range(ROWS if levels else 0)):
-            label = high if row == ROWS - 1 else '' if row else low
-            signs = (max(-1, min(level - row * len(BARS), len(BARS) - 1)) for level in levels)
-            yield (
-                f'{label:>{left}} |{"".join(BARS[sign] if sign >= 0 else " " for sign in signs)}'
-            ).rstrip()
-        if levels:
-            yield f'{"":{left}}  {begin}{local_day(each.last_read):>{columns - len(begin)}}'
+    if lowest == highest:
+        return ''
+    signs = []
+    for column in range(1, WIDTH + 1):
+        moment = times[0] + (end - times[0]) * column / WIDTH
+        number = numbers[max(bisect_right(times, moment) - 1, 0)]
+        signs.append(BARS[round((number - lowest) / (highest - lowest) * (len(BARS) - 1))])
+    return ''.join(signs)
 
 
 def as_json(drives: Sequence[DriveHistory], more: Mapping[str, str] = {}) -> str:

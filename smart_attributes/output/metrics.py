@@ -266,9 +266,8 @@ class _Collector:
                 yield family
 
 
-def text(found: Sequence[Family], is_openmetrics: bool = False) -> str:
-    """Return metrics in Prometheus' text format 0.0.4, which the textfile collector reads, or in
-    OpenMetrics format.
+def text(found: Sequence[Family]) -> str:
+    """Return metrics in Prometheus' text format 0.0.4, which the textfile collector reads.
 
     Raises SmartError if prometheus_client is not installed.
     """
@@ -276,9 +275,7 @@ def text(found: Sequence[Family], is_openmetrics: bool = False) -> str:
     # refuses two metrics with the same name
     registry = client.CollectorRegistry(auto_describe=True)
     registry.register(_Collector(found))
-    printed: bytes = (client.openmetrics.exposition if is_openmetrics else client).generate_latest(
-        registry
-    )
+    printed: bytes = client.generate_latest(registry)
     return printed.decode()
 
 
@@ -286,7 +283,6 @@ def library() -> Any:
     """Return the module prometheus_client. Raises SmartError if it is not installed."""
     try:
         import prometheus_client.core
-        import prometheus_client.openmetrics.exposition
     except ImportError:
         raise SmartError(
             f'metrics require prometheus_client, which is not installed; '

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...command_line import option_groups as groups
-from ...command_line.options import Command, flag, positional, repeated, single
+from ...command_line.options import Command, flag, positional, repeated
 from ...typed import NamedTuple
 
 
@@ -12,7 +12,6 @@ class HistoryOptions(NamedTuple):
 
     as_json: bool
     forget: tuple[str, ...]
-    graph: str  # metric, '' for the table
 
 
 COMMAND = Command(
@@ -22,7 +21,6 @@ COMMAND = Command(
     epilog="""\
 example:
   check_smart_attributes history sda reallocated
-  check_smart_attributes history --graph temperature
   check_smart_attributes history --forget EXAMPLE0001
 
 exit status: 0 done, 3 nothing was done""",
@@ -34,7 +32,6 @@ exit status: 0 done, 3 nothing was done""",
             'show only these metrics; without -d, you can also give the name, serial number or '
             'bay of a drive to select it',
         ),
-        single('--graph', 'METRIC', 'draw this metric over time, one graph for each drive'),
         flag('--json', 'print all points as JSON', dest='as_json'),
         repeated('--forget', 'SERIAL', 'remove a retired drive; may be repeated'),
     ),

@@ -11,7 +11,6 @@ class MetricsOptions(NamedTuple):
     """The output file and the format of the metrics."""
 
     output: str  # file; '': standard output
-    openmetrics: bool
     as_json: bool
 
 
@@ -32,11 +31,6 @@ exit status: 0 metrics written and at least one drive answered or is in standby,
             'FILE',
             'write the metrics to this file, atomically, for the textfile collector of '
             'node_exporter',
-        ),
-        flag(
-            '--openmetrics',
-            'print OpenMetrics instead of the text format 0.0.4 (the textfile collector reads '
-            'only 0.0.4)',
         ),
         flag(
             '--json',
