@@ -74,13 +74,13 @@ def test_sixty_drives_stand_below_each_other(sixty, columns):
 
 @pytest.mark.parametrize('columns', [80, 200])
 def test_one_drive_tells_wear_forecast_age_and_what_was_written(columns):
-    """A bar that is filled as far as it is worn, and a month that says it is an estimate."""
+    """A month says that it is an estimate."""
     text = ' '.join(shown(columns, '--report', drive_path('intel-worn')))
 
-    assert '███████░ 86 %' in text
     assert re.search('~20[0-9]{2}-[0-9]{2}', text)
     for word in (
         'intel_worn',
+        '86 %',
         'INTEL SSDSC2BB150G7',
         'EXAMPLE0003',
         '3.2 y',
@@ -94,8 +94,8 @@ def test_one_drive_tells_wear_forecast_age_and_what_was_written(columns):
     'columns, left_out',
     [
         (80, []),
-        (64, ['written', 'spare']),
-        (40, ['written', 'spare', 'age', 'temp', 'worn', 'out']),
+        (55, ['written', 'spare']),
+        (40, ['written', 'spare', 'age', 'temp']),
     ],
 )
 def test_columns_for_which_there_is_no_room_are_left_out_the_least_telling_first(columns, left_out):
@@ -128,13 +128,13 @@ def test_no_color_means_none():
     )
 
 
-def test_a_pipe_gets_a_line_a_drive_without_colours_and_bars():
+def test_a_pipe_gets_a_line_a_drive_without_colours():
     """For grep; with all findings, whatever their length."""
     text = run('triage', '--report', str(ROOT / 'tests/reports')).text
     lines = [line for line in text.splitlines() if STATE.match(line)]
 
     assert len(lines) == 13
-    assert not {'\x1b', '█', '░'} & set(text)
+    assert '\x1b' not in text
     assert [line for line in text.splitlines() if line != line.rstrip()] == []
     assert re.search(
         'smart_status: FAILED; attribute 5 .*; reported_uncorrect .*; pending .*; reallocated ',
@@ -145,7 +145,7 @@ def test_a_pipe_gets_a_line_a_drive_without_colours_and_bars():
 @pytest.mark.parametrize('command', ['triage', 'explain'])
 @pytest.mark.parametrize('columns', [40, 80, 300])
 def test_a_pipe_is_as_wide_as_columns_says(command, columns):
-    """No line is wider, and at least one uses the room; still without colours and bars."""
+    """No line is wider, and at least one uses the room; still without colours."""
     text = run(
         command,
         '--report',
@@ -154,7 +154,7 @@ def test_a_pipe_is_as_wide_as_columns_says(command, columns):
     ).text
 
     assert columns * 0.7 < max(map(len, text.splitlines())) <= columns
-    assert not {'\x1b', '█', '░'} & set(text)
+    assert '\x1b' not in text
 
 
 # Python 3.9.2 takes it for a number, of which the widest table is made.
@@ -283,18 +283,3 @@ def test_a_forecast_is_a_month(left, is_estimate, told):
     drive = case(Verdict(Device('/dev/sda'), Identity(), State.OK), NOW, forecasts=lasts)
 
     assert triage_table.until(drive, NOW) == told
-
-
-@pytest.mark.parametrize(
-    'filled, shown',
-    [
-        (0, '--------'),  # new
-        (0.01, '#-------'),  # hardly used
-        (0.5, '####----'),  # half
-        (0.99, '#######-'),  # nearly gone
-        (1, '########'),  # gone
-    ],
-)
-def test_a_bar_is_full_only_when_nothing_is_left(filled, shown):
-    """And empty only when nothing was used."""
-    assert triage_table.bar(filled, '#', '-') == shown

@@ -65,7 +65,6 @@ def _row(drive: Json, now: float) -> DriveRow:
         model=sentence(drive.get('model', NOT_TOLD), MODEL),
         serial=sentence(drive.get('serial', ''), SERIAL),
         used=amounts.get('endurance_used', ''),
-        filled=max(0.0, min(wear['value'] / 100, 1.0)) if wear else None,
         wear=State[wear['state']] if wear else State.OK,
         until=_until(drive, now),
         spare=amounts.get('spare_available', ''),

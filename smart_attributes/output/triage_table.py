@@ -2,7 +2,7 @@
 
 Rows have two forms: one line per drive or, on a narrow terminal, a line of numbers and, below it,
 the findings. A pipe has no width and gets one line per drive, for grep and less -S, unless COLUMNS is
-set to a width. A pipe never gets bars.
+set to a width.
 """
 
 from __future__ import annotations
@@ -24,39 +24,29 @@ from ..work.statements import also, finding, is_worth_showing, problem
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
 # These colors have a contrast of 4.46 or more with black and with white. Yellow on white has only
 # 1.1.
-BARS = {
+COLOURS = {
     State.OK: 'color(28)',
     State.WARNING: 'color(130)',
-    State.CRITICAL: 'color(131)',
+    State.CRITICAL: 'bold color(131)',
     State.UNKNOWN: 'color(98)',
 }
-COLOURS = {**BARS, State.CRITICAL: f'bold {BARS[State.CRITICAL]}'}
 NAMES = ('host', 'drive', 'bay', 'model', 'serial')
 NUMBERS = ('used', 'until', 'spare', 'temp', 'age', 'written')
 TITLES = {'until': 'worn out'}  # of columns that are not called as their field
-RIGHT = ('spare', 'temp', 'age')
-SPARED = (
-    'written',
-    'spare',
-    'bay',
-    'age',
-    'temp',
-    'until',
-    'used',
-)  # omitted on a narrow terminal, in this order
+RIGHT = ('used', 'spare', 'temp', 'age')
+IDENTITY = ('model', 'serial')  # on a narrow terminal, below the line of the drive
+# omitted on a narrow terminal, in this order
+SPARED = ('written', 'spare', 'bay', 'age', 'temp', 'until', 'used')
 GAP = 2  # columns between two cells
 ROOM = 36  # minimum width of findings in columns, with one line per drive
 INDENT = 10  # columns, for lines below the first line
-NO_BARS = '', ''
 NARROWEST = 40  # columns; on a narrower terminal, states would be truncated
 WIDEST = 10_000  # columns that rich can fill in reasonable time
 _SIZE = 80, 24  # assumed if a terminal does not report its size
-BAR = 8  # characters
 NAMED = 12  # maximum number of drives named in one row of the work list
 MODEL, SERIAL, PLACE, WHAT = 40, 40, 60, 2000  # characters at most
 
@@ -70,8 +60,7 @@ class DriveRow(NamedTuple):
     model: str
     serial: str
     used: str  # "86 %"
-    filled: float | None  # filled fraction of the bar, 0 to 1
-    wear: State  # sets the colour of the bar
+    wear: State  # state of the endurance used, which sets its colour
     until: str  # "~2027-03"
     spare: str
     temp: str
@@ -98,137 +87,93 @@ def console(pipe_width: int) -> Console:
     )
 
 
-def print_rows(shown: Sequence[DriveRow], told: Iterable[tuple[State, str]] = ()) -> None:
+def print_rows(shown: Sequence[DriveRow], messages: Iterable[tuple[State, str]] = ()) -> None:
     """Print the messages about the run as a whole, then the rows. Imports rich only when called."""
     from rich.text import Text
 
     screen = console(WIDEST)
-    for state, text in told:
+    for state, text in messages:
         screen.print(Text(sentence(coded(text), 500), COLOURS[state]))
     if not shown:
         return
-    kept = [name for name in (*NAMES, *NUMBERS) if any(getattr(row, name) for row in shown)]
-    signs = _signs(screen)
-    widest = _widths(shown, kept, signs)
-    if _width(shown, kept, widest) > screen.width:
-        _print_narrow(shown, kept, screen, widest, signs)
-    elif screen.is_terminal:
-        screen.print(_lines(shown, (*kept, 'what'), widest, signs))
-    else:
-        _print_plain(_lines(shown, (*kept, 'what'), widest, signs), screen)
+    widths = _widths(shown)
+    longest = max(len('; '.join(row.what)) for row in shown)
+    # with one line per drive, findings are wrapped at most twice
+    room = max(min(longest, ROOM), longest // 3)
+    if _width(widths) + GAP + room > screen.width:
+        _print_narrow(shown, widths, screen)
+        return
+    for line in _lines(shown, [*widths, 'what'], screen):
+        print(line)
 
 
-def _print_plain(table: Table, console: Console) -> None:
-    """Print a table without the trailing spaces of its last column."""
-    with console.capture() as captured:
-        console.print(table)
-    for line in captured.get().splitlines():
-        print(line.rstrip())
-
-
-def _signs(console: Console) -> tuple[str, str]:
-    """Return the two characters for bars: filled and empty."""
-    if not console.is_terminal:
-        return NO_BARS
-    return ('#', '-') if console.options.ascii_only else ('\u2588', '\u2591')
-
-
-def _lines(
-    shown: Sequence[DriveRow],
-    kept: Sequence[str],
-    widest: Mapping[str, int],
-    signs: tuple[str, str],
-) -> Table:
-    """Return a table with one line per drive."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, header_style='bold')
-    titles = [name for name in kept if name != 'what']
-    for title in ('state', *titles):
-        table.add_column(
-            TITLES.get(title, title), no_wrap=True, justify='right' if title in RIGHT else 'left'
-        )
-    if 'what' in kept:
-        table.add_column('what', overflow='fold')
-    for row in shown:
-        # Text, never markup: a drive's name may be "[red]".
-        cells = [
-            _used(row, signs, widest['used']) if name == 'used' else Text(getattr(row, name))
-            for name in titles
-        ]
-        if 'what' in kept:
-            cells.append(Text('; '.join(row.what)))
-        table.add_row(Text(row.state.name, COLOURS[row.state]), *cells)
-    return table
-
-
-def _used(row: DriveRow, signs: tuple[str, str], width: int) -> Text:
-    from rich.text import Text
-
-    text = Text()
-    if row.filled is not None and signs[0]:
-        text.append(bar(row.filled, *signs), BARS[row.wear])
-        text.append(' ')
-    return text.append(row.used.rjust(width))
-
-
-def _widths(
-    shown: Sequence[DriveRow], kept: Sequence[str], signs: tuple[str, str]
-) -> dict[str, int]:
-    """Return the width of each column without its bars, and the width of a bar with the space
-    after it.
+def _widths(shown: Sequence[DriveRow]) -> dict[str, int]:
+    """Return the width of each column that is not empty; the state and the findings are not
+    included.
     """
     from rich.cells import cell_len
 
-    return {
-        'bar': BAR + 1 if any(signs) else 0,
-        'used': 0,
-        **{name: max(cell_len(getattr(row, name)) for row in shown) for name in kept},
-    }
+    widths = {}
+    for name in (*NAMES, *NUMBERS):
+        width = max(cell_len(getattr(row, name)) for row in shown)
+        if width:
+            widths[name] = max(width, len(TITLES.get(name, name)))
+    return widths
 
 
-def _width(shown: Sequence[DriveRow], kept: Sequence[str], widest: Mapping[str, int]) -> int:
-    """Return the terminal width required for one line per drive, with findings wrapped at most
-    twice.
-    """
-    longest = max((len('; '.join(row.what)) for row in shown), default=0)
-    return _columns_width(kept, widest) + GAP + max(min(longest, ROOM), longest // 3)
-
-
-def _columns_width(names: Sequence[str], widest: Mapping[str, int]) -> int:
+def _width(widths: Mapping[str, int]) -> int:
     """Return the width of the state and these columns."""
-    cells = sum(GAP + max(widest[name], len(TITLES.get(name, name))) for name in names)
-    return len(State.CRITICAL.name) + cells + (widest['bar'] if 'used' in names else 0)
+    return len(State.CRITICAL.name) + sum(GAP + width for width in widths.values())
 
 
-def _print_narrow(
-    shown: Sequence[DriveRow],
-    kept: Sequence[str],
-    screen: Console,
-    widest: Mapping[str, int],
-    signs: tuple[str, str],
-) -> None:
+def _lines(shown: Sequence[DriveRow], columns: Sequence[str], screen: Console) -> list[str]:
+    """Return a table with the heading and one line per drive, unless findings are wrapped."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style='bold')
+    for name in ('state', *columns):
+        table.add_column(
+            TITLES.get(name, name),
+            no_wrap=name != 'what',
+            overflow='fold',
+            justify='right' if name in RIGHT else 'left',
+        )
+    for row in shown:
+        table.add_row(*(_cell(row, name) for name in ('state', *columns)))
+    with screen.capture() as captured:
+        screen.print(table)
+    return [line.rstrip() for line in captured.get().splitlines()]
+
+
+def _cell(row: DriveRow, name: str) -> Text:
+    """Return a cell as text, never as markup: a drive's name may be "[red]"."""
+    from rich.text import Text
+
+    if name == 'state':
+        return Text(row.state.name, COLOURS[row.state])
+    if name == 'used':
+        return Text(row.used, COLOURS[row.wear])
+    return Text('; '.join(row.what) if name == 'what' else getattr(row, name))
+
+
+def _print_narrow(shown: Sequence[DriveRow], widths: dict[str, int], screen: Console) -> None:
     """Print a line of columns for each drive and, if it is not OK, its identity and its findings
     below.
     """
     from rich.text import Text
 
-    columns = [name for name in kept if name not in ('model', 'serial')]
+    for name in IDENTITY:
+        widths.pop(name, None)
     for name in SPARED:
-        if _columns_width(columns, widest) > screen.width and name in columns:
-            columns.remove(name)
-    with screen.capture() as captured:
-        screen.print(_lines(shown, columns, widest, signs))
-    heading, *lines = captured.get().splitlines()
-    print(heading.rstrip())
+        if _width(widths) > screen.width:
+            widths.pop(name, None)
+    heading, *lines = _lines(shown, list(widths), screen)
+    print(heading)
     for row, line in zip(shown, lines):
-        print(line.rstrip())
+        print(line)
         if row.state is not State.OK:
             identity = ', '.join(part for part in (row.model, row.serial) if part)
-            text = (
-                '; '.join((f'{identity}: {row.what[0]}', *row.what[1:])) if row.what else identity
-            )
+            text = ': '.join(part for part in (identity, '; '.join(row.what)) if part)
             for folded in _folded(text, screen.width, ' ' * INDENT):
                 screen.print(Text(folded, COLOURS[row.state]))
 
@@ -251,7 +196,6 @@ def _row(case: Case, now: float) -> DriveRow:
         metric: amount(each.reading.number, each.reading.unit) for metric, each in judged.items()
     }
     worn, age = judged.get('endurance_used'), judged.get('power_on_time')
-    used = worn.reading.number if worn else None
     return DriveRow(
         verdict.state,
         verdict.device.name,
@@ -259,7 +203,6 @@ def _row(case: Case, now: float) -> DriveRow:
         sentence(identity.model, MODEL) or '-',
         sentence(identity.serial or '', SERIAL),
         said.get('endurance_used', ''),
-        None if used is None else max(0.0, min(used / 100, 1.0)),
         worn.state if worn else State.OK,
         until(case, now),
         said.get('spare_available', ''),
@@ -337,11 +280,3 @@ def _alike(items: Sequence[Item]) -> Iterator[tuple[Item, list[str]]]:
 
 def _folded(text: str, width: int, indent: str = '') -> list[str]:
     return textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=f'{indent}    ')
-
-
-def bar(filled: float, full: str, empty: str) -> str:
-    """Return a bar of BAR characters. It is empty only for 0 and full only for 1."""
-    count = round(filled * BAR)
-    if 0 < filled < 1:
-        count = max(1, min(count, BAR - 1))
-    return full * count + empty * (BAR - count)
