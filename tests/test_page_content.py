@@ -432,28 +432,19 @@ def test_what_is_empty_is_left_out():
 
 
 @pytest.mark.parametrize(
-    'points, since, kept',
+    'past, since, kept',
     [
-        ([[1800, 1], [5400, 2], [9000, 3]], 1800, [1, 1800, 1, 1, 2, 1, 3]),
-        ([[1800, 1], [5400, 1]], 1800, None),
-        ([[0, 99999], [3600, 99998]], 0, [1, 0, 99999, 1, 99998]),
-        ([[0, 1234567], [3600, 2345678]], 0, [100, 0, 12346, 1, 23457]),
+        ({'pending': [[1800, 1], [5400, 2]], 'none': []}, 1800, ['pending']),
+        ({'pending': [[1800, 1], [5400, 1]]}, 1800, []),
+        ({}, None, []),
     ],
-    ids=['rises', 'same', 'five digits', 'more'],
+    ids=['rises', 'same', 'no-history'],
 )
-def test_a_trend_is_a_flat_list_of_hours_and_numbers(points, since, kept):
-    """Values of more than five digits have a factor; a value that never changed is no trend."""
-    [found] = page._with_trends([drive('a', past={'pending': points, 'none': []})])
+def test_a_page_has_the_trend_of_each_value_that_has_changed(past, since, kept):
+    [found] = data_of(shown([drive('a', past=past)]))['drives']
 
-    assert (found['since'], found['past']) == (since, {} if kept is None else {'pending': kept})
-    assert page._with_trends([drive('a')])[0]['since'] is None
-
-
-def test_the_trends_of_the_page_are_those_of_its_data():
-    text = shown([drive('a', past={'pending': [[1800, 1], [5400, 2]]})])
-    [found] = data_of(text)['drives']
-
-    assert found['past'] == {'pending': [1, 1800, 1, 1, 2]}
+    assert found.get('since') == since
+    assert found.get('past', {}) == {metric: past[metric] for metric in kept}
 
 
 # --- the charts -----------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .. import files
-from ..constants import HOUR, LARGEST_SMALL_FILE, YEAR
+from ..constants import LARGEST_SMALL_FILE, YEAR
 from ..errors import SmartError
 from ..failures import installing
 from ..redundancy import sentences
@@ -154,48 +154,25 @@ def _listed(document: Json) -> list[Json]:
 
 def _with_trends(drives: Sequence[Json]) -> list[Json]:
     """Return the drives with as much history as the page has room for, without values that never
-    changed.
-
-    Points are a flat list: the factor for all values, the first point's time in seconds, the first
-    value, then for each further point the hours since the previous point and the value.
+    changed, and with the time of the oldest reading as "since".
     """
-    changed_ones = [
-        {
-            metric: points
-            for metric, points in drive.get('past', {}).items()
-            if len({number for _, number in points}) > 1
+    histories = [drive.get('past', {}) for drive in drives]
+    series = [points for past in histories for points in past.values()]
+    most = max(FEWEST, TRENDS // max(sum(map(_has_changed, series)), 1))
+    with_trends = []
+    for drive, past in zip(drives, histories):
+        begins = [points[0][0] for points in past.values() if points]
+        trends = {
+            metric: thinned(sorted(points), most)
+            for metric, points in past.items()
+            if _has_changed(points)
         }
-        for drive in drives
-    ]
-    most = max(FEWEST, TRENDS // (sum(map(len, changed_ones)) or 1))
-    return [
-        {
-            **drive,
-            'since': min(
-                (points[0][0] for points in drive.get('past', {}).values() if points), default=None
-            ),
-            'past': {
-                metric: _flat(thinned(sorted(points), most)) for metric, points in past.items()
-            },
-        }
-        for drive, past in zip(drives, changed_ones)
-    ]
+        with_trends.append({**drive, 'since': min(begins, default=None), 'past': trends})
+    return with_trends
 
 
-def _flat(points: Points) -> list[float]:
-    scale = 10 ** max(len(str(int(max(value for _, value in points)))) - 5, 0)
-    before = [points[0][0], *(moment for moment, _ in points)]
-    return [
-        scale,
-        *(
-            number
-            for place, (moment, value) in enumerate(points)
-            for number in (
-                round((moment - before[place]) / HOUR) if place else moment,
-                round(value / scale) if scale > 1 else value,
-            )
-        ),
-    ]
+def _has_changed(points: Points) -> bool:
+    return len({number for _, number in points}) > 1
 
 
 def rendered(content: Content, title: str, now: float) -> tuple[str, ...]:
