@@ -39,6 +39,7 @@ from smart_attributes.output import explain
 from smart_attributes.shown import shown as shown_identity
 
 DATABASE = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
+SPEC = DATABASE.identify(Identity(), [])
 DAY = 86400
 RULE = {'within': '24h', 'warning': 0, 'for': '7d', 'why': 'each one is a failed transfer'}
 DEFAULTS = {
@@ -267,10 +268,14 @@ def test_attributes_that_no_reading_uses_are_listed():
         attributes=(AttributeRow(240, 'Unknown_Attribute', 100, None, None, None, '', '7'),),
     )
 
-    assert [
-        list(explain._unused_rows(each, DATABASE))
-        for each in (REPORT._replace(identity=intel), seagate)
-    ] == [[('250', 'Odd_Thing', '-', '1 (2 3)')], [('240', 'Head_Flying_Hours', '100', '7')]]
+    rows = [
+        list(explain._unused_rows(report, DATABASE.identify(report.identity, [])))
+        for report in (REPORT._replace(identity=intel), seagate)
+    ]
+    assert rows == [
+        [('250', 'Odd_Thing', '-', '1 (2 3)')],
+        [('240', 'Head_Flying_Hours', '100', '7')],
+    ]
 
 
 OUTPUT = """\
@@ -336,9 +341,7 @@ def test_a_farm_log_that_was_read_has_a_line(farm, lines):
     shown, hidden = (
         [
             line.removeprefix('FARM log    ')
-            for line in explain._farm(
-                Report(X1, farm=farm), DATABASE, shown_identity(X1, is_hidden), True
-            )
+            for line in explain._farm(farm, SPEC, shown_identity(X1, is_hidden), True)
         ]
         for is_hidden in (False, True)
     )

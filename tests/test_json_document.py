@@ -37,9 +37,9 @@ SDA = Verdict(
 C, W, U = State.CRITICAL, State.WARNING, State.UNKNOWN
 
 
-def made(*verdicts, failures=(), hide_serial=False, **more):
+def made(*verdicts, messages=(), hide_serial=False, remarks=()):
     drives = [each if isinstance(each, Case) else case(each, NOW, hide_serial) for each in verdicts]
-    return json_document.document(drives, failures, NOW, **more)
+    return json_document.document(drives, messages, NOW, remarks)
 
 
 def said(text, code='old-event', **fields):
@@ -51,29 +51,33 @@ def reading(number=8.0, unit='', **more):
 
 
 @pytest.mark.parametrize(
-    'states, more, state',
+    'states, of_run, state',
     [
-        ([], {}, 'UNKNOWN'),
-        ([State.OK], {}, 'OK'),
-        ([State.OK, W], {}, 'WARNING'),
-        ([W], {'failures': [said('x')]}, 'CRITICAL'),
-        ([State.OK], {'faults': [said('x')]}, 'UNKNOWN'),
-        ([C], {'faults': [said('x')]}, 'CRITICAL'),
-        ([State.OK], {'demands': [(W, said('x'))]}, 'WARNING'),
-        ([State.OK], {'remarks': [said('x')]}, 'OK'),
-        ([], {'demands': [(State.OK, said('x'))]}, 'UNKNOWN'),
+        ([], [], 'UNKNOWN'),
+        ([State.OK], [], 'OK'),
+        ([State.OK, W], [], 'WARNING'),
+        ([W], [C], 'CRITICAL'),
+        ([State.OK], [U], 'UNKNOWN'),
+        ([C], [U], 'CRITICAL'),
+        ([State.OK], [W], 'WARNING'),
+        ([], [State.OK], 'UNKNOWN'),
     ],
 )
-def test_the_state_is_the_worst_of_drives_and_run(states, more, state):
-    assert made(*(SDA._replace(state=each) for each in states), **more)['state'] == state
+def test_the_state_is_the_worst_of_drives_and_run(states, of_run, state):
+    drives = [SDA._replace(state=each) for each in states]
+    messages = [(each, said('x')) for each in of_run]
+
+    assert made(*drives, messages=messages, remarks=[said('x')])['state'] == state
 
 
-def test_notes_hold_failures_demands_and_faults_in_this_order_with_code_state_and_fields():
+def test_notes_hold_the_messages_of_the_run_with_code_state_and_fields():
     told = made(
         SDA,
-        failures=[said('failure', 'drive-gone', serial='EXAMPLE1')],
-        demands=[(W, said('demand'))],
-        faults=[said('f' * 900)],
+        messages=[
+            (C, said('failure', 'drive-gone', serial='EXAMPLE1')),
+            (W, said('demand')),
+            (U, said('f' * 900)),
+        ],
         remarks=[said('remark', 'drive-moved')],
     )
 

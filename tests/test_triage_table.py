@@ -151,7 +151,10 @@ def test_state_and_wear_of_a_drive_have_the_colour_of_their_state(printed, colum
 def test_sentences_about_the_run_stand_first_in_their_colour(printed):
     messages = [(State.CRITICAL, 'sdc is gone'), (State.UNKNOWN, 'f' * 600), (State.WARNING, 'w')]
 
-    assert printed([GOOD], 600, False, messages).splitlines()[:2] == ['sdc is gone', 'f' * 497 + '...']
+    assert printed([GOOD], 600, False, messages).splitlines()[:2] == [
+        'sdc is gone',
+        'f' * 497 + '...',
+    ]
     assert printed([], 600, True, messages).startswith('\x1b[1;91msdc is gone\x1b[0m\n\x1b[94mf')
     assert printed([], 600, True, messages[2:]) == '\x1b[33mw\x1b[0m\n'
     assert printed([], 600, False, messages[:1]) == 'sdc is gone\n'
@@ -178,7 +181,10 @@ def test_no_width_cuts_a_finding_or_a_line(printed, is_terminal):
 
 def test_the_width_of_a_column_is_that_of_its_widest_cell_or_title():
     """A character of an Asian script takes two columns."""
-    rows = [GOOD._replace(host='', model='磁盤機'), GOOD._replace(host='', used='100 %', model='X1')]
+    rows = [
+        GOOD._replace(host='', model='磁盤機'),
+        GOOD._replace(host='', used='100 %', model='X1'),
+    ]
 
     assert triage_table._widths(rows) == {
         'drive': 5,

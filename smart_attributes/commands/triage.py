@@ -79,14 +79,7 @@ def _document(cases: Sequence[Case], overview: Overview, options: Options) -> Mu
     of_this_host = {} if options.which.reports else {'host': socket.gethostname()}
     return {
         **person.nobody(overview),  # says why a document has no drives
-        **json_document.document(
-            cases,
-            survey.failures,
-            now,
-            survey.faults,
-            survey.demands,
-            overview.remarks,
-        ),
+        **json_document.document(cases, survey.told, now, overview.remarks),
         **(replacement.document(machine, verdicts) if machine else {}),
         'work': json_document.work_list(in_order(cases, machine)),
         **of_this_host,

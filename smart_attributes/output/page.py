@@ -159,7 +159,7 @@ def _with_trends(drives: Sequence[Json]) -> list[Json]:
     histories = [drive.get('past', {}) for drive in drives]
     series = [points for past in histories for points in past.values()]
     most = max(FEWEST, TRENDS // max(sum(map(_has_changed, series)), 1))
-    with_trends = []
+    with_trends: list[Json] = []
     for drive, past in zip(drives, histories):
         begins = [points[0][0] for points in past.values() if points]
         trends = {
