@@ -1,16 +1,14 @@
 """The drives that a page shows, and the form in which its script reads them. Pure.
 
-A browser needs seconds for a page of tens of thousands of drives, and nobody reads it. So a page
-shows all drives that need attention and the most worn of the others, and counts the rest.
+A browser needs seconds for a page of tens of thousands of drives, and nobody reads it. So the page
+of a fleet shows all drives that need attention and the worst of the others, and counts the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import count
+from collections.abc import Iterable
 from typing import Any
 
-from ..constants import MOST_OTHERS
 from ..model import State
 from ..typed import Json
 from ..wording import amount
@@ -25,22 +23,6 @@ def is_urgent(drive: Json) -> bool:
     """Return whether a page always shows a drive, because it alerts or needs an action."""
     action = drive.get('action', actions.NOTHING)
     return bool(drive.get('state') != State.OK.name or action != actions.NOTHING)
-
-
-def placed(drives: Sequence[Json], most: int = MOST_OTHERS) -> list[dict[str, Any]]:
-    """Return the drives with their "place": the number among the drives that the page shows, or
-    None.
-
-    most: drives to show in addition to the urgent ones, the most worn first.
-    """
-    others = [number for number, drive in enumerate(drives) if not is_urgent(drive)]
-    others.sort(key=lambda number: used(drives[number]), reverse=True)
-    hidden = frozenset(others[most:])
-    places = count()
-    return [
-        {**drive, 'place': None if number in hidden else next(places)}
-        for number, drive in enumerate(drives)
-    ]
 
 
 def used(drive: Json) -> float:
@@ -90,17 +72,21 @@ def compact(drive: Json) -> dict[str, Any]:
         {'code': note['code'], 'text': note['text']} for note in drive.get('notes', ())
     ]
     if 'findings' in result:
-        result['findings'] = [_readable(finding) for finding in drive['findings']]
+        result['findings'] = [
+            readable(finding['text'] or '', [finding.get('metric') or ''])
+            for finding in drive['findings']
+        ]
     result['readings'] = [compact_reading(reading) for reading in drive['readings']]
     if 'depends' in result:
         result['depends'] = [{'text': group['text']} for group in result['depends']]
     return result
 
 
-def _readable(finding: Json) -> str:
-    """Return the text of a finding, with "endurance used" instead of the metric endurance_used."""
-    text, metric = finding['text'] or '', finding.get('metric') or ''
-    return str(text.replace(metric, metric.replace('_', ' ')) if metric else text)
+def readable(text: str, metrics: Iterable[str]) -> str:
+    """Return a text with "endurance used" instead of the metric endurance_used."""
+    for metric in sorted(metrics, key=len, reverse=True):  # one may be the end of another
+        text = text.replace(metric, metric.replace('_', ' '))
+    return text
 
 
 def compact_reading(reading: Json) -> dict[str, Any]:
