@@ -253,31 +253,13 @@ def test_the_template_leaves_no_empty_lines_in_the_page():
 # --- which drives the page of a fleet shows --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    'urgent, others, said',
-    [
-        ((0, 0), (0, 0), ''),
-        ((12, 12), (500, 500), ''),
-        ((0, 0), (500, 501), 'the 500 most worn of 501 drives'),
-        (
-            (12, 12),
-            (500, 23988),
-            'all 12 drives that alert or need an action and the 500 most worn of 23,988 others',
-        ),
-        (
-            (1, 1),
-            (500, 600),
-            'the drive that alerts or needs an action and the 500 most worn of 600 others',
-        ),
-        ((9000, 12000), (0, 5), 'the 9,000 worst of 12,000 drives that alert or need an action'),
-    ],
-)
-def test_a_page_says_which_drives_it_shows(urgent, others, said):
-    assert sentence('list', urgent, others, 'fleet --json') == (
-        f'The list shows {said}. All other figures count all drives. fleet --json has all.'
-        if said
-        else ''
+def test_the_page_of_a_fleet_says_which_drives_it_shows():
+    assert sentence((12, 12), (500, 500)) == ''
+    assert sentence((12, 12), (500, 23988)).startswith(
+        'The list shows 12 of 12 drives that alert or need an action, and the 500 most worn of '
+        '23,988 others.'
     )
+    assert '9,000 of 12,000 drives that' in sentence((9000, 12000), (0, 0))
 
 
 # --- what is shown of a drive ---------------------------------------------------------------------

@@ -51,9 +51,9 @@ def drive(
     first, last = read
     return DriveHistory(
         shown,
-        min([first, *(each.points[0][0] for each in series)]),
-        max([last, *(each.last_read for each in series)]),
-        [each for each in series if not metrics or each.metric in metrics],
+        min([first, *(stored.points[0][0] for stored in series)]),
+        max([last, *(stored.last_read for stored in series)]),
+        [stored for stored in series if not metrics or stored.metric in metrics],
     )
 
 
@@ -104,30 +104,28 @@ def graph(points: Points, end: float) -> str:
     return ''.join(signs)
 
 
-def as_json(drives: Sequence[DriveHistory], more: Mapping[str, str] = {}) -> str:
+def as_json(drives: Sequence[DriveHistory], reason: Mapping[str, str] = {}) -> str:
     """Return all points as JSON, with times in seconds since 1970.
 
-    more: further keys of the document: "state", "error".
+    reason: why there are no drives: "state", "error" and "code".
     """
-    return json.dumps(
-        {'version': DOCUMENTS['history'], **more, 'drives': list(map(_drive, drives))}, indent=1
-    )
+    document = {'version': DOCUMENTS['history'], **reason, 'drives': list(map(_drive, drives))}
+    return json.dumps(document, indent=1)
 
 
 def _drive(drive: DriveHistory) -> Mapping[str, Any]:
-    series: list[dict[str, Any]] = [
-        {
-            'metric': clean(each.metric),
-            'definition': clean(each.definition),
-            'unit': each.unit,
-            'points': [[round(moment), number] for moment, number in each.points],
-        }
-        for each in drive.series
-    ]
     return {
         'model': drive.shown.model or None,
         'serial': drive.shown.serial or None,
         'first_read': round(drive.first_read),
         'last_read': round(drive.last_read),
-        'series': series,
+        'series': [
+            {
+                'metric': clean(series.metric),
+                'definition': clean(series.definition),
+                'unit': series.unit,
+                'points': [[round(moment), number] for moment, number in series.points],
+            }
+            for series in drive.series
+        ],
     }

@@ -33,7 +33,6 @@ from ..work.dates import day
 from .page_charts import FEWEST, Points, charts, shares, shelves, thinned, wear
 from .page_drives import compact, readable
 
-TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
 WITHOUT_SCRIPT = 1000  # drives that are listed without the page's script
 # how many of these show readings; points in the histories of all drives
 READ, TRENDS = 200, 20_000
@@ -161,11 +160,11 @@ def rendered(content: Content, title: str, now: float) -> tuple[str, ...]:
             f'the page requires Jinja2, which is not installed; {installing("Jinja2")}'
         ) from None
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    script, style = (_content(name) for name in (SCRIPT, STYLE))
+    script, style = _content('page.js'), _content('page.css')
     # Megabytes of data bypass the template, which would copy them three times. As a separate
     # string, they take one byte per character, whatever characters the rest of the page contains.
     place = secrets.token_hex(16)
-    text = environment.from_string(_content(TEMPLATE)).render(
+    text = environment.from_string(_content('page.html')).render(
         content._asdict(),
         title=title,
         made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)),

@@ -35,32 +35,18 @@ def used(drive: Json) -> float:
     return max((value for value in values if isinstance(value, (int, float))), default=0)
 
 
-def sentence(part: str, urgent: tuple[int, int], others: tuple[int, int], command: str) -> str:
-    """Return which drives a part of the page has; '' if it has all.
+def sentence(urgent: tuple[int, int], others: tuple[int, int]) -> str:
+    """Return which drives the page of a fleet shows; '' if it shows all.
 
-    part: such as "list". urgent, others: how many drives are shown, and how many there are.
-    command: lists all drives.
+    urgent, others: how many drives are shown, and how many there are.
     """
     if urgent[0] == urgent[1] and others[0] == others[1]:
         return ''
-    parts = []
-    if urgent[1]:
-        parts.append(_urgent_drives(*urgent))
-    if others[0]:
-        parts.append(
-            f'the {others[0]:,} most worn of {others[1]:,} {"others" if urgent[1] else "drives"}'
-        )
     return (
-        f'The {part} shows {" and ".join(parts)}. All other figures count all drives. '
-        f'{command} has all.'
+        f'The list shows {urgent[0]:,} of {urgent[1]:,} drives that alert or need an action, and '
+        f'the {others[0]:,} most worn of {others[1]:,} others. All other figures count all drives. '
+        'fleet --json has all.'
     )
-
-
-def _urgent_drives(shown: int, count: int) -> str:
-    if count == 1:
-        return 'the drive that alerts or needs an action'
-    which = f'all {count:,}' if shown == count else f'the {shown:,} worst of {count:,}'
-    return f'{which} drives that alert or need an action'
 
 
 def compact(drive: Json) -> dict[str, Any]:

@@ -8,6 +8,7 @@ set to a width.
 from __future__ import annotations
 
 import shutil
+import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -46,7 +47,7 @@ ROOM = 36  # minimum width of findings in columns, with one line per drive
 INDENT = 10  # columns, for lines below the first line
 NARROWEST = 40  # columns; on a narrower terminal, states would be truncated
 WIDEST = 10_000  # columns that rich can fill in reasonable time
-_SIZE = 80, 24  # assumed if a terminal does not report its size
+USUAL_WIDTH, HEIGHT = 80, 24  # assumed if a terminal does not report its size
 NAMED = 12  # maximum number of drives named in one row of the work list
 MODEL, SERIAL, PLACE, WHAT = 40, 40, 60, 2000  # characters at most
 
@@ -79,12 +80,10 @@ def console(pipe_width: int) -> Console:
     """
     from rich.console import Console
 
-    usual = _SIZE[0] if Console(width=_SIZE[0], height=_SIZE[1]).is_terminal else pipe_width
+    usual = USUAL_WIDTH if sys.stdout.isatty() else pipe_width
+    columns = shutil.get_terminal_size((usual, HEIGHT)).columns
     # With rich 9, which Debian 11 has, the width cannot be changed later.
-    return Console(
-        width=max(NARROWEST, min(shutil.get_terminal_size((usual, _SIZE[1])).columns, WIDEST)),
-        height=_SIZE[1],
-    )
+    return Console(width=max(NARROWEST, min(columns, WIDEST)), height=HEIGHT)
 
 
 def print_rows(shown: Sequence[DriveRow], messages: Iterable[tuple[State, str]] = ()) -> None:
@@ -193,7 +192,8 @@ def _row(case: Case, now: float) -> DriveRow:
         if judgement.reading.judged and judgement.reading.number is not None:
             judged.setdefault(judgement.reading.metric, judgement)
     said = {
-        metric: amount(each.reading.number, each.reading.unit) for metric, each in judged.items()
+        metric: amount(judgement.reading.number, judgement.reading.unit)
+        for metric, judgement in judged.items()
     }
     worn, age = judged.get('endurance_used'), judged.get('power_on_time')
     return DriveRow(
@@ -247,16 +247,17 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
     """Return what is to do for each drive and, below it, a line with the number of drives by state
     and the most urgent drive. counted: the numbers as text.
     """
-    width, shown = console(WIDEST).width, [each for each in items if each.action != actions.NOTHING]
+    width = console(WIDEST).width
+    shown = [item for item in items if item.action != actions.NOTHING]
     lines = ['to do:'] if shown else []
     for item, others in _alike(shown):
         place = f' ({sentence(item.place.where, PLACE)})' if item.place.where else ''
         names = f'{item.drive}{place}' + (f', {listed(others, NAMED)}' if others else '')
         groups = item.step.why if item.step else item.unknown
-        told = f'{names}: {item.to_do}: {item.reason}'
+        text = f'{names}: {item.to_do}: {item.reason}'
         if item.is_unread:
-            told = f'{names} {item.reason}; {item.to_do}'
-        parts = [told, also(item)]
+            text = f'{names} {item.reason}; {item.to_do}'
+        parts = [text, also(item)]
         if groups != item.why:  # else they are the reason
             parts.append(sentence(groups, WHAT))
         lines += _folded('; '.join(part for part in parts if part), width, '  ')
@@ -271,11 +272,11 @@ def _alike(items: Sequence[Item]) -> Iterator[tuple[Item, list[str]]]:
     reason.
     """
 
-    def key(each: Item) -> object:
-        return (each.to_do, each.step.why) if each.step and each.state is State.OK else each.drive
+    def key(item: Item) -> object:
+        return (item.to_do, item.step.why) if item.step and item.state is State.OK else item.drive
 
     for _, (first, *others) in groupby(items, key):
-        yield first, [each.drive for each in others]
+        yield first, [item.drive for item in others]
 
 
 def _folded(text: str, width: int, indent: str = '') -> list[str]:
