@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
-import sys
 from typing import Any
 
 import pytest
@@ -376,24 +374,6 @@ def test_a_forecast_is_counted_from_now(capsys, monkeypatch):
     assert ' order ' in action
     assert [' endurance_used: used up 1970-03-02 ' in line for line in (action, last)] == [True] * 2
     assert last.startswith('wears out ')
-
-
-def test_a_title_and_the_head_of_a_table_are_bold_on_a_terminal(monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    for name in ('NO_COLOR', 'FORCE_COLOR', 'TTY_COMPATIBLE'):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv('TERM', 'xterm')
-    monkeypatch.setenv('COLUMNS', '140')
-    with monkeypatch.context() as patch:
-        patch.setattr(sys, 'stdout', Terminal())
-        explain.print_drive(hidden(VERDICT), REPORT, DATABASE, LIMITS, is_verbose=True)
-        text = sys.stdout.getvalue()
-
-    assert '\x1b[1mreadings\x1b[0m\n\x1b[1mstate ' in text
-    assert '\x1b[1munmapped attributes\x1b[0m\n\x1b[1mid ' in text
 
 
 def test_a_cell_and_a_note_are_no_longer_than_their_limit(capsys, monkeypatch):
