@@ -48,7 +48,6 @@ def test_a_healthy_drive_has_a_cell_for_each_number():
         'ACME X1',
         'SERIAL1',
         '9 %',
-        State.OK,
         '',
         '98 %',
         '31 C',
@@ -61,15 +60,7 @@ def test_a_healthy_drive_has_a_cell_for_each_number():
 
 def test_a_drive_that_reports_nothing_has_empty_cells():
     assert row(drive('sda')) == triage_table.DriveRow(
-        State.OK, 'sda', '', '-', '', '', State.OK, '', '', '', '', '', ()
-    )
-
-
-def test_wear_has_a_state_of_its_own():
-    """Whatever else is wrong with the drive."""
-    assert (
-        row(drive('sda', found('endurance_used', 86, W, '85'), found('pending', 900, C, '8'))).wear
-        is W
+        State.OK, 'sda', '', '-', '', '', '', '', '', '', '', ()
     )
 
 

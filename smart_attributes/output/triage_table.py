@@ -10,14 +10,14 @@ from __future__ import annotations
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from ..constants import YEAR
 from ..knowledge import severity
 from ..model import Case, Item, Judgement, State, Verdict
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..wording import amount, listed
+from ..wording import amount, columns, listed
 from ..words import clean, coded, sentence, visible
 from ..work import actions
 from ..work.dates import date
@@ -25,7 +25,6 @@ from ..work.statements import also, finding, is_worth_showing, problem
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.text import Text
 
 # These colors have a contrast of 4.46 or more with black and with white. Yellow on white has only
 # 1.1.
@@ -61,7 +60,6 @@ class DriveRow(NamedTuple):
     model: str
     serial: str
     used: str  # "86 %"
-    wear: State  # state of the endurance used, which sets its colour
     until: str  # "~2027-03"
     spare: str
     temp: str
@@ -81,9 +79,9 @@ def console(pipe_width: int) -> Console:
     from rich.console import Console
 
     usual = USUAL_WIDTH if sys.stdout.isatty() else pipe_width
-    columns = shutil.get_terminal_size((usual, HEIGHT)).columns
+    width = shutil.get_terminal_size((usual, HEIGHT)).columns
     # With rich 9, which Debian 11 has, the width cannot be changed later.
-    return Console(width=max(NARROWEST, min(columns, WIDEST)), height=HEIGHT)
+    return Console(width=max(NARROWEST, min(width, WIDEST)), height=HEIGHT)
 
 
 def print_rows(shown: Sequence[DriveRow], messages: Iterable[tuple[State, str]] = ()) -> None:
@@ -95,86 +93,56 @@ def print_rows(shown: Sequence[DriveRow], messages: Iterable[tuple[State, str]] 
         screen.print(Text(sentence(coded(text), 500), COLOURS[state]))
     if not shown:
         return
-    widths = _widths(shown)
+    names = [name for name in (*NAMES, *NUMBERS) if any(getattr(row, name) for row in shown)]
+    lines = _lines(shown, names)
+    width = max(map(len, lines)) + GAP
     longest = max(len('; '.join(row.what)) for row in shown)
-    # with one line per drive, findings are wrapped at most twice
-    room = max(min(longest, ROOM), longest // 3)
-    if _width(widths) + GAP + room > screen.width:
-        _print_narrow(shown, widths, screen)
+    # beside the columns, findings are wrapped at most twice
+    if width + max(min(longest, ROOM), longest // 3) > screen.width:
+        _print_narrow(shown, names, screen)
         return
-    for line in _lines(shown, [*widths, 'what'], screen):
-        print(line)
+    screen.print(Text(f'{lines[0]:{width}}what', 'bold'))
+    for row, line in zip(shown, lines[1:]):
+        text = f'{line:{width}}{"; ".join(row.what)}'.rstrip()
+        _print_drive(row, textwrap.wrap(text, screen.width, subsequent_indent=' ' * width), screen)
 
 
-def _widths(shown: Sequence[DriveRow]) -> dict[str, int]:
-    """Return the width of each column that is not empty; the state and the findings are not
-    included.
-    """
-    from rich.cells import cell_len
-
-    widths = {}
-    for name in (*NAMES, *NUMBERS):
-        width = max(cell_len(getattr(row, name)) for row in shown)
-        if width:
-            widths[name] = max(width, len(TITLES.get(name, name)))
-    return widths
+def _lines(shown: Sequence[DriveRow], names: Sequence[str]) -> list[str]:
+    """Return a heading and a line for each drive: its state and these fields in columns."""
+    titles = ['state', *(TITLES.get(name, name) for name in names)]
+    rows = [[row.state.name, *(getattr(row, name) for name in names)] for row in shown]
+    right = [place for place, name in enumerate(names, 1) if name in RIGHT]
+    return columns([titles, *rows], right)
 
 
-def _width(widths: Mapping[str, int]) -> int:
-    """Return the width of the state and these columns."""
-    return len(State.CRITICAL.name) + sum(GAP + width for width in widths.values())
-
-
-def _lines(shown: Sequence[DriveRow], columns: Sequence[str], screen: Console) -> list[str]:
-    """Return a table with the heading and one line per drive, unless findings are wrapped."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style='bold')
-    for name in ('state', *columns):
-        table.add_column(
-            TITLES.get(name, name),
-            no_wrap=name != 'what',
-            overflow='fold',
-            justify='right' if name in RIGHT else 'left',
-        )
-    for row in shown:
-        table.add_row(*(_cell(row, name) for name in ('state', *columns)))
-    with screen.capture() as captured:
-        screen.print(table)
-    return [line.rstrip() for line in captured.get().splitlines()]
-
-
-def _cell(row: DriveRow, name: str) -> Text:
-    """Return a cell as text, never as markup: a drive's name may be "[red]"."""
+def _print_drive(row: DriveRow, lines: Sequence[str], screen: Console) -> None:
+    """Print the lines of a drive, which begin with its state."""
     from rich.text import Text
 
-    if name == 'state':
-        return Text(row.state.name, COLOURS[row.state])
-    if name == 'used':
-        return Text(row.used, COLOURS[row.wear])
-    return Text('; '.join(row.what) if name == 'what' else getattr(row, name))
+    text = Text('\n'.join(lines))
+    text.stylize(COLOURS[row.state], 0, len(row.state.name))
+    screen.print(text)
 
 
-def _print_narrow(shown: Sequence[DriveRow], widths: dict[str, int], screen: Console) -> None:
+def _print_narrow(shown: Sequence[DriveRow], names: Sequence[str], screen: Console) -> None:
     """Print a line of columns for each drive and, if it is not OK, its identity and its findings
     below.
     """
     from rich.text import Text
 
-    for name in IDENTITY:
-        widths.pop(name, None)
+    kept = [name for name in names if name not in IDENTITY]
     for name in SPARED:
-        if _width(widths) > screen.width:
-            widths.pop(name, None)
-    heading, *lines = _lines(shown, list(widths), screen)
-    print(heading)
+        if name in kept and max(map(len, _lines(shown, kept))) > screen.width:
+            kept.remove(name)
+    heading, *lines = _lines(shown, kept)
+    screen.print(Text(heading, 'bold'))
     for row, line in zip(shown, lines):
-        print(line)
+        below = []
         if row.state is not State.OK:
             identity = ', '.join(part for part in (row.model, row.serial) if part)
             text = ': '.join(part for part in (identity, '; '.join(row.what)) if part)
-            for folded in _folded(text, screen.width, ' ' * INDENT):
-                screen.print(Text(folded, COLOURS[row.state]))
+            below = _folded(text, screen.width, ' ' * INDENT)
+        _print_drive(row, [line, *below], screen)
 
 
 # --- the cells of a row: plain text and bars ------------------------------------------------------
@@ -195,7 +163,7 @@ def _row(case: Case, now: float) -> DriveRow:
         metric: amount(judgement.reading.number, judgement.reading.unit)
         for metric, judgement in judged.items()
     }
-    worn, age = judged.get('endurance_used'), judged.get('power_on_time')
+    age = judged.get('power_on_time')
     return DriveRow(
         verdict.state,
         verdict.device.name,
@@ -203,7 +171,6 @@ def _row(case: Case, now: float) -> DriveRow:
         sentence(identity.model, MODEL) or '-',
         sentence(identity.serial or '', SERIAL),
         said.get('endurance_used', ''),
-        worn.state if worn else State.OK,
         until(case, now),
         said.get('spare_available', ''),
         said.get('temperature', ''),
