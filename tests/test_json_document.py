@@ -140,10 +140,6 @@ def test_a_drive_that_reports_nothing_has_nulls():
     )
 
 
-def test_a_serial_number_can_be_hidden():
-    assert made(SDA, hide_serial=True)['drives'][0]['serial'] is None
-
-
 @pytest.mark.parametrize(
     'judgement, value, unit',
     [
@@ -402,12 +398,6 @@ def test_forecasts_and_history_are_whole_seconds():
         'endurance_used': {'left': 2, 'earliest': 0, 'latest': 3, 'estimate': True}
     }
     assert told['past'] == {'endurance_used': [[2, 3.5]]}
-
-
-def test_long_words_are_cut():
-    [told] = made(SDA._replace(notes=(said('n' * 900),)))['drives']
-
-    assert len(told['notes'][0]['text']) == 500
 
 
 def test_the_document_is_printed_with_an_indent_of_one():

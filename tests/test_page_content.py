@@ -91,14 +91,6 @@ def test_drives_of_one_name_all_stay_in_the_list():
     assert [each['serial'] for each in found] == ['1', '2']
 
 
-@pytest.mark.parametrize('count, listed', [(1, 1), (1000, 1000), (1001, 1000)])
-def test_up_to_a_thousand_drives_are_listed_without_script(count, listed):
-    text = shown([drive(f'disk{number:04}x', state='WARNING') for number in range(count)])
-    plain = text.partition('<noscript>')[2].partition('</noscript>')[0]
-
-    assert plain.count('<tr id="drive-') == listed
-
-
 def test_the_head_counts_the_drives_of_each_state():
     drives = [drive('a', state='WARNING'), drive('b'), drive('c'), drive('d', state='UNKNOWN')]
 

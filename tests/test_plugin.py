@@ -428,31 +428,6 @@ def test_the_word_of_an_nvme_drive_that_failed_is_graphed_and_not_said_twice(bit
     assert 'smart_status' not in result.text.partition('\n| ')[0]
 
 
-def test_the_word_of_a_drive_that_failed_by_a_bogus_threshold_is_graphed_as_said(tmp_path):
-    """The verdict is ours, the graph shows the drive's: it must not end when the bogus threshold
-    is reached.
-    """
-    entry = {
-        'family': 'Bogus',
-        'models': ['ACME ARGO [0-9]+'],
-        'source': 'measured',
-        'ignore_thresholds': [5],
-        'attributes': {},
-    }
-    (tmp_path / 'entry.json').write_text(json.dumps({'entries': [entry]}))
-    report = json.loads(drive('hgst-failed'))
-    report['model_name'] = 'ACME ARGO 500'
-    (tmp_path / 'bogus.json').write_text(json.dumps(report))
-
-    result = run(
-        '--report', str(tmp_path / 'bogus.json'), '--attributes', str(tmp_path / 'entry.json'), '-v'
-    )
-
-    assert perfdata(result.text)['bogus_smart_status'].number == 0
-    assert 'smart_status' not in result.line_of('bogus')
-    assert ' be wrong' in result.text
-
-
 @pytest.mark.parametrize('report', ['intel-worn.json', 'seagate-sas-healthy.txt', 'nvme-worn.json'])
 def test_what_smartctl_said_is_shown_without_serials_as_well(fake, report):
     """-vvv is for tickets, and so is --hide-serial."""

@@ -33,7 +33,6 @@ from ..work.dates import day
 from .page_charts import FEWEST, Points, charts, shares, shelves, thinned, wear
 from .page_drives import compact, readable
 
-WITHOUT_SCRIPT = 1000  # drives that are listed without the page's script
 # how many of these show readings; points in the histories of all drives
 READ, TRENDS = 200, 20_000
 WORDS = {code: actions.action(code).words for code in actions.CODES}
@@ -63,7 +62,7 @@ class Content(NamedTuple):
 
     data: str  # for page.js, as JSON: the shown drives, and when they were read
     counts: Mapping[str, int]  # by state
-    drives: Sequence[Json] = ()  # the first drives, for readers without script
+    drives: Sequence[Json] = ()  # for readers without script; of a fleet, the first drives
     shown: str = ''  # which drives the page of a fleet shows; '' means all
     notes: Sequence[str] = ()
     remarks: Sequence[str] = ()
@@ -96,7 +95,7 @@ def page(document: Json, title: str, now: float) -> str:
     content = Content(
         json.dumps(data, separators=(',', ':')),
         _counts(drives),
-        drives[:WITHOUT_SCRIPT],
+        drives,
         notes=_texts(document.get('notes', [])),
         remarks=_texts(document.get('remarks', [])),
         groups=arrays,
