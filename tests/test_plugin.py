@@ -19,23 +19,12 @@ from smart_attributes.reading.smartctl_calls import SCAN, read_arguments
 
 pytestmark = pytest.mark.libraries
 
-SCANNED = {'version': [7, 3], 'argv': ['smartctl', '--json=c', '--scan'], 'exit_status': 0}
-SCAN_OF_NOTHING = json.dumps({'json_format_version': [1, 0], 'smartctl': SCANNED})
-SCAN_OF_THREE = json.dumps(
-    {
-        'json_format_version': [1, 0],
-        'smartctl': SCANNED,
-        'devices': [
-            {
-                'name': f'/dev/sd{letter}',
-                'info_name': f'/dev/sd{letter}',
-                'type': 'sat',
-                'protocol': 'ATA',
-            }
-            for letter in 'abc'
-        ],
-    }
-)
+
+def scan_of(*devices: dict[str, str]) -> str:
+    """Return what smartctl's scan prints of these devices."""
+    smartctl = {'version': [7, 3], 'argv': ['smartctl', '--json=c', '--scan'], 'exit_status': 0}
+    document = {'json_format_version': [1, 0], 'smartctl': smartctl, 'devices': devices}
+    return json.dumps(document)
 
 
 def refusal(text: str, severity: str = 'error') -> str:
@@ -177,7 +166,7 @@ def test_a_machine_without_drives_may_be_well(fake, options, code, words):
 
     What counts drives counts on.
     """
-    fake.answers(SCAN, SCAN_OF_NOTHING)
+    fake.answers(SCAN, scan_of())
 
     result = check(fake, *options.split())
 
@@ -194,7 +183,8 @@ def test_a_machine_without_drives_may_be_well(fake, options, code, words):
 )
 def test_drives_that_nobody_looked_for_are_no_machine_without_drives(fake, options):
     """A mistyped pattern or bus number must not look like health."""
-    fake.answers(SCAN, SCAN_OF_THREE)
+    devices = [{'name': f'/dev/sd{x}', 'type': 'sat', 'protocol': 'ATA'} for x in 'abc']
+    fake.answers(SCAN, scan_of(*devices))
     for letter in 'abc':
         fake.answers(read_arguments(f'/dev/sd{letter}'), drive('intel-worn'))
     for slot in (0, 1):
@@ -207,15 +197,7 @@ def test_drives_that_nobody_looked_for_are_no_machine_without_drives(fake, optio
 
 def test_a_guest_whose_only_disk_is_virtual_has_no_drives(fake):
     """smartctl's scan takes it for one, and so the check was UNKNOWN for ever."""
-    fake.answers(
-        SCAN,
-        json.dumps(
-            {
-                'smartctl': SCANNED,
-                'devices': [{'name': '/dev/sda', 'type': 'scsi', 'protocol': 'SCSI'}],
-            }
-        ),
-    )
+    fake.answers(SCAN, scan_of({'name': '/dev/sda', 'type': 'scsi', 'protocol': 'SCSI'}))
     fake.answers(
         read_arguments('/dev/sda'),
         json.dumps(
@@ -238,15 +220,7 @@ def test_a_guest_whose_only_disk_is_virtual_has_no_drives(fake):
 
 def test_a_scan_of_something_that_we_cannot_address_is_no_machine_without_drives(fake):
     """A type that a newer smartctl knows may be a drive."""
-    fake.answers(
-        SCAN,
-        json.dumps(
-            {
-                'smartctl': SCANNED,
-                'devices': [{'name': '/dev/sda', 'type': 'newraid,0', 'protocol': 'ATA'}],
-            }
-        ),
-    )
+    fake.answers(SCAN, scan_of({'name': '/dev/sda', 'type': 'newraid,0', 'protocol': 'ATA'}))
 
     assert check(fake, '--no-drives', 'ok').code == 3
 
