@@ -15,7 +15,7 @@ from itertools import groupby
 
 from ..constants import YEAR
 from ..knowledge import severity
-from ..model import Case, Item, Judgement, State, Verdict
+from ..model import Case, Item, Reading, State, Verdict
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import amount, columns, listed
 from ..words import clean, coded, sentence, visible
@@ -103,8 +103,11 @@ def print_rows(shown: Sequence[DriveRow], messages: Iterable[tuple[State, str]] 
         return
     screen.print(Text(f'{lines[0]:{width}}what', 'bold'))
     for row, line in zip(shown, lines[1:]):
-        text = f'{line:{width}}{"; ".join(row.what)}'.rstrip()
-        _print_drive(row, textwrap.wrap(text, screen.width, subsequent_indent=' ' * width), screen)
+        whole = f'{line:{width}}{"; ".join(row.what)}'
+        parts = textwrap.wrap(
+            whole, screen.width, subsequent_indent=' ' * width, break_on_hyphens=False
+        )
+        _print_drive(row, parts, screen)
 
 
 def _lines(shown: Sequence[DriveRow], names: Sequence[str]) -> list[str]:
@@ -145,7 +148,7 @@ def _print_narrow(shown: Sequence[DriveRow], names: Sequence[str], screen: Conso
         _print_drive(row, [line, *below], screen)
 
 
-# --- the cells of a row: plain text and bars ------------------------------------------------------
+# --- the cells of a row --------------------------------------------------------------------------
 
 
 def rows(cases: Iterable[Case], now: float) -> list[DriveRow]:
@@ -155,15 +158,13 @@ def rows(cases: Iterable[Case], now: float) -> list[DriveRow]:
 
 def _row(case: Case, now: float) -> DriveRow:
     verdict, identity = case.verdict, case.shown
-    judged: dict[str, Judgement] = {}  # the worst one of each metric
+    readings: dict[str, Reading] = {}  # the worst one of each metric
     for judgement in verdict.judgements:
-        if judgement.reading.judged and judgement.reading.number is not None:
-            judged.setdefault(judgement.reading.metric, judgement)
-    said = {
-        metric: amount(judgement.reading.number, judgement.reading.unit)
-        for metric, judgement in judged.items()
-    }
-    age = judged.get('power_on_time')
+        reading = judgement.reading
+        if reading.judged and reading.number is not None:
+            readings.setdefault(reading.metric, reading)
+    said = {metric: amount(reading.number, reading.unit) for metric, reading in readings.items()}
+    age = readings.get('power_on_time')
     return DriveRow(
         verdict.state,
         verdict.device.name,
@@ -174,7 +175,7 @@ def _row(case: Case, now: float) -> DriveRow:
         until(case, now),
         said.get('spare_available', ''),
         said.get('temperature', ''),
-        f'{(age.reading.number or 0) / YEAR:.1f} y' if age else '',
+        f'{(age.number or 0) / YEAR:.1f} y' if age else '',
         _written(said.get('host_written', ''), said.get('rated_written', '')),
         _what(verdict),
     )
