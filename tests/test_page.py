@@ -524,22 +524,6 @@ def test_groups_are_rows_of_members_at_every_width(chromium, arrays, width):
     assert (chromium.said(), chromium.requests()) == ([], [])
 
 
-def test_states_of_members_and_drives_have_words_and_colours(chromium, arrays):
-    chromium.open(arrays)
-    colours = chromium.run("""const of = (selector) => getComputedStyle(document.querySelector(selector)).color;
-        return [of('.group li strong.WARNING'), of('.group.WARNING > p > strong'),
-                of('.group li > span.CRITICAL > strong'), of('.group.CRITICAL > p > strong'),
-                getComputedStyle(document.querySelector('.group li.empty')).borderStyle]""")
-    words = chromium.run(
-        'return [...document.querySelectorAll(".group li")].slice(0, 5)'
-        '.map((each) => each.innerText.replaceAll("\\n", " "))'
-    )
-
-    assert colours[0] == colours[1] != colours[2] == colours[3] and colours[4] == 'dashed'
-    assert words[0].endswith(' CRITICAL') and 'in sync' in words[0]
-    assert words[2] == 'slot 2: empty' and ' rebuilding' in words[4]
-
-
 def resize(chromium: browser.Browser, width: int) -> None:
     chromium.driver.execute_cdp_cmd(
         'Emulation.setDeviceMetricsOverride',

@@ -231,17 +231,6 @@ def test_groups_are_drawn_and_are_not_in_the_data():
     assert not {'groups', 'replace_order'} & set(data_of(text))
 
 
-def test_a_page_without_groups_has_no_section_of_them():
-    assert 'Arrays and volumes' not in shown([drive('sda')]) and 'Groups at risk' not in shown(
-        [drive('sda')]
-    )
-
-
-def test_the_template_leaves_no_empty_lines_in_the_page():
-    """Blocks take their line with them."""
-    assert '\n\n' not in shown([drive('sda', actions.REPLACE, 'CRITICAL')]).partition('<style')[0]
-
-
 # --- which drives the page of a fleet shows --------------------------------------------------------------------
 
 

@@ -63,17 +63,6 @@ def test_a_healthy_drive_is_ok_with_its_readings_in_one_line(fake):
     assert perfdata(result.text)['sda_endurance_used'] == (12, '%', '85', '95', '0', '')
 
 
-def test_a_worn_drive_warns_with_value_and_limit(fake):
-    """The first line names the drive, the reading and the limit it is against."""
-    result = of_sda(fake, 'intel-worn')
-
-    assert result.code == 1
-    assert result.first_line.startswith(
-        'SMART WARNING - sda: rated write endurance used 86 % (warning above 85): order '
-    )
-    assert perfdata(result.text)['sda_endurance_used'].number == 86
-
-
 def test_a_drive_that_fails_by_its_own_word_is_critical(fake):
     """FAILED is critical whatever our limits say, and the failing attribute is named."""
     result = of_sda(fake, 'hgst-failed')
