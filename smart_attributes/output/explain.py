@@ -38,25 +38,30 @@ def print_drive(
     unmapped attributes.
     """
     screen, verdict = console(WIDTH_WITHOUT_TERMINAL), case.verdict
-    _print_lines(head(case), screen)
+    # all lines are made before the first is printed: an error is shown instead of the drive
+    lines = head(case)
     alerts = [*_alerts(verdict), *_last_readings(case, database.units)]
     if alerts:
-        _print_lines(['', *alerts], screen)
-    _print_lines(['', *details(case)], screen)
-    if report is not None:
-        spec = database.identify(report.identity, [row.id for row in report.attributes])
-        _print_lines(_farm(report.farm, spec, case.shown, is_verbose), screen)
-        heads = report.farm.heads if report.farm and not report.farm.is_foreign else ()
-        columns = ['head', 'reallocated', 'unrecoverable', 'repeated']
-        _print_table(screen, 'heads', columns, (map(str, head) for head in heads))
-        if is_verbose:
-            columns = ['state', 'metric', 'value', 'source', 'limit']
-            _print_table(screen, 'readings', columns, _reading_rows(verdict))
-            columns = ['metric', 'set by', 'why']
-            _print_table(screen, 'limits', columns, _limit_rows(verdict, thresholds))
-            columns = ['id', 'name', 'value', 'raw']
-            _print_table(screen, 'unmapped attributes', columns, _unused_rows(report, spec))
-    _print_lines((f'note: {sentence(note, 500)}' for note in verdict.notes), screen)
+        lines += ['', *alerts]
+    lines += ['', *details(case)]
+    notes = [f'note: {sentence(note, 500)}' for note in verdict.notes]
+    if report is None:
+        _print_lines([*lines, *notes], screen)
+        return
+    spec = database.identify(report.identity, [row.id for row in report.attributes])
+    lines += _farm(report.farm, spec, case.shown, is_verbose)
+    _print_lines(lines, screen)
+    heads = report.farm.heads if report.farm and not report.farm.is_foreign else ()
+    columns = ['head', 'reallocated', 'unrecoverable', 'repeated']
+    _print_table(screen, 'heads', columns, (map(str, row) for row in heads))
+    if is_verbose:
+        columns = ['state', 'metric', 'value', 'source', 'limit']
+        _print_table(screen, 'readings', columns, _reading_rows(verdict))
+        columns = ['metric', 'set by', 'why']
+        _print_table(screen, 'limits', columns, _limit_rows(verdict, thresholds))
+        columns = ['id', 'name', 'value', 'raw']
+        _print_table(screen, 'unmapped attributes', columns, _unused_rows(report, spec))
+    _print_lines(notes, screen)
 
 
 def _print_lines(lines: Iterable[str], screen: Console) -> None:
