@@ -8,7 +8,6 @@ KIND=pasting` takes random shapes one upon the other.
 
 from __future__ import annotations
 
-import base64
 import html
 import io
 import json
@@ -102,11 +101,6 @@ def quoted_printable(text: str) -> str:
     return quopri.encodestring(text.replace('=', '=').encode()).decode()
 
 
-def in_base64(text: str) -> str:
-    head = 'Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\n'
-    return head + base64.encodebytes(text.encode()).decode()
-
-
 def typographic(text: str) -> str:
     """What an editor for prose makes of hyphens, quotes and blanks."""
     text = re.sub(r'(?<= )-(?= )', '\u2013', text).replace('--', '\u2014').replace("'", '\u2019')
@@ -142,10 +136,6 @@ def in_journal(text: str) -> str:
     return each_line(text, lambda line: f'Nov 28 14:05:0{len(line) % 10} host-1 cron[812]: {line}')
 
 
-def in_json_string(text: str) -> str:
-    return json.dumps({'channel': 'ops', 'text': text})
-
-
 def markdown_escaped(text: str) -> str:
     return re.sub(r'([_*#\[\]<>])', r'\\\1', text)
 
@@ -166,7 +156,6 @@ SHAPES: Mapping[str, Shape] = {
     'flowed': flowed,
     'flowed and quoted': lambda text: each_line(flowed(text), lambda line: f'> {line}'),
     'quoted-printable': quoted_printable,
-    'base64': in_base64,
     'typographic': typographic,
     'HTML': as_html,
     'pre': in_pre,
@@ -180,7 +169,6 @@ SHAPES: Mapping[str, Shape] = {
     'columns': in_columns,
     'chat': in_chat,
     'journal': in_journal,
-    'JSON string': in_json_string,
     'escaped': markdown_escaped,
     'one blank': lambda text: each_line(text, lambda line: ' '.join(line.split())),
     'tabs': lambda text: re.sub(' {2,}', '\t', text),
@@ -199,7 +187,6 @@ SHAPES: Mapping[str, Shape] = {
     'grep': lambda text: '\n'.join(
         f'sda.txt:{number}:{line}' for number, line in enumerate(text.split('\n'), 1)
     ),
-    'mail in base64': lambda text: 'Subject: smartctl\n' + in_base64(text),
     'XML': lambda text: each_line(text, lambda line: f'<line>{html.escape(line)}</line>'),
 }
 
@@ -401,7 +388,10 @@ class Pasting:
                 text = mutant(text, dice)[1]
             for shape in names:
                 text = self._shapes[shape](text)
-            pasted[name], tried[name] = text, ', '.join(names) + ', damaged' * is_damaged
+            pasted[name], tried[name] = (
+                text,
+                ', '.join([*names, 'damaged'] if is_damaged else names),
+            )
             self.counted['damaged' if is_damaged else f'in {len(names)} shapes'] += 1
         sums = Figures()
         for name, state in states(pasted).items():

@@ -69,12 +69,6 @@ def one(text):
         ('usbjmicron,p,x,1@/dev/sda', '/dev/sda', 'usbjmicron,p,x,1', 'sda_usbjmicron_1'),
         ('usbjmicron,x@/dev/sda', '/dev/sda', 'usbjmicron,x', 'sda'),
         ('nvme,0x1@/dev/nvme0', '/dev/nvme0', 'nvme,0x1', 'nvme0_nvme_0x1'),
-        (
-            'IOService:/PCI0@0/RP06@1C,5/RTBuddy(ANS2)/NS_01@1',
-            'IOService:/PCI0@0/RP06@1C,5/RTBuddy(ANS2)/NS_01@1',
-            '',
-            'ns_01_1',
-        ),
     ],
 )
 def test_an_address_means_a_path_a_type_and_a_name(text, path, kind, name):
@@ -139,11 +133,9 @@ def test_a_range_means_slots_that_may_be_empty(text, kinds):
     [
         ('sda', 'write /dev/sda'),
         ('', 'is not a device'),
-        ('megaraid,6', 'no device; write TYPE@PATH'),
+        ('megaraid,6', 'TYPE@PATH'),
         ('@/dev/sda', 'TYPE@PATH'),
         ('megaraid,6/dev/sda', 'TYPE@PATH'),
-        ('3ware,0', 'names a type but no device'),
-        ('IOService:/A%/B', 'contains no valid device path'),
         ('/etc/shadow', 'is not a device; write a path such as /dev/sda'),
         ('/dev', 'under /dev'),
         ('/dev//sda', 'under /dev'),
@@ -307,12 +299,6 @@ _NOT_IN_ALL = (
 _ALL = [sample for samples in _SAMPLES.values() for sample in samples]
 
 
-def test_every_type_of_the_manual_is_taken():
-    """Each form, with its smallest and largest arguments."""
-    for kind in _ALL:
-        assert one(f'{kind}@/dev/sda')[1] == kind
-
-
 @pytest.mark.skipif(not os.access(SMARTCTL, os.X_OK), reason='no smartctl is installed')
 @pytest.mark.parametrize(
     'kind', [kind for kind in _ALL if not any(each in kind for each in _NOT_IN_ALL)]
@@ -336,15 +322,15 @@ def test_every_refused_type_says_why():
             parse(f'{name},0@/dev/sda' if name != 'test' else 'test@/dev/sda')
 
 
-@pytest.mark.parametrize(
-    'path', ['/dev/sda', '/dev/bus/0', '/dev/disk/by-id/ata-a+b=c@d:e.f', 'IOService:/A@0/B(c),d@1']
-)
-def test_an_address_can_be_pasted_again(path):
-    """`list` prints addresses to put after -d."""
-    for kind in _ALL:
-        [device] = parse(f'{kind}@{path}')
+@pytest.mark.parametrize('kind', _ALL)
+def test_an_address_of_each_type_can_be_pasted_again(kind):
+    """Each form of the manual, with its smallest and largest arguments. `list` prints addresses to
+    put after -d.
+    """
+    [device] = parse(f'{kind}@/dev/disk/by-id/ata-a+b=c@d:e.f')
 
-        assert parse(device.address) == [device]
+    assert device.type == kind
+    assert parse(device.address) == [device]
 
 
 def test_raid_means_that_the_type_picks_a_drive():

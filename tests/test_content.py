@@ -18,16 +18,9 @@ from smart_attributes.reading import content
         (b'1\xa0024 \x92', '1\u00a0024 \u2019'),
         ('x\u00e9'.encode('utf-16'), 'x\u00e9'),
         (b'\xfe\xff\0x', 'x'),
-        (b'x\0y\0', 'xy'),
-        (b'\0x\0y', 'xy'),
         (b'\xff\xfex\0y', 'x\ufffd'),
-        (b'x\0y', 'x\ufffd'),
-        (b'\0x\0', 'x\ufffd'),
         (b'\x81', '\ufffd'),
-        (b'x' * 64 + b'\0', 'x' * 64 + '\0'),
         (b'sma\0rtctl 7.3', 'sma\0rtctl 7.3'),
-        (b' ' * 63 + b'\0', ' ' * 63 + '\0'),
-        (b'x\0y\0\x20\x20', 'xy\u2020'),
     ],
 )
 def test_a_file_is_read_in_the_encoding_of_whatever_wrote_it(data, text):

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import re
 
-import early
 import pytest
 import tables
 import type_examples
@@ -21,7 +20,7 @@ from smart_attributes.reading import (
     sudoers,
     system,
 )
-from smart_attributes.reading.device_types import Controller, DeviceType
+from smart_attributes.reading.device_types import DeviceType
 from smart_attributes.reading.smartctl_calls import read_arguments
 
 RAID = type_examples.CONTROLLERS
@@ -76,67 +75,6 @@ def test_an_entry_for_a_controller_lacks_nothing(entry):
     assert lacks(entry, tables.CONTROLLERS[entry.name]) == []
 
 
-WHOLE = {
-    'name': 'ACME',
-    'slots': ((0, 7), (1, 9)),
-}
-DOCUMENTED = tables.Documented('acme,0/1@/dev/bus/0', 'ACME 1', '`/dev/bus/H`')
-
-
-ALL = {
-    **WHOLE,
-    'drivers': ('acme',),
-    'bay': 'slot {0}',
-    'drive_id': '{0}',
-    'silent_is_empty': True,
-    'has_bus': True,
-    'own_nodes': ('acme0',),
-}
-DEFAULTS = {
-    'drivers': (),
-    'bay': '',
-    'drive_id': '',
-    'silent_is_empty': False,
-    'has_bus': False,
-    'own_nodes': (),
-}
-
-
-@pytest.mark.parametrize(
-    'fields, expected', [(ALL, ALL), (WHOLE, {**WHOLE, **DEFAULTS})], ids=['all', 'defaults']
-)
-def test_an_entry_holds_what_its_row_says(fields, expected):
-    controller = Controller(**fields)
-    row = {
-        'arguments': '(,x)?',
-        'is_scsi': True,
-        'nodes': 'sg[0-9]+',
-        'is_vendors': True,
-        'controller': controller,
-    }
-
-    assert vars(controller) == expected
-    assert vars(DeviceType('acme,L/M', **row)) == {
-        **row,
-        'form': 'acme,L/M',
-        'name': 'acme',
-        'separator': '/',
-        'slots': WHOLE['slots'],
-    }
-    assert vars(DeviceType('acme[,a][,b]')) == {
-        'form': 'acme[,a][,b]',
-        'arguments': '',
-        'is_scsi': False,
-        'nodes': '',
-        'is_vendors': False,
-        'controller': None,
-        'name': 'acme',
-        'separator': ',',
-        'slots': (),
-    }
-    assert DeviceType('acme,H,L').name == 'acme'
-
-
 @pytest.mark.parametrize('entry', RAID, ids=lambda entry: entry.name)
 def test_a_controller_is_known_everywhere_by_its_entry(entry):
     [device] = addresses.parse(tables.CONTROLLERS[entry.name].example)
@@ -170,31 +108,3 @@ def test_a_type_behind_a_tunnel_is_the_same_controller():
     assert device_types.controller('sat+megaraid,6') is device_types.BY_NAME['megaraid'].controller
     assert device_types.controller('sat') is None and device_types.controller('') is None
     assert not device_types.is_raid(Device('/dev/sda', 'usbjmicron,0'))
-
-
-@pytest.mark.parametrize(
-    'kind, is_early',
-    [
-        *(
-            (kind, not entry.is_vendors and ('+' not in kind or kind.startswith('sat+')))
-            for entry in RAID
-            for kind in type_examples.of(entry)
-        ),
-        ('sat', True),
-        ('megaraid', False),
-        ('megaraid,0-7', False),
-        ('megaraid,\u0663', False),
-        ('hpt,1/2,3', False),
-        ('sat+3ware,0', False),
-        ('sat+sat', False),
-        ('usbjmicron,0', False),
-        ('jmb39x,0', False),
-        ('foo,0', False),
-    ],
-)
-def test_a_drive_behind_a_controller_starts_early_unless_it_is_asked_with_vendor_commands(
-    kind, is_early
-):
-    started = early.commands(['-p', '/bin/true', '--nosudo', '-d', f'{kind}@/dev/bus/0'])
-
-    assert started == ([('/bin/true', *read_arguments('/dev/bus/0', kind))] if is_early else [])

@@ -413,43 +413,6 @@ def test_root_uses_no_folder_of_locks_that_another_user_could_have_made(roots, o
     assert str(folder) in waiting.why_not and list(treasure.iterdir()) == []
 
 
-AS_NOBODY = """import json, os
-from smart_attributes import state_directory
-from smart_attributes.reading.drive_locks import Earlier, Waiting
-os.environ['XDG_STATE_HOME'] = ''
-os.environ['HOME'] = '/nonexistent'
-state_directory.RUN, state_directory.PACKAGE, given = sys.argv[1:4]
-waiting = Waiting(given)
-met = waiting.begin(tuple(sys.argv[4:]))
-try:
-    os.open(f'{state_directory.RUN}/waiting/!dev!sda', os.O_RDONLY)
-except OSError as error:
-    refused = error.errno
-print(json.dumps([isinstance(met, Earlier), str(met), waiting.path or waiting.why_not, refused]))"""
-
-
-@needs_root
-@pytest.mark.parametrize('age', [0, 7200, -7200])
-def test_nagios_sees_that_root_reads_a_drive_and_cannot_lock_it(roots, open_place, age):
-    """Root's process that hangs is not joined by one of nagios; its file is nobody else's."""
-    (open_place / 'state').mkdir()
-    os.chown(open_place / 'state', NOBODY, NOBODY)
-    arguments = [*(str(open_place / name) for name in ('run', 'package', 'state')), SMARTCTL, *SDA]
-    held = Waiting().begin((SMARTCTL, *SDA))
-    os.utime(held, (time.time() - age,) * 2)
-
-    is_met, told, place, refused = run_as_nobody(AS_NOBODY, *arguments)
-    os.close(held)
-    is_met_after, *_ = run_as_nobody(AS_NOBODY, *arguments)
-
-    assert is_met and not is_met_after and refused == errno.EACCES
-    now = time.time() - max(age, 0)
-    assert told.split()[-1] in {
-        time.strftime('%H:%M', time.localtime(now - early)) for early in (0, 5)
-    }
-    assert place == str(open_place / 'state' / 'waiting')
-
-
 @abilities.user_with_libraries
 @pytest.mark.parametrize(
     'make, words_of_reason',
@@ -636,10 +599,6 @@ def test_a_drive_has_one_file_whatever_path_link_or_type_leads_to_it(nodes, expe
 def test_where_no_node_is_the_path_names_the_file(path, kind, expected):
     """As in the simulation of drives, and for a drive that has gone."""
     assert name_of(path, kind) == expected
-
-
-def test_a_scan_has_a_file_of_its_own():
-    assert drive_locks.drive_name((SMARTCTL, *smartctl_calls.SCAN)) == 'scan'
 
 
 def test_a_node_that_sysfs_does_not_know_is_named_by_its_path(nodes):

@@ -22,10 +22,8 @@ from smart_attributes.reading import content, failure_reasons
 from smart_attributes.reading.content import EXIT_STATUS_BITS, exit_status_notes
 from smart_attributes.reading.failure_causes import CAUSES, QUOTE
 from smart_attributes.reading.failure_reasons import (
-    as_asked,
     diagnose,
     no_report,
-    smart_disabled,
     without_data,
 )
 from smart_attributes.work.actions import READ, SEARCH
@@ -142,23 +140,6 @@ WORDS = [
         DriveError,
         'no MegaRAID controller',
     ),  # no controller megaraid
-    (
-        OPEN.format('/dev/twa0 [3ware_disk_00]', 'setup_3ware_nodes("twa", "3w-9xxx") failed'),
-        DriveError,
-        'no 3ware controller',
-    ),  # no controller 3ware
-    (
-        OPEN.format(
-            '/dev/aac0 [aacraid_disk_00_00_0] [SCSI/SAT]', 'aac entry not found in /proc/devices'
-        ),
-        DriveError,
-        'no aacraid controller',
-    ),  # no controller aacraid
-    (
-        OPEN.format('/dev/sg0 [areca_disk#01_enc#01]', 'Input/output error'),
-        DriveError,
-        'no Areca controller',
-    ),  # no controller areca
     (
         OPEN.format('/dev/sda', 'Permission denied'),
         DriveError,
@@ -281,42 +262,6 @@ def test_words_become_a_reason_and_a_next_step(words, kind, part):
     assert '\n' not in str(error) and '{' not in str(error) and len(str(error)) < 260
     assert str(diagnose([words], 2)) == str(error)
     assert of_problem(error.code) == (SEARCH if kind is DriveAbsent else READ)
-
-
-ASKING = [
-    error
-    for error in (
-        diagnose((), 2, 'SMART support is: Unavailable - device lacks SMART capability.'),
-        diagnose((), 2, OPEN.format('/dev/sdc', 'INQUIRY failed')),
-        diagnose((), 2, 'Read Device Identity failed: Input/output error'),
-        diagnose((), 2, 'Standard Inquiry (64 bytes) failed [Input/output error]'),
-        diagnose((), 2, 'A mandatory SMART command failed: exiting.'),
-        without_data(exit_status=4, is_identified=True, complaint=''),
-        content.emptiness(Report(Identity(protocol='ATA'), smart_status=True), is_asked=True),
-    )
-    if error
-]
-
-
-@pytest.mark.parametrize(
-    'error',
-    ASKING,
-)
-def test_a_type_is_advised_only_where_none_was_given(error):
-    """A user who wrote megaraid,0@/dev/bus/0 has done what "TYPE@PATH" asks for."""
-    assert 'a type (TYPE@PATH)' in str(as_asked(error, ''))
-
-    told = as_asked(error.of(Identity(model='ACME')), 'megaraid,0')
-
-    assert 'TYPE@PATH' not in str(told) and 'other than megaraid,0' in str(told)
-    assert (told.code, told.identity) == (error.code, Identity(model='ACME'))
-
-
-def test_what_advises_no_type_is_told_whatever_type_was_given():
-    """A slot is empty under any type."""
-    error = diagnose((), 2, OPEN.format('/dev/bus/0 [megaraid_disk_12]', 'INQUIRY failed'))
-
-    assert as_asked(error, 'megaraid,12') is error
 
 
 def test_the_first_fault_names_the_cause_not_the_last():
@@ -548,8 +493,8 @@ REASONS = [
         without_data(**{**REMAINS, 'is_unsupported': True, 'is_asked': False}),
         'smart-unsupported',
         (
-            'has no SMART: device lacks SMART capability; give a RAID or USB device a type (T'
-            'YPE@PATH)'
+            'has no SMART: device lacks SMART capability; give a RAID or USB device '
+            'the right type (TYPE@PATH)'
         ),
     ),
     (
@@ -588,7 +533,7 @@ REASONS = [
         'smart-data-unreadable',
         (
             'returns no SMART data, because a command failed: SMART is disabled, not supporte'
-            'd, or hidden by a bridge; enable it: smartctl -s on PATH; or give it a type (TYP'
+            'd, or hidden by a bridge; enable it: smartctl -s on PATH; or give it the right type (TYP'
             'E@PATH)'
         ),
     ),
@@ -652,11 +597,6 @@ REASONS = [
         ),
     ),
     (
-        no_report('Device is in STANDBY mode, exit(2)', 2),
-        'asleep',
-        'is in standby (STANDBY), not woken',
-    ),
-    (
         diagnose((), 2, OPEN.format('/dev/sda', 'x., ;')),
         'device-open-failed',
         'cannot be opened: x; check the kernel log: dmesg -T',
@@ -675,31 +615,6 @@ REASONS = [
             'yyyyyyyyyyyyyyy; check the kernel log: dmesg -T'
         ),
     ),
-    (
-        diagnose((), 2, 'Unsupported USB bridge [0x1]'),
-        'usb-bridge-type-missing',
-        'cannot be read: Unsupported USB bridge [0x1]; give the type: -d sat@PATH',
-    ),
-    (
-        smart_disabled(),
-        'smart-disabled',
-        'has SMART disabled, so its status means nothing; enable it: smartctl -s on PATH',
-    ),
-    (
-        content.emptiness(Report(NVME, True, nvme=COUNTS), is_asked=True),
-        'smart-data-empty',
-        'returns a health log with only zeros, as some bridges, RAID volumes and firmware do; '
-        'check the drives behind it, or exclude this device with --ignore',
-    ),
-    (
-        content.emptiness(Report(ATA, True), is_asked=True),
-        'smart-data-empty',
-        (
-            'reports no SMART attributes, so "passed" cannot be trusted: a bridge hides them,'
-            ' or the drive is failing; check the kernel log: dmesg -T; or give it a type (TYP'
-            'E@PATH); or, if it never has any, exclude it: --ignore PATH'
-        ),
-    ),
 ]
 
 
@@ -707,21 +622,6 @@ REASONS = [
 def test_each_reason_is_one_sentence_and_its_code(error, code, words):
     assert (error.code, str(error)) == (code, words)
     assert isinstance(error, DriveAbsent) == (code == 'empty-slot')
-
-
-TYPE_MISSING = {
-    'Short INQUIRY response': 0,
-    'A mandatory SMART command failed': 2,
-    'does not support SMART': 2,
-}
-
-
-@pytest.mark.parametrize('words, around', TYPE_MISSING.items())
-def test_a_sentence_that_asks_for_a_type_is_cut_around_it(words, around):
-    error = diagnose((), 2, words)
-
-    assert len(error.around_type) == around
-    assert not around or 'a type (TYPE@PATH)'.join(error.around_type) == error.step
 
 
 @pytest.mark.parametrize(

@@ -4,16 +4,13 @@ PARALLEL.
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-
 import described
 import early
 import pytest
 from conftest import drive, run_in_parallel
 from fake_smartctl import FakeSmartctl
 
+from smart_attributes import files
 from smart_attributes.reading import fast_path, smartctl_calls
 from smart_attributes.reading.smartctl_calls import SCAN, read_arguments
 
@@ -27,6 +24,11 @@ OF_A_CHECK = {
 ACTIONS = [action for job in ('check', 'triage') for action in described.whole_parser(job)._actions]
 # Options that may forbid reading a drive, change the meaning of others, or need no smartctl at all.
 DECIDING = (
+    '--config',
+    '--attributes',
+    '-dbj',
+    '--dbjson',
+    '--thresholds',
     '--report',
     '--match',
     '--ignore',
@@ -65,23 +67,11 @@ def test_every_spelling_of_every_option_is_known_to_the_early_start(action):
 
 
 def test_the_early_start_knows_no_option_that_is_none():
-    """And -vv, which is twice -v."""
+    """And -vv, which is twice -v. It does not know the options that may forbid a drive."""
     known = {spelling for action in ACTIONS for spelling in action.option_strings}
 
     assert {*FLAGS, *WITH_VALUE, *DECIDING} - known == {'-vv', '-vvv'}
-
-
-def test_what_an_option_does_to_drives_is_no_secret():
-    """--match and the like may forbid a drive, so nothing starts before they are understood."""
-    names = ('reports', 'match', 'ignore', 'regex', 'type_option', 'user_config', 'show_version')
-    deciding = {
-        spelling
-        for action in ACTIONS
-        for spelling in action.option_strings
-        if action.dest in names or isinstance(action, argparse._HelpAction)
-    }
-
-    assert deciding == set(DECIDING)
+    assert {*FLAGS, *WITH_VALUE}.isdisjoint(DECIDING)
 
 
 @pytest.mark.parametrize(
@@ -98,6 +88,10 @@ def test_what_an_option_does_to_drives_is_no_secret():
         ('-d', []),
         ('-d /dev/sda triage', []),
         ('--verbose=1 -d /dev/sda', []),
+        ('-d sat@/dev/sda', [read_arguments('/dev/sda', 'sat')]),
+        ('-d usbjmicron@/dev/sda', []),
+        ('-d megaraid,4@/dev/bus/0', []),
+        ('-d /dev/sda --thresholds /nonexistent', []),
     ],
 )
 def test_what_is_sure(words, expected):
@@ -111,7 +105,7 @@ def test_what_is_sure(words, expected):
         ('/dev/sda', True),
         ('/dev/nvme0', True),
         ('/dev/sg3', True),
-        ('/dev/bus/0', True),
+        ('/dev/bus/0', False),
         ('/dev/md0', False),
         ('/dev/disk/sda', False),
         ('/dev/sd-a', False),
@@ -120,30 +114,8 @@ def test_what_is_sure(words, expected):
         ('', False),
     ],
 )
-def test_a_plain_path_is_that_of_a_disk_or_a_bus(path, is_plain):
+def test_a_plain_path_is_that_of_a_disk(path, is_plain):
     assert fast_path._is_plain_path(path) is is_plain
-
-
-@pytest.mark.parametrize(
-    'device_type, is_plain',
-    [
-        ('', True),
-        ('sat', True),
-        ('scsi', True),
-        ('nvme', True),
-        ('megaraid,4', True),
-        ('sat+megaraid,4', True),
-        ('ata', False),
-        ('megaraid', False),
-        ('megaraid,x', False),
-        ('scsi+megaraid,4', False),
-        ('areca,1', False),
-        ('sat+cciss,0', True),
-        ('absent,1', False),
-    ],
-)
-def test_a_plain_type_needs_no_command_of_a_vendor(device_type, is_plain):
-    assert fast_path._is_plain_type(device_type) is is_plain
 
 
 @pytest.mark.parametrize(
@@ -166,10 +138,8 @@ def test_a_user_starts_smartctl_through_sudo(monkeypatch, is_root, nosudo, begin
         '/sbin/smartctl',
         '-d',
         '/dev/sda',
-        '--config',
-        '/nonexistent',
-        *(['--nosudo'] if nosudo else []),
     ]
+    words += ['--nosudo'] if nosudo else []
     [command] = fast_path._commands(fast_path._options(words))
 
     assert command == (*begin, *read_arguments('/dev/sda'))
@@ -187,51 +157,19 @@ def test_locks_are_looked_for_in_the_state_folder_before_anything_starts(words, 
     assert listener.state_dirs == expected
 
 
-SDB = {'for': {'device': '/dev/sdb'}, 'why': 'reading it can lose data'}
-
-
 @pytest.mark.parametrize(
-    'overrides, is_sure',
-    [
-        ([], True),
-        ([{**SDB, 'metrics': {'temperature': {'warning': '60'}}}], True),
-        ([{**SDB, 'read': False}], False),
-        ([{**SDB, 'skip': ['selftest']}], False),
-        ([{**SDB, 'for': {'model': 'ACME.*'}, 'skip': ['error']}], False),
-        ({'read': 1}, False),
-    ],
-    ids=str,
+    'name', ['attributes.json', 'attributes.d/site.json', 'thresholds.d/site.json']
 )
-@pytest.mark.parametrize('is_named', [True, False])
-def test_only_a_site_that_may_protect_a_drive_waits(tmp_path, overrides, is_sure, is_named):
-    """A site with limits must not pay for them with a late start of every drive."""
-    (tmp_path / 'thresholds.d').mkdir()
-    file = tmp_path / ('limits.json' if is_named else 'thresholds.d/site.json')
-    file.write_text(json.dumps({'metrics': {}, 'overrides': overrides}))
+def test_a_site_that_may_protect_a_drive_waits(tmp_path, monkeypatch, name):
+    """Its files are read after the command line."""
+    monkeypatch.setattr(files, 'CONFIG', str(tmp_path))
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    (file.parent / 'README').touch()
 
-    words = f'--thresholds {file}' if is_named else f'--config {tmp_path}'
-
-    assert sure(f'-d /dev/sda {words}') == ([read_arguments('/dev/sda')] if is_sure else [])
-
-
-def test_a_protecting_word_is_found_however_it_is_written(tmp_path):
-    """JSON may spell any letter by its number."""
-    file = tmp_path / 'limits.json'
-    file.write_text(
-        '{"overrides": [{"for": {"device": "/dev/sda"}, "why": "reading it can lose data", '
-        '"\\u0072ead": false}]}'
-    )
-
-    assert sure(f'-d /dev/sda -d /dev/sdb --thresholds {file}') == []
-
-
-@pytest.mark.parametrize('content', ['', '{', None])
-def test_a_file_that_holds_for_nobody_delays_nobody(tmp_path, content):
-    """What is no JSON is told, and protects nothing; a pipe is not waited for."""
-    file = tmp_path / 'limits.json'
-    os.mkfifo(file) if content is None else file.write_text(content)
-
-    assert sure(f'-d /dev/sda --thresholds {file}') == [read_arguments('/dev/sda')]
+    assert sure('-d /dev/sda') == [read_arguments('/dev/sda')]
+    file.touch()
+    assert (sure('-d /dev/sda'), sure('--scan')) == ([], [SCAN])
 
 
 @pytest.mark.parametrize('most', [1, 3])

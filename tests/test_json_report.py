@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from refusals import DISABLED, IDENTITY, NO_DRIVE, NOT_ASKED
+from refusals import DISABLED, NO_DRIVE, NOT_ASKED
 
 from smart_attributes.errors import DriveAsleep, DriveError, DriveIsNoDrive, NotAReport, SudoRefused
-from smart_attributes.model import AttributeRow, ErrorEntry, SelfTest, Statistic
-from smart_attributes.reading import content, json_report
+from smart_attributes.model import AttributeRow, SelfTest, Statistic
+from smart_attributes.reading import json_report
 
 
 def smartctl(
@@ -22,15 +22,7 @@ def smartctl(
             'version': list(version),
             'argv': list(argv),
             'exit_status': status,
-            **(
-                {
-                    'messages': [
-                        {'string': text, 'severity': severity} for text, severity in messages
-                    ]
-                }
-                if messages
-                else {}
-            ),
+            'messages': [{'string': text, 'severity': severity} for text, severity in messages],
         },
     }
 
@@ -259,21 +251,18 @@ def test_a_sas_drive_is_read_in_full():
         'read.total_uncorrected_errors': 2,
     }
     assert report.identity[:6] == ('SCSI', 'ACME SASSY', 'S1', '', '5000c5004a5b6c7d', 10000)
-    assert [test.passed for test in report.self_tests] == [True, False]
+    assert [test[2:] for test in report.self_tests] == [(True, 4700), (False, 4600)]
 
 
 @pytest.mark.parametrize(
     'renamed',
     [
-        pytest.param(
-            {'model_name': 'ACME SASSY', 'revision': 'S1', 'vendor': 'ACME', 'product': 'SASSY'},
-            id='smartctl-7.0',
-        ),
-        pytest.param({'scsi_model_name': 'ACME SASSY', 'scsi_revision': 'S1'}, id='smartctl-7.3'),
-        pytest.param(
-            {'scsi_model_name': 'ACME SASSY', 'model_name': 'ACME SASSY', 'firmware_version': 'S1'},
-            id='both',
-        ),
+        # smartctl-7.0
+        {'model_name': 'ACME SASSY', 'revision': 'S1', 'vendor': 'ACME', 'product': 'SASSY'},
+        # smartctl-7.3
+        {'scsi_model_name': 'ACME SASSY', 'scsi_revision': 'S1'},
+        # both
+        {'scsi_model_name': 'ACME SASSY', 'model_name': 'ACME SASSY', 'firmware_version': 'S1'},
     ],
 )
 def test_scsi_names_moved_between_versions(renamed):
@@ -288,18 +277,18 @@ def test_scsi_names_moved_between_versions(renamed):
 @pytest.mark.parametrize(
     'moved, expected',
     [
-        pytest.param(
+        # smartctl-7.3
+        (
             {'scsi_temperature': {'drive_trip': 65}, 'temperature': {'current': 30}},
             (30, 65),
-            id='smartctl-7.3',
         ),
-        pytest.param(
+        # environmental-report
+        (
             {
                 'temperature': {'drive_trip': 65},
                 'scsi_environmental_reports': {'temperature_1': {'current': 29}},
             },
             (29, 65),
-            id='environmental-report',
         ),
     ],
 )
@@ -353,40 +342,13 @@ def test_what_smartctl_itself_makes_of_a_drive_is_kept_apart():
     assert json_report.from_json({**NVME, **own}).derived == {}
 
 
-def entry(number, hours, words, register=0):
+def entry(number, hours, words='', register=0):
     return {
         'error_number': number,
         'lifetime_hours': hours,
         'error_description': words,
         'completion_registers': {'error': register},
     }
-
-
-@pytest.mark.parametrize(
-    ('words', 'register', 'kind'),
-    [
-        ('Error: ICRC, ABRT at LBA = 0x07ffaa67', 0x84, ('ICRC', 'ABRT')),
-        ('', 0x10, ('IDNF',)),
-        (7, 0x40, ('UNC',)),
-    ],
-    ids=[
-        'two-kinds',
-        'register-idnf',
-        'words-that-are-none',
-    ],
-)
-def test_the_kind_of_an_error_is_smartctls_word_else_the_drives_register(words, register, kind):
-    """smartctl has no words for commands that it does not decode."""
-    report = json_report.from_json(
-        {
-            **ATA,
-            'ata_smart_error_log': {
-                'summary': {'count': 3, 'table': [entry(3, 870, words, register)]}
-            },
-        }
-    )
-
-    assert report.errors == (ErrorEntry(3, kind, 870),)
 
 
 def test_the_entries_of_both_error_logs_count_once_and_the_newest_comes_first():
@@ -397,7 +359,7 @@ def test_the_entries_of_both_error_logs_count_once_and_the_newest_comes_first():
             **ATA,
             'ata_smart_error_log': {
                 'summary': {'table': [old, new, {'error_number': 4}, None]},
-                'extended': {'table': [old, entry(1, 5, 'Error: IDNF')]},
+                'extended': {'table': [old, entry(1, 5, register=0x10)]},
             },
         }
     )
@@ -490,40 +452,11 @@ def test_text_before_the_json_is_skipped_and_used():
     assert json_report.parse(printed).scsi['pending_defects'] == 2
 
 
-@pytest.mark.parametrize('encoding', ['utf-16-be', 'cp1252'])
-def test_any_encoding_of_a_recorded_file_is_read(encoding):
-    """PowerShell redirects as UTF-16, editors add a byte order mark."""
-    data = json.dumps({**ATA, 'model_name': 'ACME ARGÖ'}, ensure_ascii=False).encode(encoding)
-
-    assert json_report.parse(data).identity.model == 'ACME ARGÖ'
-
-
 # No verdict
 
 
-def test_a_failing_drive_is_reported_although_its_smart_is_disabled():
-    """No reason to be silent outweighs the drive's own "failing"."""
-    report = json_report.from_json(
-        {
-            **SAS,
-            'smart_support': {'available': True, 'enabled': False},
-            'smart_status': {'passed': False},
-        }
-    )
-
-    assert report.smart_status is False
-
-
-def test_a_file_beyond_any_report_is_refused_unread():
-    """A log of gigabytes must not be parsed."""
-    with pytest.raises(NotAReport):
-        content.as_text(b'x' * (16 * 1024 * 1024 + 1))
-
-
 NOTHING = {'device': {'type': 'sat', 'protocol': 'ATA'}, 'model_name': 'X'}
-NO_SMART = (
-    'has no SMART: device lacks SMART capability; give a RAID or USB device a type (TYPE@PATH)'
-)
+NO_SMART = 'has no SMART: device lacks SMART capability; give a RAID or USB device the right type (TYPE@PATH)'
 VOLUME = (
     'is a RAID volume or virtual disk, so it has no SMART; name the drives behin'
     'd it: smartctl --scan lists them'
@@ -535,17 +468,8 @@ SUDO = (
 )
 WITHOUT_VERDICT = {
     'nothing': ({}, DriveError, NO_DRIVE),
-    'model': ({'model_name': 'X'}, DriveError, IDENTITY),
-    'type': ({'device': {'type': 'sat'}}, DriveError, IDENTITY),
     '-i': (
         {**NOTHING, **smartctl(argv=['smartctl', '-i'])},
-        DriveError,
-        NOT_ASKED,
-    ),
-    '-A': ({**NOTHING, **smartctl(argv=['smartctl', '-A'])}, DriveError, IDENTITY),
-    'no option': ({**NOTHING, **smartctl(argv=['smartctl'])}, DriveError, IDENTITY),
-    'scan': (
-        {**smartctl(argv=['smartctl', '--scan']), 'devices': []},
         DriveError,
         NOT_ASKED,
     ),
@@ -558,42 +482,15 @@ WITHOUT_VERDICT = {
         ),
     ),
     'unsupported': ({**NOTHING, 'smart_support': {'available': False}}, DriveError, NO_SMART),
-    'unsupported and off': (
-        {**NOTHING, 'smart_support': {'available': False, 'enabled': False}},
-        DriveError,
-        NO_SMART,
-    ),
     'disabled': (
         {**SAS, 'smart_support': {'available': True, 'enabled': False}},
         DriveError,
         DISABLED,
     ),
-    'no data': (
-        {**NOTHING, **smartctl(status=2)},
-        DriveError,
-        'identified itself but returned no data: not ready, in standby or failing; check the '
-        'kernel log: dmesg -T',
-    ),
-    'no identity': (
-        {**NOTHING, **smartctl(status=2), 'model_name': ''},
-        DriveError,
-        (
-            'did not identify itself (IDENTIFY or INQUIRY failed); check path, type and '
-            'the kernel log: dmesg -T'
-        ),
-    ),
     'errors': (
         smartctl(messages=[('Odd words', 'error'), ('others', 'error')]),
         DriveError,
         ('cannot be read: smartctl reports "Odd words"; run smartctl by hand: smartctl -x PATH'),
-    ),
-    'standby': (
-        {
-            **NOTHING,
-            'smartctl': {'output': ['Device is in STANDBY mode, exit(2)', 7, 'NO MEDIUM present']},
-        },
-        DriveAsleep,
-        'is in standby (STANDBY), not woken',
     ),
     'idle': (
         smartctl(status=2, messages=[('Device is in IDLE mode, exit(2)', 'information')]),
@@ -618,15 +515,6 @@ WITHOUT_VERDICT = {
         },
         DriveIsNoDrive,
         VOLUME,
-    ),
-    'iSCSI says OK': (
-        {
-            'device': {'protocol': 'SCSI'},
-            'smart_status': {'passed': True},
-            'scsi_transport_protocol': {'name': 'iSCSI'},
-        },
-        DriveIsNoDrive,
-        'is an iSCSI volume; check its drives in the storage system',
     ),
 }
 
@@ -765,17 +653,14 @@ def test_a_health_status_has_words_and_sense_codes(status, expected):
     assert json_report._smart_status(status) == expected
 
 
-def test_complaints_are_messages_and_lines_of_the_text():
-    own = {
-        'messages': [
-            {'string': 'Warning: a', 'severity': 'warning'},
-            {'string': 'b', 'severity': 'information'},
-            {'severity': 'error'},
-        ],
-        'output': ['  Warning: c ', 'Warning: a', 'Model: x', 7],
-    }
+def test_complaints_are_warnings_and_errors_with_a_text():
+    messages = [
+        {'string': 'Warning: a', 'severity': 'warning'},
+        {'string': 'b', 'severity': 'information'},
+        {'severity': 'error'},
+    ]
 
-    assert json_report._complaints(own) == ('Warning: a', 'Warning: c')
+    assert json_report._complaints({'messages': messages}) == ('Warning: a',)
 
 
 @pytest.mark.parametrize(
@@ -843,18 +728,6 @@ def test_a_statistic_is_valid_unless_it_says_otherwise(number, entry, expected):
     )
 
 
-def test_the_self_tests_of_a_sas_drive_have_their_kind_and_hours():
-    test = {
-        'code': {'string': 'Background short'},
-        'result': {'string': 'Completed'},
-        'power_on_time': {'hours': 7},
-    }
-
-    assert json_report._self_tests({'scsi_self_test_19': test, 'scsi_self_test_20': test}) == (
-        SelfTest('Background short', 'Completed', True, 7),
-    )
-
-
 @pytest.mark.parametrize(
     'more, other_text, expected',
     [
@@ -898,83 +771,6 @@ def test_a_passed_alone_is_worth_nothing_where_attributes_were_asked_for():
     assert json_report.from_json(document('-H')).smart_status
     with pytest.raises(DriveError, match='no SMART attributes'):
         json_report.from_json(document('-A'))
-
-
-def test_the_rotation_rate_is_that_of_the_protocol():
-    assert json_report._identity({'scsi_x': 1, 'rotation_rate': 1}).rotation is None
-    assert json_report._identity({'ata_x': 1, 'rotation_rate': 1}).rotation == 1
-
-
-# Hostile documents
-
-WRONG = [
-    None,
-    True,
-    'text',
-    '',
-    -1,
-    1.5,
-    10**400,
-    float('nan'),
-    float('inf'),
-    [],
-    {},
-    [None, 5, 'x'],
-    {'value': None},
-]
-
-
-def _places(data, path=()):
-    """Yield the path of every value in a document."""
-    for key, value in data.items() if isinstance(data, dict) else enumerate(data):
-        yield (*path, key)
-        if isinstance(value, (dict, list)):
-            yield from _places(value, (*path, key))
-
-
-def _replaced(data, path, value):
-    """Return a copy of *data* with another value at *path*."""
-    copy = dict(data) if isinstance(data, dict) else list(data)
-    copy[path[0]] = value if len(path) == 1 else _replaced(data[path[0]], path[1:], value)
-    return copy
-
-
-@pytest.mark.parametrize('document', [ATA, NVME, SAS], ids=['ata', 'nvme', 'sas'])
-def test_no_wrong_type_anywhere_crashes_the_reading(document):
-    """Each value of the document is replaced by each wrong one: absent, or a DriveError."""
-    for path in _places(document):
-        for wrong in WRONG:
-            try:
-                report = json_report.from_json(_replaced(document, path, wrong))
-            except DriveError:
-                continue
-            assert all(
-                type(number) in (int, float) and number == number
-                for number in (*report.nvme.values(), *report.scsi.values())
-            )
-            assert all(0 < attribute.id < 256 for attribute in report.attributes)
-
-
-def test_a_number_of_the_wrong_type_is_absent_not_zero():
-    """0 % used is a statement; "unknown" must not become one."""
-    log = {
-        **NVME['nvme_smart_health_information_log'],
-        'percentage_used': 'three',
-        'available_spare': None,
-    }
-    report = json_report.from_json({**NVME, 'nvme_smart_health_information_log': log})
-
-    assert 'percentage_used' not in report.nvme
-    assert 'available_spare' not in report.nvme
-
-
-def test_values_outside_a_byte_are_no_attribute_values():
-    """VALUE, WORST and THRESH are bytes; anything else was not printed by smartctl."""
-    attribute = json_report.from_json(
-        {**ATA, 'ata_smart_attributes': {'table': [row(5, 300, -1, 256)]}}
-    ).attributes[0]
-
-    assert (attribute.value, attribute.worst, attribute.threshold) == (None, None, None)
 
 
 @pytest.mark.parametrize(

@@ -125,10 +125,6 @@ def test_a_statistic_is_inside_its_page(value, offset):
     assert content.offset_of({'k': value}, 'k') == offset
 
 
-def test_a_number_that_is_too_large_for_a_byte_is_not_looked_up_as_a_string():
-    assert content.byte_of({'k': 2**60, 'k_s': '7'}, 'k') is None
-
-
 @pytest.mark.parametrize(
     'value, number',
     [

@@ -52,15 +52,6 @@ def test_the_bay_and_the_light_of_an_enclosure(system, path, folder):
     assert found == Place('slot 7', f'echo 1 > {light}', locate_off=f'echo 0 > {light}')
 
 
-def test_ledctl_touches_no_other_lamp(system, monkeypatch):
-    slot = 'sys__block__sda__device__enclosure_device:Slot 07__'
-    tells(system, **{f'{slot}slot': '7', f'{slot}locate': '0'})
-    monkeypatch.setattr('smart_attributes.reading.system.is_installed', 'ledctl'.__eq__)
-
-    on_, off = (f'ledctl --listed-only {each}=/dev/sda' for each in ('locate', 'locate_off'))
-    assert on(system) == Place('slot 7', on_, locate_off=off)
-
-
 def test_an_nvme_drive_is_in_the_slot_of_its_address(system):
     """PCI numbers its slots; the drive knows its address only."""
     tells(

@@ -48,7 +48,6 @@ def test_the_same_address_twice_is_one_device():
     'address, name',
     [
         ('/dev/disk/by-id/ata-A_1', 'ata_a_1'),
-        ('IOService:/A@0/NS_01@1', 'ns_01_1'),
         ('sat,12@/dev/sda', 'sda'),
         ('usbjmicron,x@/dev/sda', 'sda'),
         ('sntjmicron,0xab/sat@/dev/sda', 'sda_sntjmicron_0xab'),

@@ -64,7 +64,7 @@ def test_a_page_of_a_namespace_is_read():
         changed(smartctl_0037_u=line(36)),
         changed(smartctl_0037_u='NVMe Log 0xc0 (0x0200 bytes)'),
         changed(smartctl_0010_u=line(10).replace('50', '5g')),
-        changed(smartctl_0010_u=line(10)[:-1]),
+        changed(smartctl_0010_u=line(10)[:40]),
         changed(smartctl_0010_u=line(10) + 'x'),
         changed(smartctl_0010_u=line(10).replace(' 50', ' 60', 1)),
         changed(smartctl_0010_u=['x']),
@@ -188,6 +188,3 @@ def test_the_controller_is_asked_not_the_namespace(device, found, monkeypatch, t
 def test_the_sudo_rule_allows_exactly_the_pages_of_the_database(arguments, is_allowed):
     """Other pages may have side effects, as smartctl's man page warns."""
     assert sudoers.admits(sudoers.all_expressions(), arguments) is is_allowed
-    assert smartctl_calls.is_ours(arguments) is (
-        is_allowed or arguments[-1] in ('/dev/nvme0n1', '/dev/sda')
-    )

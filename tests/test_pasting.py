@@ -203,7 +203,6 @@ MODEL = 'Device Model:     ST2000DM001-9YN164'
         f'```text\n{MODEL}\n{ROW}\n```',
         f'| {MODEL} |\n| {ROW} |',
         f'\x1b[1m{MODEL}\x1b[0m\n{ROW}',
-        f'"text": "{MODEL}\\n{ROW}\\n\\n"}}',
         f'{MODEL}=20\n{ROW[:50]}=\n{ROW[50:]}',
         f'{MODEL}\n{ROW}  <-- look',
         f'{MODEL}\n' + ROW.replace('_', '\\_'),
@@ -321,10 +320,8 @@ def test_passed_with_anything_behind_it_is_never_a_failure(words):
     report = text_report.parse(f'{BANNER}{MODEL}\n{PASSED.format(words)}{HEADING}\n{ROW}\n\n')
 
     assert report.smart_status is WORDS[words]
-    is_unread = words in ('PASSEDx', 'odd')
-    assert [gap.code for gap in report.gaps if gap.code == 'rows-unread'] == [
-        'rows-unread'
-    ] * is_unread
+    is_unread = any(gap.code == 'rows-unread' for gap in report.gaps)
+    assert is_unread is (words in ('PASSEDx', 'odd'))
 
 
 def test_a_value_that_smartctl_calls_not_available_is_no_tag_and_no_damage():
@@ -391,12 +388,7 @@ def test_calls_about_one_drive_are_one_report_and_the_newest_counts(calls, raw):
         assert report.identity.model == 'A'
 
 
-def test_a_quoted_json_report_is_read_and_other_json_is_surroundings():
-    whole = json.dumps(json.loads(drive('samsung-worn-out')), indent=1)
-    report = text_report.parse_report(whole.encode())
-    quoted = '\n'.join(f'> {line}' for line in whole.split('\n'))
-
-    assert text_report.parse_report(quoted.encode()) == report
+def test_json_of_another_program_is_no_part_of_a_text():
     text = f'{BANNER}{MODEL}\n{TABLE}{{\n"more": 1}}\n'
     assert text_report.parse_report(text.encode()).identity.model == 'ST2000DM001-9YN164'
 

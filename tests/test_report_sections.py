@@ -6,19 +6,17 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, Callable
+from typing import Any
 
 import pytest
 from conftest import ROOT, drive, run
 
-from smart_attributes.model import AttributeRow, ErrorEntry, Identity, Report
 from smart_attributes.reading import completeness, json_report, text_report
 
 Json = dict[str, Any]
 SAS = (
     ROOT / 'tests/reports/seagate-sas-healthy.txt'
 ).read_text() + '\nNo Self-tests have been logged\n\n'
-SOME = 'some of the error log'
 COUNTERS: Json = {'total_uncorrected_errors': 0}
 SAS_JSON: Json = {
     'smartctl': {
@@ -219,139 +217,6 @@ def test_a_report_without_health_status_never_says_passed(tmp_path: Any):
 
     assert result.code == 0
     assert 'not reported' in result.text and 'passed' not in result.text
-
-
-@pytest.mark.parametrize(
-    ('change', 'name'),
-    [
-        (
-            lambda said: said['smartctl'].update(exit_status=0x40),
-            'errors in the error log, which the exit status',
-        ),
-        (
-            lambda said: said['smartctl'].update(exit_status=0x80),
-            'failed self-tests, which the exit status',
-        ),
-        (
-            lambda said: said['smartctl'].update(exit_status=0x10),
-            'attributes at their threshold, which the exit status',
-        ),
-        (lambda said: said['smartctl'].update(exit_status=-15), ''),
-        (lambda said: None, ''),
-    ],
-    ids=['errors', 'self-tests', 'attributes', 'a signal', 'nothing'],
-)
-def test_a_row_that_the_exit_status_counts_is_missed(change: Callable[[Json], None], name: str):
-    """smartctl has seen what the report no longer holds."""
-    said = json.loads(drive('intel-s3500-healthy'))
-    said['smartctl'].update(argv=['smartctl', '-a', '/dev/sda'], exit_status=0)
-    said['ata_smart_self_test_log'] = {'extended': {'count': 0}}
-    change(said)
-
-    assert name in lacking(said) if name else 'exit status' not in lacking(said)
-
-
-def test_a_health_status_that_was_lost_is_failed_where_the_exit_status_says_so():
-    """Bit 3: the drive reported that it is failing."""
-    said = without(json.loads(drive('intel-s3500-healthy')), 'smart_status')
-    said['smartctl']['exit_status'] = 8
-    found = json_report.from_json(said)
-
-    assert found.smart_status is False
-
-
-@pytest.mark.parametrize(
-    ('rotation', 'numbers', 'lost'),
-    [
-        (7200, (1, 3, 9, 10), ['attribute 5']),
-        (7200, (5, 7, 9), ['attribute 10']),
-        (7200, (5, 187), ['attribute 197']),
-        (7200, (4, 5, 200), ['attribute 197', 'attribute 198']),
-        (7200, (5, 200), []),
-        (0, (9, 183), ['attribute 5']),
-        (0, (1, 3), []),
-        (0, (), []),
-        (0, (183,), ['attribute 5']),
-    ],
-    ids=str,
-)
-def test_an_attribute_is_missed_beside_others_that_never_stand_without_it(rotation, numbers, lost):
-    """As 32,836 measured drives have them."""
-    rows = tuple(AttributeRow(number, 'x', 100, 100, 0, False, '', '0') for number in numbers)
-    report = Report(
-        Identity('ATA', 'ACME', '1', rotation=rotation), smart_status=True, attributes=rows
-    )
-
-    assert [
-        part
-        for part in completeness.missing(report, frozenset(('-A',)), ())
-        if part.startswith('attribute ')
-    ] == lost
-
-
-@pytest.mark.parametrize(
-    'nvme, holds',
-    [
-        ({'media_errors': 0}, True),
-        ({'percentage_used': 1}, False),
-        ({}, True),
-        ({'critical_warning': 0}, True),
-    ],
-)
-def test_a_number_of_the_nvme_log_is_missing_only_where_there_is_a_log(nvme, holds):
-    part = completeness._nvme_part('media_errors')
-
-    assert (part.name, part.arguments, part.places) == (
-        'media_errors',
-        completeness.TABLE,
-        frozenset(),
-    )
-    assert part.holds(Report(Identity('NVMe'), nvme=nvme)) is holds
-
-
-@pytest.mark.parametrize(
-    'scsi, holds',
-    [
-        ({'read.total_uncorrected_errors': 0}, True),
-        ({}, False),
-        ({'write.total_uncorrected_errors': 0}, False),
-    ],
-)
-def test_a_row_of_the_error_counters_may_be_unsupported(scsi, holds):
-    part = completeness._counters_part('read')
-
-    assert (part.name, part.arguments) == (
-        'row "read" of the error counter log',
-        {'-a', '-x', 'error', 'xerror'},
-    )
-    assert part.places == {
-        'error counter logging not supported',
-        'device does not support error counter logging',
-    }
-    assert part.holds(Report(Identity('SCSI'), scsi=scsi)) is holds
-
-
-@pytest.mark.parametrize(
-    'count, numbers, is_whole',
-    [
-        (None, (), True),
-        (1, (), False),
-        (1, (1,), True),
-        (9, (9,), True),
-        (9, (9, 7), False),
-        (9, (8, 7), False),
-        (9, (7, 8, 9), False),
-    ],
-    ids=str,
-)
-def test_an_error_log_is_whole_from_its_newest_entry_on(count, numbers, is_whole):
-    report = Report(
-        Identity('ATA'),
-        error_count=count,
-        errors=tuple(ErrorEntry(number, (), 1) for number in numbers),
-    )
-
-    assert (SOME not in completeness.missing(report, (), ())) is is_whole
 
 
 @pytest.mark.parametrize(

@@ -132,24 +132,28 @@ _SCAN = '{"smartctl":{"argv":["smartctl","--scan"],"exit_status":0},'
 @pytest.mark.parametrize(
     'text',
     [
-        pytest.param(
-            '{"smartctl":{"argv":["smartctl","--json=c","--scan"],"exit_status":1}}', id='failed'
-        ),
-        pytest.param(
-            '{"smartctl":{"argv":["smartctl","-j","--version"],"exit_status":0}}',
-            id='another-question',
-        ),
-        pytest.param(_SCAN + '"devices":[{"name":"/dev/sda","ty', id='half'),
-        pytest.param(_SCAN + '"devices":[{"name":7,"type":[]}]}', id='wrong-types'),
-        pytest.param(_SCAN + '"devices":{"name":"x"}}', id='no-list'),
-        pytest.param('{"smartctl":null}', id='null'),
-        pytest.param('{' * 100000, id='deep'),
-        pytest.param('', id='nothing'),
-        pytest.param('/dev/sda -d scsi # /dev/sda, SCSI device\n', id='text'),
-        pytest.param('sudo: a password is required\n', id='sudo'),
-        pytest.param(
-            'smartctl 7.3 2022-02-28 r5338\n\n=======> UNRECOGNIZED OPTION: scna\n', id='usage'
-        ),
+        # failed
+        '{"smartctl":{"argv":["smartctl","--json=c","--scan"],"exit_status":1}}',
+        # another-question
+        '{"smartctl":{"argv":["smartctl","-j","--version"],"exit_status":0}}',
+        # half
+        _SCAN + '"devices":[{"name":"/dev/sda","ty',
+        # wrong-types
+        _SCAN + '"devices":[{"name":7,"type":[]}]}',
+        # no-list
+        _SCAN + '"devices":{"name":"x"}}',
+        # null
+        '{"smartctl":null}',
+        # deep
+        '{' * 100000,
+        # nothing
+        '',
+        # text
+        '/dev/sda -d scsi # /dev/sda, SCSI device\n',
+        # sudo
+        'sudo: a password is required\n',
+        # usage
+        'smartctl 7.3 2022-02-28 r5338\n\n=======> UNRECOGNIZED OPTION: scna\n',
     ],
 )
 def test_what_is_no_scan_is_not_taken_for_an_empty_one(text):
@@ -193,19 +197,6 @@ def test_an_entry_of_a_scan_gives_a_drive_or_a_reason(entry, devices, refused, i
     )
 
 
-def test_a_scan_gives_its_drives_whatever_precedes_it():
-    found = from_scan(
-        f'\n{_SCAN}"devices":[{{"name":"/dev/sda","type":"sat"}},'
-        '{"name":"/dev/bus/0","type":"megaraid,8"}]}'
-    )
-
-    assert ([device.address for device in found.devices], found.refused, found.is_whole) == (
-        ['/dev/sda', 'megaraid,8@/dev/bus/0'],
-        (),
-        True,
-    )
-
-
 @pytest.mark.parametrize(
     'entries, is_whole',
     [
@@ -218,20 +209,9 @@ def test_a_scan_is_whole_where_all_that_is_left_out_is_no_drive(entries, is_whol
     found = from_scan(as_json(('/dev/sda', 'scsi'), *entries, ('/dev/sdc', 'scsi')))
 
     assert [device.path for device in found.devices] == ['/dev/sda', '/dev/sdc']
-    assert [entry[0] in words for entry, words in zip(entries, found.refused)] == [True] * 2
+    assert all(entry[0] in words for entry, words in zip(entries, found.refused))
+    assert len(found.refused) == 2
     assert found.is_whole is is_whole
-
-
-def scan_of(*paths):
-    """What smartctl prints for these NVMe drives."""
-    return json.dumps(
-        {
-            'smartctl': {'argv': ['smartctl', '--json=c', '--scan'], 'exit_status': 0},
-            'devices': [
-                {'name': path, 'type': 'nvme', 'open_error': error} for path, error in paths
-            ],
-        }
-    )
 
 
 def test_nvme_drives_beyond_the_scan_of_smartctl_are_read():
@@ -250,7 +230,7 @@ def test_nvme_drives_beyond_the_scan_of_smartctl_are_read():
         'ng100n1',
         'sda',
     ]
-    scan = from_scan(scan_of(('/dev/nvme99', '')), names)
+    scan = from_scan(as_json(('/dev/nvme99', 'nvme')), names)
 
     assert [(device.path, device.type, device.name) for device in scan.devices] == [
         (f'/dev/nvme{number}', '', f'nvme{number}') for number in (99, 100, 1000, 149)
@@ -260,7 +240,11 @@ def test_nvme_drives_beyond_the_scan_of_smartctl_are_read():
 def test_an_nvme_drive_that_a_newer_smartctl_scans_counts_once():
     """Also if the scan could not open it."""
     scan = from_scan(
-        scan_of(('/dev/nvme99', ''), ('/dev/nvme100', ''), ('/dev/nvme101', 'Permission denied')),
+        as_json(
+            ('/dev/nvme99', 'nvme'),
+            ('/dev/nvme100', 'nvme'),
+            ('/dev/nvme101', 'nvme', 'Permission denied'),
+        ),
         ['nvme99', 'nvme100', 'nvme101'],
     )
 
@@ -271,7 +255,7 @@ def test_an_nvme_drive_that_a_newer_smartctl_scans_counts_once():
 def test_a_check_looks_for_them_in_dev(tmp_path, monkeypatch):
     """The names come from the system, not from smartctl."""
     smartctl = FakeSmartctl(tmp_path / 'bin')
-    smartctl.answers(smartctl_calls.SCAN, scan_of(('/dev/nvme0', '')).encode())
+    smartctl.answers(smartctl_calls.SCAN, as_json(('/dev/nvme0', 'nvme')).encode())
     (tmp_path / 'dev').mkdir()
     (tmp_path / 'dev/nvme120').touch()
     monkeypatch.setattr(machine, 'DEVICES', str(tmp_path / 'dev'))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 
@@ -61,7 +62,6 @@ def test_a_log_that_can_harm_a_drive_is_left_out():
         read_arguments('/dev/null'),
         read_arguments('/dev/null', 'scsi'),
         smartctl_calls.SCAN,
-        smartctl_calls.VERSION,
     ],
     ids=' '.join,
 )
@@ -70,7 +70,7 @@ def test_the_real_smartctl_understands_every_word(arguments):
     printed = subprocess.run([SMARTCTL, *arguments], capture_output=True, timeout=20).stdout
 
     assert b'UNRECOGNIZED' not in printed and b'INVALID ARGUMENT' not in printed
-    assert version(printed) >= (7, 0)
+    assert json.loads(printed)['smartctl']['version'] >= [7, 0]
 
 
 @needs_root
@@ -169,16 +169,9 @@ def test_root_runs_no_program_that_another_could_change(fake, spoil):
             (5, 38),
         ),
         (b'smartctl 5.40 2010-10-16 r3189 [x86_64-unknown-linux-gnu] (SUSE RPM)\n', (5, 40)),
-        (b'{"json_format_version":[1,0],"smartctl":{"version":[7,3],"svn_revision":"5338"', (7, 3)),
-        (
-            b'{\n "json_format_version": [\n  1,\n  0\n ],\n "smartctl": {\n  "version": [\n   '
-            b'7,\n   1\n  ]',
-            (7, 1),
-        ),
         (b'', ()),
         (b'smartctl', ()),
         (b'sudo: a password is required\n', ()),
-        (b'\xff\xfe{"version"', ()),
     ],
 )
 def test_the_version_is_told_from_whatever_was_printed(stdout, expected):
@@ -280,7 +273,7 @@ def test_only_sudo_may_run_what_a_user_may_not(monkeypatch, tmp_path, through_su
         (smartctl_calls.SCAN, True),
         (smartctl_calls.farm_arguments('/dev/sda'), True),
         (smartctl_calls.farm_arguments('/dev/sda', 'sat'), True),
-        ((*smartctl_calls.SCAN, '/dev/sda'), False),
+        (smartctl_calls.page_arguments('0xC0', '/dev/nvme0'), True),
         (read_arguments('/dev/sda', 'sat', {'error'}), True),
         (('-x', '/dev/sda'), False),
     ],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 import textwrap
 import time
@@ -70,15 +69,18 @@ ROWS = (
 @pytest.mark.parametrize(
     'table',
     [
-        pytest.param(CLASSIC, id='classic'),
-        pytest.param(BRIEF, id='brief'),
-        pytest.param(HEXADECIMAL, id='hexadecimal'),
-        pytest.param(CLASSIC.replace('\n', '\r\n'), id='windows-line-ends'),
-        pytest.param(
-            '\n'.join(' '.join(line.split()) for line in CLASSIC.splitlines()),
-            id='blanks-collapsed-by-a-forum',
-        ),
-        pytest.param(BRIEF.replace('    ', '\t'), id='tabs'),
+        # classic
+        CLASSIC,
+        # brief
+        BRIEF,
+        # hexadecimal
+        HEXADECIMAL,
+        # windows-line-ends
+        CLASSIC.replace('\n', '\r\n'),
+        # blanks-collapsed-by-a-forum
+        '\n'.join(' '.join(line.split()) for line in CLASSIC.splitlines()),
+        # tabs
+        BRIEF.replace('    ', '\t'),
     ],
 )
 def test_every_layout_of_the_attribute_table_gives_the_same_rows(table):
@@ -112,17 +114,17 @@ def test_raw_values_stay_as_printed(raw):
 @pytest.mark.parametrize(
     'printed, name',
     [
-        pytest.param(
+        # name-with-a-blank
+        (
             '169 Unknown Attribute       0x0000   094   000   000    Old_age   Offline      -     '
             '  94',
             'Unknown_Attribute',
-            id='name-with-a-blank',
         ),
-        pytest.param(
+        # name-that-touches-its-flags
+        (
             '202 Percent_Lifetime_Remaining_Now0x0030   099   099   001    Old_age   Offline      '
             '-       1',
             'Percent_Lifetime_Remaining_Now',
-            id='name-that-touches-its-flags',
         ),
     ],
 )
@@ -147,41 +149,41 @@ def test_two_rows_of_one_number_are_both_kept():
 @pytest.mark.parametrize(
     'line, place, statistic',
     [
-        pytest.param(
+        # since-6.4
+        (
             '0x07  0x008  1              78  N--  Percentage Used Endurance Indicator',
             (7, 8),
             Statistic(78, 'Percentage Used Endurance Indicator', 'N'),
-            id='since-6.4',
         ),
-        pytest.param(
+        # until-6.3
+        (
             '  7  0x008  1              78~ Percentage Used Endurance Indicator',
             (7, 8),
             Statistic(78, 'Percentage Used Endurance Indicator', 'N'),
-            id='until-6.3',
         ),
-        pytest.param(
+        # until-6.3-plain
+        (
             '  1  0x010  4            3188  Power-on Hours',
             (1, 16),
             Statistic(3188, 'Power-on Hours'),
-            id='until-6.3-plain',
         ),
-        pytest.param(
+        # negative
+        (
             '0x05  0x010  1             -21  -DC  Average Short Term Temperature',
             (5, 16),
             Statistic(-21, 'Average Short Term Temperature', 'DC'),
-            id='negative',
         ),
-        pytest.param(
+        # reserved-flag
+        (
             '0x01  0x1f8  7               0  -D-+ Unknown',
             (1, 0x1F8),
             Statistic(0, 'Unknown', 'D'),
-            id='reserved-flag',
         ),
-        pytest.param(
+        # vendor-page
+        (
             '0xff  0x020  7  72057594037927935  ---  Vendor Specific',
             (255, 32),
             Statistic(72057594037927935, 'Vendor Specific'),
-            id='vendor-page',
         ),
     ],
 )
@@ -193,20 +195,20 @@ def test_device_statistics_of_every_version_are_read(line, place, statistic):
 @pytest.mark.parametrize(
     'lines, expected',
     [
-        pytest.param(
+        # long-status
+        (
             '# 1  Extended offline    Completed: electrical failure 90%      1608         205352',
             [SelfTest('Extended offline', 'Completed: electrical failure', False, 1608)],
-            id='long-status',
         ),
-        pytest.param(
+        # garbage
+        (
             '#12  Vendor (0x57)       Unknown status (0xc)          140%     65280         -',
             [SelfTest('Vendor (0x57)', 'Unknown status (0xc)', None, 65280)],
-            id='garbage',
         ),
-        pytest.param(
+        # collapsed
+        (
             '# 1 Short offline Completed without error 00% 47396 -',
             [SelfTest('Short offline', 'Completed without error', True, 47396)],
-            id='collapsed',
         ),
     ],
 )
@@ -263,24 +265,6 @@ def test_the_entries_of_an_error_log_tell_their_kind_and_hour():
         ErrorEntry(6, ('UNC',), 17401),
         ErrorEntry(5, ('ABRT',), 5141),
     )
-
-
-@pytest.mark.parametrize(
-    'lines, count',
-    [
-        pytest.param(
-            'Pending Defects log (GP Log 0x0c)\nIndex                LBA    Hours\n    0          '
-            ' 11723104     '
-            '8211\n'
-            '    1           11723105        -\n... (30 entries not shown)',
-            32,
-            id='some-not-shown',
-        ),
-    ],
-)
-def test_the_pending_defects_log_is_counted(lines, count):
-    """One unreadable sector is what a pending sector is."""
-    assert ata(lines).statistics[1, 0x40].number == count
 
 
 def test_warnings_of_smartctl_are_kept():
@@ -362,48 +346,12 @@ def test_numbers_of_every_locale_are_read(group):
     }
 
 
-@pytest.mark.parametrize('form', ['1,204 [5.85 TB]', '97%', '30 Celsius', '0x04', '1,204', '7'])
-def test_a_row_that_holds_what_belongs_into_another_one_is_no_traceback(form):
-    """pySMART takes each form in its own rows alone: where lines of a report were lost, one ends
-    as another.
-    """
-    number = None if form == '0x04' else int(re.sub(r'\D', '', form.split(' ')[0]))
-    known = re.sub(r'(?m)^( *[^=:\n]+:) .*', rf'\1 {form}', NVME.partition('=== START OF SMART')[2])
-
-    found = report(NVME.partition('=== START OF SMART')[0] + '=== START OF SMART' + known)
-
-    assert found.nvme.get('power_on_hours') == found.nvme.get('percentage_used') == number
-    assert found.nvme.get('critical_warning') == (4 if form == '0x04' else None)
-
-
 @pytest.mark.parametrize('words', ['12 and 34', '-5', '7 of 9', '\u07c8as active or 0', '1e300'])
 def test_what_is_not_one_number_gives_none(words):
     """Its digits put together are a number that nobody said."""
     found = report(NVME.format(',').replace('2,144', words)).nvme
 
     assert 'power_on_hours' not in found and found['unsafe_shutdowns'] == 1298
-
-
-@pytest.mark.parametrize(
-    'words, bits',
-    [
-        pytest.param(
-            '- available spare has fallen below threshold\n- media has been placed in read only '
-            'mode',
-            9,
-            id='crit-two-bits',
-        ),
-    ],
-)
-def test_the_health_verdict_alone_still_tells_which_nvme_warning_is_set(words, bits):
-    """-H prints words, not the byte; temperature alone is no reason to replace a drive."""
-    found = report(
-        '=== START OF SMART DATA SECTION ===\n'
-        f'SMART overall-health self-assessment test result: FAILED!\n{words}\n'
-    )
-
-    assert found.smart_status is False
-    assert found.nvme == {'critical_warning': bits}
 
 
 def test_an_nvme_self_test_log_is_read():
@@ -523,32 +471,7 @@ def test_a_decimal_comma_is_no_thousands_separator():
     )
 
 
-@pytest.mark.parametrize(
-    'used, defects', [('54%', '7'), ('54', '7%')], ids=['as-printed', 'signs-lost-and-found']
-)
-def test_a_counter_of_a_sas_drive_is_read_whole(used, defects):
-    """pySMART takes away the last sign of a percentage, be it a digit, and fails on a sign where
-    it expects none.
-    """
-    text = (
-        SAS.format(status='OK', gigabytes='1')
-        .replace(': 101%', f': {used}')
-        .replace(': 195', f': {defects}')
-    )
-    found = report(text).scsi
-
-    assert (found['percentage_used'], found['grown_defects']) == (54, 7)
-
-
 # Identity
-
-
-def test_the_oem_name_is_not_the_model():
-    """pySMART takes the last line that holds "Product" for the model."""
-    assert (
-        ata('Add. Product Id:  DELL(tm)\n', model='ACME: ARGO 500').identity.model
-        == 'ACME: ARGO 500'
-    )
 
 
 # Which file is this
@@ -566,7 +489,7 @@ def test_junk_around_a_report_is_ignored():
     assert text_report.parse(text).identity.serial == 'EXAMPLE 0003'
 
 
-@pytest.mark.parametrize('encoding', ['utf-8', 'utf-8-sig', 'utf-16', 'utf-16-le', 'cp1252'])
+@pytest.mark.parametrize('encoding', ['utf-16', 'cp1252'])
 def test_any_encoding_of_a_recorded_file_is_read(encoding):
     """PowerShell redirects as UTF-16; a French Windows groups digits with a Latin-1 blank."""
     data = (BANNER + textwrap.dedent(NVME).format('\u00a0')).encode(encoding)
@@ -595,22 +518,22 @@ def test_json_and_text_are_told_apart():
 @pytest.mark.parametrize(
     'line',
     [
-        pytest.param('# 1' + ' ' * 5000 + 'x', id='blanks'),
-        pytest.param('9 ' + 'a' * 350 + ' ' + 'b' * 40, id='endless-name'),
-        pytest.param('# 1  Short offline ' + 'Completed ' * 35, id='endless-status'),
-        pytest.param('# 1  Background short ' + '- ' * 180, id='endless-columns'),
-        pytest.param(
-            '256 Too_Large               0x0033   100   100   010    Pre-fail  Always       -     '
-            '  0',
-            id='number-256',
-        ),
-        pytest.param(
-            '  0 Zero                    0x0033   100   100   010    Pre-fail  Always       -     '
-            '  0',
-            id='number-0',
-        ),
-        pytest.param('Temperature: ' + '9' * 300, id='endless-number'),
-        pytest.param('0xzz  0x008  1   78  N--  Percentage', id='no-page'),
+        # blanks
+        '# 1' + ' ' * 5000 + 'x',
+        # endless-name
+        '9 ' + 'a' * 350 + ' ' + 'b' * 40,
+        # endless-status
+        '# 1  Short offline ' + 'Completed ' * 35,
+        # endless-columns
+        '# 1  Background short ' + '- ' * 180,
+        # number-256
+        '256 Too_Large               0x0033   100   100   010    Pre-fail  Always       -       0',
+        # number-0
+        '  0 Zero                    0x0033   100   100   010    Pre-fail  Always       -       0',
+        # endless-number
+        'Temperature: ' + '9' * 300,
+        # no-page
+        '0xzz  0x008  1   78  N--  Percentage',
     ],
 )
 def test_a_hostile_line_costs_nothing_and_breaks_nothing(line):
@@ -680,7 +603,6 @@ STATISTIC_ROW = '0x01  0x010  4            3188  ---  Power-on Hours'
         ('Vendor: x\nDevice Model: x', 'ATA'),
         ('General SMART Values:', 'ATA'),
         ('Vendor: x', 'SCSI'),
-        ('Device: x', 'SCSI'),
         ('Accumulated power on time, hours: 7', 'SCSI'),
     ],
 )
@@ -726,13 +648,8 @@ def test_the_labels_of_a_text_show_its_protocol(text, protocol):
             ('V P', 'R', '', '50001111', None, None, '', 520, 4160),
         ),
         ('SCSI', 'Product: P', ('P', '', '', '', None, None, '', 512, None)),
-        (
-            'SCSI',
-            'Device: A  B    Version: 7 \nVendor: V',
-            ('A B', '7', '', '', None, None, '', 512, None),
-        ),
     ],
-    ids=range(9),
+    ids=range(8),
 )
 def test_an_identity_is_read_from_the_labels_of_its_protocol(protocol, text, expected):
     identity = text_report._identity(lines_by_kind(text).fields, protocol)
@@ -905,7 +822,6 @@ NO_REPORT = 'is not a smartctl report; record with: smartctl -x --json PATH'
 REFUSALS = {
     'empty': ('', DriveError, EMPTY),
     'foreign list': ('Product: broom\nVendor: ACME\nDevice: none\n', NotAReport, NO_REPORT),
-    'foreign binary': ('\x00\x01\x02\x03\xff\xfe', NotAReport, NO_REPORT),
     'banner': (BANNER, DriveError, NO_DRIVE),
     'identity': (
         'smartctl 7.2\nDevice Model: X\n',
@@ -921,14 +837,6 @@ REFUSALS = {
             'c/sudoers.d'
         ),
     ),
-    'words': (
-        '=== START OF X ===\nThat FAILED here\n',
-        DriveError,
-        (
-            'cannot be read: smartctl reports "That FAILED here"; run smartctl by hand: '
-            'smartctl -x PATH'
-        ),
-    ),
     'asleep': (
         BANNER + 'Device is in STANDBY mode, exit(2)\n',
         DriveAsleep,
@@ -938,11 +846,6 @@ REFUSALS = {
         'smartctl 7.2\nVendor: X\nDevice type: tape\n',
         DriveIsNoDrive,
         'is not a disk (tape), so it has no SMART; exclude it: --ignore PATH',
-    ),
-    'iSCSI': (
-        'smartctl 7.2\nVendor: X\nTransport protocol: iSCSI\n',
-        DriveIsNoDrive,
-        'is an iSCSI volume; check its drives in the storage system',
     ),
     'disabled': (
         'smartctl 7.2\nSMART Health Status: OK\nElements in grown defect list: 1\nSMART '
@@ -999,10 +902,6 @@ def test_a_version_is_in_the_first_line(text, version):
     assert text_report.parse(f'{text}\n{CLASSIC_ROW}\n').version == version
 
 
-def test_an_answer_to_a_mail_is_read_without_its_marks():
-    assert text_report.parse(f'> > smartctl 7.2\n>> {CLASSIC_ROW}\r\n').attributes[0].raw == '7'
-
-
 def test_a_text_that_fails_keeps_the_identity_of_its_drive():
     with pytest.raises(DriveError) as caught:
         text_report.parse('smartctl 7.2\nDevice Model: X\n')
@@ -1026,10 +925,3 @@ def test_a_drive_that_counts_starts_of_its_spindle_is_a_hard_disk(numbers, kind)
     rows = ''.join(f'{number}{CLASSIC_ROW[1:]}\n' for number in numbers)
 
     assert text_report.parse(f'smartctl 7.2\n{rows}').identity.kind == kind
-
-
-@pytest.mark.parametrize('page, number', [('10', 10), ('0x10', 16)])
-def test_the_page_of_a_statistic_is_decimal_or_hexadecimal(page, number):
-    lines = lines_by_kind(page + STATISTIC_ROW[4:])
-
-    assert [text_report._statistic(row)[0] for row in lines.statistics] == [(number, 16)]

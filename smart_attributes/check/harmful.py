@@ -37,8 +37,7 @@ def _rules(site: Site, config: str, models: Sequence[str]) -> Iterator[Json]:
     if any(forbidden.may_forbid(shipped, model) for model in models):
         yield from forbidden.advisories(shipped)
     newer = forbidden.content_of(os.path.join(config, forbidden.DATABASE))
-    if forbidden.has_ban(newer):
-        yield from forbidden.advisories(newer)
+    yield from forbidden.advisories(newer)
     for file in site.attributes:
         yield from (rule for rule in file.data.get('advisories', ()) if rule.get('read') is False)
 

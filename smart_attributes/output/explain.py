@@ -228,8 +228,6 @@ def _farm(farm: Farm | None, spec: DriveSpec, identity: Shown, is_verbose: bool)
     parts = [f'power-on time {farm.hours} h' if farm.hours else 'power-on time not reported']
     if farm.serial and identity.serial is not None:
         parts.append(f'serial {clean(farm.serial)}')
-    if farm.asked:
-        parts.append(time.strftime('read on %Y-%m-%d', time.localtime(farm.asked)))
     if farm.hours or farm.serial:
         yield f'FARM log    {", ".join(parts)}'
 

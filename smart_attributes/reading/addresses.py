@@ -34,11 +34,8 @@ from .device_types import (
 _SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?)'
 _ONLY_SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*)'
 
-# The characters of a path: all characters of udev's names under /dev/disk, and of the registry path
-# in macOS scans.
+# The characters of a path: all characters of udev's names under /dev/disk.
 _SIGNS = frozenset('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:+=@-')
-_MACOS = 'IOService:'
-_MACOS_SIGNS = _SIGNS | frozenset(',()')
 # Links to other files, memory, terminals, and a device that reboots the machine if it is opened and
 # closed.
 _NO_DRIVES = frozenset(
@@ -105,7 +102,7 @@ def _split(text: str) -> tuple[str, str]:
     words = re.fullmatch(r'(\S+) -d (\S+)(?: #.*)?', text)
     if words:  # in the format of smartctl's scan
         return words[2], words[1]
-    start = re.search(rf'/dev(?:/|$)|{_MACOS}', text)
+    start = re.search('/dev(?:/|$)', text)
     if not start:
         raise UsageError(_without_path(text))
     before = re.sub(r'^-d ?', '', text[: start.start()])
@@ -123,12 +120,6 @@ def quoted(text: str) -> str:
 
 def _without_path(text: str) -> str:
     """Return the message for an address that names no path under /dev."""
-    name = re.split(r'[,0-9\[+]', text)[0] if not text.startswith('3ware') else '3ware'
-    if name in BY_NAME or name in REFUSED:
-        return (
-            f'{quoted(text)} names a type but no device; write TYPE@PATH, such as '
-            'megaraid,6@/dev/bus/0'
-        )
     if of_short_name(text):
         return f'{quoted(text)} is the name of a device; write its address, {of_short_name(text)}'
     if re.fullmatch(r'[a-z][a-z0-9]{1,15}', text):
@@ -146,16 +137,14 @@ def _check_path(path: str, text: str) -> None:
             f'{quoted(text)}: a device path must not contain . or ..; write the path that it leads '
             'to'
         )
-    is_macos = parts[0] == _MACOS
-    names, signs = (parts[1:], _MACOS_SIGNS) if is_macos else (parts[2:], _SIGNS)
-    is_below_dev = is_macos or parts[:2] == ['', 'dev']
-    are_names = bool(names) and all(name and signs.issuperset(name) for name in names)
-    if not is_below_dev or not are_names or len(path) > LONGEST_PATH:
+    names = parts[2:]
+    are_names = bool(names) and all(name and _SIGNS.issuperset(name) for name in names)
+    if parts[:2] != ['', 'dev'] or not are_names or len(path) > LONGEST_PATH:
         raise UsageError(
             f'{quoted(text)} contains no valid device path; write one under /dev, such as '
             '/dev/sda, with letters, digits and . _ : + = @ - only'
         )
-    if not is_macos and (names[0] in _NO_DRIVES or names[0].startswith(_NO_DRIVE_FAMILIES)):
+    if names[0] in _NO_DRIVES or names[0].startswith(_NO_DRIVE_FAMILIES):
         raise UsageError(
             f'{quoted(text)} is not a drive; write the path of a drive, such as /dev/sda'
         )
@@ -312,7 +301,7 @@ def _label_forms(device: Device, label: str) -> Iterator[str]:
 
 def short_name(device: Device) -> str:
     """Return a short name: "sda", "bus_0_megaraid_6", "ata_intel_ssdsc2bb240g4_btwl0000"."""
-    path = re.sub(r'^/dev/(disk/by-[a-z]+/)?|^IOService:.*/', '', device.path)
+    path = re.sub(r'^/dev/(disk/by-[a-z]+/)?', '', device.path)
     kind = base(device)
     # Only numbers that select a drive count; "sat,12" and "usbjmicron,x" select an access method.
     numbers = re.findall(r'0x[0-9a-f]+|(?<![0-9a-z])[0-9]+', kind.partition(',')[2]) if kind else []

@@ -25,19 +25,14 @@ class Result(NamedTuple):
 
 def of_json(scan: Json, age: float) -> dict[str, float]:
     """Return the counts of blocks from the section *scan* of smartctl's JSON. age: see counts()."""
-    rows = [(key, object_of(scan, key)) for key in scan if key.startswith('result_')][:MOST_RESULTS]
-    blocks = ((key, row, integer_of(row, 'lba')) for key, row in rows)
-    return counts(
-        (
-            Result(
-                key if block is None else block,
-                integer_at(row, 'accumulated_power_on.minutes') or 0,
-                integer_at(row, 'reassign_status.value'),
-            )
-            for key, row, block in blocks
-        ),
-        age,
-    )
+    results = []
+    for key in [key for key in scan if key.startswith('result_')][:MOST_RESULTS]:
+        row = object_of(scan, key)
+        block = integer_of(row, 'lba')
+        minutes = integer_at(row, 'accumulated_power_on.minutes') or 0
+        status = integer_at(row, 'reassign_status.value')
+        results.append(Result(key if block is None else block, minutes, status))
+    return counts(results, age)
 
 
 def counts(results: Iterable[Result], age: float) -> dict[str, float]:

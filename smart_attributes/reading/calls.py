@@ -16,7 +16,7 @@ from .pysmart import Lines, lines_by_kind, value_of
 _BANNER = re.compile(BANNER + r'\d')
 # "smartctl -A -d sat /dev/sda", as typed: the type and the path of the device
 _TYPED = re.compile(r'\bsmartctl\b(?: .*?(-d *\S+))?.*?\s(/dev/[\w./-]+)')
-_MODEL = ('device model', 'model number', 'product', 'device')
+_MODEL = ('device model', 'model number', 'product')
 STATUS = ('smart overall-health self-assessment test result', 'smart health status')
 _BLANKED = re.compile(r'[xX]{3}|([^A-Za-z0-9])\1\1')  # "S3Z9XXXXXXX", "****"
 

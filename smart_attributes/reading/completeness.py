@@ -85,24 +85,6 @@ _OPTIONAL_NVME = frozenset(('warning_temp_time', 'critical_comp_time', *_LIMITS)
     'critical_warning'
 }
 
-# kind -> (attribute, other attributes that only drives with this attribute have). Among 18,433 hard
-# disks and 14,403 solid state drives of linuxhw/EnterpriseDrive, there is one exception: a hard
-# disk with attribute 4 but without 198.
-_COMPANIONS: Mapping[str, Sequence[tuple[int, set[int]]]] = {
-    'hdd': (
-        (5, {1}),
-        (5, {3}),
-        (10, {7}),
-        (197, {4, 191}),
-        (197, {4, 22}),
-        (197, {4, 200}),
-        (197, {187}),
-        (198, {4}),
-    ),
-    'ssd': ((5, {183}), (5, {184}), (5, {190}), (5, {197})),
-}
-
-
 # Marks of a text: smartctl printed all that it was asked for; it printed a health log of NVMe.
 IS_ALL, IS_TEXT = 'all without a message', 'a text'
 _INFORMATION = frozenset(('=== start of information section ===',))
@@ -118,12 +100,6 @@ class Part(NamedTuple):
     places: frozenset[str] = _NONE  # each of these keys or lines of a report is sufficient, too
     # a text with one of these lines or marks had the part
     headings: frozenset[str] = _NONE
-
-
-def _is_error_log_whole(report: Report) -> bool:
-    """Return whether errors are listed without gaps, starting with the newest."""
-    numbers, newest = [entry.number for entry in report.errors], report.error_count or 0
-    return not newest or numbers == list(range(newest, newest - max(len(numbers), 1), -1))
 
 
 def _has_nvme_log(report: Report) -> bool:
@@ -164,13 +140,6 @@ _ANY: Sequence[Part] = (
         headings=_INFORMATION,
     ),
     Part(
-        'failed self-tests, which the exit status of smartctl reports',
-        _TEST_LOGS,
-        lambda report: (
-            not report.has_exit_bit(0x80) or any(test.passed is False for test in report.self_tests)
-        ),
-    ),
-    Part(
         'the FARM log', frozenset(('farm',)), lambda report: report.farm, frozenset((NO_FARM_LOG,))
     ),
 )
@@ -185,13 +154,6 @@ PARTS: Mapping[str, Sequence[Part]] = {
             TABLE,
             lambda report: (
                 not report.attributes or any(row.threshold is not None for row in report.attributes)
-            ),
-        ),
-        Part(
-            'attributes at their threshold, which the exit status of smartctl reports',
-            TABLE,
-            lambda report: (
-                not report.has_exit_bit(0x30) or any(row.when_failed for row in report.attributes)
             ),
         ),
         Part(
@@ -210,12 +172,6 @@ PARTS: Mapping[str, Sequence[Part]] = {
             lambda report: report.error_count is not None,
             frozenset((NO_ERROR_LOG,)),
         ),
-        Part(
-            'errors in the error log, which the exit status of smartctl reports',
-            _ERROR_LOGS,
-            lambda report: not report.has_exit_bit(0x40) or report.error_count != 0,
-        ),
-        Part('some of the error log', _ALWAYS, _is_error_log_whole),
         Part('the self-test log', _TEST_LOGS, lambda report: report.self_tests, _TEST_LOG),
         Part(
             'the device statistics',
@@ -230,11 +186,6 @@ PARTS: Mapping[str, Sequence[Part]] = {
         Part('the grown defect list', TABLE, lambda report: 'grown_defects' in report.scsi),
         _counters_part('read'),
         _counters_part('write'),
-        Part(
-            'the power-on time, which the FARM log is compared with',
-            frozenset(('farm',)),
-            lambda report: not report.farm or 'power_on_hours' in report.scsi,
-        ),
         Part(
             'the background scan',
             frozenset(('background',)),
@@ -260,24 +211,14 @@ PARTS: Mapping[str, Sequence[Part]] = {
 
 
 def missing(report: Report, arguments: Collection[str], places: Collection[str]) -> list[str]:
-    """Return the names of the parts that a report lacks, worst first, then the missing rows of the
-    attribute table. Parts of a table that the report has are in cut() instead.
+    """Return the names of the parts that a report lacks, worst first. Parts of a table that the
+    report has are in cut() instead.
 
     arguments: of smartctl, as returned by arguments_of(). places: keys of a JSON report, or lines
     of a text report.
     """
-    parts = [
-        part.name
-        for part in _lacking(report, arguments, places)
-        if part.headings.isdisjoint(places)
-    ]
-    numbers = {row.id for row in report.attributes}
-    rows = dict.fromkeys(
-        f'attribute {attribute}'
-        for attribute, others in _COMPANIONS.get(report.identity.kind, ())
-        if attribute not in numbers and others <= numbers
-    )
-    return [*parts, *rows]
+    lacking = _lacking(report, arguments, places)
+    return [part.name for part in lacking if part.headings.isdisjoint(places)]
 
 
 def cut(report: Report, arguments: Collection[str], places: Collection[str]) -> list[str]:
@@ -317,7 +258,6 @@ UNREAD = 'rows-unread'  # code of the sentence on rows that may hold an alert
 _SHOWN = 5  # maximum number of damaged places listed
 _WITH_SUPPORT = (7, 3)  # the first version of smartctl that prints "smart_support"
 _INFO = ALL | {'-i'}
-_STATISTICS_PAGES = range(1, 8)  # a vendor page may be empty. Source: ACS-4, 9.5
 _STATISTICS_LOG = 4  # its address in the log directory. Source: ACS-4, table A.2
 
 
@@ -370,12 +310,20 @@ _COUNTERS = _all_of(
         for name in content.ERROR_COUNTERS
     }
 )
-_CYCLES = (
-    'accumulated_start_stop_cycles',
-    'specified_cycle_count_over_device_lifetime',
-    'accumulated_load_unload_cycles',
-    'specified_load_unload_count_over_device_lifetime',
-)
+
+
+def _nested(paths: Iterable[str], value: Callable[[Json, str], object]) -> dict[str, Any]:
+    """Return the shape of a document with values at these paths, such as "temperature.current"."""
+    shape: dict[str, Any] = {}
+    for path in paths:
+        *parents, key = path.split('.')
+        place = shape
+        for parent in parents:
+            place = place.setdefault(parent, {})
+        place[key] = value
+    return shape
+
+
 _SHAPE: Json = {
     **_all_of(device=_all_of(protocol=str), smartctl=_all_of(argv=words_of)),
     **dict.fromkeys(('model_name', 'scsi_model_name', 'firmware_version', 'serial_number'), str),
@@ -384,11 +332,10 @@ _SHAPE: Json = {
             'rotation_rate',
             'logical_block_size',
             'physical_block_size',
-            'scsi_grown_defect_list',
-            'scsi_percentage_used_endurance_indicator',
         ),
         integer_of,
     ),
+    **_nested((path for paths in content.SCSI_NUMBERS.values() for path in paths), integer_of),
     'user_capacity': {'bytes': integer_of},
     'smart_support': _all_of(available=bool, enabled=bool),
     'smart_status': {**_all_of(passed=bool), 'scsi': {'ie_string': str}},
@@ -412,21 +359,16 @@ _SHAPE: Json = {
             }
         ]
     },
-    'scsi_background_scan': {'status': {'value': integer_of}},
-    'scsi_pending_defects': {'count': integer_of},
-    'temperature': {'current': integer_of, 'drive_trip': integer_of},
-    'scsi_start_stop_cycle_counter': dict.fromkeys(_CYCLES, integer_of),
-    'power_on_time': {'hours': integer_of},
     'scsi_error_counter_log': {**_all_of(read=_COUNTERS, write=_COUNTERS), 'verify': _COUNTERS},
     **{f'scsi_self_test_{number}': _all_of(code=_STRING, result=_STRING) for number in range(20)},
-    'endurance_used': {'current_percent': integer_of},
     'spare_available': {'current_percent': integer_of},
 }
 # Places in the tables of the drive's health. smartctl omits thresholds that the drive does not have.
 _IN_TABLES = (
     r'smart_status|(?:ata|nvme|scsi)_(?!.*\.(?:thresh|when_failed)$)(?!.*temperature|log_directory)'
 )
-_COLUMNS = frozenset(('value', 'worst', 'thresh', 'when_failed'))
+_OF_THRESHOLD = frozenset(('thresh', 'when_failed'))  # omitted for a row without a threshold
+_COLUMNS = frozenset(('value', 'worst')) | _OF_THRESHOLD
 
 
 def of_json(data: Json, report: Report, arguments: Collection[str]) -> tuple[Coded, ...]:
@@ -445,7 +387,7 @@ def of_json(data: Json, report: Report, arguments: Collection[str]) -> tuple[Cod
     places = _unfit(data, _shape_of(data), '', [])
     unread = [place for place in places if re.match(_IN_TABLES, place)]
     damaged = [place for place in places if place not in unread]
-    return tuple(sentences(damaged, [*lost, *_lost_rows(data)], unread))
+    return tuple(sentences(damaged, lost, unread))
 
 
 def _shape_of(data: Json) -> Json:
@@ -454,32 +396,10 @@ def _shape_of(data: Json) -> Json:
     """
     if content.FARM_LOG not in data:
         return _SHAPE
-    from .farm import count_of
+    from . import farm
 
-    heads = range(24)
-    unrecoverable = dict.fromkeys(
-        ('cum_lifetime_unrecoverable_read_unique', 'cum_lifetime_unrecoverable_read_repeating'),
-        count_of,
-    )
-    return {
-        **_SHAPE,
-        content.FARM_LOG: {
-            **_all_of(supported=bool),
-            'page_1_drive_information': _all_of(serial_number=str, poh=count_of),
-            'page_3_error_statistics': {
-                f'cum_lifetime_unrecoverable_by_head_{head}': unrecoverable for head in heads
-            },
-            'page_5_reliability_statistics': {
-                f'number_of_reallocated_sectors_by_head_{head}': count_of for head in heads
-            },
-            'drive_information': _all_of(serial_number=str, power_on_hour=count_of),
-            'head_information': {
-                f'{name}_{head}': count_of
-                for head in heads
-                for name in ('number_of_reallocated_sectors', *unrecoverable)
-            },
-        },
-    }
+    log = {**_all_of(supported=bool), **_nested(farm.paths(), farm.count_of)}
+    return {**_SHAPE, content.FARM_LOG: log}
 
 
 def sentences(
@@ -531,7 +451,10 @@ def _unfit_items(items: list[Any], shape: Json, where: str, places: list[str]) -
     for number, item in enumerate(items):
         if isinstance(item, dict):
             _unfit(item, shape, f'{where}.{number}.', places)
-            places += [f'{where}.{number}.{key}' for key in sorted(columns.difference(item))]
+            lacking = columns.difference(item)
+            if lacking >= _OF_THRESHOLD:
+                lacking -= _OF_THRESHOLD
+            places += [f'{where}.{number}.{key}' for key in sorted(lacking)]
         else:
             places.append(f'{where}.{number}')
 
@@ -548,20 +471,3 @@ def _places(data: Json) -> set[str]:
     if object_of(data, content.FARM_LOG).get('supported') is False:
         marks.append(NO_FARM_LOG)
     return {*data, *marks}
-
-
-def _lost_rows(data: Json) -> Iterator[str]:
-    """Yield the missing parts: self-tests that are counted but not listed, and statistics that
-    are wrongly empty.
-    """
-    for name in ('extended', 'standard'):
-        log = object_of(data, 'ata_smart_self_test_log', name)
-        if len(objects_of(log, 'table')) < (integer_of(log, 'count') or 0):
-            yield f'some of the {name} self-test log'
-    for page in objects_of(data, 'ata_device_statistics', 'pages'):
-        number = byte_of(page, 'number')
-        if number in _STATISTICS_PAGES and 'table' not in page:
-            yield f'page {number} of the device statistics'
-    numbers = [number for number in range(20) if f'scsi_self_test_{number}' in data]
-    if numbers and len(numbers) <= numbers[-1]:
-        yield 'some of the self-test log'

@@ -45,9 +45,6 @@ def as_text(data: bytes) -> str:
         raise NotAReport(f'is not a smartctl report: it is larger than {LARGEST_FILE >> 20} MiB')
     if data[:2] in (b'\xff\xfe', b'\xfe\xff'):
         return data.decode('utf-16', 'replace')
-    # a single 0 byte is damage
-    if max(data[:64:2].count(0), data[1:64:2].count(0)) * 4 > len(data[:64]):
-        return data.decode('utf-16-le' if data[1:2] == b'\0' else 'utf-16-be', 'replace')
     try:
         # the utf-8-sig codec would be another import
         return data.decode('utf-8').removeprefix('\ufeff')
@@ -169,9 +166,7 @@ def integer_at(data: Json, path: str) -> int | None:
 
 def byte_of(data: Json, key: str) -> int | None:
     """Return the integer from 0 to 255 under a key, or None if it is absent."""
-    value = data.get(key)
-    if type(value) is not int:
-        value = integer_of(data, key)
+    value = integer_of(data, key)
     return value if value in BYTES else None
 
 
@@ -356,13 +351,15 @@ def _exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
     is_volume_like = is_scsi and not is_bare and not set(report.scsi) - _OF_VOLUMES
     if not is_volume_like and (not is_bare if is_scsi else has_smart_data(report)):
         return None
-    from .failure_reasons import not_a_drive, raid_volume, virtual_disk
+    from .failure_reasons import areca_volume, not_a_drive, virtual_disk
 
-    volume = raid_volume(identity.model) if is_scsi and report.smart_status is not False else None
+    volume = areca_volume(identity.model) if is_scsi and report.smart_status is not False else None
     if volume or is_volume_like:
         return volume
-    found = virtual_disk(identity.model)
-    return found or not_a_drive(identity.model, kind, transport, identity.wwn) if is_scsi else found
+    disk = virtual_disk(identity.model)
+    if disk or not is_scsi:
+        return disk
+    return not_a_drive(identity.model, kind, transport, identity.wwn)
 
 
 def emptiness(report: Report, is_asked: bool) -> DriveError | None:

@@ -6,8 +6,8 @@ process that has the file open, so it lasts until smartctl and its sudo have end
 check ended long ago. Nothing needs cleaning up.
 
 Each user has one folder of locks, which only that user and root can write to, so a lock in it
-belongs to a process of this user. Other users see root's locks; root ignores the locks of other
-users. This module is imported before the first process starts, so it must be cheap.
+belongs to a process of this user. Locks of other users are ignored. This module is imported before
+the first process starts, so it must be cheap.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import os
 import stat
 import time
 
-from .. import state_directory, trust
+from .. import state_directory
 from ..constants import DAY, LONGEST_DRIVE_NAME
 from . import smartctl_calls
 
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 FOLDER = state_directory.WAITING
 RECORD = 64  # bytes: process and time
 DIGITS = 10  # longest number in a record; a longer one is damaged
-LOCKS = '/proc/locks'
-FRESH = 0.04  # seconds for which the content of LOCKS is cached
 NODES = '/sys/dev'
 # followed by a SCSI host number; smartctl's name for a MegaRAID controller, not a file
 BUS = '/dev/bus/'
@@ -86,7 +84,6 @@ class Waiting:
         self.why_not = ''  # why other checks cannot be detected
         self.is_crowded = False  # doctor skipped files
         self.path = ''
-        self._locks = ('', 0.0)  # content of LOCKS and the time it was read
         try:
             self.path = state_directory.for_locks(FOLDER, state_dir)
         except state_directory.Unusable as error:
@@ -98,9 +95,8 @@ class Waiting:
 
         Raises OSError if this process has no file descriptors left.
         """
-        file = drive_name(command)
-        descriptor = self._root_has(file) or self.open(file)
-        if isinstance(descriptor, Earlier) or descriptor < 0:
+        descriptor = self.open(drive_name(command))
+        if descriptor < 0:
             return descriptor
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -113,38 +109,6 @@ class Waiting:
             os.close(descriptor)
             return -1
         return descriptor
-
-    def _root_has(self, file: str) -> Earlier | None:
-        """Return root's process that is using a drive; None if root is not using it, or if the
-        check runs as root.
-
-        Only root may open root's files, because whoever opens a file can lock it. The kernel lists
-        the locked files.
-        Source: Linux, fs/locks.c, locks_show().
-        """
-        try:
-            status = (
-                None
-                if os.geteuid() == trust.ROOT
-                else os.lstat(f'{state_directory.RUN}/{FOLDER}/{file}')
-            )
-        except OSError:
-            status = None
-        if status is None or status.st_uid != trust.ROOT:
-            return None
-        place = f' {os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino} '
-        held = any(place in line and 'FLOCK' in line for line in self._listed().splitlines())
-        return Earlier(0, min(_now() - (time.time() - status.st_mtime), _now())) if held else None
-
-    def _listed(self) -> str:
-        """Return the kernel's list of the locks of this machine, or '' if it has no such list."""
-        if not self._locks[0] or time.monotonic() - self._locks[1] > FRESH:
-            try:
-                with open(LOCKS, encoding='ascii') as file:
-                    self._locks = (file.read(), time.monotonic())
-            except (OSError, ValueError):
-                self._locks = ('', 0.0)
-        return self._locks[0]
 
     def open(self, file: str) -> int:
         """Return the opened lock file of a drive, or -1 if this fails.

@@ -8,17 +8,16 @@ from __future__ import annotations
 from ..typed import NamedTuple
 from .device_types import CONTROLLERS
 
-# In a sentence: what smartctl or sudo printed, and the advice on types, which depends on whether a
-# type was given.
-QUOTE, A_TYPE = '{}', '{type}'
+QUOTE = '{}'  # in a sentence: what smartctl or sudo printed
 # Parts of several sentences.
 SUDOERS = 'run check_smart_attributes sudoers, and save its output in /etc/sudoers.d'
 ADVICE = 'give the type: -d sat@PATH'
 DISABLED = 'has SMART disabled, so its status means nothing'
 ENABLE = 'enable it: smartctl -s on PATH'
 UNSUPPORTED = 'has no SMART: device lacks SMART capability'
-BRIDGED = f'give a RAID or USB device {A_TYPE}'
-NEEDS_TYPE = f'check the kernel log: dmesg -T; or give it {A_TYPE}'
+RIGHT_TYPE = 'the right type (TYPE@PATH)'
+BRIDGED = f'give a RAID or USB device {RIGHT_TYPE}'
+NEEDS_TYPE = f'check the kernel log: dmesg -T; or give it {RIGHT_TYPE}'
 EXCLUDE = 'exclude it: --ignore PATH'
 LIST = 'list the existing drives: smartctl --scan'
 RECORD = 'record with: smartctl -x --json PATH'
@@ -33,7 +32,7 @@ class Cause(NamedTuple):
     pattern: str
     code: str
     why: str  # QUOTE is replaced by the first group of the pattern that matched
-    step: str = ''  # likewise, and A_TYPE by the advice on types
+    step: str = ''  # likewise
 
 
 CALL = 'call smartctl -x PATH; smartctl --scan lists the paths'
@@ -185,37 +184,13 @@ CAUSES = (
         'does not answer (INQUIRY failed): the slot is empty, or the drive is dead',
         "look at this slot with the RAID controller's own tool",
     ),
-    Cause(
-        r'\[areca_disk[^\n]*failed: (.+)',
-        'controller-missing',
-        f'cannot be opened: no Areca controller answers at this path ({QUOTE})',
-        'use its own /dev/sgN',
-    ),
-    Cause(
-        'setup_3ware_nodes',
-        'controller-missing',
-        'cannot be opened: no 3ware controller answers',
-        'load its driver: 3w-9xxx, 3w-sas or 3w-xxxx',
-    ),
+    # Opening
     Cause(
         'cannot open /dev/megaraid_sas_ioctl_node',
-        'controller-missing',
+        'device-open-failed',
         'cannot be opened: no MegaRAID controller answers',
         'run as root, and load the driver: modprobe megaraid_sas',
     ),
-    Cause(
-        "can't get bus number",
-        'controller-missing',
-        'cannot be opened: this path is not on a SCSI bus',
-        'name the controller instead: megaraid,N@/dev/bus/0',
-    ),
-    Cause(
-        'aac entry not found',
-        'controller-missing',
-        'cannot be opened: no aacraid controller answers',
-        'load its driver: modprobe aacraid',
-    ),
-    # Opening
     Cause(
         rf'{OPEN}[^\n]*(Permission denied)',
         'no-permission',
@@ -305,7 +280,7 @@ CAUSES = (
         'Read Device Identity failed: (.+)',
         'identify-failed',
         f'did not identify itself (IDENTIFY failed: {QUOTE})',
-        f'give a USB or RAID device {A_TYPE}',
+        f'give a USB or RAID device {RIGHT_TYPE}',
     ),
     Cause(
         r'Standard Inquiry .* failed \[(.+?)\]',
@@ -367,7 +342,7 @@ CAUSES = (
         'A mandatory SMART command failed',
         'smart-data-unreadable',
         'failed a mandatory SMART command',
-        f'give it {A_TYPE}, or exclude it: --ignore PATH',
+        f'give it {RIGHT_TYPE}, or exclude it: --ignore PATH',
     ),
     # Not about a drive
     Cause(

@@ -23,7 +23,6 @@ from ..errors import (
 from ..words import clean
 from .device_types import CONTROLLERS
 from .failure_causes import (
-    A_TYPE,
     BRIDGED,
     CALL,
     CAUSES,
@@ -34,6 +33,7 @@ from .failure_causes import (
     NEEDS_TYPE,
     QUOTE,
     RECORD,
+    RIGHT_TYPE,
     UNSUPPORTED,
     no_data,
 )
@@ -45,7 +45,7 @@ _REASON = 160  # maximum number of characters quoted from smartctl's own reason
 # words by chance.
 BANNER = r'^[ \t]*smartctl (?:version )?(?:pre-)?'  # the first line, up to the version
 
-_SILENT_IS_EMPTY = '|'.join(name for name, each in CONTROLLERS.items() if each.silent_is_empty)
+_SILENT_IS_EMPTY = '|'.join(name for name, family in CONTROLLERS.items() if family.silent_is_empty)
 
 # Code of an error -> its class, if it is not DriveError.
 _CLASSES: Mapping[str, type[DriveError]] = {
@@ -89,15 +89,9 @@ def diagnose(
 
 
 def _error(code: str, why: str, step: str, quote: str = '') -> DriveError:
-    """Return the error for a code. why, step: QUOTE is replaced by smartctl's text, in *step* A_TYPE
-    by the advice on types.
-    """
-    parts = tuple(step.replace(QUOTE, quote).split(A_TYPE))
-    error = _CLASSES.get(code, DriveError)(
-        why.replace(QUOTE, quote), code, step='a type (TYPE@PATH)'.join(parts)
-    )
-    error.around_type = parts if len(parts) > 1 else ()
-    return error
+    """Return the error for a code. why, step: QUOTE is replaced by smartctl's text."""
+    kind = _CLASSES.get(code, DriveError)
+    return kind(why.replace(QUOTE, quote), code, step=step.replace(QUOTE, quote))
 
 
 def examined(text: str) -> str:
@@ -131,16 +125,6 @@ def no_report(text: str, exit_status: int | None = None) -> DriveError:
             step='call smartctl -x PATH as root in a terminal, where it says why',
         )
     return NotAReport('is not a smartctl report', step=RECORD)
-
-
-def as_asked(error: DriveError, device_type: str) -> DriveError:
-    """Return the error.
-
-    If it recommends a type although a type was given, reword it to recommend a different type.
-    """
-    if device_type and error.around_type:
-        error.step = f'a type other than {clean(device_type)}'.join(error.around_type)
-    return error
 
 
 def without_data(
@@ -191,7 +175,7 @@ def _failed(exit_status: int, is_identified: bool, device_type: str) -> DriveErr
             'smart-data-unreadable',
             'returns no SMART data, because a command failed: SMART is disabled, not supported, or '
             'hidden by a bridge',
-            f'{ENABLE}; or give it {A_TYPE}',
+            f'{ENABLE}; or give it {RIGHT_TYPE}',
         )
     if is_identified:
         return DriveError(
@@ -245,9 +229,7 @@ def without_attributes() -> DriveError:
 # Hypervisor -> models of its virtual disks without SMART, exactly as smartctl prints them (for
 # SCSI, the vendor comes first). A virtual disk that reports health data is judged like any drive.
 _KNOWN = files.data('reading/virtual_disks.json')
-VIRTUAL_DISKS = {name: disks['models'] for name, disks in _KNOWN.items() if 'models' in disks}
-# Controllers whose volumes report more than an OK: pattern of their models -> type of the drives.
-VOLUMES = {disks['volumes']: disks['drives'] for disks in _KNOWN.values() if 'volumes' in disks}
+VIRTUAL_DISKS = {name: disks['models'] for name, disks in _KNOWN.items()}
 _BY_MODEL = {
     model.upper(): hypervisor for hypervisor, models in VIRTUAL_DISKS.items() for model in models
 }
@@ -302,18 +284,17 @@ def virtual_disk(model: str) -> DriveIsNoDrive | None:
     )
 
 
-def raid_volume(model: str) -> DriveIsNoDrive | None:
-    """Return the error for a volume of a RAID controller that reports values like a drive, or None
-    if the model is not in the list.
+def areca_volume(model: str) -> DriveIsNoDrive | None:
+    """Return the error for a volume of an Areca controller, which reports values like a drive; None
+    for another model. The name of a volume set can be changed, so only the vendor is compared.
+
+    Source: logs of hosts: Vendor: Areca Model: ARC-1160-VOL#00, ARC-1226-VOL#000.
     """
-    for pattern, drives in VOLUMES.items():
-        if re.fullmatch(pattern, ' '.join(model.split())):
-            return DriveIsNoDrive(
-                'is a RAID volume, not a drive',
-                'raid-volume',
-                step=f'check its drives with -d {drives}',
-            )
-    return None
+    if not model.startswith('Areca '):
+        return None
+    return DriveIsNoDrive(
+        'is a RAID volume, not a drive', 'raid-volume', step='check its drives with -d areca,N'
+    )
 
 
 def not_a_drive(model: str, kind: str, transport: str, unit_id: str) -> DriveIsNoDrive | None:

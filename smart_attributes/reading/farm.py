@@ -7,6 +7,7 @@ different keys.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from ..constants import HIGHEST_IN_FARM
 from ..errors import DriveError
@@ -90,6 +91,14 @@ def of_json(data: Json) -> Farm | None:
         count_of(drive, keys.hours) or None,
         tuple(head for head in heads if any(head[1:])),
     )
+
+
+def paths() -> Iterator[str]:
+    """Yield the places of all numbers in the log."""
+    for keys in _KEYS:
+        yield f'{keys.drive}.{keys.hours}'
+        for head in range(keys.heads):
+            yield from (place.format(head) for place in keys.counts)
 
 
 def cut(text: str) -> tuple[str, Farm | None]:

@@ -2,8 +2,9 @@
 
 Python needs 30 ms to import the parser of the command line. For common command lines, the drives
 can prepare their answers during that time. A wrong guess is harmless: a result is used only if the
-parser arrives at the same command, and a drive is not read if options or the local configuration
-could forbid reading it. A drive that is wrongly considered protected is merely read 30 ms later.
+parser arrives at the same command, and no drive is read if options, a file of this site or an
+advisory for its model could forbid reading it. Such drives, and drives behind a controller, are
+merely read 30 ms later.
 This module must not import anything slow; see `processes`.
 """
 
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 # Every spelling of each option of a check and of triage; a test compares them with the table of
 # commands. Options that select what is read:
 DEVICE, SMARTCTL = ('-d', '--device'), ('-p', '--path')
-STATE_DIR, CONFIGURED, LIMITS = ('--state-dir',), ('--config',), ('--thresholds',)
-DATABASES = ('--attributes', '-dbj', '--dbjson')
+STATE_DIR = ('--state-dir',)
 SCAN, NOSUDO = ('--scan',), ('--nosudo', '-nosudo')
 # Options that change neither drives nor command lines, with and without a value:
 HARMLESS = (
@@ -68,11 +68,9 @@ HARMLESS_FLAGS = (
 
 FLAGS, WITH_VALUE = (
     (SCAN, NOSUDO, HARMLESS_FLAGS),
-    (DEVICE, SMARTCTL, STATE_DIR, CONFIGURED, LIMITS, DATABASES, HARMLESS),
+    (DEVICE, SMARTCTL, STATE_DIR, HARMLESS),
 )
-# A limits file without these words cannot forbid reading a drive; an escape sequence may hide
-# letters of a word.
-_PROTECTING = (b'"read"', b'"skip"', b'\\u')
+_PLAIN_TYPES = ('', 'sat', 'scsi', 'nvme')  # without vendor commands
 
 
 def start(argv: list[str], runner: Runner) -> None:
@@ -116,21 +114,13 @@ def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
     devices = [
         (text.rpartition('@')[0], text.rpartition('@')[2]) for text in options.get(DEVICE, ())
     ]
-    if not all(
-        _is_plain_path(path) and _is_plain_type(device_type) for device_type, path in devices
-    ):
+    if not all(_is_plain_path(path) and kind in _PLAIN_TYPES for kind, path in devices):
         return []
     smartctl_calls.check_executable(executable, is_root, through_sudo=not (nosudo or is_root))
     prefix = smartctl_calls.prefix(executable, nosudo)
     if SCAN in options or not devices:
         return [(*prefix, *smartctl_calls.SCAN)]  # the drives are read later
-    config = options.get(CONFIGURED, [files.CONFIG])[-1]
-    limits = [*_files_in(f'{config}/thresholds.d'), *options.get(LIMITS, ())]
-    databases = [f'{config}/{forbidden.DATABASE}', *_files_in(f'{config}/attributes.d')]
-    databases += options.get(DATABASES, ())
-    if any(map(_may_protect, limits)):
-        return []
-    if any(forbidden.has_ban(forbidden.content_of(path)) for path in databases):
+    if _has_site_files():
         return []
     shipped = forbidden.shipped()
     commands = []
@@ -142,39 +132,24 @@ def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
 
 def _is_plain_path(path: str) -> bool:
     folder, _, name = path.rpartition('/')
-    if not name.isascii() or not name.isalnum():
-        return False
-    return folder == '/dev/bus' or (folder == '/dev' and name.startswith(('sd', 'nvme', 'sg')))
+    is_plain_name = name.isascii() and name.isalnum() and name.startswith(('sd', 'nvme', 'sg'))
+    return folder == '/dev' and is_plain_name
 
 
-def _is_plain_type(device_type: str) -> bool:
-    """Return whether this is a common type, or a type without vendor commands for a drive behind
-    a controller.
-    """
-    if device_type in ('', 'sat', 'scsi', 'nvme'):
+def _has_site_files() -> bool:
+    """Return whether this site has limits or database entries, which may forbid reading a drive."""
+    if os.path.exists(f'{files.CONFIG}/{forbidden.DATABASE}'):
         return True
-    from .device_types import BY_NAME  # most checks need no type
-
-    tunnel, _, kind = device_type.rpartition('+')
-    name, _, numbers = kind.partition(',')
-    entry = BY_NAME.get(name)
-    if entry is None or entry.controller is None or entry.is_vendors:
-        return False
-    if tunnel and not (tunnel == 'sat' and entry.is_scsi):
-        return False
-    # smartctl itself refuses a number too many or too high
-    return numbers.isascii() and numbers.replace(entry.separator, '').isdigit()
+    return any(
+        name.endswith('.json')
+        for folder in ('thresholds.d', 'attributes.d')
+        for name in _names_in(f'{files.CONFIG}/{folder}')
+    )
 
 
-def _files_in(folder: str) -> list[str]:
-    """Return the data files in a folder of this site. Raises OSError if it cannot be read."""
+def _names_in(folder: str) -> list[str]:
+    """Return the names in a folder. Raises OSError if it exists and cannot be read."""
     try:
-        return [f'{folder}/{name}' for name in os.listdir(folder) if name.endswith('.json')]
+        return os.listdir(folder)
     except (FileNotFoundError, NotADirectoryError):
         return []
-
-
-def _may_protect(path: str) -> bool:
-    """Return whether a limits file may forbid reading a drive, or a part of its data."""
-    content = forbidden.content_of(path)
-    return any(word in content for word in _PROTECTING)

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 SYS = '/sys'  # tests use another folder
 DATABASE = 'attributes.json'
 _SHIPPED: dict[str, bytes] = {}  # its content by folder: a check needs it twice
-# an advisory that forbids reading, as the shipped database is formatted, and in other forms
-_FORBIDS = b'"read": false'
-_FORMS = (_FORBIDS, b'"read":false', b'"read" ', b'"read"\n', b'"read":\n')
+_FORBIDS = (
+    b'"read": false'  # an advisory that forbids reading, as the shipped database is formatted
+)
 
 
 def model_of(path: str, device_type: str) -> str:
@@ -68,11 +68,6 @@ def may_forbid(content: bytes, model: str) -> bool:
             return True
         end = content.find(_FORBIDS, end + 1)
     return False
-
-
-def has_ban(content: bytes) -> bool:
-    """Return whether a database may forbid to read some drives; an escape sequence may hide that."""
-    return b'\\u' in content or any(form in content for form in _FORMS)
 
 
 def advisories(content: bytes) -> list[Any]:

@@ -16,7 +16,7 @@ from ..model import (
     Statistic,
 )
 from ..typed import Json
-from . import completeness, content, report_date
+from . import completeness, content
 from .content import (
     byte_of,
     integer_at,
@@ -133,14 +133,8 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
         messages=content.messages_of(complaints, byte_of(offline, 'value')),
         farm=farm,
         version=version,
-        date=_date(data),
+        date=integer_at(data, 'local_time.time_t') or 0,
     )
-
-
-def _date(data: Json) -> int:
-    """Return when smartctl wrote the report, in seconds since 1970; 0 if it does not say."""
-    seconds = integer_at(data, 'local_time.time_t')
-    return seconds or report_date.of_text(text_of(data, 'local_time', 'asctime'))
 
 
 def _problem(
@@ -159,11 +153,7 @@ def _problem(
         return problem
     from .failure_reasons import diagnose, without_data
 
-    cause = diagnose(
-        [text for _, text in _messages(smartctl)],
-        report.exit_status,
-        '\n'.join([*_output(smartctl), other_text]),
-    )
+    cause = diagnose([text for _, text in _messages(smartctl)], report.exit_status, other_text)
     return cause or without_data(
         exit_status=report.exit_status or 0,
         is_identified=bool(report.identity.model),
@@ -257,22 +247,10 @@ def _messages(smartctl: Json) -> list[tuple[str, str]]:
     ]
 
 
-def _output(smartctl: Json) -> list[str]:
-    """Return the lines of smartctl's text, which the option --json=o adds to the JSON."""
-    return [line for line in list_of(smartctl, 'output') if isinstance(line, str)]
-
-
 def _complaints(smartctl: Json) -> tuple[str, ...]:
-    """Return messages above severity "information", and checksum errors, which only the text
-    contains (--json=co).
-    """
+    """Return messages above severity "information"."""
     messages = _messages(smartctl)
-    complaints = [text for severity, text in messages if severity != 'information']
-    in_json = {text for _, text in messages}
-    for line in map(str.strip, _output(smartctl)):
-        if content.is_complaint(line) and line not in in_json:
-            complaints.append(line)
-    return tuple(complaints)
+    return tuple(text for severity, text in messages if severity != 'information')
 
 
 def _smart_status(status: Json) -> tuple[bool | None, str]:
@@ -367,33 +345,23 @@ def _self_tests(data: Json) -> tuple[SelfTest, ...]:
     """Return the self-test log of any protocol, newest first."""
     log = object_of(data, 'ata_smart_self_test_log')
     # The extended log contains all entries of the standard log, and more.
-    rows = objects_of(log, 'extended', 'table') or objects_of(log, 'standard', 'table')
-    if rows:
-        return tuple(
-            _self_test(row, 'type', 'status', integer_of(row, 'lifetime_hours')) for row in rows
-        )
-    if 'nvme_self_test_log' in data:
-        return tuple(
-            _self_test(row, 'self_test_code', 'self_test_result', integer_of(row, 'power_on_hours'))
-            for row in objects_of(data, 'nvme_self_test_log', 'table')
-        )
-    rows = [
-        object_of(data, key) for key in map('scsi_self_test_{}'.format, range(20)) if key in data
-    ]
-    if rows:
-        return tuple(
-            _self_test(row, 'code', 'result', integer_at(row, 'power_on_time.hours'))
-            for row in rows
-        )
-    return content.last_self_test(
-        byte_of(object_of(data, 'ata_smart_data', 'self_test', 'status'), 'value')
+    ata = objects_of(log, 'extended', 'table') or objects_of(log, 'standard', 'table')
+    nvme = objects_of(data, 'nvme_self_test_log', 'table')
+    scsi = [object_of(data, f'scsi_self_test_{number}') for number in range(20)]
+    tests = (
+        *(_self_test(row, 'type', 'status', 'lifetime_hours') for row in ata),
+        *(_self_test(row, 'self_test_code', 'self_test_result', 'power_on_hours') for row in nvme),
+        *(_self_test(row, 'code', 'result', 'power_on_time.hours') for row in scsi if row),
     )
+    status = object_of(data, 'ata_smart_data', 'self_test', 'status')
+    return tests or content.last_self_test(byte_of(status, 'value'))
 
 
-def _self_test(row: Json, kind: str, result: str, hours: int | None) -> SelfTest:
-    # kind, result: the keys used by the protocol.
+def _self_test(row: Json, kind: str, result: str, hours: str) -> SelfTest:
+    # kind, result, hours: the keys used by the protocol.
     status = text_of(row, result, 'string')
-    return SelfTest(text_of(row, kind, 'string'), status, content.self_test_passed(status), hours)
+    passed = content.self_test_passed(status)
+    return SelfTest(text_of(row, kind, 'string'), status, passed, integer_at(row, hours))
 
 
 def _nvme(data: Json) -> dict[str, int]:

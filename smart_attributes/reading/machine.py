@@ -194,17 +194,16 @@ def _unread(answer: Answer) -> DriveError:
             'in-use',
             step=_APART,
         )
-    slow = 'run it by hand: smartctl -x PATH; or increase --drive-timeout and -t'
-    steps = {
-        'timeout': ('timeout', slow),
-        'cut short': ('timeout', slow),
-        'busy': (
+    code, step = 'smartctl-failed', f'run it by hand: {" ".join(answer.command)}'
+    if answer.outcome in ('timeout', 'cut short'):
+        code, step = (
+            'timeout',
+            'run it by hand: smartctl -x PATH; or increase --drive-timeout and -t',
+        )
+    elif answer.outcome == 'busy':
+        code, step = (
             'process-hangs',
             'nothing more is sent to the drive until that process ends: check drive, '
             'controller and the kernel log (dmesg -T)',
-        ),
-    }
-    code, step = steps.get(
-        answer.outcome, ('smartctl-failed', f'run it by hand: {" ".join(answer.command)}')
-    )
+        )
     return DriveError(f'cannot be read: {answer.reason}', code, step=step)

@@ -4,7 +4,6 @@ hexadecimal dump.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 
@@ -20,9 +19,11 @@ PATIENCE = 5.0  # seconds for one page; a verdict does not wait any longer
 READ, HANGS, UNREAD = range(3)  # values of LogPage.status
 _KEY = re.compile('smartctl_([0-9]{4,6})_u')
 _HEADER = r'NVMe Log {} \((?:NSID 0x[0-9a-f]{{1,8}}, )?0x0200 bytes\)'
-_HEX = re.compile(r'.{8}((?:[0-9a-f]{2} ){8}) ((?:[0-9a-f]{2} ){8}).*')
-
-_LETTERS = bytes(byte if 0x20 <= byte < 0x7F else ord('.') for byte in range(256))
+# " 10  01 02 03 04 05 06 07 08  09 0a 0b 0c 0d 0e 0f 10    ................". Source: smartmontools,
+# utility.cpp, dStrHex().
+_HEX = re.compile(
+    r' ([0-9a-f]{2,3}) +((?:[0-9a-f]{2} ){8}) ((?:[0-9a-f]{2} ){7}[0-9a-f]{2})(?: {4}.{1,16})?'
+)
 
 
 def controller(device: Device) -> str:
@@ -88,35 +89,21 @@ def parse(stdout: bytes, number: str) -> bytes | Coded:
         return _unusable(f'it has {len(lines) - 1} lines instead of {PAGE // LINE}')
     page = b''
     for line in lines[1:]:
-        match = _HEX.match(line)
-        data = bytes.fromhex(match[1] + match[2]) if match else b''
-        if line.rstrip(' ') != _line(len(page), data):
+        match = _HEX.fullmatch(line.rstrip(' '))
+        if not match or int(match[1], 16) != len(page):
             return _unusable(f'the line for byte 0x{len(page):x} is damaged')
-        page += data
+        page += bytes.fromhex(match[2] + match[3])
     return page
-
-
-def _line(offset: int, data: bytes) -> str:
-    """Return a line of a dump, with the bytes in hexadecimal and as characters, without blanks at
-    its end.
-
-    Source: smartmontools, utility.cpp, dStrHex().
-    """
-    letters = data.translate(_LETTERS).decode('ascii')
-    return (
-        f'{f" {offset:02x}":8}{data[: LINE // 2].hex(" ")}  '
-        f'{data[LINE // 2 :].hex(" ")}    {letters}'
-    ).rstrip(' ')
 
 
 def _loaded(stdout: bytes) -> dict[str, Any]:
     """Return the JSON document. Raises ValueError if the output is not exactly one document."""
     try:
         text = content.as_text(stdout)
-        data, end = json.JSONDecoder().raw_decode(text, max(content.json_start(text), 0))
-    except (ValueError, RecursionError, DriveError):
+        data = content.loaded(text, max(content.json_start(text), 0))
+    except DriveError:
         raise ValueError('the JSON is damaged') from None
-    if text[end:].strip() or not isinstance(data, dict):
+    if not isinstance(data, dict):
         raise ValueError('the JSON is damaged')
     return data
 

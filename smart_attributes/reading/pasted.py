@@ -1,6 +1,6 @@
 """Undo what mail programs, wikis, chats, ticket systems and terminals make of smartctl's text.
 
-The result is plain lines: no transfer encoding, no markup, ASCII for hyphens, quotes and blanks, no
+The result is plain lines: no quoted-printable, no markup, ASCII for hyphens, quotes and blanks, no
 mark before or behind the lines. `joined_rows` then joins the lines that were wrapped. Pure.
 
 Only recorded reports need this module.
@@ -17,41 +17,20 @@ from ..errors import NotAReport
 from . import joined_rows
 from .pysmart import classic
 
-# --- transfer encodings -------------------------------------------------------------------
+# --- transfer encoding --------------------------------------------------------------------
 
-_BASE64 = re.compile(
-    r'(?:^[ \t>]*[A-Za-z0-9+/]{60,}[ \t]*\n)+[ \t>]*[A-Za-z0-9+/]*={0,2}', re.MULTILINE
-)
-_SIGNS = ('smartctl', 'SMART', 'ATTRIBUTE_NAME')
 # "=3D" is an equals sign of quoted-printable, and "=" at the end of a line is a soft line break.
 _QUOTED_PRINTABLE = re.compile(r'=(?:3D|20|09|C2=A0|E2=80)')
 _SOFT_BREAK = re.compile(r'(?<=[^=\s])=\n')
-_ESCAPES = {'\\n': '\n', '\\r': '\n', '\\t': ' ', '\\"': '"', '\\/': '/'}
 
 
 def _decoded(text: str) -> str:
-    """Return the text behind base64, quoted-printable or the escapes of a JSON string."""
-    text = _BASE64.sub(_of_base64, text)
+    """Return the text behind quoted-printable."""
     if _QUOTED_PRINTABLE.search(text):
         import quopri
 
         text = quopri.decodestring(text.encode()).decode('utf-8', 'replace')
-    text = _SOFT_BREAK.sub('', text)
-    if 2 * MOST_LINES > text.count('\\n') > text.count('\n'):
-        text = re.sub(r'\\u([0-9a-fA-F]{4})', lambda code: chr(int(code[1], 16)), text)
-        text = re.sub(r'(?<!\\)" *[,}\]]+', '\n', text)  # the end of the string
-        text = re.sub(r'\\[nrt"/]', lambda escape: _ESCAPES[escape[0]], text)
-    return text
-
-
-def _of_base64(block: re.Match[str]) -> str:
-    import binascii
-
-    try:
-        content = binascii.a2b_base64(block[0].replace('>', '')).decode('utf-8', 'replace')
-    except ValueError:
-        return block[0]
-    return content if any(sign in content for sign in _SIGNS) else block[0]
+    return _SOFT_BREAK.sub('', text)
 
 
 # --- markup -------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ import time
 # Drives answer while Python is still importing the rest. This module avoids imports that would delay the first process:
 # typing, re, enum (which signal needs), model and errors take 30 ms together; the imports used here take less than
 # 1 ms. Type checkers treat the name TYPE_CHECKING as typing.TYPE_CHECKING.
-from ..constants import LARGEST_FILE, PARALLEL
+from ..constants import IS_FREEBSD, LARGEST_FILE, PARALLEL
 from .drive_locks import Earlier, Waiting, sign
 from .smartctl_calls import ENVIRONMENT, is_behind_sudo
 
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 16  # bytes that a pipe of Linux can hold
 GRACE = 0.5  # seconds between SIGTERM and SIGKILL, and from SIGKILL until giving up
-SHORTEST_BEAT, LONGEST_BEAT = 0.0001, 0.05  # seconds between two polls of all processes
-POLLED = 0.001  # seconds; the shortest timeout of poll()
+SHORTEST_BEAT, LONGEST_BEAT = 0.001, 0.05  # seconds between two polls of all processes
 LINGER = 0.2  # seconds a pipe may stay open after smartctl itself has ended
 NICENESS = 10  # of smartctl, added to that of the plugin
 # load average per core; from there on, a smartctl of lower priority might not end in time
@@ -127,20 +126,15 @@ def _started(command: Command, actions: list[tuple[object, ...]]) -> int:
     POSIX_SPAWN_SETSID). Unless the host is busy, smartctl has a lower priority, so that we can
     parse answers while other drives are read.
     """
-
-    def start(**apart: Any) -> int:
-        # Python ignores SIGPIPE. Children would inherit this, but an abandoned smartctl must end
-        # when its pipe closes.
-        return os.posix_spawn(
-            command[0], command, ENVIRONMENT, file_actions=actions, setsigdef=[SIGPIPE], **apart
-        )
-
-    if is_behind_sudo(command):
-        try:
-            return start(setsid=True)
-        except NotImplementedError:
-            pass
-    pid = start(setpgroup=0)
+    has_session = is_behind_sudo(command) and not IS_FREEBSD
+    group: dict[str, Any] = {'setsid': True} if has_session else {'setpgroup': 0}
+    # Python ignores SIGPIPE. Children would inherit this, but an abandoned smartctl must end when
+    # its pipe closes.
+    pid = os.posix_spawn(
+        command[0], command, ENVIRONMENT, file_actions=actions, setsigdef=[SIGPIPE], **group
+    )
+    if has_session:
+        return pid
     try:
         if os.getloadavg()[0] < BUSY * (os.cpu_count() or 1):
             os.setpriority(os.PRIO_PROCESS, pid, os.nice(0) + NICENESS)
@@ -294,10 +288,9 @@ class Runner:
     def _pause(self, drive_timeout: float, deadline: float) -> float:
         """Return how long to wait for output, in seconds."""
         now = time.monotonic()
-        # A closed pipe shows that a process is ending; its exit status follows within a tenth of a
-        # millisecond. If it takes longer, the interval between polls grows.
-        over = [now - process.since for process in self._active if not process.streams]
-        beat = min([LONGEST_BEAT, *(max(SHORTEST_BEAT, seconds) for seconds in over)])
+        # A closed pipe shows that a process is ending; its exit status follows soon.
+        is_ending = any(not process.streams for process in self._active)
+        beat = SHORTEST_BEAT if is_ending else LONGEST_BEAT
         ends = [deadline, *(process.started + drive_timeout for process in self._active)]
         return max(0.0, min(beat, min(ends) - now))
 
@@ -307,9 +300,7 @@ class Runner:
 
         Do not wait for further output: while many drives answer, more output keeps arriving.
         """
-        if seconds < POLLED:
-            time.sleep(seconds)
-        for descriptor, _ in self._poll.poll(seconds * 1000 if seconds >= POLLED else 0):
+        for descriptor, _ in self._poll.poll(seconds * 1000):
             self._read(descriptor)
 
     def _read(self, descriptor: int) -> None:

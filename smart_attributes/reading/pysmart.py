@@ -22,17 +22,13 @@ from .content import is_complaint
 
 _HEADLINE = 'Vendor Specific SMART Attributes with Thresholds:'
 
-# The layout of -A: "  5 Reallocated_Sector_Ct   0x0033   100   100   010    Pre-fail  Always       -       0"
-_CLASSIC = re.compile(
-    r'\d{1,3}\s+\S+\s+0x[0-9a-f]{4}\s+\d{1,3}\s+\d{1,3}\s+\d{1,3}\s+'
-    r'(?:Pre-fail|Old_age)\s+(?:Always|Offline)\s+(?:-|FAILING_NOW|In_the_past)\s+\S'
-)
 _COLUMN = r'(?:-{1,4}|0x[0-9a-f]{2}|\d{1,3})'  # "100", "0x64" with -f hex, "---" or "----" if empty
 # Before 5.40, names of unknown attributes contain a blank. No blank follows a name of 24 characters
 # or more.
 _START = r'(?P<id>\d{1,3}|0x[0-9a-f]{2})\s+(?P<name>\S+?(?: \S+?)??)\s*'
 _NUMBERS = rf'(?P<value>{_COLUMN})\s+(?P<worst>{_COLUMN})\s+(?P<threshold>{_COLUMN})\s+'
-_UNUSUAL = re.compile(
+# The layout of -A: "  5 Reallocated_Sector_Ct   0x0033   100   100   010    Pre-fail  Always       -       0"
+_CLASSIC = re.compile(
     _START + r'(?P<flags>0x[0-9a-f]{4})\s+' + _NUMBERS + r'(?P<kind>Pre-fail|Old_age)\s+'
     r'(?P<updated>Always|Offline)\s+(?P<failed>-|FAILING_NOW|In_the_past)\s+(?P<raw>\S.*)'
 )
@@ -43,7 +39,6 @@ _BRIEF = re.compile(
     + _NUMBERS
     + r'(?P<failed>-|NOW|Past)\s+(?P<raw>\S.*)'
 )
-_FLAG_BITS = 'POSRCK'  # bit 0 first. Source: smartmontools atacmds.h, ATTRIBUTE_FLAGS_*
 _NO_VALUE = 999  # replaces "---" for pySMART, which needs digits
 
 TEXT: Json = files.data('reading/text_labels.json')  # labels and words in smartctl's text
@@ -81,21 +76,14 @@ def classic(line: str) -> str:
     """Return a row of the attribute table in the layout that pySMART supports, or '' if the line
     is not a row.
     """
-    if _CLASSIC.match(line):
-        return line
-    row = _UNUSUAL.match(line) or _BRIEF.match(line)
+    row = _CLASSIC.match(line) or _BRIEF.match(line)
     if not row:
         return ''
     parts = row.groupdict()
     if 'kind' not in parts:
-        bits = sum(
-            1 << bit for bit, letter in enumerate(_FLAG_BITS) if parts['flags'][bit] == letter
-        )
-        parts.update(
-            flags=f'0x{bits:04x}',
-            kind='Pre-fail' if bits & 1 else 'Old_age',
-            updated='Always' if bits & 2 else 'Offline',
-        )
+        # of the flags, only the type of the attribute is read
+        kind = 'Pre-fail' if parts['flags'].startswith('P') else 'Old_age'
+        parts.update(flags='0x0000', kind=kind, updated='Always')
     number, value, worst, threshold = (
         _decimal(parts[name]) for name in ('id', 'value', 'worst', 'threshold')
     )

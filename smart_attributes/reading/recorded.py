@@ -50,25 +50,18 @@ def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
 
     The devices get their names after all files are read; see named().
     """
-    doubtful: list[Read] = []
-    left: list[str] = []  # names of files without a report
+    files_read: list[tuple[Read, bool]] = []
     for path, is_listed in _report_files(paths):
         outcome = machine.parsed(lambda place: text_report.parse_report(_content(place)), path)
-        read = Read(Device(path, is_recorded=True), outcome)
-        if is_listed or not isinstance(read.outcome, NotAReport):
-            reads.append(read)
-        elif _is_ticket(path):
-            left.append(os.path.basename(path))
-        elif _is_folder(path) or not _is_meant(path):
-            doubtful.append(read)
-        else:
-            reads.append(read)
-    groups = {_group(read.device.path) for read in reads}
-    for read in doubtful:
+        is_meant = is_listed or not isinstance(outcome, NotAReport) or _is_meant(path)
+        files_read.append((Read(Device(path, is_recorded=True), outcome), is_meant))
+    groups = {_group(read.device.path) for read, is_meant in files_read if is_meant}
+    left: list[str] = []  # names of files without a report
+    for read, is_meant in files_read:
         path = read.device.path
-        if _group(path) in groups:
+        if is_meant or (_group(path) in groups and not _is_ticket(path)):
             reads.append(read)
-        elif not _is_folder(path):  # the files in it are read
+        else:
             left.append(os.path.basename(path))
     if not left:
         return []
@@ -83,11 +76,6 @@ def _group(path: str) -> str:
     If one file of such a group is a report, no file in it is skipped.
     """
     return f'{os.path.dirname(path)}/*{os.path.splitext(path)[1]}'
-
-
-def _is_folder(path: str) -> bool:
-    """Return whether this is a folder itself, and not a link to one, which nobody follows."""
-    return os.path.isdir(path) and not os.path.islink(path)
 
 
 def _is_meant(path: str) -> bool:
@@ -143,16 +131,11 @@ def _report_files(paths: Sequence[str]) -> Iterator[tuple[str, bool]]:
         unlisted: list[OSError] = []
         for folder, folders, names in os.walk(path, onerror=unlisted.append):
             folders.sort()
-            # a folder or a link that is named like a report is no reason to leave it out
-            odd = [name for name in folders if _is_odd(os.path.join(folder, name))]
-            yield from ((os.path.join(folder, name), False) for name in sorted([*names, *odd]))
+            # os.walk() does not look for files behind links to folders
+            links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
+            yield from ((os.path.join(folder, name), False) for name in sorted([*names, *links]))
         # reading such a folder as a file fails with the reason
         yield from ((error.filename, True) for error in unlisted)
-
-
-def _is_odd(folder: str) -> bool:
-    """Return whether a folder may have been meant as a report, or its files are not looked for."""
-    return bool(os.path.splitext(folder)[1]) or os.path.islink(folder)
 
 
 def _content(path: str) -> bytes:

@@ -41,7 +41,7 @@ PATHS = (
         'nvme[0-9]+(n[0-9]+(p[0-9]+)?)?',
         'ng[0-9]+n[0-9]+',
         'bus/[0-9]+',
-        *(node for each in device_types.CONTROLLERS.values() for node in each.own_nodes),
+        *(node for family in device_types.CONTROLLERS.values() for node in family.own_nodes),
         'disk/by-[a-z]+/[A-Za-z0-9_][A-Za-z0-9_.:+=@-]*',
     )
 )

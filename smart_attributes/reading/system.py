@@ -138,8 +138,7 @@ def former_place(device: Device) -> Place:
 def _in_enclosure(disk: str, system: System) -> Place:
     """Return the bay of a disk, and the commands for its locate LED.
 
-    Without --listed-only, ledctl switches off the LEDs of all other bays, also those of failures.
-    Source: ledmon, ledctl(8); Linux, testing/sysfs-class-enclosure (locate).
+    Source: Linux, testing/sysfs-class-enclosure (locate).
     """
     device = f'{system.sys}/block/{disk}/device'
     for name in names_in(device):
@@ -150,9 +149,6 @@ def _in_enclosure(disk: str, system: System) -> Place:
             if not os.path.exists(light) or len(light) > LONGEST_LIGHT:
                 return Place(f'slot {number}')
             on, off = (f'echo {value} > {shlex.quote(light)}' for value in '10')
-            if is_installed('ledctl'):
-                on = f'ledctl --listed-only locate=/dev/{disk}'
-                off = f'ledctl --listed-only locate_off=/dev/{disk}'
             return Place(f'slot {number}', on, locate_off=off)
     # /sys/bus/pci/slots has the slot of an NVMe drive with the drive's bus address, without the
     # function number.

@@ -14,7 +14,7 @@ from ..words import clean
 from . import background_scan, calls, content, farm, joined_rows, pasted, pysmart, report_date
 from .background_scan import Result
 from .completeness import ALL, IS_ALL, IS_TEXT, NO_ERROR_LOG, NO_STATISTICS, cut, missing, sentences
-from .content import as_text, json_start, loaded, looks_like_json
+from .content import as_text, looks_like_json
 from .failure_reasons import BANNER, diagnose, examined, no_report, rows_unread, without_data
 from .json_report import parse as parse_json
 from .pysmart import POWER_ON, TEXT, Lines, digits, leading, value_of
@@ -41,22 +41,7 @@ def parse_report(data: bytes) -> Report:
     Raises DriveError (or a subclass) if this is not a report, or if the drive cannot be judged.
     """
     text = as_text(data)
-    if not _is_json(text):
-        return parse(text)
-    if not _is_whole(text):
-        # quoted or wrapped: outside of strings, JSON may have a blank for each end of a line
-        plain = ' '.join(pasted.plain_lines(text))
-        text = plain if _is_whole(plain) else text
-    return parse_json(text)
-
-
-def _is_whole(text: str) -> bool:
-    """Return whether a text holds JSON that can be decoded as it is."""
-    start = json_start(text)
-    try:
-        return start >= 0 and loaded(text, start) is not None
-    except DriveError:
-        return False
+    return parse_json(text) if _is_json(text) else parse(text)
 
 
 def _is_json(text: str) -> bool:
@@ -203,18 +188,10 @@ def _model(fields: Mapping[str, str], protocol: str) -> tuple[str, str]:
 
     Product Id" (OEM) as the model.
     """
-    if protocol != 'SCSI':
-        return (
-            value_of(fields, 'device model', 'model number'),
-            fields.get('firmware version', ''),
-        )
-    # Until 5.40: "Device: SEAGATE  ST373453LC       Version: 0006"
-    old = re.fullmatch(r'(.*?)\s+Version: ?(.*)', fields.get('device', ''))
-    if old:
-        return ' '.join(old[1].split()), old[2].strip()
-    return ' '.join(filter(None, (fields.get('vendor'), fields.get('product')))), fields.get(
-        'revision', ''
-    )
+    if protocol == 'SCSI':
+        parts = (fields.get('vendor'), fields.get('product'))
+        return ' '.join(filter(None, parts)), fields.get('revision', '')
+    return value_of(fields, 'device model', 'model number'), fields.get('firmware version', '')
 
 
 def _smart_status(fields: Mapping[str, str]) -> tuple[bool | None, str]:
