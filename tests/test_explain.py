@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
-import sys
 from typing import Any
 
 import pytest
@@ -39,6 +37,7 @@ from smart_attributes.output import explain
 from smart_attributes.shown import shown as shown_identity
 
 DATABASE = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
+SPEC = DATABASE.identify(Identity(), [])
 DAY = 86400
 RULE = {'within': '24h', 'warning': 0, 'for': '7d', 'why': 'each one is a failed transfer'}
 DEFAULTS = {
@@ -234,11 +233,9 @@ def test_the_details_name_the_drive_or_have_dashes(shown, line, start):
     assert explain.details(shown)[line].startswith(start)
 
 
-@pytest.mark.parametrize(
-    'selector', [{'family': 'ACME X1'}, {'device': 'sda'}, {'serial': 'SERIAL1'}], ids=str
-)
-def test_an_override_of_a_drive_is_a_second_origin(selector):
-    override = {'for': selector, 'why': 'w', 'metrics': {'endurance_used': {'warning': '70'}}}
+def test_an_override_of_a_drive_is_a_second_origin():
+    metrics = {'endurance_used': {'warning': '70'}}
+    override = {'for': {'serial': 'SERIAL1'}, 'why': 'w', 'metrics': metrics}
     limits = Thresholds(DEFAULTS, [('site.json', {'overrides': [override]})])
     [row] = explain._limit_rows(VERDICT._replace(judgements=(WORN,)), limits)
 
@@ -267,10 +264,14 @@ def test_attributes_that_no_reading_uses_are_listed():
         attributes=(AttributeRow(240, 'Unknown_Attribute', 100, None, None, None, '', '7'),),
     )
 
-    assert [
-        list(explain._unused_rows(each, DATABASE))
-        for each in (REPORT._replace(identity=intel), seagate)
-    ] == [[('250', 'Odd_Thing', '-', '1 (2 3)')], [('240', 'Head_Flying_Hours', '100', '7')]]
+    rows = [
+        list(explain._unused_rows(report, DATABASE.identify(report.identity, [])))
+        for report in (REPORT._replace(identity=intel), seagate)
+    ]
+    assert rows == [
+        [('250', 'Odd_Thing', '-', '1 (2 3)')],
+        [('240', 'Head_Flying_Hours', '100', '7')],
+    ]
 
 
 OUTPUT = """\
@@ -336,9 +337,7 @@ def test_a_farm_log_that_was_read_has_a_line(farm, lines):
     shown, hidden = (
         [
             line.removeprefix('FARM log    ')
-            for line in explain._farm(
-                Report(X1, farm=farm), DATABASE, shown_identity(X1, is_hidden), True
-            )
+            for line in explain._farm(farm, SPEC, shown_identity(X1, is_hidden), True)
         ]
         for is_hidden in (False, True)
     )
@@ -373,24 +372,6 @@ def test_a_forecast_is_counted_from_now(capsys, monkeypatch):
     assert ' order ' in action
     assert [' endurance_used: used up 1970-03-02 ' in line for line in (action, last)] == [True] * 2
     assert last.startswith('wears out ')
-
-
-def test_a_title_and_the_head_of_a_table_are_bold_on_a_terminal(monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    for name in ('NO_COLOR', 'FORCE_COLOR', 'TTY_COMPATIBLE'):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv('TERM', 'xterm')
-    monkeypatch.setenv('COLUMNS', '140')
-    with monkeypatch.context() as patch:
-        patch.setattr(sys, 'stdout', Terminal())
-        explain.print_drive(hidden(VERDICT), REPORT, DATABASE, LIMITS, is_verbose=True)
-        text = sys.stdout.getvalue()
-
-    assert '\x1b[1mreadings\x1b[0m\n\x1b[1mstate ' in text
-    assert '\x1b[1munmapped attributes\x1b[0m\n\x1b[1mid ' in text
 
 
 def test_a_cell_and_a_note_are_no_longer_than_their_limit(capsys, monkeypatch):

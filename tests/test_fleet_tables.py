@@ -773,17 +773,8 @@ def test_a_row_shows_every_judged_number_with_its_unit():
         '2.5 y',
         '2 TB',
     )
-    assert (row.used, row.filled, row.wear) == ('50 %', 0.5, State.WARNING)
+    assert row.used == '50 %'
     assert (row.model, row.serial, row.state, row.host) == ('ACME', 'SER1', State.CRITICAL, 'db1')
-
-
-@pytest.mark.parametrize('used, filled', [(-5, 0.0), (0, 0.0), (100, 1.0), (155, 1.0)])
-def test_the_bar_of_a_row_stays_between_empty_and_full(used, filled):
-    readings = [
-        {'metric': 'endurance_used', 'value': used, 'unit': '%', 'judged': True, 'state': 'OK'}
-    ]
-
-    assert table.rows([{**drive().facts, 'readings': readings}], NOW)[0].filled == filled
 
 
 def test_a_row_leaves_cells_empty_that_its_drive_does_not_report():
@@ -791,7 +782,7 @@ def test_a_row_leaves_cells_empty_that_its_drive_does_not_report():
         [{'state': 'OK', 'name': 'sda', 'host': 'db1', 'notes': [], 'readings': []}], NOW
     )
 
-    assert row == (State.OK, 'sda', '', '-', '', '', None, State.OK, '', '', '', '', '', (), 'db1')
+    assert row == (State.OK, 'sda', '', '-', '', '', '', '', '', '', '', (), 'db1')
 
 
 def test_a_drive_that_lasts_for_less_than_a_second_is_not_used_up_yet():

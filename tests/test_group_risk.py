@@ -187,20 +187,6 @@ def test_groups_without_redundancy_are_summed_up_unless_they_are_lost():
 
 
 @pytest.mark.parametrize(
-    'count, said',
-    [
-        (64, ''),
-        (65, 'and 1 more group;'),
-        (256, 'and 192 more groups;'),
-    ],
-)
-def test_at_most_64_groups_are_drawn(count, said):
-    found = drawn(*[group()] * count)
-
-    assert (len(found.drawn), found.left_out.partition(' triage')[0]) == (64, said)
-
-
-@pytest.mark.parametrize(
     'given, level, tolerance',
     [
         (group(), 'raid1', 'tolerates 1 further loss'),

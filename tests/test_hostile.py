@@ -167,8 +167,9 @@ def test_what_a_drive_calls_itself_is_harmless_in_every_face(nasty, database, li
     assert 'note: Warning:' in answer
     for text in spoken(verdict):
         assert_harmless(text)
-    told = [Coded('drive-gone', nasty)]
-    shown = page.page(json_document.document([case(verdict)], told, 0, told), 'Drives', 0)
+    gone = Coded('drive-gone', nasty)
+    messages = [(State.CRITICAL, gone)]
+    shown = page.page(json_document.document([case(verdict)], messages, 0, [gone]), 'Drives', 0)
     assert_harmless(shown, forbidden='')
     assert (shown.count('<script'), shown.count('</script>')) == (2, 2)
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import re
-import stat
 import sys
 from pathlib import Path
 from typing import Any
@@ -133,25 +132,6 @@ def test_every_metric_has_a_name_of_its_own_that_prometheus_takes():
     ] == []
 
 
-@pytest.mark.libraries
-def test_numbers_are_those_of_the_other_outputs():
-    """In base units: a ratio for per cent."""
-    found = Scraped(run('metrics', '--report', REPORTS).text)
-    for drive_ in json.loads(run('triage', '--json', '--report', REPORTS).text)['drives']:
-        name = drive_['name']
-        values = {
-            reading['metric']: reading['value']
-            for reading in drive_['readings']
-            if reading['judged']
-        }
-        assert found.of('smart_drive_state', device=name) == State[drive_['state']]
-        assert found.of('smart_power_on_seconds', device=name) == values['power_on_time']
-        if 'endurance_used' in values:
-            assert found.of('smart_endurance_used_ratio', device=name) == pytest.approx(
-                values['endurance_used'] / 100
-            )
-
-
 @pytest.mark.parametrize(
     'nasty',
     [
@@ -260,22 +240,6 @@ def test_metrics_remember_as_a_check_does(machine):
 
     assert found.of('smart_reading_state', device='sda', metric='crc_errors') == State.WARNING
     assert found.of('smart_run_timestamp_seconds') == START + HOUR
-
-
-def test_the_file_is_written_in_one_step_for_everybody_to_read(tmp_path):
-    """node_exporter is another user, and reads at any moment."""
-    done = run('metrics', '--report', REPORTS, '--output', str(tmp_path / 'smart.prom'))
-
-    assert (done.code, done.text) == (0, '')
-    assert [path.name for path in tmp_path.iterdir()] == ['smart.prom']
-    assert stat.S_IMODE((tmp_path / 'smart.prom').stat().st_mode) == 0o644
-
-
-def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path):
-    """The old one, with its old time, stays and is told by the alert on stale ones."""
-    done = run('metrics', '--report', REPORTS, '--output', str(tmp_path / 'no/smart.prom'))
-
-    assert (done.code, f'{tmp_path}/no/smart.prom: ' in done.text) == (3, True)
 
 
 def test_a_metric_of_a_site_is_a_metric_too():
@@ -437,7 +401,7 @@ def test_a_hidden_serial_number_is_an_empty_label():
     ]
 
 
-def test_the_text_is_that_of_prometheus():
+def test_the_text_is_that_of_prometheus_without_empty_families():
     found = [
         metrics.Family('smart_a', 'help', ('device',), [(('sda',), 1)]),
         metrics.Family('smart_b', 'none', (), []),

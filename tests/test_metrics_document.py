@@ -49,18 +49,6 @@ def test_the_first_line_is_that_of_a_check(sample):
     assert sample['summary'] == run('--report', REPORTS).text.splitlines()[0]
 
 
-def test_a_drive_without_its_number_has_no_such_key(fake):
-    """Zabbix would store null as a word."""
-    document = json.loads(
-        run('metrics', '--json', '-p', fake.path, '--nosudo', '-d', '/dev/sdb').text
-    )
-
-    assert [sorted(drive) for drive in document['drives']] == [
-        ['action', 'also', 'id', 'name', 'state', 'text', 'title', 'to_do']
-    ]
-    assert (document['state'], document['unread'], document['readings']) == ('UNKNOWN', 1, [])
-
-
 def test_a_drive_that_is_gone_is_a_problem_of_its_own(machine):
     machine.holds(sda=disk(), sdb=disk('SERIAL02'))
     before = at(machine, START)['run']

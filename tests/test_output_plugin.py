@@ -263,11 +263,3 @@ def test_a_reading_that_is_not_judged_tells_nothing():
     shown = NEW._replace(judgements=(one._replace(reading=one.reading._replace(judged=False)),))
 
     assert plugin.most_telling([shown]) == ''
-
-
-def test_only_graphed_values_are_printed_unless_all_are_asked_for():
-    [one] = NEW.judgements
-    hidden = NEW._replace(judgements=(one._replace(graphed=False),))
-
-    assert render(hidden)[0][-1] == LINE_A
-    assert render(hidden, all_perfdata=True)[0][-1].startswith("| 'sda_endurance_used'=3%")

@@ -524,33 +524,6 @@ def test_groups_are_rows_of_members_at_every_width(chromium, arrays, width):
     assert (chromium.said(), chromium.requests()) == ([], [])
 
 
-def test_states_of_members_and_drives_have_words_and_colours(chromium, arrays):
-    chromium.open(arrays)
-    colours = chromium.run("""const of = (selector) => getComputedStyle(document.querySelector(selector)).color;
-        return [of('.group li strong.WARNING'), of('.group.WARNING > p > strong'),
-                of('.group li > span.CRITICAL > strong'), of('.group.CRITICAL > p > strong'),
-                getComputedStyle(document.querySelector('.group li.empty')).borderStyle]""")
-    words = chromium.run(
-        'return [...document.querySelectorAll(".group li")].slice(0, 5)'
-        '.map((each) => each.innerText.replaceAll("\\n", " "))'
-    )
-
-    assert colours[0] == colours[1] != colours[2] == colours[3] and colours[4] == 'dashed'
-    assert words[0].endswith(' CRITICAL') and 'in sync' in words[0]
-    assert words[2] == 'slot 2: empty' and ' rebuilding' in words[4]
-
-
-def test_a_drive_in_a_group_leads_to_its_panel_by_keyboard(chromium, arrays):
-    from selenium.webdriver.common.keys import Keys
-
-    chromium.open(arrays)
-    chromium.run('document.querySelector(".group a").focus()')
-    chromium.driver.switch_to.active_element.send_keys(Keys.ENTER)
-
-    assert chromium.column('State') == ['CRITICAL']
-    assert chromium.run('return document.querySelectorAll("tr.panel").length') == 1
-
-
 def resize(chromium: browser.Browser, width: int) -> None:
     chromium.driver.execute_cdp_cmd(
         'Emulation.setDeviceMetricsOverride',
@@ -619,11 +592,10 @@ def test_columns_keep_their_widths_whatever_is_filtered(chromium, long_names):
     assert chromium.run(widths) == before
 
 
-@pytest.mark.parametrize('number', [1, 4])
-def test_a_panel_on_a_phone_is_read_from_top_to_bottom(chromium, sixty, number):
+def test_a_panel_on_a_phone_is_read_from_top_to_bottom(chromium, sixty):
     """A table of seven columns gave each value the width of a letter."""
     chromium.open(sixty, 390)
-    chromium.run('document.querySelectorAll("#rows th.name button")[arguments[0]].click()', number)
+    chromium.run('document.querySelectorAll("#rows th.name button")[1].click()')
     cells = chromium.run(
         'return [...document.querySelectorAll(".panel .value, .panel .limit, .panel .reason")]'
         '.filter((cell) => cell.textContent).map((cell) => [cell.offsetHeight, '
@@ -762,7 +734,7 @@ def of_fleet(sample, tmp_path_factory) -> Path:
         'state': 'OK',
     }
     for host in ('db1', 'db2', 'web1'):
-        drives = [*sample['drives'], *([defect] if host == 'web1' else [])]
+        drives = [*sample['drives'], defect] if host == 'web1' else sample['drives']
         (folder / f'{host}.json').write_text(json.dumps({**sample, 'drives': drives}))
     done = run('fleet', str(folder), '--html', str(folder / 'fleet.html'))
     assert done.code == 0
@@ -795,20 +767,6 @@ def test_the_page_of_a_fleet_leads_from_a_model_to_its_drives(chromium, of_fleet
     assert hosts == ['web1']
     assert set(chromium.column('Host')) == {'db2'}
     assert (chromium.said(), chromium.requests()) == ([], [])
-
-
-def test_the_table_shows_the_drives_in_the_order_of_severity(chromium, long_names):
-    """By its first order, and within the state when another one was chosen before."""
-    chromium.open(long_names['fleet'])
-    shown = chromium.column('What to do')
-    failed = [place for place, cell in enumerate(shown) if 'health status FAILED' in cell]
-    worn = [
-        place
-        for place, cell in enumerate(shown)
-        if re.match('Order a replacement.*endurance used', cell)
-    ]
-
-    assert failed and worn and max(failed) < min(worn)
 
 
 # --- legibility: machines of 3 to 1,000 drives, at five widths, with and without history ----------
@@ -1033,13 +991,10 @@ def test_a_line_of_a_chart_leads_to_the_trends_of_its_drive(chromium, of_machine
 
 STRANGE = {
     'one-point': [[NOW - 50 * DAY, 30]],
-    'ten-years': [[NOW - (3650 - day) * DAY, day % 20] for day in range(0, 3640, 30)],
     'resets': [[NOW - 9 * DAY, 5], [NOW - 8 * DAY, 0], [NOW - 7 * DAY, 5], [NOW - 6 * DAY, 1]],
     'clock-set-back': [[NOW + 50 * DAY, 7], [NOW - 9 * DAY, 5], [NOW - 99 * DAY, 3]],
     'huge': [[NOW - 9 * DAY, 0], [NOW - 8 * DAY, 2**63]],
-    'fractions': [[NOW - 9 * DAY, 0.25], [NOW - 8 * DAY, 0.5]],
     'epoch': [[0, 1], [NOW - DAY, 2]],
-    'at-once': [[NOW - DAY, 1], [NOW - DAY, 2]],
 }
 
 

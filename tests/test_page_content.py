@@ -12,7 +12,7 @@ import pytest
 
 from smart_attributes.constants import DAY, MONTH, YEAR
 from smart_attributes.output import page, page_charts
-from smart_attributes.output.page_drives import compact, compact_reading, placed, sentence
+from smart_attributes.output.page_drives import compact, compact_reading, sentence
 from smart_attributes.work import actions
 
 NOW = 1.8e9
@@ -26,6 +26,10 @@ def drive(
     name: str, action: str = actions.NOTHING, state: str = 'OK', **more: Any
 ) -> dict[str, Any]:
     return {'name': name, 'state': state, 'action': action, 'readings': [], 'notes': [], **more}
+
+
+def read(metric: str, value: Any, unit: str = '', judged: bool = True) -> dict[str, Any]:
+    return {'metric': metric, 'value': value, 'unit': unit, 'judged': judged}
 
 
 def work(*drives: dict[str, Any]) -> list[dict[str, Any]]:
@@ -87,51 +91,27 @@ def test_drives_of_one_name_all_stay_in_the_list():
     assert [each['serial'] for each in found] == ['1', '2']
 
 
-@pytest.mark.parametrize('count, listed', [(1, 1), (1000, 1000), (1001, 1000)])
-def test_up_to_a_thousand_drives_are_listed_without_script(count, listed):
-    text = shown([drive(f'disk{number:04}x', state='WARNING') for number in range(count)])
-    plain = text.partition('<noscript>')[2].partition('</noscript>')[0]
-
-    assert plain.count('<tr id="drive-') == listed
-
-
 def test_the_head_counts_the_drives_of_each_state():
-    assert page._counts(
-        {
-            'drives': [
-                drive('a', state='WARNING'),
-                drive('b'),
-                drive('c'),
-                drive('d', state='UNKNOWN'),
-            ]
-        }
-    ) == {'CRITICAL': 0, 'UNKNOWN': 1, 'WARNING': 1, 'OK': 2}
+    drives = [drive('a', state='WARNING'), drive('b'), drive('c'), drive('d', state='UNKNOWN')]
+
+    assert page._counts(drives) == {'CRITICAL': 0, 'UNKNOWN': 1, 'WARNING': 1, 'OK': 2}
 
 
 @pytest.mark.parametrize(
-    'why, said',
+    'why, text',
     [
-        ('endurance_used 97 %, critical above 95', 'endurance used 97 %, critical above 95'),
-        ('endurance_used and reported_uncorrect', 'endurance used and reported uncorrect'),
-        ('my_endurance_used_too', 'my_endurance_used_too'),
+        ('spare_left 97 %, critical below 98', 'spare left 97 %, critical below 98'),
+        ('old_spare_left 1; spare_left 2', 'old spare left 1; spare left 2'),
         ('a_word of none', 'a_word of none'),
+        (None, ''),
     ],
 )
-def test_a_reason_names_metrics_as_people_say_them(why, said):
-    readings = [
-        {'metric': metric, 'value': 1, 'unit': ''}
-        for metric in ('endurance_used', 'reported_uncorrect')
-    ]
-    [told] = page._readable([drive('a', why=why, readings=readings)])
+def test_a_reason_names_metrics_as_people_say_them(why, text):
+    """In the data as well; one name may be the end of another."""
+    readings = [read(metric, 1) for metric in ('spare_left', 'old_spare_left', 'pending')]
+    [listed] = data_of(shown([drive('a', why=why, readings=readings)]))['drives']
 
-    assert told['why'] == said
-
-
-@pytest.mark.parametrize(
-    'given', [drive('a'), drive('a', why=''), drive('a', why='no_readings at all')]
-)
-def test_a_drive_without_a_reason_or_readings_stays_as_it_is(given):
-    assert page._readable([given]) == [given]
+    assert listed.get('why', '') == text
 
 
 @pytest.mark.parametrize(
@@ -251,120 +231,16 @@ def test_groups_are_drawn_and_are_not_in_the_data():
     assert not {'groups', 'replace_order'} & set(data_of(text))
 
 
-def test_a_page_without_groups_has_no_section_of_them():
-    assert 'Arrays and volumes' not in shown([drive('sda')]) and 'Groups at risk' not in shown(
-        [drive('sda')]
+# --- which drives the page of a fleet shows --------------------------------------------------------------------
+
+
+def test_the_page_of_a_fleet_says_which_drives_it_shows():
+    assert sentence((12, 12), (500, 500)) == ''
+    assert sentence((12, 12), (500, 23988)).startswith(
+        'The list shows 12 of 12 drives that alert or need an action, and the 500 most worn of '
+        '23,988 others.'
     )
-
-
-def test_the_template_leaves_no_empty_lines_in_the_page():
-    """Blocks take their line with them."""
-    assert '\n\n' not in shown([drive('sda', actions.REPLACE, 'CRITICAL')]).partition('<style')[0]
-
-
-def test_a_reason_is_told_to_people_in_the_data_as_well():
-    why = {
-        'why': 'endurance_used 97 %',
-        'readings': [{'metric': 'endurance_used', 'value': 97, 'unit': '%'}],
-    }
-    data = data_of(shown([drive('sda', **why)]))
-
-    assert data['drives'][0]['why'] == 'endurance used 97 %'
-
-
-# --- which drives a page shows --------------------------------------------------------------------
-
-
-def used(name: str, percent: Any, **more: Any) -> dict[str, Any]:
-    reading = {'metric': 'endurance_used', 'value': percent, 'unit': '%', 'judged': True}
-    return drive(name, readings=[reading], **more)
-
-
-@pytest.mark.parametrize(
-    'drives, most, names',
-    [
-        pytest.param([], 1, '', id='none'),
-        pytest.param([drive('a'), drive('b')], 2, 'ab', id='all'),
-        pytest.param(
-            [used('a', 5), used('b', 9), used('c', 7)], 2, 'bc', id='most-worn-in-their-order'
-        ),
-        pytest.param(
-            [used('a', 5), used('b', 9, state='WARNING'), used('c', 7)],
-            1,
-            'bc',
-            id='alerts-in-addition',
-        ),
-        pytest.param(
-            [drive('a', actions.ORDER), drive('b', state='UNKNOWN')],
-            0,
-            'ab',
-            id='actions-and-alerts',
-        ),
-        pytest.param(
-            [drive('a'), used('b', 'unknown'), used('c', None), used('d', 1)],
-            1,
-            'd',
-            id='no-number',
-        ),
-        pytest.param(
-            [drive('a', readings=[{'metric': 'endurance_used', 'value': 9}]), used('b', 1)],
-            1,
-            'b',
-            id='not-judged',
-        ),
-        pytest.param([drive('a'), drive('b')], 1, 'a', id='the-first-of-equals'),
-    ],
-)
-def test_a_page_shows_what_is_urgent_and_the_most_worn_of_the_others(drives, most, names):
-    found = placed(drives, most)
-
-    assert [each['name'] for each in found] == [each['name'] for each in drives]
-    assert [(each['name'], each['place']) for each in found if each['place'] is not None] == [
-        (name, place) for place, name in enumerate(names)
-    ]
-
-
-@pytest.mark.parametrize(
-    'urgent, others, said',
-    [
-        ((0, 0), (0, 0), ''),
-        ((12, 12), (500, 500), ''),
-        ((0, 0), (500, 501), 'the 500 most worn of 501 drives'),
-        (
-            (12, 12),
-            (500, 23988),
-            'all 12 drives that alert or need an action and the 500 most worn of 23,988 others',
-        ),
-        (
-            (1, 1),
-            (500, 600),
-            'the drive that alerts or needs an action and the 500 most worn of 600 others',
-        ),
-        ((9000, 12000), (0, 5), 'the 9,000 worst of 12,000 drives that alert or need an action'),
-    ],
-)
-def test_a_page_says_which_drives_it_shows(urgent, others, said):
-    assert sentence('list', urgent, others, 'fleet --json') == (
-        f'The list shows {said}. All other figures count all drives. fleet --json has all.'
-        if said
-        else ''
-    )
-
-
-def test_a_page_of_many_drives_counts_all_and_shows_some():
-    text = shown(
-        [
-            drive('bad', actions.REPLACE, 'CRITICAL'),
-            *(used(f'd{number}', number) for number in range(700)),
-        ]
-    )
-
-    assert ' 500 most worn of 700 ' in text
-    assert '701 drives,' in text and '<strong>700</strong> ok' in text
-    assert [each['name'] for each in data_of(text)['drives']] == [
-        'bad',
-        *(f'd{number}' for number in range(200, 700)),
-    ]
+    assert '9,000 of 12,000 drives that' in sentence((9000, 12000), (0, 0))
 
 
 # --- what is shown of a drive ---------------------------------------------------------------------
@@ -432,35 +308,22 @@ def test_what_is_empty_is_left_out():
 
 
 @pytest.mark.parametrize(
-    'points, since, kept',
+    'past, since, kept',
     [
-        ([[1800, 1], [5400, 2], [9000, 3]], 1800, [1, 1800, 1, 1, 2, 1, 3]),
-        ([[1800, 1], [5400, 1]], 1800, None),
-        ([[0, 99999], [3600, 99998]], 0, [1, 0, 99999, 1, 99998]),
-        ([[0, 1234567], [3600, 2345678]], 0, [100, 0, 12346, 1, 23457]),
+        ({'pending': [[1800, 1], [5400, 2]], 'none': []}, 1800, ['pending']),
+        ({'pending': [[1800, 1], [5400, 1]]}, 1800, []),
+        ({}, None, []),
     ],
-    ids=['rises', 'same', 'five digits', 'more'],
+    ids=['rises', 'same', 'no-history'],
 )
-def test_a_trend_is_a_flat_list_of_hours_and_numbers(points, since, kept):
-    """Values of more than five digits have a factor; a value that never changed is no trend."""
-    [found] = page._with_trends([drive('a', past={'pending': points, 'none': []})])
+def test_a_page_has_the_trend_of_each_value_that_has_changed(past, since, kept):
+    [found] = data_of(shown([drive('a', past=past)]))['drives']
 
-    assert (found['since'], found['past']) == (since, {} if kept is None else {'pending': kept})
-    assert page._with_trends([drive('a')])[0]['since'] is None
-
-
-def test_the_trends_of_the_page_are_those_of_its_data():
-    text = shown([drive('a', past={'pending': [[1800, 1], [5400, 2]]})])
-    [found] = data_of(text)['drives']
-
-    assert found['past'] == {'pending': [1, 1800, 1, 1, 2]}
+    assert found.get('since') == since
+    assert found.get('past', {}) == {metric: past[metric] for metric in kept}
 
 
 # --- the charts -----------------------------------------------------------------------------------
-
-
-def read(metric: str, value: Any, unit: str = '', judged: bool = True) -> dict[str, Any]:
-    return {'metric': metric, 'value': value, 'unit': unit, 'judged': judged}
 
 
 def charted(*drives: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -604,7 +467,7 @@ def test_counts_that_rose_have_a_chart(metric, value, unit, is_judged, is_shown)
         drive('a', readings=[read(metric, value, unit, is_judged)], past={metric: [[NOW - DAY, 2]]})
     )
 
-    assert [each.metric for each in found['rose']] == [metric] * is_shown
+    assert [course.metric for course in found['rose']] == ([metric] if is_shown else [])
 
 
 def test_a_drive_that_came_later_is_a_fellow_of_the_others_in_its_array():
@@ -787,13 +650,12 @@ def test_shelves_have_their_drives_by_bay_in_the_colour_of_their_first_array():
 
 
 def test_every_drive_with_its_state_is_among_the_bays():
-    """Also one without a place in the list, which has no link."""
-    drives = [used(f'd{number}', number, bay=f'slot {number}', device='') for number in range(700)]
+    drives = [drive(f'd{number}', bay=f'slot {number}', device='') for number in range(700)]
     drives[9].update(state='WARNING')
     bays = shown(drives).partition('<ul class="bays"')[2].partition('</ul>')[0]
 
     assert bays.count('<li') == 700 and bays.count('<strong>warning</strong>') == 1
-    assert 'drive-None' not in bays and '<span class="where">d8</span>' in bays
+    assert 'href="#drive-8" data-place="8">d8</a>' in bays
 
 
 def test_the_list_shows_the_action_and_the_reason_of_the_document():

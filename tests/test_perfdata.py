@@ -53,13 +53,6 @@ def test_a_value_knows_its_metric_and_the_length_of_its_limits():
     assert (value.metric, value.limits) == ('endurance_used', '8595')
 
 
-@pytest.mark.parametrize('is_all, count', [(False, 1), (True, 2)])
-def test_all_values_are_printed_only_on_request(is_all, count):
-    given = drive(judged('pending', 1), judged('power_cycles', 2, graphed=False))
-
-    assert len(perfdata.values([given], METRICS, is_all)) == count
-
-
 def test_values_are_ordered_by_label():
     found = perfdata.values(
         [

@@ -237,19 +237,6 @@ def test_a_value_that_was_cut_is_none(text):
     ]
 
 
-@pytest.mark.parametrize(
-    'text, value',
-    [
-        ("'sda_endurance_used'=86%;85;95;0;", ('sda_endurance_used', 86, '85;95;0;')),
-        ('sda_power_on_time=77302800s;;;0;', ('sda_power_on_time', 77302800, ';;0;')),
-        ("'a'=-1.5;16:;10:;;", ('a', -1.5, '16:;10:;;')),
-    ],
-)
-def test_a_value_is_read_with_or_without_the_quotes_that_icinga_drops(text, value):
-    """Its number and its limits; the unit is its metric's."""
-    assert plugin_output.read_values([text]) == [value]
-
-
 # --- tables of cases ------------------------------------------------------------------------------
 
 
@@ -300,21 +287,9 @@ def test_a_line_has_firmware_where_anybody_answered(line, text):
 
 def test_lines_that_are_not_of_drives_do_not_end_the_reading():
     found = services.plugin_text(
-        'SMART OK - x\nmore words\nOK        sda  A\nOK        sdb  A  f  S'
+        'SMART OK - 1 - 2; 2 drives: 2 ok\nmore words\nOK        sda  A\nOK        sdb  A  f  S'
     )
 
     assert found is not None and [line.name for line in found.lines] == ['sdb']
-    assert (found.counted, found.checks, found.left_out) == (0, (), ())
-
-
-def test_a_hidden_serial_number_is_not_in_the_line():
-    shown = Verdict(SDA, Identity(model='X1', serial='SERIAL1'), OK)
-
-    assert plugin.line(case(shown, hide_serial=True)).serial is None
-    assert plugin.line(case(shown)).serial == 'SERIAL1'
-
-
-def test_a_headline_may_hold_a_dash():
-    found = services.plugin_text('SMART OK - 1 - 2; 2 drives: 2 ok')
-
-    assert found is not None and (found.headline, found.counted) == ('1 - 2; 2 drives: 2 ok', 2)
+    assert (found.headline, found.counted) == ('1 - 2; 2 drives: 2 ok', 2)
+    assert (found.checks, found.left_out) == ((), ())

@@ -1,4 +1,4 @@
-"""What a person reads of a drive at a terminal: cells, bars, and findings that fit."""
+"""What a person reads of a drive at a terminal: cells and findings that fit."""
 
 from __future__ import annotations
 
@@ -48,8 +48,6 @@ def test_a_healthy_drive_has_a_cell_for_each_number():
         'ACME X1',
         'SERIAL1',
         '9 %',
-        0.09,
-        State.OK,
         '',
         '98 %',
         '31 C',
@@ -62,20 +60,7 @@ def test_a_healthy_drive_has_a_cell_for_each_number():
 
 def test_a_drive_that_reports_nothing_has_empty_cells():
     assert row(drive('sda')) == triage_table.DriveRow(
-        State.OK, 'sda', '', '-', '', '', None, State.OK, '', '', '', '', '', ()
-    )
-
-
-@pytest.mark.parametrize('used, filled', [(0, 0.0), (50, 0.5), (100, 1.0), (155, 1.0), (-3, 0.0)])
-def test_the_bar_is_filled_from_0_to_1(used, filled):
-    assert row(drive('sda', read('endurance_used', used, '%'))).filled == filled
-
-
-def test_the_colour_of_the_bar_is_the_state_of_wear():
-    """Whatever else is wrong with the drive."""
-    assert (
-        row(drive('sda', found('endurance_used', 86, W, '85'), found('pending', 900, C, '8'))).wear
-        is W
+        State.OK, 'sda', '', '-', '', '', '', '', '', '', '', ()
     )
 
 
@@ -85,7 +70,7 @@ def test_the_colour_of_the_bar_is_the_state_of_wear():
 def test_a_number_that_is_unknown_or_not_believed_is_not_shown(judgement):
     told = row(drive('sda', judgement))
 
-    assert (told.used, told.filled) == ('', None)
+    assert told.used == ''
 
 
 @pytest.mark.parametrize(
@@ -146,21 +131,6 @@ def test_the_soonest_forecast_is_shown(lefts, until):
     )
 
     assert triage_table.until(given, NOW) == until
-
-
-@pytest.mark.parametrize(
-    'filled, drawn',
-    [
-        (0, '........'),
-        (0.001, '#.......'),
-        (0.5, '####....'),
-        (0.9999, '#######.'),
-        (1, '########'),
-        (0.3, '##......'),
-    ],
-)
-def test_a_bar_shows_the_first_bit_and_the_last_gap(filled, drawn):
-    assert triage_table.bar(filled, '#', '.') == drawn
 
 
 FOUND = (

@@ -140,7 +140,7 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
         kept.taken(fleet.now),
         counts,
         first,
-        page_drives.sentence('list', urgent, others, 'fleet --json'),
+        page_drives.sentence(urgent, others),
         fleet.faults,
         fleet.said()[len(fleet.faults) :],
         charts=ranges.charts(),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 
 from ..check import fence
 from ..command_line.options import Options
@@ -21,40 +22,31 @@ def run(options: Options, runner: Runner) -> int:
     """Print the table or write the documents; return 0 if at least one drive was read, else 3."""
     own: TriageOptions = options.own
     overview = person.surveyed(options, runner, own.asked)
-    if own.as_json or own.html is not None:
-        _write(overview, options)
+    if own.formats:
+        _write(overview, options, dict(own.formats))
     else:
         _print_table(overview, options)
     return person.status(overview)
 
 
-def _write(overview: Overview, options: Options) -> None:
-    """Print the document, or write it as a page.
+def _write(overview: Overview, options: Options, paths: Mapping[str, str | None]) -> None:
+    """Print or write the document in each format. paths: as in TriageOptions, by module."""
 
-    Programs read only the printed document, so this document states why it has no drives.
-    """
-    from ..output import json_document
-
-    own: TriageOptions = options.own
-
-    def documents(cases: Sequence[Case]) -> tuple[str, str]:
+    def texts(cases: Sequence[Case]) -> dict[str, str]:
         document = _document(cases, overview, options)
-        nobody = person.nobody(overview)
-        return (
-            json_document.as_text({**nobody, **document}) if own.as_json else '',
-            '' if own.html is None else _page(document),
-        )
+        return {module: _as_text(module, document) for module in paths}
 
-    (text, html), _ = fence.shown(overview.cases, documents, unshown)
-    if own.html is not None:
-        person.write(html, own.html)
-    print(text or f'written: {own.html}')
+    by_module, _ = fence.shown(overview.cases, texts, unshown)
+    for module, path in paths.items():
+        if path is not None:
+            person.write(by_module[module], path)
+    printed = [by_module[module] for module, path in paths.items() if path is None]
+    print('\n'.join(printed or [f'written: {path}' for path in paths.values()]))
 
 
-def _page(document: Json) -> str:
-    from ..output import page
-
-    return page.page(document, f'Drives of {socket.gethostname()}', time.time())
+def _as_text(module: str, document: Json) -> str:
+    """Return the document in the format of a module of output/."""
+    return str(import_module(f'..output.{module}', __package__).as_text(document))
 
 
 def _print_table(overview: Overview, options: Options) -> None:
@@ -86,14 +78,8 @@ def _document(cases: Sequence[Case], overview: Overview, options: Options) -> Mu
     verdicts = [case.verdict for case in cases]
     of_this_host = {} if options.which.reports else {'host': socket.gethostname()}
     return {
-        **json_document.document(
-            cases,
-            survey.failures,
-            now,
-            survey.faults,
-            survey.demands,
-            overview.remarks,
-        ),
+        **person.nobody(overview),  # says why a document has no drives
+        **json_document.document(cases, survey.told, now, overview.remarks),
         **(replacement.document(machine, verdicts) if machine else {}),
         'work': json_document.work_list(in_order(cases, machine)),
         **of_this_host,

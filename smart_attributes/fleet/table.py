@@ -57,7 +57,7 @@ def _row(drive: Json, now: float) -> DriveRow:
         if reading.get('judged') and isinstance(reading['value'], (int, float)):
             judged[reading['metric']] = reading
             amounts[reading['metric']] = amount(reading['value'], reading.get('unit', ''))
-    wear, age = judged.get('endurance_used'), judged.get('power_on_time')
+    age = judged.get('power_on_time')
     return DriveRow(
         State[drive['state']],
         drive['name'],
@@ -65,8 +65,6 @@ def _row(drive: Json, now: float) -> DriveRow:
         model=sentence(drive.get('model', NOT_TOLD), MODEL),
         serial=sentence(drive.get('serial', ''), SERIAL),
         used=amounts.get('endurance_used', ''),
-        filled=max(0.0, min(wear['value'] / 100, 1.0)) if wear else None,
-        wear=State[wear['state']] if wear else State.OK,
         until=_until(drive, now),
         spare=amounts.get('spare_available', ''),
         temp=amounts.get('temperature', ''),

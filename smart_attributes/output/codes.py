@@ -52,7 +52,7 @@ REDUNDANCY = _group('redundancy')  # how the groups on a drive affect its replac
 CAUSES = _group('fleet_causes')
 FLEET_NOTES = _group('fleet_notes')  # what a fleet report says in addition to its drives
 BY_NAME: Mapping[str, Code] = {
-    each.name: each for each in (*REASONS, *FINDINGS, *NOTES, *REDUNDANCY, *CAUSES, *FLEET_NOTES)
+    code.name: code for code in (*REASONS, *FINDINGS, *NOTES, *REDUNDANCY, *CAUSES, *FLEET_NOTES)
 }
 # Findings of doctor about an installation.
 DOCTOR: Mapping[str, Finding] = {

@@ -21,7 +21,6 @@ GOOD, PROBLEM, UNCHECKED = 'good', 'problem', 'unchecked'
 _HEADS = {GOOD: 'good', PROBLEM: 'TO DO', UNCHECKED: '-'}
 NARROWEST, WIDEST = 80, 110  # limits of the column at which text is wrapped
 _WORDS = 600  # characters of a sentence
-_INDENT = 9  # column where subjects begin; the next step is printed below
 
 
 class Finding(NamedTuple):
@@ -129,12 +128,11 @@ def _lines(finding: Finding, subjects: int, width: int) -> Iterator[str]:
         width,
     )
     if finding.remedy:
-        yield from _wrapped(
-            f'{"":<{_INDENT - 2}}-> ', finding.remedy + (':' if finding.command else ''), width
-        )
+        end = ':' if finding.command else ''
+        yield from _wrapped('       -> ', finding.remedy + end, width)
     if finding.command:
         # never wrapped, so that it can be pasted
-        yield f'{"":<{_INDENT + 1}}{visible(finding.command)}'
+        yield f'          {visible(finding.command)}'
 
 
 def _wrapped(head: str, words: str, width: int) -> list[str]:
@@ -153,8 +151,11 @@ def _summary(examination: Examination) -> str:
         return 'No problems found.'
     to_do = sum(finding.state == PROBLEM for finding in examination.findings)
     later = sum(finding.state == UNCHECKED for finding in examination.findings)
-    counts = {'to do': to_do, 'could not be checked yet': later}
-    parts = [f'{count} {words}' for words, count in counts.items() if count]
+    parts = []
+    if to_do:
+        parts.append(f'{to_do} to do')
+    if later:
+        parts.append(f'{later} could not be checked yet')
     return f'{", ".join(parts)}: start at the top, then run this again.'
 
 

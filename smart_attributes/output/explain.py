@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import textwrap
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from ..knowledge.drive_database import SpecDatabase
+from ..knowledge.drive_database import DriveSpec, SpecDatabase
 from ..knowledge.thresholds import Thresholds, stages
-from ..model import Case, Judgement, Place, Reading, Report, State, Verdict
+from ..model import Case, Farm, Judgement, Place, Reading, Report, State, Verdict
 from ..shown import Shown
 from ..wording import amount, local_minute, quantity
 from ..words import clean, coded, sentence, visible
@@ -19,6 +19,9 @@ from ..work import actions
 from ..work.dates import lasting
 from ..work.statements import findings, kind, problem
 from .triage_table import console
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 WIDTH_WITHOUT_TERMINAL = 140
 DETAIL = 12  # column of the values below the alerts
@@ -34,24 +37,38 @@ def print_drive(
     """Print the action, the alerts and the drive. is_verbose: also all readings, limits and
     unmapped attributes.
     """
+    screen, verdict = console(WIDTH_WITHOUT_TERMINAL), case.verdict
+    # all lines are made before the first is printed: an error is shown instead of the drive
+    lines = head(case)
+    alerts = [*_alerts(verdict), *_last_readings(case, database.units)]
+    if alerts:
+        lines += ['', *alerts]
+    lines += ['', *details(case)]
+    notes = [f'note: {sentence(note, 500)}' for note in verdict.notes]
+    if report is None:
+        _print_lines([*lines, *notes], screen)
+        return
+    spec = database.identify(report.identity, [row.id for row in report.attributes])
+    lines += _farm(report.farm, spec, case.shown, is_verbose)
+    _print_lines(lines, screen)
+    heads = report.farm.heads if report.farm and not report.farm.is_foreign else ()
+    columns = ['head', 'reallocated', 'unrecoverable', 'repeated']
+    _print_table(screen, 'heads', columns, (map(str, row) for row in heads))
+    if is_verbose:
+        columns = ['state', 'metric', 'value', 'source', 'limit']
+        _print_table(screen, 'readings', columns, _reading_rows(verdict))
+        columns = ['metric', 'set by', 'why']
+        _print_table(screen, 'limits', columns, _limit_rows(verdict, thresholds))
+        columns = ['id', 'name', 'value', 'raw']
+        _print_table(screen, 'unmapped attributes', columns, _unused_rows(report, spec))
+    _print_lines(notes, screen)
+
+
+def _print_lines(lines: Iterable[str], screen: Console) -> None:
     from rich.text import Text
 
-    screen, verdict = console(WIDTH_WITHOUT_TERMINAL), case.verdict
-    alerting = [*_alerts(verdict), *_last_readings(case, database.units)]
-    blocks = (
-        head(case),
-        *([alerting] if alerting else []),
-        [
-            *details(case),
-            *(_farm(report, database, case.shown, is_verbose) if report else ()),
-        ],
-    )
-    texts = ['\n'.join(_wrapped(visible(line), screen.width) for line in block) for block in blocks]
-    screen.print(Text('\n\n'.join(texts)))
-    if report is not None:
-        _print_tables(screen, verdict, report, database, thresholds, is_verbose)
-    for note in verdict.notes:
-        screen.print(Text(_wrapped(f'note: {sentence(note, 500)}', screen.width)))
+    for line in lines:
+        screen.print(Text(_wrapped(visible(line), screen.width)))
 
 
 def _wrapped(line: str, width: int) -> str:
@@ -73,38 +90,21 @@ def _wrapped(line: str, width: int) -> str:
     return '\n'.join(lines)
 
 
-def _print_tables(
-    console: Any,
-    verdict: Verdict,
-    report: Report,
-    database: SpecDatabase,
-    thresholds: Thresholds,
-    is_verbose: bool,
+def _print_table(
+    screen: Console, title: str, columns: Sequence[str], rows: Iterable[Iterable[str]]
 ) -> None:
-    """Print all tables that are not empty. Imports rich only when called."""
+    """Print a table, unless it is empty."""
     from rich.table import Table
     from rich.text import Text
 
-    heads = report.farm.heads if report.farm and not report.farm.is_foreign else ()
-    all_tables = (
-        (
-            'heads',
-            ('head', 'reallocated', 'unrecoverable', 'repeated'),
-            (tuple(map(str, head)) for head in heads),
-        ),
-        ('readings', ('state', 'metric', 'value', 'source', 'limit'), _reading_rows(verdict)),
-        ('limits', ('metric', 'set by', 'why'), _limit_rows(verdict, thresholds)),
-        ('unmapped attributes', ('id', 'name', 'value', 'raw'), _unused_rows(report, database)),
-    )
-    for title, columns, rows in all_tables if is_verbose else all_tables[:1]:
-        table = Table(box=None, pad_edge=False, header_style='bold')
-        for column in columns:  # never cut, because people copy the names of metrics
-            table.add_column(column, overflow='fold', no_wrap=column == 'metric')
-        for row in rows:
-            table.add_row(*(Text(sentence(cell, 300)) for cell in row))
-        if table.row_count:
-            console.print(Text(f'\n{title}', 'bold'))
-            console.print(table)
+    table = Table(box=None, pad_edge=False, header_style='bold')
+    for column in columns:  # never cut, because people copy the names of metrics
+        table.add_column(column, overflow='fold', no_wrap=column == 'metric')
+    for row in rows:
+        table.add_row(*(Text(sentence(cell, 300)) for cell in row))
+    if table.row_count:
+        screen.print(Text(f'\n{title}', 'bold'))
+        screen.print(table)
 
 
 def print_faults(faults: Sequence[str], state: State = State.UNKNOWN) -> None:
@@ -117,26 +117,25 @@ def head(case: Case) -> list[str]:
     """Return the drive with its state, the action with the reason, further actions and, if known,
     the effect of groups.
     """
-    verdict, identity, told = case.verdict, case.shown, case.todo
+    verdict, identity, item = case.verdict, case.shown, case.todo
     serial = f'serial {identity.serial}' if identity.serial else ''
     drive = '  '.join(part for part in (verdict.device.address, identity.model, serial) if part)
     # Unlike a table line, this has room for the whole reason, and for the readings of an OK drive.
-    reason = told.reason
+    reason = item.reason
     if verdict.problem:
         reason = coded(problem(verdict))
     elif verdict.state is State.OK:
-        reason = told.why or findings(verdict)
-    label = ' Status: ' if told.action == actions.NOTHING else ' Reason: '
-    lines = [
-        f'{drive}  {verdict.state.name}',
-        f'What to do: {told.to_do}.{label if reason else ""}{reason}',
-    ]
-    if told.also:
-        lines.append(f'Also: {"; ".join(each.to_do for each in told.also)}.')
-    if told.step:
-        lines.append(f'Redundancy: {sentence(told.step.why, 300)}')
-    if told.unknown:
-        lines.append(f'Not known: {told.unknown}')
+        reason = item.why or findings(verdict)
+    to_do = f'What to do: {item.to_do}.'
+    if reason:
+        to_do += f' {"Status" if item.action == actions.NOTHING else "Reason"}: {reason}'
+    lines = [f'{drive}  {verdict.state.name}', to_do]
+    if item.also:
+        lines.append(f'Also: {"; ".join(further.to_do for further in item.also)}.')
+    if item.step:
+        lines.append(f'Redundancy: {sentence(item.step.why, 300)}')
+    if item.unknown:
+        lines.append(f'Not known: {item.unknown}')
     return lines
 
 
@@ -145,26 +144,18 @@ def _alerts(verdict: Verdict) -> Iterator[str]:
     measured risk of this finding, and the limit's reason.
     """
     risk = verdict.risk
-    alerting = [each for each in verdict.judgements if each.state is not State.OK]
-    width = max((len(each.reading.metric) for each in alerting), default=0)
-    for judgement in alerting:
+    alerts = [judgement for judgement in verdict.judgements if judgement.state is not State.OK]
+    width = max((len(alert.reading.metric) for alert in alerts), default=0)
+    for judgement in alerts:
         reading = judgement.reading
-        limit = (
-            f'{judgement.state.name.lower()} {judgement.growth_against or judgement.against}'
-        ).rstrip()
-        yield '  '.join(
-            (
-                f'{reading.metric:{width}}',
-                sentence(_value(reading), 300),
-                limit,
-                str(reading.source),
-            )
-        )
+        value = sentence(_value(reading), 300)
+        limit = f'{judgement.state.name.lower()} {judgement.growth_against or judgement.against}'
+        yield f'{reading.metric:{width}}  {value}  {limit.rstrip()}  {reading.source}'
         if judgement.growth:
             yield f'  {sentence(judgement.growth, 300)}'
         if risk and risk.metric == reading.metric:
             yield f'  {risk.said}'
-            risk = None  # told once
+            risk = None  # shown once
         # If the origin is the source, the drive itself set this limit, and the line above shows the
         # source.
         reason = judgement.reason
@@ -203,22 +194,14 @@ def details(case: Case) -> list[str]:
     ]
     if identity.serial is not None:
         lines.append(f'serial      {identity.serial or "-"}, WWN {identity.wwn or "-"}')
-    lines.append(
-        'entry       '
-        f'{verdict.entry or "none; only metrics that every drive reports in the same way"}'
-    )
-    return [
-        *lines,
-        *_place(case.place),
-        *(
-            f'in use by   {sentence(group.said, 300)}'
-            for group in (case.use.depends if case.use else ())
-        ),
-        *(
-            f'wears out   {lasting(metric, each, verdict.read_at(time.time()))}'
-            for metric, each in case.outlook.forecasts.items()
-        ),
-    ]
+    entry = verdict.entry or 'none; only metrics that every drive reports in the same way'
+    lines += [f'entry       {entry}', *_place(case.place)]
+    for group in case.use.depends if case.use else ():
+        lines.append(f'in use by   {sentence(group.said, 300)}')
+    now = verdict.read_at(time.time())
+    for metric, forecast in case.outlook.forecasts.items():
+        lines.append(f'wears out   {lasting(metric, forecast, now)}')
+    return lines
 
 
 def _place(place: Place) -> Iterator[str]:
@@ -230,50 +213,34 @@ def _place(place: Place) -> Iterator[str]:
         yield f'locate LED  on: {visible(place.locate)}{off}'
 
 
-def _farm(
-    report: Report, database: SpecDatabase, identity: Shown, is_verbose: bool
-) -> Iterator[str]:
+def _farm(farm: Farm | None, spec: DriveSpec, identity: Shown, is_verbose: bool) -> Iterator[str]:
     """Yield the line about a disk's FARM log, if the log was read.
 
     identity: of the disk. is_verbose: also if the log was not read.
     """
-    farm = report.farm
-    if (
-        farm is None
-        and is_verbose
-        and database.identify(report.identity, [row.id for row in report.attributes]).keeps_farm
-    ):
-        yield (
-            'FARM log    not read; to see it, run as root (smartctl 7.4 or newer): '
-            'smartctl -l farm DEVICE'
-        )
-    elif farm and (farm.hours or farm.serial):
-        parts = (
-            f'power-on time {farm.hours} h' if farm.hours else 'power-on time not reported',
-            *(
-                [f'serial {clean(farm.serial)}']
-                if farm.serial and identity.serial is not None
-                else ()
-            ),
-        )
+    if farm is None:
+        if is_verbose and spec.keeps_farm:
+            yield (
+                'FARM log    not read; to see it, run as root (smartctl 7.4 or newer): '
+                'smartctl -l farm DEVICE'
+            )
+        return
+    parts = [f'power-on time {farm.hours} h' if farm.hours else 'power-on time not reported']
+    if farm.serial and identity.serial is not None:
+        parts.append(f'serial {clean(farm.serial)}')
+    if farm.hours or farm.serial:
         yield f'FARM log    {", ".join(parts)}'
 
 
 def _reading_rows(verdict: Verdict) -> Iterator[tuple[str, ...]]:
     for judgement in verdict.judgements:
         reading = judgement.reading
-        why_not = (
-            ''
-            if reading.judged
-            else f'not judged{": " + reading.unknown if reading.unknown else ""}'
-        )
-        yield (
-            judgement.state.name if reading.judged else '-',
-            reading.metric,
-            _value(reading),
-            str(reading.source),
-            why_not or _limits(judgement),
-        )
+        state, limits = judgement.state.name, _limits(judgement)
+        if not reading.judged:
+            state, limits = '-', 'not judged'
+            if reading.unknown:
+                limits += f': {reading.unknown}'
+        yield state, reading.metric, _value(reading), str(reading.source), limits
 
 
 def _limits(judgement: Judgement) -> str:
@@ -287,43 +254,32 @@ def _limits(judgement: Judgement) -> str:
 
 def _limit_rows(verdict: Verdict, thresholds: Thresholds) -> Iterator[tuple[str, ...]]:
     for judgement in verdict.judgements:
-        if judgement.reading.judged:
-            limit = thresholds.limit(
-                judgement.reading.metric, verdict.device, verdict.identity, verdict.entry or ''
-            )
-            origins = sorted(
-                {origin for origin in (limit.warning_origin, limit.critical_origin) if origin}
-            )
-            if limit.why:
-                yield judgement.reading.metric, ', '.join(origins) or 'default.json', limit.why
-            for stage in stages(limit, judgement.reading):
-                yield judgement.reading.metric, f'{stage.origin}, aged', stage.why
-            for rule in limit.growth:
-                yield judgement.reading.metric, limit.growth_origin, _growth(rule)
+        reading = judgement.reading
+        if not reading.judged:
+            continue
+        limit = thresholds.limit(
+            reading.metric, verdict.device, verdict.identity, verdict.entry or ''
+        )
+        if limit.why:
+            origins = sorted({limit.warning_origin, limit.critical_origin} - {''})
+            yield reading.metric, ', '.join(origins) or 'default.json', limit.why
+        for stage in stages(limit, reading):
+            yield reading.metric, f'{stage.origin}, aged', stage.why
+        for rule in limit.growth:
+            yield reading.metric, limit.growth_origin, _growth(rule)
 
 
 def _growth(rule: Mapping[str, Any]) -> str:
     """Return "growth within 24h: warning above 0, alerts for 7d: Each one is ..."."""
-    limits = (
-        ', '.join(
-            f'{name} above {rule[name]}'
-            for name in ('warning', 'critical')
-            if rule.get(name) is not None
-        )
-        or 'no limit'
-    )
+    levels = [name for name in ('warning', 'critical') if rule.get(name) is not None]
+    limits = ', '.join(f'{name} above {rule[name]}' for name in levels) or 'no limit'
     why = f': {rule["why"]}' if 'why' in rule else ''
     return f'growth within {rule["within"]}: {limits}, alerts for {rule["for"]}{why}'
 
 
-def _unused_rows(report: Report, database: SpecDatabase) -> Iterator[tuple[str, ...]]:
-    spec = database.identify(report.identity, [row.id for row in report.attributes])
+def _unused_rows(report: Report, spec: DriveSpec) -> Iterator[tuple[str, ...]]:
     used = {item.attribute for item in spec.readings}
     for row in report.attributes:
         if row.id not in used:
-            yield (
-                str(row.id),
-                spec.names.get(row.id, row.name),
-                '-' if row.value is None else str(row.value),
-                row.raw,
-            )
+            value = '-' if row.value is None else str(row.value)
+            yield str(row.id), spec.names.get(row.id, row.name), value, row.raw

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ from ..wording import amount, columns, local_day
 from ..words import clean
 
 BARS = '▁▂▃▄▅▆▇█'
-WIDTH = 24  # characters of a graph in the table
+WIDTH = 24  # characters of a graph
 
 Points = Sequence[tuple[float, float]]  # seconds since 1970, number
 
@@ -50,9 +51,9 @@ def drive(
     first, last = read
     return DriveHistory(
         shown,
-        min([first, *(each.points[0][0] for each in series)]),
-        max([last, *(each.last_read for each in series)]),
-        [each for each in series if not metrics or each.metric in metrics],
+        min([first, *(stored.points[0][0] for stored in series)]),
+        max([last, *(stored.last_read for stored in series)]),
+        [stored for stored in series if not metrics or stored.metric in metrics],
     )
 
 
@@ -84,52 +85,47 @@ def _row(series: Series) -> tuple[str, ...]:
     )
 
 
-def graph(points: Points, end: float, width: int = WIDTH) -> str:
+def graph(points: Points, end: float) -> str:
     """Return a small text graph of a series from its first point to *end*.
 
-    Each character covers an interval; its height is the number at the end of the interval.
-
-    A series that never changed has no graph, because a flat line shows less than the number beside
-    it.
+    Each character covers an interval; its height is the number at the end of the interval. A series
+    that never changed has no graph, because a flat line shows less than the number beside it.
     """
+    times = [time for time, _ in points]
     numbers = [number for _, number in points]
     lowest, highest = min(numbers), max(numbers)
-    if highest == lowest:
+    if lowest == highest:
         return ''
-    start, course, place = points[0][0], '', 0
-    for step in range(1, width + 1):
-        moment = start + (end - start) * step / width
-        while place + 1 < len(points) and points[place + 1][0] <= moment:
-            place += 1
-        share = (numbers[place] - lowest) / (highest - lowest)
-        course += BARS[round(share * (len(BARS) - 1))]
-    return course
+    signs = []
+    for column in range(1, WIDTH + 1):
+        moment = times[0] + (end - times[0]) * column / WIDTH
+        number = numbers[max(bisect_right(times, moment) - 1, 0)]
+        signs.append(BARS[round((number - lowest) / (highest - lowest) * (len(BARS) - 1))])
+    return ''.join(signs)
 
 
-def as_json(drives: Sequence[DriveHistory], more: Mapping[str, str] = {}) -> str:
+def as_json(drives: Sequence[DriveHistory], reason: Mapping[str, str] = {}) -> str:
     """Return all points as JSON, with times in seconds since 1970.
 
-    more: further keys of the document: "state", "error".
+    reason: why there are no drives: "state", "error" and "code".
     """
-    return json.dumps(
-        {'version': DOCUMENTS['history'], **more, 'drives': list(map(_drive, drives))}, indent=1
-    )
+    document = {'version': DOCUMENTS['history'], **reason, 'drives': list(map(_drive, drives))}
+    return json.dumps(document, indent=1)
 
 
 def _drive(drive: DriveHistory) -> Mapping[str, Any]:
-    series: list[dict[str, Any]] = [
-        {
-            'metric': clean(each.metric),
-            'definition': clean(each.definition),
-            'unit': each.unit,
-            'points': [[round(moment), number] for moment, number in each.points],
-        }
-        for each in drive.series
-    ]
     return {
         'model': drive.shown.model or None,
         'serial': drive.shown.serial or None,
         'first_read': round(drive.first_read),
         'last_read': round(drive.last_read),
-        'series': series,
+        'series': [
+            {
+                'metric': clean(series.metric),
+                'definition': clean(series.definition),
+                'unit': series.unit,
+                'points': [[round(moment), number] for moment, number in series.points],
+            }
+            for series in drive.series
+        ],
     }

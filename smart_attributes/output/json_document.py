@@ -14,7 +14,7 @@ from typing import Any
 from ..constants import DOCUMENTS
 from ..errors import Coded
 from ..knowledge import ranges, severity
-from ..model import Case, Item, Judgement, LastVerdict, Risk, State, worst
+from ..model import Case, Forecast, Item, Judgement, LastVerdict, Risk, State, worst
 from ..redundancy import replacement
 from ..typed import Json, MutableJson
 from ..wording import HEALTH, statement
@@ -47,42 +47,28 @@ STATUS = 'status-reported'  # for metrics that the local configuration defines
 
 def document(
     cases: Sequence[Case],
-    failures: Sequence[Coded],
+    messages: Sequence[tuple[State, Coded]],
     now: float,
-    faults: Sequence[Coded] = (),
-    demands: Sequence[tuple[State, Coded]] = (),
     remarks: Sequence[Coded] = (),
 ) -> Json:
     """Return the document, with the drives in order of severity. An unknown value becomes null.
 
-    now: seconds since 1970. The other arguments are about the run as a whole, as in survey.Survey.
+    messages: about the run as a whole, each with its state. now: seconds since 1970. remarks: do
+    not change the state.
     """
-    state = worst(
-        [
-            *(case.verdict.state for case in cases),
-            *(state for state, _ in demands),
-            *([State.CRITICAL] if failures else []),
-            *([] if cases and not faults else [State.UNKNOWN]),
-        ]
-    )
-    data: MutableJson = {
+    states = [case.verdict.state for case in cases] or [State.UNKNOWN]
+    states += [state for state, _ in messages]
+    notes = [{**note(text), 'state': state.name} for state, text in messages]
+    return {
         'version': DOCUMENTS['triage'],
-        'state': state.name,
+        'state': worst(states).name,
         'drives': [_drive(case, now) for case in severity.worst_first(cases)],
+        **_without_empty({'notes': notes, 'remarks': list(map(note, remarks))}),
     }
-    notes = [
-        {**note(text), 'state': state.name}
-        for state, text in (
-            *((State.CRITICAL, each) for each in failures),
-            *demands,
-            *((State.UNKNOWN, each) for each in faults),
-        )
-    ]
-    if notes:
-        data['notes'] = notes
-    if remarks:
-        data['remarks'] = list(map(note, remarks))
-    return data
+
+
+def _without_empty(values: Json) -> Json:
+    return {key: value for key, value in values.items() if value}
 
 
 def as_text(document: Json) -> str:
@@ -96,88 +82,89 @@ def note(text: Coded) -> MutableJson:
 
 
 def _drive(case: Case, now: float) -> Json:
-    verdict, told, place, use = case.verdict, case.todo, case.place, case.use
-    device, ago = verdict.device, now - verdict.read_at(now)
+    verdict, item, place, use = case.verdict, case.todo, case.place, case.use
+    device, identity, seen = verdict.device, case.shown, case.last_seen
     notes = verdict.notes
     if verdict.problem:
         notes = (Coded(verdict.code, verdict.explained), *notes)
-    drive: MutableJson = {
+    alerts = [judgement for judgement in verdict.judgements if judgement.state is not State.OK]
+    drive = {
         'device': device.path,
         'type': device.type or None,
-        'model': case.shown.model or None,
-        'serial': case.shown.serial or None,
-        'firmware': case.shown.firmware or None,
+        'model': identity.model or None,
+        'serial': identity.serial or None,
+        'firmware': identity.firmware or None,
         'kind': kind(verdict) or None,
         'entry': verdict.entry,
         'state': verdict.state.name,
         'code': verdict.code or None,
-        'readings': [_reading(judgement) for judgement in verdict.judgements],
-        'notes': [note(each) for each in notes],
+        'readings': list(map(_reading, verdict.judgements)),
+        'notes': list(map(note, notes)),
         'name': device.name,
-        'action': told.action,
-        'why': sentence(told.why, NOTE) or None,
-        'findings': [
-            _finding(judgement)
-            for judgement in verdict.judgements
-            if judgement.state is not State.OK
-        ],
-        'to_do': told.to_do,
-        'order_by': told.order_by,
-        'reason': told.reason or None,
+        'action': item.action,
+        'why': sentence(item.why, NOTE) or None,
+        'findings': list(map(_finding, alerts)),
+        'to_do': item.to_do,
+        'order_by': item.order_by,
+        'reason': item.reason or None,
     }
-    seen, grade = case.last_seen, told.step
-    more = {
-        'also': _also(told),
-        'again': told.again,
-        'not_known': told.unknown,
+    optional = {
+        'also': _also(item),
+        'again': item.again,
+        'not_known': item.unknown,
         'risk': verdict.risk and _risk(verdict.risk),
         'bay': clean(place.bay),
         'drive_id': place.drive_id,
         'locate': visible(place.locate),
-        'depends': replacement.depends(use) if use else [],
-        'replacement': grade and {'label': grade.label, **note(grade.why)},
+        'depends': use and replacement.depends(use),
+        'replacement': item.step and {'label': item.step.label, **note(item.step.why)},
         'last_seen': seen and {'model': seen.model or None, 'serial': seen.serial or None},
         'last': verdict.last and _last(verdict.last),
-        'forecasts': {
-            metric: {
-                'left': round(f.left - ago),
-                'earliest': round(f.earliest - ago),
-                'latest': round(f.latest - ago),
-                'estimate': f.is_estimate,
-            }
-            for metric, f in case.outlook.forecasts.items()
-        },
+        'forecasts': _forecasts(case.outlook.forecasts, now - verdict.read_at(now)),
         'past': {
             metric: [[round(time), number] for time, number in points]
             for metric, points in case.outlook.past.items()
         },
     }
-    return {**drive, **{key: value for key, value in more.items() if value}}
+    return {**drive, **_without_empty(optional)}
 
 
-def _also(told: Item) -> list[Json]:
-    return [each._asdict() for each in told.also]
+def _also(item: Item) -> list[Json]:
+    return [further._asdict() for further in item.also]
+
+
+def _forecasts(forecasts: Mapping[str, Forecast], ago: float) -> Json:
+    """Return the forecasts by metric. ago: seconds since the drive was read."""
+    return {
+        metric: {
+            'left': round(forecast.left - ago),
+            'earliest': round(forecast.earliest - ago),
+            'latest': round(forecast.latest - ago),
+            'estimate': forecast.is_estimate,
+        }
+        for metric, forecast in forecasts.items()
+    }
 
 
 def _risk(risk: Risk) -> Json:
-    return {('text' if key == 'said' else key): value for key, value in risk._asdict().items()}
+    values = risk._asdict()
+    return {'text': values.pop('said'), **values}
 
 
 def work_list(items: Sequence[Item]) -> list[Json]:
     """Return the work list's drives that need an action, most urgent first."""
     return [
         {
-            'name': each.drive,
-            'state': each.state.name,
-            'action': each.action,
-            'to_do': each.to_do,
-            'order_by': each.order_by,
-            'reason': each.reason or None,
-            **({'also': _also(each)} if each.also else {}),
-            **({'not_known': each.unknown} if each.unknown else {}),
+            'name': item.drive,
+            'state': item.state.name,
+            'action': item.action,
+            'to_do': item.to_do,
+            'order_by': item.order_by,
+            'reason': item.reason or None,
+            **_without_empty({'also': _also(item), 'not_known': item.unknown}),
         }
-        for each in items
-        if each.action != actions.NOTHING
+        for item in items
+        if item.action != actions.NOTHING
     ]
 
 
@@ -185,8 +172,12 @@ def _last(last: LastVerdict) -> Json:
     return {
         'time': last.time,
         'findings': [
-            {'state': each.state.name, 'metric': each.metric, 'text': sentence(each.words, NOTE)}
-            for each in last.findings
+            {
+                'state': finding.state.name,
+                'metric': finding.metric,
+                'text': sentence(finding.words, NOTE),
+            }
+            for finding in last.findings
         ],
     }
 
@@ -213,7 +204,7 @@ def _finding(judgement: Judgement) -> Json:
 def _reading(judgement: Judgement) -> Json:
     reading = judgement.reading
     value, unit = _value(judgement)
-    return {
+    document: MutableJson = {
         'metric': reading.metric,
         'value': value,
         'unit': unit,
@@ -224,12 +215,10 @@ def _reading(judgement: Judgement) -> Json:
         'critical': ranges.in_base_unit(judgement.critical, reading.unit) or None,
         'reason': sentence(judgement.reason, NOTE) or None,
         'said': clean(statement(reading), limit=NOTE),
-        **(
-            {'growth': sentence(judgement.growth, NOTE), 'grown': judgement.grown}
-            if judgement.growth
-            else {}
-        ),
     }
+    if judgement.growth:
+        document.update(growth=sentence(judgement.growth, NOTE), grown=judgement.grown)
+    return document
 
 
 def _value(judgement: Judgement) -> tuple[Any, str]:

@@ -39,9 +39,7 @@ FORECAST: Mapping[str, str] = {
 }
 DRIVE, READING = ('device',), ('device', 'metric')
 GROUP = ('group', 'name', 'kind', 'level')
-PART = (*GROUP, 'state')
-TO_DO = (*DRIVE, 'action', 'to_do')
-WHO, BASIS = (*DRIVE, 'model', 'serial', 'firmware', 'kind', 'address'), (*READING, 'basis')
+TO_DO = ('device', 'action', 'to_do')
 
 Sample = tuple[tuple[str, ...], float]  # values of the labels, number
 
@@ -69,8 +67,8 @@ def metrics(run: Run, metrics: Mapping[str, Metric]) -> list[Family]:
     """Return all metrics; graphed metrics that no drive reports are left out."""
     return [
         *_of_the_run(run),
-        *_of_drives(run),
-        *_of_readings([case.verdict for case in run.cases], metrics),
+        *_of_drives(run.cases),
+        *_of_readings(run.cases, metrics),
         *_of_forecasts(run),
         *_of_groups(run.groups),
     ]
@@ -80,83 +78,82 @@ def name(metric: str, unit: str) -> str:
     """Return the Prometheus name of a metric: "smart_endurance_used_ratio",
     "smart_power_on_seconds".
     """
-    words = metric[len(PREFIX) :] if metric.startswith(PREFIX) else metric
+    words = metric.removeprefix(PREFIX)
     if unit == 's':
         words = words.replace('_time', '')
     if words.endswith('_count'):  # reserved by Prometheus for histograms
-        words = words[: -len('_count')] + '_events'
+        words = words.removesuffix('_count') + '_events'
     return PREFIX + words + UNITS[unit][0]
 
 
 def said(metric: Metric) -> str:
     """Return the help text of a metric: the meaning of the metric and of its numbers."""
-    scale = (
-        '; 1 good, 0.5 in between, 0 bad'
-        if metric.is_verdict
-        else '; 1 is 100 %'
-        if metric.unit == '%'
-        else ''
-    )
-    return metric.meaning + scale
+    if metric.is_verdict:
+        return f'{metric.meaning}; 1 good, 0.5 in between, 0 bad'
+    return f'{metric.meaning}; 1 is 100 %' if metric.unit == '%' else metric.meaning
 
 
 def _of_the_run(run: Run) -> Iterator[Family]:
     yield Family(
-        f'{PREFIX}run_timestamp_seconds', 'When the drives were read', (), [((), round(run.now))]
+        'smart_run_timestamp_seconds', 'When the drives were read', (), [((), round(run.now))]
     )
     yield Family(
-        f'{PREFIX}run_state',
+        'smart_run_state',
         f'State of the run itself (no drives, missing drives, configuration errors); {STATES}',
         (),
         [((), run.state)],
     )
 
 
-def _of_drives(run: Run) -> Iterator[Family]:
-    drives = [case.verdict for case in run.cases]
+def _of_drives(cases: Sequence[Case]) -> Iterator[Family]:
     yield Family(
-        f'{PREFIX}drive_info',
+        'smart_drive_info',
         'Drive identity as labels; the value is always 1',
-        WHO,
-        [(_who(case), 1) for case in run.cases],
+        ('device', 'model', 'serial', 'firmware', 'kind', 'address'),
+        [(_identity(case), 1) for case in cases],
     )
     yield Family(
-        f'{PREFIX}drive_read_ok',
+        'smart_drive_read_ok',
         'Whether the drive was read; if 0, smart_drive_state is OK for a drive in standby',
         DRIVE,
-        [((v.device.name,), not v.problem) for v in drives],
+        [((case.verdict.device.name,), not case.verdict.problem) for case in cases],
     )
     yield Family(
-        f'{PREFIX}drive_state',
+        'smart_drive_state',
         f'State of the drive; {STATES}',
         DRIVE,
-        [((v.device.name,), v.state) for v in drives],
+        [((case.verdict.device.name,), case.verdict.state) for case in cases],
     )
+    items = [case.todo for case in cases]
     yield Family(
-        f'{PREFIX}drive_action',
+        'smart_drive_action',
         'Recommended action, as a code and in words; the value is always 1',
         TO_DO,
-        [((case.todo.drive, case.todo.action, case.todo.to_do), 1) for case in run.cases],
+        [((item.drive, item.action, item.to_do), 1) for item in items],
     )
     yield Family(
-        f'{PREFIX}drive_further_action',
+        'smart_drive_further_action',
         'Further action that other findings of the drive need; the value is always 1',
         TO_DO,
         [
-            ((case.todo.drive, further.action, further.to_do), 1)
-            for case in run.cases
-            for further in case.todo.also
+            ((item.drive, further.action, further.to_do), 1)
+            for item in items
+            for further in item.also
         ],
     )
     yield Family(
-        f'{PREFIX}reading_state',
+        'smart_reading_state',
         f'State of one metric of the drive; {STATES}',
         READING,
-        [((v.device.name, metric), state) for v in drives for metric, state in _states(v).items()],
+        [
+            ((case.verdict.device.name, metric), state)
+            for case in cases
+            for metric, state in _states(case.verdict).items()
+        ],
     )
 
 
-def _who(case: Case) -> tuple[str, ...]:
+def _identity(case: Case) -> tuple[str, ...]:
     device, identity = case.verdict.device, case.shown
     return (
         device.name,
@@ -170,113 +167,107 @@ def _who(case: Case) -> tuple[str, ...]:
 
 def _states(verdict: Verdict) -> dict[str, State]:
     """Return the worst state of each metric that has a limit or a state of its own."""
-    found: dict[str, State] = {}
+    states: dict[str, State] = {}
     for judgement in verdict.judgements:
         reading = judgement.reading
         has_state = reading.state is not None and reading.judged
         if judgement.state is not State.OK or has_state or judgement.warning or judgement.critical:
-            found[reading.metric] = worst((judgement.state, found.get(reading.metric, State.OK)))
-    return found
+            states[reading.metric] = worst((judgement.state, states.get(reading.metric, State.OK)))
+    return states
 
 
-def _of_readings(verdicts: Sequence[Verdict], metrics: Mapping[str, Metric]) -> Iterator[Family]:
-    named: dict[str, list[Sample]] = {}
-    for verdict in verdicts:
-        for judgement in graphed(verdict):
+def _of_readings(cases: Sequence[Case], metrics: Mapping[str, Metric]) -> Iterator[Family]:
+    by_metric: dict[str, list[Sample]] = {}
+    for case in cases:
+        for judgement in graphed(case.verdict):
             metric = metrics[judgement.reading.metric]
             number = (judgement.reading.number or 0) / UNITS[metric.unit][1]
-            named.setdefault(metric.name, []).append(((verdict.device.name,), number))
-    for metric_name, samples in sorted(named.items()):
-        yield Family(
-            name(metric_name, metrics[metric_name].unit), said(metrics[metric_name]), DRIVE, samples
-        )
+            by_metric.setdefault(metric.name, []).append(((case.verdict.device.name,), number))
+    for metric_name, samples in sorted(by_metric.items()):
+        metric = metrics[metric_name]
+        yield Family(name(metric_name, metric.unit), said(metric), DRIVE, samples)
 
 
 def graphed(verdict: Verdict) -> Iterable[Judgement]:
     """Return one graphed judgement for each metric: the first judgement, which is the worst."""
-    found: dict[str, Judgement] = {}
+    by_metric: dict[str, Judgement] = {}
     for judgement in verdict.judgements:
         if is_graphed(judgement, False):
-            found.setdefault(judgement.reading.metric, judgement)
-    return found.values()
+            by_metric.setdefault(judgement.reading.metric, judgement)
+    return by_metric.values()
 
 
 def _of_forecasts(run: Run) -> Iterator[Family]:
-    told = [
-        (
-            (
-                case.verdict.device.name,
-                metric,
-                'use and age' if forecast.is_estimate else 'readings',
-            ),
-            forecast,
-            run.now - case.verdict.read_at(run.now),
-        )
-        for case in run.cases
-        for metric, forecast in sorted(case.outlook.forecasts.items())
-    ]
     for field, meaning in FORECAST.items():
+        samples: list[Sample] = []
+        for case in run.cases:
+            ago = run.now - case.verdict.read_at(run.now)
+            for metric, forecast in sorted(case.outlook.forecasts.items()):
+                basis = 'use and age' if forecast.is_estimate else 'readings'
+                labels = (case.verdict.device.name, metric, basis)
+                samples.append((labels, round(getattr(forecast, field) - ago)))
         yield Family(
-            f'{PREFIX}forecast_{field}_seconds',
+            f'smart_forecast_{field}_seconds',
             f'{meaning}; the label basis names its source',
-            BASIS,
-            [(labels, round(getattr(forecast, field) - ago)) for labels, forecast, ago in told],
+            (*READING, 'basis'),
+            samples,
         )
 
 
 def _of_groups(groups: Sequence[Membership]) -> Iterator[Family]:
-    known = [(_group(each), each.tolerates) for each in groups if each.tolerates is not None]
+    tolerances: list[Sample] = []
+    members: Counter[tuple[str, ...]] = Counter()
+    for membership in groups:
+        group = membership.group
+        labels = clean(group.id), clean(group.name), group.kind, group.level
+        if membership.tolerates is not None:
+            tolerances.append((labels, membership.tolerates))
+        members.update((*labels, member.state) for member in group.members)
     yield Family(
-        f'{PREFIX}group_tolerance',
+        'smart_group_tolerance',
         'Members that an array, a volume or a file system can still lose in '
         'addition to failing ones; negative if too many fail; 0 without redundancy; not reported '
         'if unknown',
         GROUP,
-        known,
-    )
-    counts = Counter(
-        (*_group(each), member.state) for each in groups for member in each.group.members
+        tolerances,
     )
     yield Family(
-        f'{PREFIX}group_members',
+        'smart_group_members',
         'Members of an array, a volume or a file system by state',
-        PART,
-        sorted(counts.items()),
+        (*GROUP, 'state'),
+        sorted(members.items()),
     )
-
-
-def _group(found: Membership) -> tuple[str, ...]:
-    group = found.group
-    return clean(group.id), clean(group.name), group.kind, group.level
 
 
 class _Collector:
-    """The collector from which prometheus_client gets the metrics."""
+    """The source from which prometheus_client gets the metrics."""
 
-    def __init__(self, found: Sequence[Family]) -> None:
-        self._found = found
+    def __init__(self, gauges: Sequence[Any]) -> None:
+        self._gauges = gauges
 
-    def collect(self) -> Iterator[Any]:
-        """Yield the metrics as objects of the library; metrics without a number are omitted."""
-        for found in self._found:
-            family = library().core.GaugeMetricFamily(found.name, found.help, labels=found.labels)
-            for labels, number in found.samples:
-                family.add_metric(labels, float(number))
-            if found.samples:
-                yield family
+    def collect(self) -> Sequence[Any]:
+        """Return the metrics as objects of the library."""
+        return self._gauges
 
 
-def text(found: Sequence[Family]) -> str:
-    """Return metrics in Prometheus' text format 0.0.4, which the textfile collector reads.
+def text(families: Sequence[Family]) -> str:
+    """Return metrics in Prometheus' text format 0.0.4, which the textfile collector reads; metrics
+    without a number are omitted.
 
     Raises SmartError if prometheus_client is not installed.
     """
     client = library()
+    gauges = []
+    for family in families:
+        gauge = client.core.GaugeMetricFamily(family.name, family.help, labels=family.labels)
+        for labels, number in family.samples:
+            gauge.add_metric(labels, float(number))
+        if family.samples:
+            gauges.append(gauge)
     # refuses two metrics with the same name
     registry = client.CollectorRegistry(auto_describe=True)
-    registry.register(_Collector(found))
-    printed: bytes = client.generate_latest(registry)
-    return printed.decode()
+    registry.register(_Collector(gauges))
+    return str(client.generate_latest(registry).decode())
 
 
 def library() -> Any:

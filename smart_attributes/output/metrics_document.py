@@ -42,8 +42,8 @@ class Run(NamedTuple):
 
 def as_text(run: Run) -> str:
     """Return the document of a run as JSON text on one line."""
-    keys, ordered = ids(run), severity.worst_first(run.cases)
-    verdicts = [case.verdict for case in ordered]
+    keys, cases = ids(run), severity.worst_first(run.cases)
+    verdicts = [case.verdict for case in cases]
     # A drive in standby is OK unless options give it another state.
     unread = [verdict for verdict in verdicts if verdict.problem and verdict.state is not State.OK]
     return json.dumps(
@@ -56,7 +56,7 @@ def as_text(run: Run) -> str:
             'unread': len(unread),
             'host': run.host,
             'made': int(run.now),
-            'drives': [_drive(case, keys[case.verdict.device]) for case in ordered],
+            'drives': [_drive(case, keys[case.verdict.device]) for case in cases],
             'readings': [
                 reading
                 for verdict in verdicts
@@ -97,7 +97,7 @@ def _plain(text: str) -> str:
 
 
 def _of_the_run(run: Run) -> str:
-    words = '; '.join(sentence(coded(each), TEXT) for each in run.problems)
+    words = '; '.join(sentence(coded(problem), TEXT) for problem in run.problems)
     return f'{run.of_itself.name}: {words or plugin.count([case.verdict for case in run.cases])}'
 
 
@@ -106,17 +106,18 @@ def _drive(case: Case, key: str) -> Json:
 
     Unknown values are left out, because Zabbix would store null as a word.
     """
-    verdict, line, told = case.verdict, plugin.line(case), case.todo
+    line, item = plugin.line(case), case.todo
+    identity = {'model': line.model, 'serial': line.serial}
     return {
         'id': key,
         'name': line.name,
         'title': f'{line.name} {line.model}'.strip(),
-        **{name: text for name, text in (('model', line.model), ('serial', line.serial)) if text},
-        'state': verdict.state.name,
-        'text': f'{verdict.state.name}: {sentence(coded(line.findings), TEXT)}',
-        'action': told.action,
-        'to_do': told.to_do,
-        'also': [each._asdict() for each in told.also],
+        **{name: text for name, text in identity.items() if text},
+        'state': line.state.name,
+        'text': f'{line.state.name}: {sentence(coded(line.findings), TEXT)}',
+        'action': item.action,
+        'to_do': item.to_do,
+        'also': [further._asdict() for further in item.also],
     }
 
 

@@ -2,7 +2,7 @@
 // The list of drives: sorted, filtered and drawn a screenful at a time. Whatever a drive says goes in as text, never as HTML.
 (function () {
   const byId = (id) => document.getElementById(id);
-  const RANK = {CRITICAL: 0, UNKNOWN: 1, WARNING: 2, OK: 3}, PAGE = 100, HOUR = 3600, DAY = 86400, YEAR = 365.25 * DAY;
+  const RANK = {CRITICAL: 0, UNKNOWN: 1, WARNING: 2, OK: 3}, PAGE = 100, DAY = 86400, YEAR = 365.25 * DAY;
   const SIZES = ['B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB'];
   const LASTING = {endurance_used: 'endurance', spare_available: 'spare'};
   const FAR = 10 * YEAR;  // a date beyond is no plan
@@ -12,21 +12,12 @@
   const data = JSON.parse(byId('data').textContent);
   data.drives.forEach((drive, place) => {
     drive.place = place;
-    drive.past = Object.fromEntries(Object.entries(drive.past || {}).map(([metric, points]) => [metric, pointsOf(points)]));
+    drive.past = drive.past || {};
+    for (const points of Object.values(drive.past)) points.sort(([earlier], [later]) => earlier - later);
     drive.text = [drive.host, drive.name, drive.device, drive.model, drive.serial, drive.firmware, drive.why, drive.reason, drive.state, drive.to_do,
       drive.bay, drive.code, ...(drive.handling || []), ...drive.notes.flatMap((note) => [note.code, note.text]), ...(drive.depends || []).map((each) => each.text)].filter(Boolean).join(' ').toLowerCase();
   });
 
-  // [factor, seconds, number, hours until the next, its number, ...] as pairs. A fleet has pairs already.
-  function pointsOf(flat) {
-    if (Array.isArray(flat[0])) return [...flat].sort((one, other) => one[0] - other[0]);
-    const found = [];
-    for (let place = 1, when = 0; place < flat.length; place += 2) {
-      when += place > 1 ? flat[place] * HOUR : flat[place];
-      found.push([when, flat[place + 1] * flat[0]]);
-    }
-    return found;
-  }
   const reading = (drive, metric) => drive.readings.find((each) => each.metric === metric && each.judged && each.value !== null);
   const number = (drive, metric) => { const found = reading(drive, metric); return found && typeof found.value === 'number' ? found.value : undefined; };
 

@@ -13,14 +13,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 import secrets
+import socket
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .. import files
-from ..constants import HOUR, LARGEST_SMALL_FILE, YEAR
+from ..constants import LARGEST_SMALL_FILE, YEAR
 from ..errors import SmartError
 from ..failures import installing
 from ..redundancy import sentences
@@ -31,14 +31,12 @@ from ..words import visible
 from ..work import actions
 from ..work.dates import day
 from .page_charts import FEWEST, Points, charts, shares, shelves, thinned, wear
-from .page_drives import compact, is_urgent, placed, sentence
+from .page_drives import compact, readable
 
-TEMPLATE, SCRIPT, STYLE = 'page.html', 'page.js', 'page.css'
-WITHOUT_SCRIPT = 1000  # drives that are listed without the page's script
 # how many of these show readings; points in the histories of all drives
 READ, TRENDS = 200, 20_000
 WORDS = {code: actions.action(code).words for code in actions.CODES}
-DRAWN, NAMED = 64, 12  # groups that are drawn, and groups without redundancy that are named
+NAMED = 12  # groups without redundancy that are named
 # Class in the page's style, by which a risk is coloured.
 OF_RISK: Mapping[Risk, str] = {
     Risk.BEYOND: 'CRITICAL',
@@ -55,7 +53,6 @@ class Groups(NamedTuple):
     """The groups of a machine for the page's template."""
 
     drawn: Sequence[Json]
-    left_out: str = ''  # how many further groups there are
     plain: str = ''  # the groups without redundancy, by name
     places: Mapping[str, int] = {}  # drive -> its place in the list
 
@@ -63,11 +60,10 @@ class Groups(NamedTuple):
 class Content(NamedTuple):
     """The content of a page. All strings are safe to display."""
 
-    # document for page.js, as JSON, with the shown drives only
-    data: str
+    data: str  # for page.js, as JSON: the shown drives, and when they were read
     counts: Mapping[str, int]  # by state
-    drives: Sequence[Json] = ()  # the first drives, for readers without script
-    shown: str = ''  # which drives the page shows; '' means all
+    drives: Sequence[Json] = ()  # for readers without script; of a fleet, the first drives
+    shown: str = ''  # which drives the page of a fleet shows; '' means all
     notes: Sequence[str] = ()
     remarks: Sequence[str] = ()
     groups: Groups = Groups(())  # arrays and volumes
@@ -78,115 +74,77 @@ class Content(NamedTuple):
     made_by: str = 'check_smart_attributes triage'
 
 
+def as_text(document: Json) -> str:
+    """Return the page of a document of `triage` on this host.
+
+    Raises SmartError if Jinja2 is not installed.
+    """
+    return page(document, f'Drives of {socket.gethostname()}', document['made'])
+
+
 def page(document: Json, title: str, now: float) -> str:
     """Return the HTML page of a document. now: seconds since 1970.
 
     Raises SmartError if Jinja2 is not installed.
     """
-    document = _seen({**document, 'drives': placed(_readable(_listed(document)))})
-    shown = [drive for drive in document['drives'] if drive['place'] is not None]
+    listed = [{**drive, 'place': place} for place, drive in enumerate(_listed(document))]
+    document = _seen({**document, 'drives': [_readable(drive) for drive in listed]})
+    drives = document['drives']
     arrays = groups(document)
-    data = {
-        key: value
-        for key, value in document.items()
-        if key not in ('groups', 'replace_order', 'work')
-    }
-    data.update(drives=[compact(drive) for drive in _with_trends(shown)], made=round(now))
-    return ''.join(
-        rendered(
-            Content(
-                json.dumps(data, separators=(',', ':')),
-                _counts(document),
-                shown[:WITHOUT_SCRIPT],
-                _which(document, shown),
-                _texts(document.get('notes', [])),
-                _texts(document.get('remarks', [])),
-                arrays,
-                charts({**document, 'drives': shown}, now),
-                wear(document['drives'], now),
-                shelves(document['drives'], arrays.drawn),
-            ),
-            title,
-            now,
-        )
+    data = {'drives': list(map(compact, _with_trends(drives))), 'made': round(now)}
+    content = Content(
+        json.dumps(data, separators=(',', ':')),
+        _counts(drives),
+        drives,
+        notes=_texts(document.get('notes', [])),
+        remarks=_texts(document.get('remarks', [])),
+        groups=arrays,
+        charts=charts(document, now),
+        wear=wear(drives, now),
+        shelves=shelves(drives, arrays.drawn),
     )
-
-
-def _which(document: Json, shown: Sequence[Json]) -> str:
-    """Return the sentence that says which drives of a document are shown; '' means all."""
-    urgent = sum(map(is_urgent, document['drives']))
-    others = len(shown) - urgent, len(document['drives']) - urgent
-    return sentence(
-        'list, and each chart of single drives,', (urgent, urgent), others, 'triage --json'
-    )
+    return ''.join(rendered(content, title, now))
 
 
 def _listed(document: Json) -> list[Json]:
     """Return the drives in work list order, then the others. Some are read by no check."""
     drives = {drive.get('name'): drive for drive in document['drives']}
-    found = {
-        each['name']: drives.get(
-            each['name'],
-            {
-                **each,
-                'why': each['reason'],
-                'device': None,
-                'unread': True,
-                'readings': [],
-                'notes': [],
-            },
-        )
-        for each in document.get('work', ())
-    }
-    taken = {*map(id, found.values())}
-    rest = [drive for drive in document['drives'] if id(drive) not in taken]
-    return [*found.values(), *rest]
+    in_order = []
+    for item in document.get('work', ()):
+        unread = {
+            **item,
+            'why': item['reason'],
+            'device': None,
+            'unread': True,
+            'readings': [],
+            'notes': [],
+        }
+        in_order.append(drives.get(item['name'], unread))
+    taken = set(map(id, in_order))
+    return [*in_order, *(drive for drive in document['drives'] if id(drive) not in taken)]
 
 
 def _with_trends(drives: Sequence[Json]) -> list[Json]:
     """Return the drives with as much history as the page has room for, without values that never
-    changed.
-
-    Points are a flat list: the factor for all values, the first point's time in seconds, the first
-    value, then for each further point the hours since the previous point and the value.
+    changed, and with the time of the oldest reading as "since".
     """
-    changed_ones = [
-        {
-            metric: points
-            for metric, points in drive.get('past', {}).items()
-            if len({number for _, number in points}) > 1
+    histories = [drive.get('past', {}) for drive in drives]
+    series = [points for past in histories for points in past.values()]
+    most = max(FEWEST, TRENDS // max(sum(map(_has_changed, series)), 1))
+    with_trends: list[Json] = []
+    for drive, past in zip(drives, histories):
+        begins = [points[0][0] for points in past.values() if points]
+        trends = {
+            metric: thinned(sorted(points), most)
+            for metric, points in past.items()
+            if _has_changed(points)
         }
-        for drive in drives
-    ]
-    most = max(FEWEST, TRENDS // (sum(map(len, changed_ones)) or 1))
-    return [
-        {
-            **drive,
-            'since': min(
-                (points[0][0] for points in drive.get('past', {}).values() if points), default=None
-            ),
-            'past': {
-                metric: _flat(thinned(sorted(points), most)) for metric, points in past.items()
-            },
-        }
-        for drive, past in zip(drives, changed_ones)
-    ]
+        with_trends.append({**drive, 'since': min(begins, default=None), 'past': trends})
+    return with_trends
 
 
-def _flat(points: Points) -> list[float]:
-    scale = 10 ** max(len(str(int(max(value for _, value in points)))) - 5, 0)
-    before = [points[0][0], *(moment for moment, _ in points)]
-    return [
-        scale,
-        *(
-            number
-            for place, (moment, value) in enumerate(points)
-            for number in (
-                round((moment - before[place]) / HOUR) if place else moment,
-                round(value / scale) if scale > 1 else value,
-            )
-        ),
-    ]
+def _has_changed(points: Points) -> bool:
+    return len({number for _, number in points}) > 1
 
 
 def rendered(content: Content, title: str, now: float) -> tuple[str, ...]:
@@ -201,11 +159,11 @@ def rendered(content: Content, title: str, now: float) -> tuple[str, ...]:
             f'the page requires Jinja2, which is not installed; {installing("Jinja2")}'
         ) from None
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    script, style = (_content(name) for name in (SCRIPT, STYLE))
+    script, style = _content('page.js'), _content('page.css')
     # Megabytes of data bypass the template, which would copy them three times. As a separate
     # string, they take one byte per character, whatever characters the rest of the page contains.
     place = secrets.token_hex(16)
-    text = environment.from_string(_content(TEMPLATE)).render(
+    text = environment.from_string(_content('page.html')).render(
         content._asdict(),
         title=title,
         made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)),
@@ -226,18 +184,10 @@ def rendered(content: Content, title: str, now: float) -> tuple[str, ...]:
     return head, _as_data(content.data), tail
 
 
-def _readable(drives: Sequence[Json]) -> list[Json]:
-    """Return the drives; in their reasons, metric names become words: "endurance used" for
-    endurance_used.
-    """
-    metrics = {reading['metric'] for drive in drives for reading in drive['readings']}
-    names = re.compile(rf'\b({"|".join(sorted(metrics)) or "(?!)"})\b')
-    return [
-        {**drive, 'why': names.sub(lambda name: name[1].replace('_', ' '), drive['why'])}
-        if drive.get('why')
-        else drive
-        for drive in drives
-    ]
+def _readable(drive: Json) -> Json:
+    """Return a drive whose reason has words instead of metric names."""
+    metrics = {reading['metric'] for reading in drive['readings']}
+    return {**drive, 'why': readable(drive.get('why') or '', metrics)}
 
 
 def _seen(value: Any) -> Any:
@@ -247,17 +197,16 @@ def _seen(value: Any) -> Any:
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):
-        # thousands of numbers
-        return {key: each if key == 'past' else _seen(each) for key, each in value.items()}
-    return [_seen(each) for each in value] if isinstance(value, (list, tuple)) else value
+        return {key: _seen(part) for key, part in value.items()}
+    return [_seen(part) for part in value] if isinstance(value, (list, tuple)) else value
 
 
 def _texts(notes: Sequence[Json]) -> list[str]:
-    return [visible(each['text']) for each in notes]
+    return [note['text'] for note in notes]
 
 
-def _counts(document: Json) -> dict[str, int]:
-    states = [drive['state'] for drive in document['drives'] if not drive.get('unread')]
+def _counts(drives: Sequence[Json]) -> dict[str, int]:
+    states = [drive['state'] for drive in drives if not drive.get('unread')]
     return {state: states.count(state) for state in ('CRITICAL', 'UNKNOWN', 'WARNING', 'OK')}
 
 
@@ -279,56 +228,52 @@ def _content(name: str) -> str:
 
 def groups(document: Json) -> Groups:
     """Return the groups of a document."""
-    found = sorted(
-        ((risk(group), group) for group in document.get('groups', ())), key=lambda each: each[0]
+    graded = sorted(
+        ((risk(group), group) for group in document.get('groups', ())), key=lambda pair: pair[0]
     )
-    others = [(grade, group) for grade, group in found if grade is not Risk.PLAIN]
-    left_out = len(others) - DRAWN
     return Groups(
-        [_group(grade, group) for grade, group in others[:DRAWN]],
-        f'and {plural(left_out, "more group", "more groups")}; triage --json lists all'
-        if left_out > 0
-        else '',
-        _plain([group for grade, group in found if grade is Risk.PLAIN]),
+        [_group(grade, group) for grade, group in graded if grade is not Risk.PLAIN],
+        _plain([group for grade, group in graded if grade is Risk.PLAIN]),
         {drive['name']: drive['place'] for drive in document['drives'] if drive.get('name')},
     )
 
 
-def _plain(found: Sequence[Json]) -> str:
+def _plain(volumes: Sequence[Json]) -> str:
     """Return one sentence that lists the groups without redundancy; '' if all groups have
     redundancy.
     """
-    if not found:
+    if not volumes:
         return ''
     names = [
-        f'{group["name"]} ({", ".join(group["used_as"])})' if group['used_as'] else group['name']
-        for group in found
+        f'{volume["name"]} ({", ".join(volume["used_as"])})'
+        if volume['used_as']
+        else volume['name']
+        for volume in volumes
     ]
-    return f'{plural(len(found), "volume")} without redundancy of their own: {listed(names, NAMED)}'
+    count = plural(len(volumes), 'volume')
+    return f'{count} without redundancy of their own: {listed(names, NAMED)}'
 
 
 def _group(grade: Risk, group: Json) -> Json:
     """Return a group in words, with the members in slot order and, within a member, the worst
     drive first.
     """
-    level = group['level'] or ''
-    unknown = f'redundancy not known{": " if group["unknown"] else ""}{group["unknown"] or ""}'
-    members = sorted(
-        group['members'], key=lambda member: (member['slot'] is None, member['slot'] or 0)
-    )
+    level, tolerates = group['level'] or '', group['tolerates']
+    if tolerates is None:
+        parts = ('redundancy not known', group['unknown'])
+        tolerance = ': '.join(part for part in parts if part)
+    else:
+        tolerance = sentences.losses(tolerates, level)
+    members = []
+    for member in group['members']:
+        drives = sorted(member['drives'], key=lambda drive: RANKS.index(drive['state']))
+        members.append({**member, 'drives': drives})
+    members.sort(key=lambda member: (member['slot'] is None, member['slot'] or 0))
     return {
         **group,
         'level': sentences.of_level(group['kind'], level),
         'state': OF_RISK.get(grade, 'OK'),
-        'tolerance': unknown
-        if group['tolerates'] is None
-        else sentences.losses(group['tolerates'], level),
+        'tolerance': tolerance,
         'activity': sentences.BUSY.get(group['activity'], group['activity']),
-        'members': [
-            {
-                **member,
-                'drives': sorted(member['drives'], key=lambda drive: RANKS.index(drive['state'])),
-            }
-            for member in members
-        ],
+        'members': members,
     }

@@ -31,6 +31,7 @@ COLOURS = 8  # number of colours for arrays among the bays
 WORN = 3  # drives without endurance that are named
 FULL = 100  # % of the rated endurance
 SOON = 10 * YEAR  # a later date is no plan
+NEVER = 100 * YEAR
 OF_FLEET: Mapping[str, tuple[str, str, float]] = {  # metric -> title, unit, divisor of the numbers
     'endurance_used': ('Wear', '%', 1),
     'power_on_time': ('Age', 'y', YEAR),
@@ -72,33 +73,33 @@ def charts(document: Json, now: float) -> dict[str, Any]:
     now: seconds since 1970. Points after *now*, which a clock that was set back can leave, are
     omitted.
     """
-    courses = [
-        _course(drive, each, now)
-        for drive in document['drives']
-        for each in drive['readings']
-        if each.get('judged') and isinstance(each['value'], (int, float))
+    courses = []
+    for drive in document['drives']:
+        for reading in drive['readings']:
+            if reading.get('judged') and isinstance(reading['value'], (int, float)):
+                courses.append(_course(drive, reading, now))
+    courses = [course for course in courses if course.begin < now]
+    worn = [course for course in courses if course.metric == 'endurance_used']
+    warm = [course for course in courses if course.metric == 'temperature']
+    rose = [
+        course
+        for course in courses
+        if course.rises and not course.unit and course.metric not in PACES
     ]
-    found = [course for course in courses if course.begin < now]
-    worn, warm = (
-        [each for each in found if each.metric == name]
-        for name in ('endurance_used', 'temperature')
+    worn.sort(
+        key=lambda course: (course.forecast['left'] if course.forecast else NEVER, -course.last)
     )
+    warm.sort(key=lambda course: (min(course.usual - course.last, 1 - WARMER), -course.last))
     began: dict[str, float] = {}
-    for each in found:
-        began[each.drive['name']] = min(began.get(each.drive['name'], now), each.begin)
+    for course in courses:
+        name = course.drive['name']
+        began[name] = min(began.get(name, now), course.begin)
     first = min(began.values(), default=now)
     came = {name: begin for name, begin in began.items() if first + LATER < begin}
     return {
-        'wear': sorted(
-            worn,
-            key=lambda each: (each.forecast['left'] if each.forecast else 100 * YEAR, -each.last),
-        ),
-        'temperature': sorted(
-            warm, key=lambda each: (min(each.usual - each.last, 1 - WARMER), -each.last)
-        ),
-        'rose': [
-            each for each in found if each.rises and not each.unit and each.metric not in PACES
-        ],
+        'wear': worn,
+        'temperature': warm,
+        'rose': rose,
         'came': came,
         'begin': first,
         'fellows': {name: sorted(_fellows(name, document, came)) for name in began},
@@ -109,32 +110,32 @@ def _course(drive: Json, reading: Json, now: float) -> Course:
     metric, value = reading['metric'], reading['value']
     past = sorted(point for point in drive.get('past', {}).get(metric, ()) if point[0] < now)
     points, forecast = [*past, [now, value]], drive.get('forecasts', {}).get(metric)
-    numbers, year = (
-        [number for _, number in points],
-        [point for point in points if point[0] >= now - YEAR],
-    )
-    usual = median(numbers)
-    cool = [place for place, (_, number) in enumerate(points[:-1]) if number < (value + usual) / 2]
+    numbers = [number for _, number in points]
+    usual, warm = median(numbers), points[0][0]
     rises: dict[str, tuple[float, float]] = {}
     for (_, before), (moment, number) in zip(points, points[1:]):
+        if before < (value + usual) / 2:
+            warm = moment
         if number > before:
-            rises[day(moment)] = moment, rises.get(day(moment), (0, 0))[1] + number - before
-    span = now - year[0][0]
+            _, rise = rises.get(day(moment), (0, 0))
+            rises[day(moment)] = moment, rise + number - before
+    year_began, least = next(point for point in points if point[0] >= now - YEAR)
+    span = now - year_began
     return Course(
-        drive,
-        metric,
-        reading['unit'],
-        points[0][0],
-        value,
-        min(numbers),
-        max(numbers),
-        points,
-        forecast if forecast and forecast['left'] > 0 else None,
-        max(0, value - year[0][1]) / span * MONTH if span >= DAY else 0,
-        usual,
-        value < usual + WARMER,
-        points[cool[-1] + 1 if cool else 0][0],
-        list(rises.values()),
+        drive=drive,
+        metric=metric,
+        unit=reading['unit'],
+        begin=points[0][0],
+        last=value,
+        low=min(numbers),
+        high=max(numbers),
+        points=points,
+        forecast=forecast if forecast and forecast['left'] > 0 else None,
+        rate=max(0, value - least) / span * MONTH if span >= DAY else 0,
+        usual=usual,
+        is_usual=value < usual + WARMER,
+        warm=warm,
+        rises=list(rises.values()),
     )
 
 
@@ -142,30 +143,23 @@ def _fellows(own: str, document: Json, came: Iterable[str]) -> Iterator[tuple[st
     """For each array of a drive, yield the array's name with the name of each other member drive
     in *came*.
     """
-    for group in document.get('groups', ()) if came else ():
+    for group in document.get('groups', ()):
         names = {drive['name'] for member in group['members'] for drive in member['drives']}
-        yield from (
-            (group['name'], name) for name in (names - {own}).intersection(came) if own in names
-        )
+        if own in names:
+            yield from ((group['name'], name) for name in names.intersection(came) - {own})
 
 
 def thinned(points: Points, most: int) -> Points:
     """Return about *most* points: the first, the last, and the highest point of each interval
     between these two.
     """
-    size, inner = ceil((len(points) - 2) / max(most - 2, 1)), points[1:-1]
-    return (
-        points
-        if size <= 1
-        else [
-            points[0],
-            *(
-                max(inner[at : at + size], key=lambda each: each[1])
-                for at in range(0, len(inner), size)
-            ),
-            points[-1],
-        ]
-    )
+    inner = points[1:-1]
+    size = ceil(len(inner) / max(most - 2, 1))
+    if size <= 1:
+        return points
+    intervals = [inner[start : start + size] for start in range(0, len(inner), size)]
+    highest = [max(interval, key=lambda point: point[1]) for interval in intervals]
+    return [points[0], *highest, points[-1]]
 
 
 def shares(points: Points, lines: int) -> Points:
@@ -194,7 +188,7 @@ class FleetRanges:
         """Return the lowest, middle and highest number of each model and host, and its drives,
         highest first.
         """
-        found = []
+        ranges = []
         for (metric, key), by_name in self._numbers.items():
             title, unit, divisor = OF_FLEET[metric]
             rows = [
@@ -209,8 +203,8 @@ class FleetRanges:
             ]
             rows.sort(key=lambda row: (-row[3], row[0]))
             if rows:
-                found.append((f'{title} by {key}', unit, rows[:LISTED]))
-        return {'ranges': found}
+                ranges.append((f'{title} by {key}', unit, rows[:LISTED]))
+        return {'ranges': ranges}
 
 
 def wear(drives: Sequence[Json], now: float) -> str:
@@ -262,19 +256,14 @@ def shelves(drives: Sequence[Json], groups: Sequence[Json]) -> list[tuple[str, l
         for member in group['members']
         for drive in member['drives']
     }
-    found: dict[str, list[Json]] = {}
+    by_shelf: dict[str, list[Json]] = {}
     for drive in drives:
         shelf, number = _bay(drive)
-        found.setdefault(shelf, []).append(
-            {**drive, 'number': number, 'colour': colours.get(drive['name'], '')}
-        )
-    return [
-        (
-            shelf,
-            sorted(found[shelf], key=lambda drive: _counted(f'{drive["number"]} {drive["name"]}')),
-        )
-        for shelf in sorted(found, key=_counted)
-    ]
+        colour = colours.get(drive['name'], '')
+        by_shelf.setdefault(shelf, []).append({**drive, 'number': number, 'colour': colour})
+    for bays in by_shelf.values():
+        bays.sort(key=lambda drive: _counted(f'{drive["number"]} {drive["name"]}'))
+    return sorted(by_shelf.items(), key=lambda shelf: _counted(shelf[0]))
 
 
 def _bay(drive: Json) -> tuple[str, str]:

@@ -2,21 +2,22 @@
 
 Rows have two forms: one line per drive or, on a narrow terminal, a line of numbers and, below it,
 the findings. A pipe has no width and gets one line per drive, for grep and less -S, unless COLUMNS is
-set to a width. A pipe never gets bars.
+set to a width.
 """
 
 from __future__ import annotations
 
 import shutil
+import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from ..constants import YEAR
 from ..knowledge import severity
-from ..model import Case, Item, Judgement, State, Verdict
+from ..model import Case, Item, Reading, State, Verdict
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..wording import amount, listed
+from ..wording import amount, columns, listed
 from ..words import clean, coded, sentence, visible
 from ..work import actions
 from ..work.dates import date
@@ -24,39 +25,28 @@ from ..work.statements import also, finding, is_worth_showing, problem
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
 # These colors have a contrast of 4.46 or more with black and with white. Yellow on white has only
 # 1.1.
-BARS = {
+COLOURS = {
     State.OK: 'color(28)',
     State.WARNING: 'color(130)',
-    State.CRITICAL: 'color(131)',
+    State.CRITICAL: 'bold color(131)',
     State.UNKNOWN: 'color(98)',
 }
-COLOURS = {**BARS, State.CRITICAL: f'bold {BARS[State.CRITICAL]}'}
 NAMES = ('host', 'drive', 'bay', 'model', 'serial')
 NUMBERS = ('used', 'until', 'spare', 'temp', 'age', 'written')
 TITLES = {'until': 'worn out'}  # of columns that are not called as their field
-RIGHT = ('spare', 'temp', 'age')
-SPARED = (
-    'written',
-    'spare',
-    'bay',
-    'age',
-    'temp',
-    'until',
-    'used',
-)  # omitted on a narrow terminal, in this order
+RIGHT = ('used', 'spare', 'temp', 'age')
+IDENTITY = ('model', 'serial')  # on a narrow terminal, below the line of the drive
+# omitted on a narrow terminal, in this order
+SPARED = ('written', 'spare', 'bay', 'age', 'temp', 'until', 'used')
 GAP = 2  # columns between two cells
 ROOM = 36  # minimum width of findings in columns, with one line per drive
 INDENT = 10  # columns, for lines below the first line
-NO_BARS = '', ''
 NARROWEST = 40  # columns; on a narrower terminal, states would be truncated
 WIDEST = 10_000  # columns that rich can fill in reasonable time
-_SIZE = 80, 24  # assumed if a terminal does not report its size
-BAR = 8  # characters
+USUAL_WIDTH, HEIGHT = 80, 24  # assumed if a terminal does not report its size
 NAMED = 12  # maximum number of drives named in one row of the work list
 MODEL, SERIAL, PLACE, WHAT = 40, 40, 60, 2000  # characters at most
 
@@ -70,8 +60,6 @@ class DriveRow(NamedTuple):
     model: str
     serial: str
     used: str  # "86 %"
-    filled: float | None  # filled fraction of the bar, 0 to 1
-    wear: State  # sets the colour of the bar
     until: str  # "~2027-03"
     spare: str
     temp: str
@@ -90,150 +78,77 @@ def console(pipe_width: int) -> Console:
     """
     from rich.console import Console
 
-    usual = _SIZE[0] if Console(width=_SIZE[0], height=_SIZE[1]).is_terminal else pipe_width
+    usual = USUAL_WIDTH if sys.stdout.isatty() else pipe_width
+    width = shutil.get_terminal_size((usual, HEIGHT)).columns
     # With rich 9, which Debian 11 has, the width cannot be changed later.
-    return Console(
-        width=max(NARROWEST, min(shutil.get_terminal_size((usual, _SIZE[1])).columns, WIDEST)),
-        height=_SIZE[1],
-    )
+    return Console(width=max(NARROWEST, min(width, WIDEST)), height=HEIGHT)
 
 
-def print_rows(shown: Sequence[DriveRow], told: Iterable[tuple[State, str]] = ()) -> None:
+def print_rows(shown: Sequence[DriveRow], messages: Iterable[tuple[State, str]] = ()) -> None:
     """Print the messages about the run as a whole, then the rows. Imports rich only when called."""
     from rich.text import Text
 
     screen = console(WIDEST)
-    for state, text in told:
+    for state, text in messages:
         screen.print(Text(sentence(coded(text), 500), COLOURS[state]))
     if not shown:
         return
-    kept = [name for name in (*NAMES, *NUMBERS) if any(getattr(row, name) for row in shown)]
-    signs = _signs(screen)
-    widest = _widths(shown, kept, signs)
-    if _width(shown, kept, widest) > screen.width:
-        _print_narrow(shown, kept, screen, widest, signs)
-    elif screen.is_terminal:
-        screen.print(_lines(shown, (*kept, 'what'), widest, signs))
-    else:
-        _print_plain(_lines(shown, (*kept, 'what'), widest, signs), screen)
-
-
-def _print_plain(table: Table, console: Console) -> None:
-    """Print a table without the trailing spaces of its last column."""
-    with console.capture() as captured:
-        console.print(table)
-    for line in captured.get().splitlines():
-        print(line.rstrip())
-
-
-def _signs(console: Console) -> tuple[str, str]:
-    """Return the two characters for bars: filled and empty."""
-    if not console.is_terminal:
-        return NO_BARS
-    return ('#', '-') if console.options.ascii_only else ('\u2588', '\u2591')
-
-
-def _lines(
-    shown: Sequence[DriveRow],
-    kept: Sequence[str],
-    widest: Mapping[str, int],
-    signs: tuple[str, str],
-) -> Table:
-    """Return a table with one line per drive."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, header_style='bold')
-    titles = [name for name in kept if name != 'what']
-    for title in ('state', *titles):
-        table.add_column(
-            TITLES.get(title, title), no_wrap=True, justify='right' if title in RIGHT else 'left'
+    names = [name for name in (*NAMES, *NUMBERS) if any(getattr(row, name) for row in shown)]
+    lines = _lines(shown, names)
+    width = max(map(len, lines)) + GAP
+    longest = max(len('; '.join(row.what)) for row in shown)
+    # beside the columns, findings are wrapped at most twice
+    if width + max(min(longest, ROOM), longest // 3) > screen.width:
+        _print_narrow(shown, names, screen)
+        return
+    screen.print(Text(f'{lines[0]:{width}}what', 'bold'))
+    for row, line in zip(shown, lines[1:]):
+        whole = f'{line:{width}}{"; ".join(row.what)}'
+        parts = textwrap.wrap(
+            whole, screen.width, subsequent_indent=' ' * width, break_on_hyphens=False
         )
-    if 'what' in kept:
-        table.add_column('what', overflow='fold')
-    for row in shown:
-        # Text, never markup: a drive's name may be "[red]".
-        cells = [
-            _used(row, signs, widest['used']) if name == 'used' else Text(getattr(row, name))
-            for name in titles
-        ]
-        if 'what' in kept:
-            cells.append(Text('; '.join(row.what)))
-        table.add_row(Text(row.state.name, COLOURS[row.state]), *cells)
-    return table
+        _print_drive(row, parts, screen)
 
 
-def _used(row: DriveRow, signs: tuple[str, str], width: int) -> Text:
+def _lines(shown: Sequence[DriveRow], names: Sequence[str]) -> list[str]:
+    """Return a heading and a line for each drive: its state and these fields in columns."""
+    titles = ['state', *(TITLES.get(name, name) for name in names)]
+    rows = [[row.state.name, *(getattr(row, name) for name in names)] for row in shown]
+    right = [place for place, name in enumerate(names, 1) if name in RIGHT]
+    return columns([titles, *rows], right)
+
+
+def _print_drive(row: DriveRow, lines: Sequence[str], screen: Console) -> None:
+    """Print the lines of a drive, which begin with its state."""
     from rich.text import Text
 
-    text = Text()
-    if row.filled is not None and signs[0]:
-        text.append(bar(row.filled, *signs), BARS[row.wear])
-        text.append(' ')
-    return text.append(row.used.rjust(width))
+    text = Text('\n'.join(lines))
+    text.stylize(COLOURS[row.state], 0, len(row.state.name))
+    screen.print(text)
 
 
-def _widths(
-    shown: Sequence[DriveRow], kept: Sequence[str], signs: tuple[str, str]
-) -> dict[str, int]:
-    """Return the width of each column without its bars, and the width of a bar with the space
-    after it.
-    """
-    from rich.cells import cell_len
-
-    return {
-        'bar': BAR + 1 if any(signs) else 0,
-        'used': 0,
-        **{name: max(cell_len(getattr(row, name)) for row in shown) for name in kept},
-    }
-
-
-def _width(shown: Sequence[DriveRow], kept: Sequence[str], widest: Mapping[str, int]) -> int:
-    """Return the terminal width required for one line per drive, with findings wrapped at most
-    twice.
-    """
-    longest = max((len('; '.join(row.what)) for row in shown), default=0)
-    return _columns_width(kept, widest) + GAP + max(min(longest, ROOM), longest // 3)
-
-
-def _columns_width(names: Sequence[str], widest: Mapping[str, int]) -> int:
-    """Return the width of the state and these columns."""
-    cells = sum(GAP + max(widest[name], len(TITLES.get(name, name))) for name in names)
-    return len(State.CRITICAL.name) + cells + (widest['bar'] if 'used' in names else 0)
-
-
-def _print_narrow(
-    shown: Sequence[DriveRow],
-    kept: Sequence[str],
-    screen: Console,
-    widest: Mapping[str, int],
-    signs: tuple[str, str],
-) -> None:
+def _print_narrow(shown: Sequence[DriveRow], names: Sequence[str], screen: Console) -> None:
     """Print a line of columns for each drive and, if it is not OK, its identity and its findings
     below.
     """
     from rich.text import Text
 
-    columns = [name for name in kept if name not in ('model', 'serial')]
+    kept = [name for name in names if name not in IDENTITY]
     for name in SPARED:
-        if _columns_width(columns, widest) > screen.width and name in columns:
-            columns.remove(name)
-    with screen.capture() as captured:
-        screen.print(_lines(shown, columns, widest, signs))
-    heading, *lines = captured.get().splitlines()
-    print(heading.rstrip())
+        if name in kept and max(map(len, _lines(shown, kept))) > screen.width:
+            kept.remove(name)
+    heading, *lines = _lines(shown, kept)
+    screen.print(Text(heading, 'bold'))
     for row, line in zip(shown, lines):
-        print(line.rstrip())
+        below = []
         if row.state is not State.OK:
             identity = ', '.join(part for part in (row.model, row.serial) if part)
-            text = (
-                '; '.join((f'{identity}: {row.what[0]}', *row.what[1:])) if row.what else identity
-            )
-            for folded in _folded(text, screen.width, ' ' * INDENT):
-                screen.print(Text(folded, COLOURS[row.state]))
+            text = ': '.join(part for part in (identity, '; '.join(row.what)) if part)
+            below = _folded(text, screen.width, ' ' * INDENT)
+        _print_drive(row, [line, *below], screen)
 
 
-# --- the cells of a row: plain text and bars ------------------------------------------------------
+# --- the cells of a row --------------------------------------------------------------------------
 
 
 def rows(cases: Iterable[Case], now: float) -> list[DriveRow]:
@@ -243,15 +158,13 @@ def rows(cases: Iterable[Case], now: float) -> list[DriveRow]:
 
 def _row(case: Case, now: float) -> DriveRow:
     verdict, identity = case.verdict, case.shown
-    judged: dict[str, Judgement] = {}  # the worst one of each metric
+    readings: dict[str, Reading] = {}  # the worst one of each metric
     for judgement in verdict.judgements:
-        if judgement.reading.judged and judgement.reading.number is not None:
-            judged.setdefault(judgement.reading.metric, judgement)
-    said = {
-        metric: amount(each.reading.number, each.reading.unit) for metric, each in judged.items()
-    }
-    worn, age = judged.get('endurance_used'), judged.get('power_on_time')
-    used = worn.reading.number if worn else None
+        reading = judgement.reading
+        if reading.judged and reading.number is not None:
+            readings.setdefault(reading.metric, reading)
+    said = {metric: amount(reading.number, reading.unit) for metric, reading in readings.items()}
+    age = readings.get('power_on_time')
     return DriveRow(
         verdict.state,
         verdict.device.name,
@@ -259,12 +172,10 @@ def _row(case: Case, now: float) -> DriveRow:
         sentence(identity.model, MODEL) or '-',
         sentence(identity.serial or '', SERIAL),
         said.get('endurance_used', ''),
-        None if used is None else max(0.0, min(used / 100, 1.0)),
-        worn.state if worn else State.OK,
         until(case, now),
         said.get('spare_available', ''),
         said.get('temperature', ''),
-        f'{(age.reading.number or 0) / YEAR:.1f} y' if age else '',
+        f'{(age.number or 0) / YEAR:.1f} y' if age else '',
         _written(said.get('host_written', ''), said.get('rated_written', '')),
         _what(verdict),
     )
@@ -304,16 +215,17 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
     """Return what is to do for each drive and, below it, a line with the number of drives by state
     and the most urgent drive. counted: the numbers as text.
     """
-    width, shown = console(WIDEST).width, [each for each in items if each.action != actions.NOTHING]
+    width = console(WIDEST).width
+    shown = [item for item in items if item.action != actions.NOTHING]
     lines = ['to do:'] if shown else []
     for item, others in _alike(shown):
         place = f' ({sentence(item.place.where, PLACE)})' if item.place.where else ''
         names = f'{item.drive}{place}' + (f', {listed(others, NAMED)}' if others else '')
         groups = item.step.why if item.step else item.unknown
-        told = f'{names}: {item.to_do}: {item.reason}'
+        text = f'{names}: {item.to_do}: {item.reason}'
         if item.is_unread:
-            told = f'{names} {item.reason}; {item.to_do}'
-        parts = [told, also(item)]
+            text = f'{names} {item.reason}; {item.to_do}'
+        parts = [text, also(item)]
         if groups != item.why:  # else they are the reason
             parts.append(sentence(groups, WHAT))
         lines += _folded('; '.join(part for part in parts if part), width, '  ')
@@ -328,20 +240,12 @@ def _alike(items: Sequence[Item]) -> Iterator[tuple[Item, list[str]]]:
     reason.
     """
 
-    def key(each: Item) -> object:
-        return (each.to_do, each.step.why) if each.step and each.state is State.OK else each.drive
+    def key(item: Item) -> object:
+        return (item.to_do, item.step.why) if item.step and item.state is State.OK else item.drive
 
     for _, (first, *others) in groupby(items, key):
-        yield first, [each.drive for each in others]
+        yield first, [item.drive for item in others]
 
 
 def _folded(text: str, width: int, indent: str = '') -> list[str]:
     return textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=f'{indent}    ')
-
-
-def bar(filled: float, full: str, empty: str) -> str:
-    """Return a bar of BAR characters. It is empty only for 0 and full only for 1."""
-    count = round(filled * BAR)
-    if 0 < filled < 1:
-        count = max(1, min(count, BAR - 1))
-    return full * count + empty * (BAR - count)

@@ -3,18 +3,51 @@
 from __future__ import annotations
 
 from ...command_line import option_groups as groups
-from ...command_line.options import Command, flag, option, single
+from ...command_line.options import Command, Option, not_blank, option
 from ...typed import NamedTuple
 
 
 class TriageOptions(NamedTuple):
-    """The output of `triage` in addition to its table, or instead of it."""
+    """The forms in which `triage` writes its document, instead of its table."""
 
-    as_json: bool
-    html: str | None  # file of the page; None: no page
+    # module of output/ and the file to write; None: standard output
+    formats: tuple[tuple[str, str | None], ...]
     asked: tuple[str, ...] = ()  # programs to run, from redundancy.dependence.PROGRAMS
 
 
+def _printed(module: str, spelling: str, text: str) -> Option:
+    """Return the option of a format for standard output. module: of output/, with as_text()."""
+    return option(
+        spelling,
+        help=text,
+        action='append_const',
+        const=(module, None),
+        dest='formats',
+        default=[],
+    )
+
+
+def _written(module: str, spelling: str, text: str) -> Option:
+    """Return the option of a format for a file. module: of output/, with as_text()."""
+    return option(
+        spelling,
+        help=text,
+        action='append',
+        type=lambda path: (module, not_blank(path)),
+        metavar='FILE',
+        dest='formats',
+        default=[],
+    )
+
+
+FORMATS = (
+    _printed('json_document', '--json', 'print JSON'),
+    _written(
+        'page',
+        '--html',
+        'write one self-contained page: recommended actions, then all drives',
+    ),
+)
 COMMAND = Command(
     name='triage',
     summary='Show all drives, or the named ones, in one table, worst first.',
@@ -25,13 +58,7 @@ example:
   check_smart_attributes triage --report tickets/ --json""",
     groups=(*groups.JUDGED, groups.NAMES),
     options=(
-        flag('--json', 'print JSON', dest='as_json'),
-        single(
-            '--html',
-            'FILE',
-            'write one self-contained page: recommended actions, then all drives',
-            default=None,
-        ),
+        *FORMATS,
         option(
             '--zpool',
             action='append_const',
