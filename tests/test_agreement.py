@@ -18,8 +18,8 @@ from cases import case, on
 from conftest import ROOT, run
 from test_severity import METRICS, drive, found
 
-from smart_attributes.fleet import services
-from smart_attributes.fleet.plugin_output import Origin, Reader
+from smart_attributes.fleet import plugin_output
+from smart_attributes.fleet.drives import Origin
 from smart_attributes.fleet.triage_documents import Document, drives
 from smart_attributes.knowledge import severity
 from smart_attributes.model import Case, Device, Forecast, Identity, Outlook, Risk, State, Verdict
@@ -148,8 +148,8 @@ def facts_of(found: Sequence[Any]) -> dict[str, tuple[Any, ...]]:
 def of_lines(cases: Sequence[Case]) -> list[Any]:
     """Return what a fleet reads in the output of a check."""
     text = plugin.render(cases, METRICS, plugin.Face()).text
-    lines = services.plugin_text(text.partition('\n|')[0].partition('| ')[0]).lines
-    return Reader(METRICS).drives(lines, (), Origin('db1', now=NOW))
+    lines = plugin_output.plugin_text(text.partition('\n|')[0].partition('| ')[0]).lines
+    return plugin_output.drives(lines, (), NOW, Origin('db1'), METRICS)
 
 
 def disagreements(survey: Surveyed) -> list[str]:
@@ -194,7 +194,7 @@ def disagreements(survey: Surveyed) -> list[str]:
     )
     same(
         'fleet',
-        facts_of(list(drives(Document('db1', document, NOW), Reader(METRICS), NOW))),
+        facts_of(list(drives(Document('db1', document, NOW), METRICS, NOW))),
         {
             name: (
                 told[0],
@@ -278,7 +278,7 @@ def unread(told: tuple[Any, ...], document: Any, name: str) -> str:
     """Return what a fleet says instead: the next step for the cause, on the host."""
     return next(
         each.facts['to_do']
-        for each in drives(Document('db1', document, NOW), Reader(METRICS), NOW)
+        for each in drives(Document('db1', document, NOW), METRICS, NOW)
         if each.facts['name'] == name
     )
 

@@ -156,7 +156,7 @@ def fake(loopback, tmp_path) -> Iterator[Fake]:
         ((200, b'{"results": {}}'), 'not the API'),
         ((200, b'{"results": [1]}'), 'not the API'),
         ((200, b'[' * 100_000), 'not the API'),
-        ((302, b''), 'redirects to https://elsewhere.example.org/'),
+        ((302, b''), 'answered 302 '),
         ((500, b'x'), 'answered 500 '),
         # hangs up
         (None, 'is incomplete'),
@@ -266,7 +266,6 @@ def test_a_service_that_went_while_icinga_was_asked_costs_no_other(fake):
     found = json.loads(fake.fleet('--json').text)
 
     assert [drive['host'] for drive in found['drives']] == [name for name in names if name != 'h4']
-    assert any(note['text'].startswith('1 of 9 services ') for note in found['notes'])
 
 
 def test_an_api_that_fails_half_way_leaves_what_it_told(fake, tmp_path):
@@ -409,10 +408,10 @@ def test_hostile_words_of_a_check_stay_text(fake, tmp_path, face):
 @pytest.mark.parametrize(
     ('change', 'said'),
     [
-        (('chmod', '0640'), 'its group, '),
-        (('chmod', '0604'), 'everybody can read'),
+        (('chmod', '0640'), 'other users can read'),
+        (('chmod', '0604'), 'other users can read'),
         (('chmod', '0622'), 'writable by others'),
-        (('setfacl', '-m', 'u:65534:r'), 'its group, '),
+        (('setfacl', '-m', 'u:65534:r'), 'other users can read'),
     ],
 )
 @pytest.mark.parametrize('option', ['--password-file', '--cert'])

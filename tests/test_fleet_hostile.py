@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import threading
 import time
 from collections.abc import Iterator
 from typing import Any, Callable
@@ -226,17 +225,6 @@ def test_numbers_and_words_without_end_hide_no_other_host(fake, facts, face, tmp
 
     assert 'inside check_smart_attributes' not in done.text and 'time limit' not in done.text
     assert 'EXAMPLEb' in (page.read_text() if face == '--html' else done.text)
-
-
-def test_the_address_is_looked_up_where_an_alarm_can_interrupt_the_wait(monkeypatch):
-    """The resolver of the C library waits for a minute and lets no alarm through."""
-    threads: list[threading.Thread] = []
-    monkeypatch.setattr(
-        icinga.socket, 'getaddrinfo', lambda *_: threads.append(threading.current_thread())
-    )
-    icinga._look_up('host.example.org', 5665)
-
-    assert threads and threading.main_thread() not in threads
 
 
 # --- documents of other hosts ---------------------------------------------------------------------

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from functools import lru_cache, partial
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .. import files, trust
@@ -13,41 +12,19 @@ from ..constants import (
     DAY,
     LARGEST_DOCUMENT,
     MOST_DRIVES_OF_HOST,
-    MOST_POINTS,
 )
 from ..errors import Coded, SmartError
-from ..knowledge import severity
-from ..model import Risk, State
+from ..knowledge.drive_database import Metric
+from ..model import State
 from ..output.codes import BY_NAME
-from ..output.page_drives import compact_reading
-from ..redundancy.replacement import LABELS
-from ..typed import TYPE_CHECKING, Json
+from ..typed import Json
 from ..words import visible
-from ..work import actions
-from ..work.dates import is_day
-from ..work.work_list import of_unknown
 from . import untrusted
-from .plugin_output import (
-    AGE,
-    ENDURANCE,
-    FleetDrive,
-    Origin,
-    Reader,
-    dated,
-    next_step,
-    of_check,
-    of_drive,
-)
-from .untrusted import dicts_of, is_number, is_point, pairs_of, shaped, state_of, text_of
-
-if TYPE_CHECKING:
-    from ..knowledge.severity import Weight
+from .drives import FleetDrive, Origin, check_row, dated, fleet_drive, of_check, shaped_rows
+from .untrusted import dicts_of, is_number, shaped, state_of, text_of
 
 OLD = 2 * DAY  # seconds after which a document is out of date
 _BEGINNING = re.compile(rb'\s*\{\s*"version"')
-OF_A_FORECAST = ('left', 'earliest', 'latest')
-
-_is_day = lru_cache(maxsize=1024)(is_day)
 
 
 class Document(NamedTuple):
@@ -56,13 +33,6 @@ class Document(NamedTuple):
     host: str
     content: Json
     made: float  # seconds since 1970
-
-    def as_of(self, now: float) -> tuple[Json, ...]:
-        """Return the note that the document is out of date, or () if it is recent. now: seconds
-        since 1970.
-        """
-        age = max(now - self.made, 0)
-        return dated(now, age) if age > OLD else ()
 
     @property
     def notes(self) -> Sequence[Json]:
@@ -117,14 +87,14 @@ def host_of(path: str) -> str:
     )
 
 
-def drives(document: Document, reader: Reader, now: float) -> Iterator[FleetDrive]:
+def drives(document: Document, metrics: Mapping[str, Metric], now: float) -> Iterator[FleetDrive]:
     """Yield the drives of a document, and a row for each problem of the run as a whole. now:
     seconds since 1970.
     """
-    origin = Origin(
-        document.host, document.as_of(now), elapsed=max(now - document.made, 0), now=now
-    )
-    yield from _run_rows(document, reader, origin)
+    age = max(now - document.made, 0)
+    notes = dated(now, age) if age > OLD else ()
+    origin = Origin(document.host, notes, elapsed=age)
+    yield from _run_rows(document, origin)
     rows = document.content['drives']
     faults = []
     left_out = len(rows) - MOST_DRIVES_OF_HOST
@@ -136,15 +106,14 @@ def drives(document: Document, reader: Reader, now: float) -> Iterator[FleetDriv
     readable = dicts_of(rows[:MOST_DRIVES_OF_HOST], MOST_DRIVES_OF_HOST)
     unreadable = len(rows[:MOST_DRIVES_OF_HOST]) - len(readable)
     faults += ['a drive is not in the format of triage --json'] * unreadable
+    cause = BY_NAME['check-incomplete']
     for fault in faults:
-        yield reader.row(
-            '(triage)', State.UNKNOWN, why=fault, origin=origin, cause=BY_NAME['check-incomplete']
-        )
+        yield check_row('(triage)', State.UNKNOWN, why=fault, origin=origin, cause=cause)
     for row in readable:
-        yield _drive(row, reader, origin)
+        yield _drive(row, origin, metrics)
 
 
-def _run_rows(document: Document, reader: Reader, origin: Origin) -> Iterator[FleetDrive]:
+def _run_rows(document: Document, origin: Origin) -> Iterator[FleetDrive]:
     """Yield the row for a problem of the run as a whole, if there is one."""
     state = state_of(document.content.get('state'))
     rows = document.content['drives']
@@ -153,129 +122,24 @@ def _run_rows(document: Document, reader: Reader, origin: Origin) -> Iterator[Fl
     is_explained = state is State.OK or (state in states and not notes)
     if rows and is_explained:
         return
-    shaped_notes = [shaped('note', row) for row in notes]
+    shaped_notes = shaped_rows('note', notes)
     why = '; '.join(row['text'] for row in shaped_notes if row['text'])
     if not why:
         why = 'the run as a whole is in a worse state than any of its drives'
         why = why if rows else 'no drives'
     cause = of_check(Coded(shaped_notes[0]['code'] if shaped_notes else '', why))
-    yield reader.row('(triage)', state, why=why, origin=origin, cause=cause)
+    yield check_row('(triage)', state, why=why, origin=origin, cause=cause)
 
 
-def _drive(row: Json, reader: Reader, origin: Origin) -> FleetDrive:
-    state = state_of(row.get('state'))
-    facts = _facts(row, state, origin)
-    readings = _readings(row.get('readings'))
-    numbers: list[tuple[str, float]] = []
-    weights = []
-    for reading in readings:
-        if reading['judged'] and is_number(reading['value']):
-            numbers.append((reading['metric'], reading['value']))
-        if reading['state'] != State.OK.name:
-            weights.append(_weight(reading, reader, facts.get('risk')))
-    largest = dict(sorted(numbers))
-    return FleetDrive(
-        facts,
-        readings=lambda: list(map(compact_reading, readings)),
-        used=largest.get(ENDURANCE),
-        weights=tuple(weights),
-        further=partial(_past, row.get('past')),
-        age=largest.get(AGE),
-    )
-
-
-def _facts(row: Json, state: State, origin: Origin) -> dict[str, Any]:
-    """Return the facts about a drive that are shown, of the right types."""
-    action = text_of(row.get('action')) or ''
-    facts: dict[str, Any] = {
-        'host': origin.host,
-        **shaped('drive', row),
-        'depends': _shaped_rows('dependence', row.get('depends')),
-        **_step_and_risk(row),
-        'notes': [*origin.notes, *_shaped_rows('note', row.get('notes'))],
-        'code': None,
-        'state': state.name,
-        'findings': _shaped_rows('finding', row.get('findings')),
-        'action': action if action in actions.CODES else of_unknown(state),
-    }
-    facts['name'] = facts['name'] or facts['device'] or '-'
-    facts['forecasts'] = _forecasts(row.get('forecasts'), origin.elapsed)
-    by, code = (text_of(row.get(key)) or '' for key in ('order_by', 'code'))
-    facts['order_by'] = by if _is_day(by) else None
-    further = _shaped_rows('further', row.get('also'))
-    also = [step for step in further if step['action'] in actions.CODES]
-    if also:
-        facts['also'] = also
-    facts['to_do'] = text_of(row.get('to_do')) or actions.action(facts['action']).words
-    is_unread = state is State.UNKNOWN or (state is not State.OK and code)
-    if is_unread and facts['action'] in (actions.READ, actions.SEARCH):
-        cause = of_drive(Coded(code, facts['why'] or ''))
-        facts['code'] = cause.name
-        if not text_of(row.get('to_do')):
-            facts['to_do'] = next_step(cause)
-    return facts
-
-
-def _shaped_rows(part: str, rows: Any) -> list[dict[str, Any]]:
-    return [shaped(part, row) for row in dicts_of(rows)]
-
-
-def _readings(part: Any) -> list[dict[str, Any]]:
-    rows = dicts_of(part)
-    return [shaped('reading', row) for row in rows if isinstance(row.get('metric'), str)]
-
-
-def _past(part: Any) -> Json:
-    past = {}
-    for metric, points in pairs_of(part):
-        if isinstance(points, list):
-            past[text_of(metric) or ''] = list(filter(is_point, points[-MOST_POINTS:]))
-    return {'past': past}
-
-
-def _step_and_risk(row: Json) -> Json:
-    """Return whether a drive may be replaced, and how many such drives failed, if the document
-    states this.
-    """
-    facts = {}
-    for key in ('replacement', 'risk'):
-        part = row.get(key)
-        if isinstance(part, dict) and (key == 'risk' or part.get('label') in LABELS):
-            facts[key] = shaped(key, part)
-    return facts
-
-
-def _weight(reading: Json, reader: Reader, risk: Json | None) -> Weight:
-    """Return the weight of a finding in the order of severity. risk: of the drive."""
-    state, value = State[reading['state']], reading['value']
-    is_risky = risk is not None and severity.is_risky(reading['metric'], _risk(risk))
-    return reader.weight(
-        reading['metric'],
-        state,
-        number=value if is_number(value) else None,
-        limit=reading['critical' if state is State.CRITICAL else 'warning'],
-        grown=reading.get('grown') or 0,
-        is_growing=bool(reading['growth']),
-        is_risky=is_risky,
-    )
-
-
-def _risk(row: Json) -> Risk:
-    shares = row['share_90'], row['share_365']
-    return Risk(row['metric'], row['whose'], *shares, low=0, high=0, drives=0, failures=0)
-
-
-def _forecasts(rows: Any, elapsed: float) -> dict[str, dict[str, object]]:
-    """Return the forecasts, with times relative to the present. elapsed: age of the document in
-    seconds.
-    """
-    forecasts = {}
-    for metric, row in pairs_of(rows):
-        if isinstance(row, dict) and is_number(row.get('left')):
-            forecast: dict[str, object] = {}
-            for key in OF_A_FORECAST:
-                if is_number(row.get(key)):
-                    forecast[key] = round(max(row[key] - elapsed, 0))
-            forecast['estimate'] = row.get('estimate') is True
-            forecasts[text_of(metric) or ''] = forecast
-    return forecasts
+def _drive(row: Json, origin: Origin, metrics: Mapping[str, Metric]) -> FleetDrive:
+    readings: list[Json] = [
+        shaped('reading', reading)
+        for reading in dicts_of(row.get('readings'))
+        if isinstance(reading.get('metric'), str)
+    ]
+    numbers = [
+        (reading['metric'], reading['value'])
+        for reading in readings
+        if reading['judged'] and is_number(reading['value'])
+    ]
+    return fleet_drive(row, lambda: readings, numbers, origin, metrics)
