@@ -414,17 +414,13 @@ def test_hostile_words_of_a_check_stay_text(fake, tmp_path, face):
         (('setfacl', '-m', 'u:65534:r'), 'other users can read'),
     ],
 )
-@pytest.mark.parametrize('option', ['--password-file', '--cert'])
-def test_a_password_or_key_that_others_can_read_is_not_used(fake, tmp_path, option, change, said):
+def test_a_password_that_others_can_read_is_not_used(fake, change, said):
     """A group has members; a list has more readers than the mode shows. It is not even sent."""
     if not abilities.path_of(change[0]):
         pytest.skip(f'{change[0]} is not installed')
     if subprocess.run([*change, str(fake.password)], check=False).returncode:
         pytest.skip(f'{change[0]} cannot be used here')
-    words = fake.arguments
-    if option == '--cert':
-        words = [*without(without(words, '--user'), '--password-file'), option, str(fake.password)]
-    done = run('fleet', *words)
+    done = fake.fleet()
 
     assert (done.code, fake.asked, 'secret' in done.text) == (3, [], False)
     assert f'{fake.password}: ' in done.text and said in done.text, done.text

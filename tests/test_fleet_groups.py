@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from cases import of_uses, on
-from conftest import ROOT, run
+from conftest import ROOT, run, texts
 
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import (
@@ -109,11 +109,11 @@ def test_what_depends_on_a_drive_and_its_replacement_come_through(tmp_path):
     }
 
     for wanted in document['drives']:
-        assert wanted['depends']
-        assert {
-            key: found[wanted['name']].get(key)
-            for key in ('depends', 'replacement', 'action', 'why')
-        } == {key: wanted.get(key) for key in ('depends', 'replacement', 'action', 'why')}
+        told = found[wanted['name']]
+        assert [group['text'] for group in told['depends']] == texts(wanted['depends'])
+        for key in ('label', 'code', 'text'):
+            assert told.get('replacement', {}).get(key) == wanted.get('replacement', {}).get(key)
+        assert (told['action'], told['why']) == (wanted['action'], wanted['why'])
 
 
 @pytest.mark.parametrize('label', ['paint it', None, []])

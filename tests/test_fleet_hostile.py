@@ -246,10 +246,10 @@ FLOOD = '{"version": 2, "drives": ['
         # 300 MB
         ('', '[],', 1, '', 'larger than 4'),
         ('', '[],', 5_000_000, '0]}', 'larger than 4'),
-        ('', '[', 1_000_000, '', 'is damaged output'),
+        ('', '[', 1_000_000, '', 'it is damaged'),
         # cut off
-        ('', '{}', 1, '', 'is damaged output'),
-        ('"', '9', 2_000_000, '', 'is damaged output'),
+        ('', '{}', 1, '', 'it is damaged'),
+        ('"', '9', 2_000_000, '', 'it is damaged'),
     ],
 )
 def test_a_document_that_cannot_be_read_is_named_and_hides_no_other(

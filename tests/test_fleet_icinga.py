@@ -320,24 +320,6 @@ def changed(bed: Bed, option: str, value: str) -> list[str]:
     return words
 
 
-def test_a_certificate_stands_in_for_a_password(cases):
-    """Made by Icinga's own authority, with its key in a file of ours."""
-    key, request, certificate = (str(cases.folder / name) for name in ('c.key', 'c.csr', 'c.crt'))
-    for words in (
-        ['new-cert', '--cn', 'certified', '--key', key, '--csr', request],
-        ['sign-csr', '--csr', request, '--cert', certificate],
-    ):
-        cases.icinga_pki(*words)
-    words = [
-        word
-        for word in cases.arguments
-        if word not in ('--user', '--password-file', fleet_bed.USER, str(cases.password))
-    ]
-
-    done = run('fleet', *words, '--cert', certificate, '--key', key)
-    assert done.code == 0, done.text
-
-
 @pytest.mark.parametrize(
     'user, said', [('nobody', 'the user nobody'), ('stranger', 'objects/query/Service')]
 )

@@ -18,8 +18,7 @@ from smart_attributes.check.rulebook import database_of
 from smart_attributes.commands import fleet as fleet_command
 from smart_attributes.commands import table
 from smart_attributes.errors import Coded
-from smart_attributes.fleet import drives, gathering
-from smart_attributes.output.codes import BY_NAME
+from smart_attributes.fleet import gathering
 from smart_attributes.work import actions, dates
 
 REPORTS = str(ROOT / 'tests/reports')
@@ -99,7 +98,7 @@ def test_what_a_document_says_of_a_drive_comes_through_unchanged(tmp_path, docum
 
     for wanted in document['drives']:
         told = found[wanted['name']]
-        other = ('readings', 'forecasts', 'risk')  # `meaning` says the risk in words
+        other = ('readings', 'forecasts', 'risk', 'depends')  # `meaning` says the risk in words
         assert {key: told.get(key) for key in wanted if key not in other} == {
             key: value for key, value in wanted.items() if key not in other
         }
@@ -169,7 +168,7 @@ def test_the_plan_says_which_models_to_order_by_which_quarter(tmp_path):
 
 def test_a_drive_that_cannot_be_read_says_once_why(tmp_path):
     """triage tells it as a note as well."""
-    words, step = 'cannot be opened', drives.next_step(BY_NAME['no-permission'])
+    words, step = 'cannot be opened', 'run as root'
     path = written(
         tmp_path,
         {
@@ -179,6 +178,7 @@ def test_a_drive_that_cannot_be_read_says_once_why(tmp_path):
             'notes': [words, 'more'],
             'action': actions.READ,
             'code': 'no-permission',
+            'to_do': step,
         },
     )
 
@@ -234,14 +234,15 @@ def test_an_empty_folder_says_what_belongs_there(tmp_path):
     assert ': no files found; ' in done.text and 'triage --json' in done.text
 
 
-def test_a_file_that_is_something_else_is_named_and_hides_nothing(collected):
-    """A README of whoever collects."""
+def test_a_file_that_is_no_document_is_named_and_hides_no_other(collected):
+    """A file without .json in a folder is not one, such as a README of whoever collects."""
     (collected / 'README').write_text('what this is\n')
+    (collected / 'other.json').write_text('{"drives": 7}')
     found = fleet(str(collected))
 
     assert len(found['drives']) == 20
-    [skipped] = [each for each in found['notes'] if each['code'] == 'file-skipped']
-    assert skipped['text'].startswith('1 file ') and skipped['text'].endswith('/README')
+    [fault] = [note['text'] for note in found['notes'] if note['code'] == 'not-gathered']
+    assert fault == f'{collected}/other.json: it is not output of triage --json'
 
 
 def test_a_file_that_cannot_be_read_makes_the_rest_incomplete(collected):
@@ -416,6 +417,7 @@ def test_files_of_folders_are_taken_in_order_and_hidden_ones_are_not(tmp_path):
         '.hidden.json',
         'sub/c.json',
         'sub/.d.json',
+        'README',
         '.git/e.json',
         'aub/f.json',
     ):
@@ -486,11 +488,11 @@ def test_repeats_are_counted(empty_fleet, repeats, said):
 
 def test_faults_are_said_before_notes_and_remarks(empty_fleet):
     empty_fleet.faults.append(Coded('not-gathered', 'f' * 600))
-    empty_fleet.notes.append(Coded('file-skipped', 'a note'))
+    empty_fleet.notes.append(Coded('result-old', 'a note'))
     said = empty_fleet.said()
 
     assert (len(said[0]), said[1:]) == (500, ['a note'])
-    assert [each.code for each in said] == ['not-gathered', 'file-skipped']
+    assert [each.code for each in said] == ['not-gathered', 'result-old']
 
 
 def test_a_mistake_of_ours_in_one_document_costs_no_other(empty_fleet):

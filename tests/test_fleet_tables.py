@@ -371,15 +371,6 @@ def test_the_table_keeps_only_the_readings_of_its_columns():
     assert table.in_table(drive()._replace(readings=lambda: readings))['readings'] == readings[:1]
 
 
-def test_a_drive_that_takes_too_much_room_keeps_its_facts_without_its_readings():
-    found = table.Kept(99, table.in_page)
-    found.add(drive('sda', past={'x': [[1, 2]] * 20_000}, depends=[{'text': 'md0'}]))
-    [only] = found.drives()
-
-    assert only['notes'] == list(table.WITHOUT['notes']) and only['name'] == 'sda'
-    assert 'past' not in only and not only['depends']
-
-
 def test_the_least_severe_drives_give_way_where_history_is_full(monkeypatch):
     monkeypatch.setattr(table, 'LARGEST_TABLE', 400)
     found = table.Kept(99, table.in_page)
@@ -405,9 +396,9 @@ def test_what_is_kept_is_taken_as_one_document(count):
 
 
 def test_a_fleet_without_drives_is_counted():
-    assert next(table.heading(planned(), [])).endswith(' on 0 hosts: none')
+    assert next(table.heading(planned())).endswith(' on 0 hosts: none')
     found = planned(drive(state='UNKNOWN', is_check=True, code='a'))
-    assert 'and 1 check with a problem: 1 a' in table.heading(found, [])
+    assert 'and 1 check with a problem: 1 a' in table.heading(found)
     assert WORST_FIRST == (State.CRITICAL, State.UNKNOWN, State.WARNING, State.OK)
 
 
@@ -606,12 +597,10 @@ def test_the_heading_of_a_fleet_has_the_counts():
         drive(host='db3', state='WARNING', is_check=True, code='b'),
         drive(host='db3', is_check=True, code='a'),
     )
-    plan = [*summary.steps(found, DATABASE), Step('update the firmware', drives=2)]
 
-    assert [*table.heading(found, plan)] == [
+    assert [*table.heading(found)] == [
         '3 drives on 3 hosts: 1 critical, 1 warning, 1 ok',
         'and 3 checks with a problem: 2 a, 1 b',
-        'to do: 1 to replace, 2 to order (by model), 1 firmware defects; the plan: --html or --json',
         '',
     ]
 

@@ -281,7 +281,7 @@ def test_a_label_is_divided_at_the_longest_metric():
 )
 def test_a_check_without_drives_is_a_row_with_what_to_do(state, action, start):
     origin = Origin('web1', dated(NOW, 3600), handling=('host in downtime',))
-    facts = check_row('(smart)', state, 'no\ndrives', origin, BY_NAME['no-drives']).facts
+    facts = check_row('(smart)', state, Coded('no-drives', 'no\ndrives'), origin).facts
 
     assert facts['to_do'].startswith(start)
     assert (

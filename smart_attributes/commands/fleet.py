@@ -64,8 +64,6 @@ def _icinga(own: FleetOptions) -> Icinga:
         own.icinga,
         own.api_user,
         own.password_file,
-        own.certificate,
-        key=own.key,
         authority=own.authority,
         name=own.icinga_name,
     )
@@ -133,7 +131,7 @@ def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) 
     kept = Kept(own.limit or MOST_ROWS, table.in_table)
     for drive in drives:
         kept.add(drive)
-    for line in table.heading(fleet.summary, fleet.steps()):
+    for line in table.heading(fleet.summary):
         print(line)
     triage_table.print_rows(
         table.rows(kept.drives(), fleet.now), [(State.UNKNOWN, fault) for fault in fleet.faults]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..knowledge.severity import Rank, Weight
 
 ENDURANCE, AGE = 'endurance_used', 'power_on_time'
+INCOMPLETE, UNREADABLE = 'check-incomplete', 'drive-unreadable'
 OF_A_FORECAST = ('left', 'earliest', 'latest')
 _OF_A_FLEET = frozenset(cause.name for cause in CAUSES)
 
@@ -93,15 +94,20 @@ def fleet_drive(
     return FleetDrive(facts, readings, dict(sorted(numbers)), weights)
 
 
-def check_row(name: str, state: State, why: str, origin: Origin, cause: Code) -> FleetDrive:
-    """Return a row for a check without drives, or for a problem of the check as a whole."""
-    action, to_do = of_problem(cause.name), next_step(cause)
+def check_row(name: str, state: State, why: str, origin: Origin) -> FleetDrive:
+    """Return a row for a check without drives, or for a problem of the check as a whole.
+
+    why: Coded if the cause has a code, even that of a newer version.
+    """
+    code = getattr(why, 'code', '') or INCOMPLETE
+    action = of_problem(code)
+    to_do = next_step(BY_NAME.get(code) or BY_NAME[INCOMPLETE])
     if action == actions.READ:
         action = actions.REPAIR
     if state is State.OK:
         action = to_do = actions.NOTHING
     row = {'name': name, 'state': state.name, 'why': why, 'action': action, 'to_do': to_do}
-    return FleetDrive({**_facts(row, origin), 'code': cause.name, 'is_check': True})
+    return FleetDrive({**_facts(row, origin), 'code': code, 'is_check': True})
 
 
 def _facts(row: Json, origin: Origin) -> dict[str, Any]:
@@ -109,7 +115,6 @@ def _facts(row: Json, origin: Origin) -> dict[str, Any]:
     state = state_of(row.get('state'))
     action = text_of(row.get('action'))
     order_by = text_of(row.get('order_by'))
-    code = text_of(row.get('code')) or ''
     facts: dict[str, Any] = {
         'host': origin.host,
         **shaped('drive', row),
@@ -125,22 +130,16 @@ def _facts(row: Json, origin: Origin) -> dict[str, Any]:
         'past': _past(row.get('past')),
     }
     facts['name'] = facts['name'] or facts['device'] or '-'
-    replacement, risk = row.get('replacement'), row.get('risk')
+    replacement = row.get('replacement')
     if isinstance(replacement, dict) and replacement.get('label') in LABELS:
         facts['replacement'] = shaped('replacement', replacement)
-    if isinstance(risk, dict):
-        facts['risk'] = shaped('risk', risk)
     further = shaped_rows('further', row.get('also'))
     also = [step for step in further if step['action'] in actions.CODES]
     if also:
         facts['also'] = also
-    to_do = text_of(row.get('to_do'))
-    facts['to_do'] = to_do or actions.action(facts['action']).words
-    is_unread = state is State.UNKNOWN or (state is not State.OK and code)
-    if is_unread and facts['action'] in (actions.READ, actions.SEARCH):
-        cause = of_drive(Coded(code, facts['why'] or ''))
-        facts['code'] = cause.name
-        facts['to_do'] = to_do or next_step(cause)
+    facts['to_do'] = text_of(row.get('to_do')) or actions.action(facts['action']).words
+    if state is not State.OK and facts['action'] in (actions.READ, actions.SEARCH):
+        facts['code'] = text_of(row.get('code')) or UNREADABLE
     return facts
 
 
@@ -190,28 +189,6 @@ def _weight(reading: Json, metrics: Mapping[str, Metric], is_risky: bool) -> Wei
         grown=reading.get('grown') or 0,
         is_growing=bool(reading.get('growth')),
     )
-
-
-# --- causes ------------------------------------------------------------------------------
-
-
-def of_check(words: str) -> Code:
-    """Return the cause for the plugin's message about the check as a whole."""
-    return _of(words, 'check-incomplete')
-
-
-def of_drive(words: str) -> Code:
-    """Return the cause for the plugin's message about a drive that could not be read."""
-    return _of(words, 'drive-unreadable')
-
-
-def _of(words: str, otherwise: str) -> Code:
-    """Return the cause for the code in *words*, even a newer version's code; without a code, return
-    *otherwise*.
-    """
-    code = getattr(words, 'code', '')
-    cause = BY_NAME.get(code) or BY_NAME[otherwise]
-    return cause._replace(name=code) if code else cause
 
 
 def next_step(cause: Code) -> str:

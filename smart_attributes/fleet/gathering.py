@@ -120,27 +120,22 @@ class Fleet:
 
     def of_documents(self, paths: Sequence[str]) -> Iterator[FleetDrive]:
         """Yield the drives in documents of `triage`."""
-        skipped: list[str] = []
         for path in _files(paths):
             try:
                 document = triage_documents.read(path)
             except (OSError, SmartError) as error:
                 self._lack(f'{visible(path)}: {getattr(error, "strerror", "") or error}')
                 continue
-            if document is None:
-                skipped.append(visible(path))
-                continue
             self.asked += 1
             if self.now - document.made > triage_documents.OLD:
                 self._old.append(document.host)
             drives = triage_documents.drives(document, self.database.metrics, self.now)
             yield from self._from(document.host, drives)
-        if not (self.asked or skipped or self.faults):
+        if not (self.asked or self.faults):
             self._lack(
                 f'{", ".join(map(visible, paths))}: no files found; save the output of triage '
-                f'--json there, one file per host'
+                f'--json there as HOST.json'
             )
-        self._note('file-skipped', skipped, 'file skipped (not output of triage --json)')
         self._note('result-old', self._old, 'document older than two days')
 
     def _note(self, code: str, things: Sequence[str], words: str) -> None:
@@ -181,12 +176,14 @@ def _named(things: Sequence[str], words: str) -> str:
 
 
 def _files(paths: Sequence[str]) -> Iterator[str]:
-    """Yield files, and the files in folders at any depth. Hidden files are left out."""
+    """Yield files, and the files in folders at any depth whose name ends with .json. Hidden files
+    are left out.
+    """
     for path in paths:
         if not os.path.isdir(path):
             yield path
         for folder, folders, names in os.walk(path):
             folders[:] = sorted(name for name in folders if not name.startswith('.'))
             for name in sorted(names):
-                if not name.startswith('.'):
+                if name.endswith('.json') and not name.startswith('.'):
                     yield os.path.join(folder, name)

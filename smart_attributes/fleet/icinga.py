@@ -36,7 +36,6 @@ from .services import Service
 PORT = 5665
 PATIENCE = 60.0  # seconds without receiving data
 BATCH = 50  # services in one request: parsing the largest answer takes 0.2 GB
-CHUNK = 64 << 10  # bytes read at a time
 # Our CheckCommand, and the CheckCommand of Icinga's library, which was written for 1.6 but also
 # runs this version.
 COMMANDS = ('check-smart-attributes', 'smart-attributes')
@@ -59,8 +58,6 @@ class Access(NamedTuple):
     url: str  # https://icinga.example.org:5665
     user: str = ''
     password_file: str = ''
-    certificate: str = ''  # client certificate, instead of a password
-    key: str = ''
     authority: str = ''  # certificate of Icinga's authority: /var/lib/icinga2/certs/ca.crt
     name: str = ''  # name in Icinga's certificate, if it differs from the URL
 
@@ -103,7 +100,7 @@ class Icinga:
         if rows is None:
             advice = ', and check --filter for mistakes' if condition else ''
             raise Unanswered(
-                f'{self.where}: Icinga returned no services to {visible(self._user)}; give this '
+                f'{self.where}: Icinga returned no services to {visible(self._access.user)}; give this '
                 f'ApiUser the permission objects/query/Service{advice}'
             )
         return sorted(str(row.get('name', '')) for row in rows)
@@ -153,10 +150,6 @@ class Icinga:
             )
 
     @property
-    def _user(self) -> str:
-        return self._access.user or self._access.certificate
-
-    @property
     def where(self) -> str:
         """Return the address of the API, for messages."""
         return f'{self._url.hostname}:{self._url.port or PORT}'
@@ -183,9 +176,11 @@ class Icinga:
             answer = self._connection.getresponse()
             if answer.status not in (200, 404):
                 raise Unanswered(f'{self.where}: {self._refusal(answer)}')
-            text = _body(answer, most)
+            text = answer.read(most + 1)
         except (OSError, http.client.HTTPException) as error:
             raise self._unanswered(error) from None
+        if len(text) > most:
+            raise Unreadable(TOO_LARGE)
         if answer.status == 404:
             return None
         if answer.length:  # some bytes of the announced length are missing
@@ -195,7 +190,7 @@ class Icinga:
     def _refusal(self, answer: http.client.HTTPResponse) -> str:
         if answer.status == 401:
             return (
-                f'Icinga refused the user {visible(self._user)} or the password; see the ApiUser '
+                f'Icinga refused the user {visible(self._access.user)} or the password; see the ApiUser '
                 'in conf.d/api-users.conf'
             )
         return f'Icinga answered {answer.status} {visible(answer.reason)[:200]}; see its log'
@@ -217,25 +212,7 @@ class _Connection(http.client.HTTPSConnection):
         self.sock = self._trusted.wrap_socket(plain, server_hostname=self._expected)
 
 
-def _body(answer: http.client.HTTPResponse, most: int) -> bytearray:
-    """Return the body of an answer. Raises Unreadable if it is longer than *most* bytes.
-
-    A list of chunks is not used: if a server sends single bytes, each byte would take 50 bytes of
-    memory.
-    """
-    text = bytearray()
-    room = memoryview(bytearray(CHUNK))
-    is_larger = (answer.length or 0) > most
-    while not is_larger:
-        count = answer.readinto(room)
-        if not count:
-            return text
-        text += room[:count]
-        is_larger = len(text) > most
-    raise Unreadable(TOO_LARGE)
-
-
-def _objects(text: bytearray) -> list[Json]:
+def _objects(text: bytes) -> list[Json]:
     """Return the objects of an answer. Raises Unreadable if the answer is invalid."""
     try:
         rows = untrusted.parse(text)['results']
@@ -256,10 +233,7 @@ def _tls_reason(error: ssl.SSLError) -> str:
             'NodeName of the master'
         )
     reason = error.reason or str(error)
-    words = visible(reason)[:WORDS]
-    if '_ALERT_' in reason and ('CERT' in reason or 'UNKNOWN_CA' in reason):
-        return f'Icinga refuses the certificate of --cert ({words}); have the master sign a new one'
-    return f'no TLS connection ({words}); the port of the API is {PORT}'
+    return f'no TLS connection ({visible(reason)[:WORDS]}); the port of the API is {PORT}'
 
 
 def _reason(error: Exception, url: SplitResult) -> str:
@@ -294,56 +268,39 @@ def _address(url: str) -> SplitResult:
 
 
 def _trusted(access: Access) -> ssl.SSLContext:
-    """Return a TLS context that always verifies the server, with our client certificate if given.
-
-    Raises SmartError.
-    """
+    """Return a TLS context that always verifies the server. Raises SmartError."""
     try:
         context = ssl.create_default_context(cafile=access.authority or None)
     except OSError as error:
-        raise SmartError(f'--ca {visible(access.authority)}: {_wrong(error)}') from None
+        why = 'contains no certificate' if isinstance(error, ssl.SSLError) else error.strerror
+        raise SmartError(f'--ca {visible(access.authority)}: {why}') from None
     # Python 3.13 and later set this flag by default, but certificates of Icinga's own authority
     # lack the key usage.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    if access.certificate:
-        _refuse_open(access.key or access.certificate, '--key')
-        try:
-            context.load_cert_chain(access.certificate, access.key or None)
-        except OSError as error:
-            raise SmartError(f'--cert {visible(access.certificate)}: {_wrong(error)}') from None
     return context
 
 
-def _wrong(error: OSError) -> str:
-    """Return the reason why a file with certificates or keys cannot be used."""
-    if isinstance(error, ssl.SSLError):
-        return 'contains no certificate, or no key that matches it'
-    return str(error.strerror)
-
-
 def _login(access: Access) -> dict[str, str]:
-    if access.certificate and not access.user:
-        return {}
     if not (access.user and access.password_file):
-        raise UsageError('--icinga needs --user with --password-file, or --cert with --key')
-    _refuse_open(access.password_file, '--password-file')
+        raise UsageError('--icinga needs --user with --password-file')
+    path = access.password_file
+    _refuse_open(path)
     try:
-        lines = files.content(access.password_file, LARGEST_PASSWORD_FILE).decode().splitlines()
+        lines = files.content(path, LARGEST_PASSWORD_FILE).decode().splitlines()
     except (OSError, ValueError) as error:
         raise SmartError(
-            f'--password-file {visible(access.password_file)}: '
+            f'--password-file {visible(path)}: '
             f'{getattr(error, "strerror", "") or "it is not a text file"}'
         ) from None
     if not lines or not lines[0]:
         raise SmartError(
-            f'--password-file {visible(access.password_file)}: its first line is empty; write the '
-            'password into it'
+            f'--password-file {visible(path)}: its first line is empty; write the password into it'
         )
     word = base64.b64encode(f'{access.user}:{lines[0]}'.encode()).decode()
     return {'Authorization': f'Basic {word}'}
 
 
-def _refuse_open(path: str, option: str) -> None:
+def _refuse_open(path: str) -> None:
     """Raise SmartError if the file with a secret is missing, or if other users can read or
     change it.
     """
@@ -356,6 +313,6 @@ def _refuse_open(path: str, option: str) -> None:
         fault = getattr(error, 'strerror', '') or 'it is not a valid path'
     if fault:
         raise SmartError(
-            f'{option} {visible(path)}: {visible(fault)}; use a file that you own, mode 0600, in a '
+            f'--password-file {visible(path)}: {visible(fault)}; use a file that you own, mode 0600, in a '
             'directory that only you can write to'
         )

@@ -14,6 +14,7 @@ from ..errors import Coded
 from ..knowledge import severity
 from ..knowledge.drive_database import Metric
 from ..model import State
+from ..output.codes import BY_NAME
 from ..output.perfdata import UNITS
 from ..output.plugin import CHECK, FIRMWARE, GAP, NAME, NOT_TOLD, WIDTH, Line
 from ..redundancy.replacement import OF_CODE, STRICTEST
@@ -21,7 +22,7 @@ from ..typed import Json
 from ..work import actions
 from ..work.dates import day
 from ..work.work_list import due
-from .drives import ENDURANCE, FleetDrive, Origin, fleet_drive
+from .drives import ENDURANCE, FleetDrive, Origin, fleet_drive, next_step
 
 TIME_LEFT = 'endurance_time_left'
 # Words for the numbers that perfdata has for a status.
@@ -175,7 +176,8 @@ def as_row(line: Line, left: float | None, checked: float) -> Json:
         text = text[: action.start()]
         row.update(_stated(action, times, checked))
     elif not row['code'] and line.state is not State.UNKNOWN:
-        row['code'] = 'output-cut'
+        cut = BY_NAME['output-cut']
+        row.update(code=cut.name, to_do=next_step(cut))
     text = _WHERE.sub('', text)
     row['why'] = _CLAUSE.sub('; ', text)
     clauses = list(_CLAUSE.finditer(text))

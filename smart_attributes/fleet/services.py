@@ -17,13 +17,14 @@ from ..constants import (
     LONGEST_TEXT,
     MOST_VALUES,
 )
+from ..errors import Coded
 from ..knowledge.drive_database import Metric
 from ..model import State, worst
-from ..output.codes import BY_NAME, Code
+from ..output.codes import BY_NAME
 from ..typed import Json
 from ..words import visible
 from . import plugin_output
-from .drives import FleetDrive, Origin, check_row, dated, of_check
+from .drives import FleetDrive, Origin, check_row, dated
 
 STALE = 2  # check intervals after which a result is out of date
 LEAST = 5 * 60  # shortest interval in seconds, because checks are not punctual to the second
@@ -43,7 +44,7 @@ ASKED = (
 JOINED = tuple(f'host.{attribute}' for attribute in HANDLING)
 
 _OF_1_6 = re.compile(r'(?:OK|Warning|Critical) \([^)]*\)')
-_NO_OUTPUT = re.compile(r'\s*\Z|\(No output')
+_NO_OUTPUT = re.compile(r'\Z|\(No output')
 
 
 class Result(NamedTuple):
@@ -137,10 +138,8 @@ def drives_of(service: Service, metrics: Mapping[str, Metric], now: float) -> Se
     """
     name, result = f'({service.name})', service.result
     if result is None:
-        cause = BY_NAME['never-checked']
         origin = Origin(service.host, handling=service.handling)
-        row = check_row(name, State.UNKNOWN, why=cause.meaning, origin=origin, cause=cause)
-        return ServiceDrives([row])
+        return ServiceDrives([check_row(name, State.UNKNOWN, _because('never-checked'), origin)])
     age = now - result.ended
     # Passive results arrive at any time, so their check interval is meaningless.
     longest = STALE * max(service.interval, LEAST if service.is_active else DAY)
@@ -158,42 +157,37 @@ def drives_of(service: Service, metrics: Mapping[str, Metric], now: float) -> Se
 
 def _foreign_row(name: str, result: Result, origin: Origin) -> FleetDrive:
     """Return the row of a check whose output is not from this plugin, in the state that Icinga has."""
-    cause = _cause(result.output)
-    lines = [line for line in result.output[:LONGEST_HEAD].splitlines() if line.strip()]
-    why = cause.meaning
-    if lines:
-        why = f'{why}: {lines[0].strip()[:LONGEST_TEXT]}'
-    state = State(result.state) if 0 <= result.state <= 3 else State.UNKNOWN
-    return check_row(name, state, why=why, origin=origin, cause=cause)
-
-
-def _cause(output: str) -> Code:
-    """Return the cause for an output that is not in the plugin's format."""
+    output = result.output[:LONGEST_HEAD].strip()
+    code = 'output-foreign'
     if _OF_1_6.match(output):
-        return BY_NAME['plugin-1.6']
-    return BY_NAME['no-output' if _NO_OUTPUT.match(output) else 'output-foreign']
+        code = 'plugin-1.6'
+    elif _NO_OUTPUT.match(output):
+        code = 'no-output'
+    state = State(result.state) if 0 <= result.state <= 3 else State.UNKNOWN
+    first_line = output.partition('\n')[0].strip()
+    return check_row(name, state, _because(code, first_line[:LONGEST_TEXT]), origin)
+
+
+def _because(code: str, words: str = '') -> Coded:
+    """Return the meaning of a cause, and the words of the check."""
+    meaning = BY_NAME[code].meaning
+    return Coded(code, f'{meaning}: {words}' if words else meaning)
 
 
 def _check_rows(name: str, text: plugin_output.PluginText, origin: Origin) -> list[FleetDrive]:
     """Return the rows about a check: what it reports about itself, drives that are missing in the
     text, and a state that is worse than that of all drives and rows.
     """
-    rows = [
-        check_row(name, state, why=words, origin=origin, cause=of_check(words))
-        for state, words in text.checks
-    ]
+    rows = [check_row(name, state, words, origin) for state, words in text.checks]
     missing = text.counted - len(text.lines)
     if missing > 0:
         why = (
             f'output truncated: {missing} of {text.counted} drives are missing; to see all, '
             'run triage on the host'
         )
-        cause = BY_NAME['output-cut']
-        rows.append(check_row(name, State.UNKNOWN, why=why, origin=origin, cause=cause))
+        rows.append(check_row(name, State.UNKNOWN, Coded('output-cut', why), origin))
     states = [line.state for line in text.lines]
     states += [State[row.facts['state']] for row in rows]
     if not states or text.state.urgency > worst(states).urgency:
-        cause = of_check(text.headline)  # the whole headline, because a part might lack the code
-        why = text.headline[:LONGEST_TEXT]
-        rows.insert(0, check_row(name, text.state, why=why, origin=origin, cause=cause))
+        rows.insert(0, check_row(name, text.state, text.headline, origin))
     return rows

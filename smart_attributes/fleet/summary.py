@@ -91,19 +91,13 @@ class Summary:
             self.plan[quarter, model].add(drive)
 
 
-def identifies(serial: str) -> bool:
-    """Return whether a serial number can identify a drive: it is long enough and not a single
-    repeated character.
-    """
-    return len(serial) >= SHORTEST_SERIAL and len(set(serial)) > 1
-
-
 def _key(facts: Json) -> int:
-    """Return a number that identifies a drive during this run; 0 if the drive has no unique
-    serial number.
+    """Return a number that identifies a drive during this run; 0 if it has no unique serial number,
+    such as "0000".
     """
     serial, model = facts['serial'] or '', facts['model'] or ''
-    return hash((model, serial)) if model and identifies(serial) else 0
+    is_unique = len(serial) >= SHORTEST_SERIAL and len(set(serial)) > 1
+    return hash((model, serial)) if model and is_unique else 0
 
 
 def due(facts: Json, now: float) -> str:

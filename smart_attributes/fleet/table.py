@@ -13,10 +13,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from ..constants import LARGEST_ROW, LARGEST_TABLE, YEAR
-from ..errors import Coded
+from ..constants import LARGEST_TABLE, YEAR
 from ..model import WORST_FIRST, State
-from ..output.json_document import note
 from ..output.page_drives import compact
 from ..output.triage_table import MODEL, SERIAL, WHAT, DriveRow
 from ..typed import TYPE_CHECKING, Json
@@ -25,8 +23,7 @@ from ..words import sentence
 from ..work import actions
 from ..work.dates import date
 from .drives import FleetDrive
-from .replacement_order import Step
-from .summary import BUY, Summary
+from .summary import Summary
 
 if TYPE_CHECKING:
     from ..knowledge.severity import Rank
@@ -36,13 +33,6 @@ COLUMNS = frozenset(
     ('endurance_used', 'spare_available', 'temperature', 'power_on_time', 'host_written')
 )
 NOT_TOLD = '-'
-WITHOUT = {
-    'past': {},
-    'depends': (),
-    'notes': (
-        note(Coded('readings-left-out', 'its readings are omitted, because they are too large')),
-    ),
-}
 _text = json.JSONEncoder(separators=(',', ':')).encode
 
 
@@ -98,7 +88,7 @@ def _what(drive: Json) -> tuple[str, ...]:
     return tuple(sentence(text, WHAT) for text in words)
 
 
-def heading(summary: Summary, plan: Iterable[Step]) -> Iterator[str]:
+def heading(summary: Summary) -> Iterator[str]:
     """Yield the lines above the drives."""
     by_state = [(summary.states[state.name], state.name.lower()) for state in WORST_FIRST]
     states = ', '.join(f'{count} {name}' for count, name in by_state if count)
@@ -112,18 +102,7 @@ def heading(summary: Summary, plan: Iterable[Step]) -> Iterator[str]:
             f'{count} {code}' for code, count in summary.codes.most_common() if count
         )
         yield f'and {plural(checks, "check")} with a problem: {causes}'
-    to_do = Counter(map(_kind, plan))
-    if to_do:
-        words = ', '.join(f'{count} {kind}' for kind, count in to_do.items())
-        yield f'to do: {words}; the plan: --html or --json'
     yield ''
-
-
-def _kind(step: Step) -> str:
-    """Return the kind of a step of the plan, for counting."""
-    if step.host:
-        return 'to replace'
-    return 'to order (by model)' if step.action == BUY else 'firmware defects'
 
 
 # --- the worst drives --------------------------------------------------------------------
@@ -183,8 +162,6 @@ class Kept:
         if self._kept[False] == self._most and key > self._rows[-1].key:
             return
         text = _text(self._shown(drive))
-        if len(text) > LARGEST_ROW:
-            text = _text(compact({**drive.facts, **WITHOUT, 'readings': []}))
         insort(self._rows, WorstDrive(key, text))
         self._kept[is_urgent] += 1
         self._size += len(text)

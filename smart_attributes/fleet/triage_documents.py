@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,15 +15,13 @@ from ..constants import (
 from ..errors import Coded, SmartError
 from ..knowledge.drive_database import Metric
 from ..model import State
-from ..output.codes import BY_NAME
 from ..typed import Json
 from ..words import visible
 from . import untrusted
-from .drives import FleetDrive, Origin, check_row, dated, fleet_drive, of_check, shaped_rows
+from .drives import FleetDrive, Origin, check_row, dated, fleet_drive, shaped_rows
 from .untrusted import dicts_of, is_number, shaped, state_of, text_of
 
 OLD = 2 * DAY  # seconds after which a document is out of date
-_BEGINNING = re.compile(rb'\s*\{\s*"version"')
 
 
 class Document(NamedTuple):
@@ -48,43 +45,27 @@ class Damaged(SmartError):
     """A document cannot be read, so the drives of its host are missing."""
 
 
-def read(path: str) -> Document | None:
-    """Return the document in a file, or None if the file contains something else.
+def read(path: str) -> Document:
+    """Return the document in a file.
 
-    If the document does not name the host, the file's name counts, or the directory's name if all
-    files have the same name. Raises OSError if the file cannot be read, and Damaged if the document
-    is invalid.
+    If the document does not name the host, the file's name counts. Raises OSError if the file
+    cannot be read, and Damaged if it is not a document.
     """
-    text = files.content(path, LARGEST_DOCUMENT, trust.foreign_secret)
     try:
-        content = untrusted.parse(text)
+        content = untrusted.parse(files.content(path, LARGEST_DOCUMENT, trust.foreign_secret))
     except ValueError:
-        if _BEGINNING.match(text):
-            raise Damaged(
-                'it is damaged output of triage --json; copy it again from its host'
-            ) from None
-        return None
-    if not isinstance(content, dict) or 'version' not in content:
-        return None
-    if not isinstance(content.get('drives'), list):
-        return None
+        raise Damaged('it is damaged; copy it again from its host') from None
+    if not isinstance(content, dict) or not isinstance(content.get('drives'), list):
+        raise Damaged('it is not output of triage --json')
     if isinstance(content.get('fleet'), dict):
         raise Damaged('it is output of fleet; collect that of triage --json')
     made: Any = content.get('made')
     written = os.stat(path).st_mtime
     # A host whose clock is ahead must not make an old document look recent.
     is_plausible = is_number(made) and 0 <= made <= written + DAY
-    host = text_of(content.get('host')) or host_of(path) or '-'
+    stem = os.path.basename(path).partition('.json')[0]
+    host = text_of(content.get('host')) or visible(stem) or '-'
     return Document(host, content, made=float(made) if is_plausible else written)
-
-
-def host_of(path: str) -> str:
-    """Return the host named by a path: "web1" for web1.json and for web1/drives.json."""
-    folder, name = os.path.split(path)
-    stem = name.partition('.json')[0]
-    return visible(
-        os.path.basename(folder) if stem in ('drives', 'triage', 'smart') and folder else stem
-    )
 
 
 def drives(document: Document, metrics: Mapping[str, Metric], now: float) -> Iterator[FleetDrive]:
@@ -106,9 +87,8 @@ def drives(document: Document, metrics: Mapping[str, Metric], now: float) -> Ite
     readable = dicts_of(rows[:MOST_DRIVES_OF_HOST], MOST_DRIVES_OF_HOST)
     unreadable = len(rows[:MOST_DRIVES_OF_HOST]) - len(readable)
     faults += ['a drive is not in the format of triage --json'] * unreadable
-    cause = BY_NAME['check-incomplete']
     for fault in faults:
-        yield check_row('(triage)', State.UNKNOWN, why=fault, origin=origin, cause=cause)
+        yield check_row('(triage)', State.UNKNOWN, fault, origin)
     for row in readable:
         yield _drive(row, origin, metrics)
 
@@ -127,8 +107,8 @@ def _run_rows(document: Document, origin: Origin) -> Iterator[FleetDrive]:
     if not why:
         why = 'the run as a whole is in a worse state than any of its drives'
         why = why if rows else 'no drives'
-    cause = of_check(Coded(shaped_notes[0]['code'] if shaped_notes else '', why))
-    yield check_row('(triage)', state, why=why, origin=origin, cause=cause)
+    code = shaped_notes[0]['code'] if shaped_notes else ''
+    yield check_row('(triage)', state, Coded(code, why), origin)
 
 
 def _drive(row: Json, origin: Origin, metrics: Mapping[str, Metric]) -> FleetDrive:
