@@ -19,7 +19,7 @@ from smart_attributes.commands import fleet as fleet_command
 from smart_attributes.commands import table
 from smart_attributes.errors import Coded
 from smart_attributes.fleet import gathering
-from smart_attributes.work import actions, dates
+from smart_attributes.work import actions
 
 REPORTS = str(ROOT / 'tests/reports')
 FRESH = {'made': round(time.time())}
@@ -112,28 +112,6 @@ def test_what_a_document_says_of_a_drive_comes_through_unchanged(tmp_path, docum
         assert set(told['forecasts']) == set(wanted.get('forecasts', {}))
 
 
-def test_a_drive_that_is_told_of_twice_counts_once_in_its_worst_state(tmp_path):
-    """By two documents, or by two services."""
-    for folder, state in (('a', 'OK'), ('b', 'OK'), ('c', 'CRITICAL')):
-        (tmp_path / folder).mkdir()
-        written(
-            tmp_path / folder,
-            {'name': 'sda', 'model': 'ACME X1', 'serial': 'EXAMPLE0001', 'state': state},
-            {'name': 'sdb', 'model': 'ACME X1', 'serial': f'EXAMPLE{folder}', 'state': 'OK'},
-            host='web1',
-            state=state,
-        )
-    found = fleet(str(tmp_path))
-
-    assert [each['state'] for each in found['drives'] if each['name'] == 'sda'] == [
-        'OK',
-        'OK',
-        'CRITICAL',
-    ]
-    assert found['fleet']['states'] == {'critical': 1, 'unknown': 0, 'warning': 0, 'ok': 3}
-    assert 'drives-repeated' in codes(found)
-
-
 def test_firmware_with_a_known_defect_is_told_with_what_helps(tmp_path):
     """By model and firmware alone: also of hosts whose own database does not know it yet."""
     known = {'model': 'Corsair Force LS SSD', 'firmware': 'S9FM01.8'}
@@ -143,27 +121,6 @@ def test_firmware_with_a_known_defect_is_told_with_what_helps(tmp_path):
     assert told.items() >= {**known, 'drives': 1, 'hosts': 1}.items() and 'update' in told['why']
     # The maker names no version without the defect.
     assert told['action'] == actions.action(actions.WATCH).words
-
-
-def test_the_plan_says_which_models_to_order_by_which_quarter(tmp_path):
-    """What lasts 400 days must be ordered 90 days before."""
-    drive = {'model': 'ACME X1', 'action': 'nothing', 'state': 'OK'}
-    when = time.gmtime(time.time() + 400 * 86400 - dates.LEAD_TIME)
-    path = written(
-        tmp_path,
-        *(
-            {**drive, 'name': name, 'order_by': time.strftime('%Y-%m-%d', when)}
-            for name in ('b', 'c')
-        ),
-        {**drive, 'name': 'd', 'state': 'CRITICAL', 'action': 'replace', 'model': 'ACME X2'},
-    )
-    steps = fleet(path)['fleet']['steps']
-
-    assert [(step['action'], step['by'], step['model'], step['drives']) for step in steps] == [
-        ('replace it now', 'now', 'ACME X2', 1),
-        ('order', 'now', 'ACME X2', 1),
-        ('order', f'{when.tm_year}-Q{(when.tm_mon + 2) // 3}', 'ACME X1', 2),
-    ]
 
 
 def test_a_drive_that_cannot_be_read_says_once_why(tmp_path):
@@ -387,26 +344,6 @@ def test_a_triage_that_failed_is_a_row_with_its_error(tmp_path):
 
     [row] = fleet(str(tmp_path))['drives']
     assert (row['state'], row['code']) == ('UNKNOWN', 'usage-error') and 'x@@y' in row['why']
-
-
-def test_findings_of_version_2_come_with_their_values(tmp_path):
-    finding = {
-        'code': 'above-limit',
-        'text': 'pending 8, critical above 4',
-        'state': 'CRITICAL',
-        'metric': 'pending',
-        'value': 8,
-        'unit': '',
-        'limit': '4',
-        'grown': None,
-        'age': 60,
-        'source': 'attribute 197',
-    }
-    path = written(
-        tmp_path, {'name': 'sda', 'state': 'CRITICAL', 'findings': [finding, 7]}, version=2
-    )
-
-    assert fleet(path)['drives'][0]['findings'] == [finding]
 
 
 def test_files_of_folders_are_taken_in_order_and_hidden_ones_are_not(tmp_path):
