@@ -23,6 +23,7 @@ DATABASE = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
 NOW = 1_795_348_800  # 2026-11-22, 12:00
 HOUR = 3600
 LINE = 'OK        sda  ACME X1  endurance_used 1 %  EXAMPLE0001  firmware 1'
+CHECK = 'UNKNOWN   (check)  site.json: not JSON'
 VALUES = ("'sda_endurance_used'=1%;;;;",)
 
 
@@ -101,20 +102,26 @@ def test_an_old_result_says_of_which_day_it_is():
     assert note['code'] == 'result-old' and note['text'].endswith('-19, 3 days ago')
 
 
-@pytest.mark.parametrize('counted, missing', [(1, 0), (2, 1), (24, 23)])
-def test_drives_that_were_cut_off_are_counted(counted, missing):
+@pytest.mark.parametrize(
+    'count, missing',
+    [
+        ('1 drive: 1 ok', 0),
+        ('2 drives: 2 ok', 1),
+        ('24 drives: 1 critical, 23 ok', 23),
+        ('24 drives, 1 not ok', 23),
+    ],
+)
+def test_drives_that_were_cut_off_are_counted(count, missing):
     """Never OK by silence: the row is UNKNOWN."""
-    found = told(text(f'OK - {counted} drives: {counted} ok', LINE))
-    rows = [each for each in found.drives if each.facts.get('is_check')]
+    rows = [
+        each.facts
+        for each in told(text(f'OK - x; {count}', LINE)).drives
+        if each.facts.get('is_check')
+    ]
 
-    assert len(found.drives) == 1 + len(rows)
-    assert [(each.facts['state'], each.facts['code']) for each in rows] == [
-        ('UNKNOWN', 'output-cut')
-    ] * bool(missing)
-    assert all(f' {missing} of {counted} ' in each.facts['why'] for each in rows)
-
-
-CHECK = 'UNKNOWN   (check)  site.json: not JSON'
+    assert [(row['state'], row['code']) for row in rows] == [('UNKNOWN', 'output-cut')][:missing]
+    for row in rows:
+        assert row['why'].startswith(f'output truncated: {missing} of ')
 
 
 @pytest.mark.parametrize(

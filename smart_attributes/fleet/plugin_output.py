@@ -31,7 +31,8 @@ _STATES = {f'{state.name:<{WIDTH}}{GAP}': state for state in State}
 _START = WIDTH + len(GAP)
 _FEWEST = 3  # columns after the state: name, model, findings
 _CODE = r'\[([a-z0-9.-]+)\] '
-_COUNTED = r'(?:^|; )([0-9]{1,6}) drives?: (?:[0-9]+ [a-z]+(?:, )?)+$'
+# "24 drives: 1 critical, 23 ok", or in a long line "24 drives, 1 not ok"
+_COUNTED = r'(?:^|; )([0-9]{1,6}) drives?(?:: (?:[0-9]+ [a-z]+(?:, )?)+|, [0-9]+ not ok)$'
 _CLAUSE = re.compile(rf'; \[({"|".join(OF_CODE)})\] ')
 _WHERE = re.compile(r'; \[slot-unknown\] [^;]*\Z')
 # The words of an action can contain a semicolon, but no code.
