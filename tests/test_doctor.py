@@ -664,8 +664,6 @@ REFUSALS = {
         'sudoers-name-ignored',
         'sudo: a password is required',
     ),
-    'owner': ('chown USER RULE', 'sudoers-owner-wrong', 'sudo: RULE is owned by'),
-    'owner-of-all': ('chown USER /etc/sudoers', 'sudoers-owner-wrong', 'sudo: '),
     'denied-later': (
         'echo "USER ALL=(ALL) !SMARTCTL" >/etc/sudoers.d/zz; chmod 440 /etc/sudoers.d/zz',
         'sudo-rule-overridden',

@@ -6,7 +6,6 @@ Rows come from documents, or from the plugin's text; other hosts wrote both.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..constants import MOST_POINTS
@@ -30,9 +29,6 @@ if TYPE_CHECKING:
 ENDURANCE, AGE = 'endurance_used', 'power_on_time'
 INCOMPLETE, UNREADABLE = 'check-incomplete', 'drive-unreadable'
 OF_A_FORECAST = ('left', 'earliest', 'latest')
-_OF_A_FLEET = frozenset(cause.name for cause in CAUSES)
-
-_is_day = lru_cache(maxsize=1024)(is_day)
 
 
 class Origin(NamedTuple):
@@ -125,7 +121,7 @@ def _facts(row: Json, origin: Origin) -> dict[str, Any]:
         'findings': shaped_rows('finding', row.get('findings')),
         'action': action if action in actions.CODES else of_unknown(state),
         'forecasts': _forecasts(row.get('forecasts'), origin.elapsed),
-        'order_by': order_by if order_by and _is_day(order_by) else None,
+        'order_by': order_by if order_by and is_day(order_by) else None,
         'handling': origin.handling,
         'past': _past(row.get('past')),
     }
@@ -193,4 +189,4 @@ def _weight(reading: Json, metrics: Mapping[str, Metric], is_risky: bool) -> Wei
 
 def next_step(cause: Code) -> str:
     """Return the next step, worded for a reader on another host."""
-    return cause.remedy if cause.name in _OF_A_FLEET else f'on the host: {cause.remedy}'
+    return cause.remedy if cause in CAUSES else f'on the host: {cause.remedy}'

@@ -135,20 +135,19 @@ def drives(
         name, metric = _owner(label, by_drive, metrics)
         if metric:
             by_drive[name].append((metric, number, limits))
-    found = []
+    of_lines = []
     for line in lines:
         values = by_drive[line.name]
         numbers = {metric: number for metric, number, _ in values}
-        found.append(
-            fleet_drive(
-                as_row(line, numbers.get(TIME_LEFT), checked),
-                partial(_readings, values, line.state, metrics),
-                numbers.items(),
-                origin,
-                metrics,
-            )
+        drive = fleet_drive(
+            as_row(line, numbers.get(TIME_LEFT), checked),
+            readings=partial(_readings, values, line.state, metrics),
+            numbers=numbers.items(),
+            origin=origin,
+            metrics=metrics,
         )
-    return found
+        of_lines.append(drive)
+    return of_lines
 
 
 def as_row(line: Line, left: float | None, checked: float) -> Json:
@@ -204,9 +203,9 @@ def _stated(action: re.Match[str], left: Sequence[float], checked: float) -> Jso
     """Return the actions at the end of a line, and the first date by which to order."""
     code, words, further = action[1], action[2], action[3]
     also = _ALSO.findall(further)
-    dates = [_order_by(code, words, left, checked)]
+    dates = [_order_by(code, words, left=left, checked=checked)]
     if code not in actions.REPLACING:
-        dates += [_order_by(step, to_do, left, checked) for step, to_do in also]
+        dates += [_order_by(step, to_do, left=left, checked=checked) for step, to_do in also]
     return {
         'action': code,
         'to_do': words,

@@ -122,4 +122,6 @@ def _drive(row: Json, origin: Origin, metrics: Mapping[str, Metric]) -> FleetDri
         for reading in readings
         if reading['judged'] and is_number(reading['value'])
     ]
-    return fleet_drive(row, lambda: readings, numbers, origin, metrics)
+    return fleet_drive(
+        row, readings=lambda: readings, numbers=numbers, origin=origin, metrics=metrics
+    )
