@@ -12,7 +12,7 @@ DIST := dist
 COLLECTION := drives.jsonl.gz
 DRIVES := $(firstword $(wildcard $(COLLECTION) ../shared/drives/drives.jsonl.gz) $(COLLECTION))
 # What only the maintainers have: no tool here builds these files.
-WATCHED := $(addprefix ../shared/drives/,timelines.csv.gz history.jsonl.gz ssd_failures.csv.gz)
+WATCHED := $(addprefix ../shared/drives/,timelines.csv.gz ssd_failures.csv.gz)
 DATA_SET := https://github.com/linuxhw/EnterpriseDrive
 # Versions that Debian 12 ships. No Debian has pySMART.
 DEBIAN12 := nagiosplugin==1.3.2 jsonschema==4.10.3 rich==13.3.1 chardet==5.1.0 humanfriendly==10.0 pytest==7.2.1 pytest-timeout==2.1.0 hypothesis==6.67.1 prometheus_client==0.16.0
@@ -140,7 +140,7 @@ measure: $(DRIVES) venv  ## evaluate attributes.json on a collection of drives: 
 	$(BIN)/python -m tools.measure $(DRIVES) --accuracy
 
 verdicts: $(DRIVES) $(WATCHED) $(VENV)/.tools  ## maintainers: measure the limits, and write doc/explanation/verdicts.md
-	$(BIN)/python tools/verdicts.py $(word 1,$(WATCHED)) $(DRIVES) $(wordlist 2,3,$(WATCHED))
+	$(BIN)/python tools/verdicts.py $(word 1,$(WATCHED)) $(DRIVES) $(word 2,$(WATCHED))
 
 $(DRIVES):
 	@echo '$@ not found; clone $(DATA_SET), then run: make collection CLONE=DIR' >&2; exit 1
@@ -233,7 +233,7 @@ test-replace: $(VENV)/.tools  ## type the commands of doc/how-to/replace-a-drive
 
 test-kernel: $(VENV)/.tools deb  ## run the package on a real kernel in QEMU; drives fail, hang, disappear and return
 	sh tools/install debootstrap qemu-system-x86
-	$(AS_ROOT) env TEST_KERNEL=1 $(BIN)/python -m pytest --durations=5 tests/test_kernel.py tests/test_kernel_groups.py tests/test_kernel_layouts.py tests/test_kernel_ocp.py
+	$(AS_ROOT) env TEST_KERNEL=1 $(BIN)/python -m pytest --durations=5 tests/test_kernel.py tests/test_kernel_groups.py tests/test_kernel_ocp.py
 
 daemons:         ## install the daemons of test-icinga; then make test runs these tests, too
 	sh tools/install $(DAEMONS)

@@ -92,7 +92,6 @@ LONGEST_BOUND = 300
 LONGEST_NUMBER = 40  # number in a data file; 48 bits have 15 digits
 # int() of a million digits takes half a minute before Python 3.11
 LONGEST_FOREIGN_NUMBER = 30
-LONGEST_STORED_NUMBER = 18  # number in the list of FARM answers; it fits into 63 bits
 # MOST_, DEEPEST_: counts
 # drives of a machine; a changing serial number must not fill a disk
 MOST_DRIVES = 1000

@@ -150,23 +150,24 @@ class DriveNotReached(DriveError, code='not-reached'):
     """The time limit passed before this drive was read."""
 
 
-class DriveGone(DriveError, code='drive-gone'):
-    """A drive that earlier checks have read is at no address any more."""
-
-
 class DriveAsleep(DriveError, code='asleep'):
     """The drive is in standby and was not woken up."""
 
 
-class ReadingHarms(DriveError, code='reading-harms'):
-    """The drive was not read, because an advisory of the database forbids it.
-
-    state: the state that the advisory demands, in small letters.
-    """
+class DriveWithState(DriveError):
+    """The drive is not UNKNOWN. state: its state, in small letters."""
 
     def __init__(self, why: str, step: str, state: str) -> None:
         super().__init__(why, step=step)
         self.state = state
+
+
+class DriveGone(DriveWithState, code='drive-gone'):
+    """A drive that earlier checks have read is at no address any more."""
+
+
+class ReadingHarms(DriveWithState, code='reading-harms'):
+    """The drive was not read, because an advisory of the database forbids it."""
 
 
 class NotAReport(DriveError, code='not-a-report'):

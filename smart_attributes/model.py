@@ -141,8 +141,6 @@ class Farm(NamedTuple):
     hours: int | None = None  # power-on time; None if not reported
     heads: tuple[Head, ...] = ()  # heads with a count above 0
     is_foreign: bool = False  # it contains another serial number than the drive reports
-    # when the log was read, seconds since 1970; 0: it was read together with the report
-    asked: int = 0
     unread: str = ''  # why it could not be read, as a clause
 
 
@@ -359,7 +357,7 @@ class Member(NamedTuple):
     on: tuple[str, ...] = ()
     detail: str = ''  # the state as the system reports it, if that says more
     # why some of its data may be missing or wrong although it is in sync: see doubt()
-    doubts: tuple[Coded, ...] = ()
+    doubts: tuple[str, ...] = ()
     # "log" or "cache" of a ZFS pool, "journal" of md; '': it holds data
     role: str = ''
 
@@ -391,7 +389,7 @@ class Group(NamedTuple):
     # number of members that are gone or stale, if it is not known which ones
     missing: int = 0
     unknown: str = ''  # why its redundancy is not known
-    doubts: tuple[Coded, ...] = ()  # as for a member; here, doubts that concern all members
+    doubts: tuple[str, ...] = ()  # as for a member; here, doubts that concern all members
     # the volume group of LVM, if it is not known whether inactive volumes lie on the members, too
     unlisted: str = ''
 

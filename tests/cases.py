@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from smart_attributes.model import Case, Located, Outlook, Place, Use, Verdict
+from smart_attributes.redundancy.replacement import Drive
 from smart_attributes.shown import shown
 from smart_attributes.work.work_list import item
 
@@ -47,3 +48,18 @@ def of_uses(uses: Iterable[Use], now: float = 0) -> list[Case]:
 def on(verdict: Verdict, *disks: str) -> Located:
     """Return a drive with these disks."""
     return Located(verdict, Place(disks=disks))
+
+
+def sound(name: str) -> Drive:
+    """Return a healthy drive that is a disk of the same name."""
+    return Drive(name, frozenset((name,)))
+
+
+def worn(name: str) -> Drive:
+    """Return a drive to replace that has not failed."""
+    return Drive(name, frozenset((name,)), is_to_replace=True)
+
+
+def bad(name: str) -> Drive:
+    """Return a failing drive."""
+    return Drive(name, frozenset((name,)), is_failing=True, is_to_replace=True)

@@ -46,7 +46,6 @@ SLOW = (
     'test_icinga',
     'test_kernel',
     'test_kernel_groups',
-    'test_kernel_layouts',
     'test_kernel_ocp',
     'test_nagios',
     'test_prometheus',

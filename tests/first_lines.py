@@ -102,7 +102,8 @@ def lacking(head: str, text: str, worst: Json | None) -> list[str]:
         for what, is_there in (
             ('who', not names or any(word in head for word in names)),
             ('why', why in head),
-            ('action', to_do in head),
+            # a command in brackets and what to do in other cases may follow
+            ('action', re.split(r'; | \(', to_do)[0] in head),
         )
         if not is_there
     ]
@@ -151,10 +152,11 @@ class Outputs(NamedTuple):
     @property
     def worst(self) -> Json | None:
         """Return the drive of the first line."""
-        names = [name for name in self.lines if name != '(check)']
         drives = {drive['name']: drive for drive in self.document['drives']}
-        first = self.check.first_line.partition(' - ')[2]
-        name = next((name for name in names if f'{name} ' in first), '')
+        text = self.check.first_line.partition(' - ')[2]
+        if text.startswith('['):  # about the check
+            return None
+        name = next((word for word in re.findall(r'[\w-]+', text) if word in self.lines), '')
         return drives.get(name) if self.lines.get(name, ('OK', ''))[0] != 'OK' else None
 
 

@@ -83,11 +83,16 @@ class Flips:
         path = dice.choice(self._files[number % len(self._files)])
         bit, age = dice.randrange(8 * path.stat().st_size), path.parent.parent.name
         said = self._said(age, path.name, bit)
-        is_told = any(SAID in text for text in said)
-        is_same = said == self._right[age]
-        end = 'said' if is_told else 'nothing lost' if is_same else 'SILENT'
+        faults = []
+        if any(SAID in text for text in said):
+            end = 'said'
+        elif said == self._right[age]:
+            end = 'nothing lost'
+        else:
+            end = 'SILENT'
+            faults.append(f'{age}, {path.name}, bit {bit}: {"".join(said)}')
         self.counted[f'{path.suffix} {end}'] += 1
-        return [] if is_told or is_same else [f'{age}, {path.name}, bit {bit}: {"".join(said)}']
+        return faults
 
 
 def flip(path: Path, bit: int) -> None:

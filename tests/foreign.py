@@ -29,7 +29,7 @@ from test_fleet_answers import service, told
 from test_history_store import DRIVE, START, check
 
 from smart_attributes import alarm
-from smart_attributes.check import farm_answers, judging
+from smart_attributes.check import judging
 from smart_attributes.constants import DAY, MOST_RESULTS
 from smart_attributes.devtools import sources
 from smart_attributes.errors import SmartError
@@ -44,7 +44,7 @@ from smart_attributes.knowledge import (
     thresholds,
     vendor_logs,
 )
-from smart_attributes.model import Device, Farm, LogPage, Read, Report, State, Verdict
+from smart_attributes.model import Device, LogPage, Read, Report, State, Verdict
 from smart_attributes.output.page_drives import is_urgent
 from smart_attributes.reading import (
     addresses,
@@ -176,16 +176,12 @@ def _status_of(result: Any) -> Any:
 
 
 def read_farm(data: bytes) -> None:
-    """What smartctl -l farm printed, as JSON or text, and the file that remembers it."""
+    """What smartctl -l farm printed, as JSON or text."""
     text = data.decode('utf-8', 'replace')
-    remembered = farm_answers.parse(text)
-    assert farm_answers.parse(farm_answers.document(remembered)) == remembered
     logged = farm.cut(text)[1]
-    found = logged or (Farm() if remembered else farm.answered(data))
+    found = logged or farm.answered(data)
     held = (
-        set()
-        if logged or remembered
-        else set(_numbers(json.JSONDecoder().raw_decode(text, json_start(text))[0]))
+        set() if logged else set(_numbers(json.JSONDecoder().raw_decode(text, json_start(text))[0]))
     )
     made_up = {
         number
@@ -195,18 +191,14 @@ def read_farm(data: bytes) -> None:
     assert not made_up and all(head.number in range(24) for head in found.heads), (
         f'made up: {made_up}'
     )
-    for each in (found, *remembered.values()):
-        judged = judging.judge(
-            DEVICE,
-            _seagate()._replace(farm=farm.beside(each, 'ZL2ABCDE')),
-            shipped().database,
-            shipped().thresholds,
-            judging.Rules(),
-        )
-        assert judged.state is State.OK, 'the log changes no state'
-    assert farm_answers.parse(farm_answers.document({'A': found})) == {
-        'A': found._replace(unread=found.unread and farm_answers.UNREAD)
-    }
+    judged = judging.judge(
+        DEVICE,
+        _seagate()._replace(farm=farm.beside(found, 'ZL2ABCDE')),
+        shipped().database,
+        shipped().thresholds,
+        judging.Rules(),
+    )
+    assert judged.state is State.OK, 'the log changes no state'
 
 
 @lru_cache(maxsize=None)

@@ -34,7 +34,7 @@ HANGS = 20
 # What guides atheris, of each reader; of the others smart_attributes.reading does. What is not
 # watched is fast.
 WATCHED: Mapping[str, tuple[str, ...]] = {
-    'farm': ('reading.farm', 'check.farm_answers'),
+    'farm': ('reading.farm',),
     'entries': ('knowledge',),
     'limits': ('knowledge',),
     'acknowledged': ('knowledge',),
@@ -113,7 +113,10 @@ def beginnings(reader: str) -> Iterator[bytes]:
     from damage import recorded
     from foreign import MAIN, seeds
 
-    for seed in [*seeds()[reader], *(recorded().values() if reader in MAIN else ())]:
+    inputs = list(seeds()[reader])
+    if reader in MAIN:
+        inputs += recorded().values()
+    for seed in inputs:
         yield from in_parts(seed) if len(seed) > LONGEST else [seed]
 
 

@@ -1,4 +1,4 @@
-"""A second, deliberately simple reading of smartctl's output, to compare with the package's.
+"""A second, deliberately simple reading of smartctl's text, to compare with the package's.
 
 It shares no code with the package and knows nothing of odd reports: one regular
 expression a fact, the first that matches counts.
@@ -7,7 +7,7 @@ expression a fact, the first that matches counts.
 from __future__ import annotations
 
 import re
-from typing import Any, Callable, Optional
+from typing import Optional
 
 # id, value, worst, threshold ('---' is None), failed ('', 'now', 'past'), raw
 Row = tuple[int, Optional[int], Optional[int], Optional[int], str, str]
@@ -73,21 +73,6 @@ def text_rows(text: str) -> list[Row]:
     ]
 
 
-def json_rows(data: dict[str, Any]) -> list[Row]:
-    """Return the attribute table of a JSON report."""
-    return [
-        (
-            row['id'],
-            row.get('value'),
-            row.get('worst'),
-            row.get('thresh'),
-            row.get('when_failed', ''),
-            row['raw']['string'].strip(),
-        )
-        for row in data.get('ata_smart_attributes', {}).get('table', [])
-    ]
-
-
 def text_nvme(text: str) -> dict[str, int]:
     """Return the NVMe values of a text report."""
     found = {}
@@ -97,21 +82,6 @@ def text_nvme(text: str) -> dict[str, int]:
         if digits:
             found[key] = int(digits, 16 if digits.startswith('0x') else 10)
     return found if 'NVMe Log 0x02' in text else {}
-
-
-def json_nvme(data: dict[str, Any]) -> dict[str, int]:
-    """Return the NVMe values of a JSON report."""
-    log = data.get('nvme_smart_health_information_log', {})
-    found = {key: log[key] for key in _NVME_TEXT if key in log}
-    limits = data.get('nvme_composite_temperature_threshold', {})
-    found.update(
-        {
-            f'{name}_temp_threshold': limits[name]
-            for name in ('warning', 'critical')
-            if name in limits
-        }
-    )
-    return found
 
 
 def text_scsi(text: str) -> dict[str, float]:
@@ -133,51 +103,12 @@ def text_scsi(text: str) -> dict[str, float]:
     return found if is_scsi else {}
 
 
-def environment(data: dict[str, Any]) -> int:
-    """Return the temperature of the environmental reports, which some disks have in place of a
-    temperature page.
-    """
-    return int(
-        data.get('scsi_environmental_reports', {}).get('temperature_1', {}).get('current', 0)
-    )
-
-
-def json_scsi(data: dict[str, Any]) -> dict[str, float]:
-    """Return the SCSI values of a JSON report."""
-    if data.get('device', {}).get('protocol') != 'SCSI':
-        return {}
-    cycles = data.get('scsi_start_stop_cycle_counter', {})
-    places: dict[str, Callable[[], Any]] = {
-        'temperature': lambda: data['temperature']['current'] or environment(data),
-        'drive_trip': lambda: data['temperature']['drive_trip'],
-        'grown_defects': lambda: data['scsi_grown_defect_list'],
-        'pending_defects': lambda: data['scsi_pending_defects']['count'],
-        'percentage_used': lambda: data['scsi_percentage_used_endurance_indicator'],
-        'start_stop_cycles': lambda: cycles['accumulated_start_stop_cycles'],
-        'start_stop_cycles_rated': lambda: cycles['specified_cycle_count_over_device_lifetime'],
-        'load_unload_cycles': lambda: cycles['accumulated_load_unload_cycles'],
-        'load_unload_cycles_rated': lambda: cycles[
-            'specified_load_unload_count_over_device_lifetime'
-        ],
-        'power_on_hours': lambda: data['power_on_time']['hours'],
-    }
-    found = {}
-    for key, place in places.items():
-        try:
-            found[key] = place()
-        except KeyError:
-            continue
-    for command, counters in data.get('scsi_error_counter_log', {}).items():
-        found.update({f'{command}.{column}': float(counters[column]) for column in _COLUMNS})
-    return found
-
-
 def health(text: str) -> bool | None:
     """Return the verdict that a text report prints."""
     match = re.search(r'(?:self-assessment test result|SMART Health Status): +(\w+)', text)
-    return (
-        {'PASSED': True, 'OK': True, 'UNKNOWN': None}.get(match.group(1), False) if match else None
-    )
+    if not match:
+        return None
+    return {'PASSED': True, 'OK': True, 'UNKNOWN': None}.get(match.group(1), False)
 
 
 def _number(printed: str) -> int | None:

@@ -92,13 +92,9 @@ def _code_of_finding(reading: Json, limit: Any) -> str:
         return ''
     if not isinstance(limit, str) or not severity.is_beyond(limit, value):
         return 'growth' if reading.get('growth') else ''
-    return (
-        'inside-limit'
-        if limit.startswith('@')
-        else 'below-limit'
-        if limit.endswith(':')
-        else 'above-limit'
-    )
+    if limit.startswith('@'):
+        return 'inside-limit'
+    return 'below-limit' if limit.endswith(':') else 'above-limit'
 
 
 def document(given: Json) -> Json:

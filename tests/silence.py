@@ -268,13 +268,7 @@ def _checked(run: Run, site: Site, now: float, trouble: str, dice: random.Random
             os.chown(path, 0, 0)
     first, *_ = outcome.text.splitlines()
     is_lost = trouble == 'slow' and 'history-slow' in first
-    is_copy = any(said.code == 'other-drives' for _, said in result.demands)
-    wrong = [] if is_lost or is_copy else list(_wrong(site, result, outcome.state, first))
-    if is_copy:
-        shown = {verdict.identity.serial for verdict in result.verdicts}
-        for drive in site.drives:
-            if not drive.is_there and drive.serial not in shown:
-                drive.floor, drive.is_accepted = None, True  # of another machine, for a check
+    wrong = [] if is_lost else list(_wrong(site, result, outcome.state, first))
     if trouble != 'killed':
         site.is_renamed = is_lost
         for drive in site.present:
@@ -419,7 +413,7 @@ def _world(site: Site, now: float, is_slow: bool) -> Iterator[None]:
                 lambda device: '' if site.is_raid else serials.get(device.path, ''),
             ),
             (files, 'text', text),
-            *([(folder, 'stored_files', slow_files)] if is_slow else []),
+            (folder, 'stored_files', slow_files if is_slow else folder.stored_files),
         ):
             patches.enter_context(mock.patch.object(target, name, value))
         yield

@@ -77,7 +77,8 @@ def chapter(name: str) -> Callable[[str], Callable[[Act], Act]]:
 def changed(drive: str, log: dict[str, Any] | None = None, **fields: Any) -> Description:
     """Return a described drive with other numbers. fields: a5=40 is the raw value of attribute 5."""
     description = read(drive)
-    raws = {int(name[1:]): str(fields.pop(name)) for name in [*fields] if name[1:].isdigit()}
+    numbers = [name for name in fields if name[1:].isdigit()]
+    raws = {int(name[1:]): str(fields.pop(name)) for name in numbers}
     rows = [row._replace(raw=raws.get(row.id, row.raw)) for row in description.attributes]
     log = {**description.log, **(log or {})}
     return description._replace(attributes=tuple(rows), log=log, **fields)
@@ -562,18 +563,6 @@ def all_gone(scene: Scene) -> None:
     """`--no-drives ok` does not change this."""
     three(scene, SICK)
     scene.pull('/dev/sda', '/dev/sdb', '/dev/sdc')
-
-
-@absent('None of the known drives is here, but others are')
-def cloned(scene: Scene) -> None:
-    """The history belongs to other drives, as on a copy of a machine or after its disk was moved.
-    Nothing is missed except the drives that are read from now on. To prepare an image of a machine,
-    delete the state directory first.
-    """
-    three(scene)
-    scene.pull('/dev/sda', '/dev/sdb', '/dev/sdc')
-    for letter in 'de':
-        scene.put(f'/dev/sd{letter}', WELL, f'EXAMPLE800{letter.upper()}')
 
 
 @absent('Fewer drives than --expect')

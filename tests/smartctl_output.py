@@ -75,7 +75,9 @@ def as_json(facts: Facts) -> Json:
 
 
 def _identity(facts: Facts) -> Json:
-    protocol = 'NVMe' if 'nvme' in facts else 'SCSI' if 'vendor' in facts else 'ATA'
+    protocol = 'SCSI' if 'vendor' in facts else 'ATA'
+    if 'nvme' in facts:
+        protocol = 'NVMe'
     model = facts.get('model') or f'{facts.get("vendor", "")} {facts.get("product", "")}'.strip()
     found: Json = {
         'device': {'name': '/dev/sdx', 'protocol': protocol},

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Protocol
 
 from damage import Damage
-from endurance import Endurance
 from first_lines import Lines
 from flips import Flips
 from kills import Kills
@@ -40,7 +39,6 @@ class Bed(Protocol):
 
 KINDS: Mapping[str, Callable[[Path, int], Bed]] = {
     'damage': Damage,
-    'endure': Endurance,
     'flips': Flips,
     'kills': Kills,
     'lines': Lines,

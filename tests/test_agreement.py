@@ -114,7 +114,7 @@ def surveyed(chance: random.Random, folder: Path) -> Surveyed:
     seen = dependence.examined(
         [on(drive) for drive, _ in read],
         lambda placed: work_list.drives(placed, NOW, outlooks),
-        system=machine.system,
+        read=machine.read,
     )
     cases = [
         case(**use._asdict(), **outlooks[use.verdict.device]._asdict(), now=NOW)
@@ -123,65 +123,85 @@ def surveyed(chance: random.Random, folder: Path) -> Surveyed:
     return Surveyed(cases, seen.machine)
 
 
-def answers(items: Sequence[Any]) -> dict[str, tuple[Any, ...]]:
-    return {
-        each.drive: (each.action, each.to_do, each.order_by, further(each.also)) for each in items
-    }
+class Told(NamedTuple):
+    """What an output says is to be done with a drive."""
+
+    action: str
+    to_do: str
+    order_by: str | None
+    also: list[tuple[str, ...]]  # further actions as codes and words
+
+    @classmethod
+    def by(cls, facts: Any) -> Told:
+        """Return what a drive of a document says."""
+        return cls(facts['action'], facts['to_do'], facts['order_by'], further(facts))
 
 
-def further(also: Sequence[Any]) -> list[tuple[str, ...]]:
-    """Return further actions, of an item or of a document, as codes and words."""
-    return [tuple(each.values()) if isinstance(each, dict) else tuple(each) for each in also]
+def further(facts: Any) -> list[tuple[str, ...]]:
+    return [tuple(action.values()) for action in facts.get('also', ())]
 
 
-def told_of(drive: Any) -> tuple[Any, ...]:
-    """Return what a drive of a document is to be done with."""
-    return drive['action'], drive['to_do'], drive['order_by'], further(drive.get('also', ()))
+def undated(told: dict[str, Told]) -> dict[str, Told]:
+    """Return the same without dates, for outputs that have them in their words."""
+    return {name: each._replace(order_by=None) for name, each in told.items()}
 
 
-def facts_of(found: Sequence[Any]) -> dict[str, tuple[Any, ...]]:
-    return {
-        each.facts['name']: told_of(each.facts) for each in found if not each.facts.get('is_check')
-    }
-
-
-def of_lines(cases: Sequence[Case]) -> list[Any]:
-    """Return what a fleet reads in the output of a check."""
+def in_check(cases: Sequence[Case]) -> dict[str, Told]:
+    """Return what a fleet reads in the output of a check, of drives that were read."""
     text = plugin.render(cases, METRICS, plugin.Face()).text
     lines = plugin_output.plugin_text(text.partition('\n|')[0].partition('| ')[0]).lines
-    return plugin_output.drives(lines, (), NOW, Origin('db1'), METRICS)
+    found = plugin_output.drives(lines, (), NOW, Origin('db1'), METRICS)
+    return undated({each.facts['name']: Told.by(each.facts) for each in found})
+
+
+def in_metrics(cases: Sequence[Case]) -> dict[str, Told]:
+    """Return what the metrics say."""
+    families = {
+        family.name: [labels for labels, _ in family.samples]
+        for family in metrics.metrics(metrics.Run(cases, OK, NOW), METRICS)
+    }
+    also = families.get('smart_drive_further_action', [])
+    return {
+        name: Told(action, to_do, None, [labels[1:] for labels in also if labels[0] == name])
+        for name, action, to_do in families['smart_drive_action']
+    }
+
+
+def in_zabbix(cases: Sequence[Case]) -> dict[str, Told]:
+    """Return what the document for Zabbix says."""
+    run_ = metrics_document.Run(cases, OK, '', OK, (), (), 'db1', NOW)
+    found = json.loads(metrics_document.as_text(run_))['drives']
+    return {
+        each['name']: Told(each['action'], each['to_do'], None, further(each)) for each in found
+    }
 
 
 def disagreements(survey: Surveyed) -> list[str]:
     """Return the outputs that say something else than the work list."""
     cases, items = survey.cases, work_list.in_order(survey.cases, survey.machine)
     verdicts = [drive.verdict for drive in cases]
-    mine = {each.drive: each for each in items}
-    wanted = answers(items)
-    read = {each.device.name: wanted[each.device.name] for each in verdicts}
+    mine = {item.drive: item for item in items}
+    wanted = {
+        item.drive: Told(item.action, item.to_do, item.order_by, [*map(tuple, item.also)])
+        for item in items
+    }
+    read = {verdict.device.name: wanted[verdict.device.name] for verdict in verdicts}
     groups = replacement.document(survey.machine, verdicts) if survey.machine else {}
-    document = json.loads(
-        json.dumps(
-            {
-                **json_document.document(cases, (), NOW),
-                **groups,
-                'work': json_document.work_list(items),
-                'made': NOW,
-            }
-        )
-    )
-    todo = [each for each in items if each.action != actions.NOTHING]
+    whole = {
+        **json_document.document(cases, (), NOW),
+        **groups,
+        'work': json_document.work_list(items),
+        'made': NOW,
+    }
+    document = json.loads(json.dumps(whole))
+    todo = [item for item in items if item.action != actions.NOTHING]
     wrong: list[str] = []
 
-    def same(name: str, told: Any, expected: Any) -> None:
+    def same(output: str, told: Any, expected: Any) -> None:
         if told != expected:
-            wrong.append(f'{name}: {told} != {expected}')
+            wrong.append(f'{output}: {told} != {expected}')
 
-    same(
-        'json',
-        {each['name']: told_of(each) for each in document['drives']},
-        read,
-    )
+    same('json', {each['name']: Told.by(each) for each in document['drives']}, read)
     same(
         'json reasons',
         {each['name']: each['reason'] or '' for each in document['drives']},
@@ -189,98 +209,44 @@ def disagreements(survey: Surveyed) -> list[str]:
     )
     same(
         'work',
-        [(each['name'], *told_of(each), each['reason'] or '') for each in document['work']],
-        [(each.drive, *wanted[each.drive], each.reason) for each in todo],
-    )
-    same(
-        'fleet',
-        facts_of(list(drives(Document('db1', document, NOW), METRICS, NOW))),
-        {
-            name: (
-                told[0],
-                told[1]
-                if told[0] not in ('investigate', 'search')
-                else unread(told, document, name),
-                *told[2:],
-            )
-            for name, told in read.items()
-        },
+        [(each['name'], Told.by(each), each['reason'] or '') for each in document['work']],
+        [(item.drive, wanted[item.drive], item.reason) for item in todo],
     )
     same(
         'page',
         [(each['name'], each['action']) for each in page._listed(document)][: len(todo)],
-        [(each.drive, each.action) for each in todo],
+        [(item.drive, item.action) for item in todo],
     )
-    same(
-        'metrics',
-        {
-            labels[0]: labels[1:]
-            for family in metrics.metrics(metrics.Run(cases, OK, NOW), METRICS)
-            if family.name == 'smart_drive_action'
-            for labels, _ in family.samples
-        },
-        {name: told[:2] for name, told in read.items()},
-    )
-    same(
-        'further metrics',
-        [
-            labels
-            for family in metrics.metrics(metrics.Run(cases, OK, NOW), METRICS)
-            if family.name == 'smart_drive_further_action'
-            for labels, _ in family.samples
-        ],
-        [(name, *each) for name, told in read.items() for each in told[3]],
-    )
-    of_zabbix = json.loads(
-        metrics_document.as_text(metrics_document.Run(cases, OK, '', OK, (), (), 'db1', NOW))
-    )
-    same(
-        'metrics --json',
-        {
-            each['name']: (each['action'], each['to_do'], further(each['also']))
-            for each in of_zabbix['drives']
-        },
-        {name: (*told[:2], told[3]) for name, told in read.items()},
-    )
-    alerting = [each for each in verdicts if each.state is not OK and not each.problem]
-    same(
-        'check',
-        {
-            each.facts['name']: (*told_of(each.facts)[:2], told_of(each.facts)[3])
-            for each in of_lines(cases)
-            if each.facts['name'] in {verdict.device.name for verdict in alerting}
-        },
-        {
-            each.device.name: (*told[:2], told[3])
-            for each in alerting
-            for told in [read[each.device.name]]
-        },
-    )
+    same('metrics', in_metrics(cases), undated(read))
+    same('metrics --json', in_zabbix(cases), undated(read))
+    alerting = {
+        verdict.device.name
+        for verdict in verdicts
+        if verdict.state is not OK and not verdict.problem
+    }
+    in_lines = in_check(cases)
+    for name in alerting:
+        same('check', in_lines[name], undated(read)[name])
+    for each in drives(Document('db1', document, NOW), METRICS, NOW):
+        told = read.get(each.facts['name'])
+        # of a drive that was not read, a fleet says the next step for the cause on its host
+        if told and told.action not in ('investigate', 'search'):
+            same('fleet', Told.by(each.facts), told)
     lines = '\n'.join(triage_table.work_list(items, '')).replace('\n      ', ' ')
     for shown in cases:
-        each = shown.verdict
-        told = mine[each.device.name]
+        item = mine[shown.verdict.device.name]
+        also = [action.to_do for action in item.also]
         head = explain.head(shown)
-        same('explain', head[1].startswith(f'What to do: {told.to_do}.'), True)
-        also = [each.to_do for each in told.also]
+        same('explain', head[1].startswith(f'What to do: {item.to_do}.'), True)
         same('explain also', f'Also: {"; ".join(also)}.' in head, bool(also))
-        rest = ''.join(f'.*; also {re.escape(each)}' for each in also)
+        rest = ''.join(f'.*; also {re.escape(words)}' for words in also)
         row = re.compile(
-            rf'^  (?:.*, )?{told.drive}(?: \(.*\))?(?:, .*?)?(?:: | .*; ){re.escape(told.to_do)}.*{rest}',
+            rf'^  (?:.*, )?{item.drive}(?: \(.*\))?(?:, .*?)?(?:: | .*; ){re.escape(item.to_do)}.*{rest}',
             re.MULTILINE,
         )
-        same('triage', told in todo and row.search(lines) is None, False)
-    same('reasons', [each.reason for each in items if '...' in each.reason], [])
+        same('triage', item in todo and row.search(lines) is None, False)
+    same('reasons', [item.reason for item in items if '...' in item.reason], [])
     return wrong
-
-
-def unread(told: tuple[Any, ...], document: Any, name: str) -> str:
-    """Return what a fleet says instead: the next step for the cause, on the host."""
-    return next(
-        each.facts['to_do']
-        for each in drives(Document('db1', document, NOW), METRICS, NOW)
-        if each.facts['name'] == name
-    )
 
 
 @pytest.mark.parametrize(

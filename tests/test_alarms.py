@@ -13,7 +13,6 @@ from conftest import ROOT, run_tool
 from measure import alarms
 from measure.alarms import Alarm
 
-from smart_attributes.errors import DataError
 from smart_attributes.knowledge.thresholds import DriveLimit, Thresholds
 from smart_attributes.model import State
 
@@ -64,18 +63,12 @@ def test_reasons_are_those_of_drives_that_say_passed():
     }
 
 
-def test_what_changed_stands_beside_what_was():
-    """Who changes a limit reads one column."""
-    before = alarms.figures([hdd(('pending', CRITICAL)), hdd()])
-    now = alarms.figures([hdd(('reallocated', WARNING)), hdd()])
+def test_states_and_reasons_are_rows_of_tables():
+    """In brackets: drives with no other reason."""
+    counts = alarms.figures([hdd(('reallocated', WARNING)), hdd()])
 
-    assert list(alarms.states(before, now)) == [
-        '| hdd | PASSED | 1 | 1, was 0 | 0, was 1 | 50.0 % |'
-    ]
-    assert list(alarms.reasons(before, now)) == [
-        '| hdd | `pending` | 0, was 1 (1) | 0 |',
-        '| hdd | `reallocated` | 0 | 1 (1), was 0 |',
-    ]
+    assert list(alarms.states(counts)) == ['| hdd | PASSED | 1 | 1 | 0 | 50.0 % |']
+    assert list(alarms.reasons(counts)) == ['| hdd | `reallocated` | 0 | 1 (1) |']
 
 
 def test_a_limit_is_defended_by_those_beyond_it_and_by_the_others():
@@ -137,23 +130,12 @@ def drives(tmp_path):
     return file
 
 
-def test_the_command_compares_with_an_earlier_run_of_itself(drives, tmp_path):
-    """tools.measure FILE --verdicts --json, change a limit, tools.measure FILE --verdicts
-    BEFORE.
-    """
-    figures = json.loads(run_tool('tools.measure', str(drives), '--verdicts', '--json').text)
-    assert figures == {
-        'states': {'hdd': {'PASSED': {'OK': 1, 'WARNING': 1}}},
-        'reasons': {'hdd': {'pending': {'WARNING': [1, 1]}}},
-    }
-
-    earlier = tmp_path / 'before.json'
-    earlier.write_text(json.dumps({'states': {'hdd': {'PASSED': {'OK': 2}}}, 'reasons': {}}))
-    result = run_tool('tools.measure', str(drives), '--verdicts', str(earlier))
+def test_the_command_prints_the_tables_of_a_file(drives):
+    result = run_tool('tools.measure', str(drives), '--verdicts')
 
     assert result.code == 0
-    assert '| hdd | PASSED | 1, was 2 | 1, was 0 | 0 | 50.0 %, was 0.0 % |' in result.text
-    assert '| hdd | `pending` | 0 | 1 (1), was 0 |' in result.text
+    assert '| hdd | PASSED | 1 | 1 | 0 | 50.0 % |' in result.text
+    assert '| hdd | `pending` | 0 | 1 (1) |' in result.text
 
 
 def test_logs_beside_the_drives_are_judged_too(drives):
@@ -171,10 +153,10 @@ def test_logs_beside_the_drives_are_judged_too(drives):
         )
     )
 
-    figures = json.loads(run_tool('tools.measure', str(drives), '--verdicts', '--json').text)
+    text = run_tool('tools.measure', str(drives), '--verdicts').text
 
-    assert figures['states'] == {'hdd': {'PASSED': {'CRITICAL': 1, 'WARNING': 1}}}
-    assert figures['reasons']['hdd']['self_test'] == {'CRITICAL': [1, 1]}
+    assert '| hdd | PASSED | 0 | 1 | 1 | 100.0 % |' in text
+    assert '| hdd | `self_test` | 1 (1) | 0 |' in text
 
 
 @pytest.mark.parametrize(
@@ -193,16 +175,6 @@ def test_logs_of_another_shape_are_named_with_their_line(drives, line):
         True,
         False,
     )
-
-
-@pytest.mark.parametrize('text', ['[]', '{"states": {}}', '{"reasons": 1, "states": {}}'])
-def test_a_file_that_holds_no_figures_is_named(tmp_path, text):
-    """A sentence with what to do, no traceback."""
-    file = tmp_path / 'before.json'
-    file.write_text(text)
-
-    with pytest.raises(DataError, match='holds no figures'):
-        alarms.read_figures(str(file))
 
 
 @pytest.mark.long  # 55 seconds

@@ -165,20 +165,14 @@ def test_power_loss_cap_test_is_understood_under_every_number(
     database, model, attributes, number, value, state, word
 ):
     """A failed capacitor loses data at the next power cut; its attribute has four numbers."""
-    rows = [AttributeRow(n, f'Attribute_{n}', 100, 100, 0, False, '', '0') for n in attributes]
+    rows = {n: AttributeRow(n, f'Attribute_{n}', 100, 100, 0, False, '', '0') for n in attributes}
     copy = AttributeRow(0, 'Power_Loss_Cap_Test', value, value, 10, True, '', '640 (409 5906)')
     # Where the drive keeps a second copy, the first one is unreadable here.
-    unreadable = AttributeRow(0, 'PLP_Tests_Min_Us', None, None, None, True, '', '-')
-    rows = [
-        copy._replace(id=number)
-        if row.id == number
-        else unreadable._replace(id=row.id)
-        if row.id == 235
-        else row
-        for row in rows
-    ]
+    if 235 in rows:
+        rows[235] = AttributeRow(235, 'PLP_Tests_Min_Us', None, None, None, True, '', '-')
+    rows[number] = copy._replace(id=number)
     identity = Identity(protocol='ATA', model=model, firmware='1', rotation=0)
-    report = Report(identity, attributes=tuple(rows))
+    report = Report(identity, attributes=tuple(rows.values()))
 
     spec = database.identify(identity, [row.id for row in report.attributes])
     found = {

@@ -189,31 +189,26 @@ def test_a_signal_while_groups_hang_leaves_the_alert(machine):
 
 
 def test_what_the_child_sends_is_what_it_has_seen(tree):
-    """Groups, members, uses and doubts, each sentence with its code and fields."""
+    """Groups, members, uses and doubts."""
     asked = question(tree, others=(dependence.Other(drive('sdc').device, True),))
-    here = dependence.read_here(asked)
+    here = block_tree.read_here(asked)
     sent = in_time.read(asked, '')
 
     assert sent == here
     [group] = sent.groups or ()
     assert isinstance(group, Group) and isinstance(group.members[0], Member)
-    doubts = [doubt for member in group.members for doubt in member.doubts]
-    there = [doubt for member in here.groups[0].members for doubt in member.doubts]
-    assert [(each.code, each.fields) for each in doubts] == [
-        (each.code, each.fields) for each in there
-    ]
-    assert doubts and sent.problem is None
+    assert any(member.doubts for member in group.members) and sent.problem is None
 
 
 def test_a_name_that_is_no_text_arrives(tree):
     os.mkdir(os.path.join(os.fsencode(tree.system.sys), b'block', b'sd\xff'))
 
-    assert in_time.read(question(tree), '') == dependence.read_here(question(tree))
+    assert in_time.read(question(tree), '') == block_tree.read_here(question(tree))
 
 
 def test_a_program_that_hangs_costs_no_group_that_sys_shows(tree, monkeypatch):
     monkeypatch.setattr(in_time, '_PATIENCE_WITH_PROGRAMS', 0.5)
-    monkeypatch.setattr(zpool, 'ask', lambda: time.sleep(60))
+    monkeypatch.setattr(zpool, 'groups', lambda *_: time.sleep(60))
     found = in_time.read(question(tree, asked=('zpool',)), '')
 
     assert [group.id for group in found.groups or ()] == ['md0']
@@ -225,7 +220,7 @@ def test_an_error_is_a_remark_as_without_a_child(tree, monkeypatch):
         raise ZeroDivisionError
 
     monkeypatch.setattr(dependence, 'listed', fails)
-    read = [lambda asked: in_time.read(asked, ''), dependence.read_here]
+    read = [lambda asked: in_time.read(asked, ''), tree.read]
     remarks = [surveyed(tree, [drive('sda', FAILED)], read=each).remarks for each in read]
 
     assert remarks[0] == remarks[1] and remarks[0][0].code == 'internal-error'
@@ -256,9 +251,7 @@ def test_a_missing_drive_is_no_better_because_groups_hang(tree, is_gone, state):
     code = DriveGone.code if is_gone else 'drive-unreadable'
     verdict = drive('sda', problem='is missing')._replace(state=State.WARNING, code=code)
     problem = in_time.unread('no answer within 1 s')
-    found = dependence.examined(
-        [on(verdict)], lambda _: [], system=tree.system, read=lambda _: Seen(problem=problem)
-    )
+    found = dependence.examined([on(verdict)], lambda _: [], read=lambda _: Seen(problem=problem))
 
     assert found.uses[0].verdict.state is state and found.remarks == (problem,)
     assert ('lacks a member is not known' in found.uses[0].verdict.explained) == is_gone

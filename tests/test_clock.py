@@ -217,10 +217,7 @@ def test_the_words_about_a_self_test_say_so(tests, ago):
     [
         (Farm(), []),
         (Farm('A', 9), []),
-        (
-            Farm(asked=1_719_921_600, unread='w'),
-            [('farm-unread', 'the FARM log could not be read on 2024-07-02: w')],
-        ),
+        (Farm(unread='w'), [('farm-unread', 'the FARM log could not be read: w')]),
         (
             Farm('A', 9, is_foreign=True),
             [
@@ -234,5 +231,4 @@ def test_the_words_about_a_self_test_say_so(tests, ago):
     ],
 )
 def test_a_farm_log_that_is_missing_or_of_another_drive_has_a_note(farm, notes):
-    """The day is that of the attempt, not today."""
-    assert [(each.code, each) for each in log_ages.farm_notes(farm)] == notes
+    assert [(note.code, note) for note in log_ages.farm_notes(farm)] == notes

@@ -207,14 +207,6 @@ def test_a_clone_without_drives_leaves_the_file_as_it_is(tmp_path, capsys, repor
     assert target.read_text() == 'yesterday'
 
 
-def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path, capsys):
-    """With its name, and exit status 1."""
-    target = tmp_path / 'nowhere' / 'drives.jsonl.gz'
-
-    assert collect.main([str(clone_of(tmp_path, ATA)), str(target), '--all']) == 1
-    assert capsys.readouterr().err.startswith(f'{target}: ')
-
-
 def test_without_all_the_collection_has_the_drives_of_the_figures(tmp_path):
     """Three fifths, chosen by a hash of the path."""
     other = 'HDD/Acme/A1/A1000/0123456789AE'
@@ -251,53 +243,3 @@ def test_make_says_how_to_get_a_missing_file(tmp_path, target, missing, words):
     assert first.startswith(f'{tmp_path}/missing not found; ')
     assert all(word in first for word in words)
     assert last.endswith('Error 1')  # the exit status of the command
-
-
-# --- the maintainers' collection ------------------------------------------------------------------
-
-
-def without_empty(row):
-    """Return a row without the statistics that have no number: tools.measure reads none of them."""
-    statistics = {
-        place: columns for place, columns in row.get('devstat', {}).items() if columns[0] != '-'
-    }
-    rest = {key: value for key, value in row.items() if key != 'devstat'}
-    return {**rest, 'devstat': statistics} if statistics else rest
-
-
-def test_raw_reports_give_the_rows_of_the_collection(shared):
-    """All raw reports of the corpus whose drives are in the collection.
-
-    Its maker skipped attributes whose flags have more than six bits ("+"), and statistics of a
-    vendor's own; the reader of the package reads both.
-    """
-    reports = {}
-    for meta in (shared / 'corpus/reports').glob('*/meta.json'):
-        source = json.loads(meta.read_text())
-        if source['source_repo'] == 'linuxhw/EnterpriseDrive':
-            reports[source['source_path']] = (meta.parent / 'output.txt').read_bytes()
-    compared = 0
-    different = []
-    with gzip.open(shared / 'drives/drives.jsonl.gz', 'rt') as lines:
-        for line in lines:
-            path = line.split('"', 4)[
-                3
-            ]  # a line begins {"path":"HDD/...; parsing all takes seconds
-            assert collect.is_chosen(path)
-            if path in reports:
-                row = json.loads(line)
-                text = collect.as_text(reports[path])
-                made, expected = collect.row_of(path, text), without_empty(row)
-                different += [
-                    (row['model'], key)
-                    for key in {**made, **expected}
-                    if made.get(key) != expected.get(key)
-                ]
-                compared += 1
-
-    assert compared == sum(map(collect.is_chosen, reports)) == 151
-    assert different == [
-        ('KINGSTON SE50S3480G', 'attributes'),
-        ('SD88SA024SA0 SUN24G', 'attributes'),
-        ('SAMSUNG MZ7LN256HCHP-000H1', 'devstat'),
-    ]

@@ -6,7 +6,7 @@ import gzip
 import json
 
 import pytest
-from measure import collection, followed
+from measure import collected_logs, collection, data_rows
 
 from smart_attributes.errors import DataError
 from smart_attributes.model import AttributeRow, ErrorEntry, Identity, Report, SelfTest, Statistic
@@ -115,7 +115,7 @@ def test_logs_become_those_of_the_report():
         ],
     }
 
-    report = followed.with_logs(collection.report_of({'errors': '7'}), logs)
+    report = collected_logs.with_logs(collection.report_of({'errors': '7'}), logs)
 
     assert report.errors == (ErrorEntry(7, ('ICRC', 'ABRT'), 20), ErrorEntry(6, (), 10))
     assert report.self_tests == (
@@ -134,8 +134,8 @@ def test_logs_become_those_of_the_report():
     ],
 )
 def test_logs_of_another_shape_are_refused(errors, tests):
-    with pytest.raises(collection.NOT_A_DRIVE):
-        followed.with_logs(Report(Identity()), {'errors_logged': errors, 'self_tests': tests})
+    with pytest.raises(data_rows.NOT_A_DRIVE):
+        collected_logs.with_logs(Report(Identity()), {'errors_logged': errors, 'self_tests': tests})
 
 
 @pytest.mark.parametrize('digits, is_a_number', [(30, True), (31, False)])
@@ -201,50 +201,34 @@ def test_drives_are_read_from_a_plain_or_a_packed_file_under_their_path_or_numbe
     ]
 
 
-NO_DRIVE = (
-    'this is not a drive; each line must be an object with seen, a list of objects with facts'
-)
-
-
-def test_a_drive_that_was_seen_several_times_has_all_its_reports(tmp_path):
-    file = tmp_path / 'seen.jsonl'
-    lines = {'path': 'SSD/1', 'seen': [{'facts': DISK}, {'facts': NVME}]}, {'seen': []}, {}
-    file.write_text(''.join(f'{json.dumps(line)}\n' for line in lines))
-    drives = followed.read_followed(str(file))
-
-    assert next(drives) == ('SSD/1', (REPORTS['disk'][1], REPORTS['nvme'][1]))
-    assert next(drives) == ('2', ())
-    with pytest.raises(DataError) as raised:
-        next(drives)
-    assert str(raised.value) == f'{file}, line 3: KeyError: {NO_DRIVE}'
-
-
 @pytest.mark.parametrize(
     'name, content, message',
     [
         (
             'x.jsonl',
             b'{}\n[1]\n',
-            ', line 2: AttributeError: this is not a drive; each line must be an object with '
-            'model, attributes, devstat',
+            ', line 2: AttributeError: each line is an object with model, attributes, devstat',
         ),
         (
             'x.jsonl',
             b'{"model": 1}\n',
-            ', line 1: TypeError: this is not a drive; each line must be an object with model, '
-            'attributes, devstat',
+            ', line 1: TypeError: each line is an object with model, attributes, devstat',
         ),
         (
             'x.jsonl',
             b'\xff',
-            ': it is neither text nor a complete gzip file; give a file with one drive per line',
+            ': this is neither text nor a complete gzip file; each line is an object with model, attributes, devstat',
         ),
         (
             'x.jsonl.gz',
             gzip.compress(b'{}\n' * 99, mtime=0)[:-20],
-            ': it is neither text nor a complete gzip file; give a file with one drive per line',
+            ': this is neither text nor a complete gzip file; each line is an object with model, attributes, devstat',
         ),
-        ('x.jsonl', None, ': No such file or directory; give a file with one drive per line'),
+        (
+            'x.jsonl',
+            None,
+            ': No such file or directory; each line is an object with model, attributes, devstat',
+        ),
     ],
 )
 def test_a_file_that_is_not_a_collection_is_named_with_the_reason(tmp_path, name, content, message):

@@ -34,13 +34,16 @@ def count(options: Options, runner: object) -> int:
     In a folder without history a writer makes it, and a reader misses it.
     """
     history = history_access.remembered(of_history(options))
+    use = 'reads' if history.trouble else ''
+    if history.store:
+        use = 'writes'
     print(
         json.dumps(
             {
                 'twice': options.own.twice,
                 'devices': options.which.devices,
                 'has time limit': signal.getitimer(signal.ITIMER_REAL)[0] > 0,
-                'history': 'writes' if history.store else 'reads' if history.trouble else '',
+                'history': use,
             }
         )
     )

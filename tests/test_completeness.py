@@ -85,6 +85,14 @@ def test_what_json_lacks_or_holds_damaged_is_told(damage: Callable[[Json], Any],
     assert any(told in gap for gap in json_report.from_json(said).gaps)
 
 
+def test_an_attribute_without_a_threshold_is_not_damaged():
+    """smartctl omits both columns for it; that was told as damage of each SanDisk SSD."""
+    said = report('samsung-worn-out')
+    without(row(said, 2), 'thresh', 'when_failed')
+
+    assert [gap for gap in json_report.from_json(said).gaps if '.table.2' in gap] == []
+
+
 @pytest.mark.parametrize(
     'arguments, is_missed',
     [

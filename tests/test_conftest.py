@@ -6,10 +6,9 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from conftest import QUICK, ROOT, first_cases
+from conftest import QUICK, ROOT
 
 SKIPPED = """
 import pytest
@@ -52,37 +51,6 @@ def test_where_all_programs_are_promised_none_is_missed_in_silence(tmp_path: Pat
     assert words in tried(tmp_path, SKIPPED, **promised).splitlines()[-1]
 
 
-SPREAD = """
-import os, pytest
-
-@pytest.fixture(scope='module')
-def costly(): pass
-
-{mark}
-@pytest.mark.parametrize('number', range(8))
-def test_some(number{fixture}): print('ran on', os.environ['PYTEST_XDIST_WORKER'])
-"""
-
-
-@pytest.mark.parametrize(
-    'mark, fixture, workers',
-    [('', '', 2), ('', ', costly', 1), ('@pytest.mark.xdist_group("time")', '', 1)],
-    ids=['apart', 'same-fixture', 'same-group'],
-)
-@pytest.mark.long
-def test_tests_that_share_a_fixture_or_a_group_run_on_one_worker(
-    tmp_path: Path, mark, fixture, workers
-):
-    """pytest 9.2 ignored the groups of pytest-xdist 3.8 without a word."""
-    pytest.importorskip('xdist')
-    text = SPREAD.format(mark=mark, fixture=fixture)
-    printed = tried(tmp_path, text, '-rP', '-n', '2', '--dist', 'loadgroup')
-    lines = [line for line in printed.splitlines() if line.startswith('ran on gw')]
-
-    assert len(lines) == 8, printed
-    assert len(set(lines)) == workers
-
-
 def test_quick_names_functions_that_exist():
     """tools/quick.py chose them; a function that was renamed since is run by nothing quick."""
     names = QUICK.read_text().split()
@@ -96,9 +64,3 @@ def test_quick_names_functions_that_exist():
         for name in names
         if f'def {name.partition("::")[2]}(' not in texts[name.partition('::')[0]]
     ] == []
-
-
-def test_quick_runs_the_first_case_of_each_function():
-    items = [SimpleNamespace(nodeid=f'a.py::test_{name}') for name in ('one[1]', 'one[2]', 'two')]
-
-    assert first_cases(items, frozenset(['a.py::test_one', 'a.py::test_gone'])) == items[:1]

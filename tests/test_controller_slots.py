@@ -109,22 +109,12 @@ REPORTS = ('hgst-failed', 'seagate-exos-failing', 'intel-s3500-healthy')
 CASES = {
     'storcli64': (
         STORCLI,
-        ('megaraid,2@/dev/bus/0', 'megaraid,0@/dev/bus/0', 'megaraid,5@/dev/bus/0'),
+        ('megaraid,2@/dev/bus/0', 'sat+megaraid,0@/dev/bus/0', 'megaraid,5@/dev/bus/0'),
         ('slot 32:9', 'slot 32:4', 'slot 7'),
         (
             'storcli64 /c0/e32/s9 start locate',
             'storcli64 /c0/e32/s4 start locate',
             'storcli64 /c0/s7 start locate',
-        ),
-    ),
-    'perccli64': (
-        STORCLI,
-        ('megaraid,2@/dev/bus/0', 'sat+megaraid,0@/dev/bus/0', 'megaraid,5@/dev/bus/0'),
-        ('slot 32:9', 'slot 32:4', 'slot 7'),
-        (
-            'perccli64 /c0/e32/s9 start locate',
-            'perccli64 /c0/e32/s4 start locate',
-            'perccli64 /c0/s7 start locate',
         ),
     ),
     'ssacli': (
@@ -320,6 +310,9 @@ FOUR = 'megaraid,4@/dev/bus/0'
             id='two drives of the run',
         ),
         pytest.param([in_tool('4')], [verdict(FOUR, code=DriveGone.code)], 0, id='gone'),
+        pytest.param(
+            [in_tool('4', 'SERIAL01 MODEL')], [verdict('@/dev/sda', 'serial01')], 1, id='in part'
+        ),
         pytest.param(
             [in_tool('4', 'SERIAL01')],
             [verdict(FOUR, 'SERIAL01', DriveGone.code)],

@@ -56,12 +56,13 @@ def completed(known: Any, ask: Any, *rest: Any) -> tuple[tuple[Group, ...], tupl
         return controllers.completed(known, *rest)[:2]
 
 
-def answer(name: str, text: str = '') -> controllers.Answer:
+def answer(name: str, text: str = '') -> dict[str, controllers.Family]:
     """Return what the tool of an output reports. text: another output of this tool."""
     tool = TOOL[INDEX[name]['tool']]
     rows = controller_output.rows(text or text_of(name), tool, INDEX[name].get('controller', ''))
     drives = controller_volumes.tool_drives(rows, tool)
-    return controllers.Answer(controller_volumes.volumes(rows, tool), [], drives)
+    volumes = controller_volumes.volumes(rows, tool)
+    return {'family': controllers.Family(volumes, drives, '', tool['name'])}
 
 
 def text_of(name: str) -> str:
@@ -269,10 +270,13 @@ def damaged(text: str, is_json: bool, dice: random.Random) -> str:
 
 def lists(data: object) -> Iterator[list[object]]:
     """Yield the tables of JSON."""
-    if isinstance(data, list) and data:
+    if isinstance(data, dict):
+        data = list(data.values())
+    elif isinstance(data, list) and data:
         yield data
-    for each in data if isinstance(data, list) else data.values() if isinstance(data, dict) else ():
-        yield from lists(each)
+    if isinstance(data, list):
+        for part in data:
+            yield from lists(part)
 
 
 @pytest.mark.parametrize('outputs', [300, pytest.param(4000, marks=pytest.mark.long)])
@@ -608,58 +612,6 @@ def test_a_member_that_this_run_did_not_check_is_never_taken_for_fine(machine_of
     assert (step.drive.name, step.label) == ('x', 'unknown')
 
 
-@pytest.mark.parametrize(
-    ('name', 'drives', 'matched'),
-    [
-        ('ssacli-raid1-detail.txt', [verdict('cciss,0', '/dev/sg0', 'sn3i11500')], 1),
-        ('ssacli-raid1-detail.txt', [verdict('cciss,0', '/dev/sg0', 'SN3I119999')], 0),
-        ('arcconf-raid10-four.txt', [verdict('aacraid,0,0,3', '/dev/sg3')], 1),
-        (
-            'arcconf-raid10-rebuild.txt',
-            [verdict('aacraid,0,0,3', '/dev/sg3', 'WD-WCAW36405341')],
-            1,
-        ),
-        ('arcconf-raid10-rebuild.txt', [verdict('aacraid,0,0,3', '/dev/sg3', 'WD-OFANOTHER')], 0),
-        ('arcconf-raid1-serveraid.txt', [verdict('aacraid,0,0,1', '/dev/sg3')], 1),
-        (
-            'arcconf-raid1-serveraid.txt',
-            [verdict('aacraid,0,0,1', '/dev/sg3'), verdict('aacraid,1,0,1', '/dev/sg9')],
-            0,
-        ),
-        ('storcli2-raid0.json', [verdict('megaraid,312')], 1),
-        (
-            'storcli-raid1-of-one-volume.json',
-            [verdict('megaraid,1'), verdict('megaraid,1', '/dev/bus/1')],
-            0,
-        ),
-    ],
-)
-def test_drives_are_matched_by_serial_number_or_address_if_that_is_unambiguous(
-    name, drives, matched, machine_of
-):
-    known, _ = completed((), lambda: answer(name), machine_of, drives)
-    disks = {each.verdict.device.address for each in drives}
-    assert (
-        sum(bool(disks.intersection(member.on)) for group in known for member in group.members)
-        == matched
-    )
-
-
-def test_a_number_that_drives_of_two_controllers_have_matches_none(machine_of):
-    text = text_of('storcli-raid1-of-one-volume.json')
-    document = json.loads(text)
-    document['Controllers'] += json.loads(text.replace('"Controller": 0', '"Controller": 1'))[
-        'Controllers'
-    ]
-    found = answer('storcli-raid1-of-one-volume.json', json.dumps(document))
-    known, _ = completed((), lambda: found, machine_of, [verdict('megaraid,1')])
-
-    assert {volume.fields['controller'] for volume in found.volumes} == {'0', '1'}
-    assert not any(
-        'megaraid,1@/dev/bus/0' in member.on for group in known for member in group.members
-    )
-
-
 def test_a_volume_is_not_below_itself(machine_of):
     """A controller that passes the serial number of a single drive on: the volume is the drive."""
     itself = on(verdict('megaraid,2').verdict, 'sda')
@@ -673,7 +625,7 @@ def test_a_volume_is_not_below_itself(machine_of):
 
 def test_two_volumes_do_not_share_a_disk(machine_of):
     found = answer('storcli-raid1-and-raid0-of-all-volumes.json')
-    for volume in found.volumes:
+    for volume in found['family'].volumes:
         volume.fields['device'] = '/dev/sda'
     known, _ = completed((), lambda: found, machine_of)
     assert 'sda' not in {group.id for group in known}
@@ -707,6 +659,13 @@ def installed(tmp_path, monkeypatch):
     return install, calls
 
 
+def asked() -> tuple[list[controller_volumes.Volume], list[Coded]]:
+    """Return the volumes that the tools report, and the notes."""
+    families = controllers.ask()
+    volumes = [volume for family in families.values() for volume in family.volumes]
+    return volumes, list(controllers._notes(families))
+
+
 def test_each_tool_is_asked_only_what_the_list_has(installed):
     install, calls = installed
     for tool in TOOL.values():
@@ -714,7 +673,7 @@ def test_each_tool_is_asked_only_what_the_list_has(installed):
             install(program, 'echo "Controller #1"; echo "  0  SAS2008 x"; echo')
     controllers.ask()
 
-    asked = calls.read_text().splitlines()
+    called = calls.read_text().splitlines()
     allowed = {
         f'{program} {" ".join(words).format(number)}'
         for tool in TOOL.values()
@@ -722,8 +681,8 @@ def test_each_tool_is_asked_only_what_the_list_has(installed):
         for words in commands(tool)
         for number in ('0', '1')
     }
-    assert set(asked) <= allowed
-    assert len(asked) >= 10
+    assert set(called) <= allowed
+    assert len(called) >= 10
 
 
 def test_the_first_tool_of_a_family_that_reports_volumes_counts(installed):
@@ -731,7 +690,7 @@ def test_the_first_tool_of_a_family_that_reports_volumes_counts(installed):
     install('storcli64', 'exit 1')
     install('perccli64', f'cat {SAMPLES}/perccli-raid5-background-task.json')
     install('MegaCli64', 'echo no')
-    found, notes, *_ = controllers.ask()
+    found, notes = asked()
 
     assert [(volume.tool['name'], volume.fields['level']) for volume in found] == [
         ('storcli', 'RAID5')
@@ -741,18 +700,18 @@ def test_the_first_tool_of_a_family_that_reports_volumes_counts(installed):
 
 
 @pytest.mark.parametrize(
-    ('failing', 'is_doubted'), [('/call/vall', True), ('/call/eall/sall', False)]
+    'failing, codes', [('/call/vall', ['controller-tool-failed']), ('/call/eall/sall', [])]
 )
 def test_an_answer_in_part_is_doubted_unless_only_serial_numbers_are_missing(
-    installed, failing, is_doubted
+    installed, failing, codes
 ):
     install, _ = installed
     install('storcli64', f'[ $1 = {failing} ] && exit 1; cat {SAMPLES}/storcli-raid1-sas3508.json')
-    (volume,), notes, *_ = controllers.ask()
+    (volume,), notes = asked()
 
     command = 'run: storcli64 /call/vall show all J nolog'
-    assert [command in each for each in volume.doubts] == [True] * is_doubted
-    assert [note.code for note in notes] == ['controller-tool-failed'] * is_doubted
+    assert all(command in doubt for doubt in volume.doubts)
+    assert [note.code for note in notes] == codes and len(volume.doubts) == len(codes)
 
 
 def test_a_controller_is_asked_by_its_number(installed):
@@ -762,7 +721,7 @@ def test_a_controller_is_asked_by_its_number(installed):
         '[ $1 = getversion ] && printf "Controller #1\\nController #2\\n" '
         f'|| cat {SAMPLES}/arcconf-raid5.txt',
     )
-    found, *_ = controllers.ask()
+    found, _ = asked()
 
     assert [volume.fields['controller'] for volume in found] == ['1', '2']
     assert re.findall('getconfig (.) al nologs', calls.read_text()) == ['1', '2']
@@ -771,18 +730,15 @@ def test_a_controller_is_asked_by_its_number(installed):
 @pytest.mark.parametrize(
     ('script', 'why'),
     [
-        ('sleep 60', ' 0.3 s'),
-        ('echo accept >&2; exit 1', 'accept'),
         ('echo "{}"', 'printed nothing that this version understands; run: ssacli ctrl all'),
         (f'cat {SAMPLES}/../controllers/ssacli-raid1-detail.txt | grep -v -i logical', 'no volume'),
         ('yes', 'larger than'),
     ],
 )
-def test_without_an_answer_there_is_a_note_and_no_group(installed, monkeypatch, script, why):
+def test_without_an_answer_there_is_a_note_and_no_group(installed, script, why):
     install, _ = installed
-    monkeypatch.setattr(controllers, 'TIME_LIMIT', 0.3 if 'sleep' in script else 10)
     install('ssacli', script)
-    found, (note,), *_ = controllers.ask()
+    found, (note,) = asked()
 
     assert found == []
     assert note.code == 'controller-tool-failed'
@@ -790,7 +746,7 @@ def test_without_an_answer_there_is_a_note_and_no_group(installed, monkeypatch, 
 
 
 def test_without_any_tool_there_is_one_note(installed):
-    found, (note,), *_ = controllers.ask()
+    found, (note,) = asked()
     assert (found, note.code) == ([], 'controllers-missing')
 
 
@@ -803,20 +759,11 @@ def test_triage_asks_the_controller_only_if_told(installed, fake, capsys, asked)
     install('storcli64', f'cat {SAMPLES}/storcli-raid1-of-one-volume.json')
     for number, name in ((1, 'intel-s3500-healthy'), (2, 'hgst-failed')):
         fake.answers(read_arguments('/dev/bus/0', f'megaraid,{number}'), drive(name))
-    main.run(
-        [
-            'triage',
-            '-p',
-            fake.path,
-            '--nosudo',
-            '--no-history',
-            '-d',
-            'megaraid,1-2@/dev/bus/0',
-            '--json',
-            *['--controllers'] * asked,
-        ],
-        [],
-    )
+    words = ['triage', '-p', fake.path, '--nosudo', '--no-history', '--json']
+    words += ['-d', 'megaraid,1-2@/dev/bus/0']
+    if asked:
+        words.append('--controllers')
+    main.run(words, [])
     document = json.loads(capsys.readouterr().out)
     step = next(each for each in document['replace_order'] if each['name'] == 'bus_0_megaraid_2')
 

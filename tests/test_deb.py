@@ -162,51 +162,23 @@ def test_what_is_only_recommended_is_asked_for(fresh):
     assert re.search('package (chardet|humanfriendly) ', text.stdout)
 
 
-@pytest.fixture(scope='module')
-def recommended(fresh) -> Chroot:
-    """What apt installs beside the package unless told otherwise; the tests before it have seen
-    the package alone.
-    """
-    names = subprocess.run(
-        ['dpkg-deb', '-f', str(newest('*.deb')), 'Recommends'],
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
-    fresh.installs(*(re.split(r'[ (]', part.strip())[0] for part in names.split(',')))
-    return fresh
-
-
-def test_the_page_is_written_for_a_person_in_a_browser(recommended):
-    """With its template, script and style, which are no modules and are installed all the same."""
-    assert 'written: /tmp/drives.html' in recommended.does(
-        'check_smart_attributes', 'triage', '--html', '/tmp/drives.html'
-    )
-    page = recommended.reads('/tmp/drives.html')
-
-    assert recommended.does('stat', '-c', '%a', '/tmp/drives.html') == '644\n'
-    assert 'INTEL SSDSC2BB150G7' in page
-    for name in ('page.js', 'page.css'):
-        assert (ROOT / 'smart_attributes/output' / name).read_text().strip() in page
-
-
-def test_the_timer_of_the_metrics_is_off_and_its_service_works(recommended):
+def test_the_timer_of_the_metrics_is_off_and_its_service_works(fresh):
     """With the prometheus_client of this Debian; whoever has no Prometheus is not bothered."""
-    recommended.installs('python3-prometheus-client')
-    recommended.does('mkdir', '-p', '/var/lib/prometheus/node-exporter')
-    unit = recommended.reads('/usr/lib/systemd/system/check-smart-attributes-metrics.service')
+    fresh.installs('python3-prometheus-client')
+    fresh.does('mkdir', '-p', '/var/lib/prometheus/node-exporter')
+    unit = fresh.reads('/usr/lib/systemd/system/check-smart-attributes-metrics.service')
     words = (
         re.search('^ExecStart=(.*)$', unit, re.MULTILINE)[1].replace('$OPTIONS', '--scan').split()
     )
 
-    assert recommended.does(*words) == ''
-    assert 'smart_drive_state{device="sdb"} 1.0' in recommended.reads(
+    assert fresh.does(*words) == ''
+    assert 'smart_drive_state{device="sdb"} 1.0' in fresh.reads(
         '/var/lib/prometheus/node-exporter/smart.prom'
     )
-    assert not recommended.has(
+    assert not fresh.has(
         '/etc/systemd/system/timers.target.wants/check-smart-attributes-metrics.timer'
     )
-    assert recommended.has('/usr/lib/systemd/system/check-smart-attributes-metrics.timer')
+    assert fresh.has('/usr/lib/systemd/system/check-smart-attributes-metrics.timer')
 
 
 def test_its_version_is_that_of_the_package(fresh):
@@ -245,20 +217,27 @@ def test_the_modules_are_compiled_and_not_in_anybodys_way(fresh):
     assert 'ModuleNotFoundError' in importing.stdout
 
 
+def field(package: Path, name: str) -> str:
+    """Return a field of the control file of a package."""
+    return subprocess.run(
+        ['dpkg-deb', '-f', str(package), name], check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
+def related(name: str) -> list[str]:
+    """Return the packages in a field of ours, the first of alternatives."""
+    return [
+        re.split(r'[ (|:]', part.strip())[0] for part in field(newest('*.deb'), name).split(',')
+    ]
+
+
 @pytest.fixture(scope='module')
 def prepared(suite, tmp_path_factory) -> Iterator[Chroot]:
     """A Debian with what ours and the old package depend on, and the user that every daemon
     makes; to be copied.
     """
     chroot = unpacked(suite, tmp_path_factory.mktemp(f'{suite}-prepared'))
-    control = subprocess.run(
-        ['dpkg-deb', '-f', str(newest('*.deb')), 'Depends'],
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
-    needed = [re.split(r'[ (|:]', part.strip())[0] for part in control.split(',')]
-    chroot.installs(*needed, 'libjson-perl')
+    chroot.installs(*related('Depends'), 'libjson-perl')
     chroot.does(
         'adduser',
         '--system',
@@ -287,19 +266,13 @@ def monitored(prepared, tmp_path_factory) -> Iterator[Chroot]:
     for; to be copied.
     """
     with overlaid(prepared.root, tmp_path_factory.mktemp('monitored')) as chroot:
-        names = subprocess.run(
-            ['dpkg-deb', '-f', str(newest('*.deb')), 'Recommends'],
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout
         chroot.installs(
             'icinga2-bin',
             'icinga2-common',
             'nagios4-core',
             'nagios-nrpe-server',
             'nagios-nrpe-plugin',
-            *(re.split(r'[ (]', part.strip())[0] for part in names.split(',')),
+            *related('Recommends'),
         )
         stand_in(chroot)
         chroot.writes('/root/files', '\n'.join(chroot.files()))
@@ -452,9 +425,7 @@ def installs_earlier(chroot: Chroot, package: Path, *options: str) -> None:
 
 
 def package_version(package: Path) -> str:
-    return subprocess.run(
-        ['dpkg-deb', '-f', str(package), 'Version'], check=True, capture_output=True, text=True
-    ).stdout.strip()
+    return field(package, 'Version')
 
 
 def conffiles(chroot: Chroot) -> list[str]:
@@ -563,20 +534,6 @@ def test_an_unattended_upgrade_from_version_1_6(before_upgrade, changed):
     assert {path for path in left_over(before_upgrade) if not OF_OTHERS.match(path)} == set()
 
 
-def test_an_unattended_upgrade_after_one_that_stopped_half_way(before_upgrade):
-    """Packages of 2.0~git shipped a changed file of commands again, so dpkg asked and stopped."""
-    kept = change(before_upgrade, [COMMANDS_1_6])
-    shutil.copy(earlier('3ff0fdc'), before_upgrade.root / 'tmp/stops.deb')
-    stopped = before_upgrade.runs(*UNATTENDED, 'install', '/tmp/stops.deb')
-    before_upgrade.offers_ours()
-    before_upgrade.does(*UNATTENDED, 'full-upgrade')
-
-    assert stopped.returncode == 100 and 'conffile prompt' in stopped.stdout
-    assert_works(before_upgrade)
-    assert {path: before_upgrade.reads(path) for path in kept} == kept
-    assert {path for path in left_over(before_upgrade) if not OF_OTHERS.match(path)} == set()
-
-
 @pytest.mark.parametrize(
     'is_changed',
     [  # unchanged
@@ -620,27 +577,6 @@ def test_an_unattended_upgrade_from_an_earlier_package(machine, commit, is_chang
     assert is_changed or machine.does(PLUGIN, 'sudoers') == machine.reads(RULE)
     assert is_changed or {path for path in shipped if machine.has(path)} <= {RULE, README}
     assert {path for path in left_over(machine) if not OF_OTHERS.match(path)} == set()
-
-
-def test_the_rule_that_dpkg_once_installed_is_replaced_whatever_ucf_has_kept(machine):
-    """A package of 2.0~git kept the wide rule of 2.0-1 where it was forced over it."""
-    wide = subprocess.run(
-        ['git', 'show', '86399e1:contrib/sudoers/check-smart-attributes'],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    if wide.returncode:
-        pytest.skip(
-            'an old rule is not tried: this clone does not have commit 86399e1; git fetch '
-            '--unshallow gets it'
-        )
-    machine.installs_ours()
-    machine.writes(RULE, wide.stdout)
-    machine.does('dpkg-reconfigure', PACKAGE)
-
-    assert machine.reads(RULE) == machine.does(PLUGIN, 'sudoers')
-    assert machine.does('stat', '-c', '%U %G %a', RULE) == 'root root 440\n'
 
 
 def test_an_upgrade_asks_nothing_and_stops_no_timer(machine):

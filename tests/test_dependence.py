@@ -13,7 +13,7 @@ from test_severity import FAILED, drive, found
 
 from smart_attributes.errors import Coded
 from smart_attributes.knowledge import severity
-from smart_attributes.model import Case, Device, Group, Identity, Member, State, Verdict
+from smart_attributes.model import Case, Device, Group, Member, State, Verdict
 from smart_attributes.output import explain, json_document, metrics, plugin
 from smart_attributes.reading.system import System
 from smart_attributes.redundancy import arrays, block_devices, dependence, partitions, replacement
@@ -55,8 +55,7 @@ def surveyed(machine: Machine, verdicts: Sequence[Verdict], **more: Any) -> Surv
     found = dependence.examined(
         [on(verdict) for verdict in verdicts],
         lambda placed: work_list.drives(placed, NOW),
-        system=machine.system,
-        **more,
+        **{'read': machine.read, **more},
     )
     return Surveyed(of_uses(found.uses, NOW), found.machine, found.notes, found.remarks)
 
@@ -143,19 +142,12 @@ def test_a_check_adds_one_clause_behind_an_alert(machine):
     survey = surveyed(
         machine,
         [drive('sda', HEALTHY), drive('sdb', FAILED), drive('sdc', HEALTHY)],
-        only_alerting=True,
     )
     ordered = severity.worst_first(survey.cases)
 
     assert ', because md0 has the data on other drives, too; ' in plugin.first_line(ordered, '', '')
     assert [plugin.clause(each) for each in ordered] == [f'[replace-next] {REBUILT}', '', '']
     assert f'; [replace-next] {REBUILT}; [replace] ' in plugin.line(ordered[0]).findings
-
-
-def test_a_check_reads_no_group_without_an_alert(machine, monkeypatch):
-    monkeypatch.setattr(dependence, 'groups', lambda *_: pytest.fail('groups were read'))
-
-    assert surveyed(machine, [drive('sda', HEALTHY)], only_alerting=True).machine is None
 
 
 def test_context_changes_no_state(machine):
@@ -216,16 +208,13 @@ UNSEEN = (
 
 
 @pytest.mark.parametrize('device', UNSEEN, ids=lambda device: device.name)
-@pytest.mark.parametrize('only_alerting', [True, False], ids=['check', 'triage'])
 @pytest.mark.parametrize('has_sys', [True, False])
-def test_the_data_of_a_drive_of_unknown_use_is_copied_first(
-    machine, tmp_path, device, only_alerting, has_sys
-):
+def test_the_data_of_a_drive_of_unknown_use_is_copied_first(machine, tmp_path, device, has_sys):
     """In a check as in triage and explain, which all show this item."""
     if not has_sys:
         machine.system = System(*(str(tmp_path / 'no') for _ in machine.system))
     failing = drive(device.name, FAILED)._replace(device=device)
-    [shown] = surveyed(machine, [failing], only_alerting=only_alerting).cases
+    [shown] = surveyed(machine, [failing]).cases
     item = shown.todo
 
     assert (item.action, bool(item.unknown)) == (actions.COPY, True)
@@ -384,30 +373,6 @@ def test_a_removed_device_takes_an_empty_place_of_its_array(
 )
 def test_progress_is_a_share_or_unknown(completed, percent):
     assert arrays._progress(completed) == (percent if percent is None else pytest.approx(percent))
-
-
-def test_drives_behind_a_controller_are_members_of_unknown_state():
-    drives = [
-        on(
-            Verdict(Device('/dev/bus/0', f'megaraid,{number}'), Identity(), State.OK),
-            f'megaraid,{number}@/dev/bus/0',
-        )
-        for number in (4, 5)
-    ]
-    [group] = dependence._of_controllers(
-        [
-            *drives,
-            on(drives[0].verdict),
-            on(drives[0].verdict, 'sdx'),  # passed through
-            on(Verdict(Device('/dev/sda'), Identity(), State.OK), 'sda'),
-        ]
-    )
-
-    assert (group.kind, group.level, bool(group.unknown)) == ('hardware', '', True)
-    assert group.members == tuple(
-        Member(f'megaraid,{number}@/dev/bus/0', 'unknown', None, (f'megaraid,{number}@/dev/bus/0',))
-        for number in (4, 5)
-    )
 
 
 @pytest.mark.parametrize(

@@ -10,33 +10,20 @@ lvm2's tests on Linux 6.8.
 from __future__ import annotations
 
 import random
-from typing import Any
-from unittest import mock
 
 import pytest
-from block_tree import Machine
 
-from smart_attributes.errors import NOTHING, Coded
 from smart_attributes.model import Group, Member
 from smart_attributes.reading import system
 from smart_attributes.reading.system import System
 from smart_attributes.redundancy import dmsetup
-from smart_attributes.redundancy.dependence import groups
 from smart_attributes.redundancy.dmsetup import Status
-from smart_attributes.redundancy.replacement import Drive, order
-from smart_attributes.redundancy.survival import Stack
 
 RESYNC = 'a resync is running, and dm-raid does not report which members are complete'
 DIFFERENT = 'dmsetup and /sys report different members'
 NOT_REPORTED = 'its level and state are not in /sys, and dmsetup did not report them'
 TWO_LINES = 'dmsetup reports that this volume contains more than one RAID'
 NOT_UNDERSTOOD = 'the output of dmsetup status is not understood'
-
-
-def completed(known: Any, ask: Any, *rest: Any) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
-    """Return the groups and notes, as if the program had answered this."""
-    with mock.patch.object(dmsetup, 'ask', ask):
-        return dmsetup.completed(known, *rest)
 
 
 @pytest.mark.parametrize(
@@ -78,6 +65,8 @@ def completed(known: Any, ask: Any, *rest: Any) -> tuple[tuple[Group, ...], tupl
         ('0 8 raid raid1 2 AX 4/4 idle 0', Status('', unknown=NOT_UNDERSTOOD)),
         ('0 8 raid raid1 2 AA 4/4 dance 0', Status('', unknown=NOT_UNDERSTOOD)),
         ('0 8 raid raid1 2 AA 4/4 idle 0 0 - more', Status('', unknown=NOT_UNDERSTOOD)),
+        # a journal (write-back), which LVM does not create
+        ('0 8 raid raid5_ls 3 AAA 4/4 idle 0 0 a', Status('', unknown=NOT_UNDERSTOOD)),
         ('0 8 raid ', Status('', unknown=NOT_UNDERSTOOD)),
     ],
 )
@@ -180,19 +169,20 @@ def test_a_volume_is_completed_by_place(members, status, level, member_states, u
         ('raid1 2 AA 4/4 frozen 0 0 -', []),
         ('raid1 2 AA 4/44 frozen 0 0 -', ['refresh']),
         ('raid1 2 AA 3/4 repair 0 0 -', ['wait']),
-        ('raid5_ls 2 AA 4/4 idle 0 0 a', ['end']),
     ],
 )
 def test_what_casts_doubt_on_a_volume(line, doubts):
-    """A rebuild that was stopped, a repair that runs, mismatches, and a journal (write-back)."""
+    """A rebuild that was stopped, a repair that runs, and mismatches."""
     status = dmsetup.statuses(f'vg-lv: 0 8 raid {line}\n')['vg-lv']
     made = dmsetup.with_status(volume(image(0), image(1))._replace(name='vg/lv'), status)
 
-    assert [doubt.fields['remedy'].split()[0] for doubt in made.doubts] == doubts
+    assert [doubt.partition('; ')[2].split()[0] for doubt in made.doubts] == doubts
 
 
-def test_only_lvm_volumes_of_unknown_level_are_asked_for(tmp_path):
+def test_only_lvm_volumes_of_unknown_level_are_asked_for(tmp_path, monkeypatch):
     """Their names for the device mapper are in /sys."""
+    line = 'vg-lv: 0 8 raid raid1 2 AA 4/4 idle 0 0 -\n'
+    monkeypatch.setattr(system, 'output', lambda command: (line, ''))
     (tmp_path / 'block/dm-4/dm').mkdir(parents=True)
     (tmp_path / 'block/dm-4/dm/name').write_text('vg-lv\n')
     others = (Group('md0', 'md0', 'md', ''), Group('dm-9', 'vg/plain', 'lvm', 'linear'))
@@ -202,23 +192,20 @@ def test_only_lvm_volumes_of_unknown_level_are_asked_for(tmp_path):
         Group('dm-5', 'vg/other', 'lvm', '', unknown='why'),
     )
 
-    found, notes = completed(
-        known,
-        lambda *_: ('vg-lv: 0 8 raid raid1 2 AA 4/4 idle 0 0 -\n', NOTHING),
-        System(str(tmp_path)),
-    )
+    found, notes, _ = dmsetup.completed(known, System(str(tmp_path)))
 
     assert (found[:2], found[2].level, notes) == (others, 'raid1', ())
     # the answer did not have it: the command is not advised again
     assert found[3] == known[3]._replace(unknown=NOT_REPORTED)
-    assert completed(others, lambda: pytest.fail('it was asked')) == (others, ())
+    monkeypatch.setattr(system, 'output', lambda command: pytest.fail('it was asked'))
+    assert dmsetup.completed(others) == (others, (), ())
 
 
 def test_without_an_answer_volumes_stay_unknown_and_there_is_one_note(monkeypatch):
     monkeypatch.setattr(system, 'output', lambda command: ('', 'dmsetup status: exit status 1'))
     known = (volume(image(0)),)
 
-    found, notes = dmsetup.completed(known)
+    found, notes, _ = dmsetup.completed(known)
 
     assert found == (known[0]._replace(unknown=NOT_REPORTED),)
     assert [(note.code, note.endswith(' 1')) for note in notes] == [
@@ -226,82 +213,9 @@ def test_without_an_answer_volumes_stay_unknown_and_there_is_one_note(monkeypatc
     ]
 
 
-def test_an_answer_is_what_the_command_prints_without_a_note(monkeypatch):
-    printed = {dmsetup.COMMAND: '0 9 raid'}
-    monkeypatch.setattr(system, 'output', lambda command: (printed[command], ''))
-
-    assert dmsetup.ask() == ('0 9 raid', NOTHING)
-
-
 def test_the_command_changes_nothing():
     """It asks for the state of one target, and does not write that of others to disk."""
     assert dmsetup.COMMAND == ('dmsetup', 'status', '--target', 'raid', '--noflush')
-    assert dmsetup.COMMAND_OF_MIRRORS == ('dmsetup', 'status', '--target', 'mirror', '--noflush')
-
-
-# --- LVM's older mirrors --------------------------------------------------------------------------
-
-NOT_COMPLETE = 'a resync is running, and only one of its copies is complete'
-MIRROR = 'mirror 2 253:3 253:4 {} 1 {} 3 disk 253:2 A'
-
-
-@pytest.mark.parametrize(
-    'line, status',
-    [
-        # by mirror_status() and disk_status() of Linux
-        (MIRROR.format('2048/2048', 'AA'), Status('raid1', 'AA')),
-        ('mirror 3 253:3 253:4 253:5 8/8 1 AAA 1 core', Status('raid1', 'AAA')),
-        (MIRROR.format('512/2048', 'AA'), Status('', 'AA', 'resync', 25.0, NOT_COMPLETE)),
-        *(
-            (
-                MIRROR.format('8/8', health),
-                Status('', health, unknown=f'dmsetup reports errors of its copies ({health})'),
-            )
-            for health in ('AD', 'FA', 'AS', 'RA', 'AU')
-        ),
-        (MIRROR.format('8/8', 'AAA'), Status('', unknown=NOT_UNDERSTOOD)),
-        (MIRROR.format('9/8', 'AA'), Status('', unknown=NOT_UNDERSTOOD)),
-        (MIRROR.format('0/0', 'AA'), Status('', unknown=NOT_UNDERSTOOD)),
-    ],
-)
-def test_the_state_of_a_mirror(line, status):
-    assert dmsetup.statuses_of_mirrors(f'vg-old: 0 2097152 {line}\n') == {'vg-old': status}
-
-
-def test_two_lines_of_a_mirror_and_lines_of_others():
-    line = f'vg-old: 0 8 {MIRROR.format("8/8", "AA")}\n'
-
-    assert dmsetup.statuses_of_mirrors(line * 2) == {'vg-old': Status('', unknown=TWO_LINES)}
-    assert (
-        dmsetup.statuses_of_mirrors('vg-a: 0 8 raid raid1 2 AA 4/4 idle 0\nvg-b: 0 8 mirror\n')
-        == {}
-    )
-
-
-@pytest.mark.parametrize(
-    'health, level, label', [('AA', 'raid1', 'next'), ('AD', '', 'copy first')]
-)
-def test_an_old_mirror_is_told_after_dmsetup(tmp_path, monkeypatch, health, level, label):
-    """Before, the program advises the command; afterwards it does not."""
-    machine = Machine(tmp_path)
-    machine.disks('sda', 'sdb')
-    for number, disk in enumerate(('sda1', 'sdb1')):
-        machine.lv(f'dm-{number}', 'vg', f'old_mimage_{number}', disk)
-    machine.lv('dm-2', 'vg', 'old_mlog', 'sda1')
-    machine.lv('dm-3', 'vg', 'old', 'dm-0', 'dm-1', 'dm-2')
-    machine.mounted('/dev/mapper/vg-old', '/', number=machine.numbers['dm-3'])
-    printed = {
-        dmsetup.COMMAND: 'No devices found',
-        dmsetup.COMMAND_OF_MIRRORS: f'vg-old: 0 8 {MIRROR.format("8/8", health)}\n',
-    }
-    monkeypatch.setattr(system, 'output', lambda command: (printed[command], ''))
-    known = groups(None, machine.system)
-    found, notes = dmsetup.completed(known, machine.system)
-    drives = [Drive('sda', frozenset(('sda',))), Drive('sdb', frozenset(('sdb',)), True, True)]
-    [step] = order(Stack(found), drives)
-
-    assert '--dmsetup' in known[0].unknown and '--dmsetup' not in found[0].unknown
-    assert ([group.level for group in found], notes, step.label) == ([level], (), label)
 
 
 def test_damaged_output_never_shows_a_better_state():

@@ -75,7 +75,7 @@ def silent(
 def missing(name):
     """Return the verdict on a drive that earlier checks have read, and how it was read."""
     device = Device(f'/dev/{name}', name=name)
-    outcome = DriveGone('is missing since 2026-11-20 01:00')
+    outcome = DriveGone('is missing since 2026-11-20 01:00', step='', state='warning')
     verdict = Verdict(device, X1, State.WARNING, problem=str(outcome), code=outcome.code)
     return verdict, Read(device, outcome)
 

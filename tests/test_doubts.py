@@ -33,6 +33,7 @@ LEVELS = (
     'raidz2',
 )
 ACTIVITIES = ('', '', '', '', 'check', 'repair', 'recover', 'resync')
+LEAST = {'single': 1, 'raid10': 4}  # members
 DOUBT = doubt('may be stale', 'repair it')
 WORLDS = 24  # of a machine
 
@@ -58,15 +59,11 @@ def made(chance: random.Random) -> list[Group]:
         for _ in range(chance.choice((1, 2, 2, 3))):
             level = chance.choice(LEVELS)
             layout = chance.choice([*RAID10]) if level == 'raid10' else 0
-            least = FEWEST.get(
-                level, 4 if level in ('raid10', 'raid1c3') else 1 if level == 'single' else 2
-            )
+            least = LEAST.get(level) or FEWEST.get(level, 2)
             chance.shuffle(free)
-            on = free[
-                : 1
-                if level == 'single'
-                else min(chance.choice((least, least, least + 1, least + 2)), len(free))
-            ]
+            on = free[:1]
+            if level != 'single':
+                on = free[: chance.choice((least, least, least + 1, least + 2))]
             if len(on) >= least and (layer or not any(each.startswith('md') for each in on)):
                 free = free[len(on) :]
                 groups.append(array(chance, f'md{len(groups)}', level, layout, on))

@@ -60,28 +60,20 @@ def drives_of(result: Result) -> dict[str, tuple]:
     }
 
 
-def test_a_drive_that_is_gone_is_in_the_first_line_until_root_accepts_it(machine):
+def test_a_drive_that_is_gone_is_in_the_first_line(machine):
     """A scan alone would be content with what is left."""
     machine.holds(sda=disk())
-    critical = ('--scan', '--gone', 'critical')
 
     first = machine.check(START + HOUR, '--scan')
-    assert first.code == 1
     assert first.first_line.startswith('SMART WARNING - sdb has been missing ')
     [news] = told(machine.check(START + HOUR, '--scan', '--gone', 'ok'))
     assert ' SERIAL02 ' in news
-    later = machine.check(START + 40 * DAY, *critical)
-    assert later.code == 2
-    assert later.first_line.startswith('SMART CRITICAL - sdb has been missing ')
+    later = machine.check(START + 40 * DAY, '--scan')
     assert ' 2026-11-20 01:00; ' in later.first_line  # since when
     document = machine.folder / 'host.json'
-    document.write_text(machine.run(START + 40 * DAY, 'triage', *critical, '--json').text)
+    document.write_text(machine.run(START + 40 * DAY, 'triage', '--scan', '--json').text)
     fleet = json.loads(run('fleet', '--json', str(document)).text)['drives']
     assert [drive['action'] for drive in fleet] == ['search', 'nothing']
-    quiet = machine.check(START + 40 * DAY, '--scan', '--gone', 'ok')
-    assert (quiet.code, told(quiet)) == (0, [])
-    machine.run(START + 41 * DAY, 'acknowledge', '--gone', 'SERIAL02')
-    assert machine.check(START + 41 * DAY, *critical).code == 0
 
 
 def test_a_command_for_a_missing_drive_contains_nothing_that_a_shell_would_run(machine):
@@ -97,25 +89,6 @@ def test_a_command_for_a_missing_drive_contains_nothing_that_a_shell_would_run(m
 
 def failing(serial: str) -> dict[str, Any]:
     return {**disk(serial), 'smart_status': {'passed': False}}
-
-
-def test_a_drive_that_was_failing_is_critical_while_it_is_asleep_silent_or_gone(machine):
-    """Only a newer reading ends what was found."""
-    machine.holds(sda=disk(), sdb=failing('SERIAL02'))
-    assert machine.check(START + HOUR, '--scan').code == 2
-
-    for code, drives in (
-        ('asleep', {'sdb': asleep()}),
-        ('device-open-failed', {'sdb': silent()}),
-        ('drive-gone', {}),
-    ):
-        machine.holds(sda=disk(), **drives)
-        result = machine.check(START + 2 * HOUR, '--scan')
-        assert re.match(r'SMART CRITICAL - sdb\b.* health status FAILED ', result.first_line)
-        page = machine.run(START + 2 * HOUR, 'triage', '--scan', '--json')
-        assert drives_of(page)['sdb'][:2] == ('CRITICAL', code)
-    machine.holds(sda=disk(), sdb=disk('SERIAL02'))
-    assert machine.check(START + 3 * HOUR, '--scan').code == 0
 
 
 @pytest.mark.parametrize('forged', [{'concern': 'x'}, {'remedy': 'x'}, {'words': 'a|b\nOK'}])
@@ -135,18 +108,6 @@ def test_what_another_version_has_stored_does_not_stop_the_display(machine, forg
     assert result.first_line.count('|') == 0
     page = machine.run(START + 2 * HOUR, 'triage', '--scan', '--json')
     assert drives_of(page)['sdb'] == ('CRITICAL', 'asleep', 'copy')
-
-
-def test_drives_that_went_together_are_critical_and_counted(machine):
-    machine.holds(sda=disk(), sdb=disk('SERIAL02'), sdc=disk('SERIAL03'))
-    machine.check(START + HOUR, '--scan')
-    machine.holds(sda=disk())
-
-    page = json.loads(machine.run(START + 2 * HOUR, 'triage', '--scan', '--json').text)
-    assert machine.check(START + 2 * HOUR, '--scan').code == 2
-    assert [note['code'] for note in page['notes']] == ['drives-gone']
-    assert [drive['state'] for drive in page['drives']] == ['CRITICAL', 'CRITICAL', 'OK']
-    assert machine.check(START + 2 * HOUR, '--scan', '--gone', 'ok').code == 0
 
 
 def test_triage_tells_what_checks_no_longer_tell(machine):
@@ -175,26 +136,6 @@ def test_triage_tells_what_checks_no_longer_tell(machine):
         'model': 'ACME HD4000',
         'serial': 'SERIAL02',
     }
-
-
-@pytest.mark.parametrize(
-    'options, state, field',
-    [(('--history-required', 'critical'), 'CRITICAL', 'notes'), ((), 'OK', 'remarks')],
-)
-def test_triage_has_the_state_that_is_asked_for_where_history_cannot_be_used(
-    machine, options, state, field
-):
-    """In the table and as JSON; without a wish it is a remark."""
-    (machine.state / 'history').rename(machine.state / 'away')
-    (machine.state / 'history').write_text('in the way')
-    words = ('triage', '--scan', *options)
-
-    found = json.loads(machine.run(START + HOUR, *words, '--json').text)
-    assert (found['state'], [note['code'] for note in found[field]]) == (
-        state,
-        ['history-unusable'],
-    )
-    assert 'no history: ' in machine.run(START + HOUR, *words).text
 
 
 def silent() -> dict[str, Any]:
@@ -367,23 +308,6 @@ def test_a_drive_that_may_sleep_under_another_name_is_one_of_several(unread, con
     assert missed.confusable == confusable
 
 
-@pytest.mark.parametrize('unread, is_other', [([], True), (['/dev/sdb'], False)])
-def test_if_only_new_drives_are_here_none_is_missed_but_one_that_sleeps_may_be_known(
-    unread, is_other
-):
-    places = [DrivePlace('/dev/sda', 1, START - DAY, is_scanned=True)]
-    records = [Record(1, DISK, START - DAY, START - DAY, 1)]
-    there = dict.fromkeys(['/dev/sdx', '/dev/sdy', *unread], '')
-    third = Identity(serial='SERIAL03')
-    met = [('/dev/sdx', OTHER, Match()), ('/dev/sdy', third, Match())]
-    here = drive_tracking.found(places, records, met, there, SCAN, START)
-
-    assert [change.drive for change in drive_tracking.anew(here)] == [1] * is_other
-    assert [drive.identity for drive in drive_tracking.missed(here, accepts_none)] == (
-        [] if is_other else [DISK]
-    )
-
-
 @pytest.mark.parametrize(
     'identity, hides_serial, later, fields, ago',
     [
@@ -409,10 +333,6 @@ def test_who_took_another_one_s_place_has_replaced_it():
     replaced = known(DISK, met=[('/dev/sda', OTHER, Match())])
     [news] = drive_tracking.news(replaced, [], False)
     assert (news.code, news.fields['serial']) == ('drive-replaced', 'SERIAL01')
-
-
-def test_where_nobody_was_seen_nothing_is_said():
-    assert drive_tracking.last_seen(known(DISK), '/dev/sdz') == ''
 
 
 @pytest.mark.parametrize('silence, state', [(DAY, State.OK), (DAY + 1, State.WARNING)])

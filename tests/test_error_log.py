@@ -142,10 +142,9 @@ def test_an_extended_test_that_passed_since_the_newest_error_counts_unless_a_sec
         error_count=1,
         self_tests=(SelfTest(kind, status, passed, 40000 - ago),),
     )
-    readings = [
-        Reading('reported_uncorrect', 7, '', Source(attribute=187)),
-        *([] if pending is None else [Reading('pending', pending, '', Source(attribute=197))]),
-    ]
+    readings = [Reading('reported_uncorrect', 7, '', Source(attribute=187))]
+    if pending is not None:
+        readings.append(Reading('pending', pending, '', Source(attribute=197)))
 
     dated = {reading.metric: reading for reading in with_history(readings, report, METRICS, AGE)}
 

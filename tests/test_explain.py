@@ -325,7 +325,7 @@ def test_the_whole_output_is_as_an_admin_reads_it(capsys, monkeypatch):
 @pytest.mark.parametrize(
     'farm, lines',
     [
-        (Farm('S1', 900, asked=DAY), ['power-on time 900 h, serial S1, read on 1970-01-02']),
+        (Farm('S1', 900), ['power-on time 900 h, serial S1']),
         (Farm('S1'), ['power-on time not reported, serial S1']),
         (Farm(hours=900), ['power-on time 900 h']),
         (Farm(unread='was locked'), []),

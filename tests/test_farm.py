@@ -6,18 +6,15 @@ import copy
 import json
 import os
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
-import abilities
 import pytest
-from conftest import NOBODY, ROOT, run
+from conftest import ROOT, run
 from fake_smartctl import HANGS, FakeSmartctl
 from simulator import Machine, library, read, why_not
 
-from smart_attributes import state_directory
-from smart_attributes.check import farm_answers, further_logs, judging
+from smart_attributes.check import further_logs, judging
 from smart_attributes.check.rulebook import Site, judge_of
 from smart_attributes.check.settings import LogSettings
 from smart_attributes.command_line.options import Options
@@ -39,7 +36,6 @@ from smart_attributes.model import (
 from smart_attributes.reading import farm, smartctl_calls, text_report
 
 HOUR = 3600
-as_root = pytest.mark.skipif(not abilities.IS_ROOT, reason='only root can give files away')
 SHIPPED = judge_of(Options(), Site())
 REPORTS = ROOT / 'tests/farm'  # what the real smartctl 7.4 printed of simulated drives
 OF_SATA, OF_SAS = ((REPORTS / name).read_bytes() for name in ('sata.json', 'sas.json'))
@@ -360,91 +356,6 @@ def test_a_serial_number_contradicts_only_another_whole_one(serial, own, is_fore
     assert farm.beside(Farm(serial, 5), own) == Farm(serial, 5, is_foreign=is_foreign)
 
 
-# --- what is remembered ----------------------------------------------------------------
-
-ANSWERS = {
-    'ZL2ABCDE': Farm('ZL2ABCDE', 25000, HEADS, asked=1_700_000_000),
-    'A': Farm(asked=5, unread=farm_answers.UNREAD),
-}
-
-
-def test_what_was_answered_comes_back():
-    assert farm_answers.parse(farm_answers.document(ANSWERS)) == ANSWERS
-    many = {str(number): Farm(asked=number) for number in range(farm_answers.MOST_DRIVES + 5)}
-    assert set(farm_answers.parse(farm_answers.document(many))) == {
-        str(number) for number in range(5, 1005)
-    }
-
-
-GOOD = {'asked': 5, 'serial': 'A', 'hours': 9, 'heads': [[0, 1, 2, 3]], 'unread': False}
-
-
-@pytest.mark.parametrize(
-    'text',
-    [
-        '',
-        '[]',
-        '[' * 100_000,
-        '9' * 5000,
-        '{"A": []}',
-        '{"A": {}}',
-        *(
-            json.dumps({'A': {**GOOD, key: value}})
-            for key, value in (
-                ('asked', '5'),
-                ('asked', -1),
-                ('asked', 1.5),
-                ('asked', True),
-                ('serial', 7),
-                ('hours', '9'),
-                ('hours', 2**70),
-                ('heads', {}),
-                ('heads', [[0, 1, 2]]),
-                ('heads', [[0, 1, 2, '3']]),
-                ('heads', [[0, 1, 2, 3, 4]]),
-                ('heads', [[-1, 1, 2, 3]]),
-                ('unread', None),
-                ('unread', 1),
-                ('asked', 10**10),
-            )
-        ),
-    ],
-)
-def test_a_damaged_answer_is_none(text):
-    """The file belongs to the monitoring user, while root reads it."""
-    assert farm_answers.parse(text) == {}
-    assert farm_answers.parse(json.dumps({'A': GOOD}))['A'] == Farm(
-        'A', 9, (Head(0, 1, 2, 3),), asked=5
-    )
-
-
-def _elsewhere(path: Path) -> Path:
-    other = path.with_name('other.json')
-    other.write_text(json.dumps({'A': GOOD}))
-    return other
-
-
-@pytest.mark.parametrize(
-    'make',
-    [
-        # folder
-        lambda path: path.mkdir(),
-        # pipe
-        lambda path: os.mkfifo(path),
-        # large
-        lambda path: path.write_bytes(b'{' * (2 << 20)),
-        # endless
-        lambda path: path.symlink_to('/dev/zero'),
-        # link
-        lambda path: path.symlink_to(_elsewhere(path)),
-    ],
-)
-def test_something_else_in_its_place_is_no_answer(make, tmp_path):
-    make(tmp_path / farm_answers.FILE)
-
-    assert farm_answers.load(state_directory.there(str(tmp_path))) == {}
-
-
 # --- asking ----------------------------------------------------------------------------
 
 
@@ -490,13 +401,6 @@ class Bed:
     def asked(self) -> int:
         return sum('farm' in call for call in self.smartctl.calls())
 
-    def is_later(self, seconds: float) -> None:
-        file = self.state / farm_answers.FILE
-        data = json.loads(file.read_text())
-        for answer in data.values():
-            answer['asked'] -= seconds
-        file.write_text(json.dumps(data))
-
 
 @pytest.fixture
 def bed(tmp_path: Path) -> Bed:
@@ -507,7 +411,7 @@ def test_explain_shows_the_log_and_the_counts_of_heads(bed):
     bed.answers()
     said = bed.says()
 
-    assert 'time 25000 h, serial EXAMPLE0, ' in said
+    assert 'time 25000 h, serial EXAMPLE0\n' in said
     assert (
         '\nhead  reallocated  unrecoverable  repeated\n1     3            2              7 ' in said
     )
@@ -515,29 +419,40 @@ def test_explain_shows_the_log_and_the_counts_of_heads(bed):
     assert 'EXAMPLE0' not in bed.says('explain', '--hide-serial')
 
 
-def test_a_disk_is_asked_once_a_week_and_the_answer_is_remembered(bed):
-    """triage, explain and doctor share what they know; a check never asks, whatever is known."""
+@pytest.mark.parametrize('command', ['triage', 'doctor'])
+def test_other_commands_for_a_person_ask_too(bed, command):
     bed.answers()
-    for command in ('triage', 'explain', 'doctor', 'triage', ''):
-        said = bed.says(command)
-        assert ('13241 h' in said) is (command in ('explain', 'doctor')), said
-        assert bed.asked == 1
-    assert SET_BACK.format(13241) in bed.says('triage', '--json')
+    bed.says(command)
 
-    bed.is_later(7 * 86400 - 60)
-    assert (bed.says() and bed.asked) == 1
-    bed.is_later(120)
-    assert (bed.says() and bed.asked) == 2
-    bed.is_later(-3600)  # the clock of the machine was wrong
-    assert (bed.says() and bed.asked) == 3
+    assert bed.asked == 1
 
 
 @pytest.mark.parametrize('command', ['', 'metrics', 'list'])
-def test_no_other_command_asks(bed, command):
+def test_a_check_never_asks(bed, command):
     bed.says(command)
 
     assert bed.smartctl.calls() and bed.asked == 0
-    assert not (bed.state / farm_answers.FILE).exists()
+
+
+@pytest.mark.parametrize(
+    'user, nosudo, is_asked', [(0, False, True), (1, True, True), (1, False, False)]
+)
+def test_the_monitoring_user_does_not_ask_what_sudo_refuses(monkeypatch, user, nosudo, is_asked):
+    """sudo would refuse the call and log that."""
+    monkeypatch.setattr(os, 'geteuid', lambda: user)
+    monkeypatch.setattr(smartctl_calls, 'find_sudo', lambda: '/usr/bin/sudo')
+    settings = LogSettings(HowRead(nosudo=nosudo), is_for_a_person=True)
+
+    assert bool(further_logs.kinds_of(SHIPPED, settings)) is is_asked
+
+
+@pytest.mark.parametrize('outcome', ['not started', 'too late', 'met', 'busy'])
+def test_a_disk_whose_turn_never_came_is_not_spoken_of(outcome):
+    [logs] = further_logs.kinds_of(SHIPPED, LogSettings(HowRead(nosudo=True), is_for_a_person=True))
+    disk = Read(Device('/dev/sda'), report(5, None)._replace(version=(7, 4)))
+    call = logs.call(disk, None, True)
+
+    assert logs.joined(disk, {call: Answer(call, outcome, 'it was not started')}) == disk
 
 
 @pytest.mark.parametrize(
@@ -557,15 +472,6 @@ def test_only_disks_whose_entry_says_so_are_asked_by_smartctl_7_4(tmp_path, vers
     bed.says()
 
     assert bed.asked == asked
-
-
-def test_nothing_is_asked_where_nothing_can_be_remembered(bed, tmp_path):
-    bed.answers()
-    bed.says('explain', '--no-history')
-    os.chmod(bed.state, 0o777)  # others could write there
-    bed.says()
-
-    assert bed.asked == 0
 
 
 @pytest.mark.parametrize(
@@ -596,14 +502,13 @@ def test_nothing_is_asked_where_nothing_can_be_remembered(bed, tmp_path):
         ),
     ],
 )
-def test_a_log_that_cannot_be_read_is_a_note_for_a_week(bed, output, behaviour, why):
-    """The drive keeps its verdict, and is left alone for a week."""
+def test_a_log_that_cannot_be_read_is_a_note(bed, output, behaviour, why):
+    """The drive keeps its verdict."""
     bed.answers(output, **behaviour)
-    for reason in (why, farm_answers.UNREAD):
-        said = ' '.join(bed.says('explain', '--drive-timeout', '1').split())
-        assert 'to do: nothing' in said
-        assert f' on {time.strftime("%Y-%m-%d")}: ' in said and reason in said
-    assert bed.asked == 1
+    printed = ' '.join(bed.says('explain', '--drive-timeout', '1').split())
+
+    assert 'to do: nothing' in printed
+    assert ' could not be read: ' in printed and why in printed
 
 
 @pytest.mark.parametrize(
@@ -628,63 +533,6 @@ def test_a_disk_without_the_log_is_not_spoken_of(bed, document):
     bed.answers(document)
 
     assert 'FARM' not in bed.says('explain', '-v') and bed.asked == 1
-
-
-@pytest.mark.parametrize(
-    'known',
-    [  # never
-        {},
-        # weeks-ago
-        {'ZL2ABCDE': ANSWERS['ZL2ABCDE']},
-    ],
-)
-def test_a_disk_whose_turn_never_came_is_asked_next_time(tmp_path, known):
-    farm_answers.keep(state_directory.there(str(tmp_path)), known)
-    logs = further_logs.FarmLogs(
-        SHIPPED, LogSettings(HowRead(nosudo=True), state_dir=str(tmp_path))
-    )
-    disk = Read(Device('/dev/sda'), report(5, None)._replace(version=(7, 4)))
-    call = logs.call(disk, None, True)
-    asked = farm_answers.load(state_directory.there(str(tmp_path)))['ZL2ABCDE']
-    assert (asked.asked, asked.unread) == (pytest.approx(time.time(), abs=60), farm_answers.UNREAD)
-    logs.joined(disk, {call: Answer(call, 'too late', 'the time limit passed before its turn')})
-
-    assert farm_answers.load(state_directory.there(str(tmp_path))) == known
-
-
-def test_a_disk_that_cannot_be_recorded_as_asked_is_not_asked(bed):
-    """Otherwise a full file system would lead to a call in each run."""
-    (bed.state / farm_answers.FILE).mkdir()
-    bed.answers()
-    bed.says()
-
-    assert bed.asked == 0
-
-
-@as_root
-@pytest.mark.parametrize(
-    'user, nosudo, is_asked', [(0, False, True), (1, True, True), (1, False, False)]
-)
-def test_the_monitoring_user_does_not_ask_what_sudo_refuses(
-    tmp_path, monkeypatch, user, nosudo, is_asked
-):
-    """sudo would refuse the call and log that."""
-    os.chown(tmp_path, user, -1)
-    monkeypatch.setattr(os, 'geteuid', lambda: user)
-    settings = LogSettings(HowRead(nosudo=nosudo), state_dir=str(tmp_path))
-    disk = Read(Device('/dev/sda'), report(5, None)._replace(version=(7, 4)))
-
-    assert bool(further_logs.FarmLogs(SHIPPED, settings).call(disk, None, True)) is is_asked
-
-
-@as_root
-def test_root_remembers_as_the_owner_of_the_directory(open_place):
-    bed = Bed(open_place)
-    bed.answers()
-    os.chown(bed.state, NOBODY, NOBODY)
-    bed.says()
-
-    assert (bed.state / farm_answers.FILE).stat().st_uid == NOBODY
 
 
 # --- the real smartctl -----------------------------------------------------------------

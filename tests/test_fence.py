@@ -5,11 +5,11 @@ as usual.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, drive
+from conftest import ROOT
 
 from smart_attributes import main
 from smart_attributes.check import fence, history_access, judging
@@ -24,7 +24,6 @@ from smart_attributes.output import (
     triage_table,
 )
 from smart_attributes.reading import text_report
-from smart_attributes.reading.smartctl_calls import read_arguments
 from smart_attributes.redundancy import dependence
 from smart_attributes.work import work_list
 
@@ -243,55 +242,6 @@ def test_a_drive_that_fails_us_keeps_its_worst_state(before, after):
     assert found._replace(problem='', step='') == verdict._replace(
         state=after, code='internal-error'
     )
-
-
-@pytest.mark.parametrize(
-    'module, name',
-    [
-        JUDGED,  # judging
-        REMEMBERED,  # remembering
-    ],
-)
-def test_a_fault_of_ours_in_one_drive_keeps_no_history_from_another(
-    module, name, fake, tmp_path, monkeypatch, capsys
-):
-    for path, source in (('/dev/sda', OTHER), ('/dev/sdb', 'intel-worn')):
-        fake.answers(read_arguments(path), drive(source))
-    work = getattr(module, name)
-
-    def broken(*arguments, **named):
-        if any('/dev/sda' in repr(each) for each in arguments):
-            raise ZeroDivisionError
-        return work(*arguments, **named)
-
-    monkeypatch.setattr(module, name, broken)
-    state = tmp_path / 'state'
-    options = [
-        '-p',
-        fake.path,
-        '--nosudo',
-        '--state-dir',
-        str(state),
-        '-d',
-        '/dev/sda',
-        '-d',
-        '/dev/sdb',
-    ]
-    later: list[Callable[[], object]] = []
-    state.mkdir()
-
-    code = main.run(options, later)
-    for work_left in later:
-        work_left()
-    monkeypatch.undo()
-    told = capsys.readouterr().out
-    main.run(['history', '--json', *options])
-    models = [
-        each['model'] for each in json.loads(capsys.readouterr().out)['drives'] if each['series']
-    ]
-
-    assert code == 3 and '\nUNKNOWN   sda' in told and '\nWARNING   sdb' in told
-    assert json.loads(drive('intel-worn'))['model_name'] in models
 
 
 def test_each_drive_is_shown_alone():

@@ -11,7 +11,6 @@ import pytest
 from smart_attributes.model import Group, Member
 from smart_attributes.output import codes, page
 from smart_attributes.redundancy.replacement import (
-    AT_RISK,
     LABELS,
     OF_CODE,
     Drive,
@@ -312,7 +311,3 @@ def test_the_worst_drives_of_a_member_are_named():
 
     assert (kind, re.findall('d[0-9]', text)) == ('CRITICAL', ['d4', 'd3', 'd2', 'd1', 'd0', 'd5'])
     assert text.endswith(' and 2 more drives') and ' d1 not checked ' in text
-
-
-def test_risks_are_those_that_a_fleet_lists():
-    assert AT_RISK == (Risk.BEYOND, Risk.LAST, Risk.UNSURE)

@@ -13,8 +13,10 @@ from conftest import drive, run
 from days import DAY, HOUR, START, Machine, disk
 
 from smart_attributes import state_directory
-from smart_attributes.check import history_access, history_answers
+from smart_attributes.check import history_access, history_answers, last_verdict
+from smart_attributes.check.drive_tracking import Whereabouts
 from smart_attributes.check.history_access import Remembered
+from smart_attributes.check.reads import Reads
 from smart_attributes.check.settings import of_history
 from smart_attributes.commands import table
 from smart_attributes.errors import DriveAbsent, DriveIsNoDrive, HistoryUnusable
@@ -33,6 +35,7 @@ from smart_attributes.model import (
 )
 from smart_attributes.reading import addresses, json_report
 from smart_attributes.reading.identity import is_same_drive
+from smart_attributes.reading.machine import DeviceList
 from smart_attributes.reading.smartctl_calls import read_arguments
 
 GROWN = 'crc_errors grew by 14 in 60 min (212 to 226)'
@@ -142,35 +145,9 @@ def test_triage_without_any_history_says_nothing_of_it(machine, state_home):
     assert not os.path.exists(os.path.join(state_home, 'check-smart-attributes', 'history'))
 
 
-# --- accepted -----------------------------------------------------------------------
-
-
-def test_what_is_acknowledged_is_silent_and_loud_beyond(machine):
-    """On the command line, for people without a shell."""
-    machine.holds(sda=disk(a5=50))
-
-    def checked(word: str, now: int = START):
-        return machine.check(now, '--no-history', '-v', '--acknowledged', f'SERIAL0{word}')
-
-    assert machine.check(START, '--no-history').code == 1
-    silent = checked('1:reallocated=50:2026-12-31:stable for years')
-    assert silent.code == 0 and 'stable for years (--acknowledged)' in silent.text
-    assert checked('1:reallocated=49').code == 1
-    assert checked('2:reallocated=50').code == 1
-    assert checked('1:reallocated=50:2026-12-31', START + 60 * DAY).code == 1
-
-
-@pytest.mark.parametrize('word', ['SERIAL01:reallocated', 'S1:realocated=3'])
-def test_a_mistyped_acknowledgement_is_refused(machine, word):
-    """It would silence nothing, and nobody would know why."""
-    machine.holds(sda=disk())
-
-    assert machine.check(START, '--acknowledged', word).code == 3
-
-
 # --- tables of cases, without a run of the program ------------------------------------------------
 
-SDA = Device('/dev/sda', name='sda')
+SDA, OTHER = Device('/dev/sda', name='sda'), Device('/dev/sdb', name='sdb')
 INTEL = Read(SDA, json_report.parse(drive('intel-s3500-healthy')))
 SLEEPING = Verdict(SDA, Identity(), State.OK, problem='sleeps')
 
@@ -195,8 +172,15 @@ def history(tmp_path):
 def met(history: HistoryStore, **how) -> Remembered:
     """Return the history of a check that read one Intel drive."""
     known = Remembered(history, **how)
-    known.recall([INTEL], [INTEL], [SDA], is_scan=False)
+    recall(known, INTEL)
     return known
+
+
+def recall(known: Remembered, *reads: Read) -> Whereabouts | None:
+    """Look up the drives at these addresses."""
+    stage = Reads(DeviceList(tuple(read.device for read in reads)), reads)
+    answered = tuple(read for read in reads if isinstance(read.outcome, Report))
+    return known.recall(stage, answered, reads, {})
 
 
 def verdict_of(read: Read, number: float = 8.0, state: State = State.OK) -> Verdict:
@@ -217,7 +201,7 @@ def test_without_history_no_drive_has_a_past():
         known.name(SDA),
         history_answers.drive(known, SLEEPING),
     ) == (None, None, None)
-    assert (known.remarks, known.recall([INTEL], [INTEL], [SDA], is_scan=False)) == ((), None)
+    assert (known.remarks, recall(known, INTEL)) == ((), None)
     assert known.asleep(SLEEPING) == SLEEPING and known.notes(SLEEPING) == ()
 
 
@@ -266,11 +250,10 @@ def test_each_remark_about_the_history_has_its_code(history, monkeypatch):
 def test_readings_are_stored_by_a_check_that_can_write(
     history, monkeypatch, is_whole, not_written, is_written
 ):
-    store = history(START)
     monkeypatch.setattr(HistoryStore, 'not_written', not_written)
 
-    assert Remembered(store, is_whole=is_whole).is_written is is_written
-    assert not Remembered().is_written
+    assert met(history(START), is_whole=is_whole).keeps(SDA) is is_written
+    assert not Remembered().keeps(SDA)
 
 
 @pytest.mark.parametrize(
@@ -331,10 +314,29 @@ def test_a_drive_that_could_not_be_read_is_not_kept(history):
     assert history_answers.drive(met(history(START + HOUR)), SLEEPING) is None
 
 
+def test_a_fault_of_ours_in_one_drive_keeps_no_history_from_another(history, monkeypatch):
+    work = last_verdict.of
+
+    def broken(verdict, now):
+        if verdict.device == SDA:
+            raise ZeroDivisionError
+        return work(verdict, now)
+
+    monkeypatch.setattr(last_verdict, 'of', broken)
+    other = Read(
+        OTHER, INTEL.outcome._replace(identity=Identity('ATA', 'OTHER', serial='SERIAL02'))
+    )
+    known = Remembered(history(START))
+    recall(known, INTEL, other)
+    known.keep([verdict_of(INTEL), verdict_of(other)])
+
+    assert [record.identity.serial for record in history(START + DAY).records] == ['SERIAL02']
+
+
 @pytest.mark.parametrize('outcome', [DriveAbsent('x'), DriveIsNoDrive('x')])
 def test_a_slot_that_is_empty_holds_nobody(history, outcome):
     known = Remembered(history(START))
-    known.recall([], [Read(SDA, outcome)], [SDA], is_scan=False)
+    recall(known, Read(SDA, outcome))
 
     assert known._slots == {}
 
@@ -359,18 +361,11 @@ def test_history_is_used_by_checks_and_by_people_who_look(tmp_path, words, is_us
     assert bool(known.store or known.trouble) is is_used
 
 
-@pytest.mark.parametrize('command, is_whole', [('check', False), ('explain', True)])
+@pytest.mark.parametrize('command, is_whole', [([], False), (['explain'], True)])
 def test_a_check_reads_only_what_it_needs_of_the_history(history, tmp_path, command, is_whole):
     met(history(START)).keep([verdict_of(INTEL)])
-    options = table.understood(
-        [
-            *([] if command == 'check' else [command]),
-            '-d',
-            '/dev/sda',
-            '--state-dir',
-            str(tmp_path / 'state'),
-        ]
-    )[1]
+    words = [*command, '-d', '/dev/sda', '--state-dir', str(tmp_path / 'state')]
+    options = table.understood(words)[1]
     known = history_access.remembered(of_history(options))
 
     assert (known.is_whole, known._longest_asleep) == (is_whole, 7 * DAY)
@@ -400,9 +395,6 @@ def test_a_history_has_a_place_if_it_is_given_or_a_home_is_there(
     assert state_directory.has_a_place(given) is has_one
 
 
-OTHER = Device('/dev/sdb', name='sdb')
-
-
 @pytest.mark.parametrize(
     'state, later, is_own, told',
     [
@@ -419,10 +411,10 @@ def test_a_run_knows_the_last_state_of_drives_that_it_does_not_cover(
     """A history that another user could have written adds doubt and takes none."""
     other = INTEL._replace(device=OTHER)
     first = Remembered(history(START))
-    first.recall([other], [other], [OTHER], is_scan=False)
+    recall(first, other)
     first.keep([verdict_of(other, state=state)])
     second = Remembered(history(START + later))
-    second.recall([], [], [SDA], is_scan=False)
+    recall(second)
     monkeypatch.setattr(type(second.store), 'is_own', is_own)
 
     assert second.others() == ([('/dev/sdb', state)] if told else [])

@@ -12,7 +12,6 @@ from smart_attributes.history.drive_records import (
     DrivePlace,
     Record,
     Scope,
-    begun_anew,
     changes,
     updated,
     with_successors,
@@ -392,26 +391,3 @@ def test_a_new_drive_has_replaced_another_one_even_if_it_has_gone_itself(gone):
     first = changes(places, recorded, SDA, START + 2 * STEP)[0]
 
     assert (first.drive, first.kind, first.successor) == (1, 'replaced', 2)
-
-
-@pytest.mark.parametrize(
-    'here, came, others',
-    [
-        ([], STEP, []),  # nobody is here
-        ([3, 4], STEP, [1, 2]),  # others came in the check that missed these
-        ([2, 3, 4], STEP, []),  # one is left
-        ([3, 4], 2 * STEP, []),  # they came later, to a machine that had lost its drives
-        ([3], STEP, []),  # one drive is a replacement
-    ],
-)
-def test_where_only_new_drives_are_here_the_others_belong_to_another_machine(here, came, others):
-    """A copy of a disk with its state directory. came: seconds after START."""
-    recorded = records({1: START, 2: START, 3: START + came, 4: START + came})
-    missing = [
-        Change('missing', f'/dev/sd{number}', number, START + STEP, newest=2)
-        for number in (1, 2)
-        if number not in here
-    ]
-    places = [DrivePlace(f'/dev/sdx{number}', number, START + STEP) for number in here]
-
-    assert [change.drive for change in begun_anew(missing, places, recorded)] == others

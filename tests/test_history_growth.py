@@ -473,25 +473,6 @@ def test_the_last_one_given_applies_to_this_drive_and_metric_only():
     assert thresholds.applying([GIVEN], 'S1', 'pending', '2026-11-22') is None
 
 
-OK, WARNING, CRITICAL = State.OK, State.WARNING, State.CRITICAL
-
-
-@pytest.mark.parametrize(
-    'state, arguments',
-    [
-        (WARNING, {'level': OK, 'override': WARNING, 'is_acknowledged': True}),
-        (OK, {'level': OK, 'override': OK, 'growth': CRITICAL}),
-        (OK, {'level': CRITICAL, 'growth': WARNING, 'is_acknowledged': True}),
-        (CRITICAL, {'level': CRITICAL, 'growth': WARNING}),
-        (CRITICAL, {'level': OK, 'growth': CRITICAL}),
-        (CRITICAL, {'level': State.UNKNOWN, 'growth': CRITICAL}),
-        (CRITICAL, {'level': CRITICAL}),
-    ],
-)
-def test_the_order_of_precedence(state, arguments):
-    assert thresholds.prevailing(**arguments) is state
-
-
 # --- series -----------------------------------------------------------------------------------
 
 

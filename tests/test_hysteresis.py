@@ -25,9 +25,10 @@ def by_the_rule(samples: Sequence[Sample]) -> bool:
     """
     holds, cool_since = False, None
     for minute, number in samples:
-        cool_since = (
-            None if number > LIMIT - MARGIN else minute if cool_since is None else cool_since
-        )
+        if number > LIMIT - MARGIN:
+            cool_since = None
+        elif cool_since is None:
+            cool_since = minute
         is_released = cool_since is not None and minute - cool_since >= 24 * 60
         holds = number > LIMIT or (holds and not is_released and number > FAR_BELOW)
     return holds

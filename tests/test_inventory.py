@@ -17,7 +17,7 @@ from smart_attributes.errors import (
     DriveIsNoDrive,
     DriveNotReached,
 )
-from smart_attributes.model import Device, Identity, Read, Report, State
+from smart_attributes.model import SEPARATE, Device, Identity, Read, Report, State
 from smart_attributes.reading import addresses, system
 from smart_attributes.reading.machine import DeviceList
 
@@ -37,11 +37,13 @@ SDA, SDB = disk('sda', 'A1', '5000c500a1b2c3d4'), disk('sdb', 'B2')
 TWIN = disk('sdc', 'A1', '5000c500a1b2c3d4')
 EMPTY, LATE = slot(0, DriveAbsent('is not there')), slot(1, DriveNotReached('was not read'))
 VOLUME = Read(Device('/dev/sdv', name='sdv'), DriveIsNoDrive('is a RAID volume'))
-NO_DRIVES = (
-    'no drives to check: none found, all excluded, or all slots empty; name drives with -d, or use '
-    '--no-drives ok on machines without drives'
-)
 GONE = Read(Device('/dev/sdx', name='sdx'), DriveAbsent('is not there'))
+
+
+def inventory_of(*reads: Read, asked=(), is_scan=False, label='device') -> Inventory:
+    """Return the drives at these addresses, without a history. asked: all addresses of the run."""
+    devices = asked or tuple(read.device for read in reads)
+    return counted(reads, DeviceList(devices, is_scan), label, lambda *_: SEPARATE)
 
 
 @pytest.mark.parametrize(
@@ -57,22 +59,11 @@ GONE = Read(Device('/dev/sdx', name='sdx'), DriveAbsent('is not there'))
         ([SDA, VOLUME], False, ['sda', 'sdv'], 0, 0),
         ([SDA, VOLUME], True, ['sda'], 1, 0),
     ],
-    ids=[
-        'none',
-        'both',
-        'in-the-order-asked',
-        'twin',
-        'empty-slot-of-a-range',
-        'named-drive-absent',
-        'slot-not-read-in-time',
-        'volume-that-was-named',
-        'volume-that-a-scan-found',
-    ],
 )
 def test_each_drive_counts_once_and_every_other_read_is_mentioned(
     reads, is_scan, drive_names, notes, faults
 ):
-    drives = counted(reads, [read.device for read in reads], is_scan, 'device')
+    drives = inventory_of(*reads, is_scan=is_scan)
 
     assert [read.device.name for read in drives.reads] == drive_names
     assert (len(drives.notes), len(drives.faults)) == (notes, faults)
@@ -80,19 +71,14 @@ def test_each_drive_counts_once_and_every_other_read_is_mentioned(
 
 
 def test_a_slot_not_read_in_time_is_counted_against_all_slots_of_the_range():
-    reads = [SDA, LATE, EMPTY]
+    [fault] = inventory_of(SDA, LATE, EMPTY).faults
 
-    assert (
-        counted(reads, [read.device for read in reads], False, 'device')
-        .faults[0]
-        .startswith('1 of 2 slots ')
-    )
+    assert fault.startswith('1 of 2 slots ')
 
 
 def test_a_drive_that_answers_as_another_type_is_noted():
-    asked = [SDA.device._replace(type='scsi')]
+    [note] = inventory_of(SDA, asked=(SDA.device._replace(type='scsi'),)).notes
 
-    [note] = counted([SDA], asked, False, 'device').notes
     assert ' scsi@/dev/sda,' in note and ' /dev/sda;' in note
 
 
@@ -101,14 +87,14 @@ def test_a_drive_that_answers_as_another_type_is_noted():
     [('device', ['sda', 'sdb']), ('serial', ['a1', 'b2']), ('wwn', ['5000c500a1b2c3d4', 'sdb'])],
 )
 def test_a_drive_is_named_by_its_label_or_else_by_its_device(label, wanted):
-    drives = counted([SDA, SDB], [SDA.device, SDB.device], False, label)
+    drives = inventory_of(SDA, SDB, label=label)
 
     assert [read.device.name for read in drives.reads] == wanted
 
 
 def test_a_drive_is_named_by_its_link_or_else_by_its_device(monkeypatch):
     monkeypatch.setattr(addresses, 'links', lambda: {'/dev/sda': 'ata-Disk_A1'})
-    drives = counted([SDA, SDB], [SDA.device, SDB.device], False, 'by-id')
+    drives = inventory_of(SDA, SDB, label='by-id')
 
     assert [read.device.name for read in drives.reads] == ['ata_disk_a1', 'sdb']
 
@@ -123,12 +109,10 @@ def test_a_named_volume_is_left_out_if_drives_behind_its_controller_are_read(mon
     drive = Read(Device('/dev/bus/0', 'megaraid,3', 'bay3'), SDA.outcome)
     other = Read(Device('/dev/sdw', name='sdw'), VOLUME.outcome)
     recorded = Read(Device('/dev/sdv', name='report', is_recorded=True), VOLUME.outcome)
-    reads = [drive, VOLUME, other, recorded]
+    drives = inventory_of(drive, VOLUME, other, recorded)
 
-    found = counted(reads, [read.device for read in reads], False, 'device')
-
-    assert [read.device.name for read in found.reads] == ['bay3', 'sdw', 'report']
-    assert [note.split()[0] for note in found.notes] == ['sdv']
+    assert [read.device.name for read in drives.reads] == ['bay3', 'sdw', 'report']
+    assert [note.split()[0] for note in drives.notes] == ['sdv']
 
 
 @pytest.mark.parametrize(
@@ -140,70 +124,56 @@ def test_a_named_volume_is_left_out_if_drives_behind_its_controller_are_read(mon
         ([VOLUME, SDA], [VOLUME, SDA], False),
         ([LATE], [LATE], False),
     ],
-    ids=['nothing-asked', 'no-drive', 'not-all-read', 'a-drive', 'unknown'],
 )
 def test_a_machine_is_bare_only_if_every_address_was_read_and_holds_no_drive(
     reads: Sequence[Read], asked: Sequence[Read], is_bare: bool
 ):
-    assert counted(reads, [read.device for read in asked], True, 'device').is_bare is is_bare
+    devices = tuple(read.device for read in asked)
+
+    assert inventory_of(*reads, asked=devices, is_scan=True).is_bare is is_bare
 
 
 @pytest.mark.parametrize(
-    'scanned, bare, wanted, found',
+    'is_scan, is_bare, words, state, reason',
     [
-        (
-            True,
-            True,
-            '--no-drives ok',
-            (State.OK, 'no drives: smartctl --scan found none (--no-drives ok)'),
-        ),
-        (
-            True,
-            False,
-            '--expect 0 --no-drives ok',
-            (State.OK, 'no drives, as expected (--expect 0)'),
-        ),
-        (
-            True,
-            True,
-            '--expect 0 --no-drives critical',
-            (State.CRITICAL, 'no drives: smartctl --scan found none (--no-drives critical)'),
-        ),
-        (True, True, '', (State.UNKNOWN, NO_DRIVES)),
-        (True, False, '--expect 2 --no-drives ok', (State.UNKNOWN, NO_DRIVES)),
-        (False, True, '--no-drives ok', (State.UNKNOWN, NO_DRIVES)),
+        (True, True, '--no-drives ok', State.OK, 'no drives: smartctl --scan found none '),
+        (True, False, '--expect 0 --no-drives ok', State.OK, 'no drives, as expected '),
+        (True, True, '--expect 0 --no-drives critical', State.CRITICAL, 'no drives: smartctl '),
+        (True, True, '', State.UNKNOWN, 'no drives to check: '),
+        (True, False, '--expect 2 --no-drives ok', State.UNKNOWN, 'no drives to check: '),
+        (False, True, '--no-drives ok', State.UNKNOWN, 'no drives to check: '),
     ],
-    ids=['bare-and-wished', 'none-expected', 'wish-first', 'no-wish', 'not-bare', 'no-scan'],
 )
-def test_a_check_without_drives_has_a_state_and_a_reason(scanned, bare, wanted, found):
-    stage = Reads(DeviceList((), is_scan=scanned))
+def test_a_check_without_drives_has_a_state_and_a_reason(is_scan, is_bare, words, state, reason):
+    stage = Reads(DeviceList((), is_scan=is_scan))
 
-    state, words = nobody(stage, Inventory((), (), bare), table.understood(wanted.split())[1])
+    reported, sentence = nobody(
+        stage, Inventory((), (), is_bare), table.understood(words.split())[1]
+    )
 
-    assert (state, words) == found
-    assert getattr(words, 'code', '') == ('no-drives' if state is State.UNKNOWN else '')
+    assert reported is state and sentence.startswith(reason)
+    assert getattr(sentence, 'code', '') == ('no-drives' if state is State.UNKNOWN else '')
 
 
 @pytest.mark.parametrize(
     'reads, expected, words',
     [
-        ([SDA], None, ''),
-        ([SDA, SDB], 2, ''),
-        ([SDA, SDB], 1, ''),
-        ([], 1, '1 of 1 expected'),
-        ([SDA, GONE, VOLUME], 3, '2 of 3 expected'),
-        ([SDA, Read(SDB.device, ControllerElsewhere('is not there'))], 3, ''),
+        ([SDA], None, []),
+        ([SDA, SDB], 2, []),
+        ([SDA, SDB], 1, []),
+        ([], 1, ['1 of 1 expected']),
+        ([SDA, GONE, VOLUME], 3, ['2 of 3 expected']),
+        ([SDA, Read(SDB.device, ControllerElsewhere('is not there'))], 3, []),
     ],
-    ids=['not-asked', 'all', 'more', 'none', 'absent-and-volume', 'controller-elsewhere'],
 )
 def test_missing_drives_are_counted(reads, expected, words):
-    found = missing(reads, expected)
+    messages = missing(reads, expected)
 
-    assert [each.partition(' drives')[0] for each in found] == [words] * bool(words)
-    assert {each.code for each in found} <= {'drives-missing'}
+    assert [message.partition(' drives')[0] for message in messages] == words
+    assert {message.code for message in messages} <= {'drives-missing'}
 
 
 def test_a_drive_that_two_addresses_reach_is_noted_with_both():
-    (note,) = counted([SDA, TWIN], [SDA.device, TWIN.device], False, 'device').notes
+    (note,) = inventory_of(SDA, TWIN).notes
 
     assert note.code == 'same-drive' and note.startswith('sda: ') and 'sdc' in note

@@ -5,15 +5,14 @@ The texts follow LVM2, lib/format_text/export.c, and a file of LVM2 2.03.16 on U
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 from block_tree import Machine, lvm_id, metadata
-from cases import on
 from test_claims import steps
 
-from smart_attributes.model import Device, Identity, State, Verdict
-from smart_attributes.redundancy import in_time, lvm_backup
-from smart_attributes.redundancy.dependence import Question, groups, read_here
-from smart_attributes.redundancy.lvm_backup import Stored
+from smart_attributes.redundancy import lvm_backup
+from smart_attributes.redundancy.dependence import groups
 from smart_attributes.redundancy.replacement import COPY, NEXT
 
 RAID = {
@@ -40,8 +39,8 @@ def test_the_metadata_of_a_volume_group():
     assert backup
     assert (backup.id, backup.name) == (lvm_id('vg0'), 'vg0')
     assert backup.devices == {'pv0': lvm_id('sda1'), 'pv1': lvm_id('sdb1')}
-    assert backup.volumes['vm'] == Stored(lvm_id('vg0vm'), ('pv0', 'pv1'))
-    assert backup.volumes['root'].areas == ()
+    assert (backup.volumes['vm'], backup.areas['vm']) == (lvm_id('vg0vm'), ('pv0', 'pv1'))
+    assert backup.areas['root'] == ()
 
 
 @pytest.mark.parametrize('text', ['', 'x', '}', metadata('vg0', ('sda1',), RAID)[:-3]])
@@ -97,7 +96,7 @@ def test_an_inactive_volume_is_a_group_on_its_physical_volumes(machine, volumes,
     raid(machine)
     machine.lv('dm-1', 'vg0', 'home', 'sda1')
     machine.volume_group('vg0', ('md0', 'sda1', 'sdb1'), {**volumes, 'home': ('sda1',)})
-    found = groups(None, machine.system)
+    found = groups(machine.system)
 
     assert {
         group.id: (group.level, group.members[0].on)
@@ -114,7 +113,7 @@ def test_an_inactive_volume_on_one_drive_is_only_here(machine):
     machine.lv('dm-2', 'vg0', 'root', 'dm-0', 'dm-1')
     machine.mounted('/dev/mapper/vg0-root', '/', number=machine.numbers['dm-2'])
     machine.volume_group('vg0', ('sda1', 'sdb1'), {**RAID, 'vm': ('sdb1',)})
-    [vm] = [group for group in groups(None, machine.system) if group.id == 'lvm vg0/vm']
+    [vm] = [group for group in groups(machine.system) if group.id == 'lvm vg0/vm']
 
     assert (vm.level, [(member.name, member.on) for member in vm.members]) == (
         'single',
@@ -122,33 +121,27 @@ def test_an_inactive_volume_on_one_drive_is_only_here(machine):
     )
 
 
-@pytest.mark.parametrize('has_udev', [True, False])
-def test_without_udev_an_inactive_volume_may_lie_on_any_of_the_devices(machine, has_udev):
-    machine.lv('dm-0', 'vg0', 'root', 'sda1', 'sdb1')
-    machine.volume_group('vg0', ('sda1', 'sdb1'), {'root': ('sda1', 'sdb1'), 'vm': ('sdb1',)})
-    if not has_udev:
-        for entry in machine.udev_data.iterdir():
-            entry.unlink()
-    [vm] = [group for group in groups(None, machine.system) if group.id == 'lvm vg0/vm']
-
-    assert vm.members[0].on == (('sdb',) if has_udev else ('sda', 'sdb'))
-    assert vm.members[0].state == ('in_sync' if has_udev else 'unknown')
-
-
 # --- whether it is known --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    'volumes, is_known',
-    [({'root': ('sda1',)}, True), ({'home': ('sda1',)}, False), (None, False)],
-    ids=['complete', 'older than the active volume', 'missing'],
+    'volumes, has_udev, is_known',
+    [
+        ({'root': ('sda1',)}, True, True),
+        ({'home': ('sda1',)}, True, False),
+        (None, True, False),
+        ({'root': ('sda1',)}, False, False),
+    ],
+    ids=['complete', 'older than the active volume', 'missing', 'without the ids of devices'],
 )
-def test_without_a_complete_backup_it_is_not_known(machine, volumes, is_known):
+def test_without_a_complete_backup_it_is_not_known(machine, volumes, has_udev, is_known):
     machine.lv('dm-0', 'vg0', 'root', 'sda1')
     if volumes:
         machine.volume_group('vg0', ('sda1',), volumes)
+    if not has_udev:
+        shutil.rmtree(machine.udev_data)
 
-    [root] = [group for group in groups(None, machine.system) if group.id == 'dm-0']
+    [root] = [group for group in groups(machine.system) if group.id == 'dm-0']
     assert root.unlisted == ('' if is_known else 'vg0')
 
 
@@ -178,16 +171,6 @@ def test_an_inactive_volume_on_a_failing_drive_is_copied_first(machine):
 
     assert (step.label, step.why.code) == (COPY, 'no-redundancy')
     assert 'vg0/vm (sda1, not active)' in step.why
-
-
-def test_a_child_process_sends_what_is_not_known(machine):
-    machine.lv('dm-0', 'vg0', 'root', 'sda1')
-    failing = Verdict(Device('/dev/sda', name='sda'), Identity(), State.CRITICAL)
-    question = Question([on(failing)], system=machine.system)
-    sent = in_time.read(question, str(machine.sys))
-
-    assert sent == read_here(question)
-    assert sent.groups and {group.id: group.unlisted for group in sent.groups}['dm-0'] == 'vg0'
 
 
 @pytest.mark.parametrize('is_readable', [True, False])

@@ -18,7 +18,7 @@ import mutations
 import pytest
 import trials
 from guard import stay_within
-from mutations import Change, Mutant, Statements, _is_same_sql, changed, mutant
+from mutations import Change, Mutant, Statements, changed, mutant
 from trials import ALIVE, NOT_RUN, NOTICED
 
 pytestmark = pytest.mark.tools
@@ -119,19 +119,6 @@ def says(*numbers: int, then=lambda: trials.PASSED):
         return then()
 
     return work
-
-
-def test_sql_in_another_letter_case_is_no_mutant():
-    """It does the same, so no test could notice it."""
-
-    def is_same(was, is_now):
-        nodes = {'original_node': was, 'mutated_node': is_now}
-        nodes = {name: types.SimpleNamespace(value=text) for name, text in nodes.items()}
-        return _is_same_sql(types.SimpleNamespace(**nodes))
-
-    assert is_same("'DELETE FROM point'", "'delete from point'")
-    assert not is_same("'DELETE FROM point'", "'XXDELETE FROM pointXX'")
-    assert not is_same("'delete it'", "'DELETE IT'")
 
 
 @pytest.mark.parametrize(
@@ -277,21 +264,6 @@ def test_the_score_has_its_interval_and_leaves_out_what_no_test_runs(capsys):
 # --- modules and their tests ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ('module', 'file', 'distance'),
-    [
-        pytest.param('knowledge/ranges', 'test_ranges', 0, id='by-name'),
-        pytest.param('history/series', 'test_history_series', 0, id='by-package-and-name'),
-        pytest.param('constants', 'test_dates', 1, id='imported'),
-        pytest.param('reading/recorded', 'test_unread', 3, id='of-who-uses-it'),
-    ],
-)
-def test_the_tests_of_a_module_are_found_by_name_or_import(module, file, distance, monkeypatch):
-    monkeypatch.chdir(mutants.ROOT)
-
-    assert {path.stem: far for path, far in mutants.tests_of(module).items()}[file] == distance
-
-
 def test_a_seed_draws_the_same_mutants_and_few_others_where_code_changes():
     every = [f'mutant {number}' for number in range(1000)]
     kept = mutants.drawn(every, 300, 64)
@@ -313,18 +285,3 @@ def test_each_mutant_has_an_identity_that_lines_above_do_not_change(tmp_path):
     assert len({draft.identity for draft in drafts}) == len(drafts) > 3
     assert {draft.function for draft in drafts} == {'House.rooms'}
     assert {made.identity for made in mutations.changes('module', source, wanted)} == wanted
-
-
-def test_tasks_are_spread_over_processes_and_results_keep_their_order():
-    assert list(
-        trials.spread(lambda number: (number * number, os.getpid() != here), range(20))
-    ) == [(number * number, True) for number in range(20)]
-
-
-here = os.getpid()
-
-
-def test_a_test_that_starts_a_process_is_skipped():
-    """A mutant would not be in that process."""
-    with pytest.raises(pytest.skip.Exception):
-        trials.no_process(['true'])

@@ -256,7 +256,7 @@ def tried(folder: Path, machines: int, seed: int) -> Tally:
         shutil.rmtree(folder, ignore_errors=True)
         made = Made(chance, folder)
         drives = judged(chance, made.disks)
-        steps = order(Stack(groups(None, made.machine.system)), drives)
+        steps = order(Stack(groups(made.machine.system)), drives)
         bad += [f'{number}: loses {what}' for what in lost(made, steps)]
         bad += [f'{number}: {name} is not next' for name in too_careful(made, drives, steps)]
         for step in steps:

@@ -7,7 +7,7 @@ import math
 
 import pytest
 from conftest import ROOT
-from measure import left_out, limits, risk, ssd_failures, timelines
+from measure import limits, risk, ssd_failures, timelines
 from measure.risk import LEVEL, POOL, RISE, UNKNOWN, Entry, Stratum
 
 from smart_attributes.check import rulebook
@@ -43,7 +43,7 @@ SEAGATE, HGST = 'Seagate', 'HGST and Hitachi'
 def test_a_share_is_that_of_kaplan_and_meier(watched, within, wanted):
     """Who was watched for less time counts until then."""
     found = risk.share(
-        [Entry(days * HOUR_A_DAY, has_failed, '') for days, has_failed in watched],
+        [Entry(days * HOUR_A_DAY, has_failed) for days, has_failed in watched],
         within * HOUR_A_DAY,
     )
 
@@ -53,7 +53,7 @@ def test_a_share_is_that_of_kaplan_and_meier(watched, within, wanted):
 
 def test_an_interval_is_that_of_greenwood_on_the_scale_of_log_log():
     """10 of 20 failed, all watched: the binomial standard error, 1.645 times."""
-    found = risk.share([Entry(1 + each, each < 10, '') for each in range(20)], 1000)
+    found = risk.share([Entry(1 + each, each < 10) for each in range(20)], 1000)
     spread = math.exp(1.645 * math.sqrt(0.5 / (20 * 0.5)) / math.log(2))
 
     assert found.share == pytest.approx(0.5)
@@ -68,8 +68,8 @@ def test_in_the_pool_all_vendors_weigh_the_same():
     """
     stratum = Stratum('pending', LEVEL, 0, 14)
     of = {
-        (group, stratum): [Entry(100 * HOUR_A_DAY, False, '')] * (number - failing)
-        + [Entry(50 * HOUR_A_DAY, True, '')] * failing
+        (group, stratum): [Entry(100 * HOUR_A_DAY, False)] * (number - failing)
+        + [Entry(50 * HOUR_A_DAY, True)] * failing
         for group, number, failing in ((SEAGATE, 1000, 400), (HGST, 100, 20))
     }
 
@@ -438,55 +438,6 @@ def test_the_shipped_file_is_complete_and_ordered():
                     and 0 <= low <= year <= high <= 1
                     and 0 <= (soon or 0) <= year + 0.001
                 )
-
-
-# --- models that are left out ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    'mean, size, wanted',
-    [(3, math.inf, (1, 6)), (10, math.inf, (5, 15)), (10, 2, (1, 25)), (3, 1, (0, 10))],
-)
-def test_an_interval_of_a_count_is_that_of_its_distribution(mean, size, wanted):
-    """As scipy has them; the negative binomial one is wider."""
-    assert left_out.interval(mean, size) == wanted
-
-
-def test_models_that_differ_by_chance_alone_have_no_shape_and_others_a_small_one():
-    stratum = Stratum('pending', LEVEL, 0, 14)
-    equal, unequal = (
-        [
-            left_out.Model(SEAGATE, stratum, str(place), failures, 10.0, 1000)
-            for place, failures in enumerate(counts)
-        ]
-        for counts in ((7, 13, 10, 8, 12), (0, 30, 1, 25, 3))
-    )
-
-    assert left_out.shape(equal) > 20
-    assert left_out.shape(unequal) < 2
-
-
-def test_a_model_is_predicted_from_the_others_of_its_vendor():
-    """And only where at least three failures are expected."""
-    stratum = Stratum('pending', LEVEL, 0, 14)
-
-    def disks(model, failing, number):
-        return [Entry(4000, True, model)] * failing + [Entry(9000, False, model)] * (
-            number - failing
-        )
-
-    of = {
-        (SEAGATE, stratum): [*disks('A', 20, 40), *disks('B', 10, 40), *disks('C', 0, 2)],
-        (POOL, stratum): disks('A', 20, 40),
-    }
-
-    found = {each.name: each for each in left_out.models(of)}
-
-    assert set(found) == {'A', 'B'}
-    assert (found['A'].failures, found['A'].others) == (20, 10)
-    assert found['A'].expected == pytest.approx(
-        10 * (20 * 4000 + 20 * risk.WHOLE) / (10 * 4000 + 32 * risk.WHOLE), rel=0.01
-    )
 
 
 def test_the_table_in_the_documents_is_that_of_the_program():

@@ -351,18 +351,6 @@ def test_all_commands_have_their_libraries(monitored):
 # --- other hosts ---------------------------------------------------------------------------------
 
 
-def test_rpm_asks_for_what_is_missing(bare, tmp_path):
-    """dnf and zypper install it; rpm alone names it."""
-    with overlaid(bare.chroot.root, tmp_path) as chroot:
-        copy = Host(chroot)
-        shutil.copy(newest('*.rpm', ROOT / 'dist'), chroot.root / 'srv/ours.rpm')
-        done = copy.rpm('-i', '/srv/ours.rpm')
-
-    assert done.returncode != 0
-    for words in ('python3 >= 3.9 or python39', 'smartmontools is needed', 'sudo is needed'):
-        assert words in done.stdout
-
-
 def test_a_newer_python_beside_the_old_one_is_used(bare, suite, tmp_path):
     """On RHEL 8 and SLES 15 python3 is 3.6, and another package has a newer one."""
     with overlaid(bare.chroot.root, tmp_path) as chroot:

@@ -38,7 +38,6 @@ CONTRADICTION = {
     ]
 }
 CLAIM = {'kind': 'hdd', 'models': ['HGST HUS.*'], 'source': 'measured on one drive'}
-OVER = 'an override of ours'
 BROKEN = {
     'key': (
         'thresholds.d',
@@ -46,25 +45,10 @@ BROKEN = {
         'temperature: unknown key "warnin"; did you mean warning?',
     ),
     'no JSON': ('thresholds.d', '{"metrics": }', 'line 1, column 13: '),
-    'range': (
-        'thresholds.d',
-        {'metrics': {'temperature': {'warning': '5 C'}}},
-        'metrics, temperature, warning: "5 C" is not a Nagios range',
-    ),
-    'endless repetition': (
-        'thresholds.d',
-        {'overrides': [{'for': {'model': 'a{99999999999}'}, 'why': OVER}]},
-        'not a valid regular expression',
-    ),
     'contradiction': (
         'thresholds.d',
         CONTRADICTION,
         'temperature, warning: site.json: model HGST.* and site.json: model HGST HUS.* disagree',
-    ),
-    'entry': (
-        'attributes.d',
-        {'entries': [{'family': 'ACME X1'}]},
-        'ACME X1: models, has, first, only or kind is missing',
     ),
     'formula': (
         'attributes.d',
@@ -80,26 +64,6 @@ BROKEN = {
             ]
         },
         'from "normalised" is not a formula',
-    ),
-    'states': (
-        'attributes.d',
-        {
-            'entries': [
-                {
-                    'family': 'ACME',
-                    'kind': 'hdd',
-                    'attributes': {
-                        '5': {
-                            'name': 'Five',
-                            'readings': {
-                                'self_test': {'from': 'raw', 'states': {'1' * 5000: 'passed'}}
-                            },
-                        }
-                    },
-                }
-            ]
-        },
-        'states: the key "1111',
     ),
     'two claims': (
         'attributes.d',
@@ -141,20 +105,6 @@ def test_a_failed_drive_stays_critical_whatever_is_wrong_with_a_file(config, mis
     told = [line for line in result.text.splitlines() if line.startswith('UNKNOWN ')]
     assert any('site.json' in line and words in line for line in told), result.text
     assert 'inside check_smart_attributes' not in result.text
-
-
-def test_where_all_drives_are_well_a_mistake_is_what_is_worst(config):
-    """Whoever wrote the file thinks that it holds."""
-    written(config, 'thresholds.d', {'metrics': {'temperature': {'warnin': '3'}}})
-
-    result = checked(
-        config, '--report', WELL, '-w', 'endurance_used=200', '-c', 'endurance_used=200'
-    )
-
-    assert result.code == 3
-    assert result.first_line.startswith(
-        'SMART UNKNOWN - [configuration-error] thresholds.d/site.json: '
-    )
 
 
 def test_what_is_sound_beside_a_mistake_holds(config):
@@ -305,13 +255,6 @@ def test_a_folder_of_a_site_that_cannot_be_read_is_a_mistake(tmp_path, monkeypat
         f'{tmp_path}/attributes.d',
         f'{tmp_path}/thresholds.d',
     ]
-
-
-def test_a_configuration_that_is_no_folder_is_a_mistake(tmp_path):
-    (tmp_path / 'file').touch()
-
-    [mistake] = rulebook.site_of(DataFiles(config=str(tmp_path / 'file')), None).mistakes
-    assert mistake.startswith(f'{tmp_path}/file is not ')
 
 
 def test_limits_behind_ucfgj_come_last(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from smart_attributes.check.drive_facts import differ
-from smart_attributes.check.same_drive import distinct, merged, note
+from smart_attributes.check.same_drive import Distinct, distinct, merged, note
 from smart_attributes.errors import DriveError
 from smart_attributes.model import (
     DOUBTED,
@@ -36,10 +36,15 @@ def unread(text, identity):
     return Read(parse(text)[0], DriveError('returns no SMART data').of(identity))
 
 
+def drives_of(*reads: Read, seen: str = SEPARATE) -> list[Distinct]:
+    """Return the drives at these addresses. seen: what the history says about any two."""
+    return distinct(reads, lambda *_: seen)
+
+
 def kept(*reads):
     return [
-        tuple(each.device.address for each in (drive.read, *drive.others))
-        for drive in distinct(reads)
+        tuple(place.device.address for place in (drive.read, *drive.others))
+        for drive in drives_of(*reads)
     ]
 
 
@@ -59,12 +64,11 @@ def test_of_two_addresses_the_one_behind_raid_is_kept():
 
 
 def test_every_address_given_up_is_named():
-    [drive] = distinct(
-        [read('megaraid,6@/dev/bus/0', SSD), read('/dev/sda', SSD), read('/dev/sg0', SSD)]
+    [drive] = drives_of(
+        read('megaraid,6@/dev/bus/0', SSD), read('/dev/sda', SSD), read('/dev/sg0', SSD)
     )
 
     assert note(drive) == 'also reached as /dev/sda, /dev/sg0'
-    assert note(distinct([read('/dev/sda', SSD)])[0]) == ''
 
 
 @pytest.mark.parametrize('field', ['serial', 'wwn'])
@@ -89,7 +93,7 @@ def test_of_two_addresses_the_one_that_tells_is_kept():
         unread('megaraid,6@/dev/bus/0', SSD),
         answer._replace(outcome=answer.outcome._replace(smart_status=True)),
     )
-    [drive] = distinct(found)
+    [drive] = drives_of(*found)
 
     assert kept(*found) == [('/dev/sda', 'megaraid,6@/dev/bus/0')]
     assert note(drive) == 'also reached as megaraid,6@/dev/bus/0, which returns no SMART data'
@@ -125,10 +129,6 @@ def with_value(report: Report, id_: int, value: int) -> Report:
     return report._replace(attributes=rows)
 
 
-def with_statistic(report: Report, place: tuple[int, int], number: int) -> Report:
-    return report._replace(statistics={place: Statistic(number, 'x')})
-
-
 def with_health(report: Report, **changes: int) -> Report:
     return report._replace(nvme={**HEALTH, **changes})
 
@@ -141,129 +141,64 @@ CAPACITY = REPORT.identity._replace(capacity=10**9)
 HOURS, WRITTEN, USED = (1, 0x10), (1, 0x18), (7, 8)
 
 
+NINE = Statistic(9, 'x')
+
+
 @pytest.mark.parametrize(
-    'one, other, strong, weak',
+    'other, strong, weak',
     [
-        pytest.param(REPORT, REPORT, False, False, id='equal'),
-        pytest.param(REPORT, REPORT._replace(identity=CAPACITY), True, True, id='capacity'),
-        pytest.param(REPORT, with_raw(REPORT, 12, 31), True, True, id='cycles'),
-        pytest.param(REPORT, with_raw(REPORT, 9, 1002), False, False, id='hour'),
-        pytest.param(REPORT, with_raw(REPORT, 9, 1010), True, True, id='hours'),
-        pytest.param(REPORT, with_value(REPORT, 233, 89), False, False, id='percent'),
-        pytest.param(REPORT, with_value(REPORT, 233, 88), True, True, id='life'),
-        pytest.param(REPORT, with_raw(REPORT, 241, 8_000_000), False, False, id='written'),
-        pytest.param(REPORT, with_raw(REPORT, 241, 20_000_000), True, True, id='much-written'),
-        pytest.param(REPORT, with_raw(REPORT, 5, 8), False, True, id='errors-later'),
-        pytest.param(with_raw(REPORT, 5, 8), REPORT, True, True, id='errors-earlier'),
-        pytest.param(REPORT, with_raw(REPORT, 197, 0), False, False, id='pending'),
-        pytest.param(REPORT, with_raw(REPORT, 194, 20), False, False, id='temperature'),
-        pytest.param(REPORT, REPORT._replace(attributes=()), False, False, id='no-table'),
-        pytest.param(REPORT, REPORT._replace(smart_status=False), False, True, id='status'),
-        pytest.param(
-            REPORT,
-            REPORT._replace(smart_status=False, is_status_derived=True),
-            False,
-            False,
-            id='derived-status',
-        ),
-        pytest.param(REPORT, REPORT._replace(smart_status=None), False, False, id='no-status'),
-        pytest.param(
-            with_statistic(REPORT, HOURS, 9),
-            with_statistic(REPORT, HOURS, 10),
-            False,
-            False,
-            id='hour-statistic',
-        ),
-        pytest.param(
-            with_statistic(REPORT, HOURS, 9),
-            with_statistic(REPORT, HOURS, 11),
-            True,
-            True,
-            id='hours-statistic',
-        ),
-        pytest.param(
-            with_statistic(REPORT, USED, 9),
-            with_statistic(REPORT, USED, 11),
-            True,
-            True,
-            id='used-statistic',
-        ),
-        pytest.param(
-            with_statistic(REPORT, WRITTEN, 0),
-            with_statistic(REPORT, WRITTEN, 10**7),
-            True,
-            True,
-            id='written-statistic',
-        ),
-        pytest.param(
-            with_health(REPORT),
-            with_health(REPORT, power_on_hours=1001),
-            False,
-            False,
-            id='nvme-hour',
-        ),
-        pytest.param(
-            with_health(REPORT),
-            with_health(REPORT, power_on_hours=1003),
-            True,
-            True,
-            id='nvme-hours',
-        ),
-        pytest.param(
-            with_health(REPORT), with_health(REPORT, power_cycles=31), True, True, id='nvme-cycles'
-        ),
-        pytest.param(
-            with_health(REPORT), with_health(REPORT, percentage_used=12), True, True, id='nvme-used'
-        ),
-        pytest.param(
-            with_health(REPORT), with_health(REPORT, media_errors=8), False, True, id='nvme-errors'
-        ),
-        pytest.param(
-            with_health(REPORT),
-            with_health(REPORT, data_units_written=1_030_000),
-            False,
-            False,
-            id='nvme-written',
-        ),
-        pytest.param(
-            with_health(REPORT),
-            with_health(REPORT, data_units_written=1_040_000),
-            True,
-            True,
-            id='nvme-much-written',
-        ),
-        pytest.param(
-            with_health(REPORT, critical_warning=1),
-            with_health(REPORT, critical_warning=4),
-            False,
-            True,
-            id='nvme-warnings',
-        ),
-        pytest.param(
-            with_health(REPORT),
-            with_health(REPORT, critical_warning=2),
-            False,
-            False,
-            id='nvme-hot',
-        ),
-        pytest.param(
-            with_logs(REPORT), with_logs(REPORT, power_on_hours=1003), True, True, id='scsi-hours'
-        ),
-        pytest.param(
-            with_logs(REPORT), with_logs(REPORT, start_stop_cycles=31), True, True, id='scsi-cycles'
-        ),
-        pytest.param(
-            with_logs(REPORT), with_logs(REPORT, percentage_used=12), True, True, id='scsi-used'
-        ),
-        pytest.param(
-            with_logs(REPORT), with_logs(REPORT, grown_defects=8), False, True, id='scsi-errors'
-        ),
+        (REPORT, False, False),
+        (REPORT._replace(identity=CAPACITY), True, True),
+        (with_raw(REPORT, 12, 31), True, True),  # power cycles
+        (with_raw(REPORT, 9, 1002), False, False),  # power-on hours
+        (with_raw(REPORT, 9, 1010), True, True),
+        (with_value(REPORT, 233, 89), False, False),  # remaining life
+        (with_value(REPORT, 233, 88), True, True),
+        (with_raw(REPORT, 241, 8_000_000), False, False),  # written sectors
+        (with_raw(REPORT, 241, 20_000_000), True, True),
+        (with_raw(REPORT, 5, 8), False, True),  # errors, more and less
+        (with_raw(REPORT, 5, 6), True, True),
+        (with_raw(REPORT, 197, 0), False, False),  # pending sectors
+        (with_raw(REPORT, 194, 20), False, False),  # temperature
+        (REPORT._replace(attributes=()), False, False),
+        (REPORT._replace(smart_status=False), False, True),
+        (REPORT._replace(smart_status=False, is_status_derived=True), False, False),
+        (REPORT._replace(smart_status=None), False, False),
     ],
 )
 def test_two_drives_with_one_identity_differ_in_what_no_drive_counts_in_two_seconds(
-    one, other, strong, weak
+    other, strong, weak
 ):
     """If serial number and WWN are equal, the drive may have counted errors in between."""
+    assert differ(REPORT, other, 2, may_count=True) is strong
+    assert differ(REPORT, other, 2, may_count=False) is weak
+
+
+@pytest.mark.parametrize(
+    'part, before, after, strong, weak',
+    [
+        ('statistics', {HOURS: NINE}, {HOURS: Statistic(10, 'x')}, False, False),
+        ('statistics', {HOURS: NINE}, {HOURS: Statistic(11, 'x')}, True, True),
+        ('statistics', {USED: NINE}, {USED: Statistic(11, 'x')}, True, True),
+        ('statistics', {WRITTEN: NINE}, {WRITTEN: Statistic(10**7, 'x')}, True, True),
+        ('nvme', HEALTH, {'power_on_hours': 1001}, False, False),
+        ('nvme', HEALTH, {'power_on_hours': 1003}, True, True),
+        ('nvme', HEALTH, {'power_cycles': 31}, True, True),
+        ('nvme', HEALTH, {'percentage_used': 12}, True, True),
+        ('nvme', HEALTH, {'media_errors': 8}, False, True),
+        ('nvme', HEALTH, {'data_units_written': 1_030_000}, False, False),
+        ('nvme', HEALTH, {'data_units_written': 1_040_000}, True, True),
+        ('nvme', {'critical_warning': 1}, {'critical_warning': 4}, False, True),
+        ('nvme', HEALTH, {'critical_warning': 2}, False, False),  # temperature
+        ('scsi', LOGS, {'power_on_hours': 1003}, True, True),
+        ('scsi', LOGS, {'start_stop_cycles': 31}, True, True),
+        ('scsi', LOGS, {'percentage_used': 12}, True, True),
+        ('scsi', LOGS, {'grown_defects': 8}, False, True),
+    ],
+)
+def test_the_logs_tell_two_drives_with_one_identity_apart(part, before, after, strong, weak):
+    one, other = (REPORT._replace(**{part: log}) for log in (before, {**before, **after}))
+
     assert differ(one, other, 2, may_count=True) is strong
     assert differ(one, other, 2, may_count=False) is weak
 
@@ -281,8 +216,8 @@ def test_errors_that_are_counted_between_two_reads_leave_one_drive_if_its_identi
 ):
     reads = [at('/dev/sda', report, 2), at('/dev/sdb', with_raw(report, 5, 9), 3)]
 
-    assert len(distinct(reads)) == drives
-    assert len(distinct(reads[::-1])) == drives
+    assert len(drives_of(*reads)) == drives
+    assert len(drives_of(*reads[::-1])) == drives
 
 
 @pytest.mark.parametrize(
@@ -297,10 +232,10 @@ def test_errors_that_are_counted_between_two_reads_leave_one_drive_if_its_identi
 )
 def test_a_drive_known_as_one_is_split_when_two_checks_agree(seen, counted, drives, is_doubted):
     reads = [at('/dev/sda', SERIAL, 2), at('/dev/sdb', with_raw(SERIAL, 5, counted), 3)]
-    found = distinct(reads, lambda *_: seen)
+    apart = drives_of(*reads, seen=seen)
 
-    assert len(found) == drives
-    assert found[0].is_doubted is is_doubted
+    assert len(apart) == drives
+    assert apart[0].is_doubted is is_doubted
 
 
 def test_namespaces_that_share_an_eui64_are_one_drive_only_by_their_counters():
@@ -309,8 +244,8 @@ def test_namespaces_that_share_an_eui64_are_one_drive_only_by_their_counters():
     )
     more = with_health(report, media_errors=8)
 
-    assert len(distinct([at('/dev/nvme0n1', report), at('/dev/nvme1n1', more)])) == 1
-    assert len(distinct([at('/dev/nvme0n1', report), at('/dev/nvme1n2', more)])) == 2
+    assert len(drives_of(at('/dev/nvme0n1', report), at('/dev/nvme1n1', more))) == 1
+    assert len(drives_of(at('/dev/nvme0n1', report), at('/dev/nvme1n2', more))) == 2
 
 
 def test_namespaces_have_capacities_of_their_own():
@@ -319,7 +254,7 @@ def test_namespaces_have_capacities_of_their_own():
     )
     other = one._replace(identity=NVME._replace(wwn='0025385b11b00002', capacity=10**12))
 
-    assert len(distinct([at('/dev/nvme0n1', one), at('/dev/nvme0n2', other)])) == 1
+    assert len(drives_of(at('/dev/nvme0n1', one), at('/dev/nvme0n2', other))) == 1
 
 
 # --- the merged report ----------------------------------------------------------------------------
@@ -329,26 +264,23 @@ FAILED = REPORT._replace(smart_status=False)
 
 
 @pytest.mark.parametrize(
-    'reports, status, is_disagreement',
+    'plain, raid, status, is_derived',
     [
-        ((REPORT, REPORT), True, False),
-        ((FAILED, ALMOST), False, True),
-        ((ALMOST, FAILED), False, True),
-        ((FAILED._replace(is_status_derived=True), REPORT), True, True),
-        ((REPORT, FAILED), False, True),
-        ((ALMOST, ALMOST), True, False),
-        ((REPORT._replace(smart_status=None), ALMOST), True, False),
-        ((REPORT._replace(smart_status=None), FAILED), False, False),
+        (REPORT, REPORT, True, False),
+        (FAILED, ALMOST, False, False),
+        (ALMOST, FAILED, False, False),
+        (FAILED._replace(is_status_derived=True), REPORT, True, False),
+        (REPORT, FAILED, False, False),
+        (ALMOST, ALMOST, True, True),
+        (REPORT._replace(smart_status=None), ALMOST, True, True),
+        (REPORT._replace(smart_status=None), FAILED, False, False),
     ],
 )
-def test_the_worst_status_that_the_drive_itself_reported_counts(reports, status, is_disagreement):
-    [drive] = distinct([at('/dev/sda', reports[0]), at('megaraid,0@/dev/bus/0', reports[1])])
+def test_the_worst_status_that_the_drive_itself_reported_counts(plain, raid, status, is_derived):
+    [drive] = drives_of(at('/dev/sda', plain), at('megaraid,0@/dev/bus/0', raid))
 
     assert drive.read.outcome.smart_status is status
-    assert bool(drive.disagreement) is is_disagreement
-    assert all(
-        address in note(drive) for address in drive.disagreement and ['/dev/sda', 'megaraid,0@']
-    )
+    assert drive.read.outcome.is_status_derived is is_derived
 
 
 @pytest.mark.parametrize(
@@ -357,17 +289,12 @@ def test_the_worst_status_that_the_drive_itself_reported_counts(reports, status,
 )
 def test_of_two_disputed_statuses_the_address_of_the_failure_is_kept(plain, raid, kept):
     """It may be the one to pull."""
-    [drive] = distinct([at('/dev/sda', plain), at('megaraid,0@/dev/bus/0', raid)])
+    [drive] = drives_of(at('/dev/sda', plain), at('megaraid,0@/dev/bus/0', raid))
 
     assert drive.read.device.address == kept
 
 
 TESTS = (SelfTest('Extended', 'Completed: read failure', False, 900),)
-
-
-def test_a_status_is_derived_only_if_no_address_reported_one():
-    assert merged([ALMOST, REPORT]).is_status_derived is False
-    assert merged([ALMOST, ALMOST]).is_status_derived is True
 
 
 @pytest.mark.parametrize(
@@ -387,8 +314,8 @@ def test_an_address_that_failed_stays_apart_unless_another_one_has_the_status(
     """It may be the only one at which the drive says that it fails."""
     reads = [Read(parse('/dev/sda')[0], silent), at('megaraid,0@/dev/bus/0', answer)]
 
-    assert len(distinct(reads)) == drives
-    assert len(distinct(reads[::-1])) == drives
+    assert len(drives_of(*reads)) == drives
+    assert len(drives_of(*reads[::-1])) == drives
 
 
 def test_the_newest_self_test_and_all_entries_of_the_nvme_error_log_count():
@@ -496,7 +423,7 @@ def test_two_recordings_of_one_drive_are_two_reports():
     recorded = read('/dev/sda', SSD)
     recorded = recorded._replace(device=recorded.device._replace(is_recorded=True))
 
-    assert len(distinct([recorded, recorded])) == 2
+    assert len(drives_of(recorded, recorded)) == 2
 
 
 def test_a_controller_and_its_namespaces_are_one_nvme_drive():

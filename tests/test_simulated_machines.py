@@ -205,18 +205,6 @@ def test_of_eight_slots_with_three_empty_ones_five_drives_are_reported(tmp_path,
     assert len(left_out) == (3 if arguments else 1), result.text
 
 
-def test_a_missing_drive_behind_raid_is_critical_where_the_number_is_known(tmp_path):
-    """An empty slot cannot be told from a drive that died completely, a count can."""
-    machine = Machine.described('megaraid-eight-slots', tmp_path / 'machine')
-
-    result = check(
-        machine, '-d', 'megaraid,[0-7]@/dev/bus/0', '--expect', '6', '-c', 'endurance_used=200'
-    )
-
-    assert result.code == 2
-    assert '[drives-missing]' in result.first_line
-
-
 def test_a_failing_sata_drive_behind_raid_fails_by_its_attributes(machine):
     """smartctl cannot ask for the status there: the attribute at its threshold tells, and a
     status alone does not.
@@ -261,56 +249,6 @@ def test_a_whole_machine_is_found_by_its_scan(tmp_path):
     }
     assert list(states)[:4] == ['sde', 'sdf', 'nvme1', 'bus_0_megaraid_4']
     assert ' sda is a RAID' in result.text
-
-
-def test_each_alert_says_which_drive_where_what_lies_on_it_and_whether_it_may_go(tmp_path):
-    """In check, triage and page.
-
-    What a disk of this name holds on the host of the test is not compared.
-    """
-    machine, page = Machine.described('playground', tmp_path / 'machine'), tmp_path / 'page.html'
-    reading = ('-p', machine.smartctl, '--nosudo')
-    checked = check(machine, '-v')
-    document = json.loads(run('triage', *reading, '--json', '--html', str(page)).text)
-    rows = {
-        re.search('<th scope="row"> (\\S+?)<?(?: |<)', row)[1]: row
-        for row in page.read_text().partition('<noscript>')[2].split('<tr id="drive-')[1:]
-    }
-    alerting = [drive for drive in document['drives'] if drive['state'] in ('WARNING', 'CRITICAL')]
-
-    assert len(alerting) == 7
-    for drive in alerting:
-        line, row = checked.line_of(drive['name']), rows[drive['name']]
-        assert drive['serial'] in line and f'[{drive["action"]}] {drive["to_do"]}' in line
-        assert drive['serial'] in row and drive['to_do'][1:] in row
-        assert drive.get('depends') or drive.get('replacement') or drive['not_known']
-        if 'replacement' in drive:
-            assert (
-                f'[{drive["replacement"]["code"]}]' in line and drive['replacement']['text'] in row
-            )
-        if drive.get('not_known') and not drive.get('depends'):
-            assert drive['not_known'][1:] in row
-    behind = {drive['name']: drive for drive in alerting if drive['type']}
-    assert {
-        name: ('bay' in drive, drive['drive_id'], drive.get('replacement', {}).get('label'))
-        for name, drive in behind.items()
-    } == {
-        'bus_0_megaraid_1': (False, '1', None),
-        'bus_0_megaraid_4': (False, '4', 'copy first'),
-        'bus_0_megaraid_7': (False, '7', 'copy first'),
-    }
-    assert {drive['depends'][0]['group'] for drive in behind.values()} == {'MegaRAID /dev/bus/0'}
-
-
-def test_a_drive_without_raid_and_the_same_behind_it_are_one(machine):
-    """In JBOD mode a controller shows a drive both ways; the address behind RAID is kept."""
-    machine.add('/dev/sda', 'intel-worn')
-    machine.add('megaraid,4@/dev/bus/0', 'intel-worn')
-
-    result = check(machine)
-
-    assert result.first_line.startswith('SMART WARNING - bus_0_megaraid_4: ')
-    assert result.first_line.endswith('; 1 drive: 1 warning')
 
 
 def test_a_smart_array_volume_says_how_its_drives_are_reached(machine):
@@ -461,17 +399,6 @@ def recorded(machine, folder, *words):
     done = subprocess.run([machine.smartctl, *words], capture_output=True, check=False)
     (folder / 'told.txt').write_bytes(done.stdout)
     return str(folder / 'told.txt')
-
-
-def test_a_drive_that_is_failing_is_critical_without_one_attribute(machine):
-    """Its own word counts, whatever else it tells."""
-    machine.add(
-        '/dev/sda', read('intel-healthy')._replace(attributes=(), statistics=(), health='FAILED')
-    )
-
-    assert check(machine, '-d', '/dev/sda').first_line.startswith(
-        'SMART CRITICAL - sda: health status FAILED'
-    )
 
 
 @pytest.mark.parametrize('arguments', [['-a'], ['--json=co', '-x']], ids=['text', 'json-with-text'])

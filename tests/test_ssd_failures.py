@@ -87,7 +87,7 @@ def measured(tmp_path):
             )
         )
         failed.write_text(failures(*rows))
-        return run_tool('tools.measure', str(drives), '--ssd-failures', str(failed), '--json')
+        return run_tool('tools.measure', str(drives), '--ssd-failures', str(failed))
 
     return measure
 

@@ -7,16 +7,11 @@ from pathlib import Path
 
 import power
 import pytest
-import simulator
 import storm
-from conftest import Result
 from damage import Damage, damaged
 from days import disk
-from endurance import DRIVES, Drive, Endurance, faults_of
 from flips import Flips
 from kills import Kills
-
-simulated = pytest.mark.skipif(bool(simulator.why_not()), reason=simulator.why_not())
 
 
 @pytest.mark.libraries
@@ -29,17 +24,6 @@ def test_no_drive_looks_better_for_damage_without_a_note_that_says_what_is_missi
 
     assert [fault for number in range(150) for fault in bed.turn(number)] == []
     assert sum(bed.counted.values()) == 150 and len(bed.counted) > 12
-
-
-@simulated
-def test_no_drive_is_misreported_missed_or_left_waiting(tmp_path):
-    """Healthy, failing, mute, slow, hanging and dying ones at once; the seed is fixed: one run
-    is like the other.
-    """
-    bed = Endurance(tmp_path, 15)
-
-    assert bed.turn(0) + bed.turn(1) == []
-    assert sum(bed.counted.values()) == 2 * DRIVES and len(bed.counted) > 6
 
 
 @pytest.mark.long
@@ -73,29 +57,6 @@ def test_a_power_cut_loses_nothing_that_a_check_has_written(tmp_path):
 
 
 # --- who finds nothing must be able to find something ---------------------------------------
-
-
-@pytest.mark.parametrize(
-    'drive, fault, behaviour, said, wrong',
-    [
-        ('intel-healthy', '', {}, 'WARNING   sda  INTEL', 'is OK'),
-        ('intel-worn', '', {}, 'OK        sda  INTEL', 'is WARNING'),
-        ('intel-failing', 'error', {'error': 4}, 'OK        sda  INTEL', 'is CRITICAL'),
-        ('intel-healthy', 'dead', {'error': 0}, 'OK        sda  INTEL', 'is not told'),
-        (
-            'intel-healthy',
-            'hang',
-            {'hang': 3},
-            'UNKNOWN   sda  it is a mystery',
-            'is UNKNOWN without its reason',
-        ),
-        ('intel-healthy', 'hangs', {'hang': 0}, 'OK        sdb  INTEL', 'sda has 0 lines'),
-    ],
-)
-def test_what_is_told_wrongly_is_found(drive, fault, behaviour, said, wrong):
-    given = Drive('/dev/sda', 'sda', simulator.read(drive), fault, behaviour)
-
-    assert any(wrong in found for found in faults_of(given, Result(0, f'SMART\n{said}\n'), {}))
 
 
 @pytest.mark.long

@@ -342,19 +342,19 @@ def lines_of(text: str) -> list[str]:
     return [line.strip().rstrip(', \\') for line in text.splitlines() if line.startswith('    ')]
 
 
+def rule_of(smartctl: FakeSmartctl, folder: Path, sudo_version: str) -> str:
+    """Return the rule for another version of sudo."""
+    environment = stand_in_sudo(folder / 'bin', sudo_version)
+    return run('sudoers', '-p', drives(smartctl).path, env=environment).text
+
+
 def test_an_older_sudo_gets_a_line_for_each_drive(roots_smartctl, tmp_path):
     """Scan and both drives, each word of them; the file says why."""
-    printed = run(
-        'sudoers',
-        '-p',
-        drives(roots_smartctl).path,
-        env=stand_in_sudo(tmp_path / 'bin', 'Sudo version 1.9.5p2'),
-    )
+    printed = rule_of(roots_smartctl, tmp_path, 'Sudo version 1.9.5p2')
 
-    assert printed.code == 0
-    assert ' version 1.9.5p2") does not' in printed.text
-    assert 'TIMEOUT=60' in printed.text
-    assert lines_of(printed.text) == [
+    assert ' version 1.9.5p2") does not' in printed
+    assert 'TIMEOUT=60' in printed
+    assert lines_of(printed) == [
         f'{roots_smartctl.path} --json\\=c --scan',
         f'{roots_smartctl.path} {LITERAL} /dev/sda',
         f'{roots_smartctl.path} {LITERAL} -d megaraid\\,8 /dev/bus/0',
@@ -363,12 +363,7 @@ def test_an_older_sudo_gets_a_line_for_each_drive(roots_smartctl, tmp_path):
 
 def test_another_program_gets_no_word_that_it_does_not_know(roots_smartctl, tmp_path):
     """sudo-rs has no TIMEOUT and no log_allowed."""
-    printed = run(
-        'sudoers',
-        '-p',
-        drives(roots_smartctl).path,
-        env=stand_in_sudo(tmp_path / 'bin', 'sudo-rs 0.2.8'),
-    ).text
+    printed = rule_of(roots_smartctl, tmp_path, 'sudo-rs 0.2.8')
 
     assert 'TIMEOUT' not in printed
     assert 'Defaults' not in printed
@@ -378,12 +373,7 @@ def test_another_program_gets_no_word_that_it_does_not_know(roots_smartctl, tmp_
 @pytest.mark.parametrize('said, is_quiet', [('1.8.27', False), ('1.8.29', True), ('1.9.5p2', True)])
 def test_a_sudo_that_can_leave_its_log_alone_is_told_to(roots_smartctl, tmp_path, said, is_quiet):
     """An older one would complain of a word that it does not know, at every call."""
-    printed = run(
-        'sudoers',
-        '-p',
-        drives(roots_smartctl).path,
-        env=stand_in_sudo(tmp_path / 'bin', f'Sudo version {said}'),
-    ).text
+    printed = rule_of(roots_smartctl, tmp_path, f'Sudo version {said}')
 
     assert ('!log_allowed, !pam_session' in printed) is is_quiet
 
@@ -468,17 +458,14 @@ class Sudo(NamedTuple):
     fake: FakeSmartctl
     rule: str
 
+    @property
+    def becomes_user(self) -> list[str]:
+        """The words before a command that this user runs."""
+        return ['setpriv', f'--reuid={self.user}', '--regid=nogroup', '--clear-groups']
+
     def runs(self, *command: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [
-                'setpriv',
-                f'--reuid={self.user}',
-                '--regid=nogroup',
-                '--clear-groups',
-                'sudo',
-                '-n',
-                *command,
-            ],
+            [*self.becomes_user, 'sudo', '-n', *command],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -636,8 +623,8 @@ def in_sight_of(syslog: Syslog, command: list[str]) -> list[str]:
 )
 def test_a_check_writes_nothing_into_the_log(sudo, syslog, literal):
     """Sixty drives would be 180 lines, twelve times an hour; who wants them takes a line away."""
-    as_user = ['setpriv', f'--reuid={sudo.user}', '--regid=nogroup', '--clear-groups', 'sudo', '-n']
-    call = [*as_user, sudo.fake.path, *smartctl_calls.read_arguments('/dev/sda')]
+    arguments = smartctl_calls.read_arguments('/dev/sda')
+    call = [*sudo.becomes_user, 'sudo', '-n', sudo.fake.path, *arguments]
     rule = run('sudoers', '--user', sudo.user, '-p', sudo.fake.path, *literal).text
     with sudo.under(rule):
         before = len(sudo.fake.calls())
@@ -655,21 +642,8 @@ def test_a_check_writes_nothing_into_the_log(sudo, syslog, literal):
 def test_what_the_admin_runs_is_logged_as_before(sudo, syslog):
     """The rule is quiet about its own lines, not about smartctl."""
     with sudo.under(sudo.rule + f'{sudo.user} ALL=(root) NOPASSWD: {sudo.fake.path}\n'):
-        told = in_sight_of(
-            syslog,
-            [
-                'setpriv',
-                f'--reuid={sudo.user}',
-                '--regid=nogroup',
-                '--clear-groups',
-                'sudo',
-                '-n',
-                sudo.fake.path,
-                '-s',
-                'off',
-                '/dev/sda',
-            ],
-        )
+        words = 'sudo', '-n', sudo.fake.path, '-s', 'off', '/dev/sda'
+        told = in_sight_of(syslog, [*sudo.becomes_user, *words])
 
     assert [line for line in told if 'COMMAND=' in line and '-s off /dev/sda' in line]
 
@@ -804,20 +778,9 @@ for _ in range(2):
     runner.close()"""
     before = len(sudo.fake.calls())
 
+    python = '/usr/bin/python3', '-I', '-B', '-c', code
     done = subprocess.run(
-        [
-            'setpriv',
-            f'--reuid={sudo.user}',
-            '--regid=nogroup',
-            '--clear-groups',
-            '/usr/bin/python3',
-            '-I',
-            '-B',
-            '-c',
-            code,
-            str(state),
-            sudo.fake.path,
-        ],
+        [*sudo.becomes_user, *python, str(state), sudo.fake.path],
         capture_output=True,
         text=True,
         timeout=30,

@@ -81,7 +81,7 @@ def test_a_line_of_a_table_that_is_not_a_row_is_damaged(lines, damaged):
 def test_the_value_of_a_line_has_a_form(label, value, is_damaged):
     line = f'{label}: {value}' if value else label
 
-    assert joined_rows.joined([line]).unread == [line] * is_damaged
+    assert joined_rows.joined([line]).unread == ([line] if is_damaged else [])
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_self_tests_are_numbered_from_1_in_each_log(numbers, is_lost):
     text = '\n'.join(TEST.replace('# 1', f'#{number:2}') for number in numbers) + END
 
     found = text_report.of_text(text, NO_LINES, WELL, (), ())
-    assert [' self-test log' in gap for gap in found] == [True] * is_lost
+    assert [' self-test log' in gap for gap in found] == ([True] if is_lost else [])
 
 
 def test_what_is_damaged_and_what_is_missing_are_one_sentence_each():

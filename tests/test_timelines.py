@@ -20,9 +20,10 @@ def row(drive, start, end, failed=0, reallocated=0, uncorrect=0, pending=0):
 @pytest.fixture
 def measured(tmp_path):
     def measure(*rows, head=HEAD):
+        """Return what the tool prints about these rows."""
         file = tmp_path / 'timelines.csv'
         file.write_text(head + ''.join(rows))
-        result = run_tool('tools.measure', '--timelines', str(file), '--json')
+        result = run_tool('tools.measure', '--timelines', str(file))
         assert result.code == 0, result.text
         return json.loads(result.text)
 
@@ -30,37 +31,13 @@ def measured(tmp_path):
 
 
 @pytest.fixture
-def walked(tmp_path):
-    def walk(*rows):
-        """Return the states of one drive with its history; rows: from, to, failed, number."""
-        metric, *looks = rows
-        file = tmp_path / 'timelines.csv'
-        lines = (f'1,ACME,{",".join(map(str, look))}\n' for look in looks)
-        file.write_text(f'drive,model,from,to,failed,{metric}\n' + ''.join(lines))
-        text = run_tool('tools.measure', '--timelines', str(file), '--with-history', '--json').text
-        return json.loads(text)['states']
+def walked(measured):
+    def walk(metric, *looks):
+        """Return the states of one drive; looks: from, to, failed, number."""
+        rows = (f'1,ACME,{",".join(map(str, look))}\n' for look in looks)
+        return measured(*rows, head=f'drive,model,from,to,failed,{metric}\n')['states']
 
     return walk
-
-
-@pytest.fixture
-def every(shared, tmp_path):
-    """Every n-th drive of the real timelines: all of them take half a minute, and with history
-    four minutes.
-    """
-
-    def kept(step: int) -> str:
-        if step == 1:
-            return str(shared / 'drives/timelines.csv.gz')
-        with gzip.open(shared / 'drives/timelines.csv.gz', 'rt') as lines:
-            file.write_text(
-                next(lines)
-                + ''.join(each for each in lines if int(each.split(',')[0]) % step == 5 % step)
-            )
-        return str(file)
-
-    file = tmp_path / 'part.csv'
-    return kept
 
 
 def test_a_failure_counts_for_the_state_that_the_drive_was_in(measured):
@@ -176,62 +153,14 @@ def test_a_file_without_timelines_is_unknown(tmp_path, content, reason):
     ), result.first_line
 
 
-def test_a_count_in_eights_is_one_of_sectors_of_4_kib(measured):
-    """The file names no sector sizes; that the counts of a model come in eights tells them."""
-    rows = [
-        row(1, 0, YEAR, reallocated=160).replace('ST31500541AS', 'ST4000DM000'),
-        row(2, 0, YEAR, reallocated=159),
-    ]
-
-    states = measured(*rows)['states']
-
-    assert [states[state]['drive_years'] for state in ('OK', 'WARNING')] == [1.0, 1.0]
-
-
-@pytest.mark.long
-def test_states_mean_what_the_documents_promise(every):
-    """On 52,320 hard disks until they failed; a limit that is changed shows what it does."""
-    found = json.loads(run_tool('tools.measure', '--timelines', every(1), '--json').text)
-
-    assert (found['drives'], found['failures']) == (52320, 3208)
-    assert found['states']['CRITICAL']['percent_per_year'] >= 150
-    assert found['states']['WARNING']['percent_per_year'] >= 40
-    assert found['caught_percent'] >= 62 and found['alarms_per_1000_drive_years'] <= 43
-
-
-def test_the_document_says_that_history_keeps_its_promises():
-    """On all drives, by `make verdicts`: three of five failures announced, and who is told finds
-    something to do.
-    """
-    text = (ROOT / 'doc/explanation/verdicts.md').read_text()
-    tables = text[
-        text.index('<!-- states with history -->') : text.index(
-            '<!-- end of alarms with history -->'
-        )
-    ]
-    rows = [line.strip('| ').split(' | ') for line in tables.splitlines() if line.startswith('| ')]
-    rates = {
-        cells[0]: float(cells[3].split()[0])
-        for cells in rows
-        if len(cells) == 4 and cells[0].isupper()
-    }
-    alarms, _, announced = (
-        float(cell.split()[0])
-        for cell in next(cells for cells in rows if cells[0] == 'WARNING or CRITICAL')[1:4]
-    )
-
-    assert rates['WARNING'] >= 30 and rates['CRITICAL'] >= 300
-    assert alarms <= 43 and announced >= 63
-
-
 @pytest.mark.long  # 20 seconds
-def test_with_history_states_mean_what_the_documents_promise(every):
+def test_states_mean_what_the_documents_promise(measured, shared):
     """Every rule of growth and age has its part in these; an eighth of the drives tells with an
-    error of a tenth.
+    error of a tenth, and all take four minutes.
     """
-    found = json.loads(
-        run_tool('tools.measure', '--timelines', every(8), '--with-history', '--json').text
-    )
+    with gzip.open(shared / 'drives/timelines.csv.gz', 'rt') as lines:
+        head = next(lines)
+        found = measured(*(line for line in lines if int(line.split(',')[0]) % 8 == 5), head=head)
 
     rates = {name: state['percent_per_year'] for name, state in found['states'].items()}
     assert rates['WARNING'] >= 28 and rates['CRITICAL'] >= 280 and rates['OK'] < 1.5
@@ -255,15 +184,6 @@ def test_growth_is_news_for_months_and_then_is_none(walked):
     assert states['OK']['failures'] == 1
 
 
-def test_growth_is_told_on_when_the_number_has_gone_back(walked):
-    """Sectors that could not be read for a day: of such disks, more than 15 in 100 fail within a
-    year.
-    """
-    states = walked('a197', (0, 1000, 0, 0), (1000, 1024, 0, 1), (1024, 19766, 1, 0))
-
-    assert states['WARNING']['drive_years'] == pytest.approx(1.0, abs=0.05)
-
-
 def test_what_stands_still_for_two_weeks_is_critical_no_more(walked):
     """By an increase of more than 4 in a week; so few in all are CRITICAL for no vendor without
     data.
@@ -274,31 +194,21 @@ def test_what_stands_still_for_two_weeks_is_critical_no_more(walked):
     assert (states['CRITICAL']['failures'], states['WARNING']['failures']) == (0, 1)
 
 
-def test_what_was_there_at_first_has_not_grown(walked):
-    """The first look at an old drive is no news."""
-    assert walked('a5', (5000, 10000, 0, 2))['WARNING']['drive_years'] == 0
-
-
 def test_growth_is_told_no_longer_than_the_walk_looks():
     """Another "for" or "after" in thresholds/ is another place where a state may end."""
     metrics = json.loads((ROOT / 'thresholds/default.json').read_text())['metrics']
-    kinds = [
-        fields
-        for metric in metrics.values()
-        for hdd in [metric.get('hdd', {})]
-        for fields in (metric, hdd, *hdd.get('groups', {}).values())
-    ]
-    spans = {
-        rule[key]
-        for fields in kinds
-        for name, keys in (('growth', ['for']), ('aged', ['after', 'before']))
-        for rule in _listed(fields.get(name))
-        for key in keys
-        if key in rule
-    }
+    spans = set()
+    for metric in metrics.values():
+        hdd = metric.get('hdd', {})
+        for fields in (metric, hdd, *hdd.get('groups', {}).values()):
+            spans.update(rule['for'] for rule in rules_of(fields, 'growth'))
+            for rule in rules_of(fields, 'aged'):
+                spans.update(rule[key] for key in ('after', 'before') if key in rule)
 
     assert {int(span[:-1]) for span in spans} <= set(timelines.TOLD_FOR)
 
 
-def _listed(value):
-    return value if isinstance(value, list) else [value] if value else []
+def rules_of(fields, name):
+    """Return the rules of a metric: a list, one alone, or none."""
+    rules = fields.get(name) or []
+    return [rules] if isinstance(rules, dict) else rules

@@ -54,14 +54,12 @@ def needed(script: Path, seen: set[Path]) -> Iterator[str]:
         return
     seen.add(script)
     for node in ast.walk(ast.parse(script.read_text())):
-        names = (
-            [each.name for each in node.names]
-            if isinstance(node, ast.Import)
-            else (
-                [node.module or ''] if isinstance(node, ast.ImportFrom) and not node.level else []
-            )
-        )
-        for name in (each.partition('.')[0] for each in names):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module or '']
+        for name in (name.partition('.')[0] for name in names):
             yield name
             for folder in (TOOLS, TESTS):
                 if (folder / f'{name}.py').exists():

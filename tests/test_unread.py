@@ -5,13 +5,10 @@ smartctl and simulated drives.
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Result, drive, run
-from fake_smartctl import FakeSmartctl
+from conftest import Result, run
 from simulator import Machine, why_not
 
 from smart_attributes.check.survey import survey
@@ -20,7 +17,6 @@ from smart_attributes.errors import DriveAbsent, DriveUndetected, SudoRefused
 from smart_attributes.model import Device, Read
 from smart_attributes.reading import addresses, diagnostics, processes, system
 from smart_attributes.reading.addresses import parse
-from smart_attributes.reading.smartctl_calls import read_arguments
 
 simulated = pytest.mark.skipif(bool(why_not()), reason=why_not())
 MODEL, SERIAL, WWN = 'INTEL SSDSC2BB800G6', 'EXAMPLE0002', '5e1ec70000000002'
@@ -101,13 +97,13 @@ def test_every_face_tells_which_drive_cannot_be_judged(
 
 @simulated
 @pytest.mark.parametrize(
-    'given, last, advice', [('', 4, ' (TYPE@/dev/sda);'), ('sat@', 2, ' other than sat;')]
+    'given, last, advice', [('', 4, ' (TYPE@/dev/sda) '), ('sat@', 2, ' other than sat ')]
 )
 def test_nobody_is_told_to_give_a_type_who_gave_one(machine, given, last, advice):
     """Of a drive that says who it is and gives no data."""
     machine.add('/dev/sda', 'intel-healthy', error=last)
 
-    assert advice in check(machine, '-d', f'{given}/dev/sda').first_line
+    assert advice in check(machine, '-d', f'{given}/dev/sda').text
 
 
 @simulated
@@ -175,53 +171,6 @@ def test_a_drive_has_a_stable_address_where_udev_named_it(folder, path, kind, ad
     assert addresses.stable(device, addresses.links(str(folder / 'disk/by-id'))).address == (
         address or device.address
     )
-
-
-def test_list_by_id_prints_addresses_to_paste(fake: FakeSmartctl):
-    """It is what the documents recommend to write into a configuration; names follow, types
-    stay.
-    """
-    for address in ('/dev/sda', '/dev/nvme0'):
-        fake.answers(
-            read_arguments(address),
-            drive('intel-worn' if address == '/dev/sda' else 'samsung-pm983-healthy'),
-        )
-    code = (
-        'import sys\nfrom smart_attributes import main\nfrom smart_attributes.reading import '
-        'addresses\n'
-        'addresses.links = lambda: {"/dev/sda": "ata-MODEL_S1", "/dev/nvme0n1": '
-        '"nvme-MODEL_N1"}\nmain.run(sys.argv[1:])\n'
-        'sys.stdout.flush()'
-    )
-    done = subprocess.run(
-        [
-            sys.executable,
-            '-c',
-            code,
-            'list',
-            '-p',
-            fake.path,
-            '--nosudo',
-            '--label',
-            'by-id',
-            '--json',
-            '-d',
-            '/dev/sda',
-            '-d',
-            '/dev/nvme0',
-        ],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-
-    assert [
-        (each['address'], each['device'], each['name'])
-        for each in json.loads(done.stdout)['drives']
-    ] == [
-        ('/dev/disk/by-id/ata-MODEL_S1', '/dev/sda', 'ata_model_s1'),
-        ('/dev/disk/by-id/nvme-MODEL_N1', '/dev/nvme0', 'nvme_model_n1'),
-    ]
 
 
 # --- whether it is there -------------------------------------------------------------------------
@@ -366,31 +315,6 @@ def test_a_sas_drive_among_sata_ones_is_not_dropped(machine):
     assert result.code == 2 and '2 drives: 1 critical, 1 ok' in result.first_line
     assert ' sat+megaraid,0@/dev/bus/0, only as megaraid,0@/dev/bus/0' in result.text
     assert 'sat+megaraid,1@' not in result.text
-
-
-@simulated
-@pytest.mark.parametrize(
-    'drives, host, left',
-    [
-        ('megaraid,0-7@/dev/bus/0', 0, False),  # its own drives
-        ('megaraid,0-7@/dev/bus/0', 4, True),  # drives of another controller
-        ('megaraid,2-7@/dev/bus/0', 0, True),  # no drive answers
-    ],
-)
-def test_a_volume_named_beside_its_own_drives_is_left_out(machine, monkeypatch, drives, host, left):
-    """The same service for all servers names /dev/sda; where that is a volume, its drives say all.
-
-    Else it stays UNKNOWN.
-    """
-    machine.add('/dev/sda', 'dell-perc-volume', host=host)
-    machine.add('megaraid,0@/dev/bus/0', 'sas-seagate-healthy')
-    stands_behind(machine, '/dev/sda', host, '' if host == 0 else 'megaraid_sas')
-
-    found = surveyed(machine, monkeypatch, '-d', '/dev/sda', '-d', drives)
-
-    assert ('sda' in [verdict.device.name for verdict in found.verdicts]) is left
-    noted = [note for note in found.notes if note.startswith('sda is ')]
-    assert [note.endswith('; left out') for note in noted] == [True] * (not left)
 
 
 @simulated

@@ -517,11 +517,7 @@ def test_a_drive_is_asked_each_time_only_if_nothing_stores_when_it_was_asked(eve
 
 @pytest.mark.parametrize(
     'is_root, nosudo, called',
-    [
-        (True, False, ('/sbin/smartctl',)),
-        (False, True, ('/sbin/smartctl',)),
-        (False, False, SUDO[:2]),
-    ],
+    [(True, False, ('/sbin/smartctl',)), (False, True, ('/sbin/smartctl',))],
 )
 @pytest.mark.parametrize(
     'every, is_for_a_person, kinds',
@@ -538,7 +534,7 @@ def test_a_run_reads_the_logs_that_its_command_may_read(
     monkeypatch.setattr(os, 'geteuid', lambda: 0 if is_root else 1000)
     monkeypatch.setattr(smartctl_calls, 'find_sudo', lambda: SUDO[0])
     how = HowRead(smartctl='/sbin/smartctl', nosudo=nosudo)
-    settings = LogSettings(how, every, is_for_a_person, state_dir=None)
+    settings = LogSettings(how, every, is_for_a_person)
     found = further_logs.kinds_of(attributes_with(), settings)
 
     assert [type(kind).__name__ for kind in found] == kinds

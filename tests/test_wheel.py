@@ -86,20 +86,14 @@ def test_every_command_finds_what_it_needs(installed, arguments, words):
     assert words in done.stdout
 
 
-def test_the_page_finds_its_parts(installed, tmp_path):
-    """Template, script and style are no Python."""
-    done = runs(installed, 'triage', '--html', str(tmp_path / 'drives.html'), '--report', REPORT)
+def test_parts_that_are_no_python_are_in_it(installed, tmp_path):
+    """Template, script and style of the page, and the schemas of local files."""
+    page, mine = tmp_path / 'drives.html', tmp_path / 'mine.json'
+    mine.write_text('{"rolls": {}}')
+    shown = runs(installed, 'triage', '--html', page, '--report', REPORT)
+    checked = runs(installed, '--report', REPORT, '--thresholds', mine)
 
-    assert done.returncode == 0, done.stdout
-    page = (tmp_path / 'drives.html').read_text()
+    assert shown.returncode == 0, shown.stdout
     for part in ('Content-Security-Policy', ':root {', "'use strict'", 'EXAMPLE0003'):
-        assert part in page
-
-
-def test_a_file_of_this_site_is_checked_against_its_schema(installed, tmp_path):
-    """The schemas are in the wheel, too."""
-    (tmp_path / 'mine.json').write_text('{"rolls": {}}')
-    done = runs(installed, '--report', REPORT, '--thresholds', str(tmp_path / 'mine.json'))
-
-    assert done.returncode == 3
-    assert 'rolls' in done.stdout
+        assert part in page.read_text()
+    assert checked.returncode == 3 and 'rolls' in checked.stdout

@@ -389,7 +389,7 @@ BEFORE = 'when last read 1 min ago'
             'timeout',
             LAST,
             ['investigate', 'order-copy', 'cable'],
-            'not read; pending 6 when last read',
+            'not read',
         ),
         ('timeout', WORE_OUT, ['order', 'investigate'], f'endurance_used 97 % {BEFORE}'),
         ('timeout', DIED, ['replace'], f'pending 800 {BEFORE}'),

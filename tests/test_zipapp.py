@@ -15,7 +15,6 @@ from pathlib import Path
 
 import abilities
 import pytest
-import zipped
 from conftest import ROOT, drive_path
 
 REPORT = drive_path('intel-worn')
@@ -120,27 +119,19 @@ def test_every_command_works_without_any_package(program, python):
     } == {}
 
 
-def test_the_page_is_made_without_any_package(program, python, tmp_path):
-    """Jinja2 escapes in plain Python; template, script and style come out of the file."""
-    done = runs(
-        python, '-IS', program, 'triage', '--html', tmp_path / 'drives.html', '--report', REPORT
-    )
+def test_parts_that_are_no_python_come_out_of_the_file(program, python, tmp_path):
+    """Template, script and style of the page, and the schemas; Jinja2 and jsonschema are versions
+    that are Python alone.
+    """
+    page, mine = tmp_path / 'drives.html', tmp_path / 'mine.json'
+    mine.write_text('{"rolls": {}}')
+    shown = runs(python, '-IS', program, 'triage', '--html', page, '--report', REPORT)
+    checked = runs(python, '-IS', program, '--report', REPORT, '--thresholds', mine)
 
-    assert done.returncode == 0, done.stdout
-    page = (tmp_path / 'drives.html').read_text()
-    assert all(
-        part in page
-        for part in ('Content-Security-Policy', ':root {', "'use strict'", 'EXAMPLE0003')
-    )
-
-
-def test_a_file_of_this_site_is_checked_against_its_schema(program, python, tmp_path):
-    """jsonschema says where; a version of it that is Python alone."""
-    (tmp_path / 'mine.json').write_text('{"rolls": {}}')
-    done = runs(python, '-IS', program, '--report', REPORT, '--thresholds', tmp_path / 'mine.json')
-
-    assert done.returncode == 3
-    assert 'rolls' in done.stdout
+    assert shown.returncode == 0, shown.stdout
+    for part in ('Content-Security-Policy', ':root {', "'use strict'", 'EXAMPLE0003'):
+        assert part in page.read_text()
+    assert checked.returncode == 3 and 'rolls' in checked.stdout
 
 
 def test_it_is_a_program_that_is_found_by_a_link_and_from_its_own_folder(program, tmp_path):
@@ -184,43 +175,6 @@ def test_an_older_python_is_told_so(program):
 
     assert done.returncode == 3 and done.stdout.startswith('SMART UNKNOWN - Python 3.9 or ')
     assert done.stdout.endswith(f' python3.11 -IS {program}\n')
-
-
-@pytest.mark.parametrize(
-    'older', sorted(Path.home().glob('.pyenv/versions/3.[678].*/bin/python3')), ids=str
-)
-def test_a_real_older_python_understands_the_start_of_the_program(program, older):
-    """Where pyenv has one: RHEL 8 has 3.6, Debian 10 has 3.7."""
-    done = runs(older, '-IS', program, '--report', REPORT)
-
-    assert done.returncode == 3 and len(done.stdout.splitlines()) == 1, done.stdout
-    assert done.stdout.startswith('SMART UNKNOWN - Python 3.9 ')
-
-
-def test_a_file_of_a_site_does_not_come_out_of_the_program(program):
-    """What lies in there is the program's own; a path of the command line is looked at like any
-    other.
-    """
-    limits = f'{program}/smart_attributes/thresholds/default.json'
-    done = runs(sys.executable, '-IS', program, '--report', REPORT, '--thresholds', limits)
-
-    assert done.returncode == 3
-    assert 'Not a directory' in done.stdout
-
-
-def test_it_is_the_same_wherever_and_whenever_it_is_made(tmp_path):
-    """Neither the order in which a folder lists its files counts, nor their times and modes."""
-    for folder, names, mode in (('one', 'abcdefgh', 0o600), ('two', 'hgfedcba', 0o755)):
-        (tmp_path / folder).mkdir()
-        for name in names:
-            (tmp_path / folder / name).write_text(name)
-            (tmp_path / folder / name).chmod(mode)
-            os.utime(tmp_path / folder / name, (mode, mode))
-        zipped.write(tmp_path / folder, tmp_path / f'{folder}.pyz', 1_800_000_000)
-
-    assert (tmp_path / 'one.pyz').read_bytes() == (tmp_path / 'two.pyz').read_bytes()
-    assert ''.join(zipfile.ZipFile(tmp_path / 'one.pyz').namelist()) == 'abcdefgh'
-    assert os.access(tmp_path / 'one.pyz', os.X_OK)
 
 
 def test_all_in_it_is_python(program):

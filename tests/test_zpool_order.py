@@ -9,11 +9,12 @@ import re
 from collections.abc import Sequence
 
 import pytest
+from cases import bad, sound
 from conftest import ROOT
 
 from smart_attributes.model import Group
 from smart_attributes.redundancy import sentences, zpool
-from smart_attributes.redundancy.replacement import COPY, NEXT, UNKNOWN, WAIT, Drive, Step, order
+from smart_attributes.redundancy.replacement import COPY, NEXT, UNKNOWN, WAIT, Step, order
 from smart_attributes.redundancy.survival import Stack
 
 POOLS = {
@@ -83,8 +84,8 @@ def steps(
         for step in order(
             stack,
             [
-                *(Drive(name, frozenset((name,)), True, True) for name in failing),
-                *(Drive(name, frozenset((name,))) for name in disks),
+                *(bad(name) for name in failing),
+                *(sound(name) for name in disks),
             ],
         )
     }

@@ -58,7 +58,7 @@ class Year:
     def _happens(self, number: int) -> None:
         """Let the drives get older; replace, remove or move one at its time."""
         for drive in self.drives:
-            drive.ages(number * self.step, self.step, self._dice)
+            drive.ages(number * self.step, self._dice)
         at = [self.checks * tenth // 10 for tenth in range(10)]
         if number == at[2]:
             self.drives[REPLACED].report['serial_number'] = 'EXAMPLE-NEW'

@@ -1,8 +1,7 @@
 """Real drives that get older; year.py lets 24 of them do so.
 
-The temperature and the amounts read and written change at each check, error counters 12 times a
-year, and one counter of one drive at each check. An attribute and a statistic that count the same
-agree.
+The temperature and the amounts read and written change at each check, and so do the CRC errors of
+one drive. An attribute and a statistic that count the same agree.
 """
 
 from __future__ import annotations
@@ -14,16 +13,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from conftest import ROOT
-from days import DAY, HOUR
+from days import HOUR
 
-YEAR = 365 * DAY
-RISES_A_YEAR = 12  # of each error counter of each drive
 BUSY = 0  # the drive whose CRC errors rise at each check
 # Real drives of each kind, one after the other in the slots.
 REPORTS = ('intel-s3500-healthy', 'hgst-failed', 'nvme-worn', 'intel-worn')
-# What changes, and its names: of attributes, of statistics and in the NVMe log. The others are
-# error counters.
-HOURS, READ, WRITTEN, TEMPERATURE = 'hours', 'read', 'written', 'temperature'
+# What changes, and its names: of attributes, of statistics and in the NVMe log.
+HOURS, READ, WRITTEN, TEMPERATURE, CRC = 'hours', 'read', 'written', 'temperature', 'crc'
 NAMES = {
     HOURS: ('Power_On_Hours', 'power_on_hours'),
     READ: ('Host_Reads_32MiB', 'Logical Sectors Read', 'data_units_read'),
@@ -40,21 +36,7 @@ NAMES = {
         'Current Temperature',
         'temperature',
     ),
-    'crc': ('CRC_Error_Count', 'UDMA_CRC_Error_Count', 'Number of Interface CRC Errors'),
-    'reallocated': ('Reallocated_Sector_Ct', 'Number of Reallocated Logical Sectors'),
-    'uncorrectable': ('Reported_Uncorrect', 'Number of Reported Uncorrectable Errors'),
-    'shutdowns': ('Unsafe_Shutdown_Count', 'unsafe_shutdowns'),
-    **{
-        name: (name,)
-        for name in (
-            'Reallocated_Event_Count',
-            'Current_Pending_Sector',
-            'SATA_Downshift_Count',
-            'Program_Fail_Count',
-            'Erase_Fail_Count',
-            'media_errors',
-        )
-    },
+    CRC: ('CRC_Error_Count', 'UDMA_CRC_Error_Count', 'Number of Interface CRC Errors'),
 }
 KINDS = {name: kind for kind, names in NAMES.items() for name in names}
 SECTORS = 65_536  # in 32 MiB
@@ -94,14 +76,9 @@ class Drive:
         )
         yield from ((name, log, name, log[name]) for name in log if name in KINDS)
 
-    def ages(self, seconds: int, step: int, dice: random.Random) -> None:
-        """Let the drive report its numbers so many seconds after the first check; step: seconds
-        since the last one.
-        """
-        for kind in NAMES:
-            self._counted[kind] += (
-                self._is_busy and kind == 'crc'
-            ) or dice.random() < RISES_A_YEAR * step / YEAR
+    def ages(self, seconds: int, dice: random.Random) -> None:
+        """Let the drive report its numbers so many seconds after the first check."""
+        self._counted[CRC] += self._is_busy
         self._counted.update({READ: dice.randrange(1, 20), WRITTEN: dice.randrange(1, 20)})
         self._counted[HOURS], temperature = seconds // HOUR, dice.randrange(25, 45)
         for name, place, key, first in self._numbers:

@@ -132,8 +132,9 @@ def script(typed: Sequence[str], entry: Entry) -> str:
     """Return what bash reads: each command between two marks, with the steps before it."""
     parts = ['. /root/typing/prelude', *entry.before]
     for number, command in enumerate(typed):
+        if command in entry.steps:
+            parts.append(entry.steps[command])
         parts += [
-            *([entry.steps[command]] if command in entry.steps else []),
             f'echo; echo "{_MARK} {number}"',
             f'{{ {filled(command, entry.values)}\n}} </dev/null',
             f'status=$?; echo; echo "{_MARK} {number} $status"',
@@ -259,7 +260,9 @@ def main(suite: str, *wanted: str) -> int:
 
 def _where(why: str) -> str:
     """Return where a command is typed, by the reason why it is not typed here."""
-    return 'here' if not why else 'elsewhere' if why.startswith('typed by ') else 'nowhere'
+    if not why:
+        return 'here'
+    return 'elsewhere' if why.startswith('typed by ') else 'nowhere'
 
 
 def _figures(count: Counter[str]) -> str:

@@ -14,6 +14,7 @@ import importlib
 import json
 import re
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -53,25 +54,21 @@ def example(pattern: Any) -> str:
     """Return the shortest text that a pattern matches. pattern: a regular expression, or what
     its parser made of it.
     """
-    text = ''
-    for kind, value in PARSER.parse(pattern) if isinstance(pattern, str) else pattern:
-        name = str(kind)
-        text += (
-            chr(value)
-            if name == 'LITERAL'
-            else 'X'
-            if name == 'ANY'
-            else example(value[1][0])
-            if name == 'BRANCH'
-            else example(value[-1])
-            if name == 'SUBPATTERN'
-            else example(value[2]) * value[0]
-            if name.endswith('REPEAT')
-            else chr(value[0][1][0] if str(value[0][0]) == 'RANGE' else value[0][1])
-            if name == 'IN'
-            else ''
-        )
-    return text
+    parts = PARSER.parse(pattern) if isinstance(pattern, str) else pattern
+    return ''.join(EXAMPLES[str(kind)](value) for kind, value in parts if str(kind) in EXAMPLES)
+
+
+# What the parser calls a part of a pattern -> the shortest text that the part matches.
+EXAMPLES: Mapping[str, Callable[[Any], str]] = {
+    'LITERAL': chr,
+    'RANGE': lambda ends: chr(ends[0]),
+    'ANY': lambda _: 'X',
+    'IN': lambda choices: example(choices[:1]),
+    'BRANCH': lambda branches: example(branches[1][0]),
+    'SUBPATTERN': lambda group: example(group[-1]),
+    'MIN_REPEAT': lambda repeated: example(repeated[2]) * repeated[0],
+    'MAX_REPEAT': lambda repeated: example(repeated[2]) * repeated[0],
+}
 
 
 def gaps(entry: list[str], database: SpecDatabase) -> list[str]:

@@ -77,7 +77,9 @@ def short(output: str, width: int) -> str:
         for line in lines[:LONGEST]
     ]
     shown = [line if len(line) <= width else f'{line[: width - 1].rstrip()}…' for line in shown]
-    return '\n'.join([*shown, *(['…'] if len(lines) > LONGEST else [])]) + '\n'
+    if len(lines) > LONGEST:
+        shown.append('…')
+    return '\n'.join(shown) + '\n'
 
 
 def filled(document: str) -> str:
@@ -93,12 +95,10 @@ def filled(document: str) -> str:
 
 def write() -> list[str]:
     """Show the output of today in the documents; return those that were out of date."""
-    old = {
-        name: text
-        for name in DOCUMENTS
-        for text in [filled(name)]
-        if text != (ROOT / name).read_text()
-    }
-    for name, text in old.items():
-        (ROOT / name).write_text(text)
-    return list(old)
+    old = []
+    for name in DOCUMENTS:
+        text = filled(name)
+        if text != (ROOT / name).read_text():
+            (ROOT / name).write_text(text)
+            old.append(name)
+    return old

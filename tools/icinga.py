@@ -148,7 +148,9 @@ def _field(name: str, caption: str, text: str, kind: str) -> dict[str, Any]:
 
 
 def _datatype(option: Option) -> str:
-    return 'Boolean' if not option.value else 'Array' if option.repeats else 'String'
+    if not option.value:
+        return 'Boolean'
+    return 'Array' if option.repeats else 'String'
 
 
 def _links(numbers: Iterable[int]) -> list[dict[str, Any]]:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 DECORATED = re.compile(
     r'^ *@(?:lru_cache\(.*\)|cache|property|cached_property|contextmanager)$', re.MULTILINE
 )
-SQL = re.compile(r"""['"](?:SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA)\b""")
 _Place = tuple[str, str]  # (class or '', function)
 
 
@@ -107,9 +106,7 @@ class Draft(NamedTuple):
 
 
 def drafts(module: str, source: Path) -> list[Draft]:
-    """Return all small mistakes that mutmut can think of in the functions of a module, but no SQL
-    in another letter case.
-    """
+    """Return all small mistakes that mutmut can think of in the functions of a module."""
     return [mistake.draft for mistake in _mistakes(module, source)]
 
 
@@ -148,7 +145,7 @@ def _mistakes(module: str, source: Path) -> Iterator[_Mistake]:
     count: Counter[tuple[str, ...]] = Counter()
     for function, mutations in group_by_top_level_node(visitor.mutations).items():
         for mutation in mutations:
-            if id(function) not in places or _is_same_sql(mutation):
+            if id(function) not in places:
                 continue
             place = places[id(function)]
             texts = (
@@ -159,13 +156,6 @@ def _mistakes(module: str, source: Path) -> Iterator[_Mistake]:
             identity = hashlib.sha256(repr((key, count[key])).encode()).hexdigest()[:16]
             draft = Draft(identity, '.'.join(filter(None, place)))
             yield _Mistake(draft, place, cast(libcst.FunctionDef, function), mutation)
-
-
-def _is_same_sql(mutation: Any) -> bool:
-    was, is_now = (
-        getattr(node, 'value', '') for node in (mutation.original_node, mutation.mutated_node)
-    )
-    return isinstance(was, str) and bool(SQL.match(was)) and was.lower() == is_now.lower()
 
 
 def _places(tree: libcst.Module) -> dict[int, _Place]:

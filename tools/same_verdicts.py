@@ -33,18 +33,6 @@ from typing import IO, Any, NamedTuple, NoReturn
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / 'tests')]
 
-# What NEW may call differently; extend these tables when a release renames more. NEW may keep the
-# old name, too. key in OLD -> key in NEW, at any depth
-RENAMED_KEYS: Mapping[str, str] = {'role': 'metric'}
-# key in OLD -> value in OLD -> value in NEW
-RENAMED_VALUES: Mapping[str, Mapping[Any, Any]] = {'version': {1: 2}}
-# Key whose sentences are objects in NEW -> their key with the sentence.
-NOW_OBJECTS: Mapping[str, str] = dict.fromkeys(
-    ('notes', 'findings', 'remarks', 'came', 'went'), 'text'
-)
-# keys in OLD whose values may differ
-IGNORED_KEYS: frozenset[str] = frozenset()
-
 SEED = 20261122
 SHOWN = 40  # differences that are printed
 FIELDS = 20  # fields that are printed with the number of their differences
@@ -105,7 +93,9 @@ def whole(facts: Any) -> Any:
     """
     from smartctl_output import as_json
 
-    logs = [0, 1, 2, 3, 6, 7] + [4] * ('devstat' in facts)
+    logs = [0, 1, 2, 3, 6, 7]
+    if 'devstat' in facts:
+        logs.append(4)
     document = {**as_json(facts), 'smart_support': {'available': True, 'enabled': True}}
     document['smartctl']['argv'] = ['smartctl', '--json', '-x', '/dev/sda']
     if 'attributes' in facts:
@@ -199,38 +189,17 @@ def _parsed(document: str) -> Any:
 # --- comparison ------------------------------------------------------------------------
 
 
-def pairs(
-    old: Any, new: Any, field: str = '', key: str = ''
-) -> Iterator[tuple[str, str, Any, Any]]:
-    """Yield (field, key, value in OLD, value in NEW) for each value of OLD, at any depth."""
+def pairs(old: Any, new: Any, field: str = '') -> Iterator[tuple[str, Any, Any]]:
+    """Yield (field, value in OLD, value in NEW) for each value of OLD, at any depth."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name, value in old.items():
-            renamed = RENAMED_KEYS.get(name, name)
-            yield from pairs(
-                value, new.get(renamed, new.get(name, MISSING)), f'{field}.{name}'.lstrip('.'), name
-            )
+            yield from pairs(value, new.get(name, MISSING), f'{field}.{name}'.lstrip('.'))
     elif isinstance(old, list) and isinstance(new, list):
-        yield f'{field}.length', key, len(old), len(new)
-        for place, (one, other) in enumerate(zip(old, new)):
-            yield from pairs(one, other, f'{field}[{place}]', key)
-    elif isinstance(old, str) and isinstance(new, dict) and key in NOW_OBJECTS:
-        yield field, key, old, new.get(NOW_OBJECTS[key], MISSING)
+        yield f'{field}.length', len(old), len(new)
+        for place, (before, after) in enumerate(zip(old, new)):
+            yield from pairs(before, after, f'{field}[{place}]')
     else:
-        yield field, key, old, new
-
-
-def is_same(key: str, old: Any, new: Any) -> bool:
-    """Tell whether a value is the same, of the same type, or the one that it was renamed to."""
-    renamed = [value for name, value in RENAMED_VALUES.get(key, {}).items() if _is_equal(name, old)]
-    return (
-        key in IGNORED_KEYS
-        or _is_equal(old, new)
-        or any(_is_equal(value, new) for value in renamed)
-    )
-
-
-def _is_equal(one: Any, other: Any) -> bool:
-    return type(one) is type(other) and one == other
+        yield field, old, new
 
 
 class Comparison:
@@ -253,10 +222,10 @@ class Comparison:
             raise NotCompared(f'{name}: OLD gave no answer; it printed: {printed}')
         self.reports += 1
         self.states[known['check']['state']] += 1
-        for field, key, one, other in pairs(known, fields(new)):
+        for field, before, after in pairs(known, fields(new)):
             self.values += 1
-            if not is_same(key, one, other):
-                self.differences.append(Difference(name, field, one, other))
+            if type(before) is not type(after) or before != after:
+                self.differences.append(Difference(name, field, before, after))
 
     def lines(self) -> Iterator[str]:
         """Yield what was found."""

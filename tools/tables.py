@@ -120,13 +120,11 @@ def said(limit: dict[str, Any], field: str) -> str:
     """Return a limit as a person reads it."""
     value = limit.get(field)
     if isinstance(value, dict):
-        sign = (
-            f' + {value["plus"]}'
-            if value.get('plus')
-            else f' - {value["minus"]}'
-            if value.get('minus')
-            else ''
-        )
+        sign = ''
+        if value.get('plus'):
+            sign = f' + {value["plus"]}'
+        elif value.get('minus'):
+            sign = f' - {value["minus"]}'
         floor = f', at least {value["at_least"]}' if 'at_least' in value else ''
         return f'`{value["drive"]}`{sign}{floor}, else {value["else"]}'
     return 'never' if value is None and field in limit else value or ''
@@ -240,13 +238,9 @@ def known_metrics() -> list[str]:
 
 def said_metric(metric: dict[str, Any]) -> str:
     """Return meaning and unit of a metric."""
-    unit = (
-        'a verdict'
-        if metric.get('verdict')
-        else f'in {metric["unit"]}'
-        if metric['unit']
-        else 'a count'
-    )
+    unit = f'in {metric["unit"]}' if metric['unit'] else 'a count'
+    if metric.get('verdict'):
+        unit = 'a verdict'
     return f'{metric["meaning"]}; {unit}.'
 
 

@@ -3,10 +3,9 @@
 files beside it.
 
 That is: the failure rate of each state of hard disks, the shares behind their limits, the effect of
-every limit on a collection of drives, what became of drives that were seen again, and what limits
-report of failed SSDs.
+every limit on a collection of drives, and what limits report of failed SSDs.
 
-Usage: tools/verdicts.py TIMELINES.csv.gz DRIVES.jsonl.gz HISTORY.jsonl.gz SSD_FAILURES.csv.gz
+Usage: tools/verdicts.py TIMELINES.csv.gz DRIVES.jsonl.gz SSD_FAILURES.csv.gz
 (from the virtual environment: .venv/bin/python tools/verdicts.py ...)
 """
 
@@ -14,13 +13,13 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT)]
 
-from measure import accuracy, seen_again, ssd_failures, timelines  # noqa: E402
+from measure import accuracy, ssd_failures, timelines  # noqa: E402
 from measure import alarms as of_drives  # noqa: E402
 from measure.__main__ import shipped_judge  # noqa: E402
 from measure.data_rows import as_csv  # noqa: E402
@@ -32,21 +31,9 @@ from smart_attributes.knowledge.thresholds import Thresholds  # noqa: E402
 
 DOCUMENT = ROOT / 'doc' / 'explanation' / 'verdicts.md'
 TABLES = DOCUMENT.parent / 'data'
-BEFORE = ROOT / 'tools' / 'verdicts_before.json'
-MANY = 5  # drives of a class, below which the data file leaves it out
 # the tables of the document; the others are data files
-SHOWN = ('states with history', 'alarms with history')
-STATES = 'state', 'drive_years', 'failures', 'failures_per_100_drive_years'
-ALARMS = (
-    'alert',
-    'per_1000_drive_years',
-    'failed_within_90_days',
-    'failures_with_an_alert',
-    'median_lead_time',
-)
+SHOWN = ('states', 'alarms')
 FILES = {
-    'states': STATES,
-    'alarms': ALARMS,
     'collection': ('kind', 'health_status', 'ok', 'warning', 'critical', 'with_an_alert'),
     'reasons': ('kind', 'metric', 'critical', 'warning'),
     'defences': (
@@ -59,16 +46,7 @@ FILES = {
         'failed_of_these',
         'failed_of_others',
     ),
-    'dates': (
-        'kind',
-        'report_endurance',
-        'with_a_date',
-        'used_below_half_in_a_year',
-        'date_within_a_year',
-        'range_begins_within_a_year',
-    ),
-    'expected': ('kind', 'alert', 'drives', 'of_them_at_most', 'per_1000_drives_and_month_at_most'),
-    'wear': ('fifth_of_models', 'drives', 'agree', 'left_out', 'trusted', 'agree_of_these'),
+    'wear': ('drives', 'agree', 'trusted', 'agree_of_these'),
 }
 
 
@@ -93,61 +71,33 @@ def alarms(known: timelines.Experience) -> Iterator[str]:
         )
 
 
-def fifths(
-    comparisons: Sequence[accuracy.Comparison], documented: Collection[str], sets: accuracy.Sets
-) -> Iterator[str]:
-    """Yield the fifths of the models and their sum as rows of a table."""
-    found = list(accuracy.fifths(comparisons, documented, sets))
-    for name, fifth in (*enumerate(found, 1), ('all', accuracy.Fifth(*map(sum, zip(*found))))):
-        shares = (
-            accuracy.percent(fifth.agree, fifth.drives),
-            accuracy.percent(fifth.left_out, fifth.drives),
-            f'{fifth.believed:,}',
-            accuracy.percent(fifth.agree_believed, fifth.believed),
-        )
-        yield f'| {name} | {fifth.drives:,} | {" | ".join(shares)} |'
+def wear(comparisons: Sequence[accuracy.Comparison]) -> Iterator[str]:
+    """Yield how many worn drives agree with their own statistic as the row of a table."""
+    counts = accuracy.worn(comparisons)
+    agree = accuracy.percent(counts.agree, counts.drives)
+    agree_believed = accuracy.percent(counts.agree_believed, counts.believed)
+    yield f'| {counts.drives:,} | {agree} | {counts.believed:,} | {agree_believed} |'
 
 
 def of_timelines(path: str) -> dict[str, Iterable[str]]:
     """Return the rows of every table about hard disks that were watched until they failed."""
-    judge = shipped_judge()
-    known = timelines.experience(
-        timelines.read(path), timelines.by_levels(lambda report: judge(report, None))
-    )
-    remembered = timelines.experience(timelines.read(path), timelines.by_history(judge))
-    return {
-        'states': states(known),
-        'alarms': alarms(known),
-        'states with history': states(remembered),
-        'alarms with history': alarms(remembered),
-    }
+    known = timelines.experience(timelines.read(path), timelines.by_history(shipped_judge()))
+    return {'states': states(known), 'alarms': alarms(known)}
 
 
 def of_collection(path: str) -> dict[str, Iterable[str]]:
     """Return the rows of every table about a collection of drives."""
-    data = shipped_data.load(shipped_data.path('attributes.json'))
-    database = SpecDatabase(data)
+    database = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json')))
     limits_of = Thresholds(shipped_data.load(shipped_data.path('thresholds/default.json')))
     comparisons: list[accuracy.Comparison] = []
     alarming: list[of_drives.Alarm] = []
     for drive in of_drives.drives(path):
-        comparisons += (
-            [accuracy.compare(drive, database)] if drive.report.identity.kind == 'ssd' else []
-        )
+        if drive.report.identity.kind == 'ssd':
+            comparisons.append(accuracy.compare(drive, database))
         alarming.append(of_drives.alarm(drive, database, limits_of))
     return {
-        **of_drives.tables(alarming, limits_of, of_drives.read_figures(str(BEFORE))),
-        'wear': fifths(comparisons, accuracy.documented_families(data), accuracy.wear_sets(data)),
-    }
-
-
-def of_outcomes(drives: str, history: str, failures: str) -> dict[str, str]:
-    """Return the data files about drives that were seen again, and about SSDs that failed."""
-    again = seen_again.rows(seen_again.read(history, shipped_judge()))
-    ssds = ssd_failures.measured(drives, failures, shipped_judge())
-    return {
-        'seen_again.csv': as_csv([row for row in again if int(row['drives'] or 0) >= MANY]),
-        'ssd_failures.csv': as_csv(ssds),
+        **of_drives.tables(alarming, limits_of),
+        'wear': wear(comparisons),
     }
 
 
@@ -178,13 +128,14 @@ def filled(text: str, rows: dict[str, Iterable[str]]) -> str:
 
 def main() -> int:
     """Rewrite the document from the files named on the command line."""
-    if len(sys.argv) != 5:
+    if len(sys.argv) != 4:
         print(__doc__)
         return 1
-    on_timelines, drives, history, failures = sys.argv[1:]
+    on_timelines, drives, failures = sys.argv[1:]
     try:
         rows = {**of_collection(drives), **of_timelines(on_timelines)}
-        for name, text in {**of_outcomes(drives, history, failures), **files(rows)}.items():
+        ssds = ssd_failures.measured(drives, failures, shipped_judge())
+        for name, text in {'ssd_failures.csv': as_csv(ssds), **files(rows)}.items():
             (TABLES / name).write_text(text)
         DOCUMENT.write_text(filled(DOCUMENT.read_text(), rows))
     except SmartError as problem:

@@ -23,11 +23,10 @@ class Measure(NamedTuple):
 
     slack: float = 0.0  # at any time
     rate: float = 0.0  # more for each second between the reads
-    unit: float = 1.0  # of the number: slack and rate are in base units
 
 
 _EXACT, _PERCENT, _HOURS = Measure(), Measure(1), Measure(1, 1 / 3600)
-_SECTORS = Measure(_GIB, _SATA_SPEED, unit=512)
+_SECTORS = Measure(_GIB / 512, _SATA_SPEED / 512)
 
 Key = tuple[str, object]  # part of a report, and the name or ID of a number in it
 # The units of attributes depend on the model. The smallest ones are a second for the power-on time,
@@ -43,11 +42,11 @@ _STEADY: Mapping[Key, Measure] = {
     ('statistic', (7, 0x08)): _PERCENT,
     ('nvme', 'power_on_hours'): _HOURS,
     ('nvme', 'power_cycles'): _EXACT,
-    ('nvme', 'data_units_written'): Measure(_GIB, _NVME_SPEED, unit=512_000),
+    ('nvme', 'data_units_written'): Measure(_GIB / 512_000, _NVME_SPEED / 512_000),
     ('nvme', 'percentage_used'): _PERCENT,
     ('scsi', 'power_on_hours'): _HOURS,
     ('scsi', 'start_stop_cycles'): _EXACT,
-    ('scsi', 'write.gigabytes_processed'): Measure(_GIB, _SATA_SPEED, unit=1e9),
+    ('scsi', 'write.gigabytes_processed'): Measure(_GIB / 1e9, _SATA_SPEED / 1e9),
     ('scsi', 'percentage_used'): _PERCENT,
 }
 # Counts that never decrease: reallocated sectors, reported uncorrectable errors, reallocations.
@@ -76,8 +75,7 @@ def differ(earlier: Report, later: Report, seconds: float, may_count: bool) -> b
         return True
     for key in common & _STEADY.keys():
         measure = _STEADY[key]
-        change = abs(after[key] - before[key]) * measure.unit
-        if change > measure.slack + measure.rate * seconds:
+        if abs(after[key] - before[key]) > measure.slack + measure.rate * seconds:
             return True
     errors = common & set(_ERRORS)
     if may_count:

@@ -55,7 +55,7 @@ class Wanted:
         message.
         """
         self._words, self._hide_serial = words, hide_serial
-        # exactly, nearly
+        # the drives that a word names: exactly, or but for case and punctuation
         self._found: dict[str, tuple[list[Any], list[Any]]] = {word: ([], []) for word in words}
         self._names: list[str] = []
         self._spellings: dict[str, str] = {}
@@ -65,12 +65,17 @@ class Wanted:
 
         Return whether one of the words names the drive.
         """
+        names = {name for drive in drives for name in (drive.address, drive.name, *drive.others)}
+        slugs = {slug(name) for name in names} - {slug('')}
         is_wanted = False
-        for word in self._words:
-            ranks = [rank for rank in (_rank(word, drive) for drive in drives) if rank is not None]
-            if ranks:
-                is_wanted = True
-                self._found[word][min(ranks)].append((drives[0].address, item))
+        for word, (exactly, nearly) in self._found.items():
+            if word in names:
+                exactly.append((drives[0].address, item))
+            elif slug(word) in slugs:
+                nearly.append((drives[0].address, item))
+            else:
+                continue
+            is_wanted = True
         if len(self._spellings) < _COMPARED:
             self._names.append(drives[0].name)
             for drive in drives:
@@ -108,14 +113,3 @@ class Wanted:
             if self._names
             else 'no drive was found'
         )
-
-
-def _rank(word: str, drive: Named) -> int | None:
-    """Return 0 if a word is a name of a drive, 1 if it differs from a name only in case or
-    punctuation, else None.
-    """
-    names = drive.address, drive.name, *drive.others
-    if word in names:
-        return 0
-    plain = slug(word)
-    return 1 if plain != slug('') and any(plain == slug(name) for name in names) else None

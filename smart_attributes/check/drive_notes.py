@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 
-from ..constants import DAY, HOUR, LONGEST_STATEMENT
+from ..constants import HOUR, LONGEST_STATEMENT
 from ..errors import Coded
 from ..knowledge import drive_logs
 from ..knowledge.drive_database import Advisory, DriveSpec
@@ -16,16 +16,15 @@ from ..model import Device, Identity, Judgement, Reading, Report, Source, State
 from ..reading.completeness import UNREAD
 from ..reading.content import FAILED, exit_status_notes
 from ..typed import TYPE_CHECKING
-from ..wording import HEALTH, amount, duration, statement
+from ..wording import HEALTH, amount
 from ..words import clean
 
 if TYPE_CHECKING:
     from ..history.past import Past
 
 TIME_LEFT, ENDURANCE = 'endurance_time_left', 'endurance_used'
-SELF_TEST, TOO_HOT = 'self_test', 'critical_temperature_time'
+SELF_TEST = 'self_test'
 UNKNOWN_MODEL, UNREAD_ROWS = 'unknown_model', 'unread_rows'
-CYCLES_A_DAY = 10  # so many power cycles without a restart can be the work of a person
 LEAST_USED = 2  # %; below it, whole numbers are too coarse for a forecast
 ADVISORY_HOURS = 1000  # power-on hours; a firmware defect due within this time is CRITICAL
 # percentage points; a larger difference between two endurance readings is noted
@@ -148,10 +147,6 @@ def notes(
         ('health-status-explained', _explanations(all_readings)),
         ('value-unknown', _unknown(all_readings)),
         ('sources-differ', _differences(all_readings)),
-        ('smartctl-differs', _derived(all_readings, drive_logs.SMARTCTL, APART)),
-        ('warranty-differs', _derived(all_readings, drive_logs.RATED, drive_logs.FAR)),
-        ('warranty-exceeded', _warranty(all_readings)),
-        ('was-too-hot', _heat(all_readings)),
         ('statistic-not-trusted', _distrusted(all_readings, spec)),
     )
     messages = [
@@ -220,36 +215,6 @@ def self_test_to_repeat(device: Device, judgements: Sequence[Judgement]) -> list
             'self-test-to-repeat',
             'the alert of self_test ends when an extended self-test passes; to start one, run: '
             f'{drive_logs.extended_self_test(device)}',
-        )
-    ]
-
-
-def power_losses(reading: Reading | None, past: Past | None, up_since: float) -> list[Coded]:
-    """Return a note if the power cycles of a drive grew much while the host was not restarted.
-
-    reading: the drive's power cycles. The history has their number at the first check of each day.
-    up_since: seconds since 1970; 0: unknown.
-
-    Of 59,763 pairs of reports of linuxhw/EnterpriseDrive, 17 (13 of 27,548 drives) have more than
-    CYCLES_A_DAY cycles a day, restarts of the host included.
-    """
-    if reading is None or past is None or not up_since:
-        return []
-    from ..history.past import history
-
-    cycles = history(past, reading)
-    start = max(up_since, past.now - 2 * DAY)
-    points = [point for point in cycles.points if point.time >= start] if cycles else []
-    if not points:
-        return []
-    grown, span = (reading.number or 0) - points[0].number, past.now - points[0].time
-    if grown <= CYCLES_A_DAY * max(1, span / DAY):
-        return []
-    return [
-        Coded(
-            'power-lost',
-            f'power_cycles grew by {grown:.0f} in {duration(span)}, and this host '
-            'was not restarted: check the power supply, the cable and the backplane',
         )
     ]
 
@@ -334,54 +299,6 @@ def _differences(all_readings: Sequence[Reading]) -> list[str]:
             ]
             differences.append(f'{metric}: {", ".join(sources)}; the worse value is used')
     return differences
-
-
-def _derived(all_readings: Sequence[Reading], log: str, apart: float) -> list[str]:
-    """Return a note for each metric whose value in *log* differs from the judged value by more
-    than *apart* points.
-    """
-    by_metric = judged(all_readings)
-    differences = []
-    for computed in all_readings:
-        used = by_metric.get(computed.metric)
-        if computed.source.log != log or computed.number is None or used is None:
-            continue
-        if abs(computed.number - (used.number or 0)) > apart:
-            differences.append(
-                f'{computed.metric}: {amount(computed.number, computed.unit)} computed by {log}, '
-                f'{amount(used.number, computed.unit)} from {used.source}; the second value is used'
-            )
-    return differences
-
-
-def _warranty(all_readings: Sequence[Reading]) -> list[str]:
-    """Return a note if more was written than the warranty covers; else [].
-
-    This does not affect the drive's health.
-    """
-    numbers = {metric: reading.number or 0 for metric, reading in judged(all_readings).items()}
-    if 'rated_written' not in numbers or numbers.get('host_written', 0) <= numbers['rated_written']:
-        return []
-    return [
-        f'host_written {amount(numbers["host_written"], "B")} exceeds the '
-        f'{amount(numbers["rated_written"], "B")} that the warranty covers'
-    ]
-
-
-def _heat(all_readings: Sequence[Reading]) -> list[str]:
-    """Return a note if the drive was ever above its critical temperature; else [].
-
-    Nobody can end that, so only further minutes alert. 6 of 7,307 NVMe drives of
-    linuxhw/EnterpriseDrive were ever that hot: five for 4 minutes at most, one, which had failed,
-    for 112 hours.
-    """
-    total = judged(all_readings).get(TOO_HOT)
-    if total is None or not total.number:
-        return []
-    return [
-        f'{statement(total)} in its life: the drive has been so hot that it slows down or stops; '
-        'check fans and airflow'
-    ]
 
 
 def _distrusted(all_readings: Sequence[Reading], spec: DriveSpec) -> list[str]:

@@ -9,13 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..constants import DAY, MONTH
-from ..errors import Coded
+from ..errors import Coded, DriveGone
 from ..history import drive_records
 from ..history.drive_records import Change, DrivePlace, Match, Record, Scope
-from ..model import Device, Identity, State, Verdict, worst
+from ..model import Device, Identity, Read, State, Verdict, worst
 from ..shown import Shown, shown
 from ..typed import NamedTuple
 from ..wording import duration, listed, local_minute
+from ..words import argument
 
 A_DRIVE = 'a drive'
 Met = tuple[str, Identity, Match]  # address, the drive there, its match in history
@@ -50,11 +51,22 @@ class Gone(NamedTuple):
     state: State
     missed: Missed
 
+    @property
+    def read(self) -> Read:
+        """The result of reading it: since when it is missing, and how to find it."""
+        name = argument(self.missed.shown.serial or '', self.device.name)
+        step = (
+            'check its slot, cable and controller, and dmesg -T; if you removed it for good, run: '
+            f'check_smart_attributes acknowledge --gone {name}'
+        )
+        error = DriveGone(_since(self.missed), step, self.state.name)
+        return Read(self.device, error.of(self.missed.identity))
+
 
 def found(
     places: Sequence[DrivePlace],
     records: Iterable[Record],
-    met: Iterable[Met],
+    met: Sequence[Met],
     there: Mapping[str, str],
     scope: Scope,
     now: int,
@@ -67,19 +79,17 @@ def found(
     records_by_number = {record.number: record for record in records}
     newest = order = max((record.order for record in records_by_number.values()), default=0)
     at: dict[str, int | None] = dict.fromkeys(there)
-    met_drives = list(met)
-    for address, identity, match in met_drives:
-        if match.record is None and not match.note:
+    for address, identity, match in met:
+        record = match.record
+        if record is None and not match.note:
             # The history numbers a new drive only after the result is printed. With a provisional
             # number, the same run can already report which drive the new one replaced.
             number = max(records_by_number, default=0) + 1
             order += 1
-            records_by_number[number] = Record(number, identity, now, now, order)
-            at[address] = number
-        else:
-            at[address] = match.record.number if match.record else None
+            record = records_by_number[number] = Record(number, identity, now, now, order)
+        at[address] = record.number if record else None
     after = drive_records.updated(places, at, scope, now, there, newest)
-    unread = frozenset(there).difference(address for address, _, _ in met_drives)
+    unread = frozenset(there).difference(address for address, _, _ in met)
     names = {
         number: shown(record.identity, hide_serial) for number, record in records_by_number.items()
     }
@@ -94,30 +104,24 @@ def news(
     with_verdict: the missing drives that have a verdict. is_for_a_person: cover one month instead of one
     day, and add each other missing drive until it is back or retired.
     """
-    changes = _recent(whereabouts, MONTH if is_for_a_person else DAY)
-    if is_for_a_person:
-        absent = [change for change in _missing(whereabouts) if change not in changes]
-        changes = [*absent, *changes]
+    within = MONTH if is_for_a_person else DAY
     shown_elsewhere = [missed.change for missed in with_verdict]
-    return [_sentence(whereabouts, change) for change in changes if change not in shown_elsewhere]
-
-
-def _recent(whereabouts: Whereabouts, within: int) -> list[Change]:
-    """Return the changes of the last *within* seconds."""
-    return [change for change in _changes(whereabouts) if whereabouts.now - change.since < within]
-
-
-def _missing(whereabouts: Whereabouts) -> list[Change]:
-    """Return the known drives that were not found at any address, however long ago they
-    disappeared.
-    """
-    return [change for change in _changes(whereabouts) if change.kind == 'missing']
+    sentences = []
+    for change in _with_successors(whereabouts, _changes(whereabouts)):
+        is_recent = whereabouts.now - change.since < within
+        is_awaited = is_for_a_person and change.kind == 'missing'
+        if (is_recent or is_awaited) and change not in shown_elsewhere:
+            sentences.append(_sentence(whereabouts, change))
+    return sentences
 
 
 def _changes(whereabouts: Whereabouts) -> list[Change]:
-    changes = drive_records.changes(
+    return drive_records.changes(
         whereabouts.places, whereabouts.records, whereabouts.scope, whereabouts.now
     )
+
+
+def _with_successors(whereabouts: Whereabouts, changes: Sequence[Change]) -> list[Change]:
     return drive_records.with_successors(changes, whereabouts.places, whereabouts.records)
 
 
@@ -126,23 +130,19 @@ def missed(
 ) -> list[Missed]:
     """Return the known drives that are at no address any more, those that went last first.
 
-    Drives at places that drives often leave are left out, and so are drives of another machine and
-    accepted drives. is_accepted(identity, change): whether root has accepted that the drive is gone.
+    Drives at places that drives often leave are left out, and so are accepted drives.
+    is_accepted(identity, change): whether root has accepted that the drive is gone.
     """
-    others = {change.drive for change in anew(whereabouts)}
 
     def is_expected(change: Change) -> bool:
         if change.kind != 'missing':
             return True  # its successor is not that of another drive
-        if change.is_removable or change.drive in others:
+        if change.is_removable:
             return False
         return not is_accepted(whereabouts.records[change.drive].identity, change)
 
-    of_slots = drive_records.changes(
-        whereabouts.places, whereabouts.records, whereabouts.scope, whereabouts.now
-    )
-    expected = list(filter(is_expected, of_slots))
-    after = drive_records.with_successors(expected, whereabouts.places, whereabouts.records)
+    expected = list(filter(is_expected, _changes(whereabouts)))
+    after = _with_successors(whereabouts, expected)
     changes = [change for change in after if change.kind == 'missing']
     together = Counter(change.since for change in changes)
     return [
@@ -155,16 +155,6 @@ def missed(
         )
         for change in sorted(changes, key=lambda change: -change.since)
     ]
-
-
-def anew(whereabouts: Whereabouts) -> list[Change]:
-    """Return the missing drives of another machine, see drive_records.begun_anew()."""
-    if whereabouts.unread:
-        return []  # one of these may be a known drive
-    here = [
-        place for place in whereabouts.places if not place.gone and whereabouts.scope.covers(place)
-    ]
-    return drive_records.begun_anew(_changes(whereabouts), here, whereabouts.records)
 
 
 def _confusable(whereabouts: Whereabouts, change: Change) -> tuple[str, ...]:
@@ -187,64 +177,50 @@ def seen(whereabouts: Whereabouts, address: str) -> Record | None:
     return whereabouts.records[there[0]] if is_certain else None
 
 
-def last_seen(whereabouts: Whereabouts, address: str) -> str:
-    """Return a phrase that names the drive last seen at an address and when it was read, or ''
-    if unknown.
-    """
-    record = seen(whereabouts, address)
-    if record is None:
-        return ''
+def last_seen(whereabouts: Whereabouts, record: Record) -> str:
+    """Return a phrase that names the drive last seen at an address and when it was read."""
     identity = whereabouts.shown[record.number]
-    name = identity.model or A_DRIVE
-    if identity.serial:
-        name += f' (serial {identity.serial})'
-    return f'last seen there: {name}, {duration(whereabouts.now - record.last_read)} ago'
+    serial = f' (serial {identity.serial})' if identity.serial else ''
+    ago = duration(whereabouts.now - record.last_read)
+    return f'last seen there: {identity.model or A_DRIVE}{serial}, {ago} ago'
 
 
 def _sentence(whereabouts: Whereabouts, change: Change) -> Coded:
-    drive = _name(whereabouts, change.drive)
-    ago = _ago(whereabouts.now - change.since)
-    fields = _fields(whereabouts, change.drive, change.address)
+    identity = whereabouts.shown[change.drive]
+    drive = identity.name or A_DRIVE
+    code, words = 'drive-gone', f'{drive} is gone from {change.address}'
     if change.kind == 'moved':
-        return Coded(
-            'drive-moved',
-            f'{drive} has moved from {change.address} to {change.now_at}{ago}',
-            **fields,
-        )
-    if change.successor is not None:
-        successor = _name(whereabouts, change.successor)
-        return Coded(
-            'drive-replaced',
-            f'{change.address}: {drive} was replaced by {successor}{ago}',
-            **fields,
-        )
-    return Coded('drive-gone', f'{drive} is gone from {change.address}{ago}', **fields)
+        code, words = 'drive-moved', f'{drive} has moved from {change.address} to {change.now_at}'
+    elif change.successor is not None:
+        successor = whereabouts.shown[change.successor].name or A_DRIVE
+        code, words = 'drive-replaced', f'{change.address}: {drive} was replaced by {successor}'
+    seconds = whereabouts.now - change.since
+    ago = f', noticed {duration(seconds)} ago' if seconds >= 60 else ''
+    return Coded(
+        code,
+        f'{words}{ago}',
+        address=change.address,
+        model=identity.model or None,
+        serial=identity.serial or None,
+    )
 
 
-def _fields(whereabouts: Whereabouts, drive: int, address: str) -> dict[str, str | None]:
-    identity = whereabouts.shown[drive]
-    return {
-        'address': address,
-        'model': identity.model or None,
-        'serial': identity.serial or None,
-    }
+def _since(missed: Missed) -> str:
+    """Return since when a drive is missing, and which addresses may be its own."""
+    since = f'has been missing since {local_minute(missed.change.since)}'
+    names = [address.rpartition('/')[2] for address in missed.confusable]
+    if not names:
+        return since
+    if len(names) == 1:
+        return f'{since}, or is {names[0]}, which was not read'
+    return f'{since}, or is one of {listed(names, 4)}, which were not read'
 
 
-def _ago(seconds: int) -> str:
-    return f', noticed {duration(seconds)} ago' if seconds >= 60 else ''
-
-
-def _name(whereabouts: Whereabouts, drive: int) -> str:
-    return whereabouts.shown[drive].name or A_DRIVE
-
-
-def asleep(verdict: Verdict, record: Record | None, now: int, longest: int) -> Verdict:
+def asleep(verdict: Verdict, record: Record, now: int, longest: int) -> Verdict:
     """Return the verdict on a drive in standby, with the identity from the history.
 
     The state is at least WARNING if the drive has not been read for more than *longest* seconds.
     """
-    if record is None:
-        return verdict
     silence = now - record.last_read
     verdict = verdict._replace(identity=record.identity)
     if silence <= longest:
@@ -258,23 +234,4 @@ def asleep(verdict: Verdict, record: Record | None, now: int, longest: int) -> V
         ),
         step='wake it by reading from it',
         code='asleep-too-long',
-    )
-
-
-def as_gone(missed: Missed) -> str:
-    """Return why a drive has no reading: since when it is missing."""
-    since = f'has been missing since {local_minute(missed.change.since)}'
-    names = [address.rpartition('/')[2] for address in missed.confusable]
-    if not names:
-        return since
-    if len(names) == 1:
-        return f'{since}, or is {names[0]}, which was not read'
-    return f'{since}, or is one of {listed(names, 4)}, which were not read'
-
-
-def to_find(name: str) -> str:
-    """Return the next step for a missing drive. name: as `acknowledge --gone` accepts it."""
-    return (
-        'check its slot, cable and controller, and dmesg -T; if you removed it for good, run: '
-        f'check_smart_attributes acknowledge --gone {name}'
     )

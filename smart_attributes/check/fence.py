@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from .. import alarm
-from ..errors import DriveAsleep, DriveError, ReadingHarms, SmartError
+from ..errors import DriveAsleep, DriveError, DriveWithState, SmartError
 from ..model import Device, Identity, State, Verdict, worst
 from ..typed import TYPE_CHECKING, Any, T
 from ..words import argument
@@ -76,10 +76,8 @@ def done(verdict: Verdict, work: Callable[[Verdict], Verdict], what: str) -> Ver
     """Return the result of *work*, or after an exception the result of failed(). what: as for
     failed().
     """
-    try:
-        return work(verdict)
-    except Exception as error:
-        return failed(verdict, error, what)
+    fenced, result = tried(verdict, work, what, None)
+    return result or fenced
 
 
 def shown(
@@ -115,10 +113,10 @@ def unreadable(
     device: Device, error: SmartError, asleep: State, identity: Identity | None = None
 ) -> Verdict:
     """Return the verdict on a drive that has no report: UNKNOWN, the state *asleep* for a drive in
-    standby, or the state of the advisory that forbids to read it.
+    standby, or the state of the error, which is at least WARNING.
     """
     state = asleep if isinstance(error, DriveAsleep) else State.UNKNOWN
-    if isinstance(error, ReadingHarms):
+    if isinstance(error, DriveWithState):
         state = worst([State.WARNING, State[error.state.upper()]])
     return Verdict(
         device,

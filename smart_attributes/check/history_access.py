@@ -8,7 +8,7 @@ and reports this.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from .. import files
@@ -24,17 +24,18 @@ from ..errors import (
 )
 from ..model import SEPARATE, Alias, Device, Identity, Read, Report, State, Verdict
 from ..typed import TYPE_CHECKING
-from ..wording import HEALTH, duration
+from ..wording import duration
 from .settings import HistorySettings
 
 if TYPE_CHECKING:
     from ..history.drive_file import DriveHistory
-    from ..history.drive_records import Match, Record
+    from ..history.drive_records import Match, Record, Scope
     from ..history.past import Past
     from ..history.series import Observation
     from ..history.store import HistoryStore
     from ..model import LastVerdict
     from .drive_tracking import Whereabouts
+    from .reads import Reads
     from .rulebook import Judge
 
 
@@ -53,29 +54,28 @@ class Remembered:
     def __init__(
         self,
         history: HistoryStore | None = None,
-        trouble: str = '',
         is_whole: bool = False,
         longest_asleep: int = 0,
         hide_serial: bool = False,
     ) -> None:
         """Create the access object of a run.
 
-        trouble: a message that states why an enabled history cannot be used; else ''.
         is_whole: read the complete history, for interactive commands.
         longest_asleep: for how many seconds a drive in standby may stay unread. hide_serial:
         messages about drives do not contain serial numbers.
         """
-        self._trouble = trouble
+        self.trouble = ''  # why an enabled history cannot be used
         # there is a history, and this run, which should write it, cannot use it
         self.is_lost = False
         self.is_whole = is_whole
         self._store, self._longest_asleep = history, longest_asleep
+        self._now = history.now if history else 0  # seconds since 1970
         self._hide_serial = hide_serial
-        self._found: dict[tuple[str, str], Match] = {}
+        self._found: dict[str, Match] = {}  # what recall() found, by address
         self._slots: dict[str, str] = {}  # the occupied addresses, each with its slot or ''
         # drives that are not judged, by address: in standby, or excluded by the options
         self._recognized: dict[str, int] = {}
-        self._scope: tuple[Sequence[str], bool] = (), False
+        self._scope: Scope | None = None
         self._aliases: Mapping[str, tuple[Alias, ...]] = {}  # other addresses of each drive
 
     @property
@@ -88,13 +88,8 @@ class Remembered:
                 self._store = None
             except HistoryUnusable as error:
                 self.is_lost = not self.is_whole and self._store.is_there
-                self._store, self._trouble = None, str(error)
+                self._store, self.trouble = None, str(error)
         return self._store
-
-    @property
-    def trouble(self) -> str:
-        """Why an enabled history cannot be used; else ''."""
-        return '' if self.store else self._trouble
 
     def receive(self) -> None:
         """Receive what the history's process has read so far, so that it need not wait for this
@@ -110,115 +105,71 @@ class Remembered:
 
     def recall(
         self,
+        stage: Reads,
         reads: Sequence[Read],
-        looked_at: Sequence[Read],
-        asked: Sequence[Device],
-        is_scan: bool,
-        selects: Callable[[str], object] | None = None,
-        answered: Sequence[Read] = (),
-        aliases: Mapping[str, tuple[Alias, ...]] = {},
+        candidates: Sequence[Read],
+        aliases: Mapping[str, tuple[Alias, ...]],
     ) -> Whereabouts | None:
-        """Look up the judged drives in the history; return where all drives are, compared with the
-        last check.
+        """Look up the drives of this run in the history; return where all drives are, compared with
+        the last check.
 
         Return None if the history is not used or cannot be read; in the latter case, the reason is
-        in `trouble`.
-        looked_at: the results of reading these drives, duplicates and empty slots. asked: all
-        devices that this run covers, including devices that the options exclude. is_scan, selects:
-        as in DeviceList. answered: the results of reading all drives, including excluded ones.
-        aliases: the other addresses of each drive, by its address.
+        in `trouble`. reads, candidates, aliases: as in Inventory.
         """
         store = self.store
         if store is None:
             return None
+        from ..history.drive_records import Match, Scope
         from ..reading import addresses
 
         empty = {
             read.device.address
-            for read in looked_at
+            for read in candidates
             if isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive))
         }
-        there = [device for device in asked if device.address not in empty]
+        asked = _addressed(stage)
         sockets = addresses.links(addresses.SLOTS)
-        self._slots = {device.address: addresses.name_of(device, sockets) for device in there}
+        self._slots = {
+            device.address: addresses.name_of(device, sockets)
+            for device in asked
+            if device.address not in empty
+        }
+        self._aliases = aliases
         # A scan covers all that any scan has found; -r covers what it selects, whether it is there
         # or not.
+        selects = stage.found.selects
         named = [device.address for device in asked]
         if selects:
             named += [
                 place.address for place in store.places if selects(place.address.rpartition('@')[2])
             ]
-        self._aliases = aliases
-        self._scope = ((), True) if is_scan and not selects else (named, False)
-        identified = [
-            (read, read.outcome.identity) for read in reads if isinstance(read.outcome, Report)
-        ]
-        matches = store.recall([identity for _, identity in identified])
-        self._found = {
-            _address(read.device): match for (read, _), match in zip(identified, matches)
+        is_scan = stage.found.is_scan and not selects
+        self._scope = Scope(() if is_scan else named, is_scan)
+        identified = {
+            read.device.address: read.outcome.identity
+            for read in reads
+            if isinstance(read.outcome, Report)
         }
-        self._recognized = {
-            **self._known_to_kernel(looked_at),
-            **self._excluded(answered, looked_at),
-        }
+        matches = store.recall(list(identified.values()))
+        self._found = dict(zip(identified, matches))
+        self._recognized = _recognized(store, stage, candidates)
         if not store.is_complete:
             return None  # an unread file could be that of any drive
-        from ..history.drive_records import Match, Scope
         from . import drive_tracking
 
-        met = [
-            (read.device.address, identity, match)
-            for (read, identity), match in zip(identified, matches)
-        ]
-        met += [
-            (address, store.drives[number].record.identity, Match(store.drives[number].record))
-            for address, number in self._recognized.items()
-        ]
+        met = [(address, identified[address], match) for address, match in self._found.items()]
+        for address, number in self._recognized.items():
+            record = store.drives[number].record
+            met.append((address, record.identity, Match(record)))
         return drive_tracking.found(
             store.places,
             store.records,
             met,
             self._slots,
-            Scope(*self._scope),
+            self._scope,
             store.now,
             self._hide_serial,
         )
-
-    def _known_to_kernel(self, looked_at: Sequence[Read]) -> dict[str, int]:
-        """Return the number of each drive in standby, or that must not be read, whose serial number
-        the kernel has kept, by address. Names of disks can change in the meantime.
-        """
-        kinds = DriveAsleep, ReadingHarms
-        sleeping = [read.device for read in looked_at if isinstance(read.outcome, kinds)]
-        store = self.store
-        if store is None or not sleeping:
-            return {}
-        from ..reading.system import serial_of
-
-        numbers: dict[str, list[int]] = {}
-        for record in store.records:
-            numbers.setdefault(record.identity.serial, []).append(record.number)
-        recognized = {}
-        for device in sleeping:
-            serial = serial_of(device)
-            if serial and len(numbers.get(serial, ())) == 1:
-                recognized[device.address] = numbers[serial][0]
-        return recognized
-
-    def _excluded(self, answered: Sequence[Read], looked_at: Sequence[Read]) -> dict[str, int]:
-        """Return the number of each known drive that has answered but is excluded by the options, by
-        address. Otherwise it would be missed at its former address.
-        """
-        counted = {read.device.address for read in looked_at}
-        numbers = {}
-        for read in answered:
-            store, outcome, address = self.store, read.outcome, read.device.address
-            if store is None or address in counted or not isinstance(outcome, Report):
-                continue
-            (match,) = store.recall([outcome.identity])
-            if match.record:
-                numbers[address] = match.record.number
-        return numbers
 
     @property
     def losses(self) -> tuple[Coded, ...]:
@@ -248,11 +199,11 @@ class Remembered:
         """Return what recall() found about a drive; None without history, and for a drive that
         is not in this run.
         """
-        return self._found.get(_address(device))
+        return self._found.get(device.address)
 
     def past(self, device: Device) -> Past | None:
         """Return the earlier readings of a drive, or None without history."""
-        match, store = self.recalled(device), self._store
+        match, store = self.recalled(device), self.store
         if match is None or store is None:
             return None
         from ..history.past import Past
@@ -265,17 +216,14 @@ class Remembered:
             firmware=match.record.identity.firmware,
         )
 
-    @property
-    def is_written(self) -> bool:
-        """Whether this run stores the readings."""
-        return self.store is not None and not self.is_whole and not self.store.not_written
-
     def keeps(self, device: Device) -> bool:
         """Return whether this run stores the readings of a drive, so that a later run knows when
         the drive was read.
         """
-        match = self.recalled(device)
-        return self.is_written and match is not None and not match.note
+        match, store = self.recalled(device), self.store
+        if match is None or store is None:
+            return False
+        return not (self.is_whole or store.not_written or match.note)
 
     def name(self, device: Device) -> Identity | None:
         """Return the identity of the drive last read at an address; None if unknown.
@@ -306,65 +254,7 @@ class Remembered:
                 others.append((place.address, last.state))
         return others
 
-    def asleep(self, verdict: Verdict) -> Verdict:
-        """Return the verdict on a drive in standby, with the identity that is stored in the
-        history.
-        """
-        store = self.store
-        if store is None:
-            return verdict
-        from . import drive_tracking
-
-        record = self._record_of(store, verdict.device, None)
-        return drive_tracking.asleep(verdict, record, store.now, self._longest_asleep)
-
-    def with_last(self, verdict: Verdict, read: Read, judge: Judge | None) -> Verdict:
-        """Return the verdict on a drive that was not judged now, with what was found when it was
-        last read. judge: None: only with the time.
-        """
-        store = self.store
-        drive = self.drive_of(read.device, read.identity)
-        if store is None or drive is None:
-            return verdict
-        last = self._standing(drive, verdict.device, judge)
-        if last and last.findings:
-            from . import last_verdict
-
-            return last_verdict.with_floor(verdict, last, store.now)
-        if verdict.code != DriveAsleep.code:
-            return verdict
-        silence = duration(max(store.now - drive.record.last_read, 0))
-        return verdict._replace(details=(*verdict.details, f'last read {silence} ago'))
-
-    def with_status(self, verdict: Verdict, read: Read, judge: Judge | None) -> Verdict:
-        """Return the verdict on a drive that was read, with the last health status that the drive
-        itself reported, if it reported none now.
-        """
-        drive = self.drive_of(read.device, read.identity)
-        findings = drive.verdict.findings if drive and drive.verdict else ()
-        if drive is None or all(finding.metric != HEALTH for finding in findings):
-            return verdict
-        last = self._standing(drive, verdict.device, judge)
-        if last is None:
-            return verdict
-        from . import last_verdict
-
-        return last_verdict.with_status(verdict, last)
-
-    def _standing(
-        self, drive: DriveHistory, device: Device, judge: Judge | None
-    ) -> LastVerdict | None:
-        """Return what still counts of the last verdict on a drive; None without one. judge: None:
-        nothing is compared with the last verdict.
-        """
-        store = self.store
-        if store is None or judge is None or drive.verdict is None:
-            return None
-        from . import last_verdict
-
-        return last_verdict.standing(drive.verdict, device, drive.record.identity, judge, store.now)
-
-    def drive_of(self, device: Device, identity: Identity | None) -> DriveHistory | None:
+    def drive_of(self, device: Device, identity: Identity | None = None) -> DriveHistory | None:
         """Return the history of a drive, judged or not; None if it is not certain which drive this
         is.
         """
@@ -377,20 +267,70 @@ class Remembered:
     def _record_of(
         self, store: HistoryStore, device: Device, identity: Identity | None
     ) -> Record | None:
-        if identity is not None:
-            record = store.named(identity)
-            if record:
-                return record
+        record = store.named(identity) if identity is not None else None
+        if record:
+            return record
         match = self.recalled(device)
         if match:
             return match.record
-        number = self._recognized.get(device.address)
-        if number is not None:
-            return store.drives[number].record
-        record = store.at(device.address)
+        if device.address in self._recognized:
+            return store.drives[self._recognized[device.address]].record
         elsewhere = {match.record.number for match in self._found.values() if match.record}
         elsewhere.update(self._recognized.values())
+        record = store.at(device.address)
         return None if record and record.number in elsewhere else record
+
+    def asleep(self, verdict: Verdict) -> Verdict:
+        """Return the verdict on a drive in standby, with the identity that is stored in the
+        history.
+        """
+        drive = self.drive_of(verdict.device)
+        if drive is None:
+            return verdict
+        from . import drive_tracking
+
+        return drive_tracking.asleep(verdict, drive.record, self._now, self._longest_asleep)
+
+    def with_last(self, verdict: Verdict, read: Read, judge: Judge) -> Verdict:
+        """Return the verdict on a drive that was not judged now, with what was found when it was
+        last read.
+        """
+        drive = self.drive_of(read.device, read.identity)
+        if drive is None:
+            return verdict
+        last = self._standing(drive, verdict.device, judge)
+        if last and last.findings:
+            from . import last_verdict
+
+            return last_verdict.with_floor(verdict, last, self._now)
+        if verdict.code != DriveAsleep.code:
+            return verdict
+        silence = duration(max(self._now - drive.record.last_read, 0))
+        return verdict._replace(details=(*verdict.details, f'last read {silence} ago'))
+
+    def with_status(self, verdict: Verdict, read: Read, judge: Judge) -> Verdict:
+        """Return the verdict on a drive that was read, with the last health status that the drive
+        itself reported, if it reported none now.
+        """
+        drive = self.drive_of(read.device, read.identity)
+        if drive is None or drive.verdict is None or not drive.verdict.findings:
+            return verdict
+        last = self._standing(drive, verdict.device, judge)
+        if last is None:
+            return verdict
+        from . import last_verdict
+
+        return last_verdict.with_status(verdict, last)
+
+    def _standing(self, drive: DriveHistory, device: Device, judge: Judge) -> LastVerdict | None:
+        """Return what still counts of the last verdict on a drive; None without one."""
+        if drive.verdict is None:
+            return None
+        from . import last_verdict
+
+        return last_verdict.standing(
+            drive.verdict, device, drive.record.identity, judge=judge, now=self._now
+        )
 
     def notes(self, verdict: Verdict) -> tuple[Coded, ...]:
         """Return a note if the history cannot store a drive, or if its dates are untrusted; else
@@ -402,9 +342,9 @@ class Remembered:
         if match.note:
             return (Coded('drive-not-remembered', f'{verdict.device.name} {match.note}'),)
         dated = [
-            j.reading.metric
-            for j in verdict.judgements
-            if j.state is not State.OK and j.reading.quiet is not None
+            judgement.reading.metric
+            for judgement in verdict.judgements
+            if judgement.state is not State.OK and judgement.reading.quiet is not None
         ]
         words = _DOUBTED.format(' and '.join(dated))
         return () if store.is_own or not dated else (Coded('history-not-trusted', words),)
@@ -415,9 +355,8 @@ class Remembered:
         The next check reports any failure.
         """
         store = self.store
-        if store is None:
+        if store is None or self._scope is None:
             return
-        from ..history.drive_records import Scope
         from ..history.store import Sighting
         from . import last_verdict
 
@@ -440,7 +379,7 @@ class Remembered:
                     aliases=self._aliases.get(address, ()),
                 )
         with suppress(HistoryUnusable):
-            store.keep(list(sightings.values()), Scope(*self._scope))
+            store.keep(list(sightings.values()), self._scope)
 
     def _observed(self, verdict: Verdict) -> tuple[Observation, ...]:
         from ..history import past
@@ -451,6 +390,35 @@ class Remembered:
             *past.observations(readings, earlier),
             *past.former_numbers(earlier, readings, verdict.identity.firmware),
         )
+
+
+def _addressed(stage: Reads) -> list[Device]:
+    """Return all devices of a run, each with the address at which it answered."""
+    reached = {read.device.name: read.device for read in stage.reads}
+    return [reached.get(device.name, device) for device in stage.found.devices]
+
+
+def _recognized(store: HistoryStore, stage: Reads, candidates: Sequence[Read]) -> dict[str, int]:
+    """Return the number of each known drive that is not judged, by address: it is in standby or
+    must not be read, and the kernel has kept its serial number, or the options exclude it.
+    Otherwise it would be missed at its former address.
+    """
+    recognized = {}
+    for read in candidates:
+        if isinstance(read.outcome, (DriveAsleep, ReadingHarms)):
+            from ..reading.system import serial_of
+
+            serial = serial_of(read.device)
+            alike = [record for record in store.records if record.identity.serial == serial]
+            if serial and len(alike) == 1:
+                recognized[read.device.address] = alike[0].number
+    judged = {read.device.address for read in candidates}
+    for read in stage.reads:
+        if isinstance(read.outcome, Report) and read.device.address not in judged:
+            (match,) = store.recall([read.outcome.identity])
+            if match.record:
+                recognized[read.device.address] = match.record.number
+    return recognized
 
 
 def remembered(settings: HistorySettings) -> Remembered:
@@ -498,7 +466,3 @@ def _opened(settings: HistorySettings, is_writing: bool) -> HistoryStore:
         writes=is_writing,
         patience=patience,
     )
-
-
-def _address(device: Device) -> tuple[str, str]:
-    return device.path, device.type

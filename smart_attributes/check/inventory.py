@@ -4,7 +4,8 @@ have moved.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain, count
 
 from .. import alarm
 from ..constants import LONGEST_GIVEN_NAME
@@ -23,12 +24,13 @@ from ..model import Alias, Device, Identity, Read, Report, State, Verdict
 from ..reading import addresses
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import local_day
-from ..words import argument, clean
+from ..words import clean
 from . import selection
-from .same_drive import Known, aliases, distinct, never_one, note
+from .same_drive import Known, aliases, distinct, note
 
 if TYPE_CHECKING:
     from ..history.drive_records import Change
+    from ..reading.machine import DeviceList
     from .drive_tracking import Gone, Whereabouts
     from .history_access import Remembered
     from .reads import Reads
@@ -67,7 +69,6 @@ def inventory(
     After the time limit, patterns are no longer evaluated. judge: None: leave out missing drives.
     """
     decided: dict[Device, bool] = {}
-    asked, is_scan = stage.found.devices, stage.found.is_scan
 
     def before_the_end(late: str) -> Inventory:
         why = f'{late} before the patterns were matched' if late else ''
@@ -76,30 +77,27 @@ def inventory(
             from ..reading import diagnostics
 
             kept = diagnostics.with_better_reasons(kept)
-        drives = counted(kept, asked, is_scan, settings.label, history.seen_as)
-        whereabouts = history.recall(
-            drives.reads,
-            drives.candidates,
-            addressed(asked, stage.reads),
-            is_scan,
-            stage.found.selects,
-            answered=stage.reads,
-            aliases=drives.aliases,
-        )
+        drives = counted(kept, stage.found, settings.label, history.seen_as)
+        whereabouts = history.recall(stage, drives.reads, drives.candidates, drives.aliases)
         missing_drives: list[Gone] = []
-        unmatched: list[Coded] = []
         if whereabouts and judge:
-            missing_drives = gone(whereabouts, settings, judge)
-            missing_drives, unmatched = wanted_gone(missing_drives, settings, history, why)
+            for missing_drive in gone(whereabouts, settings, judge):
+                selected, undecided = wanted([missing_drive.read], settings, history, {}, why)
+                faults += undecided
+                if selected:
+                    missing_drives.append(missing_drive)
             missing_drives = with_free_names(missing_drives, drives.reads, settings.label)
         if settings.which.names:
             from . import named_drives
 
             kept, missing_drives = named_drives.selected(kept, missing_drives, settings, history)
-            drives = counted(kept, asked, is_scan, settings.label, history.seen_as)
-        drives = with_gone(drives, missing_drives)
+            drives = counted(kept, stage.found, settings.label, history.seen_as)
+        present = [read for read in drives.reads if not _is_left(read, missing_drives)]
         return drives._replace(
-            faults=(*faults, *unmatched, *drives.faults), whereabouts=whereabouts
+            reads=(*present, *(missing_drive.read for missing_drive in missing_drives)),
+            gone=tuple(missing_drives),
+            faults=(*faults, *drives.faults),
+            whereabouts=whereabouts,
         )
 
     return alarm.twice(before_the_end)
@@ -111,7 +109,6 @@ def gone(whereabouts: Whereabouts, settings: RunSettings, judge: Judge) -> list[
     An acknowledgement ends when the drive is found again. Drives that disappear together share the
     cause, such as a controller, so they are CRITICAL.
     """
-
     from ..knowledge.thresholds import GONE  # a list judges no drive
     from . import drive_tracking
 
@@ -135,22 +132,6 @@ def gone(whereabouts: Whereabouts, settings: RunSettings, judge: Judge) -> list[
     ]
 
 
-def wanted_gone(
-    missing_drives: Sequence[Gone], settings: RunSettings, history: Remembered, late: str
-) -> tuple[list[Gone], list[Coded]]:
-    """Return the missing drives that --match, --ignore and --ssdonly select, and a fault for each
-    undecided one. late: as for wanted().
-    """
-    kept, faults = [], []
-    for missing_drive in missing_drives:
-        outcome = DriveGone('is missing').of(missing_drive.missed.identity)
-        read = Read(missing_drive.device, outcome)
-        selected, undecided = wanted([read], settings, history, {}, late)
-        kept += [missing_drive] if selected else []
-        faults += undecided
-    return kept, faults
-
-
 def _device_at(address: str) -> Device:
     """Return the device of an address in the history, which another user may have written."""
     try:
@@ -163,52 +144,27 @@ def _device_at(address: str) -> Device:
 def with_free_names(
     missing_drives: Sequence[Gone], reads: Sequence[Read], label: str
 ) -> list[Gone]:
-    """Return the missing drives under names that no other drive has. label: see --label."""
-    addresses_of = {drive.device.address for drive in missing_drives}
-    names = {read.device.name for read in reads if not _is_left(read, addresses_of)}
+    """Return the missing drives under names that no other drive has: that of its address, which
+    another drive may have now, or that of --label.
+    """
+    names = {read.device.name for read in reads if not _is_left(read, missing_drives)}
     renamed = []
     for missing_drive in missing_drives:
-        name = _free_name(missing_drive, names, label)
-        names.add(name)
-        renamed.append(missing_drive._replace(device=missing_drive.device._replace(name=name)))
+        identity, device = missing_drive.missed.identity, missing_drive.device
+        wanted = {'serial': identity.serial, 'wwn': identity.wwn}.get(label, '')
+        name = addresses.slug(wanted) if wanted else device.name
+        numbered = (f'{name}_gone{number}' for number in count(2))
+        candidates = chain([name, f'{name}_gone'], numbered)
+        free = next(candidate for candidate in candidates if candidate not in names)
+        names.add(free)
+        renamed.append(missing_drive._replace(device=device._replace(name=free)))
     return renamed
 
 
-def _is_left(read: Read, addresses_of: Collection[str]) -> bool:
+def _is_left(read: Read, missing_drives: Sequence[Gone]) -> bool:
     """Return whether nothing is at an address that a missing drive has left."""
-    return isinstance(read.outcome, DriveAbsent) and read.device.address in addresses_of
-
-
-def with_gone(drives: Inventory, missing_drives: Sequence[Gone]) -> Inventory:
-    """Return the inventory with a read for each missing drive, instead of that of its address if
-    nothing is there.
-    """
-    if not missing_drives:
-        return drives
-    from . import drive_tracking
-
-    addresses_of = {drive.device.address for drive in missing_drives}
-    kept = [read for read in drives.reads if not _is_left(read, addresses_of)]
-    for missing_drive in missing_drives:
-        why = drive_tracking.as_gone(missing_drive.missed)
-        outcome = DriveGone(why).of(missing_drive.missed.identity)
-        kept.append(Read(missing_drive.device, outcome))
-    return drives._replace(reads=tuple(kept), gone=tuple(missing_drives))
-
-
-def _free_name(missing_drive: Gone, names: Collection[str], label: str) -> str:
-    """Return a name for a missing drive that no other drive has: that of its address, which another
-    drive may have now, or that of --label.
-    """
-    identity = missing_drive.missed.identity
-    wanted = {'serial': identity.serial, 'wwn': identity.wwn}.get(label, '')
-    name = addresses.slug(wanted) if wanted else missing_drive.device.name
-    number = 1
-    free = name
-    while free in names:
-        free = f'{name}_gone' if number == 1 else f'{name}_gone{number}'
-        number += 1
-    return free
+    addresses_left = [missing_drive.device.address for missing_drive in missing_drives]
+    return isinstance(read.outcome, DriveAbsent) and read.device.address in addresses_left
 
 
 def wanted(
@@ -258,25 +214,11 @@ def _named(read: Read, history: Remembered) -> Identity | None:
     return stored or read.identity
 
 
-def addressed(asked: Sequence[Device], reads: Sequence[Read]) -> list[Device]:
-    """Return all requested devices, each with the address at which it answered."""
-    reached = {read.device.name: read.device for read in reads}
-    return [reached.get(device.name, device) for device in asked]
-
-
-def counted(
-    candidates: Sequence[Read],
-    asked: Sequence[Device],
-    is_scan: bool,
-    label: str,
-    seen_as: Known = never_one,
-) -> Inventory:
+def counted(candidates: Sequence[Read], found: DeviceList, label: str, seen_as: Known) -> Inventory:
     """Return the results of reading that count, under the final drive names.
 
-    candidates: the devices that the options select, in the order of *asked*. asked: the devices
-    requested in this run.
-    is_scan: smartctl --scan found these devices. label: the identifier used in drive names, see
-    --label. seen_as: see distinct().
+    candidates: the devices that the options select, in the order of *found*. found: the devices
+    of this run. label: the identifier used in drive names, see --label. seen_as: see distinct().
     """
     drives = distinct(candidates, seen_as)
     twins = [
@@ -284,7 +226,8 @@ def counted(
         for drive in drives
         if drive.others
     ]
-    occupied, empty = without_empty([drive.read for drive in drives], is_scan)
+    asked = found.devices
+    occupied, empty = without_empty([drive.read for drive in drives], found.is_scan)
     # slots of a range that were not read in time: it is unknown whether they have drives
     unseen = [
         read
@@ -427,20 +370,11 @@ def _labels(reads: Sequence[Read], label: str) -> list[str]:
 
 
 def described(
-    verdict: Verdict,
-    read: Read,
-    drives: Inventory,
-    history: Remembered,
-    judge: Judge | None = None,
+    verdict: Verdict, read: Read, drives: Inventory, history: Remembered, judge: Judge
 ) -> Verdict:
     """Return a verdict with additions from the history.
 
-    A drive that was not judged now is at least as bad as when it was last read, unless *judge* is
-    None.
-
-    If a drive no longer answers, the verdict names the drive last seen there, because nothing else
-    shows which drive to pull. This applies only to plain DriveErrors: absent drives, other devices
-    and unread addresses have their own classes.
+    A drive that was not judged now is at least as bad as when it was last read.
     """
     if read.waited:
         waited = Coded(
@@ -450,46 +384,26 @@ def described(
     if not verdict.problem:
         verdict = history.with_status(verdict, read, judge)
         return verdict._replace(notes=(*verdict.notes, *history.notes(verdict)))
-    if isinstance(read.outcome, DriveGone):
-        return _of_gone(verdict, read, drives, history, judge)
     if isinstance(read.outcome, DriveAsleep):
         verdict = history.asleep(verdict)
-    else:
-        verdict = _with_last_seen(verdict, read, drives)
+    elif drives.whereabouts:
+        verdict = _with_last_seen(verdict, read, drives.whereabouts)
     return history.with_last(verdict, read, judge)
 
 
-def _of_gone(
-    verdict: Verdict,
-    read: Read,
-    drives: Inventory,
-    history: Remembered,
-    judge: Judge | None,
-) -> Verdict:
-    """Return the verdict on a missing drive."""
-    from . import drive_tracking
+def _with_last_seen(verdict: Verdict, read: Read, whereabouts: Whereabouts) -> Verdict:
+    """Return the verdict on a drive that does not answer, with the drive last read there, because
+    nothing else shows which drive to pull.
 
-    (missing_drive,) = (gone for gone in drives.gone if gone.device == read.device)
-    verdict = history.with_last(verdict._replace(state=missing_drive.state), read, judge)
-    serial = missing_drive.missed.shown.serial or ''
-    step = drive_tracking.to_find(argument(serial, read.device.name))
-    return verdict._replace(step=step)
-
-
-def _with_last_seen(verdict: Verdict, read: Read, drives: Inventory) -> Verdict:
-    """Return the verdict on a drive that does not answer, with the drive last read there."""
-    if (
-        drives.whereabouts is None
-        or type(read.outcome) is not DriveError
-        or read.identity is not None
-    ):
+    This applies only to plain DriveErrors: absent drives, other devices and unread addresses have
+    their own classes.
+    """
+    if type(read.outcome) is not DriveError or read.identity is not None:
         return verdict
     from . import drive_tracking
 
-    seen = drive_tracking.last_seen(drives.whereabouts, read.device.address)
-    record = drive_tracking.seen(drives.whereabouts, read.device.address)
-    return (
-        verdict._replace(details=(*verdict.details, seen), last_seen=record.identity)
-        if record
-        else verdict
-    )
+    record = drive_tracking.seen(whereabouts, read.device.address)
+    if record is None:
+        return verdict
+    seen = drive_tracking.last_seen(whereabouts, record)
+    return verdict._replace(details=(*verdict.details, seen), last_seen=record.identity)

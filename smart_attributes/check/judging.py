@@ -8,13 +8,13 @@ from ..constants import HOUR
 from ..errors import NOTHING, Coded
 from ..knowledge import drive_logs, plain_words, ranges, readings, severity
 from ..knowledge.drive_database import Advisory, DriveSpec, Metric, SpecDatabase
-from ..knowledge.thresholds import DriveLimit, growth_rule, is_silent, prevailing, when_quiet
+from ..knowledge.thresholds import DriveLimit, growth_rule, is_silent, when_quiet
 from ..model import Device, Identity, Judgement, Reading, Report, Risk, State, Verdict, worst
 from ..reading import report_date
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import amount, statement
 from . import drive_notes
-from .drive_notes import ENDURANCE, LEAST_USED, TIME_LEFT
+from .drive_notes import ENDURANCE, TIME_LEFT
 
 if TYPE_CHECKING:
     from ..history.past import Past
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 Readings = Mapping[str, Reading]  # the judged readings of a drive that have a number, by metric
 Metrics = Mapping[str, Metric]  # by name
-FORECAST = (TIME_LEFT, ENDURANCE)
 
 
 class Rules(NamedTuple):
@@ -36,11 +35,21 @@ class Rules(NamedTuple):
     unknown_model: State = State.OK
     asleep: State = State.OK
     now: float = 0  # seconds since 1970, for dates in the future
-    up_since: float = 0  # when this host was started, seconds since 1970; 0: unknown
     self_test_max_age: float = 0  # seconds of power-on time; 0: self-tests can be of any age
     uses_vendor_logs: bool = True
     # see knowledge.risks; None: verdicts do not state how many such drives failed
     risk: RiskOf | None = None
+
+
+class Others(NamedTuple):
+    """What the judgement on a reading depends on, beside its limit."""
+
+    by_metric: Mapping[str, Reading] = {}  # because a limit can refer to another reading
+    metrics: Mapping[str, Metric] = {}
+    past: Past | None = None  # None: growth is not judged
+
+
+ALONE = Others()
 
 
 class _Case(NamedTuple):
@@ -48,10 +57,9 @@ class _Case(NamedTuple):
 
     device: Device
     identity: Identity
-    family: str  # '' if no entry matches
     report: Report
     spec: DriveSpec
-    database: SpecDatabase
+    metrics: Metrics
     thresholds: Thresholds
     rules: Rules
     past: Past | None
@@ -59,6 +67,11 @@ class _Case(NamedTuple):
     exceptions: Exceptions
     defects: Sequence[Advisory]
     date: float  # of a recorded report, in seconds since 1970; 0: none, or not usable
+
+    @property
+    def family(self) -> str:
+        """The family of the entry; '' if no entry matches."""
+        return self.spec.family or ''
 
     def limit(self, metric: str) -> Limit:
         """Return the limit of a metric for this drive."""
@@ -79,40 +92,8 @@ def judge(
 
     past: the earlier readings of this drive; None: growth is not judged.
     """
-    case = _case(device, report, database, thresholds, rules, past)
-    of_logs = _of_logs(case)
-    by_metric = drive_notes.judged(of_logs)
-    all_readings = [*of_logs, *_derived(case, by_metric)]
-    judgements, silences = _judgements(case, all_readings, by_metric)
-    state = worst(judgement.state for judgement in judgements)
-    risk = None
-    if rules.risk and state is not State.OK:
-        risk = rules.risk(judgements, case.identity.kind, thresholds.groups(case.family))
-    return Verdict(
-        device,
-        case.identity,
-        state,
-        severity.in_order(judgements, risk),
-        (*_notes(case, all_readings, judgements, by_metric), *silences),
-        entry=case.spec.family,
-        date=case.date,
-        risk=risk,
-    )
-
-
-def _case(
-    device: Device,
-    report: Report,
-    database: SpecDatabase,
-    thresholds: Thresholds,
-    rules: Rules,
-    past: Past | None,
-) -> _Case:
-    """Return a drive with what the data files say about it, and with the readings of its vendor
-    log.
-    """
     spec = database.identify(report.identity, [row.id for row in report.attributes])
-    identity, family = of_kind(report.identity, spec.kind), spec.family or ''
+    identity = of_kind(report.identity, spec.kind)
     vendor_log: Sequence[Reading] = ()
     if spec.log and rules.uses_vendor_logs:
         from . import vendor_readings
@@ -120,20 +101,44 @@ def _case(
         log = vendor_readings.vendor_log(report, spec.log, database, past)
         spec = spec._replace(notes=(*spec.notes, *log.notes))
         vendor_log = log.readings
-    return _Case(
-        device,
-        identity,
-        family,
-        report,
-        spec,
-        database,
-        thresholds,
-        rules,
-        past,
-        vendor_log,
-        exceptions=thresholds.exceptions(device, identity, family),
-        defects=database.advisories(identity),
-        date=report_date.possible(report.date, rules.now) if device.is_recorded else 0,
+    return _verdict(
+        _Case(
+            device,
+            identity,
+            report,
+            spec,
+            database.metrics,
+            thresholds,
+            rules,
+            past,
+            vendor_log,
+            exceptions=thresholds.exceptions(device, identity, spec.family or ''),
+            defects=database.advisories(identity),
+            date=report_date.possible(report.date, rules.now) if device.is_recorded else 0,
+        )
+    )
+
+
+def _verdict(case: _Case) -> Verdict:
+    """Return the verdict on a drive."""
+    of_logs = _of_logs(case)
+    by_metric = drive_notes.judged(of_logs)
+    all_readings = [*of_logs, *_derived(case, by_metric)]
+    judgements, silences = _judgements(case, all_readings, by_metric)
+    state = worst(judgement.state for judgement in judgements)
+    risk = None
+    if case.rules.risk and state is not State.OK:
+        groups = case.thresholds.groups(case.family)
+        risk = case.rules.risk(judgements, case.identity.kind, groups)
+    return Verdict(
+        case.device,
+        case.identity,
+        state,
+        severity.in_order(judgements, risk),
+        (*_notes(case, all_readings, judgements), *silences),
+        entry=case.spec.family,
+        date=case.date,
+        risk=risk,
     )
 
 
@@ -141,7 +146,7 @@ def _of_logs(case: _Case) -> list[Reading]:
     """Return the readings of a drive's logs, without those of ignored attributes."""
     ignored = case.rules.ignored_attributes | case.exceptions.ignored_attributes
     spec = case.spec._replace(ignored_thresholds=case.spec.ignored_thresholds | ignored)
-    of_logs = readings.readings(case.report, spec, case.database.metrics, case.vendor_log)
+    of_logs = readings.readings(case.report, spec, case.metrics, case.vendor_log)
     return [reading for reading in of_logs if reading.source.attribute not in ignored]
 
 
@@ -149,7 +154,8 @@ def _derived(case: _Case, by_metric: Readings) -> list[Reading]:
     """Return the readings that are in no log: firmware defects, the age of the last self-test, a
     model without entry, and the time left.
     """
-    rules, hours = case.rules, _hours(by_metric)
+    rules, age = case.rules, _age(by_metric)
+    hours = None if age is None else age / HOUR
     now = case.date or rules.now
     derived = [
         drive_notes.advisory(defect, case.identity, hours, now)
@@ -159,19 +165,18 @@ def _derived(case: _Case, by_metric: Readings) -> list[Reading]:
     if rules.self_test_max_age:
         from ..knowledge.log_ages import freshness
 
-        age = freshness(
+        of_self_tests = freshness(
             case.report.self_tests,
             case.identity,
-            hours and hours * HOUR,
+            age,
             rules.self_test_max_age,
             drive_logs.HIDDEN in by_metric,
         )
-        derived.append(age)
+        derived.append(of_self_tests)
     if not case.spec.family:
         derived.append(drive_notes.unknown_model(case.device, case.report, rules.unknown_model))
     derived += drive_notes.unread_rows(case.device, case.report)
-    limits = {metric: case.limit(metric) for metric in FORECAST}
-    return derived + _time_left(by_metric, limits, rules, case.past)
+    return derived + _time_left(case, by_metric)
 
 
 def _judgements(
@@ -180,7 +185,8 @@ def _judgements(
     """Return the judgement on each reading, and a note on each one that does not alert because it
     was acknowledged or is old.
     """
-    metrics, judgements = case.database.metrics, []
+    others = Others(by_metric, case.metrics, case.past)
+    judgements = []
     silences: list[Coded] = []
     for reading in all_readings:
         limit = case.limit(reading.metric)
@@ -188,17 +194,17 @@ def _judgements(
             judgements.append(Judgement(reading, State.OK, graphed=limit.is_graphed))
             continue
         accepted = case.thresholds.acknowledged(case.identity, reading.metric)
-        judgement = judge_remembered(reading, limit, by_metric, metrics, case.past, accepted)
+        judgement = judge_remembered(reading, limit, others, accepted)
         if judgement.state is not State.OK or judgement.acknowledged:
             judgement = _with_meaning(judgement, case)
         judgements.append(judgement)
-        silences += why_silent(judgement, limit, accepted, by_metric, metrics)
+        silences += why_silent(judgement, limit, accepted, others)
     return judgements, silences
 
 
 def _with_meaning(judgement: Judgement, case: _Case) -> Judgement:
     """Return the judgement with its words, and with the concern and the remedy of its metric."""
-    reading, metrics = judgement.reading, case.database.metrics
+    reading, metrics = judgement.reading, case.metrics
     named = metrics.get(reading.metric)
     words = plain_words.of_reading(reading, named)
     if judgement.growth_against:
@@ -216,21 +222,16 @@ def _with_meaning(judgement: Judgement, case: _Case) -> Judgement:
 
 
 def _notes(
-    case: _Case,
-    all_readings: Sequence[Reading],
-    judgements: Sequence[Judgement],
-    by_metric: Readings,
+    case: _Case, all_readings: Sequence[Reading], judgements: Sequence[Judgement]
 ) -> list[Coded]:
     """Return the notes on a drive, without those on readings that do not alert."""
     undated: Sequence[Coded] = ()
     if case.device.is_recorded and not case.date:
         undated = drive_notes.undated(all_readings)
-    cycles = by_metric.get('power_cycles')
     return [
         *case.spec.notes,
         *drive_notes.notes(case.report, all_readings, case.spec, case.past),
         *drive_notes.self_test_to_repeat(case.device, judgements),
-        *drive_notes.power_losses(cycles, case.past, case.rules.up_since),
         *undated,
         *case.thresholds.over(case.device, case.identity, case.family),
         *drive_notes.allowed(case.defects, case.exceptions.is_allowed),
@@ -247,23 +248,19 @@ def of_kind(identity: Identity, kind: str) -> Identity:
     return identity._replace(spins=kind == 'hdd')
 
 
-def _time_left(
-    by_metric: Readings, limits: Mapping[str, Limit], rules: Rules, past: Past | None
-) -> list[Reading]:
+def _time_left(case: _Case, by_metric: Readings) -> list[Reading]:
     """Return the reading endurance_time_left if endurance_time_left or endurance_used has a limit;
     else nothing.
 
     If the time left is unknown, a reading with the reason is returned only if endurance_time_left
     has a limit.
     """
-    is_asked = _has_levels(limits[TIME_LEFT]) and TIME_LEFT not in rules.ignored_metrics
-    is_limited = is_asked or _has_levels(limits[ENDURANCE])
-    is_judged = is_limited and ENDURANCE not in rules.ignored_metrics
-    basis = by_metric if is_judged else {}
-    endurance = basis.get(ENDURANCE)
-    used = endurance.number or 0 if endurance else 0
-    if not is_asked and used < LEAST_USED:
-        return []  # without a forecast
+    ignored, past = case.rules.ignored_metrics, case.past
+    is_asked = _has_levels(case.limit(TIME_LEFT)) and TIME_LEFT not in ignored
+    is_limited = is_asked or _has_levels(case.limit(ENDURANCE))
+    basis = by_metric if is_limited and ENDURANCE not in ignored else {}
+    if not is_asked and ENDURANCE not in basis:
+        return []
     from . import forecasts
 
     reading = forecasts.time_left(basis, past)
@@ -277,48 +274,36 @@ def _has_levels(limit: Limit) -> bool:
 
 
 def judge_remembered(
-    reading: Reading,
-    limit: Limit,
-    by_metric: Readings,
-    metrics: Metrics,
-    past: Past | None = None,
-    accepted: Acknowledgement | None = None,
+    reading: Reading, limit: Limit, others: Others, accepted: Acknowledgement | None = None
 ) -> Judgement:
     """Return the judgement on one reading, considering the reading's age, history and
     acknowledgement.
     """
-    # lower numbers are worse
-    is_floor = reading.metric in metrics and metrics[reading.metric].worse == 'low'
+    past = others.past
+    metric = others.metrics.get(reading.metric)
+    is_floor = metric is not None and metric.worse == 'low'  # lower numbers are worse
     reading, limit = aged(reading, limit, past)
-    level = _held(
-        judge_reading(reading, limit, by_metric, metrics), limit, by_metric, metrics, past
-    )
+    level = _held(judge_reading(reading, limit, others), limit, others)
     if accepted is None and (past is None or not limit.growth):
         return level
-    hours = _hours(by_metric)
-    return weighed(level, limit, past, accepted, is_floor, hours and hours * HOUR)
+    age = _age(others.by_metric)
+    return weighed(level, limit, past, accepted, is_floor, age)
 
 
-def _held(
-    level: Judgement,
-    limit: Limit,
-    by_metric: Readings,
-    metrics: Metrics,
-    past: Past | None,
-) -> Judgement:
+def _held(level: Judgement, limit: Limit, others: Others) -> Judgement:
     """Return a judgement; while hysteresis applies, the judgement keeps the earlier, worse
     state.
     """
     reading = level.reading
-    if past is None or reading.number is None or not (level.warning or level.critical):
+    if others.past is None or reading.number is None or not (level.warning or level.critical):
         return level
     from ..history.past import held
     from ..history.series import AT_ONCE, MARGINS
 
-    number = held(past, reading)
+    number = held(others.past, reading)
     if number <= reading.number:
         return level
-    before = judge_reading(reading._replace(number=number), limit, by_metric, metrics)
+    before = judge_reading(reading._replace(number=number), limit, others)
     if before.state.urgency <= level.state.urgency:
         return level
     little, much = (amount(margin, reading.unit) for margin in (MARGINS[reading.metric], AT_ONCE))
@@ -326,23 +311,16 @@ def _held(
     return before._replace(reading=reading, against=Coded(before.against.code, words))
 
 
-def judge_reading(
-    reading: Reading, limit: Limit, by_metric: Readings, metrics: Metrics
-) -> Judgement:
-    """Return the judgement on one reading.
-
-    by_metric: all judged readings of the drive, because a limit can refer to another reading.
-    """
+def judge_reading(reading: Reading, limit: Limit, others: Others = ALONE) -> Judgement:
+    """Return the judgement on one reading."""
     if not reading.judged or reading.number is None:
         return Judgement(reading, State.OK, graphed=limit.is_graphed)
     if reading.state is not None:
         return judge_verdict(reading, reading.state, limit)
     if reading.source.log == drive_logs.RATED:  # a drive does not fail when its warranty ends
         limit = limit._replace(critical=None)
-    warning, critical = (
-        _resolve(bound, reading, by_metric, metrics.get(reading.metric))
-        for bound in (limit.warning, limit.critical)
-    )
+    warning = _resolve(limit.warning, reading, others)
+    critical = _resolve(limit.critical, reading, others)
     judgement = Judgement(
         reading,
         State.OK,
@@ -381,11 +359,7 @@ def aged(reading: Reading, limit: Limit, past: Past | None) -> tuple[Reading, Li
 
 
 def why_silent(
-    judgement: Judgement,
-    limit: Limit,
-    accepted: Acknowledgement | None,
-    by_metric: Readings,
-    metrics: Metrics,
+    judgement: Judgement, limit: Limit, accepted: Acknowledgement | None, others: Others
 ) -> list[Coded]:
     """Return notes with the reason why a reading does not alert: it was acknowledged, or the
     last event is old.
@@ -397,7 +371,7 @@ def why_silent(
         return [Coded('acknowledged', telling(accepted, reading.unit))]
     if judgement.state is not State.OK or when_quiet(limit, reading) is limit:
         return []
-    new = judge_reading(reading, limit, by_metric, metrics)
+    new = judge_reading(reading, limit, others)
     if new.state is State.OK:
         return []
     against = f' {new.against}' if new.against else ''
@@ -440,15 +414,14 @@ def weighed(
             grown = growth.alert(series, reading, rules, past.now, is_floor, age)
     # only the levels of the limit, and not the growth rules, are set for this drive alone
     is_own = limit.own_fields & {'warning', 'critical'} and 'growth' not in limit.own_fields
-    override = level.state if is_own else None
-    rise = grown.state if grown else State.OK
-    state = prevailing(
-        level.state, rise, is_silent(accepted, reading.number, is_floor), override=override
-    )
-    if state is State.OK:
-        alerts = prevailing(level.state, rise, override=override) is not State.OK
-        return level._replace(state=State.OK, against=NOTHING, acknowledged=alerts)
-    if grown is None:
+    state = level.state
+    if not is_own:
+        # a small increase must not hide a bad level
+        state = worst([level.state, grown.state if grown else State.OK])
+        if is_silent(accepted, reading.number, is_floor):
+            alerts = state is not State.OK
+            return level._replace(state=State.OK, against=NOTHING, acknowledged=alerts)
+    if state is State.OK or grown is None:
         return level
     level = level._replace(
         growth=grown.words,
@@ -480,22 +453,22 @@ def judge_verdict(reading: Reading, state: State, limit: Limit) -> Judgement:
     )
 
 
-def _resolve(bound: Bound, reading: Reading, by_metric: Readings, metric: Metric | None) -> str:
+def _resolve(bound: Bound, reading: Reading, others: Others) -> str:
     """Return a limit as a range, or '' for a limit that never alerts.
 
     A limit derived from the drive's own limit never excludes the best possible number of the
-    metric, because every
-    drive must be able to meet it: some drives have a threshold of 99 % for spare blocks, and no
+    metric, because every drive must be able to meet it: some drives have a threshold of 99 % for spare blocks, and no
     drive can exceed 100 %.
     """
     if not isinstance(bound, DriveLimit):
         return bound or ''
     basis = reading.drive_limit
     if bound.reading != 'threshold':
-        referenced = by_metric.get(bound.reading)
+        referenced = others.by_metric.get(bound.reading)
         basis = referenced.number if referenced else None
     if basis is None:
         return bound.otherwise or ''
+    metric = others.metrics.get(reading.metric)
     lowest, highest = metric.valid if metric else (None, None)
     is_floor = metric is not None and metric.worse == 'low'
     best, furthest = (highest, min) if is_floor else (lowest, max)
@@ -504,6 +477,7 @@ def _resolve(bound: Bound, reading: Reading, by_metric: Readings, metric: Metric
     )
 
 
-def _hours(by_metric: Readings) -> float | None:
+def _age(by_metric: Readings) -> float | None:
+    """Return the power-on time in seconds; None if it is unknown."""
     age = by_metric.get('power_on_time')
-    return age.number / HOUR if age and age.number is not None else None
+    return age.number if age else None

@@ -152,7 +152,9 @@ def _present_state(
         return State.OK
     if _depends_on_the_drive(limit):
         return finding.state  # the limit that the drive reports is not stored
-    judgement = judging.judge_reading(reading, limit, {}, judge.database.metrics)
+    judgement = judging.judge_reading(
+        reading, limit, judging.Others(metrics=judge.database.metrics)
+    )
     return min(judgement.state, finding.state, key=lambda state: state.urgency)
 
 

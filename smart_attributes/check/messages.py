@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..constants import DAY
 from ..errors import Coded
 from ..knowledge import patterns
 from ..model import Report, State, Verdict
@@ -43,11 +42,6 @@ def contradictions(run: Run) -> Iterable[Coded]:
         report = read.outcome if isinstance(read.outcome, Report) else None
         sentences += run.judge.contradictions(verdict, report)
     return [Coded('site-files-contradict', sentence) for sentence in dict.fromkeys(sentences)]
-
-
-def slow_patterns() -> Iterable[Coded]:
-    """Yield a message for each pattern of a local file that took too long."""
-    return [Coded('configuration-error', sentence) for sentence in patterns.too_slow()]
 
 
 def moved(run: Run) -> Iterable[Coded]:
@@ -119,33 +113,6 @@ def _is_none_left(run: Run) -> bool:
     )
 
 
-def other_machine(run: Run) -> tuple[Demand, ...]:
-    """Return a message for a day if all known drives have given way to others."""
-    whereabouts = run.drives.whereabouts
-    if whereabouts is None:
-        return ()
-    from . import drive_tracking
-
-    others = [
-        change
-        for change in drive_tracking.anew(whereabouts)
-        if whereabouts.now - change.since < DAY
-    ]
-    if not others:
-        return ()
-    return (
-        (
-            State.WARNING,
-            Coded(
-                'other-drives',
-                f'none of the known drives is here ({len(others)} missing), but other drives are; '
-                'this machine seems to be a copy of another one, so only its own drives are '
-                'watched from now on',
-            ),
-        ),
-    )
-
-
 def messages(run: Run) -> dict[str, Any]:
     """Return the messages about a run by kind (a field of Survey), in the order of the output."""
     history, required = run.history, run.settings.history.history_required
@@ -161,7 +128,7 @@ def messages(run: Run) -> dict[str, Any]:
             *run.drives.faults,
             *run.judge.mistakes,
             *contradictions(run),
-            *slow_patterns(),
+            *(Coded('configuration-error', sentence) for sentence in patterns.too_slow()),
         ),
         'remarks': (
             *dict.fromkeys(of_reads),
@@ -169,10 +136,9 @@ def messages(run: Run) -> dict[str, Any]:
             *moved(run),
         ),
         'left_out': left_out(run),
-        'notes': (*notes(run),),
+        'notes': tuple(notes(run)),
         'demands': (
             *missing(run),
-            *other_machine(run),
             *((State.WARNING, message) for message in run.judge.warnings),
             *((State.WARNING if required is None else required, message) for message in troubles),
         ),

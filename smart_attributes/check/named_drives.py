@@ -17,7 +17,6 @@ from ..errors import HistoryUnusable, UsageError
 from ..model import Device, Identity, Read
 from ..reading import addresses, system
 from ..reading.device_types import is_raid
-from ..reading.machine import DeviceList
 from ..typed import TYPE_CHECKING
 from .drive_names import Named, Wanted, named
 from .history_access import Remembered, remembered
@@ -102,19 +101,6 @@ def links() -> dict[str, list[str]]:
             name
         )
     return names_by_path
-
-
-def listed(listing: DeviceList, names: Sequence[str], history: HistorySettings) -> DeviceList:
-    """Return only the named devices, with the other addresses of these drives, if
-    each name belongs to a listed device; else all devices.
-    """
-    by_name = {name: device for device in listing.devices for name in (device.name, device.address)}
-    if not all(name in by_name for name in names):
-        return listing
-    chosen = [by_name[name] for name in names]
-    others = _other_addresses(history, [device.address for device in chosen])
-    chosen += [device for device in listing.devices if device.address in others]
-    return listing._replace(devices=tuple(dict.fromkeys(chosen)), is_scan=False, selects=None)
 
 
 def selected(

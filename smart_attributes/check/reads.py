@@ -72,25 +72,14 @@ def start(settings: ReadSettings, site: Site, runner: Runner, end: float) -> Sta
     smartctl_calls.check_executable(how.smartctl, as_root, through_sudo=not (as_root or how.nosudo))
     runner.keep(settings.state_dir)
     listing = find(settings, runner, end)
-    if settings.which.names:
-        from . import named_drives
-
-        listing = named_drives.listed(listing, settings.which.names, settings.history)
     plans, unread = _planned(listing.devices, settings, site)
     for planned in plans[:PARALLEL]:
         runner.start(planned.command)
-    notes = (
-        (
-            Coded(
-                'processes-not-recorded',
-                f'if a drive hangs, each check may leave another process behind: '
-                f'{runner.forgetful}',
-            ),
-        )
-        if runner.forgetful
-        else ()
-    )
-    return Started(listing, plans, notes, unread)
+    notes = []
+    if runner.forgetful:
+        words = 'if a drive hangs, each check may leave another process behind: '
+        notes.append(Coded('processes-not-recorded', words + runner.forgetful))
+    return Started(listing, plans, tuple(notes), unread)
 
 
 def find(settings: ReadSettings, runner: Runner, end: float) -> DeviceList:

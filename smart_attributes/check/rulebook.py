@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from ..command_line.options import DataFiles, Options
@@ -175,7 +175,6 @@ def judge_of(options: Options, site: Site) -> Judge:
             asked.unknown_model,
             asked.asleep,
             time.time(),
-            _up_since(),
             asked.selftest_max_age,
             asked.vendor_logs is not None,
             risk_of,
@@ -183,12 +182,6 @@ def judge_of(options: Options, site: Site) -> Judge:
         tuple(Coded('configuration-error', mistake) for mistake in dict.fromkeys(mistakes)),
         tuple(site.old.warnings(migrated, options.data.config)) if site.old else (),
     )
-
-
-def _up_since() -> float:
-    """Return when this host was started, in seconds since 1970; 0 if the system has no such clock."""
-    clock = getattr(time, 'CLOCK_BOOTTIME', None)
-    return 0 if clock is None else time.time() - time.clock_gettime(clock)
 
 
 def risk_of(judgements: Sequence[Judgement], kind: str, groups: Sequence[str]) -> Risk | None:
@@ -272,29 +265,26 @@ def shipped_database(config: str) -> tuple[Json, list[str]]:
 def _check_metrics(options: Options, units: Mapping[str, str], worse: Mapping[str, str]) -> None:
     from ..knowledge import ranges
 
-    for name in _named_metrics(options):
+    asked = options.judging
+    limits = (*asked.warning, *asked.critical)
+    names = [name for name, _ in limits] + [*asked.ignore_metrics, *options.which.metrics]
+    if asked.acknowledged:
+        from ..knowledge import acknowledgements
+
+        names += [acknowledgements.parse(text).metric for text in asked.acknowledged]
+    for name in names:
         if name not in units:
             from ..knowledge import data_errors
 
             raise UsageError(
                 f'"{clean(name)}" is not a metric; {data_errors.nearest_metric(name, units)}'
             )
-    for name, limit in (*options.judging.warning, *options.judging.critical):
+    for name, limit in limits:
         ranges.parse(limit, units[name])
-    warning, critical = dict(options.judging.warning), dict(options.judging.critical)
-    for name in {**warning, **critical}:
+    warning, critical = dict(asked.warning), dict(asked.critical)
+    for name in dict.fromkeys([*warning, *critical]):
         why = ranges.contradiction(
             warning.get(name, ''), critical.get(name, ''), worse.get(name, ''), units[name]
         )
         if why:
             raise UsageError(f'{name}: {why}')
-
-
-def _named_metrics(options: Options) -> Iterator[str]:
-    for metric, _ in (*options.judging.warning, *options.judging.critical):
-        yield metric
-    yield from (*options.judging.ignore_metrics, *options.which.metrics)
-    if options.judging.acknowledged:
-        from ..knowledge import acknowledgements
-
-        yield from (acknowledgements.parse(text).metric for text in options.judging.acknowledged)

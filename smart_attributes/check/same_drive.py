@@ -29,15 +29,9 @@ class Distinct(NamedTuple):
     read: Read
     others: tuple[Read, ...] = ()
     is_doubted: bool = False  # its reports contradict each other
-    disagreement: str = ''  # the statuses that differ, as a clause; '' if none do
 
 
-def never_one(_first: str, _second: str) -> str:
-    """Say that no two addresses led to the same drive."""
-    return SEPARATE
-
-
-def distinct(reads: Sequence[Read], seen_as: Known = never_one) -> list[Distinct]:
+def distinct(reads: Sequence[Read], seen_as: Known) -> list[Distinct]:
     """Return each drive once, in the order in which the drives were given.
 
     An address with a report is kept, preferably an address behind RAID, because it stays the same
@@ -169,14 +163,9 @@ def _one_drive(group: Sequence[Read], is_doubted: bool) -> Distinct:
     )
     others = tuple(read for read in group if read is not kept)
     reports = [read.outcome for read in (kept, *others) if isinstance(read.outcome, Report)]
-    if len(reports) < 2:
-        return Distinct(kept, others, is_doubted)
-    return Distinct(
-        kept._replace(outcome=merged(reports)),
-        others,
-        is_doubted,
-        _disagreement((kept, *others)),
-    )
+    if len(reports) > 1:
+        kept = kept._replace(outcome=merged(reports))
+    return Distinct(kept, others, is_doubted)
 
 
 def _own_status(read: Read) -> bool | None:
@@ -189,29 +178,23 @@ def merged(reports: Sequence[Report]) -> Report:
     The most complete report is completed by the others of its protocol. Of two tables, the one with
     more errors counts, and of two statuses, the worse one that the drive itself has reported.
     """
-    best = min(reports, key=lambda report: (-len(_parts(report)), len(report.gaps)))
+    best = min(reports, key=lambda report: (-_completeness(report), len(report.gaps)))
     others = [report for report in reports if report.identity.protocol == best.identity.protocol]
     alike = sorted(others, key=lambda report: report is not best)
     status = _status(reports) or best
     counts = [report.error_count for report in alike if report.error_count is not None]
-    completed = best._replace(
-        identity=_completed(best.identity, [report.identity for report in alike]),
+    return best._replace(
+        identity=_completed([report.identity for report in alike]),
         smart_status=status.smart_status,
         smart_status_text=status.smart_status_text,
         is_status_derived=status.is_status_derived,
         exit_status=_exit_status(best, status, alike),
-    )
-    completed = completed._replace(
         attributes=max((report.attributes for report in alike), key=drive_facts.errors_of_table),
         nvme=_nvme([report.nvme for report in alike]),
         scsi=max((report.scsi for report in alike), key=drive_facts.errors_of_scsi),
-    )
-    completed = completed._replace(
         statistics=_first((report.statistics for report in alike), {}),
         derived=_first((report.derived for report in alike), {}),
         self_tests=max((report.self_tests for report in alike), key=_newest_test),
-    )
-    return completed._replace(
         nvme_errors=tuple(dict.fromkeys(entry for report in alike for entry in report.nvme_errors)),
         errors=max(alike, key=_errors_made).errors,
         error_count=max(counts, default=None),
@@ -233,8 +216,7 @@ def _exit_status(best: Report, status: Report, reports: Sequence[Report]) -> int
         return best.exit_status
     findings = 0
     for report in reports:
-        if report.exit_status is not None and report.exit_status > 0:
-            findings |= report.exit_status & _OF_LOGS
+        findings |= max(report.exit_status or 0, 0) & _OF_LOGS
     failed = FAILED if status.has_exit_bit(FAILED) else 0
     return best.exit_status & ~FAILED | failed | findings
 
@@ -248,8 +230,8 @@ def _errors_made(report: Report) -> tuple[int, int]:
     return report.error_count or 0, len(report.errors)
 
 
-def _parts(report: Report) -> list[object]:
-    """Return the parts that a report has."""
+def _completeness(report: Report) -> int:
+    """Return how many parts a report has."""
     parts = (
         report.attributes,
         report.nvme,
@@ -259,7 +241,7 @@ def _parts(report: Report) -> list[object]:
         report.error_count is not None,
         report.farm,
     )
-    return list(filter(None, parts))
+    return sum(map(bool, parts))
 
 
 def _status(reports: Sequence[Report]) -> Report | None:
@@ -268,16 +250,14 @@ def _status(reports: Sequence[Report]) -> Report | None:
     return own.get(False) or own.get(True)
 
 
-def _completed(identity: Identity, others: Sequence[Identity]) -> Identity:
-    """Return an identity with what only the others say."""
-    every = identity, *others
-    if identity.rotation is None:
-        rotations = [own.rotation for own in others if own.rotation is not None]
-        identity = identity._replace(rotation=rotations[0] if rotations else None)
-    return identity._replace(
-        serial=_first((own.serial for own in every), ''),
-        wwn=_first((own.wwn for own in every), ''),
-        capacity=_first((own.capacity for own in every), None),
+def _completed(identities: Sequence[Identity]) -> Identity:
+    """Return the first identity with what only the others say."""
+    rotations = [own.rotation for own in identities if own.rotation is not None]
+    return identities[0]._replace(
+        rotation=rotations[0] if rotations else None,
+        serial=_first((own.serial for own in identities), ''),
+        wwn=_first((own.wwn for own in identities), ''),
+        capacity=_first((own.capacity for own in identities), None),
     )
 
 
@@ -290,33 +270,12 @@ def _nvme(logs: Sequence[Mapping[str, int]]) -> Mapping[str, int]:
     return {**worst, 'critical_warning': warnings} if worst else worst
 
 
-def _disagreement(reads: Sequence[Read]) -> str:
-    """Return the health statuses that one drive has reported at its addresses, if they differ."""
-    reports = {
-        read.device.address: read.outcome
-        for read in reads
-        if isinstance(read.outcome, Report) and read.outcome.smart_status is not None
-    }
-    if len({report.smart_status for report in reports.values()}) < 2:
-        return ''
-    return ', '.join(f'{_status_words(report)} at {address}' for address, report in reports.items())
-
-
-def _status_words(report: Report) -> str:
-    words = report.smart_status_text or ('PASSED' if report.smart_status else 'FAILED')
-    return f'{words} (derived from the attributes)' if report.is_status_derived else words
-
-
 def note(drive: Distinct) -> str:
     """Return a note that lists a drive's other addresses, each with the error if it could not be
-    read; or ''.
+    read.
     """
-    if not drive.others:
-        return ''
-    others = [
-        read.device.address
-        + ('' if isinstance(read.outcome, Report) else f', which {read.outcome}')
-        for read in drive.others
-    ]
-    words = f'also reached as {", ".join(others)}'
-    return f'{words}; its health status is {drive.disagreement}' if drive.disagreement else words
+    others = []
+    for read in drive.others:
+        why = '' if isinstance(read.outcome, Report) else f', which {read.outcome}'
+        others.append(f'{read.device.address}{why}')
+    return f'also reached as {", ".join(others)}'

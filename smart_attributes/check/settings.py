@@ -28,7 +28,6 @@ class ReadSettings(NamedTuple):
     data: DataFiles = DataFiles()
     state_dir: str = ''
     before: Before | None = None
-    history: HistorySettings = HistorySettings()  # it knows other addresses of a named drive
 
 
 class LogSettings(NamedTuple):
@@ -38,7 +37,6 @@ class LogSettings(NamedTuple):
     # seconds between two reads of a vendor's log; None: no such log is read
     vendor_logs: int | None = None
     is_for_a_person: bool = False  # also logs that a check does not read
-    state_dir: str | None = ''  # None: nothing is stored, so a log that is asked for rarely is not
 
 
 class RunSettings(NamedTuple):
@@ -70,17 +68,6 @@ def of_reads(options: Options) -> ReadSettings:
         options.data,
         options.state_dir,
         options.before,
-        of_history(options),
-    )
-
-
-def of_logs(options: Options, is_for_a_person: bool) -> LogSettings:
-    """Return the settings for reading further logs."""
-    return LogSettings(
-        options.how_read,
-        options.judging.vendor_logs,
-        is_for_a_person,
-        None if options.history.no_history else options.state_dir,
     )
 
 

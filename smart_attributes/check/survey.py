@@ -7,7 +7,6 @@ answers of the devices, the drives that exist, and the verdicts on them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 
 from .. import alarm
 from ..command_line.options import Options
@@ -87,15 +86,13 @@ def survey(
     history.receive()
     answered = reads.finish(started, of_reads, runner, deadline, watch)
     drives = inventory.inventory(answered, of_run, history, judge)
-    if not answered.is_cut:
-        complete = _with_further_logs(
-            drives.reads,
-            settings.of_logs(options, is_for_a_person),
-            judge,
-            history,
-            runner,
-            deadline,
-        )
+    vendor_logs = options.judging.vendor_logs
+    of_logs = settings.LogSettings(options.how_read, vendor_logs, is_for_a_person)
+    if not answered.is_cut and _may_have_logs(drives.reads, of_logs):
+        from . import further_logs
+
+        kinds = further_logs.kinds_of(judge, of_logs)
+        complete = further_logs.joined(drives.reads, kinds, history, runner, deadline)
         drives = drives._replace(reads=complete)
     verdicts = Verdicts(drives, history, judge)
 
@@ -109,39 +106,12 @@ def survey(
     return alarm.twice(finished)
 
 
-def _with_further_logs(
-    answers: Sequence[Read],
-    logs: LogSettings,
-    judge: Judge,
-    history: Remembered,
-    runner: Runner,
-    deadline: float,
-) -> tuple[Read, ...]:
-    """Return the results of reading, with the further logs of the drives that have any."""
-    if not any(_may_have_logs(read, judge, logs) for read in answers):
-        return tuple(answers)
-    from . import further_logs
-
-    kinds = further_logs.kinds_of(judge, logs)
-    return further_logs.joined(answers, kinds, history, runner, deadline)
-
-
-def _may_have_logs(read: Read, judge: Judge, logs: LogSettings) -> bool:
-    """Return whether a drive has a further log that this run may read: a page of a vendor-specific
+def _may_have_logs(reads: Sequence[Read], logs: LogSettings) -> bool:
+    """Return whether a drive may have a further log that this run reads: a page of a vendor-specific
     NVMe log or, for a person, the FARM log.
     """
-    report = read.outcome
-    if not isinstance(report, Report) or read.device.is_recorded:
-        return False
-    may_have_page = bool(report.nvme) and logs.vendor_logs is not None
-    if not may_have_page and not logs.is_for_a_person:
-        return False  # true for most drives of a check, so their entry is not looked up
-    with suppress(Exception):  # reported when the drive is judged
-        spec = judge.database.identify(report.identity, [row.id for row in report.attributes])
-        return (may_have_page and spec.log is not None) or (
-            spec.keeps_farm and logs.is_for_a_person
-        )
-    return False
+    has_nvme = any(isinstance(read.outcome, Report) and read.outcome.nvme for read in reads)
+    return logs.is_for_a_person or (has_nvme and logs.vendor_logs is not None)
 
 
 def described(run: messages.Run) -> Survey:

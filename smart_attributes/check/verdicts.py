@@ -72,7 +72,7 @@ class Verdicts:
         error.
         """
         if not isinstance(read.outcome, Report):  # a missing drive can have the device of another
-            return _unreadable(read, read.outcome, self._judge)
+            return verdict(read, self._judge, None)
         if read.device in self._formed:
             return self._formed[read.device]
         if self._late:

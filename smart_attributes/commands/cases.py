@@ -162,8 +162,8 @@ def _with_groups(
     only_alerting: bool = False,
     asked: Sequence[str] = (),
 ) -> Overview:
-    """Return the drives with the groups that depend on each. only_alerting: read only the groups on
-    drives that alert.
+    """Return the drives with the groups that depend on each. only_alerting: decide no action for
+    the other drives.
     """
     from ..redundancy import in_time
     from ..redundancy.dependence import examined
@@ -173,10 +173,9 @@ def _with_groups(
     groups = examined(
         foreseen.located,
         lambda placed: drives(placed, now, outlooks),
-        only_alerting,
-        asked,
-        others=lambda: others(survey.history.others()),
         read=lambda question: in_time.read(question, options.state_dir),
+        others=lambda: others(survey.history.others()),
+        asked=asked,
     )
     return _overview(survey, groups, outlooks, options, only_alerting)
 

@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 
 from ..check import fence, inventory, reads, settings
-from ..check.history_access import remembered
+from ..check.history_access import Remembered
 from ..check.rulebook import site_of
 from ..command_line.options import Options
 from ..constants import DOCUMENTS
-from ..model import Case, Read, Report, State, Verdict
+from ..model import Case, Identity, Read, Report, State, Verdict
 from ..reading.processes import Runner
 from ..shown import Shown, shown
 from ..typed import NamedTuple
@@ -61,22 +61,15 @@ def listed(options: Options, runner: Runner) -> Listing:
     end = reads.deadline(options.how_read.timeout)
     of_reads, of_run = settings.of_reads(options), settings.of_run(options)
     started = reads.start(of_reads, site_of(options.data, options.before), runner, end)
-    history = remembered(settings.of_history(options))
     answered = reads.finish(started, of_reads, runner, end)
-    drives = inventory.inventory(answered, of_run, history)
+    drives = inventory.inventory(answered, of_run, Remembered())
     hide_serial = options.naming.hide_serial
 
     def case(read: Read) -> Case:
-        if isinstance(read.outcome, Report):
-            unjudged = Verdict(read.device, read.outcome.identity, State.OK)
-        else:
+        verdict = Verdict(read.device, read.identity or Identity(), State.OK)
+        if not isinstance(read.outcome, Report):
             asleep = options.judging.asleep
-            unjudged = fence.unreadable(read.device, read.outcome, asleep, read.identity)
-        verdict = fence.done(
-            unjudged,
-            lambda drive: inventory.described(drive, read, drives, history),
-            fence.UNCOMPARED,
-        )
+            verdict = fence.unreadable(read.device, read.outcome, asleep, read.identity)
         return Case(verdict, shown(verdict.identity, hide_serial))
 
     return Listing(tuple(map(case, drives.reads)), inventory.nobody(answered, drives, of_run))

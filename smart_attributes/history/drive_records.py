@@ -265,23 +265,6 @@ def _one_for_one(missing: Sequence[Change], orders: Mapping[int, int]) -> dict[i
     return successors
 
 
-def begun_anew(
-    changes: Sequence[Change], here: Sequence[DrivePlace], records: Mapping[int, Record]
-) -> list[Change]:
-    """Return the missing drives that belong to another machine: the check that missed them found
-    several other drives for the first time, and none of the known ones.
-
-    This happens to a copy of a disk with its state directory. A single new drive is a replacement.
-    """
-    came = Counter(records[place.drive].first_read for place in here)
-    oldest = min((records[place.drive].order for place in here), default=LATEST)
-    return [
-        change
-        for change in changes
-        if change.kind == 'missing' and came[change.since] > 1 and oldest > change.newest
-    ]
-
-
 def _present(places: Sequence[DrivePlace]) -> dict[int, DrivePlace]:
     """Return the newest current place of each drive."""
     return {place.drive: place for place in places if not place.gone}

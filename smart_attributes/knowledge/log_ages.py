@@ -12,7 +12,6 @@ sectors; of the 349 disks with only ICRC, only 28 have.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from time import localtime, strftime
 
 from ..constants import HOUR
 from ..errors import Coded
@@ -166,11 +165,7 @@ def clock_notes(report: Report, readings: Sequence[Reading]) -> list[Coded]:
 def farm_notes(farm: Farm) -> Iterator[Coded]:
     """Yield a note on a FARM log that could not be read, or that belongs to another drive."""
     if farm.unread:
-        yield Coded(
-            'farm-unread',
-            f'the FARM log could not be read on {strftime("%Y-%m-%d", localtime(farm.asked))}: '
-            f'{farm.unread}',
-        )
+        yield Coded('farm-unread', f'the FARM log could not be read: {farm.unread}')
     if farm.is_foreign:
         yield Coded(
             'farm-foreign',

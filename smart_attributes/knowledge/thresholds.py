@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..constants import LETTERS
 from ..errors import Coded
-from ..model import Device, GrowthRule, Identity, Reading, State
+from ..model import Device, GrowthRule, Identity, Reading
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from .patterns import fits
 
@@ -512,22 +512,3 @@ def is_silent(accepted: Acknowledgement | None, number: float, falls: bool = Fal
     if accepted is None:
         return False
     return number >= accepted.value if falls else number <= accepted.value
-
-
-def prevailing(
-    level: State,
-    growth: State = State.OK,
-    is_acknowledged: bool = False,
-    override: State | None = None,
-) -> State:
-    """Return the state of a reading with limits, in the documented order of precedence.
-
-    level: the state from the limits for the reading's age. growth: the state from its increase.
-    is_acknowledged: see
-    is_silent(). override: the state from a limit set for only this drive; None if there is no such
-    limit.
-    """
-    if override is not None:
-        return override
-    # A small increase must not hide a bad level.
-    return State.OK if is_acknowledged else max(growth, level, key=lambda state: state.urgency)

@@ -255,11 +255,6 @@ def _farm(
                 if farm.serial and identity.serial is not None
                 else ()
             ),
-            *(
-                [time.strftime('read on %Y-%m-%d', time.localtime(farm.asked))]
-                if farm.asked
-                else ()
-            ),
         )
         yield f'FARM log    {", ".join(parts)}'
 

@@ -23,6 +23,7 @@ from . import budget, perfdata
 
 NAME = 'SMART'
 GAP = '  '
+LONGEST_FIRST_LINE = 160 - len(f'{NAME} CRITICAL - ')
 WIDTH = max(len(state.name) for state in State)
 NOT_TOLD = '-'
 ACKNOWLEDGED = 'acknowledged'
@@ -92,34 +93,52 @@ def first_line(
 ) -> str:
     """Return the first line of output: the worst finding with its drive and limit.
 
+    It is the longest choice of parts that fits LONGEST_FIRST_LINE, or else the shortest one.
+
     cases: in order of severity. extra: messages that determine the state of the check as a whole;
     milder: less severe messages. nobody: the message if *cases* is empty. most: maximum characters of each
     part; 0: unlimited.
     """
-    nobody = coded(nobody)
+    before = extra if cases or extra else coded(nobody)
     if most:
-        extra, nobody, milder = (each and sentence(each, most) for each in (extra, nobody, milder))
-    if not cases:
-        return '; '.join(filter(None, (extra or nobody, milder, left_out)))
-    first, verdicts = cases[0], [case.verdict for case in cases]
-    drive = _of_drive(first, bool(extra)) if first.verdict.state else most_telling(verdicts)
-    if most:
-        drive = sentence(drive, 2 * most)
-    parts = extra, drive, milder, count(verdicts), left_out
-    return '; '.join(part for part in parts if part)
+        before, milder = (part and sentence(part, most) for part in (before, milder))
+    line = ''
+    for drive, numbers in _choices(cases, bool(extra)):
+        shown = sentence(drive, 2 * most) if drive and most else drive
+        line = '; '.join(part for part in (before, shown, milder, numbers, left_out) if part)
+        if len(line) <= LONGEST_FIRST_LINE:
+            break
+    return line
 
 
-def _of_drive(case: Case, is_extra: bool) -> str:
-    """Return the alert of a drive. is_extra: a message about the check stands before it, which also
-    says what to do about missing drives.
+def _choices(cases: Sequence[Case], is_extra: bool) -> list[tuple[str, str]]:
+    """Return what a first line can say about the drives, longest first: about the worst drive, and
+    how many there are. is_extra: a message about the check stands before it.
     """
-    from ..work import actions, alerts  # a check without an alert does not need them
+    if not cases:
+        return [('', '')]
+    verdicts = [case.verdict for case in cases]
+    if not verdicts[0].state:
+        return [(most_telling(verdicts), count(verdicts))]
+    alerts = _of_drive(cases[0], is_extra)
+    alerting = sum(verdict.state is not State.OK for verdict in verdicts)
+    short = f'{len(verdicts)} drives, {alerting} not ok'
+    numbers = min(short, count(verdicts), key=len)
+    return [(alerts[0], count(verdicts)), *((alert, numbers) for alert in alerts)]
+
+
+def _of_drive(case: Case, is_extra: bool) -> list[str]:
+    """Return the alert of a drive, as alerts() does. is_extra: a message about the check stands
+    before it, which also says what to do about missing drives.
+    """
+    from ..work import actions  # a check without an alert does not need them
+    from ..work.alerts import alerts
 
     verdict, is_missing = case.verdict, case.todo.action == actions.SEARCH
     if not (is_extra and is_missing):
-        return alerts.alert(case)
+        return alerts(case)
     last = verdict.last.findings if verdict.last else ()
-    return f'{verdict.device.name}: {last[0].plain} when last read' if last else ''
+    return [f'{verdict.device.name}: {last[0].plain} when last read' if last else '']
 
 
 def render(
@@ -187,16 +206,16 @@ def state_and_reasons(ordered: Sequence[Case], whole: Whole) -> tuple[State, str
 def lines(ordered: Sequence[Case], face: Face, whole: Whole) -> budget.OutputText:
     """Return all lines after the first line. ordered: drives in order of severity."""
     demands = (*((State.UNKNOWN, fault) for fault in whole.faults), *whole.demands)
+    notes = [*whole.remarks]
+    if face.verbose or not ordered:
+        notes += whole.notes
     return budget.OutputText(
         [
-            GAP.join((_padded(demanded), CHECK, sentence(coded(said), 500)))
-            for demanded, said in demands
+            GAP.join((_padded(state), CHECK, sentence(coded(message), 500)))
+            for state, message in demands
         ],
         [line for case in ordered for line in drive_lines(case, face)],
-        [
-            NOTE + sentence(note, 500)
-            for note in (*whole.remarks, *(whole.notes if face.verbose or not ordered else ()))
-        ],
+        [NOTE + sentence(note, 500) for note in notes],
     )
 
 
@@ -207,11 +226,12 @@ def _outcome(state: State, text: Sequence[str], values: Sequence[perfdata.Value]
 
 def states(whole: Whole) -> list[State]:
     """Return the states that result from messages about the check as a whole."""
-    return [
-        *([State.CRITICAL] if whole.failures else []),
-        *([State.UNKNOWN] if whole.faults else []),
-        *(state for state, _ in whole.demands),
-    ]
+    demanded = [state for state, _ in whole.demands]
+    if whole.failures:
+        demanded.append(State.CRITICAL)
+    if whole.faults:
+        demanded.append(State.UNKNOWN)
+    return demanded
 
 
 def most_telling(verdicts: Sequence[Verdict]) -> str:

@@ -426,7 +426,8 @@ _SHAPE: Json = {
 _IN_TABLES = (
     r'smart_status|(?:ata|nvme|scsi)_(?!.*\.(?:thresh|when_failed)$)(?!.*temperature|log_directory)'
 )
-_COLUMNS = frozenset(('value', 'worst', 'thresh', 'when_failed'))
+_OF_THRESHOLD = frozenset(('thresh', 'when_failed'))  # omitted for a row without a threshold
+_COLUMNS = frozenset(('value', 'worst')) | _OF_THRESHOLD
 
 
 def of_json(data: Json, report: Report, arguments: Collection[str]) -> tuple[Coded, ...]:
@@ -531,7 +532,10 @@ def _unfit_items(items: list[Any], shape: Json, where: str, places: list[str]) -
     for number, item in enumerate(items):
         if isinstance(item, dict):
             _unfit(item, shape, f'{where}.{number}.', places)
-            places += [f'{where}.{number}.{key}' for key in sorted(columns.difference(item))]
+            lacking = columns.difference(item)
+            if lacking >= _OF_THRESHOLD:
+                lacking -= _OF_THRESHOLD
+            places += [f'{where}.{number}.{key}' for key in sorted(lacking)]
         else:
             places.append(f'{where}.{number}')
 

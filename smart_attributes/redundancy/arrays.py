@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from ..constants import LONGEST_GIVEN_NAME, MOST_MEMBERS
+from ..constants import MOST_MEMBERS
 from ..model import Group, Member
 from ..reading.system import names_in, text_of
-from ..typed import NamedTuple
 from ..words import clean
 from . import doubts
 from .block_devices import Devices, Kind, udev_notes
@@ -60,16 +59,6 @@ _REBUILDING = ('recover', 'resync', 'reshape')
 _WORD = 40
 
 
-class _Files(NamedTuple):
-    """The files of an array in /sys/block/mdN/md that are read last."""
-
-    level: str
-    slots: str
-    layout: str
-    progress: str
-    state: str
-
-
 def array(name: str, devices: Devices) -> Group | None:
     """Return an md array; None if it was stopped, or if it is a container that only holds disks
     for other arrays.
@@ -79,48 +68,37 @@ def array(name: str, devices: Devices) -> Group | None:
     action = text_of(f'{folder}/sync_action')
     doubted = tuple(doubts.of_array(_texts_in(folder), use=' '.join(used)))
     members = _members(name, action, devices)
-    # If these files still exist, the array existed until now.
-    files = _Files(
-        level=text_of(f'{folder}/level'),
-        slots=text_of(f'{folder}/raid_disks'),
-        layout=text_of(f'{folder}/layout'),
-        progress=text_of(f'{folder}/sync_completed'),
+    # The other files are read last: if they still exist, the array existed until now.
+    level = text_of(f'{folder}/level')
+    layout = text_of(f'{folder}/layout')
+    slots = min(_number(text_of(f'{folder}/raid_disks')) or 0, MOST_MEMBERS)
+    unknown = _why_unknown(
+        level=level,
+        action=action,
         state=text_of(f'{folder}/array_state'),
+        slots=slots,
+        layout=layout,
     )
     metadata = text_of(f'{folder}/metadata_version')
     is_container = metadata.startswith('external:') and not metadata.startswith('external:/')
     if not members or is_container:
         return None
-    group = _group(name, action, files, members)._replace(used_as=used)
-    if not is_redundant(group):
-        return group
-    beside = _beside(group, metadata, devices)
-    return group._replace(doubts=doubted, members=(*group.members, *beside))
-
-
-def _group(
-    name: str,
-    action: str,
-    files: _Files,
-    members: Sequence[Member],
-) -> Group:
-    """Return an array. action: of the file sync_action."""
-    slots = min(_number(files.slots) or 0, MOST_MEMBERS)
-    unknown = _unknown(files, action, slots)
-    empty = _empty(slots, members) if _LEVELS.get(files.level) and not unknown else []
+    empty = _empty(slots, members) if _LEVELS.get(level) and not unknown else []
     activity = _ACTIVITIES.get(action, '')
-    return Group(
+    group = Group(
         id=name,
         name=name,
         kind='md',
-        level='' if unknown else files.level,
+        level='' if unknown else level,
         slots=slots,
-        layout=_number(files.layout) or 0,
+        layout=_number(layout) or 0,
         members=tuple(sorted((*members, *empty), key=_place)),
         activity=activity,
-        progress=_progress(files.progress) if activity else None,
+        progress=_progress(text_of(f'{folder}/sync_completed')) if activity else None,
+        used_as=used,
         unknown=unknown,
     )
+    return group._replace(doubts=doubted) if is_redundant(group) else group
 
 
 def _place(member: Member) -> tuple[bool, int]:
@@ -142,14 +120,11 @@ def _texts_in(folder: str) -> Callable[[str], str]:
 def md_members(array: str, devices: Devices) -> list[str]:
     """Return the kernel's names of an array's devices."""
     names = names_in(f'{devices.system.sys}/block/{array}/md')
-    return [name[4:] for name in names if name.startswith('dev-')][:MOST_MEMBERS]
+    return [name[4:] for name in names if name.startswith('dev-')]
 
 
-def _unknown(files: _Files, action: str, slots: int) -> str:
-    """Return why the redundancy of an array is unknown, as a clause; '' if the redundancy is
-    known.
-    """
-    level, state = files.level, files.state
+def _why_unknown(level: str, action: str, state: str, slots: int, layout: str) -> str:
+    """Return why the redundancy of an array is unknown, as a clause; '' if it is known."""
     if level and level not in _LEVELS:
         return f'this version does not know level "{clean(level, _WORD)}" of md'
     if state and state not in _RUNNING:
@@ -158,11 +133,11 @@ def _unknown(files: _Files, action: str, slots: int) -> str:
         'level': level,
         'number of members': slots,
         'state': state,
-        'layout': files.layout or level != 'raid10',
+        'layout': layout or level != 'raid10',
     }
-    absent = [name for name, fact in facts.items() if not fact]
-    if absent:
-        return f'its {absent[0]} could not be read from /sys'
+    for name, fact in facts.items():
+        if not fact:
+            return f'its {name} could not be read from /sys'
     if action not in _ACTIVITIES:
         return f'md reports the activity "{clean(action, _WORD)}"'
     return ''
@@ -183,7 +158,7 @@ def _members(array: str, action: str, devices: Devices) -> list[Member]:
         doubted = tuple(doubts.of_md_member(text, level, _texts_in(folder)))
         if not os.path.exists(f'{folder}/block'):  # by now, another device may have this name
             member = member._replace(state='missing', on=())
-        detail = '' if text == member.state else text.replace(',', ', ')[:LONGEST_GIVEN_NAME]
+        detail = '' if text == member.state else text.replace(',', ', ')
         role = 'journal' if 'journal' in flags else ''
         members.append(member._replace(doubts=doubted, role=role, detail=detail))
     return members
@@ -216,28 +191,6 @@ def _empty(slots: int, members: Sequence[Member]) -> list[Member]:
     empty = [Member('', 'missing', slot) for slot in range(slots) if slot not in filled]
     faulty = [member for member in members if member.state == 'faulty' and member.slot is None]
     return empty[len(faulty) :]
-
-
-def _beside(
-    group: Group,
-    metadata: str,
-    devices: Devices,
-) -> Iterator[Member]:
-    """Yield the spares of an array: the unused disks in the array's container (format imsm or ddf).
-
-    Failed disks are included, because only the metadata, which is not read, shows the failure. If
-    an array lacks a member but is not being rebuilt on such a disk, it cannot use the disk.
-    """
-    container = _container(metadata)
-    if not container:
-        return
-    working = [member for member in group.members if member.state in ('in_sync', 'rebuilding')]
-    filled = sum(member.slot is not None for member in working)
-    state = 'spare' if filled >= group.slots else 'unknown'
-    folder = f'{devices.system.sys}/block/{container}/md'
-    for name in md_members(container, devices):
-        if names_in(f'{folder}/dev-{name}/block/holders') == [container]:
-            yield devices.member(name, state)
 
 
 def with_removed(
@@ -274,14 +227,6 @@ def _number(text: str) -> int | None:
     return int(digits) if 0 < len(digits) < 10 else None
 
 
-def _container(metadata: str) -> str:
-    """Return the container that has an array, '' if it has none. metadata: metadata_version:
-    "external:/md127/0".
-    """
-    match = re.match('external:/([A-Za-z0-9_]+)/', metadata)
-    return match[1] if match else ''
-
-
 def _progress(completed: str) -> float | None:
     """Return the progress in % from "123 / 456"; None before the start ("none", "delayed")."""
     done, _, whole = completed.partition(' / ')
@@ -305,7 +250,6 @@ _PROFILES = {
     'raid1c3': 'raid1c3',
     'raid1c4': 'raid1c4',
 }
-_FILE_SYSTEMS = 256
 
 
 def file_systems(devices: Devices) -> list[Group]:
@@ -315,20 +259,18 @@ def file_systems(devices: Devices) -> list[Group]:
     """
     names = names_in(f'{devices.system.sys}/fs/btrfs')
     uuids = [name for name in names if re.fullmatch('[0-9a-f-]{36}', name)]
-    return [_file_system(uuid, devices) for uuid in uuids[:_FILE_SYSTEMS]]
+    return [_file_system(uuid, devices) for uuid in uuids]
 
 
 def btrfs_members(group: str, devices: Devices) -> list[str]:
     """Return the kernel's names of the devices of a file system. group: such as "btrfs UUID"."""
-    return names_in(f'{devices.system.sys}/fs/{group.replace(" ", "/")}/devices')[:MOST_MEMBERS]
+    return names_in(f'{devices.system.sys}/fs/{group.replace(" ", "/")}/devices')
 
 
 def _file_system(uuid: str, devices: Devices) -> Group:
     folder = f'{devices.system.sys}/fs/btrfs/{uuid}'
     names = btrfs_members(f'btrfs {uuid}', devices)
-    entries = [
-        f'{folder}/devinfo/{number}' for number in names_in(f'{folder}/devinfo')[:MOST_MEMBERS]
-    ]
+    entries = [f'{folder}/devinfo/{number}' for number in names_in(f'{folder}/devinfo')]
     # The target of a replacement counts as a member, because /sys does not show which device is the
     # target.
     targets = [entry for entry in entries if text_of(f'{entry}/replace_target') == '1']
@@ -344,7 +286,7 @@ def _file_system(uuid: str, devices: Devices) -> Group:
     level, unknown = _btrfs_level(_profiles(folder), has_states)
     uses = [use for name in names for use in devices.used.get(name, ())]
     used = tuple(dict.fromkeys(uses))
-    label = text_of(f'{folder}/label')[:LONGEST_GIVEN_NAME]
+    label = text_of(f'{folder}/label')
     return Group(
         id=f'btrfs {uuid}',
         name=label or (used[0] if used else uuid),

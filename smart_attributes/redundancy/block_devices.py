@@ -42,8 +42,7 @@ class Devices(NamedTuple):
     system: System
     names: frozenset[str]  # disks, arrays and volumes, as in /sys/block
     parts: Mapping[str, str] = {}  # partition -> its disk
-    # inner volume of LVM -> the devices that it is built on
-    inside: Mapping[str, Names] = {}
+    inner: frozenset[str] = frozenset()  # inner volumes of LVM, see inner()
     # device -> mount points, "swap"; "zfs tank" for a pool
     used: Mapping[str, tuple[str, ...]] = {}
     titles: Mapping[str, str] = {}  # volume -> its name for people: "vg0/home"
@@ -54,12 +53,8 @@ class Devices(NamedTuple):
 
     def below(self, name: str) -> Names:
         """Return the disks and groups that a member is built on, or () if the device is gone."""
-        on: dict[str, None] = {}
-        for device in self.inside.get(name, (name,)):
-            disk = device if device in self.names else self.parts.get(device)
-            if disk:
-                on[self.same.get(disk, disk)] = None
-        return tuple(on)
+        disk = name if name in self.names else self.parts.get(name)
+        return (self.same.get(disk, disk),) if disk else ()
 
     def member(
         self,
@@ -69,9 +64,8 @@ class Devices(NamedTuple):
     ) -> Member:
         """Return a member of a group; its state is "missing" if the device is gone."""
         below = self.below(name)
-        title = self.titles.get(name, name)[:LONGEST_GIVEN_NAME]
         return Member(
-            name=title,
+            name=self.titles.get(name, name),
             state=state if below else 'missing',
             slot=slot,
             on=below,
@@ -92,7 +86,7 @@ class Devices(NamedTuple):
         """Return a group that needs all of its members, with its uses."""
         return Group(
             id=group_id,
-            name=name[:LONGEST_GIVEN_NAME],
+            name=name,
             kind=kind.name,
             level=kind.level,
             slots=len(members),
@@ -176,9 +170,8 @@ def _paths(serials: Mapping[str, str], system: System) -> Iterator[tuple[str, st
 # --- mounts and swap ------------------------------------------------------------------------------
 
 
-def uses(system: System, mapped: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return the mount points of each device, and "swap" for swap space. mapped: name of a volume
-    -> "dm-3".
+def uses(system: System) -> dict[str, tuple[str, ...]]:
+    """Return the mount points of each device, and "swap" for swap space.
 
     The key of a ZFS pool is "zfs" and its name. Bind mounts count only for a device without other
     mounts.
@@ -188,13 +181,13 @@ def uses(system: System, mapped: Mapping[str, str]) -> dict[str, tuple[str, ...]
     for mount in _mounts(system):
         # The device number is the same under any path (/dev/root, by-uuid); btrfs and ZFS have
         # no number.
-        name = _by_number(mount.number, system) or _by_path(mount.source, mount.kind, mapped)
+        name = _by_number(mount.number, system) or _by_path(mount.source, mount.kind)
         is_bind = mount.root != '/' and mount.kind != 'btrfs'
         points = (binds if is_bind else mounts).setdefault(name, [])
         points.append(mount.point)
     for line in text_of(f'{system.proc}/swaps').splitlines()[1:]:
         path = re.split('[ \t]', line, maxsplit=1)[0]
-        mounts.setdefault(_by_path(path, '', mapped), []).append('swap')
+        mounts.setdefault(_by_path(path), []).append('swap')
     return {name: _shortened(points) for name, points in {**binds, **mounts}.items() if name}
 
 
@@ -231,18 +224,13 @@ def _by_number(number: str, system: System) -> str:
         return ''
 
 
-def _by_path(
-    source: str,
-    kind: str,
-    mapped: Mapping[str, str],
-) -> str:
+def _by_path(source: str, kind: str = '') -> str:
     if kind == 'zfs':
         return f'zfs {unescaped(source).partition("/")[0]}'
     if not source.startswith('/dev/'):
         return ''
-    path = unescaped(source)
     # btrfs keeps the path under which it was made, such as a link in /dev/disk/by-id
-    return mapped.get(os.path.basename(path)) or os.path.basename(os.path.realpath(path))
+    return os.path.basename(os.path.realpath(unescaped(source)))
 
 
 def mount_of(path: str) -> tuple[str, str, str]:
@@ -307,22 +295,18 @@ def volumes(names: list[str], system: System) -> dict[str, Volume]:
         name: Volume(
             text_of(f'{system.sys}/block/{name}/dm/name'),
             text_of(f'{system.sys}/block/{name}/dm/uuid'),
-            tuple(names_in(f'{system.sys}/block/{name}/slaves')[:MOST_MEMBERS]),
+            tuple(names_in(f'{system.sys}/block/{name}/slaves')),
         )
         for name in names
     }
 
 
-def inner(every: Volumes) -> dict[str, Names]:
-    """Return the inner volumes of LVM that hold no copies of their own, each with the devices below
-    it. A volume that no other volume is built on is shown, whatever its name: the volumes in a thin
-    pool may all be inactive.
-
-    '' represents a missing device, which LVM replaces by an empty volume.
+def inner(every: Volumes) -> frozenset[str]:
+    """Return the inner volumes of LVM that hold no copies of their own. A volume that no other
+    volume is built on is none, whatever its name: the volumes in a thin pool may all be inactive.
     """
     used = {slave for volume in every.values() for slave in volume.slaves}
-    hidden = {name for name in every if name in used and _is_inner(every[name], every)}
-    return {name: _through(every[name].slaves or ('',), hidden, every) for name in hidden}
+    return frozenset(name for name in every if name in used and _is_inner(every[name], every))
 
 
 def _is_inner(volume: Volume, every: Volumes) -> bool:
@@ -332,24 +316,23 @@ def _is_inner(volume: Volume, every: Volumes) -> bool:
     return '-' in volume.uuid[4:] or bool(re.search(_INNER, volume.name))
 
 
-def _through(
-    slaves: Names,
-    hidden: set[str],
-    every: Volumes,
-) -> Names:
-    """Return the devices below *slaves*, through any number of inner volumes.
-
-    Each volume is visited only once.
+def _below(slaves: Sequence[str], every: Volumes, devices: Devices) -> list[str]:
+    """Return the devices behind *slaves*, through any number of inner volumes. '' represents a
+    missing device, which LVM replaces by an empty volume.
     """
-    todo = list(slaves)
-    devices: dict[str, bool] = {}  # whether it is below all inner volumes
-    for name in todo:  # the loop adds to this list
-        if name not in devices:
-            devices[name] = name not in hidden
-            if name in hidden:
-                todo += every[name].slaves or ('',)
-    lowest = [name for name, is_lowest in devices.items() if is_lowest]
-    return tuple(lowest[:MOST_MEMBERS]) or ('',)
+    todo = [*reversed(slaves)] or ['']
+    visited: set[str] = set()
+    below = []
+    while todo:
+        name = todo.pop()
+        if name in visited:
+            continue
+        visited.add(name)
+        if name in devices.inner:
+            todo += reversed(every[name].slaves or ('',))
+        else:
+            below.append(name)
+    return below or ['']
 
 
 def volume_name(name: str) -> str:
@@ -360,8 +343,7 @@ def volume_name(name: str) -> str:
 
 def title(volume: Volume) -> str:
     """Return the name of a volume for people; '' if it has no name."""
-    name = volume_name(volume.name) if volume.uuid.startswith('LVM-') else volume.name
-    return name[:LONGEST_GIVEN_NAME]
+    return volume_name(volume.name) if volume.uuid.startswith('LVM-') else volume.name
 
 
 def group(
@@ -383,9 +365,12 @@ def group(
         members = [_one_disk(volume.slaves, devices)]
     elif images:
         kind = Kind(kind.name, '', NO_STATUS)
-        members = [_image(number, images[number], devices) for number in sorted(images)]
+        members = []
+        for number in sorted(images):
+            below = _below(images[number], every, devices)
+            members.append(_image(number, [devices.member(part) for part in below]))
     else:
-        members = devices.members(_below(volume.slaves, devices), kind)
+        members = devices.members(_below(volume.slaves, every, devices), kind)
     return devices.group(
         group_id=name,
         name=called,
@@ -406,20 +391,14 @@ def _images(volume: Volume, every: Volumes) -> dict[int, list[str]]:
     return images
 
 
-def _image(
-    number: int,
-    parts: list[str],
-    devices: Devices,
-) -> Member:
+def _image(number: int, pieces: Sequence[Member]) -> Member:
     """Return an image as a member named after its devices, such as "sdb1"; missing if a device
     is missing.
     """
-    pieces = [devices.member(name) for name in _below(parts, devices)]
     names = [piece.name for piece in pieces if piece.name]
-    state = 'unknown' if all(piece.on for piece in pieces) else 'missing'
     return Member(
-        name=', '.join(names)[:LONGEST_GIVEN_NAME],
-        state=state,
+        name=', '.join(names),
+        state='unknown' if all(piece.on for piece in pieces) else 'missing',
         slot=number,
         on=_disks(pieces),
     )
@@ -433,20 +412,9 @@ def _disks(members: Sequence[Member]) -> Names:
 def _one_disk(paths: Names, devices: Devices) -> Member:
     """Return the only member of a multipath volume: the disk that all of its paths lead to."""
     disks = _disks([devices.member(path) for path in paths])
-    states = {path: text_of(f'{devices.system.sys}/block/{path}/device/state') for path in paths}
-    dead = [path for path, state in states.items() if state == 'offline']
     return Member(
-        name=', '.join(paths)[:LONGEST_GIVEN_NAME],
+        name=', '.join(paths),
         state='in_sync' if disks else 'missing',
         slot=0,
         on=disks,
-        detail=f'{", ".join(dead)} offline'[:LONGEST_GIVEN_NAME] if dead else '',
     )
-
-
-def _below(slaves: Sequence[str], devices: Devices) -> Iterable[str]:
-    """Return the devices behind *slaves*, with each inner volume replaced by its own devices."""
-    below: dict[str, None] = {}
-    for slave in slaves or ('',):
-        below.update(dict.fromkeys(devices.inside.get(slave, (slave,))))
-    return below

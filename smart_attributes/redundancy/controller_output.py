@@ -12,21 +12,13 @@ from collections.abc import Callable, Iterator, Mapping
 
 from .. import files
 from ..constants import LONGEST_LINE, LONGEST_TOOL_OUTPUT
-from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..typed import TYPE_CHECKING, Json
 
 if TYPE_CHECKING:
     Fields = dict[str, str]
     Match = Callable[[str], re.Match[str] | None]
 
 DATA = files.data('redundancy/controllers.json')
-
-
-class _Start(NamedTuple):
-    """The first line of a row."""
-
-    match: Match
-    kind: str
-    inherited: tuple[str, ...]  # keys of the values that the row takes from the rows above it
 
 
 def rows(
@@ -43,7 +35,7 @@ def rows(
         lines = _lines(text, tool)
     except (ValueError, RecursionError):
         return ()
-    starts = [_start(kind, pattern) for kind, pattern in tool['starts']]
+    starts = [(matching(pattern), kind) for kind, pattern in tool['starts']]
     values = {kind: list(map(matching, patterns)) for kind, patterns in tool['fields'].items()}
     objects: list[Fields] = []
     above = {'controller': controller}
@@ -61,22 +53,19 @@ def rows(
     return tuple(objects)
 
 
-def _start(kind: str, pattern: str) -> _Start:
-    kind, *inherited = DATA['kinds'][kind]
-    return _Start(matching(pattern), kind, tuple(inherited))
-
-
 def _started(
     line: str,
-    starts: list[_Start],
+    starts: list[tuple[Match, str]],
     above: Fields,
 ) -> Fields:
-    """Return the row that a line begins; {} if it begins none."""
-    for start in starts:
-        match = start.match(line)
+    """Return the row that a line begins; {} if it begins none. starts: with keys of "kinds", which
+    have the keys of the values that a row takes from the rows above it.
+    """
+    for is_start, name in starts:
+        match = is_start(line)
         if match:
-            inherited = {key: above[key] for key in start.inherited if above.get(key)}
-            row = {'kind': start.kind, **inherited}
+            kind, *inherited = DATA['kinds'][name]
+            row = {'kind': kind, **{key: above[key] for key in inherited if above.get(key)}}
             add(row, match.groupdict())
             return row
     return {}
@@ -111,23 +100,7 @@ def add(fields: Fields, values: Mapping[str, str | None]) -> None:
 
 def _lines(text: str, tool: Json) -> list[str]:
     """Return the lines of an output. Raises ValueError or RecursionError for invalid JSON."""
-    if tool.get('json'):
-        return [*_of_json('', json.loads(text))]
-    return [*_of_text(text, tool)]
-
-
-def _of_text(text: str, tool: Json) -> Iterator[str]:
-    """Yield the lines of a text; a line that lists several members becomes a line for each."""
-    lists = [(matching(pattern), form) for pattern, form in tool.get('lists', ())]
-    for line in text.splitlines():
-        for is_list, form in lists:
-            match = is_list(line)
-            if match:
-                for slot, member in enumerate(match['members'].split()):
-                    yield form.format(slot=slot, member=member)
-                break
-        else:
-            yield line
+    return [*_of_json('', json.loads(text))] if tool.get('json') else text.splitlines()
 
 
 def _of_json(name: str, value: object) -> Iterator[str]:

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from ..constants import MOST_MEMBERS
-from ..errors import Coded
 from ..model import Group, Member
 from ..typed import TYPE_CHECKING, Json, NamedTuple
 from ..words import argument, clean
@@ -45,12 +44,7 @@ class Volume(NamedTuple):
     # number of the span -> its members; '' if the tool shows no spans
     spans: Mapping[str, Sequence[Fields]]
     spares: Sequence[Fields]
-    doubts: tuple[Coded, ...] = ()  # in addition to those in "fields"
-
-    @property
-    def program(self) -> str:
-        """Return the name of the tool in a command."""
-        return str(self.tool['program'])
+    doubts: tuple[str, ...] = ()  # in addition to those in "fields"
 
     @property
     def drives(self) -> list[Fields]:
@@ -204,7 +198,7 @@ def groups(volume: Volume) -> list[Group]:
     if is_lost == (volume.state == 'failed'):
         return made
     state = clean(volume.fields.get('state', ''))
-    why = f'{volume.program} reports the state {state}, which its drives contradict'
+    why = f'{volume.tool["program"]} reports the state {state}, which its drives contradict'
     return _groups(volume, why)
 
 
@@ -235,7 +229,7 @@ def _whole(volume: Volume) -> Group:
     """Return the group of a volume, without its level and its members."""
     fields = volume.fields
     controller = fields.get('controller', '')
-    name = clean(f'{volume.program} controller {controller} volume {fields["number"]}')
+    name = clean(f'{volume.tool["program"]} controller {controller} volume {fields["number"]}')
     return Group(
         id=name,
         name=clean(fields.get('name', name)),
@@ -247,12 +241,12 @@ def _whole(volume: Volume) -> Group:
     )
 
 
-def _doubts(volume: Volume) -> Iterator[Coded]:
+def _doubts(volume: Volume) -> Iterator[str]:
     """Yield why the drives of a volume may lack data."""
     controller = argument(volume.fields.get('controller', ''), 'N')
     for key, (why, remedy) in volume.tool['doubts'].items():
         if key in volume.fields:
-            command = remedy.format(program=volume.program, controller=controller)
+            command = remedy.format(program=volume.tool['program'], controller=controller)
             yield doubt(why, command)
 
 
@@ -356,7 +350,7 @@ def _activity(volume: Volume) -> str:
 def _why_unknown(volume: Volume) -> str:
     """Return why the redundancy of a volume is not known, or ''."""
     problem = next(chain(_gaps(volume), _contradictions(volume)), '')
-    return f'{volume.program} reports {problem}' if problem else ''
+    return f'{volume.tool["program"]} reports {problem}' if problem else ''
 
 
 def _gaps(volume: Volume) -> Iterator[str]:

@@ -37,37 +37,31 @@ FAMILIES = frozenset(tool['family'] for tool in _PROGRAMS)
 TIME_LIMIT = 10.0  # seconds for each command
 
 
-class Answer(NamedTuple):
-    """What the tools of all controllers report."""
+class Family(NamedTuple):
+    """What the tools of one controller family report."""
 
     volumes: Sequence[Volume]
-    notes: Sequence[Coded]  # why answers are missing
-    drives: Sequence[ToolDrive] = ()
-    # the controller family of a tool -> why the redundancy of its other volumes is unknown
-    reasons: Mapping[str, str] = {}
-
-
-class Completed(NamedTuple):
-    """The groups of a machine after the tools were asked, and where drives are."""
-
-    groups: tuple[Group, ...]
-    notes: tuple[Coded, ...]
-    places: tuple[tuple[str, Place], ...] = ()  # address of a drive, and its slot
+    drives: Sequence[ToolDrive]
+    why: str  # why volumes are missing
+    program: str
 
 
 def completed(
     before: Iterable[Group],
     system: System = LINUX,
     located: Sequence[Located] = (),
-) -> Completed:
-    """Return the groups and those from ask(), whose drives are removed from other hardware groups."""
-    answer = ask()
+) -> tuple[tuple[Group, ...], tuple[Coded, ...], tuple[tuple[str, Place], ...]]:
+    """Return three values: the groups and those from ask(), whose drives are removed from other
+    hardware groups; notes; and the address of each drive with its slot.
+    """
+    families = ask()
     names: dict[str, str] = {}  # key of a drive -> its name in sentences
     disks: dict[str, tuple[str, ...]] = {}
     places = []
     disks_of = {drive.verdict.device: drive.place.disks for drive in located}
-    verdict_of = joined(answer.drives, [drive.verdict for drive in located])
-    for drive in answer.drives:
+    of_tools = [drive for family in families.values() for drive in family.drives]
+    verdict_of = joined(of_tools, [drive.verdict for drive in located])
+    for drive in of_tools:
         key = drive.fields['key']
         place = slot(drive.fields, drive.tool)
         if key in verdict_of:
@@ -77,22 +71,19 @@ def completed(
             places.append((verdict.device.address, place))
         elif place.bay:
             names[key] = place.bay
-    taken = {disk for key in _in_volumes(answer.volumes) for disk in disks.get(key, ())}
-    made = [_on_disks(group, names, disks) for group in _placed(answer.volumes, taken, system)]
+    volumes = [volume for family in families.values() for volume in family.volumes]
+    taken: set[str] = set()
+    for volume in volumes:
+        for member in (*volume.drives, *volume.spares):
+            taken.update(disks.get(member['key'], ()))
+    made = [_on_disks(group, names, disks) for group in _placed(volumes, taken, system)]
     reasons = {
-        drive.verdict.device.address: answer.reasons.get(type_of(drive.verdict))
+        drive.verdict.device.address: _why_left(type_of(drive.verdict), families)
         for drive in located
     }
     left = [_left(group, taken, reasons) for group in before]
     rest = [group for group in left if group.members or group.kind != 'hardware']
-    return Completed((*rest, *made), tuple(answer.notes), tuple(places))
-
-
-def _in_volumes(volumes: Iterable[Volume]) -> Iterator[str]:
-    """Yield the keys of the drives in volumes, and of their spares."""
-    for volume in volumes:
-        for drive in (*volume.drives, *volume.spares):
-            yield drive['key']
+    return (*rest, *made), tuple(_notes(families)), tuple(places)
 
 
 def _on_disks(
@@ -136,7 +127,7 @@ def _placed(
 def _left(
     group: Group,
     taken: set[str],
-    reasons: Mapping[str, str | None],
+    reasons: Mapping[str, str],
 ) -> Group:
     """Return a group; one of a controller's drives without those in volumes, and with the reason
     why nothing is known about the others. reasons: by address.
@@ -144,88 +135,56 @@ def _left(
     if group.kind != 'hardware':
         return group
     members = [member for member in group.members if taken.isdisjoint(member.on)]
-    whys = [reasons.get(address) for member in members for address in member.on]
+    whys = [reasons.get(address, '') for member in members for address in member.on]
     unknown = next(filter(None, whys), group.unknown)
     return group._replace(members=tuple(members), unknown=unknown)
+
+
+def _why_left(name: str, families: Mapping[str, Family]) -> str:
+    """Return why nothing is known about a drive that is in no volume; '' if this version knows no
+    tool of its controller. name: of the controller family.
+    """
+    if name in families:
+        family = families[name]
+        return family.why or f'{family.program} reports no volume with this drive'
+    return 'no tool of its controller is installed' if name in FAMILIES else ''
 
 
 # --- commands -------------------------------------------------------------------------------------
 
 
-class Family(NamedTuple):
-    """What the tools of one controller family report."""
-
-    volumes: Sequence[Volume]
-    drives: Sequence[ToolDrive]
-    why: str  # why volumes are missing
-    program: str
-
-
-def ask() -> Answer:
-    """Return, for each controller family, what the first tool reports that reports any volume, and
-    why tools failed.
+def ask() -> dict[str, Family]:
+    """Return, for each controller family, what the first tool reports that reports any volume, or
+    why the tools failed.
     """
     families: dict[str, Family] = {}
     for tool in _PROGRAMS:
         name = tool['family']
         earlier = families.get(name)
         if not (earlier and earlier.volumes) and linux.is_installed(tool['program'], FOLDERS):
-            families[name] = _family(tool, earlier)
-    reported: list[Volume] = []
-    drives: list[ToolDrive] = []
-    reasons = dict.fromkeys(FAMILIES, 'no tool of its controller is installed')
-    for name, family in families.items():
-        reported += family.volumes
-        drives += family.drives
-        reasons[name] = family.why or f'{family.program} reports no volume with this drive'
-    notes = _notes([family.why for family in families.values()])
-    return Answer(
-        volumes=reported,
-        notes=list(notes),
-        drives=drives,
-        reasons=reasons,
-    )
+            family = _family(tool)
+            # of tools that report nothing, the reason of the first one counts
+            if not earlier or family.volumes or family.drives:
+                families[name] = family
+    return families
 
 
-def _family(tool: Json, earlier: Family | None) -> Family:
-    """Return what a tool reports. earlier: of another tool of this family, without any volume."""
+def _family(tool: Json) -> Family:
+    """Return what a tool reports."""
     program = tool['program']
     printed, why = _asked(tool)
     command = f'{program} {" ".join(tool["commands"][-1])}'
     drives = tool_drives(printed, tool, is_complete=not why)
-    complete = volumes(printed, tool)
-    if not complete:
+    reported: Sequence[Volume] = volumes(printed, tool)
+    if not reported:
         why = _why_none(why, program, command, is_read=bool(drives))
-        if earlier:  # the reason of the first tool that failed counts
-            return Family(
-                volumes=(),
-                drives=earlier.drives or drives,
-                why=earlier.why or why,
-                program=program,
-            )
-    if not why:
-        return Family(
-            volumes=complete,
-            drives=drives,
-            why=why,
-            program=program,
-        )
-    in_part = doubt(f'was not shown in full by {program}', LOOK + command)
-    doubted = [volume._replace(doubts=(*volume.doubts, in_part)) for volume in complete]
-    return Family(
-        volumes=doubted,
-        drives=drives,
-        why=why,
-        program=program,
-    )
+    elif why:
+        in_part = doubt(f'was not shown in full by {program}', LOOK + command)
+        reported = [volume._replace(doubts=(in_part,)) for volume in reported]
+    return Family(reported, drives, why, program)
 
 
-def _why_none(
-    why: str,
-    program: str,
-    command: str,
-    is_read: bool,
-) -> str:
+def _why_none(why: str, program: str, command: str, is_read: bool) -> str:
     """Return why a tool reports no volume. why: why it failed, or ''. is_read: it reports drives."""
     none = why or f'{program} reports no volume'
     if os.geteuid():
@@ -235,14 +194,15 @@ def _why_none(
     return f'{program} printed nothing that this version understands; run: {command}'
 
 
-def _notes(failed: Sequence[str]) -> Iterator[Coded]:
-    """Yield why the redundancy of volumes is unknown. failed: a reason for each family, or ''."""
+def _notes(families: Mapping[str, Family]) -> Iterator[Coded]:
+    """Yield why the redundancy of volumes is unknown."""
     unknown = 'the redundancy of RAID volumes is unknown'
-    if not failed:
+    if not families:
         why = f'no tool of a RAID controller was found in {FOLDERS}'
         yield Coded('controllers-missing', f'{unknown}: {why}')
-    for why in filter(None, failed):
-        yield Coded('controller-tool-failed', f'{unknown}: {why}')
+    for family in families.values():
+        if family.why:
+            yield Coded('controller-tool-failed', f'{unknown}: {family.why}')
 
 
 def _asked(tool: Json) -> tuple[Sequence[Fields], str]:

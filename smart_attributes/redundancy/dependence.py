@@ -15,9 +15,8 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
-from itertools import chain
 
-from ..constants import DEEPEST_GROUPS, MOST_MEMBERS
+from ..constants import DEEPEST_GROUPS
 from ..errors import Coded, DriveGone
 from ..model import Device, Group, Located, Member, Place, State, Use, Verdict
 from ..reading import device_types
@@ -58,7 +57,6 @@ class Question(NamedTuple):
 
     drives: Sequence[Located]
     others: Sequence[Other] = ()
-    only_alerting: bool = False  # read only the groups on drives that alert
     asked: Sequence[str] = ()  # the programs in PROGRAMS to run
     system: System = LINUX
 
@@ -96,62 +94,37 @@ def seen(question: Question) -> Iterator[Seen]:
         disks=tuple(drive.place.disks for drive in placed),
         others=tuple(disks(drive.device, system) for drive in question.others),
     )
-    wanted = _wanted(question, placed)
-    if not any(view.disks) or wanted == []:
+    if not any(view.disks):
         yield view
         return
     behind = _of_controllers(placed, 'controllers' in question.asked)
-    groups_of_run = (*_around(_ordered(_all_groups(devices)), wanted), *behind)
-    view = view._replace(groups=groups_of_run)
+    view = view._replace(groups=(*_ordered(_all_groups(devices)), *behind))
     yield view
     for name in question.asked:
         program = import_module(f'.{name}', __package__)
-        groups_of_run, notes, *places = program.completed(groups_of_run, system, placed)
+        completed, notes, places = program.completed(view.groups, system, placed)
         view = view._replace(
-            groups=groups_of_run,
+            groups=completed,
             notes=(*view.notes, *notes),
-            places=(*view.places, *chain(*places)),
+            places=(*view.places, *places),
         )
         yield view
-
-
-def _wanted(question: Question, placed: Sequence[Located]) -> list[str] | None:
-    """Return the disks whose groups are read; None: those of all disks, because a group may lack a
-    drive that is gone.
-    """
-    if not question.only_alerting or any(_is_gone(drive.verdict) for drive in placed):
-        return None
-    return [name for drive in placed if drive.verdict.state for name in drive.place.disks]
-
-
-def read_here(question: Question) -> Seen:
-    """Return what is seen in this process, which waits for it."""
-    *_, last = seen(question)
-    return last
 
 
 def examined(
     located: Sequence[Located],
     drives: Drives,
-    only_alerting: bool = False,
-    asked: Sequence[str] = (),
-    system: System = LINUX,
+    read: Callable[[Question], Seen],
     others: Callable[[], Sequence[Other]] = tuple,
-    read: Callable[[Question], Seen] = read_here,
+    asked: Sequence[str] = (),
 ) -> Examined:
     """Return the groups that depend on each drive.
 
-    only_alerting, asked: see Question. others: returns the drives of other runs. read: answers the
-    question. After an exception, there are no groups, and a remark gives the reason.
+    read: answers the question. others: returns the drives of other runs. asked: see Question. After
+    an exception, there are no groups, and a remark gives the reason.
     """
     try:
-        question = Question(
-            drives=located,
-            others=others(),
-            only_alerting=only_alerting,
-            asked=asked,
-            system=system,
-        )
+        question = Question(located, others(), asked)
         view = read(question)
         if view.problem and not view.disks:
             return unexamined(located, drives, view.problem)
@@ -173,7 +146,7 @@ def _decided(
     placed = [_in_slot(_placed(drive, names), slots) for drive, names in pairs]
     present = with_others(drives(placed), question.others, view.others)
     whole = machine(view.groups, present)
-    judged = [Located(_with_degraded(drive.verdict, view.groups), drive.place) for drive in placed]
+    judged = [_in_doubt(drive, _lacking(view.groups)) for drive in placed]
     remarks = (view.problem,) if view.problem else ()
     return Examined(
         uses=uses_of(judged, whole),
@@ -201,7 +174,8 @@ def unexamined(
     Nobody may take this for good news: the use of each drive to replace is unknown, so its data is
     copied first, and a missing drive is CRITICAL, because a group may be degraded without it.
     """
-    judged = [Located(_as_degraded(drive.verdict), drive.place) for drive in located]
+    lacking = 'whether a group lacks a member is not known'
+    judged = [_in_doubt(drive, lacking) for drive in located]
     order = Machine((), ())
     with suppress(Exception):  # the problem may be with the verdicts
         here = [drive for drive in judged if not drive.verdict.device.is_recorded]
@@ -211,12 +185,21 @@ def unexamined(
     return Examined(uses_of(judged, order), remarks=(problem,))
 
 
-def _as_degraded(verdict: Verdict) -> Verdict:
-    """Return the verdict; CRITICAL on a missing drive."""
-    if not _is_gone(verdict):
-        return verdict
-    words = f'{verdict.problem}, and whether a group lacks a member is not known'
-    return verdict._replace(state=State.CRITICAL, problem=words)
+def _in_doubt(drive: Located, lacking: str) -> Located:
+    """Return a drive; CRITICAL if it is missing and a group may be degraded, because this is the
+    drive that it lacks, or one that it can no longer afford to lose. lacking: the group, in words.
+    """
+    if not lacking or not _is_gone(drive.verdict):
+        return drive
+    words = f'{drive.verdict.problem}, and {lacking}'
+    return Located(drive.verdict._replace(state=State.CRITICAL, problem=words), drive.place)
+
+
+def _lacking(groups: Sequence[Group]) -> str:
+    """Return the groups that lack a member, in words; '' if none does."""
+    degraded = [group.name for group in groups if survival.lacks_member(group)]
+    lacks = 'lacks' if len(degraded) == 1 else 'lack'
+    return f'{listed_names(degraded, 2)} {lacks} a member' if degraded else ''
 
 
 def _placed(drive: Located, names: Sequence[str]) -> Located:
@@ -228,11 +211,7 @@ def _in_slot(drive: Located, slots: Mapping[str, Place]) -> Located:
     slot, place = slots.get(drive.verdict.device.address), drive.place
     if slot is None or place.bay:
         return drive
-    place = place._replace(
-        bay=slot.bay,
-        locate=slot.locate,
-        locate_off=slot.locate_off,
-    )
+    place = slot._replace(disks=place.disks, drive_id=place.drive_id)
     return Located(drive.verdict, place)
 
 
@@ -292,18 +271,6 @@ def _present_disks(verdict: Verdict, system: System) -> tuple[str, ...]:
     return names if names or verdict.device.is_recorded else (verdict.device.address,)
 
 
-def _with_degraded(verdict: Verdict, groups: Sequence[Group]) -> Verdict:
-    """Return the verdict on a missing drive: CRITICAL if a group lacks a member, because this is
-    the drive that it lacks, or one that it can no longer afford to lose.
-    """
-    degraded = [group.name for group in groups if survival.lacks_member(group)]
-    if not degraded or not _is_gone(verdict):
-        return verdict
-    lacks = 'lacks' if len(degraded) == 1 else 'lack'
-    words = f'{verdict.problem}, and {listed_names(degraded, 2)} {lacks} a member'
-    return verdict._replace(state=State.CRITICAL, problem=words)
-
-
 def disks(device: Device, system: System = LINUX) -> tuple[str, ...]:
     """Return the kernel names of a drive's block devices; behind a RAID controller or without
     sysfs, its address.
@@ -318,63 +285,50 @@ def _of_controllers(drives: Sequence[Located], is_asked: bool = False) -> Iterab
     """Yield a group for each RAID controller, because it is unknown which drives belong to which
     volume. is_asked: this run asks their tools.
     """
-    behind: dict[tuple[str, str, bool], list[Device]] = {}
+    behind: dict[tuple[str, str], list[Device]] = {}
     for drive in drives:
         device = drive.verdict.device
         controller = device_types.controller(device.type)
         if controller and device.address in drive.place.disks:
-            kind = device_types.base(device).partition(',')[0]
-            key = controller.name, device.path, kind in WITH_TOOLS
-            behind.setdefault(key, []).append(device)
-    why_of_tools = _ASKED if is_asked else _ASK
-    for (name, path, has_tool), devices in behind.items():
+            behind.setdefault((controller.name, device.path), []).append(device)
+    for (name, path), devices in behind.items():
         members = [
-            Member(
-                name=device.name or device.address,
-                state='unknown',
-                slot=None,
-                on=(device.address,),
-            )
+            Member(device.name or device.address, 'unknown', on=(device.address,))
             for device in devices
         ]
+        kind = device_types.base(devices[0]).partition(',')[0]
+        unknown = _ASKED if is_asked else _ASK
         yield Group(
             id=f'{name} {path}',
             name=f'{name} volumes',
             kind='hardware',
             level='',
             members=tuple(members),
-            unknown=why_of_tools if has_tool else _NO_TOOL,
+            unknown=unknown if kind in WITH_TOOLS else _NO_TOOL,
         )
 
 
 # --- groups ---------------------------------------------------------------------------------------
 
-# how many are read completely; for all others, only the members are read
-ARRAYS, VOLUMES = 256, 1024
 # Start of the name of a block device that is built on others -> its kind.
 _DRIVERS = (
     ('bcache', block_devices.BCACHE),
     ('drbd', block_devices.DRBD),
-    ('md', Kind('md', '', f'only the first {ARRAYS} arrays are read')),
-    ('dm-', Kind('dm', '', f'only the first {VOLUMES} volumes are read')),
     ('', Kind('dm', '', 'this version does not know its driver')),
 )
 
 
-def groups(disks: Iterable[str] | None = None, system: System = LINUX) -> tuple[Group, ...]:
-    """Return the groups that hold data on these disks, and all groups below them; lower ones first.
-
-    disks: kernel names, such as "sda"; None for all disks of the machine.
-    """
-    return tuple(_around(_ordered(_all_groups(listed(system))), disks))
+def groups(system: System = LINUX) -> tuple[Group, ...]:
+    """Return the groups of a machine, lower ones first."""
+    return tuple(_ordered(_all_groups(listed(system))))
 
 
 def _all_groups(devices: Devices) -> list[Group]:
     """Return all groups of the machine. devices: all block devices, without their uses."""
-    mapped = block_devices.volumes(_named('dm-', devices)[:VOLUMES], devices.system)
+    mapped = block_devices.volumes(_named('dm-', devices), devices.system)
     devices = devices._replace(
-        inside=block_devices.inner(mapped),
-        used=uses(devices.system, {volume.name: name for name, volume in mapped.items()}),
+        inner=block_devices.inner(mapped),
+        used=uses(devices.system),
         titles={name: block_devices.title(volume) or name for name, volume in mapped.items()},
     )
     file_systems = arrays.file_systems(devices)
@@ -386,18 +340,18 @@ def _all_groups(devices: Devices) -> list[Group]:
     members.update(*(arrays.md_members(name, devices) for name in of_md))
     members.update(*(volume.slaves for volume in mapped.values()), *others.values())
     claims = partitions.claims(members, devices)
-    inactive = lvm_backup.read(mapped, devices)
+    inactive, unlisted = lvm_backup.read(mapped, devices)
     in_use = [
         *_md_groups(of_md, claims, devices),
         *_volume_groups(
             volumes=mapped,
             claims=claims,
-            unlisted=inactive.unlisted,
+            unlisted=unlisted,
             devices=devices,
         ),
         *(_other(name, slaves, devices) for name, slaves in others.items()),
         *file_systems,
-        *inactive.groups,
+        *inactive,
     ]
     return [*in_use, *_of_rest(in_use, claims, devices)]
 
@@ -422,11 +376,11 @@ def _volume_groups(
     devices: Devices,
 ) -> Iterator[Group]:
     """Yield the volumes of the device mapper that hold data. unlisted: as in Group."""
-    nothing = {claim.name for claim in claims if claim.kind in partitions.NOTHING}
+    nothing = {claim.name for claim in claims if claim.kind == partitions.NOTHING}
     for name, volume in volumes.items():
         # a partition of a multipath volume, such as the ninth one of a disk of ZFS
         is_empty = name in nothing and volume.uuid.startswith('part')
-        if name not in devices.inside and not is_empty:
+        if name not in devices.inner and not is_empty:
             group = block_devices.group(name, volumes, devices)
             yield group._replace(unlisted=unlisted.get(name, ''))
 
@@ -449,7 +403,7 @@ def _of_rest(
 def _arrays(devices: Devices) -> list[str]:
     folder = f'{devices.system.sys}/block'
     names = _named('md', devices)
-    return [name for name in names if os.path.isdir(f'{folder}/{name}/md')][:ARRAYS]
+    return [name for name in names if os.path.isdir(f'{folder}/{name}/md')]
 
 
 def _named(start: str, devices: Devices) -> list[str]:
@@ -474,15 +428,13 @@ def _other(
     slaves: list[str],
     devices: Devices,
 ) -> Group:
-    """Return the group of a device that has another driver, or of an array or volume over the
-    maximum number.
-    """
+    """Return the group of a device that has another driver."""
     kind = next(kind for start, kind in _DRIVERS if name.startswith(start))
     return devices.group(
         group_id=name,
         name=name,
         kind=kind,
-        members=devices.members(slaves[:MOST_MEMBERS], kind),
+        members=devices.members(slaves, kind),
     )
 
 
@@ -515,20 +467,3 @@ def _cut_off(group: Group, rest: Collection[str]) -> Group:
         unknown=f'in /sys, it is built on itself, or on more than {DEEPEST_GROUPS} layers',
         members=tuple(members),
     )
-
-
-def _around(ordered: list[Group], disks: Iterable[str] | None) -> list[Group]:
-    """Return the groups built on these disks, directly or through other groups, and all groups
-    below any of them.
-    """
-    if disks is None:
-        return ordered
-    reached, wanted = set(disks), set()
-    for group in ordered:
-        if _on(group) & reached:
-            reached.add(group.id)
-            wanted.add(group.id)
-    for group in reversed(ordered):
-        if group.id in wanted:
-            wanted |= _on(group)
-    return [group for group in ordered if group.id in wanted]

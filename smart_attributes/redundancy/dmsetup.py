@@ -1,14 +1,14 @@
-"""Parse the output of `dmsetup status`, which root can run: the level and state of LVM's RAID volumes
-and mirrors.
+"""Parse the output of `dmsetup status`, which root can run: the level and state of LVM's RAID
+volumes.
 
 Sources: Linux, Documentation/admin-guide/device-mapper/dm-raid.rst, drivers/md/dm-raid.c
-(raid_status) and drivers/md/dm-raid1.c (mirror_status).
+(raid_status).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from ..errors import Coded
 from ..model import Group, Member
@@ -19,50 +19,24 @@ from . import doubts
 
 # --noflush: do not first write the state of other targets to disk.
 COMMAND = ('dmsetup', 'status', '--target', 'raid', '--noflush')
-# LVM's older mirrors, which LVM has built instead of raid1 until 2012, and on request since
-COMMAND_OF_MIRRORS = ('dmsetup', 'status', '--target', 'mirror', '--noflush')
 _NOT_REPORTED = 'its level and state are not in /sys, and dmsetup did not report them'
 _NOT_UNDERSTOOD = 'the output of dmsetup status is not understood'
 _TWICE = 'dmsetup reports that this volume contains more than one RAID'
 _LINE = '(.+): [0-9]+ [0-9]+ raid(?: (.*?))? *'
 _RAID = (
-    '([a-z0-9_]+) ([0-9]{1,3}) ([AaD-]+) ([0-9]{1,20})/([0-9]{1,20}) ([a-z]+) '
-    '([0-9]+)(?: [0-9]+(?: [AaD-])?)?'
+    '(?P<level>raid[0-9]+)(?:_[a-z0-9_]+)? (?P<devices>[0-9]{1,3}) (?P<health>[AaD-]+) '
+    '(?P<done>[0-9]{1,20})/(?P<total>[0-9]{1,20}) (?P<sync_action>[a-z]+) '
+    '(?P<mismatch_cnt>[0-9]+)(?: [0-9]+(?: [AD-])?)?'
 )
-_FIELDS = (
-    'raid_type',
-    '#devices',
-    'health_chars',
-    'sync_ratio',
-    'sync_action',
-    'mismatch_cnt',
-    'data_offset',
-    'journal_char',
-)
-# raid_type -> level. Only dmsetup table shows the layout of raid10, but one member may fail in any
-# layout.
+# Level of raid_type -> level. Only dmsetup table shows the layout of raid10, but one member may
+# fail in any layout.
 _LEVELS = {
     'raid0': 'raid0',
-    'raid0_meta': 'raid0',
     'raid1': 'raid1',
     'raid4': 'raid4',
-    'raid5_n': 'raid5',
-    'raid5_la': 'raid5',
-    'raid5_ra': 'raid5',
-    'raid5_ls': 'raid5',
-    'raid5_rs': 'raid5',
-    'raid6_zr': 'raid6',
-    'raid6_nr': 'raid6',
-    'raid6_nc': 'raid6',
-    'raid6_n_6': 'raid6',
-    'raid6_la_6': 'raid6',
-    'raid6_ra_6': 'raid6',
-    'raid6_ls_6': 'raid6',
-    'raid6_rs_6': 'raid6',
+    'raid5': 'raid5',
+    'raid6': 'raid6',
     'raid10': 'raid10-unknown-layout',
-    'raid10_near': 'raid10-unknown-layout',
-    'raid10_far': 'raid10-unknown-layout',
-    'raid10_offset': 'raid10-unknown-layout',
 }
 # Character in health_chars -> state of a member.
 _STATES = {'A': 'in_sync', 'a': 'rebuilding', 'D': 'faulty', '-': 'missing'}
@@ -87,97 +61,41 @@ class Status(NamedTuple):
     activity: str = ''  # as in Group
     progress: float | None = None  # progress of the activity, %
     unknown: str = ''  # why the level is not known
-    doubts: tuple[Coded, ...] = ()  # as in Group
+    doubts: tuple[str, ...] = ()  # as in Group
 
 
 def statuses(text: str) -> Mapping[str, Status]:
     """Return the state of each RAID volume by its device mapper name, from the output of
     `dmsetup status`. Pure.
     """
-    return _by_name(text, _LINE, _status)
-
-
-def _by_name(
-    text: str,
-    pattern: str,
-    status_of: Callable[[re.Match[str]], Status],
-) -> Mapping[str, Status]:
-    """Return the state of each volume by its name. pattern: of a line, which begins with the name."""
     states: dict[str, Status] = {}
     for line in text.split('\n'):
-        match = re.fullmatch(pattern, line)
+        match = re.fullmatch(_LINE, line)
         if match:
             name = match[1]
             is_second = name in states
-            states[name] = Status('', unknown=_TWICE) if is_second else status_of(match)
+            states[name] = Status('', unknown=_TWICE) if is_second else _status(match[2] or '')
     return states
 
 
-def _status(line: re.Match[str]) -> Status:
-    """Return the state of a RAID volume from its line."""
-    values = line[2] or ''
+def _status(values: str) -> Status:
+    """Return the state of a RAID volume from the values in its line."""
     match = re.fullmatch(_RAID, values)
     if not match:
         return Status('', unknown=_NOT_UNDERSTOOD)
-    raid_type, devices, health, done, total, action, _ = match.groups()
-    if raid_type not in _LEVELS or action not in _ACTIVITIES or int(devices) != len(health):
+    health, action, total = match['health'], match['sync_action'], int(match['total'])
+    is_whole = int(match['devices']) == len(health)
+    if match['level'] not in _LEVELS or action not in _ACTIVITIES or not is_whole:
         return Status('', unknown=_NOT_UNDERSTOOD)
     activity = _ACTIVITIES[action]
-    progress = None
-    if activity and int(total):
-        progress = min(100.0, 100 * int(done) / int(total))
+    status = Status(_LEVELS[match['level']], health, activity)
+    if activity and total:
+        status = status._replace(progress=min(100.0, 100 * int(match['done']) / total))
     if activity in ('resync', 'reshape'):
         # During these activities, dm-raid shows the same character for all working members.
         why = f'a {activity} is running, and dm-raid does not report which members are complete'
-        return Status(
-            level='',
-            health=health,
-            activity=activity,
-            progress=progress,
-            unknown=why,
-        )
-    fields = dict.fromkeys(_FIELDS, '')
-    fields.update(zip(_FIELDS, values.split(' ')))
-    doubted = tuple(doubts.of_dm_raid(fields))
-    return Status(
-        level=_LEVELS[raid_type],
-        health=health,
-        activity=activity,
-        progress=progress,
-        doubts=doubted,
-    )
-
-
-# Number of copies, their devices, regions in sync, one character for each copy, the log.
-_MIRROR_LINE = (
-    '(.+): [0-9]+ [0-9]+ mirror ([0-9]{1,3}) (?:[0-9]+:[0-9]+ )+([0-9]{1,20})/([0-9]{1,20}) 1 '
-    '([A-Z]+) .*'
-)
-
-
-def statuses_of_mirrors(text: str) -> Mapping[str, Status]:
-    """Return the state of each mirror by its device mapper name, as statuses(). Pure."""
-    return _by_name(text, _MIRROR_LINE, _status_of_mirror)
-
-
-def _status_of_mirror(line: re.Match[str]) -> Status:
-    """Return the state of a mirror from its line."""
-    copies, done, total = (int(line[place]) for place in (2, 3, 4))  # regions in sync, and all
-    health = line[5]
-    if copies != len(health) or not 0 < total >= done:
-        return Status('', unknown=_NOT_UNDERSTOOD)
-    if done < total:
-        why = 'a resync is running, and only one of its copies is complete'
-        return Status(
-            level='',
-            health=health,
-            activity='resync',
-            progress=100 * done / total,
-            unknown=why,
-        )
-    if set(health) != {'A'}:
-        return Status('', health, unknown=f'dmsetup reports errors of its copies ({health})')
-    return Status('raid1', health)
+        return status._replace(level='', unknown=why)
+    return status._replace(doubts=tuple(doubts.of_dm_raid(match.groupdict())))
 
 
 def with_status(group: Group, status: Status) -> Group:
@@ -214,35 +132,21 @@ def _member(member: Member, state: str) -> Member:
 def completed(
     before: Iterable[Group],
     system: System = LINUX,
-    _verdicts: object = (),
-) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
-    """Return the groups, in which LVM volumes of unknown level are completed, and the notes."""
+    _drives: object = (),
+) -> tuple[tuple[Group, ...], tuple[Coded, ...], tuple[()]]:
+    """Return three values: the groups, in which LVM volumes of unknown level are completed; notes;
+    and no slots.
+    """
     groups = tuple(before)
-    names = {
-        group.id: text_of(f'{system.sys}/block/{group.id}/dm/name')
-        for group in groups
-        if group.kind == 'lvm' and not group.level
-    }
-    if not names:
-        return groups, ()
-    text, problem = ask()
-    states = {**statuses(text)}
-    if not problem and not states.keys() >= set(names.values()):
-        text, problem = ask(COMMAND_OF_MIRRORS)
-        states = {**statuses_of_mirrors(text), **states}
-    made = []
-    for group in groups:
-        if group.id not in names:
-            made.append(group)
-            continue
-        status = states.get(names[group.id], Status('', unknown=_NOT_REPORTED))
-        made.append(with_status(group, status))
-    return tuple(made), (problem,) if problem else ()
-
-
-def ask(command: tuple[str, ...] = COMMAND) -> tuple[str, Coded]:
-    """Return the output of dmsetup status, or '' and the reason for its absence."""
-    text, why = linux.output(command)
-    return text, Coded(
-        'dmsetup-status-missing', f'the redundancy of LVM volumes is unknown: {why}' if why else ''
-    )
+    asked = [group for group in groups if group.kind == 'lvm' and not group.level]
+    if not asked:
+        return groups, (), ()
+    text, why = linux.output(COMMAND)
+    states = statuses(text)
+    made = {}
+    for group in asked:
+        name = text_of(f'{system.sys}/block/{group.id}/dm/name')
+        made[group.id] = with_status(group, states.get(name, Status('', unknown=_NOT_REPORTED)))
+    problem = Coded('dmsetup-status-missing', f'the redundancy of LVM volumes is unknown: {why}')
+    completed_groups = tuple(made.get(group.id, group) for group in groups)
+    return completed_groups, (problem,) if why else (), ()

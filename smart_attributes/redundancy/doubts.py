@@ -12,23 +12,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from ..errors import Coded
 from .survival import doubt
 
 # text in place of an unreadable file; it raises a doubt, unless some arrays lack this file
 UNREAD = '?'
-_WRITE_BACK = 'its journal (write-back) may have data that no member has yet'
 _HAS_BAD_BLOCKS = 'has blocks that md cannot read'
 
 
-def of_array(text: Callable[[str], str], use: str = '') -> Iterator[Coded]:
+def of_array(text: Callable[[str], str], use: str = '') -> Iterator[str]:
     """Yield each doubt about an md array.
 
     text: returns the content of a file of /sys/block/mdN/md, or UNREAD. use: the only use of the
     array: "swap".
     """
     if _may_have_data_in_journal(text):
-        yield doubt(_WRITE_BACK, 'switch its journal to write-through')
+        yield doubt(
+            'its journal (write-back) may have data that no member has yet',
+            'switch its journal to write-through',
+        )
     if text('reshape_position') != 'none':
         yield doubt('a reshape has not ended', 'continue the reshape')
     state = text('array_state')
@@ -80,7 +81,7 @@ def of_md_member(
     state: str,
     level: str,
     text: Callable[[str], str],
-) -> Iterator[Coded]:
+) -> Iterator[str]:
     """Yield each doubt about a member of an md array.
 
     state: its flags. level: the array's. text: returns the content of a file of
@@ -103,7 +104,7 @@ def of_md_member(
         yield doubt(_HAS_BAD_BLOCKS, 'repair the array')
 
 
-def of_btrfs_devices(error_stats: str) -> Iterator[Coded]:
+def of_btrfs_devices(error_stats: str) -> Iterator[str]:
     """Yield each doubt about all devices of a btrfs file system. error_stats: of all devices, in
     /sys/fs/btrfs.
 
@@ -118,14 +119,10 @@ def of_btrfs_devices(error_stats: str) -> Iterator[Coded]:
         )
 
 
-def of_dm_raid(fields: Mapping[str, str]) -> Iterator[Coded]:
-    """Yield each doubt about a RAID volume of LVM. fields: of its line in dmsetup status."""
-    # LVM does not create such a journal; only a new table ends this mode.
-    if fields['journal_char'] not in ('', 'A', 'D', '-'):
-        yield doubt(_WRITE_BACK, 'end the write-back mode')
+def of_dm_raid(fields: Mapping[str, str]) -> Iterator[str]:
+    """Yield each doubt about a RAID volume of LVM. fields: of its line in dmsetup status, see dmsetup."""
     action = fields['sync_action']
-    done, _, total = fields['sync_ratio'].partition('/')
-    if action in ('idle', 'frozen') and done != total:
+    if action in ('idle', 'frozen') and fields['done'] != fields['total']:
         yield doubt('a rebuild of it has not ended', 'refresh the volume')
     if action == 'repair':
         yield doubt('a repair has not ended', 'wait until the repair has ended')

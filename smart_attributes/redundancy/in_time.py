@@ -16,7 +16,7 @@ from .. import alarm, child
 from ..child import Child
 from ..errors import Coded
 from ..model import Group, Member, Place
-from ..typed import TYPE_CHECKING, Any
+from ..typed import TYPE_CHECKING, Any, Json
 from . import dependence
 from .dependence import Question, Seen
 
@@ -50,7 +50,7 @@ def read(question: Question, state_dir: str) -> Seen:
     is_complete = False
     for values, content in reader.messages():
         if 'problem' in values:
-            view = view._replace(problem=_typed(values['problem']))
+            view = view._replace(problem=Coded(*values['problem']))
         elif 'fault' in values:
             why = values['fault']
         is_complete = is_complete or 'is_complete' in values
@@ -79,42 +79,31 @@ def _send(
     lock = child.in_turn(_LOCK, state_dir)
     try:
         for view in dependence.seen(question):
-            pipe.send(json.dumps(_plain(view)).encode('ascii'))
+            notes = [(note.code, note) for note in view.notes]
+            pipe.send(json.dumps({**view._asdict(), 'notes': notes}).encode('ascii'))
         pipe.send(is_complete=True)
     except Exception as error:
-        pipe.send(problem=_plain(dependence.problem_of(error)))
+        problem = dependence.problem_of(error)
+        pipe.send(problem=(problem.code, problem))
     if lock is not None:
         os.close(lock)
 
 
-# --- as plain values ----------------------------------------------------------------------------
+# --- from plain values ----------------------------------------------------------------------------
 
 
-def _plain(value: object) -> Any:
-    """Return a value as lists and dictionaries for JSON: tuples are lists, and a sentence with a
-    code is a dictionary.
-    """
-    if isinstance(value, Coded):
-        return {'code': value.code, 'text': str(value), 'fields': dict(value.fields)}
-    if isinstance(value, (tuple, list)):
-        return [_plain(part) for part in value]
-    return value
+def _tuples(value: Any) -> Any:
+    """Return a value from JSON with tuples instead of lists."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
-def _typed(value: Any) -> Any:
-    """Return the value that _plain() got; a named tuple is a tuple."""
-    if isinstance(value, dict):
-        return Coded(value['code'], value['text'], **value['fields'])
-    if isinstance(value, list):
-        return tuple(map(_typed, value))
-    return value
-
-
-def _seen(values: Any) -> Seen:
-    view = Seen(*_typed(values))
-    places = tuple((address, Place(*place)) for address, place in view.places)
-    groups = None if view.groups is None else tuple(map(_group, view.groups))
-    return view._replace(groups=groups, places=places)
+def _seen(values: Json) -> Seen:
+    view = Seen(**{key: _tuples(value) for key, value in values.items()})
+    return view._replace(
+        groups=None if view.groups is None else tuple(map(_group, view.groups)),
+        notes=tuple(Coded(code, text) for code, text in view.notes),
+        places=tuple((address, Place(*place)) for address, place in view.places),
+    )
 
 
 def _group(values: Sequence[Any]) -> Group:

@@ -13,16 +13,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from ..constants import LARGEST_FILE, LONGEST_GIVEN_NAME, MOST_MEMBERS
-from ..model import Group, Member
+from ..constants import LARGEST_FILE
+from ..model import Group
 from ..reading.system import System, names_in, text_of
 from ..typed import TYPE_CHECKING, NamedTuple
-from .block_devices import Devices, Volume, udev_notes, volume_name
+from .block_devices import Devices, Kind, Volume, udev_notes, volume_name
 
 if TYPE_CHECKING:
     from .block_devices import Volumes
 
-_FILES = 256  # volume groups
 _PREFIX, _ID = 'LVM-', 32  # of the UUID of a volume: the length of the ids in it
 _OPENS = re.compile(r'([A-Za-z0-9_.+-]+) \{')
 _IS = re.compile('id = "([A-Za-z0-9-]+)"')
@@ -34,27 +33,22 @@ _SPARE = '_pmspare'  # empty, for the repair of a pool; never active
 NOT_ACTIVE = 'not active'
 
 
-class Stored(NamedTuple):
-    """A volume in the metadata."""
-
-    id: str  # 32 letters
-    areas: tuple[str, ...]  # names of the physical volumes with its data, such as "pv0"
-
-
 class Backup(NamedTuple):
-    """The metadata of a volume group."""
+    """The metadata of a volume group. Ids have 32 letters."""
 
-    id: str  # 32 letters
+    id: str
     name: str
-    devices: Mapping[str, str]  # name of a physical volume -> its id
-    volumes: Mapping[str, Stored]  # by name
+    devices: Mapping[str, str]  # name of a physical volume, such as "pv0" -> its id
+    volumes: Mapping[str, str]  # name -> id
+    # name of a volume -> the physical volumes with its data; none for a volume on inner volumes
+    areas: Mapping[str, tuple[str, ...]]
 
 
 def parsed(text: str) -> Backup | None:
     """Return the metadata of a volume group; None if the text is not complete. Pure."""
     path: list[str] = []
     ids: dict[tuple[str, ...], str] = {}
-    areas: dict[str, dict[str, None]] = {}
+    areas: dict[str, list[str]] = {}
     for line in text.splitlines():
         statement = _COMMENT.sub('', line.strip())
         opens, is_id = _OPENS.fullmatch(statement), _IS.fullmatch(statement)
@@ -65,36 +59,26 @@ def parsed(text: str) -> Backup | None:
         elif is_id:
             ids[tuple(path)] = is_id[1].replace('-', '')
         elif path[1:2] == ['logical_volumes'] and len(path) > 2:
-            areas.setdefault(path[2], {}).update(dict.fromkeys(_AREA.findall(statement)))
+            areas.setdefault(path[2], []).extend(_AREA.findall(statement))
     names = [key[0] for key in ids if len(key) == 1]
     if path or len(names) != 1:
         return None
-    return _backup(names[0], ids, areas)
-
-
-def _backup(
-    name: str,
-    ids: Mapping[tuple[str, ...], str],
-    areas: Mapping[str, Mapping[str, None]],
-) -> Backup:
-    """Return the metadata. ids: by path in the text. areas: of each volume, also inner volumes."""
-    devices: dict[str, str] = {}
-    volume_ids: dict[str, str] = {}
-    for path, own_id in ids.items():
-        if path[1:-1] == ('physical_volumes',):
-            devices[path[-1]] = own_id
-        elif path[1:-1] == ('logical_volumes',):
-            volume_ids[path[-1]] = own_id
-    volumes = {}
-    for volume, volume_id in volume_ids.items():
-        on = [area for area in areas.get(volume, {}) if area in devices]
-        volumes[volume] = Stored(volume_id, tuple(on))
+    devices = _ids_in('physical_volumes', ids)
+    on_devices = {}
+    for volume, on in areas.items():
+        on_devices[volume] = tuple(dict.fromkeys(area for area in on if area in devices))
     return Backup(
-        id=ids[(name,)],
-        name=name,
+        id=ids[(names[0],)],
+        name=names[0],
         devices=devices,
-        volumes=volumes,
+        volumes=_ids_in('logical_volumes', ids),
+        areas=on_devices,
     )
+
+
+def _ids_in(section: str, ids: Mapping[tuple[str, ...], str]) -> dict[str, str]:
+    """Return the id of each object of a section by its name. ids: by path in the text."""
+    return {path[2]: own_id for path, own_id in ids.items() if path[1:-1] == (section,)}
 
 
 def inactive(backup: Backup, active: frozenset[str]) -> dict[str, tuple[str, ...]]:
@@ -102,29 +86,23 @@ def inactive(backup: Backup, active: frozenset[str]) -> dict[str, tuple[str, ...
 
     active: ids of volumes. The images of a mirror or RAID count as the volume that they belong to.
     """
-    areas: dict[str, dict[str, None]] = {}
-    for name, stored in backup.volumes.items():
+    areas: dict[str, tuple[str, ...]] = {}
+    for name, own_id in backup.volumes.items():
         whole = _IMAGE.sub('', name)
-        ids = (stored.id, backup.volumes.get(whole, stored).id)
-        if stored.areas and active.isdisjoint(ids) and not name.endswith(_SPARE):
-            areas.setdefault(whole, {}).update(dict.fromkeys(stored.areas))
-    return {name: tuple(on) for name, on in areas.items()}
+        ids = (own_id, backup.volumes.get(whole, own_id))
+        on = backup.areas.get(name, ())
+        if on and active.isdisjoint(ids) and not name.endswith(_SPARE):
+            areas[whole] = tuple(dict.fromkeys((*areas.get(whole, ()), *on)))
+    return areas
 
 
 # --- of a machine ---------------------------------------------------------------------------------
 
 
-class Inactive(NamedTuple):
-    """The volumes of a machine that are not active."""
-
-    groups: tuple[Group, ...]
-    # volumes of groups whose metadata could not be read -> the name of the volume group
-    unlisted: Mapping[str, str]
-
-
-def read(every: Volumes, devices: Devices) -> Inactive:
-    """Return the inactive volumes of the volume groups that have active ones. every: the active
-    volumes by kernel name.
+def read(every: Volumes, devices: Devices) -> tuple[list[Group], dict[str, str]]:
+    """Return two values: the inactive volumes of the volume groups that have active ones; and, for
+    each volume of a group whose inactive ones are not known, the name of the group. every: the
+    active volumes by kernel name.
     """
     by_group: dict[str, dict[str, Volume]] = {}
     for name, volume in every.items():
@@ -137,17 +115,13 @@ def read(every: Volumes, devices: Devices) -> Inactive:
     for group_id, volumes in by_group.items():
         active = frozenset(_ids(volume)[1] for volume in volumes.values())
         backup = backups.get(group_id)
-        if backup and active <= {stored.id for stored in backup.volumes.values()}:
-            groups += _groups(
-                backup=backup,
-                active=active,
-                volumes=volumes,
-                devices=devices,
-            )
+        names = _names_of_devices(volumes, devices)
+        if backup and '' not in names and active <= {*backup.volumes.values()}:
+            groups += _groups(backup, active, names, devices)
             continue
         for name, volume in volumes.items():
             unlisted[name] = volume_name(volume.name).partition('/')[0]
-    return Inactive(tuple(groups), unlisted)
+    return groups, unlisted
 
 
 def _ids(volume: Volume) -> tuple[str, str]:
@@ -158,7 +132,7 @@ def _ids(volume: Volume) -> tuple[str, str]:
 
 def _backups(system: System) -> dict[str, Backup]:
     backups = {}
-    for name in names_in(system.lvm)[:_FILES]:
+    for name in names_in(system.lvm):
         backup = parsed(text_of(f'{system.lvm}/{name}', LARGEST_FILE))
         # a file with another name is a copy that somebody made, and may be old
         if backup and backup.name == name:
@@ -166,54 +140,27 @@ def _backups(system: System) -> dict[str, Backup]:
     return backups
 
 
-def _groups(
-    backup: Backup,
-    active: frozenset[str],
-    volumes: Volumes,
-    devices: Devices,
-) -> Iterator[Group]:
-    """Yield a group for each inactive volume. volumes: the active ones of the volume group."""
-    below = {slave for volume in volumes.values() for slave in volume.slaves} - set(volumes)
-    uuids = {name: udev_notes(name, devices).get('ID_FS_UUID', '') for name in sorted(below)}
-    by_id = {uuid.replace('-', ''): name for name, uuid in uuids.items() if uuid}
-    unnamed = [name for name, uuid in uuids.items() if not uuid]
-    for volume, areas in inactive(backup, active).items():
-        is_plain = volume in backup.volumes and bool(backup.volumes[volume].areas)
-        members = [
-            _member(
-                name=by_id.get(backup.devices[area], ''),
-                unnamed=unnamed,
-                slot=slot,
-                devices=devices,
-            )
-            for slot, area in enumerate(areas)
-        ]
-        yield Group(
-            id=f'lvm {backup.name}/{volume}',
-            name=f'{backup.name}/{volume}'[:LONGEST_GIVEN_NAME],
-            kind='lvm',
-            level='single' if is_plain else '',
-            slots=len(members),
-            members=tuple(members[:MOST_MEMBERS]),
-            unknown='' if is_plain else 'it is not active',
-        )
-
-
-def _member(
-    name: str,
-    unnamed: list[str],
-    slot: int,
-    devices: Devices,
-) -> Member:
-    """Return a physical volume as a member. name: '' if it was not found: without udev, it is any
-    of the unnamed devices.
+def _names_of_devices(volumes: Volumes, devices: Devices) -> dict[str, str]:
+    """Return the kernel names of the physical volumes below active volumes of a volume group, by
+    their ids; the id is '' if udev has none.
     """
-    if name:
-        return devices.member(name, slot=slot)._replace(detail=NOT_ACTIVE)
-    on = (below for device in unnamed for below in devices.below(device))
-    return Member(
-        name='',
-        state='unknown' if unnamed else 'missing',
-        slot=slot,
-        on=tuple(dict.fromkeys(on)),
-    )
+    below = {slave for volume in volumes.values() for slave in volume.slaves} - set(volumes)
+    present = [name for name in sorted(below) if devices.below(name)]
+    uuids = {name: udev_notes(name, devices).get('ID_FS_UUID', '') for name in present}
+    return {uuid.replace('-', ''): name for name, uuid in uuids.items()}
+
+
+def _groups(
+    backup: Backup, active: frozenset[str], names: Mapping[str, str], devices: Devices
+) -> Iterator[Group]:
+    """Yield a group for each inactive volume. names: of the physical volumes, by id."""
+    for volume, areas in inactive(backup, active).items():
+        own = [names.get(backup.devices[area], '') for area in areas]
+        members = [devices.member(name, slot=slot) for slot, name in enumerate(own)]
+        is_plain = bool(backup.areas.get(volume))
+        yield devices.group(
+            group_id=f'lvm {backup.name}/{volume}',
+            name=f'{backup.name}/{volume}',
+            kind=Kind('lvm') if is_plain else Kind('lvm', '', 'it is not active'),
+            members=[member._replace(detail=NOT_ACTIVE) for member in members],
+        )

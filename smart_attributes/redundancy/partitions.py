@@ -28,29 +28,25 @@ from .block_devices import NO_DISKS, Devices, Kind
 # What a partition, or a disk without partitions, holds.
 MEMBER, MOUNTED, SWAP = 'member', 'mounted', 'swap'
 SIGNATURE = 'signature'  # a known signature that is not in use: only this disk has the data
-UNUSED_SWAP, UNKNOWN = 'unused swap', 'unknown'
-EFI, BIOS_BOOT, MSR, PREP = 'efi', 'bios', 'msr', 'prep'
-EXTENDED, RESERVED = 'extended', 'reserved'
+NOTHING, UNKNOWN = 'nothing', 'unknown'
 # ID_PART_ENTRY_TYPE, as libblkid writes it: a GUID of GPT in lower case, or the number of an MBR.
-# Such a partition holds nothing that counts.
-TYPES: Mapping[str, str] = {
-    'c12a7328-f81f-11d2-ba4b-00a0c93ec93b': EFI,
-    '0xef': EFI,
-    '21686148-6449-6e6f-744e-656564454649': BIOS_BOOT,
-    # TrueNAS makes one on each disk, and leaves most of them without a signature (middleware,
+EFI = ('c12a7328-f81f-11d2-ba4b-00a0c93ec93b', '0xef')
+# The types of partitions that hold nothing that counts.
+TYPES = (
+    *EFI,
+    '21686148-6449-6e6f-744e-656564454649',  # BIOS boot
+    # Swap. TrueNAS makes one on each disk, and leaves most of them without a signature (middleware,
     # plugins/disk_/configure_swap.py).
-    '0657fd6d-a4ab-43c4-84e5-0933c84b4f4f': UNUSED_SWAP,
-    '516e7cb5-6ecf-11d6-8ff8-00022d09712b': UNUSED_SWAP,
-    'e3c9e316-0b5c-4db8-817d-f92df00215ae': MSR,
-    '9e1a2d38-c612-4316-aa26-8b49521e5a8b': PREP,
-    '0x41': PREP,
-    '0x5': EXTENDED,
-    '0xf': EXTENDED,
-    '0x85': EXTENDED,
-    '6a945a3b-1dd2-11b2-99a6-080020736631': RESERVED,
-}
-NOTHING = tuple(dict.fromkeys(TYPES.values()))  # the kinds that hold nothing that counts
-_EXPECTED = {EFI: 'vfat'}  # type of a partition -> the only signature that belongs to it
+    '0657fd6d-a4ab-43c4-84e5-0933c84b4f4f',
+    '516e7cb5-6ecf-11d6-8ff8-00022d09712b',
+    'e3c9e316-0b5c-4db8-817d-f92df00215ae',  # reserved by Microsoft
+    '9e1a2d38-c612-4316-aa26-8b49521e5a8b',  # PReP
+    '0x41',
+    '0x5',  # extended
+    '0xf',
+    '0x85',
+    '6a945a3b-1dd2-11b2-99a6-080020736631',  # reserved by ZFS
+)
 _KIND_UNKNOWN = 'unknown'  # kind of the group of a partition of unknown use
 _NOT_MOUNTED = 'not mounted'
 _USE_UNKNOWN = 'its use is not known'
@@ -69,31 +65,22 @@ class Claim(NamedTuple):
     """What one partition, or one disk without partitions, holds."""
 
     name: str  # "sda2"
-    kind: str  # MEMBER, MOUNTED, SWAP, SIGNATURE, UNKNOWN or one of NOTHING
+    kind: str  # MEMBER, MOUNTED, SWAP, SIGNATURE, NOTHING or UNKNOWN
     notes: Mapping[str, str] = {}  # udev's, if no group uses the partition
 
 
-def partition_type(notes: Mapping[str, str]) -> str:
-    """Return the type of a partition that holds nothing that counts; '' for any other partition,
-    and for a partition whose type is unknown.
-
-    notes: the partition's properties in the udev database, see block_devices.udev_notes().
-    """
-    return TYPES.get(notes.get('ID_PART_ENTRY_TYPE', ''), '')
-
-
 def kind_of(notes: Mapping[str, str]) -> str:
-    """Return what a partition holds that nothing uses: SIGNATURE, UNKNOWN or one of NOTHING.
+    """Return what a partition holds that nothing uses: SIGNATURE, NOTHING or UNKNOWN.
 
-    A signature counts, whatever the type of the partition is. notes: as for partition_type().
+    A signature counts, whatever the type of the partition is. notes: the partition's properties in
+    the udev database, see block_devices.udev_notes().
     """
     signature = notes.get('ID_FS_TYPE') or notes.get('ID_FS_AMBIVALENT', '')
-    own_type = partition_type(notes)
-    if signature == 'swap':
-        return UNUSED_SWAP
-    if signature and signature != _EXPECTED.get(own_type):
+    own_type = notes.get('ID_PART_ENTRY_TYPE', '')
+    is_boot = signature == 'vfat' and own_type in EFI
+    if signature and signature != 'swap' and not is_boot:
         return SIGNATURE
-    return own_type or UNKNOWN
+    return NOTHING if signature or own_type in TYPES else UNKNOWN
 
 
 def claims(taken: Collection[str], devices: Devices) -> tuple[Claim, ...]:
@@ -163,7 +150,7 @@ def _own_notes(name: str, devices: Devices) -> dict[str, str]:
     notes = block_devices.udev_notes(name, devices)
     of_disk = block_devices.udev_notes(devices.parts.get(name, ''), devices)
     signature = _signature(notes)
-    if signature != _signature(of_disk) or not partition_type(notes):
+    if signature != _signature(of_disk) or notes.get('ID_PART_ENTRY_TYPE') not in TYPES:
         return notes
     return {key: value for key, value in notes.items() if key not in signature}
 
@@ -193,8 +180,8 @@ def groups(
             # a drive without any group is of unknown use anyway; a partition of an array has the
             # redundancy of the array
             is_on_array = devices.parts.get(claim.name) in above
-            group = _alone(claim.name, Kind(_KIND_UNKNOWN), devices)
-            yield group if is_on_array else group._replace(level='', unknown=_USE_UNKNOWN)
+            kind = Kind(_KIND_UNKNOWN, '', _USE_UNKNOWN)
+            yield _alone(claim.name, Kind(_KIND_UNKNOWN) if is_on_array else kind, devices)
         elif claim.kind == SIGNATURE and claim.notes.get('ID_FS_TYPE') == 'zfs_member':
             label = claim.notes.get('ID_FS_LABEL', '')[:LONGEST_GIVEN_NAME]
             pools.setdefault(label or claim.name, []).append(claim.name)

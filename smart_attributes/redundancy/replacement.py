@@ -238,7 +238,7 @@ class _Case(NamedTuple):
     def _of_redundant(self, group: Group, before: Sequence[Step]) -> Coded:
         """Return the reason for a step if the drive's data is also on other drives of the group."""
         chain, drive = self.chain(group), self.drive
-        holding = [lower for lower in chain if self.stack.holds(lower, drive.disks)]
+        holding = [lower for lower in chain if self.stack.holds(lower.id, drive.disks)]
         if group not in holding:
             return self._of_unused(group)
         busy = [lower for lower in holding if lower.activity in BUSY]
@@ -266,7 +266,7 @@ class _Case(NamedTuple):
         """Return the reason for a drive that holds no data of a group."""
         # The lowest one that keeps the drive's data from the group.
         disks = self.drive.disks
-        unused = [lower for lower in self.chain(group) if not self.stack.holds(lower, disks)]
+        unused = [lower for lower in self.chain(group) if not self.stack.holds(lower.id, disks)]
         lowest = unused[0]
         own = [member for member in lowest.members if self.stack.is_on(member, disks)]
         if all(member.role for member in own):

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ..errors import Coded
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -50,14 +49,14 @@ TOLERANCE = {
 BY_SLOT = 'raid10'  # md's raid10: the slot determines which members hold copies of each other
 
 
-def doubt(why: str, remedy: str) -> Coded:
-    """Return a reason to doubt a copy.
+def doubt(why: str, remedy: str) -> str:
+    """Return a reason to doubt a copy, and what ends it, as a clause.
 
     why: a clause. remedy: what to do, in words, which the document has commands for; or LOOK and a
     command that only shows more, because the program prints no command that changes storage.
     """
     advice = remedy if remedy.startswith(LOOK) else f'{remedy}, see {HOW_TO}'
-    return Coded('', f'{why}; {advice}', why=why, remedy=remedy)
+    return f'{why}; {advice}'
 
 
 class Stripe(NamedTuple):
@@ -99,54 +98,22 @@ def lacks_member(group: Group) -> bool:
 
 
 def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
-    """Return the slots that hold the same data, for each chunk of the first stripes.
+    """Return the slots that hold the same data, for each chunk of the first stripes. Of layouts
+    with far copies, only the number of copies is used: any slots, one fewer than that.
 
-    layout: bits 0 to 7: near copies; 8 to 15: far copies; 16: offset (copies in the next stripe, on
-    the same slots as far copies); 17 and 18: how far copies are grouped.
+    layout: bits 0 to 7: near copies; 8 to 15: far copies; 16: offset; 17 and 18: far copies in sets
+    of slots, which is unknown here, because a set may have all copies on one slot.
     """
-    near, far, grouping = layout & 255, layout >> 8 & 255, layout >> 17
-    sizes = {0: slots, 1: slots // (far or 1), 2: far * near}
-    size = sizes.get(grouping, 0)
-    if not (1 < near * far <= slots and size > 0 and layout >> 19 == 0):
+    near, far = layout & 255, layout >> 8 & 255
+    if layout >> 17 or not 1 < near * far <= slots:
         return None
-    places = {
-        frozenset(
-            _copies(
-                first=chunk * near,
-                slots=slots,
-                near=near,
-                far=far,
-                size=size,
-            )
-        )
-        for chunk in range(slots)
-    }
-    return tuple(Stripe(copies, len(copies) - 1) for copies in sorted(places, key=sorted))
-
-
-def _copies(
-    first: int,
-    slots: int,
-    near: int,
-    far: int,
-    size: int,
-) -> frozenset[int]:
-    """Return the slots with copies of a chunk. size: slots in a set; the last set also has the
-    remaining slots.
-    """
-    last = (slots // size - 1) * size
-    copies = set()
-    for place in range(first, first + near):
-        slot = place % slots
-        copies.add(slot)
-        for _ in range(far - 1):
-            start, after = slot // size * size, slot + near
-            if slots % size and after > last:
-                slot = (after - last) % (size + slots % size) + last
-            else:
-                slot = start + after % size
-            copies.add(slot)
-    return frozenset(copies)
+    if far > 1:
+        return (Stripe(frozenset(range(slots)), near * far - 1),)
+    stripes = []
+    for first in range(0, slots * near, near):
+        copies = frozenset(place % slots for place in range(first, first + near))
+        stripes.append(Stripe(copies, near - 1))
+    return tuple(stripes)
 
 
 class Stack:
@@ -158,8 +125,10 @@ class Stack:
 
     def __init__(self, groups: Iterable[Group]) -> None:
         self.groups: Mapping[str, Group] = {group.id: group for group in groups}
+        members = [member for group in self.groups.values() for member in group.members]
+        self._below = {name for member in members for name in member.on}
         self._disks: dict[str, Disks] = {}
-        self._whole: dict[str, list[tuple[Disks, bool | None]]] = {}
+        self._answers: dict[tuple[str, Disks], bool | None] = {}
 
     def disks(self, name: str) -> Disks:
         """Return the disks below a group, or the disk itself."""
@@ -182,41 +151,36 @@ class Stack:
 
     def between(self, disks: Disks, group: Group) -> list[Group]:
         """Return the groups from these disks up to *group*, lowest first."""
-        inside = self._inside(group.id, set())
+        inside = self._inside(group.id)
         return sorted(
             (lower for lower in self.of(disks) if lower.id in inside),
-            key=lambda lower: len(self._inside(lower.id, set())),
+            key=lambda lower: len(self._inside(lower.id)),
         )
 
-    def _inside(self, name: str, inside: set[str]) -> set[str]:
-        """Add the ids of a group and of all groups below it to *inside*; return it."""
-        if name in self.groups and name not in inside:
-            inside.add(name)
-            for member in self.groups[name].members:
-                for below in member.on:
-                    self._inside(below, inside)
+    def _inside(self, *names: str) -> set[str]:
+        """Return the ids of the groups among these names, and of all groups below them."""
+        inside: set[str] = set()
+        todo = list(names)
+        for name in todo:  # the loop adds to this list
+            if name in self.groups and name not in inside:
+                inside.add(name)
+                for member in self.groups[name].members:
+                    todo += member.on
         return inside
 
-    def doubts(self, disks: Disks, group: Group) -> Iterator[tuple[Group, Coded]]:
+    def doubts(self, disks: Disks, group: Group) -> Iterator[tuple[Group, str]]:
         """Yield each group from these disks up to *group*, with each reason why other members
         may lack data.
         """
         for lower in self.between(disks, group):
             yield from ((lower, doubt) for doubt in lower.doubts)
             for member in self._left(lower, disks):
-                yield from ((lower, _of_member(member, doubt)) for doubt in member.doubts)
-                yield from self._doubts_below(member, disks)
-
-    def _doubts_below(self, member: Member, disks: Disks) -> Iterator[tuple[Group, Coded]]:
-        """Yield each group below a member with each reason to doubt the group or one of its
-        remaining members.
-        """
-        inside = set().union(*(self._inside(name, set()) for name in member.on))
-        for name in sorted(inside):
-            group = self.groups[name]
-            yield from ((group, doubt) for doubt in group.doubts)
-            for remaining in self._left(group, disks):
-                yield from ((group, _of_member(remaining, doubt)) for doubt in remaining.doubts)
+                yield from _of_member(lower, member)
+                for name in sorted(self._inside(*member.on)):
+                    below = self.groups[name]
+                    yield from ((below, doubt) for doubt in below.doubts)
+                    for remaining in self._left(below, disks):
+                        yield from _of_member(below, remaining)
 
     def _left(self, group: Group, disks: Disks) -> list[Member]:
         """Return the members that a group needs without these disks; [] if the group is then
@@ -231,26 +195,16 @@ class Stack:
         """Return whether any of these disks is below a member."""
         return bool(self.below(member) & disks)
 
-    def holds(self, group: Group, disks: Disks) -> bool:
+    def holds(self, name: str, disks: Disks) -> bool:
         """Return whether any of these disks holds data of a group: on the way from the disk to the
-        group, each member is in sync.
+        group, each member is in sync. name: the id of the group, or a disk.
         """
-        return self._holds(group.id, disks)
-
-    def _holds(self, name: str, disks: Disks) -> bool:
         group = self.groups.get(name)
         if group is None:
             return name in disks
-        states = self._complete_states(group)
+        states = _complete_states(group)
         data = [member for member in group.members if member.state in states and not member.role]
-        return any(self._holds(below, disks) for member in data for below in member.on)
-
-    @staticmethod
-    def _complete_states(group: Group) -> tuple[str, ...]:
-        """Return the states of members that may hold data. A group of unknown redundancy reports no
-        states; it needs what lies below it, and more than that cannot be lost with a disk.
-        """
-        return (IN_SYNC,) if stripes(group) else (IN_SYNC, 'unknown')
+        return any(self.holds(below, disks) for member in data for below in member.on)
 
     def lost_members(self, group: Group, disks: Disks) -> list[Member]:
         """Return the members of a group that are lost without these disks, or may be."""
@@ -259,10 +213,7 @@ class Stack:
 
     def carries_data(self, group: Group) -> bool:
         """Return whether a group is itself in use, and not only as a member of another group."""
-        if group.used_as:
-            return True
-        members = [member for upper in self.groups.values() for member in upper.members]
-        return not any(group.id in member.on for member in members)
+        return bool(group.used_as) or group.id not in self._below
 
     def survives(self, group: Group, lost: Disks = frozenset()) -> bool | None:
         """Return whether a group's data can be read without these disks, given the present
@@ -278,29 +229,26 @@ class Stack:
         group = self.groups.get(name)
         if group is None:
             return name not in lost
+        # most disks are not below a group, so few questions are new
+        question = name, self.disks(name) & lost
+        if question not in self._answers:
+            self._answers[question] = self._answer(group, lost)
+        return self._answers[question]
+
+    def _answer(self, group: Group, lost: Disks) -> bool | None:
         needed = stripes(group)
         if needed is not None:
             members = self._members(group, lost)
             return _all(_stripe(stripe, group, members) for stripe in needed)
-        states = self._complete_states(group)
+        states = _complete_states(group)
         is_whole = all(
             member.state in states and self._is_below(member, lost) for member in group.members
         )
         return True if is_whole else None
 
     def _members(self, group: Group, lost: Disks) -> list[bool | None]:
-        """Return for each member whether it holds its part of the data.
-
-        Answers without lost disks are cached.
-        """
-        if group.id not in self._whole:
-            self._whole[group.id] = [
-                (self.below(member), self._member(member, frozenset())) for member in group.members
-            ]
-        return [
-            holds if disks.isdisjoint(lost) else self._member(member, lost)
-            for member, (disks, holds) in zip(group.members, self._whole[group.id])
-        ]
+        """Return for each member whether it holds its part of the data."""
+        return [self._member(member, lost) for member in group.members]
 
     def _member(self, member: Member, lost: Disks) -> bool | None:
         """Return whether a member holds its part of the data."""
@@ -342,9 +290,17 @@ class Stack:
         return most
 
 
-def _of_member(member: Member, doubt: Coded) -> Coded:
-    why = f'{member.name} {doubt.fields["why"]}'
-    return Coded('', f'{member.name} {doubt}', **{**doubt.fields, 'why': why})
+def _complete_states(group: Group) -> tuple[str, ...]:
+    """Return the states of members that may hold data. A group of unknown redundancy reports no
+    states; it needs what lies below it, and more than that cannot be lost with a disk.
+    """
+    return (IN_SYNC,) if stripes(group) else (IN_SYNC, 'unknown')
+
+
+def _of_member(group: Group, member: Member) -> Iterator[tuple[Group, str]]:
+    """Yield the group with each reason to doubt one of its members."""
+    for doubt in member.doubts:
+        yield group, f'{member.name} {doubt}'
 
 
 def _all(answers: Iterable[bool | None]) -> bool | None:

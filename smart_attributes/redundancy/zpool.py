@@ -12,13 +12,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ..constants import LONGEST_GIVEN_NAME
-from ..errors import NOTHING, Coded
+from ..errors import Coded
 from ..model import Group, Member
 from ..reading import system as linux
 from ..reading.system import LINUX, System
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import clean
 from . import partitions, zpool_status
+from .block_devices import listed
 from .survival import doubt
 from .zpool_status import ABOVE, REMEDY, Pool, Scan, Vdev
 
@@ -43,14 +44,6 @@ _OTHER = 'zpool reports no pool with this device'
 _CONTRADICTION = 'zpool reports it as DEGRADED, but all of its devices as ONLINE'
 
 
-class _Kind(NamedTuple):
-    """The kind of a virtual device, taken from the name of the device."""
-
-    level: str  # '' if the name has an unknown format
-    fewest: int = 1  # number of devices
-    most: int = 100_000
-
-
 class _View(NamedTuple):
     """The facts about a pool that are needed to convert its virtual devices."""
 
@@ -59,7 +52,7 @@ class _View(NamedTuple):
     scrub: Scan | None
     is_marked: bool  # zpool shows that at least one device of the pool lacks data
     disks_of: DisksOf
-    doubts: tuple[Coded, ...] = ()  # why all devices of the pool may lack data
+    doubts: tuple[str, ...] = ()  # why all devices of the pool may lack data
 
 
 def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
@@ -80,17 +73,20 @@ def completed(
     before: Iterable[Group],
     system: System = LINUX,
     _drives: object = (),
-) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
-    """Return two values: the groups, in which zpool's groups replace others of the same
-    pools, and notes.
+) -> tuple[tuple[Group, ...], tuple[Coded, ...], tuple[()]]:
+    """Return three values: the groups, in which zpool's groups replace others of the same pools;
+    notes; and no slots.
     """
-    text, problem = ask()
+    text, why = linux.output(COMMAND)
     of_sys = {group.id: group for group in before}
+    every = listed(system)
     devices = set[str]()
 
     def disks_of(path: str) -> tuple[str, ...]:
-        devices.add(os.path.basename(os.path.realpath(path)))
-        return below(path, system)
+        """Return the disk of a device or partition, or a group id such as "dm-3"; () for a file."""
+        name = os.path.basename(os.path.realpath(path))
+        devices.add(name)
+        return every.below(name) if path.startswith('/dev/') else ()
 
     pools: dict[str, Group] = {}
     for group in groups(text, disks_of):
@@ -99,9 +95,10 @@ def completed(
         members = group.members or earlier.members
         pools[group.id] = group._replace(used_as=earlier.used_as, members=members)
     if text.strip() and not pools:
-        problem = _problem('zpool status reports no pool')
+        why = 'zpool status reports no pool'
+    problem = Coded('zpool-status-missing', f'the redundancy of ZFS pools is unknown: {why}')
     left = _left(of_sys.values(), pools, devices)
-    return (*left, *pools.values()), (problem,) if problem else ()
+    return (*left, *pools.values()), (problem,) if why else (), ()
 
 
 def _left(
@@ -136,32 +133,6 @@ def _left(
             )
 
 
-def ask() -> tuple[str, Coded]:
-    """Return the output of zpool status, or '' and the reason for its absence."""
-    text, why = linux.output(COMMAND)
-    return text, _problem(why) if why else NOTHING
-
-
-def _problem(why: str) -> Coded:
-    return Coded('zpool-status-missing', f'the redundancy of ZFS pools is unknown: {why}')
-
-
-def below(path: str, system: System = LINUX) -> tuple[str, ...]:
-    """Return the disk of a device or partition with this path, or a group id such as "dm-3"; ()
-    for a file.
-    """
-    if not path.startswith('/dev/'):
-        return ()
-    try:
-        device = os.path.basename(os.path.realpath(path))
-        folder = os.path.realpath(f'{system.sys}/class/block/{device}')
-    except (OSError, ValueError):
-        return ()
-    disk = os.path.dirname(folder) if os.path.exists(f'{folder}/partition') else folder
-    name = os.path.basename(disk)
-    return (name,) if os.path.isdir(f'{system.sys}/block/{name}') else ()
-
-
 # --- pools ----------------------------------------------------------------------------------------
 
 
@@ -174,15 +145,8 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
     vdevs = [_marked(vdev, bool(resilvers)) for vdev in pool.vdevs]
     members = []
     for slot, vdev in enumerate(vdevs):
-        state = 'in_sync' if vdev.state in (*_WORKS, '') else 'faulty'
-        members.append(
-            Member(
-                name=_short(vdev),
-                state=state,
-                slot=slot,
-                on=(_id(pool_id, vdev),),
-            )
-        )
+        state = 'in_sync' if vdev.state in _WORKS else 'faulty'
+        members.append(Member(_short(vdev), state, slot, on=(_id(pool_id, vdev),)))
     yield Group(
         id=pool_id,
         name=name,
@@ -198,7 +162,7 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
         scrub=scrubs[0] if scrubs else None,
         is_marked=any(vdev.lacks_data for vdev in (*vdevs, *pool.logs, *pool.cache)),
         disks_of=disks_of,
-        doubts=tuple(doubt(why, remedy) for why, remedy in pool.doubts),
+        doubts=pool.doubts,
     )
     for vdev in vdevs:
         for group in _groups_of_vdev(vdev, pool_id, view):
@@ -227,7 +191,7 @@ def _aside(pool: Pool, disks_of: DisksOf) -> Iterator[Member]:
                 yield member._replace(role=role, doubts=_doubts(leaf))
 
 
-def _doubts(vdev: Vdev) -> tuple[Coded, ...]:
+def _doubts(vdev: Vdev) -> tuple[str, ...]:
     """Return why a working virtual device may lack data.
 
     A group has no other state than its devices' states.
@@ -241,8 +205,6 @@ def _doubts(vdev: Vdev) -> tuple[Coded, ...]:
 
 def _doubt(pool: Pool) -> str:
     """Return why the redundancy of the whole pool is unknown, or ''."""
-    if not pool.state:
-        return 'zpool does not report its state'
     if pool.state not in _WORKS:
         todo = ': connect its devices, then clear its errors' if pool.state == 'SUSPENDED' else ''
         return f'zpool reports the state {clean(pool.state)}{todo}'
@@ -302,14 +264,14 @@ def _groups_of_vdev(
         )
         members.append(member._replace(doubts=_doubts(child)))
     unknown = _doubt_about(vdev, view)
-    scan = _running(vdev, view)
+    scan = _resilver(vdev, view) or view.scrub
     has_own_errors = vdev.children and vdev.has_errors
     above = [doubt(ABOVE, REMEDY)] if has_own_errors else []
     yield Group(
         id=own,
         name=_short(vdev),
         kind='zfs',
-        level='' if unknown else _kind(vdev).level,
+        level='' if unknown else _level(vdev),
         slots=len(members),
         members=tuple(members),
         activity=_ACTIVITIES[scan.function] if scan else '',
@@ -335,42 +297,39 @@ def _id(parent: str, vdev: Vdev) -> str:
     return f'{parent}/{clean(vdev.name, LONGEST_GIVEN_NAME)}'.replace('//dev/', '/')
 
 
-def _kind(vdev: Vdev) -> _Kind:
-    """Return the kind of a virtual device by its name, such as "raidz2-0" or "draid1:4d:8c:1s-0".
+def _level(vdev: Vdev) -> str:
+    """Return the level of a virtual device by its name, such as "raidz2-0" or
+    "draid1:4d:8c:1s-0"; '' if this version does not know the name, or its devices are too few.
 
     A device's name is a path, the number of a missing device, or the name of a distributed spare
     (space on a dRAID).
     """
-    if not vdev.children:
+    devices = len(vdev.children)
+    if not devices:
         is_device = vdev.path or re.fullmatch('/.+|[0-9]+|draid[123]-[0-9]+-[0-9]+', vdev.name)
-        return _Kind('single' if is_device else '')
+        return 'single' if is_device else ''
     if re.fullmatch('(mirror|replacing|spare)-[0-9]+', vdev.name):
-        return _Kind('mirror', 2)
+        return 'mirror' if devices > 1 else ''
     raidz = re.fullmatch('(raidz([123]))-[0-9]+', vdev.name)
     if raidz:
-        return _Kind(raidz[1], int(raidz[2]) + 1)
+        return raidz[1] if devices > int(raidz[2]) else ''
     draid = re.fullmatch('(draid[123]):[0-9]+d:([0-9]{1,5})c:[0-9]+s-[0-9]+', vdev.name)
-    if draid:
-        children = int(draid[2])
-        return _Kind(draid[1], children, children)
-    return _Kind('')
+    return draid[1] if draid and devices == int(draid[2]) else ''
 
 
 def _doubt_about(vdev: Vdev, view: _View) -> str:
     """Return why the redundancy of a virtual device is not known, or ''."""
-    kind = _kind(vdev)
     leaves = list(vdev.leaves())
     below = [child for child in vdev.children if child.children]
-    is_known = all(_kind(part).level for part in (vdev, *leaves))
+    is_known = all(_level(part) for part in (vdev, *leaves))
     if not is_known or not all(_NESTED.fullmatch(child.name) for child in below):
         return 'this version does not know its type'
-    if vdev.children and not kind.fewest <= len(vdev.children) <= kind.most:
-        return f'its number of devices ({len(vdev.children)}) does not fit its type'
     if vdev.state not in _WORKS and not _NESTED.fullmatch(vdev.name):
         return f'zpool reports the state {clean(vdev.state)}'
     if not all(map(_has_known_state, leaves)):
         return 'zpool reports a state of a device that this version does not know'
-    if vdev.children and vdev.state == 'DEGRADED' and all(map(_is_well, leaves)):
+    is_well = all(leaf.state == 'ONLINE' and not leaf.is_resilvering for leaf in leaves)
+    if vdev.children and vdev.state == 'DEGRADED' and is_well:
         return _CONTRADICTION
     return _doubt_while_resilvering(vdev, view)
 
@@ -380,31 +339,23 @@ def _has_known_state(leaf: Vdev) -> bool:
     return leaf.state in _STATES and not is_odd
 
 
-def _is_well(leaf: Vdev) -> bool:
-    return leaf.state == 'ONLINE' and not leaf.is_resilvering
-
-
 def _doubt_while_resilvering(vdev: Vdev, view: _View) -> str:
     """Return why it is unknown which devices a resilver has completed, or ''.
 
     A dRAID marks each that gets data.
     """
-    names = view.resilvers
-    is_own = vdev.name in names and not vdev.lacks_data
-    is_hidden = is_own or ('' in names and not view.is_marked)
-    is_spread = bool(names) and vdev.lacks_data and vdev.name.startswith('draid')
+    is_hidden = _resilver(vdev, view) is not None and not vdev.lacks_data
+    is_spread = bool(view.resilvers) and vdev.lacks_data and vdev.name.startswith('draid')
     if is_hidden or is_spread:
         return 'a resilver is running, and zpool does not report which devices are complete'
     return ''
 
 
-def _running(vdev: Vdev, view: _View) -> Scan | None:
-    """Return the scan that affects a virtual device: a scrub, or a resilver of the device or of
-    devices below it.
-    """
+def _resilver(vdev: Vdev, view: _View) -> Scan | None:
+    """Return the resilver of a virtual device or of devices below it."""
     may_lack_data = vdev.lacks_data or not view.is_marked
     of_any = view.resilvers.get('') if may_lack_data else None
-    return view.resilvers.get(vdev.name) or of_any or view.scrub
+    return view.resilvers.get(vdev.name) or of_any
 
 
 # --- members --------------------------------------------------------------------------------------
@@ -443,9 +394,4 @@ def _nested(
     """
     states = set(map(_state, vdev.leaves()))
     best = next((state for state in _BEST if state in states), 'missing')
-    return Member(
-        name=_short(vdev),
-        state=best,
-        slot=place,
-        on=(_id(parent, vdev),),
-    )
+    return Member(_short(vdev), best, place, on=(_id(parent, vdev),))

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from ..constants import DEEPEST_IN_POOL
 from ..typed import TYPE_CHECKING, NamedTuple
+from .survival import doubt
 
 DATA, NOT_DATA = ('normal', 'dedup', 'special'), ('logs', 'cache', 'spares')
 REMEDY = 'scrub the pool, then clear its errors'
@@ -73,7 +74,7 @@ class Vdev(NamedTuple):
     """A virtual device: one device or a group of devices."""
 
     name: str
-    state: str  # as printed: "ONLINE", "DEGRADED", ...; '' if not reported
+    state: str  # as printed: "ONLINE", "DEGRADED", ...
     detail: str = ''  # the reason for its state: "too many errors", "was /dev/sda1"
     path: str = ''  # path of a device; '' if its present path is unknown
     is_resilvering: bool = False  # or waits for a resilver
@@ -116,8 +117,7 @@ class Pool(NamedTuple):
     cache: tuple[Vdev, ...] = ()
     spares: tuple[Vdev, ...] = ()
     unknown: str = ''  # why its redundancy is not known
-    # why working devices may lack data, and the command that ends the doubt
-    doubts: tuple[tuple[str, str], ...] = ()
+    doubts: tuple[str, ...] = ()  # why working devices may lack data
 
 
 class _NotUnderstood(ValueError):
@@ -179,13 +179,13 @@ def _of_text(lines: list[str]) -> Pool:
     )
 
 
-def _doubts(fields: Mapping[str, list[str]], root: Vdev) -> Iterator[tuple[str, str]]:
+def _doubts(fields: Mapping[str, list[str]], root: Vdev) -> Iterator[str]:
     """Yield why working devices may lack data. root: the row of the pool."""
     for key, pattern, why, remedy in _DOUBTS:
         if any(re.search(pattern, text) for text in fields.get(key, ())):
-            yield why, remedy
+            yield doubt(why, remedy)
     if root.has_errors:
-        yield ABOVE, REMEDY
+        yield doubt(ABOVE, REMEDY)
 
 
 def _fields(lines: list[str]) -> dict[str, list[str]]:

@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 from ..constants import LONGEST_NAME_IN_LINE
-from ..errors import DriveGone
 from ..model import Case, Judgement, State, Verdict
 from ..wording import HEALTH, plural, statement
 from . import actions
 from .statements import also, words_and_limit
 
 
-def alert(case: Case) -> str:
-    """Return the alert of a drive for the first line of a check: which drive, why, what to do, and
-    what the groups on it mean for that.
+def alerts(case: Case) -> list[str]:
+    """Return the alert of a drive for the first line of a check, in three lengths, longest first:
+    which drive, why, and what to do. The second omits the reason for the action, and the third
+    counts further actions and findings together.
     """
     item = case.todo
-    because = f': {item.reason}: '
-    if item.is_unread:
-        because = f' {item.reason}; '
-    what = item.to_do
-    if case.verdict.code == DriveGone.code:  # the line of the drive has the whole step
-        what = 'check its slot, cable and controller'
-    brief = item.step.brief if item.step and item.action in actions.REPLACING else ''
-    to_do = f'{what}, because {brief}' if brief else what
-    # those of a drive that is not read are old, and its line has them
-    is_counted = item.more and not item.is_unread
-    left = f'{plural(item.more, "more finding")} on it' if is_counted else ''
-    parts = '; '.join(part for part in (to_do, also(item), left) if part)
     bay = f' ({case.place.bay})' if case.place.bay else ''
-    return f'{_short_name(case)}{bay}{because}{parts}'
+    why = f' {item.reason}; ' if item.is_unread else f': {item.reason}: '
+    # a step may end with what to do in other cases, which the line of the drive has
+    what = item.to_do.partition('; ')[0]
+    head = f'{_short_name(case)}{bay}{why}{what}'
+    brief = item.step.brief if item.step and item.action in actions.REPLACING else ''
+    because = f', because {brief}' if brief else ''
+    # the findings of a drive that is not read are old, and its line has them
+    is_counted = item.more and not item.is_unread
+    findings = f'{plural(item.more, "more finding")} on it' if is_counted else ''
+    left = len(item.also) + (item.more if is_counted else 0)
+    return [
+        _joined(f'{head}{because}', also(item), findings),
+        _joined(head, also(item), findings),
+        _joined(head, f'{left} more on it' if left else ''),
+    ]
+
+
+def _joined(*parts: str) -> str:
+    return '; '.join(part for part in parts if part)
 
 
 def _short_name(case: Case) -> str:

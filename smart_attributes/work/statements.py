@@ -77,7 +77,8 @@ def findings(verdict: Verdict) -> str:
         for judgement in verdict.judgements
         if judgement.acknowledged
     ]
-    return '; '.join([*wrong, *accepted, *(() if wrong else _well(verdict, bool(accepted)))])
+    well = [] if wrong else _well(verdict, bool(accepted))
+    return '; '.join([*wrong, *accepted, *well])
 
 
 def _well(verdict: Verdict, is_accepted: bool) -> list[str]:

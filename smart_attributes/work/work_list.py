@@ -212,9 +212,11 @@ def _reason(verdict: Verdict, is_unread: bool, otherwise: str, now: float) -> st
         return sentence(verdict.problem, LONGEST_STATEMENT)
     worst = verdict.last.findings[0]
     before = f'{worst.plain or worst.words} when last read'
-    if is_unread:
-        return f'{sentence(verdict.problem, LONGEST_STATEMENT)}; {before}'
-    return f'{before} {duration(max(int(now) - verdict.last.time, 0))} ago'
+    if not is_unread:
+        return f'{before} {duration(max(int(now) - verdict.last.time, 0))} ago'
+    problem = sentence(verdict.problem, LONGEST_STATEMENT)
+    # what is milder does not determine the state of a drive that is not read
+    return f'{problem}; {before}' if worst.state is State.CRITICAL else problem
 
 
 def _is_to_replace(needs: Iterable[Need]) -> bool:
@@ -281,8 +283,11 @@ def of_alarms(alarms: Sequence[Alarm], is_worn: bool, accepted: Sequence[Alarm] 
     alarms: in order of severity. is_worn: a forecast requires an order now. accepted: acknowledged
     findings, which need nothing, but leave the drive as unsound as it is.
     """
-    needs = [*map(_need, alarms), *([Need(actions.ORDER)] if is_worn else [])]
-    return _parted(needs, any(map(_is_unsound, (*alarms, *accepted))))
+    needs = [_need(alarm) for alarm in alarms]
+    if is_worn:
+        needs.append(Need(actions.ORDER))
+    is_unsound = any(_is_unsound(alarm) for alarm in (*alarms, *accepted))
+    return _parted(needs, is_unsound)
 
 
 def _is_unsound(alarm: Alarm) -> bool:
@@ -337,13 +342,9 @@ def due(code: str, left: Sequence[float], now: float, kind: str = '', which: str
     forecast's date in use.
     """
     words = actions.action(code, kind).words
-    by = (
-        now
-        if code == actions.ORDER_COPY
-        else None
-        if code in actions.REPLACING
-        else order_by(left, now)
-    )
+    if code in actions.REPLACING:
+        return Due(words, None)
+    by = now if code == actions.ORDER_COPY else order_by(left, now)
     if by is None:
         return Due(words, None)
     if code != actions.ORDER:

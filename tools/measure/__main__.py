@@ -1,14 +1,11 @@
 """The command line that evaluates entries, states and limits on collections of drives.
 
 Usage, in the directory of the project:
-  .venv/bin/python -m tools.measure --timelines TIMELINES.csv.gz [--with-history] [--json]
-  .venv/bin/python -m tools.measure --risk FOLDER [--with-history]
-  .venv/bin/python -m tools.measure --seen-again HISTORY.jsonl.gz [--json]
-  .venv/bin/python -m tools.measure --forecasts HISTORY.jsonl.gz [--json]
-  .venv/bin/python -m tools.measure --clocks CLOCKS.jsonl.gz [--json]
+  .venv/bin/python -m tools.measure --timelines TIMELINES.csv.gz
+  .venv/bin/python -m tools.measure --risk FOLDER
   .venv/bin/python -m tools.measure DRIVES.jsonl.gz --accuracy [EVIDENCE.json]
-  .venv/bin/python -m tools.measure DRIVES.jsonl.gz --verdicts [BEFORE.json] [--json]
-  .venv/bin/python -m tools.measure DRIVES.jsonl.gz --ssd-failures SSD_FAILURES.csv.gz [--json]
+  .venv/bin/python -m tools.measure DRIVES.jsonl.gz --verdicts
+  .venv/bin/python -m tools.measure DRIVES.jsonl.gz --ssd-failures SSD_FAILURES.csv.gz
 """
 
 from __future__ import annotations
@@ -26,7 +23,7 @@ from smart_attributes.history.past import Past
 from smart_attributes.model import Device, Report, Verdict
 from smart_attributes.words import sentence
 
-from . import accuracy, alarms, clocks, forecasts, limits, seen_again, ssd_failures, timelines
+from . import accuracy, alarms, limits, ssd_failures, timelines
 
 PROGRAM = 'python -m tools.measure'
 UNKNOWN = 3  # exit status where nothing was measured
@@ -38,7 +35,7 @@ class Task(NamedTuple):
     of a command line.
     """
 
-    metavar: str
+    metavar: str  # '' for an option without a value
     help: str
     run: Callable[[argparse.Namespace], None]
     has_drives: bool = False  # needs FILE as well
@@ -55,54 +52,30 @@ TASKS: Mapping[str, Task] = {
         True,
     ),
     'verdicts': Task(
-        'BEFORE',
-        'count the drives of FILE in each state and beyond each limit, and compare the counts with '
-        'the JSON file BEFORE of an earlier run',
-        lambda given: alarms.main(given.file, given.verdicts, given.as_json),
-        True,
+        '',
+        'count the drives of FILE in each state and beyond each limit',
+        lambda given: alarms.main(given.file),
         True,
     ),
     'ssd-failures': Task(
         'FAILURES',
         'report the share of SSDs beyond each limit, of those in FAILURES, which failed, and of '
         'healthy ones in FILE',
-        lambda given: ssd_failures.main(
-            given.file, given.ssd_failures, shipped_judge(), given.as_json
-        ),
+        lambda given: ssd_failures.main(given.file, given.ssd_failures, shipped_judge()),
         True,
     ),
     'timelines': Task(
         'FILE',
         'report how many hard disks fail in each state; a row of FILE is a period in which no '
         'counter of a disk moved, plain or gzip',
-        lambda given: timelines.main(
-            given.timelines, shipped_judge(), given.with_history, given.as_json
-        ),
+        lambda given: timelines.main(given.timelines, shipped_judge()),
     ),
     'risk': Task(
         'FOLDER',
-        'count how many drives fail after each finding, write thresholds/risk.json and the limits '
-        'of hard disks that follow, and evaluate limits of one half of the disks on the other; '
+        'count how many drives fail after each finding, and write thresholds/risk.json and the '
+        'limits of hard disks that follow; '
         'FOLDER has timelines.csv.gz, drives.jsonl.gz and ssd_failures.csv.gz',
-        lambda given: limits.main(given.risk, given.with_history),
-    ),
-    'seen-again': Task(
-        'FILE',
-        'report how many drives were gone, CRITICAL or had lost more data at the next look, by '
-        'vendor, state and reason, beside quiet drives; a line of FILE is a drive with its looks',
-        lambda given: seen_again.main(given.seen_again, shipped_judge(), given.as_json),
-    ),
-    'forecasts': Task(
-        'FILE',
-        'compare the forecasts of when drives wear out with their real wear; a line of FILE has '
-        'all reports of one drive, plain or gzip',
-        lambda given: forecasts.main(given.forecasts, given.as_json),
-    ),
-    'clocks': Task(
-        'FILE',
-        'count the reports that are said to hide power-on time, by how far their logs are ahead of '
-        'their counter; a line of FILE is a report',
-        lambda given: clocks.main(given.clocks, shipped_judge(), given.as_json),
+        lambda given: limits.main(given.risk),
     ),
 }
 
@@ -116,16 +89,17 @@ class Parser(argparse.ArgumentParser):
 
 
 def _written(name: str, task: Task) -> str:
-    """Return a task as a command line has it: "FILE --verdicts [BEFORE]"."""
+    """Return a task as a command line has it: "FILE --accuracy [EVIDENCE]"."""
     value = f'[{task.metavar}]' if task.is_optional else task.metavar
-    return f'{"FILE " * task.has_drives}--{name} {value}'
+    option = f'--{name} {value}'.rstrip()
+    return f'FILE {option}' if task.has_drives else option
 
 
 def _parser() -> Parser:
     tasks = ' | '.join(_written(name, task) for name, task in TASKS.items())
     parser = Parser(
         PROGRAM,
-        f'%(prog)s ({tasks}) [--with-history] [--json]',
+        f'%(prog)s ({tasks})',
         'Measure entries, states and limits on collections of drives.',
     )
     parser.add_argument(
@@ -136,16 +110,12 @@ def _parser() -> Parser:
         'read from logs.jsonl.gz in the same folder, if it exists',
     )
     for name, task in TASKS.items():
-        how: dict[str, Any] = {'nargs': '?', 'const': ''} if task.is_optional else {}
-        parser.add_argument(f'--{name}', metavar=task.metavar, help=task.help, **how)
-    parser.add_argument(
-        '--with-history',
-        action='store_true',
-        help='with --timelines or --risk: judge each disk with the history of its readings, '
-        'growth and '
-        'age included',
-    )
-    parser.add_argument('--json', dest='as_json', action='store_true', help='print JSON')
+        how: dict[str, Any] = {'metavar': task.metavar}
+        if not task.metavar:
+            how = {'action': 'store_const', 'const': ''}
+        elif task.is_optional:
+            how.update(nargs='?', const='')
+        parser.add_argument(f'--{name}', help=task.help, **how)
     return parser
 
 
@@ -178,8 +148,6 @@ def task_of(options: argparse.Namespace, parser: Parser) -> Task:
         parser.error(
             f'give one of {", ".join(_written(name, task) for name, task in TASKS.items())}'
         )
-    if options.with_history and options.timelines is None and options.risk is None:
-        parser.error('--with-history works only with --timelines FILE or --risk FOLDER')
     return asked[0]
 
 

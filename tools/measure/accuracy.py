@@ -8,10 +8,9 @@ are counted.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from smart_attributes.check import judging
@@ -20,7 +19,6 @@ from smart_attributes.knowledge import formatting, readings, shipped_data
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import Thresholds
 from smart_attributes.model import Device, State, Verdict
-from smart_attributes.typed import Json
 
 from .collection import CollectedDrive, read
 
@@ -28,14 +26,9 @@ from .collection import CollectedDrive, read
 # entry
 Evidence = Mapping[str, Mapping[str, int]]
 POINTS, SHARE = 2, 0.06  # agreement: within 2 points, or 6 % of the statistic
-FIFTHS = 5
-# a document with measurements, which is not a vendor's statement
-COLLECTION = 'linuxhw-enterprisedrive'
 WORST_SHOWN = 3
 
 Print = Callable[[str], None]
-# family and source of a reading of wear -> the shared set that defines it
-Sets = Mapping[tuple[str, str], str]
 
 
 class Comparison(NamedTuple):
@@ -80,12 +73,11 @@ class DriveState(NamedTuple):
     family: str | None  # None: no entry matches the drive
 
 
-class Fifth(NamedTuple):
-    """The worn drives of one fifth of the models."""
+class Worn(NamedTuple):
+    """How many worn drives agree with their own statistic."""
 
     drives: int
     agree: int
-    left_out: int  # of those that agree: supported by a document, or by drives in other fifths
     believed: int  # drives whose entry trusts the statistic
     agree_believed: int
 
@@ -158,16 +150,12 @@ def compare(drive: CollectedDrive, database: SpecDatabase) -> Comparison:
     )
 
 
-def report(measured: Measurement, documented: Collection[str], sets: Sets, write: Print) -> None:
-    """Print the tables: per entry, totals, fifths, alerts. documented: the families supported by
-    a document.
-    """
+def report(measured: Measurement, write: Print) -> None:
+    """Print the tables: per entry, totals, alerts."""
     for line in (
         *entry_lines(measured.comparisons),
         '',
         *total_lines(measured),
-        '',
-        *fifth_lines(measured.comparisons, documented, sets),
         '',
         *state_lines(measured.states),
     ):
@@ -180,12 +168,15 @@ def entry_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
     for family, group in sorted(
         _by_family(comparisons).items(), key=lambda item: (-len(item[1]), item[0])
     ):
-        worn = [c for c in group if c.is_worn]
+        of_family = [c for c in group if c.is_worn]
         yield (
             f'{family[:62]:<62} {len(group):6} {sum(c.vendor is not None for c in group):6} '
-            f'{len(worn):6} {sum(c.agrees for c in worn):6} {sum(c.distance <= 1 for c in worn):6}'
+            f'{len(of_family):6} {sum(c.agrees for c in of_family):6} '
+            f'{sum(c.distance <= 1 for c in of_family):6}'
         )
-        for c in sorted((c for c in worn if not c.agrees), key=lambda c: -c.distance)[:WORST_SHOWN]:
+        for c in sorted((c for c in of_family if not c.agrees), key=lambda c: -c.distance)[
+            :WORST_SHOWN
+        ]:
             reads = 'nothing' if c.vendor is None else f'{c.vendor:g} % ({c.source})'
             yield f'    {c.model}: the attribute gives {reads}, the drive states {c.statistic} %'
 
@@ -200,15 +191,16 @@ def _by_family(comparisons: Iterable[Comparison]) -> dict[str, list[Comparison]]
 def total_lines(measured: Measurement) -> Iterator[str]:
     """Yield the figures over all SATA SSDs."""
     ssds = measured.comparisons
-    worn = [c for c in ssds if c.is_worn]
-    beside = [c for c in worn if c.vendor is not None]
+    counts = worn(ssds)
+    beside = [c for c in ssds if c.is_worn and c.vendor is not None]
     yield (
         f'SATA SSDs: {len(ssds)}; with an endurance figure from an attribute: '
         f'{share(sum(c.vendor is not None for c in ssds), len(ssds))}'
     )
     yield (
-        f'worn SATA SSDs (endurance statistic 1 to 99): {len(worn)}; agree: '
-        f'{share(sum(c.agrees for c in worn), len(worn))}'
+        f'worn SATA SSDs (endurance statistic 1 to 99): {counts.drives}; agree: '
+        f'{share(counts.agree, counts.drives)}; where the entry believes the statistic: '
+        f'{share(counts.agree_believed, counts.believed)}'
     )
     yield (
         f'beside the statistic, within 1 point: '
@@ -234,72 +226,16 @@ def _listed(title: str, comparisons: Iterable[Comparison]) -> Iterator[str]:
     yield from (f'    {count} x {model}' for model, count in models.most_common(20))
 
 
-def fifth_lines(
-    comparisons: Sequence[Comparison], documented: Collection[str], sets: Sets
-) -> Iterator[str]:
-    """Yield the agreement by fifths of the models; an outlier was overfitted or neglected."""
-    for number, fifth in enumerate(fifths(comparisons, documented, sets), 1):
-        yield (
-            f'models of fifth {number}: {share(fifth.agree, fifth.drives)} of worn drives agree; '
-            f'left out, {share(fifth.left_out, fifth.drives)}; where the entry believes the '
-            f'statistic, {share(fifth.agree_believed, fifth.believed)}'
-        )
-
-
-def fifths(
-    comparisons: Sequence[Comparison], documented: Collection[str], sets: Sets
-) -> Iterator[Fifth]:
-    """Yield the five fifths of the models, which are assigned by hash."""
-    worn = [(c, fifth_of(c.model)) for c in comparisons if c.is_worn]
-    for number in range(FIFTHS):
-        drives = [c for c, fifth in worn if fifth == number]
-        believed = [c for c in drives if c.is_believed]
-        evident = set(documented).union(
-            *(_bases(c, sets) for c, fifth in worn if fifth != number and c.agrees)
-        )
-        yield Fifth(
-            len(drives),
-            sum(c.agrees for c in drives),
-            sum(c.agrees and not evident.isdisjoint(_bases(c, sets)) for c in drives),
-            len(believed),
-            sum(c.agrees for c in believed),
-        )
-
-
-def _bases(comparison: Comparison, sets: Sets) -> set[str]:
-    """Return what the reading of wear is based on: the entry, and the shared set that defines
-    it, if one does.
-    """
-    family = comparison.family or ''
-    return {family, sets.get((family, comparison.source), family)} - {''}
-
-
-def documented_families(data: Json) -> frozenset[str]:
-    """Return the families whose entry cites a document, not only measurements."""
-    keys = set(data['documents']) - {COLLECTION}
-    return frozenset(
-        entry['family'] for entry in data['entries'] if any(key in entry['source'] for key in keys)
+def worn(comparisons: Iterable[Comparison]) -> Worn:
+    """Return how many of the worn drives agree."""
+    drives = [c for c in comparisons if c.is_worn]
+    believed = [c for c in drives if c.is_believed]
+    return Worn(
+        len(drives),
+        sum(c.agrees for c in drives),
+        len(believed),
+        sum(c.agrees for c in believed),
     )
-
-
-def wear_sets(data: Json) -> Sets:
-    """Return the shared set that defines a reading of wear, unless the entry itself defines the
-    attribute.
-    """
-    return {
-        (entry['family'], f'attribute {number}'): name
-        for entry in data['entries']
-        for name in reversed(entry.get('uses', ()))
-        for number, row in data['sets'][name]['attributes'].items()
-        if number not in entry.get('attributes', {})
-        and row
-        and ENDURANCE in row.get('readings', {})
-    }
-
-
-def fifth_of(model: str) -> int:
-    """Return the number of a model's fifth, 0 to 4, which is the same on every machine."""
-    return hashlib.sha256(model.encode()).digest()[0] % FIFTHS
 
 
 def state_lines(states: Sequence[DriveState]) -> Iterator[str]:
@@ -352,8 +288,10 @@ def evidence_for(families: Iterable[str], measured: Measurement) -> Evidence:
 
 
 def _compared(group: Sequence[Comparison]) -> dict[str, int]:
-    worn = [c for c in group if c.is_worn and c.vendor is not None]
-    return {'compared': len(worn), 'agree': sum(c.agrees for c in worn)} if worn else {}
+    compared = [c for c in group if c.is_worn and c.vendor is not None]
+    if not compared:
+        return {}
+    return {'compared': len(compared), 'agree': sum(c.agrees for c in compared)}
 
 
 def laid_out(found: Evidence) -> str:
@@ -372,7 +310,7 @@ def main(path: str, evidence: str = '', write: Print = print) -> None:
     data = shipped_data.load(shipped_data.path('attributes.json'))
     thresholds = Thresholds(shipped_data.load(shipped_data.path('thresholds/default.json')))
     measured = measure(read(path), SpecDatabase(data), thresholds)
-    report(measured, documented_families(data), wear_sets(data), write)
+    report(measured, write)
     if evidence:
         with open(evidence, 'w', encoding='utf-8') as file:
             file.write(

@@ -9,19 +9,17 @@ from LOGS in the same folder, if that file exists.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from smart_attributes.errors import DataError
 from smart_attributes.knowledge import ranges, shipped_data
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import DriveLimit, Thresholds
 from smart_attributes.model import Device, Identity, Report, State
 
-from . import accuracy, collection, dates, expected, followed
+from . import accuracy, collected_logs, collection
 from .data_rows import json_lines
 
 if TYPE_CHECKING:
@@ -53,8 +51,6 @@ class Alarm(NamedTuple):
     state: State
     reasons: tuple[tuple[str, State], ...]
     metrics: frozenset[str] = frozenset()  # of which the drive has a judged number
-    lasting: dates.Lasting | None = None  # None: it reports no endurance
-    life: expected.Life | None = None  # None: it does not report its power-on time
 
     def is_alone(self, metric: str, level: State) -> bool:
         """Tell whether only *metric* reaches a level."""
@@ -69,14 +65,14 @@ def drives(path: str) -> Iterator[collection.CollectedDrive]:
     logs = dict(json_lines(beside, _named_logs, SHAPE)) if os.path.exists(beside) else {}
     for drive in collection.read(path):
         yield (
-            drive._replace(report=followed.with_logs(drive.report, logs[drive.name]))
+            drive._replace(report=collected_logs.with_logs(drive.report, logs[drive.name]))
             if drive.name in logs
             else drive
         )
 
 
 def _named_logs(line: Json) -> tuple[str, Json]:
-    followed.with_logs(Report(Identity()), line)  # raises if they are no logs
+    collected_logs.with_logs(Report(Identity()), line)  # raises if they are no logs
     return str(line['path']), line
 
 
@@ -90,16 +86,11 @@ def alarm(
         for j in verdict.judgements
         if j.reading.judged and j.reading.number is not None
     )
-    return Alarm(
-        *accuracy.drive_state(drive, verdict)[:4],
-        metrics,
-        dates.lasting(verdict),
-        expected.life(verdict, thresholds, database.metrics),
-    )
+    return Alarm(*accuracy.drive_state(drive, verdict)[:4], metrics)
 
 
 def figures(alarms: Sequence[Alarm]) -> Figures:
-    """Return states and reasons as counts, which a later run can be compared with."""
+    """Return states and reasons as counts."""
     counts: Figures = {'states': {}, 'reasons': {}}
     for each in alarms:
         states = counts['states'].setdefault(each.kind, {}).setdefault(each.health, {})
@@ -116,32 +107,23 @@ def figures(alarms: Sequence[Alarm]) -> Figures:
     return counts
 
 
-def states(before: Figures, now: Figures) -> Iterator[str]:
-    """Yield a row a kind and health: how many drives are in which state, before and now."""
+def states(now: Figures) -> Iterator[str]:
+    """Yield a row a kind and health: how many drives are in which state."""
     for kind, healths in sorted(now['states'].items()):
         for health, counts in sorted(healths.items()):
-            was = before['states'].get(kind, {}).get(health, {})
-            cells = ' | '.join(
-                _change(was.get(state.name, 0), counts.get(state.name, 0))
-                for state in (State.OK, *ALARMS)
-            )
-            shares = (
-                _percent(sum(each.get(state.name, 0) for state in ALARMS), sum(each.values()))
-                for each in (was, counts)
-            )
-            yield f'| {kind} | {health} | {cells} | {_change(*shares)} |'
+            cells = ' | '.join(f'{counts.get(state.name, 0):,}' for state in (State.OK, *ALARMS))
+            alerting = sum(counts.get(state.name, 0) for state in ALARMS)
+            yield f'| {kind} | {health} | {cells} | {_percent(alerting, sum(counts.values()))} |'
 
 
-def reasons(before: Figures, now: Figures) -> Iterator[str]:
+def reasons(now: Figures) -> Iterator[str]:
     """Yield a row a kind and metric: how many drives that report PASSED alarm by it, in brackets by
-    it alone, before and now.
+    it alone.
     """
-    for kind in sorted({*before['reasons'], *now['reasons']}):
-        both = [each['reasons'].get(kind, {}) for each in (before, now)]
-        for metric in sorted({metric for each in both for metric in each}):
+    for kind, metrics in sorted(now['reasons'].items()):
+        for metric, counts in sorted(metrics.items()):
             cells = ' | '.join(
-                _change(*(_counted(each.get(metric, {}).get(level.name, (0, 0))) for each in both))
-                for level in reversed(ALARMS)
+                _counted(counts.get(level.name, (0, 0))) for level in reversed(ALARMS)
             )
             yield f'| {kind} | `{metric}` | {cells} |'
 
@@ -149,12 +131,6 @@ def reasons(before: Figures, now: Figures) -> Iterator[str]:
 def _counted(drives_and_alone: Sequence[int]) -> str:
     drives, alone = drives_and_alone
     return f'{drives:,} ({alone:,})' if drives else '0'
-
-
-def _change(before: int | str, now: int | str) -> str:
-    """Return "859, was 969", or one number where it is the same."""
-    was, words = (f'{count:,}' if isinstance(count, int) else count for count in (before, now))
-    return words if words == was else f'{words}, was {was}'
 
 
 def _percent(part: int, whole: int) -> str:
@@ -210,45 +186,20 @@ def described(bound: Bound) -> str:
     return f'beyond its {bound.reading}{offset}{floor}, else {described(bound.otherwise)}'
 
 
-def tables(
-    alarms: Sequence[Alarm], thresholds: Thresholds, before: Figures
-) -> dict[str, Iterable[str]]:
+def tables(alarms: Sequence[Alarm], thresholds: Thresholds) -> dict[str, Iterable[str]]:
     """Return the rows of each table, as in the data files beside doc/explanation/verdicts.md."""
-    now = figures(alarms)
+    counts = figures(alarms)
     return {
-        'collection': states(before, now),
-        'reasons': reasons(before, now),
+        'collection': states(counts),
+        'reasons': reasons(counts),
         'defences': limits(alarms, thresholds),
-        'dates': dates.table((each.kind, each.lasting) for each in alarms),
-        'expected': expected.rows([(each.kind, each.state, each.life) for each in alarms]),
     }
 
 
-def read_figures(path: str) -> Figures:
-    """Return the figures of an earlier run. Raises DataError where a file holds none."""
-    data = shipped_data.load(path)
-    if not isinstance(data, dict) or not all(
-        isinstance(data.get(key), dict) for key in ('states', 'reasons')
-    ):
-        raise DataError(
-            f'{path} holds no figures of an earlier run; write them with: '
-            'python -m tools.measure FILE --verdicts --json'
-        )
-    return {'states': data['states'], 'reasons': data['reasons']}
-
-
-def main(path: str, before: str, as_json: bool) -> None:
-    """Print what the default limits do to the drives of a file, beside the figures of an earlier
-    run.
-
-    Raises DataError.
-    """
+def main(path: str) -> None:
+    """Print what the default limits do to the drives of a file. Raises DataError."""
     database = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json')))
     thresholds = Thresholds(shipped_data.load(shipped_data.path('thresholds/default.json')))
     alarms = [alarm(drive, database, thresholds) for drive in drives(path)]
-    now = figures(alarms)
-    if as_json:
-        print(json.dumps(now, indent=1, sort_keys=True))
-        return
-    for rows in tables(alarms, thresholds, read_figures(before) if before else now).values():
+    for rows in tables(alarms, thresholds).values():
         print(*rows, '', sep='\n')

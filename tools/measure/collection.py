@@ -6,23 +6,21 @@ statistics and NVMe log lines as smartctl -x prints them.
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
-import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from smart_attributes.constants import WHEN_FAILED
-from smart_attributes.errors import DataError
 from smart_attributes.model import AttributeRow, Identity, Report, Statistic
 from smart_attributes.reading.content import has_spindle
 from smart_attributes.reading.pysmart import NVME_LOG
 from smart_attributes.typed import Json
 
+from .data_rows import json_lines
+
 LONGEST = 30  # digits of a number; no drive counter has that many
-NOT_A_DRIVE = (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError)
+SHAPE = 'each line is an object with model, attributes, devstat'
 HEALTH: Mapping[object, bool] = {'PASSED': True, 'OK': True, 'FAILED!': False}
 NVME_LINES = {
     'Critical Warning': 'critical_warning',
@@ -35,7 +33,6 @@ IN_EIGHTS = PHYSICAL // LOGICAL
 # Pending sectors first: Hitachi's designs count pending sectors in logical sectors, but reallocated
 # ones in physical sectors. Dell uses 196 in place of 5.
 ATTRIBUTES = (197, 5, 196)
-Value = TypeVar('Value')
 
 
 class CollectedDrive(NamedTuple):
@@ -86,41 +83,16 @@ def read(path: str) -> Iterator[CollectedDrive]:
     Raises DataError, with the line number, for a line that is not a drive.
     """
     sizes = Sizes()
-    for model, counts in each(path, _counts):
+    for model, counts in json_lines(path, _counts, SHAPE):
         sizes.add(model, counts)
-    for drive in each(
-        path, lambda facts, number: CollectedDrive(str(facts.get('path', number)), report_of(facts))
-    ):
-        identity = drive.report.identity
+    reports = json_lines(path, lambda facts: (facts.get('path'), report_of(facts)), SHAPE)
+    for number, (name, report) in enumerate(reports, 1):
+        identity = report.identity
         identity = identity._replace(physical_block_size=sizes.physical(identity.model))
-        yield drive._replace(report=drive.report._replace(identity=identity))
+        yield CollectedDrive(str(name or number), report._replace(identity=identity))
 
 
-def each(
-    path: str, value_of: Callable[[Json, int], Value], needed: str = 'model, attributes, devstat'
-) -> Iterator[Value]:
-    """Yield the value of each line of a file. Raises DataError for a line without one.
-
-    value_of: computes it from the line's facts and its number. needed: what a line must have, for
-    the error message.
-    """
-    try:
-        with (gzip.open if path.endswith('.gz') else open)(path, 'rt', encoding='utf-8') as lines:
-            for number, line in enumerate(lines, 1):
-                try:
-                    value = value_of(json.loads(line), number)
-                except NOT_A_DRIVE as error:
-                    raise DataError(
-                        f'{path}, line {number}: {type(error).__name__}: this is not a drive; '
-                        f'each line must be an object with {needed}'
-                    ) from None
-                yield value
-    except (OSError, UnicodeDecodeError, EOFError, zlib.error) as error:
-        reason = getattr(error, 'strerror', None) or 'it is neither text nor a complete gzip file'
-        raise DataError(f'{path}: {reason}; give a file with one drive per line') from None
-
-
-def _counts(facts: Json, _: int) -> tuple[str, Mapping[int, int]]:
+def _counts(facts: Json) -> tuple[str, Mapping[int, int]]:
     rows = facts.get('attributes', ())
     return _text(facts, 'model'), {
         row[0]: _count(row[7]) or 0 for row in rows if row[0] in ATTRIBUTES
@@ -147,7 +119,9 @@ def report_of(facts: Json) -> Report:
 
 
 def _identity(facts: Json) -> Identity:
-    protocol = 'NVMe' if 'nvme' in facts else 'SCSI' if 'vendor' in facts else 'ATA'
+    protocol = 'SCSI' if 'vendor' in facts else 'ATA'
+    if 'nvme' in facts:
+        protocol = 'NVMe'
     model = _text(facts, 'model') or f'{_text(facts, "vendor")} {_text(facts, "product")}'.strip()
     rotation = _text(facts, 'rotation')
     return Identity(

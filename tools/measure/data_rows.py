@@ -1,4 +1,4 @@
-"""Read the lines of a data file, and print measured rows as JSON or CSV."""
+"""Read the lines of a data file, and write measured rows as CSV."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import IO, TypeVar, Union
 from smart_attributes.errors import DataError
 from smart_attributes.typed import Json
 
-from .collection import NOT_A_DRIVE
-
+# what a line raises that is not a drive
+NOT_A_DRIVE = (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError)
 Item = TypeVar('Item')
 Value = TypeVar('Value')
 Row = Mapping[str, Union[str, float, None]]
@@ -80,8 +80,3 @@ def as_csv(rows: Sequence[Row]) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
-
-
-def show(rows: Sequence[Row], as_json: bool) -> None:
-    """Print rows as JSON or as CSV."""
-    print(json.dumps(rows, indent=1) if as_json else as_csv(rows).rstrip('\n'))

@@ -1,5 +1,4 @@
-"""Derive the limits of hard disks from the shares of thresholds/risk.json, and evaluate them on
-other disks.
+"""Derive the limits of hard disks from the shares of thresholds/risk.json.
 
 CRITICAL is a number or an increase from the first band on of which at least CRITICAL_SHARE failed
 within 90 days, WARNING from the first one of which at least WARNING_SHARE failed within a year.
@@ -9,11 +8,9 @@ and EVIDENCE from elsewhere; a test compares them.
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from smart_attributes.check import judging, rulebook
 from smart_attributes.command_line.options import Options
@@ -24,7 +21,7 @@ from smart_attributes.knowledge.thresholds import Thresholds
 from smart_attributes.model import Device, Report, State, Verdict
 from smart_attributes.typed import Json
 
-from . import left_out, risk, ssd_failures, timelines
+from . import risk, ssd_failures, timelines
 from .risk import LEVELS, OTHERS, QUIET, RISES, SINCE, Stratum, Table
 
 CRITICAL_SHARE, WARNING_SHARE = 0.33, 0.15
@@ -84,15 +81,7 @@ def of_metric(of: Table, metric: str) -> Json:
     """Return the limits of a metric of hard disks: those of all, and what differs for the
     groups.
     """
-    base, *others = (
-        {
-            **found,
-            'aged': [*found['aged'], *EVIDENCE.get((metric, group), ())],
-            'why': f'{METRICS[metric]} {found["why"]}',
-        }
-        for group in (OTHERS, *GROUPS)
-        for found in [limits(of, group, metric)]
-    )
+    base, *others = (_with_evidence(of, metric, group) for group in (OTHERS, *GROUPS))
     return {
         **base,
         'groups': {
@@ -102,6 +91,15 @@ def of_metric(of: Table, metric: str) -> Json:
             }
             for group, own in zip(GROUPS, others)
         },
+    }
+
+
+def _with_evidence(of: Table, metric: str, group: str) -> Json:
+    found = limits(of, group, metric)
+    return {
+        **found,
+        'aged': [*found['aged'], *EVIDENCE.get((metric, group), ())],
+        'why': f'{METRICS[metric]} {found["why"]}',
     }
 
 
@@ -143,16 +141,13 @@ def _threshold(
     The share of the first band suffices, and so does the mean of all from there on, weighted by
     their disks.
     """
-    known = [
-        (above, of[stratum].row(group))
-        for above in _bands(form, metric)
-        for stratum in [Stratum(metric, form, above, ends)]
-        if stratum in of and (level is State.WARNING or of[stratum].decides)
-    ]
-    parts = [
-        (above, row.soon if level is State.CRITICAL else row.year.share, row.drives)
-        for above, row in known
-    ]
+    parts = []
+    for above in _bands(form, metric):
+        rows = of.get(Stratum(metric, form, above, ends))
+        if rows and (level is State.WARNING or rows.decides):
+            row = rows.row(group)
+            share = row.soon if level is State.CRITICAL else row.year.share
+            parts.append((above, share, row.drives))
     least = CRITICAL_SHARE if level is State.CRITICAL else WARNING_SHARE
     most = parts[-1][0] if parts else -1.0
     for place, (above, part, _) in enumerate(parts):
@@ -238,28 +233,15 @@ def _why(of: Table, group: str, stratum: Stratum) -> str:
     )
 
 
-# --- the files, and how the limits do on other disks ----------------------------------------------
+# --- the files ------------------------------------------------------------------------------------
 
 TIMELINES, DRIVES, SSDS = 'timelines.csv.gz', 'drives.jsonl.gz', 'ssd_failures.csv.gz'
 DEFAULT, CSV = 'thresholds/default.json', 'doc/explanation/data/risk.csv'
 
 
-class Alarmed(NamedTuple):
-    """A disk, with the hours at which it was first no longer OK, and CRITICAL; None: never."""
-
-    group: str
-    hours: float
-    has_failed: bool
-    first: Mapping[State, float | None]
-    end: float
-
-
-def main(folder: str, with_history: bool) -> None:
+def main(folder: str) -> None:
     """Write thresholds/risk.json and the limits of hard disks in default.json from the data of a
-    folder.
-
-    Print what limits are worth that were derived from one half of the disks on those of the other
-    half, with their history if *with_history*. Raises DataError.
+    folder. Raises DataError.
     """
     default = shipped_data.load(shipped_data.path(DEFAULT))
     judge = _judge(default)
@@ -278,39 +260,6 @@ def main(folder: str, with_history: bool) -> None:
     ):
         with open(shipped_data.path(name), 'w', encoding='utf-8') as file:
             file.write(text)
-    side = {life.drive: hashlib.sha256(life.drive.encode()).digest()[0] & 1 for life in lives}
-    of_half = [
-        _judge(
-            with_limits(default, risk.table([life for life in lives if side[life.drive] != half]))
-        )
-        for half in (0, 1)
-    ]
-    courses = [
-        timelines.by_history(each)
-        if with_history
-        else timelines.by_levels(partial(_without_past, each))
-        for each in of_half
-    ]
-    groups = {life.drive: life.group for life in lives}
-    alarms = [
-        _alarmed(each, courses[side[each.drive]], groups[each.drive])
-        for each in timelines.read(path)
-    ]
-    print(*lines(alarms), *_held(risk.entries(lives)), sep='\n')
-
-
-def _held(of: risk.Entries) -> Iterator[str]:
-    """Yield how often the failures of a model lie within the interval that the other models let
-    expect.
-    """
-    found = left_out.coverage(of)
-    for group, (held, number) in found.items():
-        yield (
-            f'{group}: {held} of {number} counts of a model within the 90 % interval of '
-            f'the other models'
-        )
-    held, number = (sum(each[place] for each in found.values()) for place in (0, 1))
-    yield f'all: {100 * held / max(number, 1):.1f} %'
 
 
 def _judge(default: Json) -> timelines.Mindful:
@@ -341,41 +290,3 @@ def with_limits(default: Json, of: Table) -> Json:
         for name, metric in default['metrics'].items()
     }
     return {**default, 'metrics': metrics}
-
-
-def _alarmed(timeline: timelines.Timeline, course: timelines.Course, group: str) -> Alarmed:
-    spells = list(course(timeline))
-    first = {
-        level: next((each.start for each in spells if each.state.urgency >= level.urgency), None)
-        for level in timelines.LEVELS
-    }
-    return Alarmed(group, timeline.end - spells[0].start, timeline.has_failed, first, timeline.end)
-
-
-def lines(alarms: Sequence[Alarmed]) -> Iterator[str]:
-    """Yield the alerts per 1,000 drive-years, the share of failures that they announce, and what
-    became of them.
-    """
-    years, failures = (
-        sum(each.hours for each in alarms) / timelines.YEAR,
-        sum(each.has_failed for each in alarms),
-    )
-    for level in timelines.LEVELS:
-        told = [each for each in alarms if each.first[level] is not None]
-        yield (
-            f'{level.name} or worse: {1000 * len(told) / years:.1f} per 1,000 drive-years announce '
-            f'{100 * sum(each.has_failed for each in told) / failures:.1f} % of {failures} failures'
-        )
-        for group in (*GROUPS, OTHERS):
-            entries = [
-                risk.Entry(each.end - (each.first[level] or 0), each.has_failed, '')
-                for each in told
-                if each.group == group
-            ]
-            shares = [risk.share(entries, hours) for hours in (risk.SOON, risk.WHOLE)]
-            words = ', '.join(
-                f'{100 * each.share:.0f} % ({100 * each.low:.0f} to {100 * each.high:.0f}) within '
-                f'{days} days'
-                for each, days in zip(shares, (90, 365))
-            )
-            yield f'  {group}: {len(entries)} disks; failed: {words}'

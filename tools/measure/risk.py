@@ -85,7 +85,6 @@ class Life(NamedTuple):
 
     drive: str
     group: str
-    model: str
     has_failed: bool
     end: float  # hour at which it failed, or was last seen
     spells: Sequence[Spell]
@@ -97,7 +96,6 @@ class Entry(NamedTuple):
 
     hours: float
     has_failed: bool
-    model: str
 
 
 class Share(NamedTuple):
@@ -217,9 +215,7 @@ def lives(
                 )
                 if strata != (spells[-1][1] if spells else frozenset()):
                     spells.append((start, strata))
-        yield Life(
-            timeline.drive, group, timeline.model, timeline.has_failed, timeline.end, spells, looks
-        )
+        yield Life(timeline.drive, group, timeline.has_failed, timeline.end, spells, looks)
 
 
 def _look(stretch: Stretch, look: float, of: Sequence[_Series], looks: list[Spell]) -> float:
@@ -229,13 +225,14 @@ def _look(stretch: Stretch, look: float, of: Sequence[_Series], looks: list[Spel
     missed = max(0, math.ceil((stretch.start - look) / SOON))
     look += missed * SOON
     if look < stretch.end:
+        bands = {series.metric: series.above() for series in of}
         strata = frozenset(
-            Stratum(series.metric, LEVEL, above, UNKNOWN)
-            for series in of
-            for above in [series.above()]
+            Stratum(metric, LEVEL, above, UNKNOWN)
+            for metric, above in bands.items()
             if above is not None
         )
-        looks += [(look, strata)] if strata else []
+        if strata:
+            looks.append((look, strata))
         look += math.ceil((stretch.end - look) / SOON) * SOON
     return look
 
@@ -258,7 +255,7 @@ def entries(of: Iterable[Life], rank: Mapping[Stratum, float] | None = None) -> 
             ):
                 first.setdefault(each, start)
         for each, start in first.items():
-            found[life.group, each].append(Entry(life.end - start, life.has_failed, life.model))
+            found[life.group, each].append(Entry(life.end - start, life.has_failed))
             found[POOL, each].append(found[life.group, each][-1])
     return found
 
@@ -441,32 +438,24 @@ def of_document(data: Json) -> Table:
 def as_text(data: Json) -> str:
     """Return the content of thresholds/risk.json as text, a line for each stratum."""
     parts = [f'"{name}": {json.dumps(data[name])}' for name in ('comment', 'columns')]
-    parts += [
-        f'"{kind}": [\n  {strata}\n]'
-        for kind in NOUNS
-        for strata in [',\n  '.join(map(json.dumps, data[kind]))]
-    ]
+    for kind in NOUNS:
+        strata = ',\n  '.join(map(json.dumps, data[kind]))
+        parts.append(f'"{kind}": [\n  {strata}\n]')
     return '{\n' + ',\n'.join(parts) + '\n}\n'
 
 
 def as_csv(data: Json) -> str:
     """Return the table for the documents: a line for each kind, stratum and group."""
     lines = [','.join(('kind', 'metric', 'form', 'above', 'days', 'group', *COLUMNS))]
-    lines += [
-        ','.join(
-            '' if cell is None else f'{cell:g}' if isinstance(cell, float) else str(cell)
-            for cell in (
-                kind,
-                each['metric'],
-                each['form'],
-                each['above'],
-                each['days'],
-                group,
-                *row,
-            )
-        )
-        for kind in NOUNS
-        for each in data[kind]
-        for group, row in each['rows'].items()
-    ]
+    for kind in NOUNS:
+        for stratum in data[kind]:
+            names = [stratum[name] for name in ('metric', 'form', 'above', 'days')]
+            for group, row in stratum['rows'].items():
+                lines.append(','.join(map(_cell, (kind, *names, group, *row))))
     return '\n'.join(lines) + '\n'
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ''
+    return f'{value:g}' if isinstance(value, float) else str(value)

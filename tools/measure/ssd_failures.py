@@ -13,6 +13,7 @@ new limit would add.
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,7 +27,7 @@ from smart_attributes.model import State, Verdict
 from smart_attributes.typed import Json
 
 from . import alarms, collection
-from .data_rows import Row, csv_rows, show
+from .data_rows import Row, csv_rows
 from .timelines import Mindful, percent
 
 VENDORS = os.path.join(os.path.dirname(__file__), 'ssd_vendors.json')
@@ -273,6 +274,6 @@ def _risk(row: Row) -> list[Any]:
     ]
 
 
-def main(drives: str, failures: str, judge: Mindful, as_json: bool) -> None:
+def main(drives: str, failures: str, judge: Mindful) -> None:
     """Print what the limits report of failed and of healthy SSDs. Raises DataError."""
-    show(measured(drives, failures, judge), as_json)
+    print(json.dumps(measured(drives, failures, judge), indent=1))

@@ -50,12 +50,11 @@ SOON = 90 * DAY  # an alarm is believed when the drive fails this soon
 # The alarms: whatever is no longer OK, and CRITICAL alone.
 LEVELS = (State.WARNING, State.CRITICAL)
 STATES = (State.OK, State.WARNING, State.CRITICAL)
-COUNTER = re.compile('a([1-9][0-9]{0,2})')
+COUNTER = re.compile('a[1-9][0-9]{0,2}')
 
 Counters = tuple[tuple[int, int], ...]  # (attribute, raw number)
 Judge = Callable[[Report], Verdict]
 Mindful = Callable[[Report, Optional[Past]], Verdict]  # a judge who may know what is remembered
-Print = Callable[[str], None]
 
 
 class Stretch(NamedTuple):
@@ -163,9 +162,7 @@ def _read(path: str) -> Iterator[Timeline]:
 
 def _timelines(rows: csv.DictReader[str], path: str) -> Iterator[Timeline]:
     names = rows.fieldnames or ()
-    counters = [
-        (name, int(match[1])) for name in names for match in [COUNTER.fullmatch(name)] if match
-    ]
+    counters = [(name, int(name[1:])) for name in names if COUNTER.fullmatch(name)]
     if not counters or not {'drive', 'model', 'from', 'to', 'failed'} <= set(names):
         raise DataError(
             f'{path}: these are no timelines; the first line names the columns drive, model, from, '
@@ -210,25 +207,6 @@ def report_of(model: str, physical_block_size: int | None, counters: Counters) -
 
 
 # --- the walk --------------------------------------------------------------------------
-
-
-def by_levels(judge: Judge) -> Course:
-    """Return the course of a drive that is judged by what its counters are, not by how they came
-    to be so.
-    """
-
-    @lru_cache(maxsize=None)  # a tenth of the stretches differ in model or counters
-    def state(model: str, physical_block_size: int | None, counters: Counters) -> State:
-        return judge(report_of(model, physical_block_size, counters)).state
-
-    return lambda timeline: (
-        Spell(
-            state(timeline.model, timeline.physical_block_size, stretch.counters),
-            stretch.start,
-            stretch.end,
-        )
-        for stretch in timeline.stretches
-    )
 
 
 def by_history(judge: Mindful) -> Course:
@@ -354,47 +332,9 @@ def percent(part: float, whole: float, digits: int = 1) -> float | None:
     return round(100 * part / whole, digits) if whole else None
 
 
-def lines(total: Experience) -> Iterator[str]:
-    """Yield the figures as two tables."""
-    data = as_data(total)
-    yield (
-        f'{data["drives"]} drives, {data["drive_years"]:.0f} drive-years, '
-        f'{data["failures"]} failures'
-    )
-    yield ''
-    yield f'{"state":<10} {"drive-years":>12} {"failures":>9} {"failing a year":>15}'
-    for name, state in data['states'].items():
-        yield (
-            f'{name:<10} {state["drive_years"]:12.0f} {state["failures"]:9} '
-            f'{_or_dash(state["percent_per_year"], " %"):>15}'
-        )
-    yield ''
-    yield (
-        f'{"alarm":<20} {"per 1,000 drive-years":>22} {"failed in 90 days":>18} '
-        f'{"failures caught":>16} '
-        f'{"median lead":>12}'
-    )
-    for name, level in (('WARNING or CRITICAL', data), ('CRITICAL', data['critical'])):
-        yield (
-            f'{name:<20} {_or_dash(level["alarms_per_1000_drive_years"]):>22} '
-            f'{_or_dash(level["failed_within_90_days_percent"], " %"):>18} '
-            f'{_or_dash(level["caught_percent"], " %"):>16} '
-            f'{_or_dash(level["median_lead_days"], " d"):>12}'
-        )
-
-
-def _or_dash(number: float | None, unit: str = '') -> str:
-    return '-' if number is None else f'{number:g}{unit}'
-
-
-def main(
-    path: str, judge: Mindful, with_history: bool, as_json: bool, write: Print = print
-) -> None:
+def main(path: str, judge: Mindful) -> None:
     """Print what the states of *judge* are worth on the drives of a file.
 
     Raises DataError where it has none.
     """
-    course = by_history(judge) if with_history else by_levels(lambda report: judge(report, None))
-    total = experience(read(path), course)
-    for line in [json.dumps(as_data(total), indent=2)] if as_json else lines(total):
-        write(line)
+    print(json.dumps(as_data(experience(read(path), by_history(judge))), indent=2))

@@ -1,39 +1,10 @@
-"""Read drives that were reported several times, and the logs that a collection of drives keeps
-beside its facts.
-"""
+"""The logs that a collection of drives keeps beside its facts."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import NamedTuple
 
 from smart_attributes.model import ErrorEntry, Report, SelfTest
 from smart_attributes.reading.content import self_test_passed
 from smart_attributes.typed import Json
-
-from . import collection
-
-
-class FollowedDrive(NamedTuple):
-    """One drive that was reported several times."""
-
-    name: str  # path of the drive in the collection, else the number of its line
-    reports: tuple[Report, ...]  # oldest first
-
-
-def read_followed(path: str) -> Iterator[FollowedDrive]:
-    """Yield the drives of a plain or gzip file that has the reports of one drive on each line, as
-    facts under "seen".
-
-    Sector sizes stay unknown. Raises DataError, with the line number, for a line that is not such a
-    drive.
-    """
-
-    def drive(line: Json, number: int) -> FollowedDrive:
-        reports = tuple(collection.report_of(seen['facts']) for seen in line['seen'])
-        return FollowedDrive(str(line.get('path', number)), reports)
-
-    yield from collection.each(path, drive, 'seen, a list of objects with facts')
 
 
 def with_logs(report: Report, logs: Json) -> Report:
