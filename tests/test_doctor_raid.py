@@ -344,7 +344,7 @@ def test_a_shingled_member_is_named(tmp_path, monkeypatch, told, zoned, is_shing
 
     found = raid._facts(Disk('sda', 'sda', 'ATA', timeout=30), answer)
 
-    assert [code for code, _ in found] == ['member-shingled'] * is_shingled
+    assert [code for code, _ in found] == ['member-shingled'][:is_shingled]
 
 
 @pytest.mark.parametrize('bus, named', [('SCSI', ['member-shingled']), ('NVMe', [])])

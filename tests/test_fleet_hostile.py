@@ -214,17 +214,20 @@ def test_a_number_of_a_million_digits_is_parsed_at_once():
     ],
     ids=lambda facts: ','.join(facts),
 )
-@pytest.mark.parametrize('face', ['--json', '--html'])
+@pytest.mark.parametrize('face', ['--json', '--html={}'])
 @pytest.mark.long
 def test_numbers_and_words_without_end_hide_no_other_host(fake, facts, face, tmp_path):
     """A number of 5,000 digits ended the whole run with a ValueError."""
     result = {**service('a')['attrs']['last_check_result'], **facts}
     fake.answer = lambda question: (200, told(service('a', last_check_result=result), service('b')))
     page = tmp_path / 'page.html'
-    done = fake.fleet('-t', '10', *([face, str(page)] if face == '--html' else [face]))
+    done = fake.fleet('-t', '10', face.format(page))
+    text = done.text
+    if page.exists():
+        text = page.read_text()
 
     assert 'inside check_smart_attributes' not in done.text and 'time limit' not in done.text
-    assert 'EXAMPLEb' in (page.read_text() if face == '--html' else done.text)
+    assert 'EXAMPLEb' in text
 
 
 # --- documents of other hosts ---------------------------------------------------------------------
