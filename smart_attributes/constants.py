@@ -57,7 +57,6 @@ LARGEST_SERVICE_LIST = 4 << 20  # from Icinga: 25,000 services
 LARGEST_ANSWER = 1 << 20
 # for each further service; 20,000 bytes are usual for 24 drives
 LARGEST_NEXT_ANSWER = 64 << 10
-LARGEST_ROW = 32 << 10  # one drive of a fleet; 600 bytes are usual
 LARGEST_TABLE = 64 << 20  # all drives of a fleet's table or page
 # LONGEST_: characters, or digits of a number
 LONGEST_LIGHT = 300  # path of a locate LED in /sys, for a command, which is never cut
@@ -125,8 +124,6 @@ MOST_ENTRIES, MOST_POINTS = 200, 2_000
 MOST_VALUES = 20_000  # values in the perfdata of one check
 # unreadable answers of Icinga, after which the query is stopped
 MOST_UNREAD = 20
-# labels of perfdata kept in RAM; nearly all labels of a fleet recur
-MOST_LABELS = 100_000
 # groups of a fleet, and drives to replace; all others are only counted
 MOST_GROUPS = 1_000
 MOST_ROWS = 25_000  # rows of a fleet's table
@@ -147,7 +144,6 @@ HIGHEST_LEVEL = 200
 HIGHEST_ENDURANCE = 255  # %, in an entry; the largest value of the standards
 # %, for drives that count beyond 255; 40,182 drives reported at most 470
 HIGHEST_BEYOND = 999
-HIGHEST_COUNT = 1_000_000  # count in a document of another host
 
 # The text in column WHEN_FAILED, in any of smartctl's layouts -> AttributeRow.when_failed.
 WHEN_FAILED = {'-': '', 'FAILING_NOW': 'now', 'NOW': 'now', 'In_the_past': 'past', 'Past': 'past'}

@@ -15,11 +15,9 @@ import random
 import shutil
 import signal
 import socket
-import socketserver
 import ssl
 import subprocess
 import tempfile
-import threading
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
@@ -409,46 +407,6 @@ class Icinga:
     def evaluates(self, expression: str) -> Any:
         """Return what Icinga's own language makes of an expression."""
         return self.asks('/v1/console/execute-script', {'command': expression})[0]['result']
-
-
-# --- what metrics are sent to ---------------------------------------------------------------------
-
-
-class Listener(threading.Thread):
-    """A server of this process: keeps the lines that it is sent."""
-
-    server_class: type[socketserver.TCPServer] = socketserver.ThreadingTCPServer
-
-    def __init__(self) -> None:
-        super().__init__(daemon=True)
-        self.lines: list[str] = []
-        self.server = self.server_class(('127.0.0.1', 0), self.handler(self.lines))
-        self.port = self.server.server_address[1]
-        self.start()
-
-    @staticmethod
-    def handler(lines: list[str]) -> type[socketserver.BaseRequestHandler]:
-        """Return what answers a connection and puts into *lines* what comes in."""
-        raise NotImplementedError
-
-    def run(self) -> None:
-        self.server.serve_forever(0.05)
-
-    def close(self) -> None:
-        self.server.shutdown()
-        self.server.server_close()
-
-
-class Graphite(Listener):
-    """Listens as Graphite does."""
-
-    @staticmethod
-    def handler(lines: list[str]) -> type[socketserver.BaseRequestHandler]:
-        class Handler(socketserver.StreamRequestHandler):
-            def handle(self) -> None:
-                lines.extend(line.decode().strip() for line in self.rfile)
-
-        return Handler
 
 
 # --- NRPE and Nagios ------------------------------------------------------------------------------

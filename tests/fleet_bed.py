@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import http.client
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -16,7 +15,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import abilities
 from conftest import ROOT, run
 from daemons import Ground, Icinga
 
@@ -49,10 +47,6 @@ object ApiUser "of-hosts" {{
 object ApiUser "stranger" {{
 	password = "{password}"
 	permissions = [ "status/query" ]
-}}
-object ApiUser "certified" {{
-	client_cn = "certified"
-	permissions = [ "objects/query/Service" ]
 }}
 object CheckCommand "nrpe-smart" {{
 	command = [ "/bin/false" ]
@@ -215,17 +209,6 @@ class Bed:
             '--ca',
             str(self.ground.folder / 'data/ca/ca.crt'),
         ]
-
-    def icinga_pki(self, *words: str) -> None:
-        """Have Icinga's own authority make a certificate, as root of our own folder."""
-        self.folder.chmod(0o755)
-        if self.ground.user:
-            shutil.chown(self.folder, self.ground.user)
-            for path in self.folder.iterdir():
-                shutil.chown(path, self.ground.user)
-        self.icinga._icinga2('pki', *words)
-        for path in (self.folder, *self.folder.iterdir()):
-            os.chown(path, abilities.USER, -1)
 
     def close(self) -> None:
         shutil.rmtree(self.folder)

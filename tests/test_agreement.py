@@ -18,8 +18,8 @@ from cases import case, on
 from conftest import ROOT, run
 from test_severity import METRICS, drive, found
 
-from smart_attributes.fleet import services
-from smart_attributes.fleet.plugin_output import Origin, Reader
+from smart_attributes.fleet import plugin_output
+from smart_attributes.fleet.drives import Origin
 from smart_attributes.fleet.triage_documents import Document, drives
 from smart_attributes.knowledge import severity
 from smart_attributes.model import Case, Device, Forecast, Identity, Outlook, Risk, State, Verdict
@@ -149,8 +149,8 @@ def undated(told: dict[str, Told]) -> dict[str, Told]:
 def in_check(cases: Sequence[Case]) -> dict[str, Told]:
     """Return what a fleet reads in the output of a check, of drives that were read."""
     text = plugin.render(cases, METRICS, plugin.Face()).text
-    lines = services.plugin_text(text.partition('\n|')[0].partition('| ')[0]).lines
-    found = Reader(METRICS).drives(lines, (), Origin('db1', now=NOW))
+    lines = plugin_output.plugin_text(text.partition('\n|')[0].partition('| ')[0]).lines
+    found = plugin_output.drives(lines, (), NOW, Origin('db1'), METRICS)
     return undated({each.facts['name']: Told.by(each.facts) for each in found})
 
 
@@ -227,7 +227,7 @@ def disagreements(survey: Surveyed) -> list[str]:
     in_lines = in_check(cases)
     for name in alerting:
         same('check', in_lines[name], undated(read)[name])
-    for each in drives(Document('db1', document, NOW), Reader(METRICS), NOW):
+    for each in drives(Document('db1', document, NOW), METRICS, NOW):
         told = read.get(each.facts['name'])
         # of a drive that was not read, a fleet says the next step for the cause on its host
         if told and told.action not in ('investigate', 'search'):

@@ -17,7 +17,7 @@ from test_plugin_lines import recorded, simulated  # noqa: F401  fixtures
 
 from smart_attributes import errors, main
 from smart_attributes.alarm import TimeIsOver
-from smart_attributes.fleet import services
+from smart_attributes.fleet import plugin_output
 from smart_attributes.model import Device, Identity, State, Verdict
 from smart_attributes.output import codes, plugin
 from smart_attributes.reading.failure_causes import CAUSES
@@ -78,7 +78,6 @@ def used() -> Iterator[str]:
 def test_each_code_that_is_used_is_in_the_list():
     found = {
         *used(),
-        *services.REMARKS,
         *(cause.code for cause in CAUSES),
         *(getattr(errors, name).code for name in ERRORS - {'SmartError'}),
     } - {''}
@@ -95,7 +94,6 @@ def test_each_code_in_the_list_is_used():
     }
     constants.update(cause.code for cause in CAUSES)
     constants.update(code for _, code in REASONS)
-    constants.update(services.REMARKS)
 
     assert {*codes.BY_NAME, *codes.DOCTOR} - constants == set()
 
@@ -223,7 +221,7 @@ def test_the_line_of_an_unread_drive_has_its_code_in_brackets_and_gives_it_back(
     text = plugin.written(line)
 
     assert text == 'UNKNOWN   sda  -  [no-permission] is shut; [investigate] look  -'
-    [found] = services.plugin_text(f'SMART UNKNOWN - x\n{text}\n').lines
+    [found] = plugin_output.plugin_text(f'SMART UNKNOWN - x\n{text}\n').lines
     assert found == line
     assert (found.findings, found.findings.code) == ('is shut; [investigate] look', 'no-permission')
 

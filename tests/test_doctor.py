@@ -664,8 +664,6 @@ REFUSALS = {
         'sudoers-name-ignored',
         'sudo: a password is required',
     ),
-    'owner': ('chown USER RULE', 'sudoers-owner-wrong', 'sudo: RULE is owned by'),
-    'owner-of-all': ('chown USER /etc/sudoers', 'sudoers-owner-wrong', 'sudo: '),
     'denied-later': (
         'echo "USER ALL=(ALL) !SMARTCTL" >/etc/sudoers.d/zz; chmod 440 /etc/sudoers.d/zz',
         'sudo-rule-overridden',
@@ -829,22 +827,6 @@ def test_a_state_directory_that_others_can_write_to_gets_a_command(installed, br
 
     assert (told['subject'], told['command'].split()[0]) == ('history', command[0])
     assert installed.to_do() == []
-
-
-def test_a_second_history_is_named_with_the_one_that_checks_use(installed):
-    """A check that root ran by hand, with a history of its own."""
-    home = installed.folder / 'root'
-    history = home / '.local/state/check-smart-attributes'
-    (history / 'history').mkdir(parents=True)
-
-    [told] = installed.to_do(home=str(home))
-    installed.follow(told['command'])
-
-    assert (told['code'], told['fields']) == (
-        'histories-two',
-        {'user': installed.user, 'used': str(installed.state), 'path': str(history)},
-    )
-    assert installed.to_do(home=str(home)) == []
 
 
 @pytest.mark.parametrize(

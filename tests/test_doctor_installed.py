@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-from smart_attributes import files, installers
+from smart_attributes import installers
 from smart_attributes.doctor import installed
 
 PLUGIN = '/usr/lib64/nagios/plugins/check_smart_attributes'
@@ -104,31 +103,3 @@ def test_the_system_names_its_own_command_for_packages(root, monkeypatch, releas
     put(root, '/etc/os-release', release)
 
     assert installers.installer().install == command
-
-
-@pytest.mark.parametrize('place, is_slow', [('usr', True), ('x.pyz', False), ('home', False)])
-def test_a_program_that_is_compiled_at_each_start_is_slow(root, monkeypatch, place, is_slow):
-    """In a system folder.
-
-    The first run compiles a checkout of its owner; nothing compiles a single file.
-    """
-    (root / 'x.pyz').write_text('')
-    for folder in ('usr', 'home'):
-        (root / folder / 'smart_attributes').mkdir(parents=True)
-    monkeypatch.setattr(installed, 'SYSTEM_FOLDERS', (f'{root}/usr/', f'{root}/x.pyz'))
-    monkeypatch.setattr(files, 'PROGRAM', f'{root}/{place}/smart_attributes')
-
-    by_python = ('start-up', f'{sys.executable} -IS -m compileall -q {root}/usr/smart_attributes')
-    assert asked() == [by_python] * is_slow
-    put(root, f'/{place}/configure-host' if is_slow else '/none')
-    assert asked() == [('start-up', f'{root}/usr/configure-host')] * is_slow
-
-
-def test_this_program_is_known_to_be_compiled(root, monkeypatch, tmp_path):
-    monkeypatch.setattr(files, 'PROGRAM', str(tmp_path))
-    (tmp_path / 'main.py').write_text('')
-    assert not installed.is_compiled()
-    import py_compile
-
-    py_compile.compile(str(tmp_path / 'main.py'))
-    assert installed.is_compiled()

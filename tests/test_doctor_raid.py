@@ -113,14 +113,11 @@ def lasting(disks: str, what: str) -> str:
 
 @needs_root
 def test_each_member_that_a_bad_sector_would_drop_gets_the_line_to_paste(server):
-    """SSDs, a kernel that waits longer and one step of speed are nothing; bridges and
-    controllers are not asked.
-    """
+    """SSDs and a kernel that waits longer are nothing; bridges and controllers are not asked."""
     sys_tree.write(filled(server).root / 'sys/block/sdi/queue', {'zoned': 'host-aware'})
     *found, summary = server.examined()
     wanted = [
         ('sdb', 'error-recovery-too-long', 'is off, ', lasting('sdb', 'scterc')),
-        ('sdb', 'link-slow', '1.5 Gb/s', 'dmesg -T | tail -50'),
         ('sdc', 'kernel-timeout-too-short', 'no error recovery', lasting('sdc', 'timeout')),
         ('sdd', 'error-recovery-too-long', 'up to 60 s', lasting('sdd', 'scterc')),
         ('sdi', 'member-shingled', 'SMR', lasting('sdi', 'timeout')),
@@ -347,7 +344,7 @@ def test_a_shingled_member_is_named(tmp_path, monkeypatch, told, zoned, is_shing
 
     found = raid._facts(Disk('sda', 'sda', 'ATA', timeout=30), answer)
 
-    assert [code for code, _ in found] == ['member-shingled'] * is_shingled
+    assert [code for code, _ in found] == ['member-shingled'][:is_shingled]
 
 
 @pytest.mark.parametrize('bus, named', [('SCSI', ['member-shingled']), ('NVMe', [])])

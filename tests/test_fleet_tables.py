@@ -11,8 +11,9 @@ from conftest import ROOT
 
 from smart_attributes.constants import DAY, YEAR
 from smart_attributes.fleet import services, summary, table
-from smart_attributes.fleet.plugin_output import FleetDrive, Reader
-from smart_attributes.fleet.services import REMARKS, Result, Service
+from smart_attributes.fleet.drives import FleetDrive
+from smart_attributes.fleet.replacement_order import Step
+from smart_attributes.fleet.services import Result, Service
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import WORST_FIRST, State
 from smart_attributes.output.page_drives import is_urgent
@@ -22,20 +23,14 @@ DATABASE = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
 NOW = 1_795_348_800  # 2026-11-22, 12:00
 HOUR = 3600
 LINE = 'OK        sda  ACME X1  endurance_used 1 %  EXAMPLE0001  firmware 1'
+CHECK = 'UNKNOWN   (check)  site.json: not JSON'
 VALUES = ("'sda_endurance_used'=1%;;;;",)
-OLD, FOREIGN = REMARKS['plugin-1.6'], REMARKS['output-foreign']
 
 
 def told(output, state=0, age=0.0, values=VALUES, interval=300.0, is_active=True):
-    service = Service(
-        'db1',
-        'smart',
-        Result(state, output, values, NOW - age),
-        interval,
-        is_active,
-        is_host_shown=True,
-    )
-    return services.drives_of(service, Reader(DATABASE.metrics), NOW)
+    result = Result(state, output, values, NOW - age)
+    service = Service('db1', 'smart', result, interval, is_active, ('service acknowledged',))
+    return services.drives_of(service, DATABASE.metrics, NOW)
 
 
 def text(first='OK - 1 drive: 1 ok', *lines):
@@ -54,10 +49,12 @@ def drive(
             'model': model,
             'serial': serial,
             'firmware': '',
+            'to_do': actions.action(action).words,
+            'why': None,
+            'order_by': None,
             'notes': [],
             **facts,
-        },
-        lambda: [],
+        }
     )
 
 
@@ -65,21 +62,18 @@ def drive(
 
 
 def test_a_service_that_was_never_checked_has_a_row():
-    service = Service('db1', 'smart', None, 300, True, ('soft state',), is_host_shown=True)
-
-    found = services.drives_of(service, Reader(DATABASE.metrics), NOW)
-    [row] = found.drives
+    service = Service('db1', 'smart', None, 300, True, ('soft state',))
+    [row] = services.drives_of(service, DATABASE.metrics, NOW).drives
 
     assert [row.facts[key] for key in ('host', 'code', 'handling')] == [
         'db1',
         'never-checked',
-        ['soft state'],
+        ('soft state',),
     ]
-    assert found.remarks == (REMARKS['never-checked'],)
 
 
 @pytest.mark.parametrize(
-    'interval, is_active, age, is_stale',
+    'interval, is_active, age, is_old',
     [
         (60, True, 600, False),
         (60, True, 601, True),
@@ -87,15 +81,18 @@ def test_a_service_that_was_never_checked_has_a_row():
         (HOUR, True, 2 * HOUR + 1, True),
         (300, False, 2 * DAY, False),
         (300, False, 2 * DAY + 1, True),
-        (300, True, -50, False),
+        # the clock of the host is ahead
+        (300, True, -DAY, False),
+        (300, True, -DAY - 1, True),
     ],
 )
-def test_a_result_is_old_after_two_intervals(interval, is_active, age, is_stale):
+def test_a_result_is_old_after_two_intervals(interval, is_active, age, is_old):
     found = told(text('OK - 1 drive: 1 ok', LINE), age=age, interval=interval, is_active=is_active)
     [only] = found.drives
 
-    assert (REMARKS['result-old'] in found.remarks) is is_stale
-    assert any(note['text'].startswith('as of ') for note in only.facts['notes']) is is_stale
+    assert found.is_old is is_old
+    assert any(note['text'].startswith('as of ') for note in only.facts['notes']) is is_old
+    assert only.facts['handling'] == ('service acknowledged',)
 
 
 def test_an_old_result_says_of_which_day_it_is():
@@ -105,37 +102,39 @@ def test_an_old_result_says_of_which_day_it_is():
     assert note['code'] == 'result-old' and note['text'].endswith('-19, 3 days ago')
 
 
-@pytest.mark.parametrize('age, is_ahead', [(-DAY, False), (-DAY - 1, True)])
-def test_a_result_from_the_future_is_remarked(age, is_ahead):
-    assert (
-        REMARKS['clock-ahead'] in told(text('OK - 1 drive: 1 ok', LINE), age=age).remarks
-    ) is is_ahead
-
-
-@pytest.mark.parametrize('counted, missing', [(1, 0), (2, 1), (24, 23)])
-def test_drives_that_were_cut_off_are_counted(counted, missing):
+@pytest.mark.parametrize(
+    'count, missing',
+    [
+        ('1 drive: 1 ok', 0),
+        ('2 drives: 2 ok', 1),
+        ('24 drives: 1 critical, 23 ok', 23),
+        ('24 drives, 1 not ok', 23),
+    ],
+)
+def test_drives_that_were_cut_off_are_counted(count, missing):
     """Never OK by silence: the row is UNKNOWN."""
-    found = told(text(f'OK - {counted} drives: {counted} ok', LINE))
-    rows = [each for each in found.drives if each.facts.get('is_check')]
+    rows = [
+        each.facts
+        for each in told(text(f'OK - x; {count}', LINE)).drives
+        if each.facts.get('is_check')
+    ]
 
-    assert len(found.drives) == 1 + len(rows)
-    assert [(each.facts['state'], each.facts['code']) for each in rows] == [
-        ('UNKNOWN', 'output-cut')
-    ] * bool(missing)
-    assert all(f' {missing} of {counted} ' in each.facts['why'] for each in rows)
-    assert (REMARKS['output-cut'] in found.remarks) is bool(missing)
+    assert [(row['state'], row['code']) for row in rows] == [('UNKNOWN', 'output-cut')][:missing]
+    for row in rows:
+        assert row['why'].startswith(f'output truncated: {missing} of ')
 
 
 @pytest.mark.parametrize(
-    'first, states',
+    'first, lines, states',
     [
-        ('CRITICAL - x; 1 drive: 1 ok', ['CRITICAL', 'OK']),
-        ('OK - 1 drive: 1 ok', ['OK']),
-        ('WARNING - 1 drive: 1 ok', ['WARNING', 'OK']),
+        ('OK - 1 drive: 1 ok', [LINE], ['OK']),
+        ('WARNING - 1 drive: 1 ok', [LINE], ['WARNING', 'OK']),
+        ('CRITICAL - x; 1 drive: 1 ok', [CHECK, LINE], ['CRITICAL', 'UNKNOWN', 'OK']),
+        ('UNKNOWN - x; 1 drive: 1 ok', [CHECK, LINE], ['UNKNOWN', 'OK']),
     ],
 )
-def test_a_check_that_is_worse_than_its_drives_has_a_row(first, states):
-    assert [each.facts['state'] for each in told(text(first, LINE)).drives] == states
+def test_a_check_that_is_worse_than_its_drives_has_a_row_before_all_others(first, lines, states):
+    assert [each.facts['state'] for each in told(text(first, *lines)).drives] == states
 
 
 def test_a_check_without_drives_has_a_row():
@@ -149,105 +148,25 @@ def test_a_check_without_drives_has_a_row():
     [(0, 'OK'), (2, 'CRITICAL'), (3, 'UNKNOWN'), (4, 'UNKNOWN'), (-1, 'UNKNOWN')],
 )
 def test_words_of_another_program_have_the_state_that_icinga_has(state, shown):
-    found = told('<Timeout exceeded.>\nfurther words', state)
-    [row] = found.drives
+    [row] = told('\n <Timeout exceeded.>\nfurther words', state).drives
 
-    assert (row.facts['state'], found.remarks) == (shown, (FOREIGN,))
-    assert '<Timeout exceeded.>' in str(row.facts) or 'Timeout exceeded.' in str(row.facts)
-    assert 'further words' not in str(row.facts)
+    assert (row.facts['state'], row.facts['code']) == (shown, 'output-foreign')
+    assert row.facts['why'].endswith(': <Timeout exceeded.>')
 
 
 @pytest.mark.parametrize(
-    'output, remark, words',
+    'output, code, words',
     [
-        ('OK (sda) |', OLD, 'OK (sda)'),
-        ('Critical (sda) [x = Critical]', OLD, 'Critical (sda)'),
-        ('', FOREIGN, 'printed nothing'),
-        ('DISK OK', FOREIGN, 'DISK OK'),
+        ('OK (sda) |', 'plugin-1.6', ': OK (sda) |'),
+        ('Critical (sda) [x = Critical]', 'plugin-1.6', ': Critical (sda) [x = Critical]'),
+        ('', 'no-output', 'printed nothing'),
+        ('DISK OK', 'output-foreign', ': DISK OK'),
     ],
 )
-def test_version_1_6_and_silence_are_told_apart(output, remark, words):
-    found = told(output, 1)
+def test_version_1_6_and_silence_are_told_apart(output, code, words):
+    [row] = told(output, 1).drives
 
-    assert found.remarks == (remark,) and words in str(found.drives[0].facts)
-
-
-TRACEBACK = 'Traceback (most recent call last):\n  File "x", line 1\n    main()\nOSError: no room\n'
-
-
-@pytest.mark.parametrize('output, words', [('nothing', 'nothing'), (TRACEBACK, 'OSError: no room')])
-def test_the_row_of_another_program_has_a_cause_and_the_line_that_tells_most(output, words):
-    """An error of Python stands in the last line, all others in the first."""
-    [row] = told(output, 3).drives
-
-    assert row.facts['code'] == 'output-foreign' and row.facts['why'].endswith(f': {words}')
-
-
-@pytest.mark.parametrize(
-    'handling, is_host_shown, said',
-    [
-        ((), True, []),
-        (('soft state', 'not reachable'), True, []),
-        (('host in downtime', 'service in downtime'), True, ['as in downtime: {}']),
-        (
-            ('service in downtime', 'service acknowledged'),
-            False,
-            ['as acknowledged: {}', 'as in downtime: {}', 'objects/query/Host): {}'],
-        ),
-    ],
-)
-def test_a_service_that_a_user_handles_is_remarked(handling, is_host_shown, said):
-    service = Service(
-        'db1',
-        'smart',
-        Result(0, text('OK - 1 drive: 1 ok', LINE), VALUES, NOW),
-        300,
-        True,
-        handling,
-        is_host_shown,
-    )
-    found = services.drives_of(service, Reader(DATABASE.metrics), NOW)
-
-    assert len(found.remarks) == len(said) and all(map(str.endswith, found.remarks, said))
-    assert [each.code for each in found.remarks] == ['handled', 'handled', 'downtime-hidden'][
-        : len(said)
-    ]
-    assert [each.facts['handling'] for each in found.drives] == [list(handling)]
-
-
-@pytest.mark.parametrize(
-    'lines, values, remarks',
-    [
-        ([LINE], VALUES, ()),
-        ([LINE], (), (REMARKS['no-perfdata'],)),
-        ([LINE, '... 3 lines'], VALUES, (REMARKS['output-shortened'],)),
-        (
-            ['OK        sda  ACME X1  endurance_used 1 %  firmware 1'],
-            VALUES,
-            (REMARKS['serial-hidden'],),
-        ),
-        (['OK        sda  -  nothing'], (), (REMARKS['serial-hidden'],)),
-    ],
-)
-def test_what_a_result_lacks_is_remarked(lines, values, remarks):
-    assert told(text('OK - 1 drive: 1 ok', *lines), values=values).remarks == remarks
-
-
-@pytest.mark.parametrize(
-    'names, start, end',
-    [('a', '1 service without', ': a'), ('abcd', '4 services without', ', c and 1 more')],
-)
-def test_a_remark_names_three_services(names, start, end):
-    [said] = services.sentences({REMARKS['serial-hidden']: list(names)})
-
-    assert said.startswith(start) and said.endswith(end) and said.code == 'serial-hidden'
-
-
-def test_the_remark_of_most_services_is_first():
-    told_of = services.sentences(
-        {REMARKS['never-checked']: ['a'], REMARKS['output-cut']: ['b', 'c']}
-    )
-    assert [each[0] for each in told_of] == ['2', '1']
+    assert row.facts['code'] == code and row.facts['why'].endswith(words)
 
 
 # --- the plan -------------------------------------------------------------------------------------
@@ -334,7 +253,7 @@ def test_the_plan_has_every_quarter_and_the_first_one_first():
         ordered(900, 'c', 'A'),
     )
 
-    steps = summary.steps(found, [])
+    steps = summary.steps(found, DATABASE)
     assert [(step.action, step.by, step.model, step.drives) for step in steps] == [
         ('replace it now', 'now', 'ACME', 1),
         ('order', 'now', 'ACME', 1),
@@ -351,105 +270,40 @@ def waiting(host, name, label='', code='', state='CRITICAL', action=actions.REPL
     return drive(name, state, action, host, **group)
 
 
-def test_drives_of_groups_at_risk_are_replaced_first():
-    """Those of one host stand together, the one to replace next before the last good copy."""
-    found = planned(
-        waiting('a1', 'sda'),
-        waiting('b1', 'sdb', 'last good copy', 'last-good-copy', 'OK', actions.KEEP),
-        waiting('b1', 'sda', 'next', 'replace-next'),
-        waiting('c1', 'sda', 'next', 'replace-next'),
-        waiting('d1', 'sda', 'copy first', 'data-at-risk', 'WARNING', actions.COPY),
-        waiting('e1', 'sda', action=actions.CABLE),
-        drive('sdx'),
-    )
-
-    assert [
-        (step.host, step.drive, step.action) for step in summary.steps(found, []) if step.drive
-    ] == [
-        (host, name, actions.action(action).words)
-        for host, name, action in (
-            ('d1', 'sda', actions.COPY),
-            ('b1', 'sda', actions.REPLACE),
-            ('b1', 'sdb', actions.KEEP),
-            ('c1', 'sda', actions.REPLACE),
-            ('a1', 'sda', actions.REPLACE),
-        )
-    ]
-
-
 def test_a_plan_says_what_is_to_do_in_full_where_that_is_known():
     found = planned(
         drive('sda', 'CRITICAL', actions.REPLACE, why='words', to_do='replace bay 3'),
-        drive('sdb', 'CRITICAL', actions.REPLACE, why=None, model=None, serial=None, firmware=None),
+        drive('sdb', 'CRITICAL', actions.REPLACE, model=None, serial=None, firmware=None),
     )
 
-    assert [step for step in summary.steps(found, []) if step.drive] == [
+    assert [step for step in summary.steps(found, DATABASE) if step.drive] == [
         ('replace bay 3', 'now', 'db1', 'sda', '', 'ACME', '', 1, 1, 'words'),
         ('replace it now', 'now', 'db1', 'sdb', '', '', '', 1, 1, ''),
     ]
-
-
-def test_a_plan_has_the_most_urgent_drives_of_many():
-    """In bounded memory; all are counted."""
-    found = planned(
-        *(waiting('a1', f'sd{number:04}') for number in range(2500)),
-        waiting('z9', 'sdb', 'copy first', 'data-at-risk', action=actions.COPY),
-    )
-    replaced = found.replace.drives()
-
-    assert (len(replaced), found.replace.count) == (1000, 2501)
-    assert [(each['host'], each['name']) for each in replaced[:2]] == [
-        ('z9', 'sdb'),
-        ('a1', 'sd0000'),
-    ]
-
-
-def test_a_plan_ends_with_firmware_but_updates_only_to_a_version_that_exists():
-    """WD20EZAZ: the advisory names no version without the defect."""
-    found = planned(drive(host='a', model='BAD', firmware='1'))
-    known = [
-        summary.Defect('BAD', '1', found.models['BAD', '1'], 'words', is_fixed)
-        for is_fixed in (True, False)
-    ]
-
-    assert summary.steps(found, known) == [
-        (actions.action(action).words, '', '', '', '', 'BAD', '1', 1, 1, 'words')
-        for action in (actions.FIRMWARE, actions.WATCH)
-    ]
-
-
-def test_a_page_has_the_first_steps_of_each_kind():
-    """All drives to replace are one kind, whatever is to do with them."""
-    plans = [
-        summary.Step(action, '', '', name, '', '', '', 1, 1, '')
-        for action in (summary.BUY, actions.FIRMWARE)
-        for name in ('sda', 'sdb', '', '', '')
-    ]
-
-    assert summary.first(plans, 2) == [plans[0], plans[1], plans[2], plans[3], plans[7], plans[8]]
-    assert summary.first(plans) == plans
 
 
 # --- drives that were met before ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    'first, second, repeats, counted',
+    'first, second, states',
     [
-        (('db1', 'SER1', 'OK'), ('db1', 'SER1', 'OK'), 1, 1),
-        (('db1', 'SER1', 'OK'), ('db1', 'SER1', 'WARNING'), 1, 1),
-        (('db1', 'SER1', 'OK'), ('db2', 'SER1', 'OK'), 1, 1),
-        (('db1', 'SER1', 'OK'), ('db1', 'SER2', 'OK'), 0, 2),
-        (('db1', '123', 'OK'), ('db2', '123', 'OK'), 0, 2),
-        (('db1', '0000', 'OK'), ('db2', '0000', 'OK'), 0, 2),
+        ({'serial': 'SER1'}, {'serial': 'SER1'}, ['OK']),
+        ({'serial': 'SER1'}, {'serial': 'SER1', 'host': 'db2'}, ['OK']),
+        ({'serial': 'SER1'}, {'serial': 'SER1', 'state': 'WARNING'}, ['WARNING']),
+        ({'serial': 'SER1', 'state': 'WARNING'}, {'serial': 'SER1'}, ['WARNING']),
+        ({'serial': 'SER1'}, {'serial': 'SER2'}, ['OK', 'OK']),
+        # no unique serial number
+        ({'serial': '123'}, {'serial': '123'}, ['OK', 'OK']),
+        ({'serial': '0000'}, {'serial': '0000'}, ['OK', 'OK']),
+        ({'serial': 'SER1', 'model': ''}, {'serial': 'SER1', 'model': ''}, ['OK', 'OK']),
     ],
 )
-def test_a_drive_that_was_met_before_counts_once(first, second, repeats, counted):
-    found = planned(
-        *(drive(host=host, serial=serial, state=state) for host, serial, state in (first, second))
-    )
+def test_a_drive_that_was_met_before_counts_once_in_its_worst_state(first, second, states):
+    found = planned(drive(**first), drive(**second))
 
-    assert (found.repeats, sum(found.states.values())) == (repeats, counted)
+    assert [*found.states.elements()] == states
+    assert found.repeats == 2 - len(states)
 
 
 # --- the worst drives -----------------------------------------------------------------------------
@@ -479,7 +333,10 @@ def test_the_worst_drives_are_kept_in_whatever_order_they_come(most, names, left
 
 @pytest.mark.parametrize(
     'most, names, kept',
-    [(1, ['b', 'f', 'e', 'c', 'a'], (4, 1)), (2, ['b', 'f', 'e', 'c', 'a', 'd'], (4, 2))],
+    [
+        (1, ['b', 'f', 'e', 'c', 'a'], ((4, 4), (1, 2))),
+        (2, ['b', 'f', 'e', 'c', 'a', 'd'], ((4, 4), (2, 2))),
+    ],
 )
 def test_urgent_drives_are_kept_beside_the_worst_of_the_others(most, names, kept):
     found = table.Kept(most, table.in_page, is_urgent)
@@ -487,7 +344,7 @@ def test_urgent_drives_are_kept_beside_the_worst_of_the_others(most, names, kept
         found.add(drive(name, state))
 
     assert [each['name'] for each in found.drives()] == names
-    assert (found.kept, found.urgent, found.others) == (kept, 4, 2)
+    assert (found.of_all(True), found.of_all(False)) == kept
 
 
 def test_the_table_keeps_only_the_readings_of_its_columns():
@@ -497,15 +354,6 @@ def test_the_table_keeps_only_the_readings_of_its_columns():
     ]
 
     assert table.in_table(drive()._replace(readings=lambda: readings))['readings'] == readings[:1]
-
-
-def test_a_drive_that_takes_too_much_room_keeps_its_facts_without_its_readings():
-    found = table.Kept(99, table.in_page)
-    found.add(drive('sda', past={'x': [[1, 2]] * 20_000}, depends=[{'text': 'md0'}]))
-    [only] = found.drives()
-
-    assert only['notes'] == list(table.WITHOUT['notes']) and only['name'] == 'sda'
-    assert 'past' not in only and not only['depends']
 
 
 def test_the_least_severe_drives_give_way_where_history_is_full(monkeypatch):
@@ -526,16 +374,16 @@ def test_what_is_kept_is_taken_as_one_document(count):
         found.add(drive(f'sd{number}'))
     data = json.loads(found.taken(NOW + 0.6))
 
-    assert (len(data['drives']), data['made'], found.kept) == (count, NOW + 1, (0, 0))
+    assert (len(data['drives']), data['made'], [*found.drives()]) == (count, NOW + 1, [])
 
 
 # --- the table ------------------------------------------------------------------------------------
 
 
 def test_a_fleet_without_drives_is_counted():
-    assert next(table.heading(planned(), [])).endswith(' on 0 hosts: none')
+    assert next(table.heading(planned())).endswith(' on 0 hosts: none')
     found = planned(drive(state='UNKNOWN', is_check=True, code='a'))
-    assert 'and 1 check with a problem: 1 a' in table.heading(found, [])
+    assert 'and 1 check with a problem: 1 a' in table.heading(found)
     assert WORST_FIRST == (State.CRITICAL, State.UNKNOWN, State.WARNING, State.OK)
 
 
@@ -592,8 +440,6 @@ def test_a_row_leaves_out_numbers_that_are_not_judged_or_not_known():
 
 # --- services, continued --------------------------------------------------------------------------
 
-WORN = 'WARNING   sda  ACME X1  endurance_used 86 %, warning above 85  EXAMPLE0001  firmware 1'
-
 
 @pytest.mark.parametrize(
     'age, by',
@@ -601,26 +447,9 @@ WORN = 'WARNING   sda  ACME X1  endurance_used 86 %, warning above 85  EXAMPLE00
 )
 def test_the_age_of_a_result_is_taken_from_the_time_that_is_left(age, by):
     values = (f"'sda_endurance_time_left'={125 * DAY}s;;;0;",)
-    [only] = told(text('WARNING - 1 drive: 1 warning', WORN), 1, age, values).drives
+    [only] = told(text('OK - 1 drive: 1 ok', LINE), 0, age, values).drives
 
-    assert f' by {by} ' in only.facts['to_do']
-
-
-def test_the_row_of_a_worse_check_stands_before_other_rows():
-    found = told(
-        text(
-            'CRITICAL - a drive is gone; 1 drive: 1 ok',
-            'UNKNOWN   (check)  site.json: not JSON',
-            LINE,
-        ),
-        2,
-    )
-
-    facts = [each.facts for each in found.drives]
-    assert [each['state'] for each in facts] == ['CRITICAL', 'UNKNOWN', 'OK']
-    assert [each['host'] for each in facts] == ['db1'] * 3
-    assert [each['name'] for each in facts] == ['(smart)', '(smart)', 'sda']
-    assert facts[1]['why'] == 'site.json: not JSON'
+    assert only.facts['order_by'] == by
 
 
 def test_a_fleet_is_counted_in_the_document():
@@ -630,11 +459,9 @@ def test_a_fleet_is_counted_in_the_document():
         drive('sda', 'WARNING', host='db2', model='A', serial='SERIAL1', firmware='1'),
         drive('sdc', 'UNKNOWN', host='db2', model='B', serial='SERIAL3'),
     )
-    group = summary.Group()
-    group.add(drive())
     none = dict.fromkeys(('critical', 'unknown', 'warning', 'ok'), 0)
 
-    assert summary.as_json(found, [summary.Defect('A', '1', group, 'words')]) == {
+    assert summary.as_json(found, [Step('order', drives=1)]) == {
         'hosts': 2,
         'drives': 3,
         'states': {**dict.fromkeys(none, 1), 'warning': 0},
@@ -643,17 +470,9 @@ def test_a_fleet_is_counted_in_the_document():
             {'model': 'B', 'firmware': None, 'drives': 1, 'hosts': 1, **none, 'unknown': 1},
             {'model': None, 'firmware': None, 'drives': 1, 'hosts': 1, **none, 'ok': 1},
         ],
-        'advisories': [{'model': 'A', 'firmware': '1', 'drives': 1, 'hosts': 1, 'what': 'words'}],
         'causes': {},
-        'plan': [{'quarter': 'now', 'model': 'A', 'drives': 1, 'hosts': 1}],
+        'steps': [{**Step('order')._asdict(), 'drives': 1}],
     }
-
-
-@pytest.mark.parametrize('host', ['db1', 'db2'])
-def test_a_serial_number_without_a_model_identifies_no_drive(host):
-    found = planned(drive(model='', serial='SERIAL1'), drive(host=host, model='', serial='SERIAL1'))
-
-    assert (found.repeats, sum(found.states.values())) == (0, 2)
 
 
 def test_models_of_most_alerts_and_then_of_most_drives_are_first():
@@ -703,8 +522,8 @@ def test_firmware_defects_of_most_drives_are_first():
     common = 'stops; update'
 
     assert [
-        (each.model, each.firmware, each.group.drives, each.words)
-        for each in summary.defects(found, database)
+        (step.model, step.firmware, step.drives, step.why)
+        for step in summary.firmware_steps(found, database)
     ] == [
         ('B', '1', 2, common),
         ('A', '1', 1, f'{common}, fixed in 3'),
@@ -714,15 +533,20 @@ def test_firmware_defects_of_most_drives_are_first():
 
 
 @pytest.mark.parametrize(
-    'more, is_fixed', [({}, False), ({'fixed_in': '3'}, True), ({'read': False}, True)]
+    'more, action',
+    [
+        ({}, actions.WATCH),  # no version without the defect is known
+        ({'fixed_in': '3'}, actions.FIRMWARE),
+        ({'read': False}, actions.FIRMWARE),
+    ],
 )
-def test_a_patch_that_keeps_the_version_is_an_update_too(more, is_fixed):
+def test_firmware_is_updated_only_to_a_version_or_a_patch_that_exists(more, action):
     """No plan says to look again at a drive that must not be read."""
     data = json.loads((ROOT / 'attributes.json').read_text())
     database = SpecDatabase({**data, 'advisories': [{**ADVISORY, **more}]})
-    [known] = summary.defects(planned(drive(model='B', firmware='1')), database)
+    plan = summary.steps(planned(drive(model='B', firmware='1')), database)
 
-    assert known.is_fixed == is_fixed
+    assert [step.action for step in plan] == [actions.action(action).words]
 
 
 def test_the_heading_of_a_fleet_has_the_counts():
@@ -734,14 +558,10 @@ def test_the_heading_of_a_fleet_has_the_counts():
         drive(host='db3', state='WARNING', is_check=True, code='b'),
         drive(host='db3', is_check=True, code='a'),
     )
-    group = summary.Group()
-    for host in ('db1', 'db2'):
-        group.add(drive(host=host))
 
-    assert [*table.heading(found, [summary.Defect('A', '1', group, 'words')])] == [
+    assert [*table.heading(found)] == [
         '3 drives on 3 hosts: 1 critical, 1 warning, 1 ok',
         'and 3 checks with a problem: 2 a, 1 b',
-        'to do: 1 to replace, 2 to order (by model), 1 firmware defects; the plan: --html or --json',
         '',
     ]
 

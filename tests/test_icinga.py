@@ -10,15 +10,14 @@ import json
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable
 
 import pytest
 from conftest import ROOT, Value, perfdata, run
-from daemons import DRIVES, Graphite, Ground, Icinga, closing, missing, until
+from daemons import DRIVES, Ground, Icinga, missing
 from days import disk
 from fake_smartctl import FakeSmartctl
 from test_budget import fleet
@@ -81,13 +80,6 @@ object Host "each" {{
 	{drives}
 }}
 """
-WRITERS = """
-object GraphiteWriter "graphite" {{
-	host = "127.0.0.1"
-	port = {graphite}
-	enable_send_thresholds = true
-}}
-"""
 # Drive -> state and a piece of the first line.
 EXPECTED = {
     'sda': (0, 'SMART OK - '),
@@ -96,14 +88,6 @@ EXPECTED = {
     'nvme0': (1, 'SMART WARNING - nvme0: rated write endurance used 91 %'),
     'sdd': (3, 'SMART UNKNOWN - sdd was not found'),
 }
-EVERY = 'all readings'
-
-
-class Bed(NamedTuple):
-    """The daemon and who listens to it."""
-
-    icinga: Icinga
-    graphite: Graphite
 
 
 def lacking() -> None:
@@ -127,7 +111,6 @@ def services() -> str:
         for dialect, command in COMMANDS.items()
         for drive in DRIVES
     }
-    wanted[EVERY] = COMMANDS['ours'], 'vars.smart_attributes_allperfs = true'
     wanted['five drives'] = COMMANDS['ours'], 'vars.smart_attributes_expect = 5'
     wanted['with limits'] = (
         COMMANDS['ours'],
@@ -167,10 +150,10 @@ def fleets(ground: Ground) -> str:
 
 
 @pytest.fixture(scope='module')
-def bed(loopback) -> Iterator[Bed]:
+def bed(loopback) -> Iterator[Icinga]:
     """One Icinga for all tests of this file."""
     lacking()
-    ground, graphite = Ground(), Graphite()
+    ground = Ground()
     try:
         icinga = Icinga(
             ground,
@@ -187,13 +170,12 @@ def bed(loopback) -> Iterator[Bed]:
                 'fleets.conf': OF_FLEETS + fleets(ground),
                 'bed.conf': services(),
                 'host.conf': HOST.format(drives=drives_of_the_host(ground)),
-                'writers.conf': WRITERS.format(graphite=graphite.port),
             },
         )
         icinga.start()
-        yield Bed(icinga, graphite)
+        yield icinga
     finally:
-        closing([graphite, ground])
+        ground.close()
 
 
 def output(result: dict[str, Any]) -> tuple[str, str]:
@@ -207,7 +189,7 @@ def output(result: dict[str, Any]) -> tuple[str, str]:
 )
 def test_state_text_and_perfdata_come_back(bed, dialect, drive):
     """Healthy, worn, failing, absent; however Icinga spells the options."""
-    result = bed.icinga.result(f'{dialect} {drive}')
+    result = bed.result(f'{dialect} {drive}')
     code, words = EXPECTED[drive]
 
     assert result['state'] == code, result['output']
@@ -225,11 +207,11 @@ def test_state_text_and_perfdata_come_back(bed, dialect, drive):
 @pytest.mark.parametrize('drives', FLEETS)
 def test_icinga_keeps_the_whole_output_of_many_drives(bed, drives):
     """Each line and each value, though 60 drives print several times as much as other plugins."""
-    ground = bed.icinga.ground
+    ground = bed.ground
     printed = ground.runs(
         ground.plugin, '--no-history', '--report', f'{ground.folder}/of{drives}'
     ).stdout
-    result = bed.icinga.result(f'{drives} drives')
+    result = bed.result(f'{drives} drives')
 
     text, _, values = printed.rstrip('\n').partition('\n| ')
     assert result['output'].rstrip('\n') == text and len(text.splitlines()) > drives
@@ -242,11 +224,11 @@ def test_icinga_keeps_the_whole_output_of_many_drives(bed, drives):
 
 def test_the_template_of_2_16_passes_what_the_facts_say(bed):
     """Required is the database only; the old default path, which does not exist, is no fault."""
-    command = bed.icinga.result('template-2.16 sdb')['command']
+    command = bed.result('template-2.16 sdb')['command']
 
     assert command[1:] == [
         '--dbjson',
-        f'{bed.icinga.ground.folder}/etc/plugins-config/check_smartdb.json',
+        f'{bed.ground.folder}/etc/plugins-config/check_smartdb.json',
         '--device',
         '/dev/sdb',
     ]
@@ -256,7 +238,7 @@ def test_custom_variables_become_options(bed):
     """Arrays are repeated, true is a flag; the Director and a configuration file say it in the
     same way.
     """
-    result = bed.icinga.result('with limits')
+    result = bed.result('with limits')
 
     assert result['state'] == 1
     assert 'warning above 5' in result['output'].splitlines()[0]
@@ -269,7 +251,7 @@ def test_a_drive_too_few_is_critical(bed):
     """The scan finds four; --expect belongs to the service, or each service of the host would
     expect as many.
     """
-    result = bed.icinga.result('five drives')
+    result = bed.result('five drives')
 
     assert result['state'] == 2
     assert '[drives-missing] 1 of 5' in result['output'].splitlines()[0]
@@ -277,7 +259,7 @@ def test_a_drive_too_few_is_critical(bed):
 
 def test_one_service_for_all_drives(bed):
     """The apply rule that we ship."""
-    result = bed.icinga.result('smart')
+    result = bed.result('smart')
 
     assert result['state'] == 2
     assert [
@@ -292,10 +274,10 @@ def test_one_service_for_each_drive(bed):
     """Made by apply for from what `list --json` finds: what is absent has none; no service for all
     beside it, or each alarm came twice.
     """
-    made = bed.icinga.services('each')
+    made = bed.services('each')
 
     assert made == ['smart nvme0', 'smart sda', 'smart sdb', 'smart sdc']
-    assert {name: bed.icinga.result(name, 'each')['state'] for name in made} == {
+    assert {name: bed.result(name, 'each')['state'] for name in made} == {
         f'smart {drive}': code for drive, (code, _) in EXPECTED.items() if drive != 'sdd'
     }
 
@@ -304,26 +286,26 @@ def test_soft_states_and_manual_runs_do_not_end_an_alarm_of_growth(bed, tmp_path
     """The counter stands still from the second check on; Icinga alarms at the third, and the
     alarm stays.
     """
-    ground, grown = bed.icinga.ground, disk(a199=226)
+    ground, grown = bed.ground, disk(a199=226)
     says = says_of(ground, '/dev/sde')
     says(disk(a199=212))
-    before = bed.icinga.result('cable')
+    before = bed.result('cable')
     says(grown)
-    soft = [(bed.icinga.result('cable')['state'], *bed.icinga.stands('cable')) for _ in range(2)]
+    soft = [(bed.result('cable')['state'], *bed.stands('cable')) for _ in range(2)]
     by_hand = [
         ground.runs(ground.plugin, '-d', '/dev/sde').returncode,
         by_the_admin(ground, tmp_path, grown),
     ]
-    result = bed.icinga.result('cable')
+    result = bed.result('cable')
 
     assert (before['state'], by_hand) == (0, [1, 1]), before['output']
-    assert [*soft, (result['state'], *bed.icinga.stands('cable'))] == [
+    assert [*soft, (result['state'], *bed.stands('cable'))] == [
         (1, 'soft', 1),
         (1, 'soft', 2),
         (1, 'hard', 1),
     ]
     assert 'CRC errors grew by 14 in 1 min' in output(result)[0]
-    assert bed.icinga.result('cable')['state'] == 1
+    assert bed.result('cable')['state'] == 1
 
 
 def by_the_admin(ground: Ground, folder: Path, said: dict[str, Any]) -> int:
@@ -342,15 +324,6 @@ def says_of(ground: Ground, address: str) -> Callable[[dict[str, Any]], object]:
     return lambda words: said.write_text(json.dumps(words))
 
 
-def values_of(result: dict[str, Any]) -> dict[str, Any]:
-    """Return our own strict reading of the same perfdata."""
-    line = ' '.join(
-        each if each.startswith("'") else f"'{each.partition('=')[0]}'={each.partition('=')[2]}"
-        for each in result['performance_data']
-    )
-    return perfdata(f'\n| {line}')
-
-
 def test_icinga_parses_every_value_of_every_recorded_drive(bed):
     """All vendors and kinds, all readings: what no machine of ours has."""
     reports = [
@@ -362,7 +335,7 @@ def test_icinga_parses_every_value_of_every_recorded_drive(bed):
     ours = perfdata(printed)
 
     assert len(ours) > 200
-    compare(bed.icinga, ours, re.findall(r"'[^']*'=\S+", printed.splitlines()[-1]))
+    compare(bed, ours, re.findall(r"'[^']*'=\S+", printed.splitlines()[-1]))
 
 
 def compare(icinga: Icinga, ours: dict[str, Value], tokens: list[str]) -> None:
@@ -380,36 +353,6 @@ def compare(icinga: Icinga, ours: dict[str, Value], tokens: list[str]) -> None:
         assert [theirs['warn'], theirs['crit']] == limits, token
 
 
-def test_every_value_reaches_graphite(bed):
-    """Nothing is rejected; limits that are plain numbers go with it."""
-    wanted = {label: value.number for label, value in values_of(bed.icinga.result(EVERY)).items()}
-
-    def at_graphite() -> dict[str, float]:
-        found = [
-            re.match(r'.*\.all_readings\..*perfdata\.(.*)\.value (\S+)', line)
-            for line in bed.graphite.lines
-        ]
-        return {match[1]: float(match[2]) for match in found if match}
-
-    def have_arrived() -> bool:
-        if len(at_graphite()) >= len(wanted):
-            return True
-        time.sleep(0.5)
-        bed.icinga.result(EVERY)  # what is written before the writer has connected is lost
-        return False
-
-    until(have_arrived, 40, f'{len(wanted)} values at Graphite')
-
-    assert at_graphite() == pytest.approx(wanted)
-    limits = {
-        line.split(' ')[1]
-        for line in bed.graphite.lines
-        if re.search(r'sdb_endurance_used\.(warn|crit) ', line)
-    }
-    assert limits >= {'85', '95'}
-    assert 'invalid perfdata' not in bed.icinga.ground.log()
-
-
 def names(text: str) -> list[str]:
     return re.findall(r'object CheckCommand "([^"]+)"', text)
 
@@ -419,4 +362,4 @@ def test_our_command_does_not_collide_with_icingas_own(bed):
     assert names((ROOT / 'contrib/icinga2/check-smart-attributes.conf').read_text()) == [
         'check-smart-attributes'
     ]
-    assert 'Instantiated' in bed.icinga.validate()
+    assert 'Instantiated' in bed.validate()

@@ -118,10 +118,9 @@ SHOWN = {
     'page_drives': 'NOTHING',
     'summary': 'FIRMWARE ORDER WATCH needs_spare',
     'replacement_order': 'REPLACING',
-    'triage_documents': 'CODES READ SEARCH of_unknown',
-    # A line that was cut before its action, or of a drive that was not read.
-    'plugin_output': 'CODES Due NOTHING ORDER ORDER_COPY READ REPAIR REPLACING due in_its_groups '
-    'of_alarms of_problem',
+    # rows about checks, and drives that were not read
+    'drives': 'CODES NOTHING ORDER_COPY READ REPAIR SEARCH of_problem of_unknown',
+    'plugin_output': 'CODES ORDER REPLACING due',  # the date of an order
 }
 
 

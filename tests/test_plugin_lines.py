@@ -16,7 +16,7 @@ from test_hostile import NASTY
 from smart_attributes import words
 from smart_attributes.check.fence import unreadable
 from smart_attributes.errors import DriveError
-from smart_attributes.fleet import plugin_output, services
+from smart_attributes.fleet import plugin_output
 from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
 from smart_attributes.output import plugin
 
@@ -85,7 +85,7 @@ def test_each_line_read_back_says_who_the_drive_is_and_what_is_wrong(drives, req
     drives.
     """
     for text, documents in request.getfixturevalue(drives):
-        found = services.plugin_text(text)
+        found = plugin_output.plugin_text(text)
         wanted = {drive['name']: drive for drive in documents}
 
         assert found is not None and found.counted == len(found.lines) == len(documents)
@@ -146,7 +146,7 @@ def verdict(word: str) -> Verdict:
 def test_a_line_comes_back_whatever_a_drive_calls_itself(word, hide_serial):
     """A name that looks like another column must not become one."""
     line = plugin.line(case(verdict(word), hide_serial=hide_serial))
-    found = services.plugin_text(f'SMART UNKNOWN - x\n{plugin.written(line)}\n')
+    found = plugin_output.plugin_text(f'SMART UNKNOWN - x\n{plugin.written(line)}\n')
 
     assert found is not None
     assert found.lines == (line,)
@@ -168,22 +168,12 @@ def test_a_line_comes_back_whatever_a_drive_calls_itself(word, hide_serial):
 )
 def test_what_the_plugin_never_prints_is_not_taken_for_its_text(text):
     """Version 1.6, another plugin, a daemon's own words."""
-    assert services.plugin_text(text) is None
-
-
-def test_lines_of_2_0_before_firmware_stood_there_are_read(recorded):
-    """Hosts are not upgraded on one day."""
-    text = recorded[0][0]
-    old = '\n'.join(line.partition('  firmware ')[0] for line in text.splitlines())
-    found, before = services.plugin_text(text), services.plugin_text(old)
-
-    assert found is not None and before is not None
-    assert before.lines == tuple(line._replace(firmware='') for line in found.lines)
+    assert plugin_output.plugin_text(text) is None
 
 
 def test_the_check_as_a_whole_is_no_drive():
     """A mistyped file of a site, a note, what the plugin left out."""
-    found = services.plugin_text(
+    found = plugin_output.plugin_text(
         '\n'.join(
             [
                 plugin.summary(UNKNOWN, 'x; 1 drive: 1 ok'),
@@ -195,19 +185,18 @@ def test_the_check_as_a_whole_is_no_drive():
         )
     )
 
-    assert found == services.PluginText(
+    assert found == plugin_output.PluginText(
         UNKNOWN,
         'x; 1 drive: 1 ok',
         1,
         (plugin.Line(OK, 'sda', 'ACME X1', 'endurance_used 1 %', 'EXAMPLE0001', '1'),),
         ((UNKNOWN, 'site.json: no JSON'),),
-        ('3 more lines',),
     )
 
 
 def test_drives_that_the_first_line_counts_and_no_line_names_are_noticed(recorded):
     """A daemon in between that passes the first 4 kB."""
-    found = services.plugin_text(recorded[0][0][:900])
+    found = plugin_output.plugin_text(recorded[0][0][:900])
 
     assert found is not None
     assert (found.counted, len(found.lines) < 13) == (13, True)
@@ -286,10 +275,10 @@ def test_a_line_has_firmware_where_anybody_answered(line, text):
 
 
 def test_lines_that_are_not_of_drives_do_not_end_the_reading():
-    found = services.plugin_text(
+    found = plugin_output.plugin_text(
         'SMART OK - 1 - 2; 2 drives: 2 ok\nmore words\nOK        sda  A\nOK        sdb  A  f  S'
     )
 
     assert found is not None and [line.name for line in found.lines] == ['sdb']
     assert (found.headline, found.counted) == ('1 - 2; 2 drives: 2 ok', 2)
-    assert (found.checks, found.left_out) == ((), ())
+    assert found.checks == ()

@@ -86,8 +86,6 @@ def test_the_host_is_shown_only_with_its_attributes(joins, is_shown):
         ),
         ({'state_type': 0}, {}, ('soft state',)),
         ({'state_type': 0, 'last_check_result': {'state': 0}}, {}, ()),
-        ({'last_reachable': False}, {}, ('not reachable',)),
-        ({'last_reachable': True}, {}, ()),
     ],
 )
 def test_how_a_problem_is_handled_comes_from_service_and_host(own, host, handling):

@@ -32,12 +32,8 @@ RARE = {
     'triage drive.bay': 'needs an enclosure; test_places.py reads one',
     'triage drive.drive_id': 'needs a controller; test_triage.py has one',
     'triage drive.locate': 'needs an enclosure, too',
-    **{
-        f'{name}replacement.{key}': 'needs a group that was read in part; test_redundancy.py has '
-        'some'
-        for name in ('triage ', 'fleet drive.')
-        for key in ('first', 'unchecked')
-    },
+    'triage replacement.first': 'needs a group that was read in part; test_redundancy.py has some',
+    'triage replacement.unchecked': 'needs such a group, too',
 }
 # answers a question, which is not in the document
 YES = 'import io; sys.stdin, sys.stderr = io.StringIO("y"), open("/dev/null", "w")'

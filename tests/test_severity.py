@@ -11,8 +11,8 @@ import pytest
 from cases import cases
 from conftest import ROOT, drive_path, run
 
-from smart_attributes.fleet import triage_documents
-from smart_attributes.fleet.plugin_output import FleetDrive, Origin, Reader
+from smart_attributes.fleet import plugin_output, triage_documents
+from smart_attributes.fleet.drives import FleetDrive, Origin
 from smart_attributes.fleet.table import Kept, in_table
 from smart_attributes.knowledge import severity
 from smart_attributes.knowledge.drive_database import SpecDatabase
@@ -197,7 +197,7 @@ def test_failed_says_in_the_first_line_what_was_lost():
 def test_a_fleet_ranks_a_drive_by_its_document_as_its_host_does(verdict):
     """State, numbers, limits and growth are in the document; what was increasing stays so."""
     given = json_document.document(cases([verdict]), (), 0)
-    (told,) = triage_documents.drives(triage_documents.Document('', given, 0), Reader(METRICS), 0)
+    (told,) = triage_documents.drives(triage_documents.Document('', given, 0), METRICS, 0)
 
     assert told.rank == severity.of_verdict(verdict)
 
@@ -233,25 +233,25 @@ LINES: Mapping[str, Said] = {
 }
 
 
-def of_lines(reader: Reader, lines: Mapping[str, Said], model: str = 'ACME X1') -> list[FleetDrive]:
-    rows = [Line(State[state], name, model, words) for name, (state, words, _) in lines.items()]
+def of_lines(lines: Mapping[str, Said]) -> list[FleetDrive]:
+    rows = [Line(State[state], name, 'ACME X1', words) for name, (state, words, _) in lines.items()]
     values = [
         f"'{name}_{metric}'={value}"
         for name, (_, _, told) in lines.items()
         for metric, value in told.items()
     ]
-    return reader.drives(rows, values, Origin('db1'))
+    return plugin_output.drives(rows, values, 0, Origin('db1'), METRICS)
 
 
 def test_a_fleet_orders_by_the_lines_and_perfdata_that_icinga_has():
-    """A number within its limits is a finding because it increased; the least severe are dropped."""
+    """Perfdata does not tell what increased, so a number within its limits comes last."""
     kept = Kept(6, in_table)
-    for each in of_lines(Reader(METRICS), LINES):
+    for each in of_lines(LINES):
         kept.add(each)
 
     assert kept.left_out == 2
     names = [each['name'] for each in kept.drives()]
-    assert names == ['sdg', 'sdf', 'sde', 'sdd', 'sdc', 'sdb']
+    assert names == ['sdg', 'sdf', 'sde', 'sdd', 'sdb', 'sda']
 
 
 @pytest.mark.parametrize(

@@ -33,24 +33,6 @@ def test_only_numbers_that_can_be_calculated_with_are_numbers(given, is_number):
 
 
 @pytest.mark.parametrize(
-    'given, whole',
-    [
-        (0, 0),
-        (24.0, 24),
-        (1_000_000, 1_000_000),
-        (-1_000_000, -1_000_000),
-        (1_000_001, None),
-        (-1_000_001, None),
-        (0.5, None),
-        (NAN, None),
-        ('24', None),
-    ],
-)
-def test_a_count_is_whole_and_at_most_a_million(given, whole):
-    assert untrusted.whole_of(given) == whole
-
-
-@pytest.mark.parametrize(
     'given, is_point',
     [
         ([1_800_000_000, 16], True),
@@ -83,24 +65,15 @@ def test_long_lists_objects_and_texts_are_cut_off():
     """A host can send a document of megabytes."""
     assert untrusted.pairs_of({str(number): number for number in range(300)})[-1] == ('199', 199)
     assert untrusted.dicts_of([{'a': number} for number in range(300)])[-1] == {'a': 199}
-    assert untrusted.texts_of([str(number) for number in range(300)])[-1] == '199'
-    assert [len(each) for each in untrusted.texts_of(['x' * 501, 'x' * 500])] == [500, 500]
     assert len(untrusted.text_of('x' * 501) or '') == 500
 
 
 @pytest.mark.parametrize(
-    'given, text, texts',
-    [
-        ('md0', 'md0', []),
-        ('a\x1b[31mb\x00c', 'ab c', []),
-        ('', '', []),
-        (7, None, []),
-        (None, None, []),
-        (['/srv', 7, None, 'a\nb', ['x']], None, ['/srv', 'a b']),
-    ],
+    'given, text',
+    [('md0', 'md0'), ('a\x1b[31mb\x00c', 'ab c'), ('', ''), (7, None), (['/srv'], None)],
 )
-def test_a_text_is_safe_to_display(given, text, texts):
-    assert (untrusted.text_of(given), untrusted.texts_of(given)) == (text, texts)
+def test_a_text_is_safe_to_display(given, text):
+    assert untrusted.text_of(given) == text
 
 
 @pytest.mark.parametrize(

@@ -301,17 +301,6 @@ ICINGA = OptionGroup(
             'able to read it',
         ),
         single(
-            '--cert',
-            'FILE',
-            'log in with this client certificate instead of a password',
-            dest='certificate',
-        ),
-        single(
-            '--key',
-            'FILE',
-            'use this private key for --cert; group and others must not be able to read the file',
-        ),
-        single(
             '--ca',
             'FILE',
             'verify Icinga with this CA certificate, such as /var/lib/icinga2/certs/ca.crt '

@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any
 
 from .. import alarm
 from ..check.rulebook import database_of
 from ..command_line.options import Options
 from ..constants import DOCUMENTS, MOST_OTHERS, MOST_ROWS
 from ..errors import Coded, UsageError
-from ..fleet import summary, table
+from ..fleet import table
+from ..fleet.drives import AGE, ENDURANCE, FleetDrive
 from ..fleet.gathering import Fleet
-from ..fleet.plugin_output import AGE, ENDURANCE, FleetDrive
 from ..fleet.table import Kept
 from ..model import WORST_FIRST, State
 from ..output.json_document import note
@@ -30,23 +29,6 @@ if TYPE_CHECKING:
     from ..fleet.icinga import Icinga
 
 COMMA = ',\n'
-# The keys that each drive has in the document, even if their values are unknown.
-KEYS: Mapping[str, Any] = dict.fromkeys(
-    (
-        'device',
-        'type',
-        'model',
-        'serial',
-        'firmware',
-        'kind',
-        'entry',
-        'why',
-        'order_by',
-        'code',
-        'handling',
-    )
-)
-OF_A_READING: Mapping[str, Any] = {'unit': '', 'warning': None, 'critical': None, 'reason': None}
 
 
 def run(options: Options, runner: Runner) -> int:
@@ -82,25 +64,10 @@ def _icinga(own: FleetOptions) -> Icinga:
         own.icinga,
         own.api_user,
         own.password_file,
-        own.certificate,
-        key=own.key,
         authority=own.authority,
         name=own.icinga_name,
     )
     return icinga.Icinga(access)
-
-
-def _readable(fleet: Fleet, drives: Iterable[FleetDrive]) -> Iterator[FleetDrive]:
-    """Yield drives with readable reasons: "endurance used" instead of the metric name
-    endurance_used.
-    """
-    for drive in drives:
-        why = drive.facts.get('why')
-        yield (
-            drive._replace(facts={**drive.facts, 'why': fleet.reader.readable(why)})
-            if why
-            else drive
-        )
 
 
 def _print_json(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:
@@ -108,8 +75,7 @@ def _print_json(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
     print(f'{{"version": {DOCUMENTS["fleet"]}, "made": {round(fleet.now)}, "drives": [')
     try:
         for place, drive in enumerate(drives):
-            readings = [{**OF_A_READING, **reading} for reading in drive.readings()]
-            text = json.dumps({**KEYS, **drive.facts, **drive.further(), 'readings': readings})
+            text = json.dumps({**drive.facts, 'readings': drive.readings()})
             sys.stdout.write(f'{COMMA if place else ""}{text}')
     except alarm.TimeIsOver as over:
         fleet.faults.append(
@@ -127,14 +93,14 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
 
     kept = Kept(MOST_OTHERS, table.in_page, page_drives.is_urgent)
     ranges = page_charts.FleetRanges()
-    for drive in _readable(fleet, drives):
+    for drive in drives:
         kept.add(drive)
-        ranges.add(drive.facts, {ENDURANCE: drive.used, AGE: drive.age})
+        ranges.add(drive.facts, {key: drive.numbers.get(key) for key in (ENDURANCE, AGE)})
     fleet_counts = fleet.counted()
     # the list has the rest
-    fleet_counts.update(planned=summary.first([step for step in fleet.steps() if not step.drive]))
+    fleet_counts['planned'] = [step for step in fleet_counts['steps'] if not step['drive']]
     first = [{**drive, 'place': place} for place, drive in enumerate(kept.drives(page.READ))]
-    urgent, others = zip(kept.kept, (kept.urgent, kept.others))
+    urgent, others = kept.of_all(True), kept.of_all(False)
     counts = {state.name: fleet.summary.states[state.name] for state in WORST_FIRST}
     content = page.Content(
         kept.taken(fleet.now),
@@ -165,7 +131,7 @@ def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) 
     kept = Kept(own.limit or MOST_ROWS, table.in_table)
     for drive in drives:
         kept.add(drive)
-    for line in table.heading(fleet.summary, fleet.defects()):
+    for line in table.heading(fleet.summary):
         print(line)
     triage_table.print_rows(
         table.rows(kept.drives(), fleet.now), [(State.UNKNOWN, fault) for fault in fleet.faults]

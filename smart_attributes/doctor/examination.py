@@ -77,7 +77,6 @@ class Examiner:
             if name and not how.nosudo:
                 end = time.monotonic() + min(PATIENCE, how.timeout / 4)
                 self._sudoers = facts(name, how.smartctl, runner, end)
-        self._histories = history_state.others(options.state_dir, name) if name else ()
         self._ask_daemons()
         which = options.which
         self._is_scanning = which.scan or not which.devices
@@ -200,7 +199,6 @@ class Examiner:
 
     def _state(self) -> Iterator[Finding]:
         yield history_state.history(self._options, self._user)
-        yield from history_state.unused(self._options.state_dir, self._user, self._histories)
         yield history_state.processes(self._options)
 
     def _daemons(self) -> Iterator[Finding]:

@@ -102,38 +102,6 @@ def unfit_mount(path: str, mount: str, kind: str, options: str, owner: str) -> F
     )
 
 
-def others(state_dir: str, user: str) -> list[str]:
-    """Return the other history directories that root sees: root's own directory and one in the
-    user's home.
-    """
-    if os.geteuid() != 0:
-        return []
-    homes = filter(os.path.isabs, map(os.path.expanduser, ('~', f'~{user}')))
-    places = [
-        state_directory.location(),
-        *(os.path.join(home, '.local', 'state', state_directory.NAME) for home in homes),
-    ]
-    used = os.path.realpath(state_dir) if state_dir else ''
-    return [
-        path
-        for path in dict.fromkeys(places)
-        if os.path.realpath(path) != used
-        and os.path.isdir(os.path.join(path, state_directory.HISTORY))
-    ]
-
-
-def unused(state_dir: str, user: str, histories: Sequence[str]) -> list[Finding]:
-    """Return a finding for each history that this user's checks do not use. histories: result of
-    others().
-    """
-    used = state_directory.location(state_dir)
-    return [
-        found('histories-two', user=user, used=used, path=path)
-        for path in histories
-        if path != used
-    ]
-
-
 def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryFiles:
     """Return the size and age of the stored history.
 

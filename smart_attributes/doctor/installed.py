@@ -4,13 +4,10 @@ configuration.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shlex
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from .. import files
 from ..check.rulebook import files_of, judge_of, site_of
 from ..command_line.options import PROGRAM, Options
 from ..devtools import validate
@@ -19,7 +16,6 @@ from ..output.doctor_findings import Finding, found, halves, said
 from ..reading.system import names_in
 
 ROOT = ''  # precedes each path; not '' if another folder is used as /
-SYSTEM_FOLDERS = ('/usr/', '/opt/')  # where only root can compile the program
 # Folders in which monitoring daemons look for plugins: Debian and SUSE; RHEL; Arch Linux; FreeBSD;
 # a build from source.
 PLUGIN_FOLDERS = (
@@ -40,39 +36,15 @@ CHECK_COMMAND = 'check-smart-attributes.conf'
 
 
 def examine(program: str) -> list[Finding]:
-    """Return a finding for each missing part; [] if all parts exist. program: path of the
-    running program.
+    """Return a finding if monitoring daemons do not find the program in their folder for plugins.
+
+    program: path of the running program.
     """
-    return [*_start(), *_missing(program)]
-
-
-def _start() -> Iterator[Finding]:
-    """Yield a finding if each check has to compile the program.
-
-    The single file has to, wherever it is.
-    """
-    is_of_system = files.PROGRAM.startswith(SYSTEM_FOLDERS) and os.path.isdir(files.PROGRAM)
-    if not is_of_system or is_compiled():
-        return
-    finding = found('program-not-compiled', path=files.PROGRAM, python=sys.executable)
-    script = os.path.join(os.path.dirname(files.PROGRAM), 'configure-host')
-    if os.path.isfile(script):
-        finding = finding._replace(
-            remedy='as root, configure this host again', command=shlex.quote(script)
-        )
-    yield finding
-
-
-def is_compiled() -> bool:
-    """Return whether this Python finds the compiled form of the program's first module."""
-    return os.path.exists(importlib.util.cache_from_source(os.path.join(files.PROGRAM, 'main.py')))
-
-
-def _missing(program: str) -> Iterator[Finding]:
     folder = next((path for path in PLUGIN_FOLDERS if os.path.isdir(ROOT + path)), '')
     plugin = f'{folder}/{PROGRAM}'
     if folder and not os.path.lexists(ROOT + plugin):
-        yield found('plugin-not-found', path=plugin, program=program)
+        return [found('plugin-not-found', path=plugin, program=program)]
+    return []
 
 
 def check_command(program: str) -> list[Finding]:

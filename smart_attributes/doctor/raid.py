@@ -19,7 +19,6 @@ from ..output.doctor_findings import Finding, found, said
 from ..reading import processes, smartctl_calls, system
 from ..reading.content import (
     as_text,
-    fraction_of,
     loaded,
     object_of,
     objects_of,
@@ -38,8 +37,6 @@ from .disks import Disk, disks
 ARGUMENTS = (*smartctl_calls.JSON, '--nocheck=standby', '-i', '-l', 'scterc')
 RETRY = 180  # seconds that a hard disk may retry. Source: Linux RAID wiki, "Timeout Mismatch"
 NAMED = 24  # disks named in a paragraph
-# steps below the maximum speed; 8 % of healthy disks run one step below the maximum
-FEW_STEPS = 2
 _FOLDERS = ('sys', 'proc', 'run/udev/data', 'etc/lvm/backup')  # of System, below the root
 _SHINGLED = '(SMR)'  # text in the name of a family in smartctl's database
 
@@ -169,14 +166,6 @@ def _facts(disk: Disk, answer: Answer | None) -> Iterator[Fact]:
     # disks.
     if control.seconds is not None or document.get('rotation_rate') != 0:
         yield from _retries(disk, control)
-    current, most = (
-        _gigabits(object_of(document, 'interface_speed', key)) for key in ('current', 'max')
-    )
-    if current and most and most >= current * 2**FEW_STEPS:
-        yield _fact(
-            'link-slow',
-            link=f'SATA link runs at {current:g} Gb/s, the drive supports {most:g} Gb/s',
-        )
 
 
 def _fact(code: str, **fields: Any) -> Fact:
@@ -218,9 +207,3 @@ def _retries(disk: Disk, control: Recovery) -> Iterator[Fact]:
             limit = f'retries of a bad sector take up to {control.seconds:g} s'
         code = 'error-recovery-too-long' if control.is_supported else 'kernel-timeout-too-short'
         yield _fact(code, limit=limit, seconds=wait)
-
-
-def _gigabits(speed: Json) -> float:
-    """Return a SATA speed in Gb/s; 0 if absent."""
-    units, bits = (fraction_of(speed, key) or 0 for key in ('units_per_second', 'bits_per_unit'))
-    return units * bits / 1e9

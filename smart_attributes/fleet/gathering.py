@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 
 from .. import alarm
 from ..errors import Coded, SmartError
@@ -19,8 +18,8 @@ from ..typed import TYPE_CHECKING, MutableJson
 from ..wording import listed, plural
 from ..words import sentence, visible
 from . import services, summary, triage_documents
-from .plugin_output import FleetDrive, Reader
-from .triage_documents import Document
+from .drives import FleetDrive
+from .replacement_order import Step
 
 if TYPE_CHECKING:
     from .icinga import Icinga
@@ -37,13 +36,13 @@ class Fleet:
     def __init__(self, database: SpecDatabase, now: float) -> None:
         """Create an empty fleet. now: seconds since 1970."""
         self.now, self.database = now, database
-        self.reader = Reader(database.metrics)
         self.summary = summary.Summary(now)
-        self.remarks: dict[Coded, list[str]] = {}  # message -> services that it applies to
         self.faults: list[Coded] = []  # sources that could not be read
         self.notes: list[Coded] = []
         self.asked = 0  # number of services or documents
         self._begun = time.monotonic()
+        self._old: list[str] = []  # hosts or services whose result is out of date
+        self._hidden: list[str] = []  # services whose host Icinga does not show
 
     def drives(self, source: Iterator[FleetDrive], timeout: float) -> Iterator[FleetDrive]:
         """Yield and count each drive of the source; record a fault if it cannot be read to its
@@ -66,14 +65,12 @@ class Fleet:
                 raise
             self._lack(f'{error}; only drives read before that are shown')
 
-    def _from(
-        self, source: str, drives: Callable[[], Iterable[FleetDrive]]
-    ) -> Iterator[FleetDrive]:
+    def _from(self, source: str, drives: Iterator[FleetDrive]) -> Iterator[FleetDrive]:
         """Yield the drives of one service or document; a program error affects only this service
         or document.
         """
         try:
-            yield from alarm.limited(drives)
+            yield from alarm.limited(list, drives)
         except Exception as error:
             self._lack(
                 f'{visible(source)} cannot be read ({type(error).__name__}); please report this '
@@ -100,55 +97,46 @@ class Fleet:
                 )
             for service in api.services(names):
                 self.asked += 1
-                yield from self._from(
-                    f'{service.host}!{service.name}', partial(self._of_service, service)
-                )
+                yield from self._from(str(service), self._of_service(service))
         finally:
             api.close()
             for name, why in api.unread.items():
                 self._lack(f'{visible(name)}: {why}')
-        gone = len(names) - self.asked - len(api.unread)
-        if gone > 0:
-            self.notes.append(
-                Coded(
-                    'services-removed',
-                    f'{gone} of {len(names)} services were removed while Icinga was queried',
-                )
-            )
+        self._note('result-old', self._old, 'service with a result older than two check intervals')
+        self._note(
+            'downtime-hidden',
+            self._hidden,
+            'service whose host may be in downtime, which Icinga does not show to this ApiUser '
+            '(give it the permission objects/query/Host)',
+        )
 
-    def _of_service(self, service: Service) -> list[FleetDrive]:
-        result = services.drives_of(service, self.reader, self.now)
-        for words in result.remarks:
-            self.remarks.setdefault(words, []).append(f'{service.host}!{service.name}')
-        return result.drives
+    def _of_service(self, service: Service) -> Iterator[FleetDrive]:
+        drives, is_old = services.drives_of(service, self.database.metrics, self.now)
+        if is_old:
+            self._old.append(str(service))
+        if not service.is_host_shown:
+            self._hidden.append(str(service))
+        yield from drives
 
     def of_documents(self, paths: Sequence[str]) -> Iterator[FleetDrive]:
         """Yield the drives in documents of `triage`."""
-        skipped: list[str] = []
-        old: list[str] = []
         for path in _files(paths):
             try:
                 document = triage_documents.read(path)
             except (OSError, SmartError) as error:
                 self._lack(f'{visible(path)}: {getattr(error, "strerror", "") or error}')
                 continue
-            if document is None:
-                skipped.append(visible(path))
-                continue
             self.asked += 1
             if self.now - document.made > triage_documents.OLD:
-                old.append(document.host)
-            yield from self._from(document.host, partial(self._drives_of, document))
-        if not (self.asked or skipped or self.faults):
+                self._old.append(document.host)
+            drives = triage_documents.drives(document, self.database.metrics, self.now)
+            yield from self._from(document.host, drives)
+        if not (self.asked or self.faults):
             self._lack(
                 f'{", ".join(map(visible, paths))}: no files found; save the output of triage '
-                f'--json there, one file per host'
+                f'--json there as HOST.json'
             )
-        self._note('file-skipped', skipped, 'file skipped (not output of triage --json)')
-        self._note('result-old', old, 'document older than two days')
-
-    def _drives_of(self, document: Document) -> list[FleetDrive]:
-        return list(triage_documents.drives(document, self.reader, self.now))
+        self._note('result-old', self._old, 'document older than two days')
 
     def _note(self, code: str, things: Sequence[str], words: str) -> None:
         if things:
@@ -156,27 +144,20 @@ class Fleet:
 
     def said(self) -> list[Coded]:
         """Return the messages about the fleet as a whole, faults first."""
-        messages = [*self.faults, *self.notes, *services.sentences(self.remarks)]
+        messages = [*self.faults, *self.notes]
         repeats = self.summary.repeats
         if repeats:
             words = plural(repeats, 'drive is', 'drives are')
             messages.append(Coded('drives-repeated', f'{words} reported twice, and counted once'))
         return [Coded(message.code, sentence(message, NOTE)) for message in messages]
 
-    def steps(self) -> list[summary.Step]:
+    def steps(self) -> list[Step]:
         """Return the plan: drives to replace, models to order, and firmware to update."""
-        return summary.steps(self.summary, self.defects())
-
-    def defects(self) -> list[summary.Defect]:
-        """Return the known firmware defects."""
-        return summary.defects(self.summary, self.database)
+        return summary.steps(self.summary, self.database)
 
     def counted(self) -> MutableJson:
         """Return the data about the fleet as a whole, formatted for the JSON document."""
-        return {
-            **summary.as_json(self.summary, self.defects()),
-            'steps': [step._asdict() for step in self.steps()],
-        }
+        return summary.as_json(self.summary, self.steps())
 
     def state(self) -> State:
         """Return the worst state of all drives and checks; at least UNKNOWN if there are faults
@@ -195,12 +176,14 @@ def _named(things: Sequence[str], words: str) -> str:
 
 
 def _files(paths: Sequence[str]) -> Iterator[str]:
-    """Yield files, and the files in folders at any depth. Hidden files are left out."""
+    """Yield files, and the files in folders at any depth whose name ends with .json. Hidden files
+    are left out.
+    """
     for path in paths:
         if not os.path.isdir(path):
             yield path
         for folder, folders, names in os.walk(path):
             folders[:] = sorted(name for name in folders if not name.startswith('.'))
             for name in sorted(names):
-                if not name.startswith('.'):
+                if name.endswith('.json') and not name.startswith('.'):
                     yield os.path.join(folder, name)

@@ -10,13 +10,11 @@ again, so that one service with endless output does not affect the others.
 from __future__ import annotations
 
 import base64
-import contextlib
 import http.client
 import json
 import os
 import socket
 import ssl
-import threading
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
@@ -38,7 +36,6 @@ from .services import Service
 PORT = 5665
 PATIENCE = 60.0  # seconds without receiving data
 BATCH = 50  # services in one request: parsing the largest answer takes 0.2 GB
-CHUNK = 64 << 10  # bytes read at a time
 # Our CheckCommand, and the CheckCommand of Icinga's library, which was written for 1.6 but also
 # runs this version.
 COMMANDS = ('check-smart-attributes', 'smart-attributes')
@@ -50,9 +47,6 @@ OURS = (
     ' || match("*smart*", [ service.name, service.check_command, service.vars.nrpe_command ], '
     'MatchAny)'
 )
-# Other users who may read a secret, by the bits of its mode. An access-control list grants at most
-# the group's bits.
-READERS = {0o004: 'everybody', 0o040: 'its group, or a user of its access-control list,'}
 TOO_LARGE = 'the answer is too large for the services requested; request fewer with --filter'
 WORDS = 200  # characters of a message from OpenSSL
 NOT_ICINGA = 'this is not the API of Icinga 2; --icinga needs its address, https://HOST:5665'
@@ -64,8 +58,6 @@ class Access(NamedTuple):
     url: str  # https://icinga.example.org:5665
     user: str = ''
     password_file: str = ''
-    certificate: str = ''  # client certificate, instead of a password
-    key: str = ''
     authority: str = ''  # certificate of Icinga's authority: /var/lib/icinga2/certs/ca.crt
     name: str = ''  # name in Icinga's certificate, if it differs from the URL
 
@@ -98,65 +90,52 @@ class Icinga:
         value of --filter.
         """
         wanted = f'({OURS}) && ({condition})' if condition else OURS
-        rows = self._listed(
-            'services',
+        self._ask(
             {'filter': wanted, 'filter_vars': {'commands': COMMANDS}, 'attrs': ['__name']},
         )
+        try:
+            rows = self._read(LARGEST_SERVICE_LIST)
+        except Unreadable as error:
+            raise Unanswered(f'{self.where}: {error}') from None
         if rows is None:
             advice = ', and check --filter for mistakes' if condition else ''
             raise Unanswered(
-                f'{self.where}: Icinga returned no services to {visible(self._user)}; give this '
+                f'{self.where}: Icinga returned no services to {visible(self._access.user)}; give this '
                 f'ApiUser the permission objects/query/Service{advice}'
             )
-        return _names_in(rows)
+        return sorted(str(row.get('name', '')) for row in rows)
 
     def services(self, names: Sequence[str]) -> Iterator[Service]:
         """Yield the services with these names, BATCH at a time; a service that has been deleted is
         skipped.
-
-        The next request is sent while an answer is processed.
         """
-        batches = [names[start : start + BATCH] for start in range(0, len(names), BATCH)]
-        if batches:
-            self._ask_for(batches[0])
-        for batch, following in zip(batches, [*batches[1:], ()]):
-            for rows in self._parts(batch, following):
-                yield from map(services.service, rows)
-                del rows  # free its memory before the next answer arrives
+        for start in range(0, len(names), BATCH):
+            yield from self._part(names[start : start + BATCH])
 
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()
 
-    def _parts(self, names: Sequence[str], following: Sequence[str]) -> Iterator[list[Json]]:
-        """Yield the existing services of this request, and send the request for the *following*
-        services.
+    def _part(self, names: Sequence[str]) -> Iterator[Service]:
+        """Yield the existing services of one request.
 
         Split the services in half and request them again if the answer cannot be read, or if Icinga
         rejects the request because a service was deleted.
         """
-        rows, fault = self._part(names)
+        self._ask({'services': names, 'attrs': services.ASKED, 'joins': services.JOINED})
+        rows, fault = None, ''
+        try:
+            rows = self._read(LARGEST_ANSWER + LARGEST_NEXT_ANSWER * (len(names) - 1))
+        except Unreadable as error:
+            self.close()  # discard the rest of the answer
+            fault = str(error)
         if rows is None and len(names) > 1:
-            first, second = names[: len(names) // 2], names[len(names) // 2 :]
-            self._ask_for(first)
-            yield from self._parts(first, second)
-            yield from self._parts(second, following)
+            yield from self._part(names[: len(names) // 2])
+            yield from self._part(names[len(names) // 2 :])
             return
         if fault:
             self._note(names[0], fault)
-        if following:
-            self._ask_for(following)
-        yield rows or []
-
-    def _part(self, names: Sequence[str]) -> tuple[list[Json] | None, str]:
-        """Return the answer for some services, or None and the reason ('' if one of the services
-        was deleted).
-        """
-        try:
-            return self._read(LARGEST_ANSWER + LARGEST_NEXT_ANSWER * (len(names) - 1)), ''
-        except Unreadable as error:
-            self.close()  # discard the rest of the answer
-            return None, str(error)
+        yield from map(services.service, rows or ())
 
     def _note(self, name: str, fault: str) -> None:
         """Record a service whose answer cannot be read.
@@ -170,35 +149,16 @@ class Icinga:
                 f'{fault}'
             )
 
-    def _listed(self, kind: str, question: Json) -> list[Json] | None:
-        """Return the objects of a list request, which have only names.
-
-        Raises Unanswered if the list cannot be read.
-        """
-        self._ask(kind, question)
-        try:
-            return self._read(LARGEST_SERVICE_LIST)
-        except Unreadable as error:
-            raise Unanswered(f'{self.where}: {error}') from None
-
-    @property
-    def _user(self) -> str:
-        return self._access.user or self._access.certificate
-
     @property
     def where(self) -> str:
         """Return the address of the API, for messages."""
         return f'{self._url.hostname}:{self._url.port or PORT}'
 
-    def _ask_for(self, names: Sequence[str]) -> None:
-        question = {'services': names, 'attrs': services.ASKED, 'joins': services.JOINED}
-        self._ask('services', question)
-
-    def _ask(self, kind: str, question: Json) -> None:
+    def _ask(self, question: Json) -> None:
         try:
             self._connection.request(
                 'POST',
-                f'{self._url.path.rstrip("/")}/v1/objects/{kind}',
+                f'{self._url.path.rstrip("/")}/v1/objects/services',
                 json.dumps(question),
                 self._headers,
             )
@@ -216,9 +176,11 @@ class Icinga:
             answer = self._connection.getresponse()
             if answer.status not in (200, 404):
                 raise Unanswered(f'{self.where}: {self._refusal(answer)}')
-            text = _body(answer, most)
+            text = answer.read(most + 1)
         except (OSError, http.client.HTTPException) as error:
             raise self._unanswered(error) from None
+        if len(text) > most:
+            raise Unreadable(TOO_LARGE)
         if answer.status == 404:
             return None
         if answer.length:  # some bytes of the announced length are missing
@@ -228,13 +190,8 @@ class Icinga:
     def _refusal(self, answer: http.client.HTTPResponse) -> str:
         if answer.status == 401:
             return (
-                f'Icinga refused the user {visible(self._user)} or the password; see the ApiUser '
+                f'Icinga refused the user {visible(self._access.user)} or the password; see the ApiUser '
                 'in conf.d/api-users.conf'
-            )
-        if 300 <= answer.status < 400:
-            return (
-                f'the server redirects to {visible(answer.headers.get("Location", "?"))[:200]}; '
-                'give --icinga the address of the API'
             )
         return f'Icinga answered {answer.status} {visible(answer.reason)[:200]}; see its log'
 
@@ -251,52 +208,11 @@ class _Connection(http.client.HTTPSConnection):
 
     def connect(self) -> None:
         """Connect, and verify the certificate."""
-        _look_up(self.host, self.port)
         plain = socket.create_connection((self.host, self.port), self.timeout)
         self.sock = self._trusted.wrap_socket(plain, server_hostname=self._expected)
 
 
-def _look_up(host: str, port: int) -> None:
-    """Look up a host's address in a thread: no signal interrupts the C library's resolver.
-
-    Raises TimeoutError.
-    """
-    thread = threading.Thread(target=_addresses, args=(host, port), daemon=True)
-    thread.start()
-    thread.join(PATIENCE)
-    if thread.is_alive():
-        raise socket.timeout
-
-
-def _addresses(host: str, port: int) -> None:
-    with contextlib.suppress(OSError, ValueError):
-        socket.getaddrinfo(
-            host,
-            port,
-            0,
-            socket.SOCK_STREAM,
-        )
-
-
-def _body(answer: http.client.HTTPResponse, most: int) -> bytearray:
-    """Return the body of an answer. Raises Unreadable if it is longer than *most* bytes.
-
-    A list of chunks is not used: if a server sends single bytes, each byte would take 50 bytes of
-    memory.
-    """
-    text = bytearray()
-    room = memoryview(bytearray(CHUNK))
-    is_larger = (answer.length or 0) > most
-    while not is_larger:
-        count = answer.readinto(room)
-        if not count:
-            return text
-        text += room[:count]
-        is_larger = len(text) > most
-    raise Unreadable(TOO_LARGE)
-
-
-def _objects(text: bytearray) -> list[Json]:
+def _objects(text: bytes) -> list[Json]:
     """Return the objects of an answer. Raises Unreadable if the answer is invalid."""
     try:
         rows = untrusted.parse(text)['results']
@@ -305,10 +221,6 @@ def _objects(text: bytearray) -> list[Json]:
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise Unreadable(NOT_ICINGA)
     return rows
-
-
-def _names_in(rows: Sequence[Json]) -> list[str]:
-    return sorted(str(row.get('name', '')) for row in rows)
 
 
 def _tls_reason(error: ssl.SSLError) -> str:
@@ -321,10 +233,7 @@ def _tls_reason(error: ssl.SSLError) -> str:
             'NodeName of the master'
         )
     reason = error.reason or str(error)
-    words = visible(reason)[:WORDS]
-    if '_ALERT_' in reason and ('CERT' in reason or 'UNKNOWN_CA' in reason):
-        return f'Icinga refuses the certificate of --cert ({words}); have the master sign a new one'
-    return f'no TLS connection ({words}); the port of the API is {PORT}'
+    return f'no TLS connection ({visible(reason)[:WORDS]}); the port of the API is {PORT}'
 
 
 def _reason(error: Exception, url: SplitResult) -> str:
@@ -359,69 +268,51 @@ def _address(url: str) -> SplitResult:
 
 
 def _trusted(access: Access) -> ssl.SSLContext:
-    """Return a TLS context that always verifies the server, with our client certificate if given.
-
-    Raises SmartError.
-    """
+    """Return a TLS context that always verifies the server. Raises SmartError."""
     try:
         context = ssl.create_default_context(cafile=access.authority or None)
     except OSError as error:
-        raise SmartError(f'--ca {visible(access.authority)}: {_wrong(error)}') from None
+        why = 'contains no certificate' if isinstance(error, ssl.SSLError) else error.strerror
+        raise SmartError(f'--ca {visible(access.authority)}: {why}') from None
     # Python 3.13 and later set this flag by default, but certificates of Icinga's own authority
     # lack the key usage.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    if access.certificate:
-        _refuse_open(access.key or access.certificate, '--key')
-        try:
-            context.load_cert_chain(access.certificate, access.key or None)
-        except OSError as error:
-            raise SmartError(f'--cert {visible(access.certificate)}: {_wrong(error)}') from None
     return context
 
 
-def _wrong(error: OSError) -> str:
-    """Return the reason why a file with certificates or keys cannot be used."""
-    if isinstance(error, ssl.SSLError):
-        return 'contains no certificate, or no key that matches it'
-    return str(error.strerror)
-
-
 def _login(access: Access) -> dict[str, str]:
-    if access.certificate and not access.user:
-        return {}
     if not (access.user and access.password_file):
-        raise UsageError('--icinga needs --user with --password-file, or --cert with --key')
-    _refuse_open(access.password_file, '--password-file')
+        raise UsageError('--icinga needs --user with --password-file')
+    path = access.password_file
+    _refuse_open(path)
     try:
-        lines = files.content(access.password_file, LARGEST_PASSWORD_FILE).decode().splitlines()
+        lines = files.content(path, LARGEST_PASSWORD_FILE).decode().splitlines()
     except (OSError, ValueError) as error:
         raise SmartError(
-            f'--password-file {visible(access.password_file)}: '
+            f'--password-file {visible(path)}: '
             f'{getattr(error, "strerror", "") or "it is not a text file"}'
         ) from None
     if not lines or not lines[0]:
         raise SmartError(
-            f'--password-file {visible(access.password_file)}: its first line is empty; write the '
-            'password into it'
+            f'--password-file {visible(path)}: its first line is empty; write the password into it'
         )
     word = base64.b64encode(f'{access.user}:{lines[0]}'.encode()).decode()
     return {'Authorization': f'Basic {word}'}
 
 
-def _refuse_open(path: str, option: str) -> None:
+def _refuse_open(path: str) -> None:
     """Raise SmartError if the file with a secret is missing, or if other users can read or
     change it.
     """
     try:
         fault = trust.fault(path, os.geteuid())
-        mode = os.stat(path).st_mode
-        fault = fault or next(
-            (f'{who} can read it' for bits, who in READERS.items() if mode & bits), ''
-        )
+        # An access-control list grants at most the bits of the group.
+        if not fault and os.stat(path).st_mode & 0o044:
+            fault = 'other users can read it'
     except (OSError, ValueError) as error:
         fault = getattr(error, 'strerror', '') or 'it is not a valid path'
     if fault:
         raise SmartError(
-            f'{option} {visible(path)}: {visible(fault)}; use a file that you own, mode 0600, in a '
+            f'--password-file {visible(path)}: {visible(fault)}; use a file that you own, mode 0600, in a '
             'directory that only you can write to'
         )

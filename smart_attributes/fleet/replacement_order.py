@@ -11,43 +11,67 @@ from typing import NamedTuple
 
 from ..constants import MOST_GROUPS
 from ..redundancy.replacement import AT_RISK, LABELS, Risk, risk_of
-from ..typed import Json
+from ..typed import TYPE_CHECKING
 from ..work import actions
-from .plugin_output import FleetDrive
+from .drives import FleetDrive
 
-# kept facts
-FACTS = ('host', 'name', 'model', 'serial', 'firmware', 'action', 'to_do', 'why', 'replacement')
+if TYPE_CHECKING:
+    from ..knowledge.severity import Rank
+
+NOW = 'now'
+
+
+class Step(NamedTuple):
+    """A row of the plan; '' means unknown or not applicable."""
+
+    action: str
+    by: str = ''  # "now", "2027-Q1", "no forecast"
+    host: str = ''
+    drive: str = ''
+    serial: str = ''
+    model: str = ''
+    firmware: str = ''
+    drives: int = 0
+    hosts: int = 0  # 0: unknown
+    why: str = ''
 
 
 class Waiting(NamedTuple):
-    """A drive to replace and its sort key within the fleet."""
+    """A drive to replace, and what its place in the fleet depends on."""
 
-    key: tuple[object, ...]
-    facts: Json  # the items of FACTS that are known
+    risk: Risk  # of its group
+    rank: Rank
+    label: str  # in LABELS; '' without a group
+    step: Step
+
+    @property
+    def key(self) -> tuple[Risk, Rank]:
+        """Return the sort key without the other drives of the host."""
+        return self.risk, self.rank
 
 
 class ReplacementOrder:
     """Collects drives one by one and keeps the most urgent of those to replace."""
 
     def __init__(self) -> None:
-        self.count = 0
         self._kept: list[Waiting] = []
 
     def add(self, drive: FleetDrive) -> None:
-        """Count a drive if it must be replaced."""
-        facts = drive.facts
-        if facts['action'] in actions.REPLACING:
-            self.count += 1
-            kept = {key: facts[key] for key in FACTS if key in facts}
-            self._kept.append(Waiting((_risk(facts), drive.rank), kept))
-            if len(self._kept) > 2 * MOST_GROUPS:
-                self._kept = self._most_urgent()
+        """Keep a drive if it must be replaced."""
+        if drive.facts['action'] not in actions.REPLACING:
+            return
+        replacement = drive.facts.get('replacement') or {}
+        risk = risk_of(replacement.get('code') or '')
+        label = replacement.get('label') or ''
+        self._kept.append(Waiting(risk, drive.rank, label, _step(drive)))
+        if len(self._kept) > 2 * MOST_GROUPS:
+            self._kept = self._most_urgent()
 
     def _most_urgent(self) -> list[Waiting]:
         return sorted(self._kept, key=lambda drive: drive.key)[:MOST_GROUPS]
 
-    def drives(self) -> list[Json]:
-        """Return the facts of the drives to replace, most urgent first.
+    def steps(self) -> list[Step]:
+        """Return the drives to replace, most urgent first.
 
         The drives of a host with such a group are adjacent: the drive to replace next, then the
         drives that wait.
@@ -55,21 +79,30 @@ class ReplacementOrder:
         kept = self._most_urgent()
         risks: dict[str, Risk] = {}
         for drive in kept:
-            host, grade = drive.facts['host'], _risk(drive.facts)
-            if grade in AT_RISK:
-                risks[host] = min(grade, risks.get(host, grade))
-        return [drive.facts for drive in sorted(kept, key=lambda drive: _key(drive, risks))]
+            if drive.risk in AT_RISK:
+                risks.setdefault(drive.step.host, drive.risk)
+        return [drive.step for drive in sorted(kept, key=lambda drive: _key(drive, risks))]
 
 
 def _key(drive: Waiting, risks: Mapping[str, Risk]) -> tuple[object, ...]:
-    host = drive.facts['host']
+    host = drive.step.host
     if host not in risks:
         return Risk.PLAIN, '', 0, drive.key
-    label = (drive.facts.get('replacement') or {}).get('label')
-    place = LABELS.index(label) if label in LABELS else len(LABELS)
+    place = LABELS.index(drive.label) if drive.label else len(LABELS)
     return risks[host], host, place, drive.key
 
 
-def _risk(facts: Json) -> Risk:
-    """Return the risk of a drive's group, as given by the code in the drive's facts."""
-    return risk_of((facts.get('replacement') or {}).get('code') or '')
+def _step(drive: FleetDrive) -> Step:
+    facts = drive.facts
+    return Step(
+        facts['to_do'],
+        by=NOW,
+        host=facts['host'],
+        drive=facts['name'],
+        serial=facts['serial'] or '',
+        model=facts['model'] or '',
+        firmware=facts['firmware'] or '',
+        drives=1,
+        hosts=1,
+        why=facts['why'] or '',
+    )

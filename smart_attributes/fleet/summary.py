@@ -7,8 +7,8 @@ update.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ..constants import YEAR
 from ..knowledge.drive_database import SpecDatabase
@@ -16,14 +16,12 @@ from ..model import WORST_FIRST, Identity, State
 from ..typed import Json, MutableJson
 from ..work import actions
 from ..work.dates import day
-from .plugin_output import FleetDrive
-from .replacement_order import ReplacementOrder
+from .drives import FleetDrive
+from .replacement_order import NOW, ReplacementOrder, Step
 
-NOW = 'now'
 UNDATED = 'no forecast'  # sorted after all quarters
 PLANNED = 3 * YEAR  # seconds ahead; later orders are not planned yet
 UNTOLD = ''
-SHOWN = 50  # steps of each kind on the page
 SHORTEST_SERIAL = 4  # characters
 BUY = 'order'
 
@@ -93,32 +91,24 @@ class Summary:
             self.plan[quarter, model].add(drive)
 
 
-def identifies(serial: str) -> bool:
-    """Return whether a serial number can identify a drive: it is long enough and not a single
-    repeated character.
-    """
-    return len(serial) >= SHORTEST_SERIAL and len(set(serial)) > 1
-
-
 def _key(facts: Json) -> int:
-    """Return a number that identifies a drive during this run; 0 if the drive has no unique
-    serial number.
+    """Return a number that identifies a drive during this run; 0 if it has no unique serial number,
+    such as "0000".
     """
     serial, model = facts['serial'] or '', facts['model'] or ''
-    return hash((model, serial)) if model and identifies(serial) else 0
+    is_unique = len(serial) >= SHORTEST_SERIAL and len(set(serial)) > 1
+    return hash((model, serial)) if model and is_unique else 0
 
 
 def due(facts: Json, now: float) -> str:
     """Return when a replacement must be ordered: "now", "2027-Q1", UNDATED, or '' if no order is
     planned.
     """
-    by = facts.get('order_by') or ''
+    by = facts['order_by'] or ''
     if actions.needs_spare(facts['action'], State[facts['state']]) or (by and by <= day(now)):
         return NOW
-    is_ordered = actions.ORDER in (
-        facts['action'],
-        *(row['action'] for row in facts.get('also', ())),
-    )
+    further = [row['action'] for row in facts.get('also', ())]
+    is_ordered = actions.ORDER in (facts['action'], *further)
     if by and (by <= day(now + PLANNED) or is_ordered):
         return quarter(by)
     return UNDATED if is_ordered else ''
@@ -127,31 +117,6 @@ def due(facts: Json, now: float) -> str:
 def quarter(by: str) -> str:
     """Return the quarter of a date: "2027-Q1" for "2027-03-04"."""
     return f'{by[:-6]}-Q{(int(by[-5:-3]) + 2) // 3}'
-
-
-class Defect(NamedTuple):
-    """A known firmware defect and the affected drives."""
-
-    model: str
-    firmware: str
-    group: Group
-    words: str
-    is_fixed: bool = True  # a firmware version without the defect is known
-
-
-def defects(summary: Summary, database: SpecDatabase) -> list[Defect]:
-    """Return the known firmware defects in the fleet, most affected drives first."""
-    result = []
-    for (model, firmware), group in summary.models.items():
-        if not model or not firmware:
-            continue
-        for advisory in database.advisories(Identity(model=model, firmware=firmware)):
-            words = f'{advisory.effect}; {advisory.action}'
-            if advisory.fixed_in:
-                words += f', fixed in {advisory.fixed_in}'
-            is_fixed = bool(advisory.fixed_in) or not advisory.is_read  # a patch keeps its revision
-            result.append(Defect(model, firmware, group=group, words=words, is_fixed=is_fixed))
-    return sorted(result, key=lambda defect: (-defect.group.drives, defect.model, defect.firmware))
 
 
 def planned(summary: Summary) -> list[tuple[tuple[str, str], Group]]:
@@ -175,16 +140,15 @@ def by_model(summary: Summary) -> list[tuple[tuple[str, str], Group]]:
     return sorted(summary.models.items(), key=rank)
 
 
-def as_json(summary: Summary, defects: Iterable[Defect]) -> MutableJson:
+def as_json(summary: Summary, plan: Sequence[Step]) -> MutableJson:
     """Return the summary in the format of the JSON document."""
     return {
         'hosts': len(summary.hosts),
         'drives': sum(summary.states.values()),
         'states': _counts(summary.states),
         'models': [_model(*name, group) for name, group in by_model(summary)],
-        'advisories': [_advisory(defect) for defect in defects],
-        'plan': [_planned(*name, group) for name, group in planned(summary)],
         'causes': {code: count for code, count in summary.codes.most_common() if count},
+        'steps': [step._asdict() for step in plan],
     }
 
 
@@ -192,26 +156,10 @@ def _model(model: str, firmware: str, group: Group) -> Json:
     return {
         'model': model or None,
         'firmware': firmware or None,
-        **_group(group),
+        'drives': group.drives,
+        'hosts': group.hosts,
         **_counts(group.states),
     }
-
-
-def _planned(when: str, model: str, group: Group) -> Json:
-    return {'quarter': when, 'model': model or None, **_group(group)}
-
-
-def _advisory(defect: Defect) -> Json:
-    return {
-        'model': defect.model,
-        'firmware': defect.firmware,
-        **_group(defect.group),
-        'what': defect.words,
-    }
-
-
-def _group(group: Group) -> Mapping[str, int]:
-    return {'drives': group.drives, 'hosts': group.hosts}
 
 
 def _counts(states: Counter[str]) -> Mapping[str, int]:
@@ -221,63 +169,36 @@ def _counts(states: Counter[str]) -> Mapping[str, int]:
 # --- the plan ----------------------------------------------------------------------------
 
 
-class Step(NamedTuple):
-    """A row of the plan; '' means unknown or not applicable."""
-
-    action: str
-    by: str = ''  # "now", "2027-Q1", "no forecast"
-    host: str = ''
-    drive: str = ''
-    serial: str = ''
-    model: str = ''
-    firmware: str = ''
-    drives: int = 0
-    hosts: int = 0  # 0: unknown
-    why: str = ''
-
-
-def steps(summary: Summary, defects: Sequence[Defect]) -> list[Step]:
-    """Return the plan; an update is advised only if a corrected version exists."""
-    plan = [_replaced(facts) for facts in summary.replace.drives()]
+def steps(summary: Summary, database: SpecDatabase) -> list[Step]:
+    """Return the plan: drives to replace, models to order, and known firmware defects."""
+    plan = summary.replace.steps()
     for (by, model), group in planned(summary):
         plan.append(Step(BUY, by, model=model, drives=group.drives, hosts=group.hosts))
-    for defect in defects:
-        action = actions.FIRMWARE if defect.is_fixed else actions.WATCH
-        step = Step(
-            actions.action(action).words,
-            model=defect.model,
-            firmware=defect.firmware,
-            drives=defect.group.drives,
-            hosts=defect.group.hosts,
-            why=defect.words,
-        )
-        plan.append(step)
-    return plan
+    return plan + firmware_steps(summary, database)
 
 
-def _replaced(facts: Json) -> Step:
-    identity = {key: facts[key] or '' for key in ('serial', 'model', 'firmware')}
-    return Step(
-        facts.get('to_do') or actions.action(facts['action']).words,
-        by=NOW,
-        host=facts['host'],
-        drive=facts['name'],
-        drives=1,
-        hosts=1,
-        why=facts.get('why') or '',
-        **identity,
-    )
+def firmware_steps(summary: Summary, database: SpecDatabase) -> list[Step]:
+    """Return the known firmware defects in the fleet, most affected drives first.
 
-
-def first(plan: Sequence[Step], most: int = SHOWN) -> list[Step]:
-    """Return the first few steps of each kind: drives to replace, models to order, firmware to
-    update.
+    An update is advised only if a corrected version exists.
     """
-    counts: Counter[str] = Counter()
-    shown = []
-    for step in plan:
-        kind = '' if step.drive else step.action
-        counts[kind] += 1
-        if counts[kind] <= most:
-            shown.append(step)
-    return shown
+    plan = []
+    for (model, firmware), group in summary.models.items():
+        if not model or not firmware:
+            continue
+        for advisory in database.advisories(Identity(model=model, firmware=firmware)):
+            why = f'{advisory.effect}; {advisory.action}'
+            if advisory.fixed_in:
+                why += f', fixed in {advisory.fixed_in}'
+            # a patch for a drive that must not be read keeps its revision
+            is_fixed = advisory.fixed_in or not advisory.is_read
+            step = Step(
+                actions.action(actions.FIRMWARE if is_fixed else actions.WATCH).words,
+                model=model,
+                firmware=firmware,
+                drives=group.drives,
+                hosts=group.hosts,
+                why=why,
+            )
+            plan.append(step)
+    return sorted(plan, key=lambda step: (-step.drives, step.model, step.firmware))

@@ -10,13 +10,11 @@ from __future__ import annotations
 import json
 from bisect import insort
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from ..constants import LARGEST_ROW, LARGEST_TABLE, YEAR
-from ..errors import Coded
+from ..constants import LARGEST_TABLE, YEAR
 from ..model import WORST_FIRST, State
-from ..output.json_document import note
 from ..output.page_drives import compact
 from ..output.triage_table import MODEL, SERIAL, WHAT, DriveRow
 from ..typed import TYPE_CHECKING, Json
@@ -24,8 +22,8 @@ from ..wording import amount, plural
 from ..words import sentence
 from ..work import actions
 from ..work.dates import date
-from .plugin_output import FleetDrive
-from .summary import BUY, Defect, Step, Summary, steps
+from .drives import FleetDrive
+from .summary import Summary
 
 if TYPE_CHECKING:
     from ..knowledge.severity import Rank
@@ -35,13 +33,6 @@ COLUMNS = frozenset(
     ('endurance_used', 'spare_available', 'temperature', 'power_on_time', 'host_written')
 )
 NOT_TOLD = '-'
-WITHOUT = {
-    'past': {},
-    'depends': (),
-    'notes': (
-        note(Coded('readings-left-out', 'its readings are omitted, because they are too large')),
-    ),
-}
 _text = json.JSONEncoder(separators=(',', ':')).encode
 
 
@@ -95,7 +86,7 @@ def _what(drive: Json) -> tuple[str, ...]:
     return tuple(sentence(text, WHAT) for text in words)
 
 
-def heading(summary: Summary, defects: Sequence[Defect]) -> Iterator[str]:
+def heading(summary: Summary) -> Iterator[str]:
     """Yield the lines above the drives."""
     by_state = [(summary.states[state.name], state.name.lower()) for state in WORST_FIRST]
     states = ', '.join(f'{count} {name}' for count, name in by_state if count)
@@ -109,18 +100,7 @@ def heading(summary: Summary, defects: Sequence[Defect]) -> Iterator[str]:
             f'{count} {code}' for code, count in summary.codes.most_common() if count
         )
         yield f'and {plural(checks, "check")} with a problem: {causes}'
-    to_do = Counter(_kind(step) for step in steps(summary, defects))
-    if to_do:
-        words = ', '.join(f'{count} {kind}' for kind, count in to_do.items())
-        yield f'to do: {words}; the plan: --html or --json'
     yield ''
-
-
-def _kind(step: Step) -> str:
-    """Return the kind of a step of the plan, for counting."""
-    if step.host:
-        return 'to replace'
-    return 'to order (by model)' if step.action == BUY else 'firmware defects'
 
 
 # --- the worst drives --------------------------------------------------------------------
@@ -129,7 +109,7 @@ def _kind(step: Step) -> str:
 class WorstDrive(NamedTuple):
     """A drive as text, and its sort key."""
 
-    key: Rank
+    key: tuple[bool, Rank]  # whether it is not urgent, and its rank
     text: str  # JSON
 
 
@@ -140,12 +120,12 @@ def in_table(drive: FleetDrive) -> Json:
         for reading in drive.readings()
         if reading['metric'] in COLUMNS and reading.get('judged')
     ]
-    return compact({**drive.facts, 'readings': readings})
+    return compact({**drive.facts, 'past': {}, 'readings': readings})
 
 
 def in_page(drive: FleetDrive) -> Json:
     """Return what the page shows of a drive."""
-    return compact({**drive.facts, **drive.further(), 'readings': drive.readings()})
+    return compact({**drive.facts, 'readings': drive.readings()})
 
 
 def _never(_: Json) -> bool:
@@ -166,53 +146,46 @@ class Kept:
         most: how many other drives to keep. shown: returns the part of a drive to keep. is_urgent:
         called with facts.
         """
-        self.urgent, self.others = 0, 0  # drives that were added
         self._most, self._shown, self._is_urgent, self._size = max(most, 1), shown, is_urgent, 0
-        self._urgent: list[WorstDrive] = []  # worst first
-        # worst first; only the key is computed for drives that are not kept
-        self._others: list[WorstDrive] = []
+        self._added: Counter[bool] = Counter()  # number of urgent drives, and of the others
+        self._kept: Counter[bool] = Counter()
+        # urgent drives first, worst first; only the key is computed for drives that are not kept
+        self._rows: list[WorstDrive] = []
 
     def add(self, drive: FleetDrive) -> None:
         """Keep a drive, unless it is not urgent and enough worse drives are already kept."""
-        key = drive.rank
-        if self._is_urgent(drive.facts):
-            self.urgent += 1
-            rows = self._urgent
-        else:
-            self.others += 1
-            rows = self._others
-            if len(rows) == self._most and key > rows[-1].key:
-                return
+        is_urgent = self._is_urgent(drive.facts)
+        self._added[is_urgent] += 1
+        key = not is_urgent, drive.rank
+        if self._kept[False] == self._most and key > self._rows[-1].key:
+            return
         text = _text(self._shown(drive))
-        if len(text) > LARGEST_ROW:
-            text = _text(compact({**drive.facts, **WITHOUT, 'readings': []}))
-        insort(rows, WorstDrive(key, text))
+        insort(self._rows, WorstDrive(key, text))
+        self._kept[is_urgent] += 1
         self._size += len(text)
-        while len(self._others) > self._most or self._size > LARGEST_TABLE:
-            last = (self._others or self._urgent).pop()
+        while self._kept[False] > self._most or self._size > LARGEST_TABLE:
+            last = self._rows.pop()
+            is_other, _ = last.key
+            self._kept[not is_other] -= 1
             self._size -= len(last.text)
 
-    @property
-    def kept(self) -> tuple[int, int]:
-        """Return how many urgent drives, and how many other drives, are kept."""
-        return len(self._urgent), len(self._others)
+    def of_all(self, is_urgent: bool) -> tuple[int, int]:
+        """Return how many drives are kept, and how many were added: urgent drives, or others."""
+        return self._kept[is_urgent], self._added[is_urgent]
 
     @property
     def left_out(self) -> int:
         """Return how many drives are not kept."""
-        return self.urgent + self.others - sum(self.kept)
+        return sum(self._added.values()) - len(self._rows)
 
     def drives(self, most: int | None = None) -> Iterator[dict[str, Any]]:
         """Yield the kept drives, worst first. most: how many; None means all."""
-        return (json.loads(row.text) for row in self._rows()[:most])
-
-    def _rows(self) -> list[WorstDrive]:
-        return sorted((*self._urgent, *self._others))
+        return (json.loads(row.text) for row in self._rows[:most])
 
     def taken(self, now: float) -> str:
         """Return the kept drives as data for the page's script, and free their memory. now:
         seconds since 1970.
         """
-        texts = [row.text for row in self._rows()]
-        self._urgent, self._others = [], []
+        texts = [row.text for row in self._rows]
+        self._rows = []
         return f'{{"drives":[{",".join(texts)}],"made":{round(now)}}}'

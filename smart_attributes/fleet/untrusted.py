@@ -14,7 +14,6 @@ from typing import Any
 
 from .. import files
 from ..constants import (
-    HIGHEST_COUNT,
     LONGEST_FOREIGN_NUMBER,
     LONGEST_TEXT,
     MOST_ENTRIES,
@@ -30,7 +29,7 @@ def parse(text: bytes | bytearray) -> Any:
     Raises ValueError if the JSON is invalid or nested too deeply.
     """
     try:
-        return _DECODER.decode(text.decode(json.detect_encoding(text), 'surrogatepass'))
+        return json.loads(text, parse_int=_number)
     except RecursionError:
         raise ValueError('it is nested too deeply') from None
 
@@ -40,7 +39,6 @@ def _number(digits: str) -> int | float:
 
 
 _shown = lru_cache(maxsize=4096)(visible)  # drives of a fleet share most of their texts
-_DECODER = json.JSONDecoder(parse_int=_number)  # json.loads would make a decoder for each text
 
 
 def state_of(value: Any) -> State:
@@ -53,20 +51,13 @@ def text_of(value: Any) -> str | None:
     return _shown(value[:LONGEST_TEXT]) if isinstance(value, str) else None
 
 
-def _items_of(value: Any, kind: type, most: int = MOST_ENTRIES) -> list[Any]:
-    """Return the items of one type in a list; [] for any value that is not a list."""
-    items = value[:most] if isinstance(value, list) else ()
-    return [item for item in items if isinstance(item, kind)]
-
-
-def texts_of(value: Any) -> list[str]:
-    """Return the texts in a list, without other values."""
-    return [_shown(text[:LONGEST_TEXT]) for text in _items_of(value, str)]
-
-
 def dicts_of(value: Any, most: int = MOST_ENTRIES) -> Sequence[Json]:
-    """Return the objects in a list, without other values. most: items that are looked at."""
-    return _items_of(value, dict, most)
+    """Return the objects in a list, without other values; () for any value that is not a list.
+
+    most: items that are looked at.
+    """
+    items = value[:most] if isinstance(value, list) else ()
+    return [item for item in items if isinstance(item, dict)]
 
 
 def pairs_of(value: Any) -> Sequence[tuple[str, Any]]:
@@ -84,22 +75,10 @@ def is_point(value: Any) -> bool:
     return isinstance(value, list) and len(value) == 2 and all(map(is_number, value))
 
 
-def whole_of(value: Any) -> int | None:
-    """Return a whole number; None if the value has another type, or is too large for a count of
-    drives.
-    """
-    if is_number(value) and value == int(value) and abs(value) <= HIGHEST_COUNT:
-        return int(value)
-    return None
-
-
 # The types of values in documents.json.
 KINDS: Mapping[str, Callable[[Any], Any]] = {
     'text': text_of,
     'words': lambda value: text_of(value) or '',
-    'name': lambda value: text_of(value) or '-',
-    'texts': texts_of,
-    'whole': whole_of,
     'number': lambda value: value if is_number(value) else None,
     'true': lambda value: value is True,
     'value': lambda value: value if is_number(value) else text_of(value),

@@ -14,8 +14,6 @@ class FleetOptions(NamedTuple):
     icinga: str  # https://HOST:5665
     api_user: str
     password_file: str
-    certificate: str
-    key: str
     authority: str
     icinga_name: str  # host name in its certificate; '': from the URL
     filter: str
