@@ -891,22 +891,6 @@ def test_a_drive_that_a_scan_finds_no_more_is_missed(installed):
     assert installed.to_do() == []
 
 
-def test_arrays_are_examined_as_root_before_the_user_is_tried(installed):
-    """The rule of the user does not admit the question."""
-    root = installed.machine.folder
-    sys_tree.disk(root, 'sda')
-    sys_tree.array(root, 'md0', 'sda1', level='raid1')
-
-    as_root = installed.findings('--raid')[-1]
-    own = found_in(installed.seen_by_user('--raid', root=str(root)))[-1]
-
-    assert as_root['code'] == 'raid-examined'
-    assert (own['code'], own['command']) == (
-        'raid-needs-root',
-        'check_smart_attributes doctor --raid',
-    )
-
-
 def test_a_disk_that_no_check_has_read_is_named(installed):
     """The history tells which ones checks read, however they are configured; after a scan, it is
     all of them.

@@ -80,7 +80,7 @@ def test_an_alert_says_that_the_use_of_the_drive_is_not_known(machine):
         'explain -d atacam@/dev/ada0',
         'metrics',
         'history',
-        'doctor --raid',
+        'doctor',
         'doctor --user nobody',
         'triage --zpool --dmsetup',
         '--label serial',
@@ -90,17 +90,6 @@ def test_an_alert_says_that_the_use_of_the_drive_is_not_known(machine):
 )
 def test_no_command_needs_linux(machine, words):
     assert told(machine, *words.split()).strip()
-
-
-@abilities.namespaces
-def test_doctor_does_not_praise_arrays_that_it_cannot_see(machine):
-    """There may be gmirror or ZFS: "no drive is a member" would be wrong."""
-    findings = json.loads(told(machine, 'doctor', '--raid', '--json'))['findings']
-
-    [(state, message)] = [
-        (each['state'], each['message']) for each in findings if each['subject'] == 'RAID'
-    ]
-    assert state == 'unchecked' and message.endswith(' no /sys/block')
 
 
 def test_a_drive_that_hangs_ends_in_time_with_its_processes(fake):

@@ -26,11 +26,9 @@ class Disk(NamedTuple):
 
     name: str  # "sda", "nvme0n1"
     drive: str  # the same for all namespaces and paths of one drive
-    bus: str  # "ATA", "SCSI", "NVMe" or "USB"
     model: str = ''  # ATA: its first 16 characters
     host: int | None = None  # SCSI host
     driver: str = ''  # driver of this host: "ahci"
-    timeout: int | None = None  # seconds that the kernel waits for a command
     is_drive: bool = True  # not a volume, virtual disk, network disk or removable medium
 
     @property
@@ -63,7 +61,6 @@ def _nvme(name: str, device: str) -> Disk:
     return Disk(
         name,
         name.rpartition('n')[0],
-        'NVMe',
         model,
         is_drive=not (is_remote or virtual_disk(model)),
     )
@@ -74,20 +71,15 @@ def _scsi(name: str, device: str, sys: str) -> Disk:
     unit = re.fullmatch('([0-9]{1,9}):[0-9]+:[0-9]+:[0-9]+', os.path.basename(device))
     vendor, model, wwid = (text_of(f'{device}/{file}') for file in ('vendor', 'model', 'wwid'))
     full = model if vendor == 'ATA' else f'{vendor} {model}'.strip()
-    bus = 'ATA' if vendor == 'ATA' else 'SCSI'
-    if re.search('/usb[0-9]+/', device):
-        bus = 'USB'
     driver = text_of(f'{sys}/class/scsi_host/host{unit[1]}/proc_name') if unit else ''
-    timeout = text_of(f'{device}/timeout')
-    is_unique = bus != 'USB' and re.fullmatch('naa.5[0-9a-f]{15}', wwid)  # USB bridges invent names
+    is_usb = re.search('/usb[0-9]+/', device)  # USB bridges invent names
+    is_unique = not is_usb and re.fullmatch('naa.5[0-9a-f]{15}', wwid)
     disk = Disk(
         name,
         wwid if is_unique else name,
-        bus,
         full,
         int(unit[1]) if unit else None,
         driver,
-        int(timeout) if re.fullmatch('[0-9]{1,9}', timeout) else None,
     )
     transport = 'iscsi' if driver.startswith('iscsi') else ''
     is_foreign = virtual_disk(full) or not_a_drive(full, '', transport, wwid.rpartition('.')[2])

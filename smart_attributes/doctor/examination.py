@@ -34,7 +34,6 @@ from . import (
     drives,
     history_state,
     installed,
-    raid,
     start,
 )
 from .installed import NO_PLUGIN_FOLDER, PLUGIN_FOLDERS
@@ -84,7 +83,6 @@ class Examiner:
         if (which.devices or which.scan) and not options.before:
             self._uses.append(coverage.Uses(which.devices, which.scan))
         self._missing = installed.examine(self._path)
-        self._raid = raid.examine(options, self._deadline) if options.own.raid else []
         self._unfound: SmartError | None = None  # why no devices were found
         self._findings: list[Finding] = []
         self._pastes: Sequence[Paste] = ()
@@ -138,7 +136,6 @@ class Examiner:
                 lambda: installed.site_files(self._options),
                 self._drives,
                 self._daemons,
-                lambda: self._raid,
             )
         self._findings.append(found('examination-waits', user=self._user))
         return ()

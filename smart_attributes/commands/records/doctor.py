@@ -11,8 +11,6 @@ class DoctorOptions(NamedTuple):
     """Which user runs the checks, and how `doctor` prints."""
 
     user: str
-    # also run queries about members of redundant arrays, which only root may run
-    raid: bool
     as_json: bool
 
 
@@ -20,11 +18,10 @@ COMMAND = Command(
     name='doctor',
     summary='Diagnose the installation as the monitoring user sees it, with a remedy for each '
     'problem.',
-    usage='[--user NAME] [--raid] [options]',
+    usage='[--user NAME] [options]',
     epilog="""\
 example:
   check_smart_attributes doctor --user nagios
-  check_smart_attributes doctor --user nagios --raid
   check_smart_attributes doctor --user icinga -d /dev/nvme0 -d megaraid,0-7@/dev/bus/0
 
 Give it the options of your check. It may create or repair the state directory, as a check does, and changes nothing
@@ -37,11 +34,6 @@ exit status: 0 no problem, 1 at least one problem, 3 the diagnosis failed""",
             '--user',
             'NAME',
             'as root, diagnose as this monitoring user (default: the current user)',
-        ),
-        flag(
-            '--raid',
-            'as root, compare the error recovery time of drives in redundant arrays with the '
-            'kernel timeout, and look for shingled disks',
         ),
         flag('--json', 'print JSON', dest='as_json'),
     ),
