@@ -159,7 +159,7 @@ class DriveWithState(DriveError):
         self.state = state
 
 
-class DriveGone(DriveWithState, code='drive-gone'):
+class DriveMissing(DriveWithState, code='drive-missing'):
     """A drive that earlier checks have read is at no address any more."""
 
 

@@ -239,7 +239,7 @@ def of_commands(scene: Scene, words: Sequence[str], outputs: Outputs) -> list[Fa
     }
     for command in sorted(printed):
         name, *arguments = command.split()
-        if '--forget' in arguments:
+        if '--remove' in arguments:
             wrong.append(Fault('deletes evidence', command))
         if name not in READ_ONLY or any(word.isupper() and word.isalpha() for word in arguments):
             continue

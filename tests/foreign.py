@@ -18,7 +18,7 @@ import time
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Callable, NamedTuple
 from zlib import crc32
@@ -34,8 +34,7 @@ from smart_attributes.constants import DAY, MOST_RESULTS
 from smart_attributes.devtools import sources
 from smart_attributes.errors import SmartError
 from smart_attributes.fleet import icinga, services, summary, table, triage_documents
-from smart_attributes.fleet.plugin_output import FleetDrive
-from smart_attributes.fleet.plugin_output import Reader as FleetReader
+from smart_attributes.fleet.drives import FleetDrive
 from smart_attributes.fleet.table import Kept, in_page
 from smart_attributes.knowledge import (
     acknowledgements,
@@ -460,10 +459,10 @@ def read_acknowledged(data: bytes) -> None:
     acknowledgements.parse(data.decode('utf-8', 'replace'))
 
 
-def _told_of_fleet(drives: Callable[[FleetReader], Iterable[FleetDrive]]) -> None:
-    """Let a fleet be told, of drives that are made with its own reader."""
+def _told_of_fleet(drives: Iterable[FleetDrive]) -> None:
+    """Let a fleet be told."""
     counted, kept = summary.Summary(START), Kept(99, in_page, is_urgent)
-    for drive in drives(FleetReader(shipped().database.metrics)):
+    for drive in drives:
         assert drive.facts['state'] in State.__members__
         if counted.add(drive):
             kept.add(drive)
@@ -476,19 +475,14 @@ def read_triage(data: bytes) -> None:
     """A document of triage --json."""
     document = triage_documents.read(_written('triage.json', data))
     if document:
-        _told_of_fleet(partial(triage_documents.drives, document, now=START))
+        _told_of_fleet(triage_documents.drives(document, shipped().database.metrics, START))
 
 
 def read_icinga(data: bytes) -> None:
     """An answer of Icinga's API."""
-    found = icinga._objects(bytearray(data))
-    _told_of_fleet(
-        lambda reader: [
-            drive
-            for each in found
-            for drive in services.drives_of(services.service(each), reader, START).drives
-        ]
-    )
+    metrics = shipped().database.metrics
+    for row in icinga._objects(bytearray(data)):
+        _told_of_fleet(services.drives_of(services.service(row), metrics, START).drives)
 
 
 def _dumped(offset: int, data: bytes) -> str:
@@ -572,7 +566,7 @@ def seeds() -> dict[str, list[bytes]]:
                 ],
             }
         ],
-        'notes': [{'code': 'drive-gone', 'text': 'x', 'serial': 'S'}],
+        'notes': [{'code': 'drive-missing', 'text': 'x', 'serial': 'S'}],
     }
     scan = {
         'smartctl': {'argv': ['smartctl', '--scan'], 'exit_status': 0},

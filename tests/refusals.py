@@ -1,16 +1,13 @@
 """What is said about a report that cannot be judged: the sentences that several tests expect."""
 
 NO_DRIVE = (
-    'contains no SMART data: it describes no drive; '
-    'call smartctl -x PATH; smartctl --scan lists the paths'
+    'contains no SMART data: it names no drive; '
+    'call smartctl -x PATH, with a PATH from smartctl --scan'
 )
-NOT_ASKED = (
-    'contains no SMART data: smartctl was not asked for them; '
-    'call smartctl with -x, or at least with -i -H -A'
-)
+NOT_ASKED = 'contains no SMART data: smartctl was not asked for it; call smartctl with -x'
 IDENTITY = (
     'contains no SMART data: only the identity of the drive; '
-    'call smartctl with -x, and with -d TYPE behind USB or RAID'
+    'call smartctl with -x; behind USB or RAID also with -d TYPE'
 )
 EMPTY = (
     'contains no SMART data: it is empty, because smartctl printed nothing; '

@@ -17,8 +17,8 @@ from smart_attributes.work.actions import READ, SEARCH
 # Code -> the start of its messages, or a part of them. A message without a match does not have a
 # code.
 _SENTENCES: Sequence[tuple[str, str]] = (
-    ('drives-missing', r'\A[0-9]+ of [0-9]+ expected drives missing\b'),
-    ('drive-gone', r'\A[^;]* is gone from '),
+    ('too-few-drives', r'\A[0-9]+ of [0-9]+ expected drives missing\b'),
+    ('drive-missing', r'\A[^;]* is missing from '),
     ('no-permission', r'\Acannot be opened: (?:Permission denied|Operation not permitted)'),
     ('timeout', r'\Ano answer\b|\Awas (?:not read|read and not judged)\b'),
 )
@@ -108,7 +108,7 @@ def document(given: Json) -> Json:
     }
 
 
-_SERIAL = re.compile(r'acknowledge --gone (.+?)(?:; |$)|last seen there: .*?\(serial (.+?)\), ')
+_SERIAL = re.compile(r'acknowledge --missing (.+?)(?:; |$)|last seen there: .*?\(serial (.+?)\), ')
 
 
 def _serial_in(words: str) -> str | None:

@@ -28,7 +28,7 @@ from smart_attributes.check import reads
 from smart_attributes.check.survey import Survey, survey
 from smart_attributes.command_line.options import Options
 from smart_attributes.commands import acknowledge, cases, check
-from smart_attributes.commands.acceptable import accepted_as_gone
+from smart_attributes.commands.acceptable import accepted_as_missing
 from smart_attributes.commands.table import understood
 from smart_attributes.errors import DriveAsleep, DriveError, DriveNotReached
 from smart_attributes.history import folder
@@ -312,7 +312,7 @@ def _wrong(site: Site, result: Survey, state: State, first: str) -> Iterator[str
             yield f'{drive.serial} was read, and is not shown: {first}'
     for drive in unread:
         verdict = verdicts.get(drive.serial)
-        if verdict and verdict.code == 'drive-gone' and _is_replaced(site, drive):
+        if verdict and verdict.code == 'drive-missing' and _is_replaced(site, drive):
             yield f'{drive.serial} was replaced, and is missed: {first}'
 
 
@@ -361,9 +361,9 @@ def _accept_missing(run: Run, site: Site, now: float) -> None:
     """Let root accept all missing drives, if a check has missed them."""
     with _world(site, now, is_slow=False):
         result = survey(_options(run, ''), Runner())
-        gone = [each.identity.serial for each in result.verdicts if each.code == 'drive-gone']
+        gone = [each.identity.serial for each in result.verdicts if each.code == 'drive-missing']
         common = acknowledge.template('was removed', '')
-        acknowledge.accept(str(run.config), accepted_as_gone(gone, (), common, False).new)
+        acknowledge.accept(str(run.config), accepted_as_missing(gone, (), common, False).new)
     for drive in site.drives:
         if drive.serial in gone:
             drive.floor, drive.is_accepted = None, True

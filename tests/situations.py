@@ -516,17 +516,17 @@ def gone(scene: Scene) -> None:
     kernel's messages (`dmesg -T`). Its last readings are still there:
     `check_smart_attributes explain SERIAL`.
 
-    The drive is WARNING (or the state in `--gone`), or CRITICAL [in some
+    The drive is WARNING (or the state in `--missing`), or CRITICAL [in some
     cases](states.md#critical-exit-status-2), until it is back or
     [replaced](states.md#drives-that-were-not-read). If you removed it for good, acknowledge that as
     root; name the drive by its serial number, its former name or its bay, or all missing drives
     with `--all`:
 
     ```sh
-    check_smart_attributes acknowledge --gone SERIAL
+    check_smart_attributes acknowledge --missing SERIAL
     ```
 
-    Afterwards, `check_smart_attributes history --forget SERIAL` removes its readings. USB drives,
+    Afterwards, `check_smart_attributes history --remove SERIAL` removes its readings. USB drives,
     volumes of a SAN and drives that have moved raise no alert. For other drives that are often
     taken away, write `"presence": "optional"` into an [override](limits.md#disabling-alerts).
     """

@@ -173,7 +173,7 @@ def test_what_was_accepted_is_listed_and_withdrawn(machine):
         ['--scan', *WHY],
         ['sda', 'sectors', *WHY],
         ['sda', 'SERIAL09', *WHY],
-        ['sda', '--gone', 'sdb', '--all', *WHY],
+        ['sda', '--missing', 'sdb', '--all', *WHY],
         ['-d', '/dev/sda', 'reallocated', *WHY, '--until', '2026-02-30'],
         ['-d', '/dev/sda', 'reallocated', *WHY, '--until', '2026-11-19'],
         ['-d', '/dev/sda', 'reallocated', '--all', *WHY],

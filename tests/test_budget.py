@@ -15,7 +15,7 @@ import pytest
 from cases import cases
 from conftest import ROOT, drive, perfdata
 
-from smart_attributes.fleet import services
+from smart_attributes.fleet import plugin_output
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
 from smart_attributes.output import budget, plugin
@@ -241,7 +241,7 @@ def test_the_worst_drives_are_told_with_their_reasons():
     drives = [*(verdict(name, SSD) for name in alike(80)), verdict('sdw', None), bad]
     text = plugin.render(cases(drives), METRICS, plugin.Face(max_output=4000)).text
 
-    told = services.plugin_text(text.partition('\n| ')[0])
+    told = plugin_output.plugin_text(text.partition('\n| ')[0])
     assert told and told.counted == 82
     assert [line.state for line in told.lines[:3]] == [State.CRITICAL, State.UNKNOWN, State.OK]
     assert 5 < len(told.lines) < 82 and len(told.left_out) == 1

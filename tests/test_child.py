@@ -22,7 +22,7 @@ from test_severity import FAILED, drive
 
 from smart_attributes import child, state_directory
 from smart_attributes.child import Child
-from smart_attributes.errors import DriveGone
+from smart_attributes.errors import DriveMissing
 from smart_attributes.model import Group, Member, State
 from smart_attributes.redundancy import dependence, in_time, zpool
 from smart_attributes.redundancy.dependence import Question, Seen
@@ -248,7 +248,7 @@ def test_a_killed_child_is_said(tree, monkeypatch):
 @pytest.mark.parametrize('is_gone, state', [(True, State.CRITICAL), (False, State.WARNING)])
 def test_a_missing_drive_is_no_better_because_groups_hang(tree, is_gone, state):
     """One of them may be degraded without it, as the last check said."""
-    code = DriveGone.code if is_gone else 'drive-unreadable'
+    code = DriveMissing.code if is_gone else 'drive-unreadable'
     verdict = drive('sda', problem='is missing')._replace(state=State.WARNING, code=code)
     problem = in_time.unread('no answer within 1 s')
     found = dependence.examined([on(verdict)], lambda _: [], read=lambda _: Seen(problem=problem))

@@ -120,10 +120,10 @@ def test_the_image_is_made_of_the_package_and_starts_its_program():
     text = (ROOT / 'contrib/container/Containerfile').read_text()
     package = re.search('^Package: (.*)$', (ROOT / 'debian/control').read_text(), re.MULTILINE)[1]
     used = re.findall(
-        'attributes check_smart_attributes (triage|--gone critical)$', text, re.MULTILINE
+        'attributes check_smart_attributes (triage|--missing critical)$', text, re.MULTILINE
     )
 
     assert f'COPY {package}_*_all.deb ' in text
     assert 'ENTRYPOINT ["/usr/sbin/check_smart_attributes"]' in text
-    assert used == ['triage', '--gone critical']
-    assert run('--gone', 'critical', '--report', drive_path('intel-s3500-healthy')).code == 0
+    assert used == ['triage', '--missing critical']
+    assert run('--missing', 'critical', '--report', drive_path('intel-s3500-healthy')).code == 0

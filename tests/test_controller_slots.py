@@ -16,7 +16,7 @@ import pytest
 from conftest import drive
 
 from smart_attributes import main
-from smart_attributes.errors import DriveGone, Identity
+from smart_attributes.errors import DriveMissing, Identity
 from smart_attributes.model import Device, State, Verdict
 from smart_attributes.reading import device_types, system
 from smart_attributes.reading.smartctl_calls import read_arguments
@@ -309,13 +309,13 @@ FOUR = 'megaraid,4@/dev/bus/0'
             0,
             id='two drives of the run',
         ),
-        pytest.param([in_tool('4')], [verdict(FOUR, code=DriveGone.code)], 0, id='gone'),
+        pytest.param([in_tool('4')], [verdict(FOUR, code=DriveMissing.code)], 0, id='gone'),
         pytest.param(
             [in_tool('4', 'SERIAL01 MODEL')], [verdict('@/dev/sda', 'serial01')], 1, id='in part'
         ),
         pytest.param(
             [in_tool('4', 'SERIAL01')],
-            [verdict(FOUR, 'SERIAL01', DriveGone.code)],
+            [verdict(FOUR, 'SERIAL01', DriveMissing.code)],
             1,
             id='gone, but the tool still lists it',
         ),

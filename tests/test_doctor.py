@@ -885,9 +885,9 @@ def test_a_drive_that_a_scan_finds_no_more_is_missed(installed):
     options = shlex.join(installed.options)
     installed.follow(told['command'].replace('acknowledge', f'acknowledge {options}'))
 
-    assert (told['code'], told['subject']) == ('drive-gone', '/dev/sdb')
+    assert (told['code'], told['subject']) == ('drive-missing', '/dev/sdb')
     assert told['message'].startswith('INTEL SSDSC2KB240G8 EXAMPLE0001 ')
-    assert told['command'] == 'check_smart_attributes acknowledge --gone sdb'
+    assert told['command'] == 'check_smart_attributes acknowledge --missing sdb'
     assert installed.to_do() == []
 
 

@@ -15,8 +15,8 @@ from smart_attributes.errors import (
     DriveAbsent,
     DriveAsleep,
     DriveError,
-    DriveGone,
     DriveIsNoDrive,
+    DriveMissing,
     DriveNotReached,
     SudoRefused,
 )
@@ -75,7 +75,7 @@ def silent(
 def missing(name):
     """Return the verdict on a drive that earlier checks have read, and how it was read."""
     device = Device(f'/dev/{name}', name=name)
-    outcome = DriveGone('is missing since 2026-11-20 01:00', step='', state='warning')
+    outcome = DriveMissing('is missing since 2026-11-20 01:00', step='', state='warning')
     verdict = Verdict(device, X1, State.WARNING, problem=str(outcome), code=outcome.code)
     return verdict, Read(device, outcome)
 
@@ -243,9 +243,9 @@ def test_all_drives_that_are_gone_are_named(count):
 
     assert [(each.code, each.subject, each.command) for each in named] == [
         (
-            'drive-gone',
+            'drive-missing',
             verdict.device.address,
-            f'check_smart_attributes acknowledge --gone {verdict.device.name}',
+            f'check_smart_attributes acknowledge --missing {verdict.device.name}',
         )
         for verdict, _ in lost
     ]
@@ -255,7 +255,7 @@ def test_all_drives_that_are_gone_are_named(count):
 def test_a_machine_whose_drives_are_all_gone_has_none():
     found = told(missing('sda'), missing('sdb'), nobody=(State.UNKNOWN, 'no drive'))
 
-    assert [each.code for each in found] == ['drive-gone', 'drive-gone', 'no-drives']
+    assert [each.code for each in found] == ['drive-missing', 'drive-missing', 'no-drives']
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_a_drive_that_is_gone_is_in_the_first_line(machine):
 
     first = machine.check(START + HOUR, '--scan')
     assert first.first_line.startswith('SMART WARNING - sdb has been missing ')
-    [news] = told(machine.check(START + HOUR, '--scan', '--gone', 'ok'))
+    [news] = told(machine.check(START + HOUR, '--scan', '--missing', 'ok'))
     assert ' SERIAL02 ' in news
     later = machine.check(START + 40 * DAY, '--scan')
     assert ' 2026-11-20 01:00; ' in later.first_line  # since when
@@ -84,7 +84,7 @@ def test_a_command_for_a_missing_drive_contains_nothing_that_a_shell_would_run(m
 
     text = machine.check(START + 2 * HOUR, '--scan').text
 
-    assert set(re.findall(r'acknowledge --gone (\S+)', text)) == {'sdb'}
+    assert set(re.findall(r'acknowledge --missing (\S+)', text)) == {'sdb'}
 
 
 def failing(serial: str) -> dict[str, Any]:
@@ -120,7 +120,7 @@ def test_triage_tells_what_checks_no_longer_tell(machine):
     machine.check(START + HOUR, '--scan')
     assert told(machine.check(START + 20 * DAY, '--scan')) == []
     page = machine.folder / 'page.html'
-    words = 'triage', '--scan', '--gone', 'ok'
+    words = 'triage', '--scan', '--missing', 'ok'
 
     swapped, gone = told(machine.run(START + 20 * DAY, *words))
     assert 'SERIAL03' in swapped and 'SERIAL02' in gone and ' 20 d ' in gone
@@ -131,7 +131,7 @@ def test_triage_tells_what_checks_no_longer_tell(machine):
     [remark] = found['remarks']
     assert (found['state'], remark.pop('text')) == ('OK', gone.replace(' 20 d ', ' 40 d '))
     assert remark == {
-        'code': 'drive-gone',
+        'code': 'drive-missing',
         'address': '/dev/sdb',
         'model': 'ACME HD4000',
         'serial': 'SERIAL02',
@@ -175,7 +175,7 @@ def test_a_drive_that_answers_elsewhere_is_not_the_one_that_is_silent(machine):
 def test_a_drive_that_a_pattern_leaves_out_is_not_gone(machine):
     """It is there, and nobody wants to know more of it."""
     assert (
-        told(machine.check(START + HOUR, '--scan', '--ignore', '/dev/sdb', '--gone', 'critical'))
+        told(machine.check(START + HOUR, '--scan', '--ignore', '/dev/sdb', '--missing', 'critical'))
         == []
     )
 
@@ -322,7 +322,7 @@ def test_a_drive_that_is_gone_is_named_as_it_may_be(identity, hides_serial, late
     gone = known(identity, hide_serial=hides_serial)._replace(now=START + later)
 
     [news] = drive_tracking.news(gone, [], False)
-    assert (news.code, news.fields) == ('drive-gone', {'address': '/dev/sda', **fields})
+    assert (news.code, news.fields) == ('drive-missing', {'address': '/dev/sda', **fields})
     assert (', noticed ' in news) is ago
     shown = drive_tracking.missed(gone, accepts_none)
     assert drive_tracking.news(gone, shown, True) == []
@@ -372,7 +372,7 @@ def test_a_sleeping_drive_goes_by_its_remembered_name(machine):
     """In standby it tells neither model nor serial number."""
     machine.holds(sda=asleep(), sdb=disk('SERIAL02'))
 
-    result = machine.check(START + 3 * DAY, '--scan', '--gone', 'critical')
+    result = machine.check(START + 3 * DAY, '--scan', '--missing', 'critical')
 
     assert result.code == 0
     assert result.line_of('sda').startswith('OK        sda  ACME HD4000  ')

@@ -64,7 +64,7 @@ def test_a_document_larger_than_the_memory_for_it_is_printed_as_it_is(capsys, mo
 
 @pytest.mark.parametrize('code', [0, 1])
 def test_lines_of_a_command_without_a_document_are_its_messages(code, capsys):
-    """Such as history --forget."""
+    """Such as history --remove."""
     status, output = done(printing('forgotten: EXAMPLE0001\nnote: it answers\n', code), capsys)
 
     assert status == code

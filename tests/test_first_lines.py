@@ -103,8 +103,8 @@ class Answers:
         ('as root, run triage --controllers', 'run triage --controllers', ['command is a circle']),
         ('run: check_smart_attributes explain -d sdx', '[usage-error] no', ['command refused']),
         ('run: check_smart_attributes explain SERIAL', '[usage-error] no', []),
-        ('check_smart_attributes history --forget S1', 'removed', ['deletes evidence']),
-        ('check_smart_attributes acknowledge --gone S1', '[usage-error] no', []),
+        ('check_smart_attributes history --remove S1', 'removed', ['deletes evidence']),
+        ('check_smart_attributes acknowledge --missing S1', '[usage-error] no', []),
     ],
 )
 def test_a_command_that_leads_nowhere_or_deletes_evidence_is_found(advice, answer, kinds):

@@ -47,7 +47,7 @@ CASES = {
     'stale': WELL._replace(text=WELL.text.replace('EXAMPLE0001', 'EXAMPLE0003')),
     'too-few': Output(
         2,
-        'SMART CRITICAL - [drives-missing] 1 of 2 expected drives missing; 1 drive: 1 ok\n'
+        'SMART CRITICAL - [too-few-drives] 1 of 2 expected drives missing; 1 drive: 1 ok\n'
         + WELL.text.replace('EXAMPLE0001', 'EXAMPLE0005').partition('\n')[2],
         WELL.values,
     ),
@@ -238,7 +238,7 @@ WELL_TOLD = ('sda', 'OK', 'nothing', None)
         ('version-1-6', [('(smart)', 'CRITICAL', 'repair', 'plugin-1.6')]),
         ('other-words', [('(smart)', 'UNKNOWN', 'repair', 'output-foreign')]),
         ('old-lines', [('sda', 'WARNING', 'order', None)]),
-        ('too-few', [('(smart)', 'CRITICAL', 'search', 'drives-missing'), WELL_TOLD]),
+        ('too-few', [('(smart)', 'CRITICAL', 'search', 'too-few-drives'), WELL_TOLD]),
         ('no-drive', [('(smart)', 'UNKNOWN', 'repair', 'check-incomplete')]),
         ('mistake', [('(smart)', 'UNKNOWN', 'repair', 'check-incomplete'), WELL_TOLD]),
         ('unreadable', [('sdb', 'UNKNOWN', 'investigate', 'drive-unreadable')]),

@@ -326,7 +326,7 @@ def test_of_many_things_three_are_named(things, said):
 
 
 @pytest.mark.parametrize(
-    'code, action', [('drive-gone', actions.SEARCH), ('configuration-error', actions.REPAIR)]
+    'code, action', [('drive-missing', actions.SEARCH), ('configuration-error', actions.REPAIR)]
 )
 def test_the_run_of_a_host_is_a_row_by_the_code_of_its_first_note(tmp_path, code, action):
     notes = [{'code': code, 'text': 'x'}, {'code': '', 'text': 'y'}]

@@ -52,10 +52,10 @@ def test_all_points_are_there_as_json(machine):
 
 
 def forget(machine: Machine, serial: str, answer: str = 'y') -> tuple[int, str]:
-    """Let a person answer the question of history --forget; return the exit status and what is
+    """Let a person answer the question of history --remove; return the exit status and what is
     printed after the question.
     """
-    command = command_at(START + 4 * DAY, 'history', *machine.words('--forget', serial))
+    command = command_at(START + 4 * DAY, 'history', *machine.words('--remove', serial))
     done = subprocess.run(
         command, env=environment(), input=answer, capture_output=True, text=True, check=False
     )
@@ -83,7 +83,7 @@ def test_a_drive_that_is_missing_is_forgotten_if_root_has_accepted_it(machine):
 
     status, text = forget(machine, 'SERIAL01')
     assert (status, '[usage-error]' in text) == (3, True)
-    assert machine.run(START + 4 * DAY, 'acknowledge', '--gone', 'SERIAL01').code == 0
+    assert machine.run(START + 4 * DAY, 'acknowledge', '--missing', 'SERIAL01').code == 0
     assert forget(machine, 'SERIAL01') == (0, '1 forgotten\n')
 
 

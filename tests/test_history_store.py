@@ -150,7 +150,7 @@ def test_what_another_check_wrote_in_between_counts(tmp_path):
 
 
 def test_a_forgotten_drive_leaves_nothing(tmp_path):
-    """history --forget retires all drives of a serial number."""
+    """history --remove retires all drives of a serial number."""
     check(tmp_path, 1)
     check(tmp_path, 1, START + STEP, OTHER, address='/dev/sdb')
     evil = DRIVE._replace(model='EVIL 1', wwn='5000c500ffffffff')
@@ -458,7 +458,7 @@ def test_files_beyond_the_limit_are_neither_read_nor_changed_and_it_is_told(tmp_
     opened = check(tmp_path, 9, START + HOUR, second)
 
     assert (
-        opened.damage[0].startswith('the history of 1 drive in ') and '--forget' in opened.damage[0]
+        opened.damage[0].startswith('the history of 1 drive in ') and '--remove' in opened.damage[0]
     )
     assert 'more than 3 MB' in opened.recall([second])[0].note
     assert path_in(tmp_path, second).read_bytes() == before

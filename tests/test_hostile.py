@@ -167,7 +167,7 @@ def test_what_a_drive_calls_itself_is_harmless_in_every_face(nasty, database, li
     assert 'note: Warning:' in answer
     for text in spoken(verdict):
         assert_harmless(text)
-    gone = Coded('drive-gone', nasty)
+    gone = Coded('drive-missing', nasty)
     messages = [(State.CRITICAL, gone)]
     shown = page.page(json_document.document([case(verdict)], messages, 0, [gone]), 'Drives', 0)
     assert_harmless(shown, forbidden='')

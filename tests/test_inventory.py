@@ -170,7 +170,7 @@ def test_missing_drives_are_counted(reads, expected, words):
     messages = missing(reads, expected)
 
     assert [message.partition(' drives')[0] for message in messages] == words
-    assert {message.code for message in messages} <= {'drives-missing'}
+    assert {message.code for message in messages} <= {'too-few-drives'}
 
 
 def test_a_drive_that_two_addresses_reach_is_noted_with_both():

@@ -80,7 +80,7 @@ def test_notes_hold_the_messages_of_the_run_with_code_state_and_fields():
     told = made(
         SDA,
         messages=[
-            (C, said('failure', 'drive-gone', serial='EXAMPLE1')),
+            (C, said('failure', 'drive-missing', serial='EXAMPLE1')),
             (W, said('demand')),
             (U, said('f' * 900)),
         ],
@@ -88,7 +88,7 @@ def test_notes_hold_the_messages_of_the_run_with_code_state_and_fields():
     )
 
     assert told['notes'][:2] == [
-        {'code': 'drive-gone', 'text': 'failure', 'serial': 'EXAMPLE1', 'state': 'CRITICAL'},
+        {'code': 'drive-missing', 'text': 'failure', 'serial': 'EXAMPLE1', 'state': 'CRITICAL'},
         {'code': 'old-event', 'text': 'demand', 'state': 'WARNING'},
     ]
     assert (len(told['notes'][2]['text']), told['notes'][2]['state']) == (500, 'UNKNOWN')

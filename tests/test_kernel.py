@@ -500,7 +500,7 @@ def test_a_drive_pulled_from_megaraid_is_missed_and_found_again(machine):
 
 
 def missing(result: Result) -> Result | None:
-    return result if '[drives-missing]' in result.first_line else None
+    return result if '[too-few-drives]' in result.first_line else None
 
 
 # --- drives that go and come ----------------------------------------------------------------------

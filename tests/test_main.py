@@ -352,7 +352,7 @@ def test_a_mistake_in_a_command_line_that_asks_for_json_is_a_document(command, w
         ['triage', '-p', '/nowhere/smartctl', '--nosudo', '-d', '/dev/sda'],
         ['list', '-d', '/dev/../x'],
         ['triage', '--report', '{empty}'],
-        ['history', '--forget', 'NOBODY'],
+        ['history', '--remove', 'NOBODY'],
         ['history', '-d', '/dev/sda', '-p', '{fake}'],
         ['fleet'],
         ['doctor', '--user', 'nobody-there'],

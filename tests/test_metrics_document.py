@@ -53,7 +53,7 @@ def test_a_drive_that_is_gone_is_a_problem_of_its_own(machine):
     machine.holds(sda=disk(), sdb=disk('SERIAL02'))
     before = at(machine, START)['run']
     machine.holds(sda=disk())
-    after = at(machine, START + DAY, '--gone', 'critical')
+    after = at(machine, START + DAY, '--missing', 'critical')
 
     assert (before, after['run']) == ('OK: 2 drives: 2 ok', 'OK: 2 drives: 1 critical, 1 ok')
     assert [(drive['id'], drive['state'], drive['action']) for drive in after['drives']] == [
@@ -67,7 +67,7 @@ def test_several_drives_that_are_gone_are_a_problem_of_the_run(machine):
     machine.check(START, '--scan')
     machine.holds(sda=disk())
 
-    assert at(machine, START + DAY)['run'].startswith('CRITICAL: [drives-gone] ')
+    assert at(machine, START + DAY)['run'].startswith('CRITICAL: [drives-missing] ')
 
 
 def test_a_machine_without_drives_says_so(machine):
@@ -259,7 +259,7 @@ def test_the_command_of_the_agent_is_one_of_ours_and_ends_in_time():
     assert f'key: {key}\n' in TEMPLATE
     assert 'Timeout=30' in AGENT.splitlines()
     assert options.own.as_json and options.history.access == 'writes'
-    assert options.history.gone is State.CRITICAL  # --gone critical
+    assert options.history.gone is State.CRITICAL  # --missing critical
     assert (
         options.how_read.timeout <= 25
         and options.state_dir

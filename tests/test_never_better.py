@@ -33,7 +33,7 @@ from smart_attributes.reading.smartctl_calls import read_arguments
 
 Said = dict[str, Any]  # what smartctl prints about a drive
 
-GONE = 'CRITICAL drive-gone'
+GONE = 'CRITICAL drive-missing'
 SLOT = 'pci-0000:00:17.0-ata-{}'
 USB = 'pci-0000:00:14.0-usb-0:2:1.0-scsi-0:0:0:0'
 FIBRE, ISCSI = 'pci-0000:05:00.0-fc-0x50-lun-3', 'ip-10.0.0.9:3260-iscsi-iqn.2026-11.example-lun-1'
@@ -149,7 +149,7 @@ def test_two_drives_that_go_together_are_critical(plain):
 
     shown = verdicts(result)
     assert result.code == 2
-    assert (shown['sdb'], shown['sdc'], shown['drives-gone']) == (GONE, GONE, 'CRITICAL')
+    assert (shown['sdb'], shown['sdc'], shown['drives-missing']) == (GONE, GONE, 'CRITICAL')
 
 
 @pytest.mark.parametrize(('level', 'code'), [('raid1', 2), ('', 1)])
@@ -167,7 +167,7 @@ def test_a_healthy_drive_that_leaves_an_array_is_critical(plain, tmp_path, level
     plain.holds(sda=A)
     result = in_tree(plain, tree, START + HOUR)
 
-    assert (result.code, verdicts(result)['sdb'].split()[1]) == (code, 'drive-gone')
+    assert (result.code, verdicts(result)['sdb'].split()[1]) == (code, 'drive-missing')
 
 
 def in_tree(machine: Machine, tree: block_tree.Machine, now: float) -> Result:
@@ -197,7 +197,7 @@ def test_no_drives_where_the_history_knows_some_is_critical(machine, options):
     result = scan(machine, START, *options)
 
     shown = verdicts(result)
-    assert (result.code, shown.pop('drives-gone')) == (2, 'CRITICAL')
+    assert (result.code, shown.pop('drives-missing')) == (2, 'CRITICAL')
     assert shown == dict.fromkeys(['sda', 'sdb', 'sdc'], GONE)
 
 
@@ -210,7 +210,7 @@ def test_many_missing_drives_are_counted_in_the_first_line(plain):
     count = re.search(r'(\d+) of (\d+) drives', result.first_line)
     assert (result.code, count and count.groups()) == (2, ('36', '60'))
     assert '36 critical, 24 ok' in result.first_line
-    assert verdicts(result)['drives-gone'] == 'CRITICAL'
+    assert verdicts(result)['drives-missing'] == 'CRITICAL'
 
 
 # --- A6: a history that cannot be used ------------------------------------------------------------
@@ -249,7 +249,7 @@ def test_a_missing_drive_is_shown_by_its_names(machine, command, word):
     (drive,) = json.loads(result.text)['drives']
     assert drive['serial'] == 'BBBB2222'
     if command == 'triage':
-        assert (drive['state'], drive['code']) == ('CRITICAL', 'drive-gone')
+        assert (drive['state'], drive['code']) == ('CRITICAL', 'drive-missing')
         metrics = {finding['metric'] for finding in drive['last']['findings']}
         assert metrics == {'smart_status', 'reallocated'}
 
@@ -267,20 +267,20 @@ def test_explain_tells_a_missing_drive_from_one_with_nearly_its_number(machine, 
     named = re.search(r'^serial +(\w+)', result.text, re.MULTILINE)
     assert named and named[1] == serial
     if serial == 'BBBB2222':
-        assert 'drive-gone' in result.text and 'reallocated 2000' in result.text
+        assert 'drive-missing' in result.text and 'reallocated 2000' in result.text
 
 
 @pytest.mark.parametrize(
     ('words', 'serials'),
     [
-        (['sdb_gone'], ['BBBB2222']),
-        (['sdb', 'sdb_gone'], ['CCCC3333', 'BBBB2222']),
+        (['sdb_missing'], ['BBBB2222']),
+        (['sdb', 'sdb_missing'], ['CCCC3333', 'BBBB2222']),
         (['sdb', 'AAAA1111'], ['AAAA1111', 'CCCC3333']),
     ],
 )
 def test_a_missing_drive_is_shown_by_the_name_that_a_check_gives_it(machine, words, serials):
     moved = {'sda': A, 'sdb': C}
-    assert verdicts(scan(machine, START, **moved))['sdb_gone'] == GONE
+    assert verdicts(scan(machine, START, **moved))['sdb_missing'] == GONE
     result = machine.run(START + HOUR, 'triage', '--json', *words)
 
     drives = json.loads(result.text)['drives']
@@ -310,26 +310,26 @@ def test_one_missing_drive_that_is_asked_for_is_not_all_of_them(machine):
     machine.holds(**WITHOUT_B, sdb=ABSENT)
     results = [machine.run(START + HOUR, 'triage', word) for word in ('BBBB2222', '/dev/sdb')]
 
-    assert ['drive-gone' in result.text for result in results] == [True, True]
-    assert ['drives-gone' in result.text for result in results] == [False, False]
+    assert ['drive-missing' in result.text for result in results] == [True, True]
+    assert ['drives-missing' in result.text for result in results] == [False, False]
 
 
 def test_a_missing_drive_is_not_forgotten_before_root_accepts_that(machine):
     scan(machine, START, **WITHOUT_B)
 
-    assert machine.run(START + HOUR, 'history', '--forget', 'BBBB2222').code == 3
+    assert machine.run(START + HOUR, 'history', '--remove', 'BBBB2222').code == 3
     assert 'BBBB2222' in stored(machine.state)
     assert scan(machine, START + HOUR, **WITHOUT_B).code == 2
 
-    assert machine.run(START + HOUR, 'acknowledge', '--gone', 'BBBB2222').code == 0
+    assert machine.run(START + HOUR, 'acknowledge', '--missing', 'BBBB2222').code == 0
     assert scan(machine, START + HOUR, **WITHOUT_B).code == 0
-    assert answered(machine, b'y\n', 'history', '--forget', 'BBBB2222') == 0
+    assert answered(machine, b'y\n', 'history', '--remove', 'BBBB2222') == 0
     assert sorted(stored(machine.state)) == ['AAAA1111', 'CCCC3333']
 
 
 @pytest.mark.parametrize('answer', [b'', b'\n', b'n\n', b'why\n'])
 def test_readings_are_removed_only_after_a_yes(machine, answer):
-    assert answered(machine, answer, 'history', '--forget', 'AAAA1111') == 3
+    assert answered(machine, answer, 'history', '--remove', 'AAAA1111') == 3
     assert 'AAAA1111' in stored(machine.state)
 
 
@@ -712,7 +712,7 @@ def test_a_disk_that_moves_between_hosts_with_one_history_has_its_newest_verdict
     on_machine(plain, 'old')
     shown = verdicts(scan(plain, START + 2 * HOUR, **WITHOUT_B))
 
-    assert shown['sdb'] == (GONE if state == 'FAILED' else 'WARNING drive-gone')
+    assert shown['sdb'] == (GONE if state == 'FAILED' else 'WARNING drive-missing')
 
 
 @pytest.mark.parametrize('has_slots', [True, False])
@@ -727,7 +727,7 @@ def test_a_known_drive_at_the_address_of_the_failed_one_ends_nothing(plain, has_
 
     shown = verdicts(result)
     assert result.code == 2
-    assert (shown['sdb'], shown['sdb_gone']) == ('OK', GONE)
+    assert (shown['sdb'], shown['sdb_missing']) == ('OK', GONE)
 
 
 class Controller(Machine):
@@ -769,7 +769,7 @@ def test_a_controller_gives_a_new_disk_another_number(tmp_path):
     raid.holds_at({1: A, 3: C, 7: D})
     result = raid.look(START + 2 * HOUR)
 
-    assert result.code == 0 and 'drive-gone' not in result.text
+    assert result.code == 0 and 'drive-missing' not in result.text
     raid.holds_at({7: D, 8: disk('EEEE5555')})
     assert raid.look(START + 3 * HOUR).code == 2  # two are missing, one is new
 
@@ -801,7 +801,7 @@ def test_a_new_drive_whose_slot_is_not_known_replaces_only_that_of_its_address(m
     assert verdicts(scan(machine, START + HOUR, **WITHOUT_B, sdd=D))['sdb'] == GONE
     result = scan(machine, START + 2 * HOUR, **WITHOUT_B, sdd=D, sdb=disk('EEEE5555'))
 
-    assert result.code == 0 and 'drive-gone' not in result.text
+    assert result.code == 0 and 'drive-missing' not in result.text
 
 
 def test_one_of_two_paths_is_lost(plain):
@@ -816,7 +816,7 @@ def test_one_of_two_paths_is_lost(plain):
 def test_a_machine_that_becomes_virtual_misses_its_drives_until_root_says_so(machine):
     for days in (0, 9):
         assert scan(machine, START + days * DAY, '--no-drives', 'ok').code == 2
-    assert machine.run(START + 9 * DAY, 'acknowledge', '--gone', '--all').code == 0
+    assert machine.run(START + 9 * DAY, 'acknowledge', '--missing', '--all').code == 0
     assert scan(machine, START + 10 * DAY, '--no-drives', 'ok').code == 0
 
 
@@ -854,7 +854,7 @@ def test_a_service_of_one_drive_warns_if_it_goes(plain):
     plain.check(START, '-d', '/dev/sdb')
     plain.holds(sda=A, sdb=ABSENT)
     result = plain.check(START + HOUR, '-d', '/dev/sdb')
-    assert (result.code, verdicts(result)) == (1, {'sdb': 'WARNING drive-gone'})
+    assert (result.code, verdicts(result)) == (1, {'sdb': 'WARNING drive-missing'})
 
     plain.holds(sda=ABSENT, sdb=ABSENT)
     assert plain.check(START + 2 * HOUR, '-d', '/dev/sda').code == 2
@@ -871,7 +871,7 @@ def test_two_services_that_check_one_host_agree(machine):
     by_scan = machine.check(START + HOUR + 1, '--scan')
 
     assert verdicts(by_name) == verdicts(by_scan) == {'sda': 'OK', 'sdb': GONE, 'sdc': 'OK'}
-    machine.run(START + 2 * HOUR, 'acknowledge', '--gone', 'BBBB2222')
+    machine.run(START + 2 * HOUR, 'acknowledge', '--missing', 'BBBB2222')
     assert machine.check(START + 3 * HOUR, '--scan').code == 0
 
 

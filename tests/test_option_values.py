@@ -89,7 +89,7 @@ def test_a_list_takes_no_empty_value(command, option, value):
 
 
 def test_all_lists_are_tried():
-    assert {'-d', '--match', '--ignore', '--forget'} <= {option for _, option in REPEATED}
+    assert {'-d', '--match', '--ignore', '--remove'} <= {option for _, option in REPEATED}
 
 
 def test_a_misspelt_word_in_place_of_a_time_is_corrected():

@@ -147,7 +147,7 @@ def test_empty_slots_of_a_range_are_skipped_and_drives_kept(fake):
         ('', 3, 'SMART UNKNOWN - [no-drives] no drives to check: '),
         ('--expect=0', 0, 'SMART OK - no drives, as '),
         ('--expect=0 --no-drives=warning', 1, 'SMART WARNING - no drives: '),
-        ('--expect=1 --no-drives=ok', 2, 'SMART CRITICAL - [drives-missing] 1 of 1 '),
+        ('--expect=1 --no-drives=ok', 2, 'SMART CRITICAL - [too-few-drives] 1 of 1 '),
     ],
 )
 def test_a_machine_without_drives_may_be_well(fake, options, code, words):
@@ -222,7 +222,7 @@ def test_a_missing_drive_among_the_expected_is_critical(fake):
     result = check(fake, '-d', '/dev/sda', '-d', '/dev/sdb', '--expect', '2')
 
     assert result.code == 2
-    assert '[drives-missing] 1 of 2 ' in result.first_line
+    assert '[too-few-drives] 1 of 2 ' in result.first_line
     assert '[no-such-device]' in result.line_of('sdb')
 
 

@@ -98,7 +98,7 @@ def test_only_a_drive_that_vanishes_is_reported(tmp_path: Path, event: Callable[
         told = machine.check(START + HOUR, '--scan')
 
         serial = bays.drives[name]['serial_number']
-        gone = [line for line in told.text.splitlines() if '[drive-gone] ' in line]
+        gone = [line for line in told.text.splitlines() if '[drive-missing] ' in line]
         assert bool(gone) is (event is vanishes), (seed, told.text)
         if gone:
             status = bays.drives[name].get('smart_status', {'passed': True})
@@ -124,8 +124,8 @@ def state(machine: Machine, now: int, *options: str) -> int:
 @pytest.mark.parametrize(
     'options, code',
     [
-        (('--gone', 'critical'), 2),
-        (('--gone', 'ok'), 0),
+        (('--missing', 'critical'), 2),
+        (('--missing', 'ok'), 0),
         (('--no-history',), 0),
     ],
 )
@@ -135,14 +135,16 @@ def test_a_site_chooses_the_state(machine: Machine, options: tuple, code: int) -
 
 def test_an_acknowledged_drive_is_silent_until_it_has_been_back(machine: Machine) -> None:
     """Only root's file counts. Back once, it is missed again."""
-    assert machine.run(START + HOUR, 'acknowledge', '--gone', 'SERIAL03').code == 3
-    given = machine.run(START + HOUR, 'acknowledge', '--gone', 'SERIAL02', '--until', '2027-01-31')
+    assert machine.run(START + HOUR, 'acknowledge', '--missing', 'SERIAL03').code == 3
+    given = machine.run(
+        START + HOUR, 'acknowledge', '--missing', 'SERIAL02', '--until', '2027-01-31'
+    )
     assert given.code == 0 and 'acknowledged: SERIAL02 gone, by ' in given.text, given.text
 
     assert [state(machine, START + days * DAY) for days in (1, 60, 90)] == [0, 0, 1], (
         'until the day given'
     )
-    machine.run(START + HOUR, 'acknowledge', '--gone', 'SERIAL02', '--why', 'sold to Ann')
+    machine.run(START + HOUR, 'acknowledge', '--missing', 'SERIAL02', '--why', 'sold to Ann')
     assert [state(machine, START + days * DAY) for days in (91, 92)] == [0, 0]
     machine.holds(sda=disk(), sdb=disk('SERIAL02'))
     assert state(machine, START + 93 * DAY) == 0

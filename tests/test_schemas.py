@@ -103,7 +103,7 @@ def printed(tmp_path_factory, recorded) -> dict[str, list[Any]]:
         machine.setup = ''
         return document
 
-    gone = at('triage', '--scan', '--gone', 'critical')
+    gone = at('triage', '--scan', '--missing', 'critical')
     found: dict[str, list[Any]] = {
         'triage': [recorded, gone, at('triage', '--scan'), of_a_machine()],
         'list': [
@@ -112,7 +112,7 @@ def printed(tmp_path_factory, recorded) -> dict[str, list[Any]]:
         ],
         'history': [at('history', '--scan')],
         'metrics': [at('metrics', '--scan')],
-        'messages': [confirmed('history', '--forget', 'SERIAL06')],
+        'messages': [confirmed('history', '--remove', 'SERIAL06')],
         'fleet': list(of_the_fleet(folder / 'hosts', recorded, gone)),
         'doctor': [at('doctor', '-d', '/dev/sda')],
     }

@@ -184,7 +184,7 @@ def test_a_drive_whose_presence_is_optional_is_not_missed(tmp_path):
     machine.holds(sda=disk())
     another = machine.check(START + 2 * HOUR, '--scan')
 
-    assert (optional.code, 'drive-gone' in optional.text) == (0, False)
+    assert (optional.code, 'drive-missing' in optional.text) == (0, False)
     assert (another.code, another.text.count('has been missing')) == (
         1,
         2,

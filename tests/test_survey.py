@@ -202,11 +202,11 @@ def test_history_that_cannot_be_used_is_said_once(words, trouble, said, demanded
     ('words', 'is_whole', 'days', 'shown_as', 'said'),
     [
         ((), False, 0, [(State.WARNING, 'sdc')], []),
-        (('--gone', 'critical'), True, 2, [(State.CRITICAL, 'sdc')], []),
-        (('--gone', 'ok'), False, 0, [], ['SERIAL01']),
-        (('--gone', 'ok', '--hide-serial'), False, 0, [], [None]),
-        (('--gone', 'ok'), False, 2, [], []),
-        (('--gone', 'ok'), True, 2, [], ['SERIAL01']),
+        (('--missing', 'critical'), True, 2, [(State.CRITICAL, 'sdc')], []),
+        (('--missing', 'ok'), False, 0, [], ['SERIAL01']),
+        (('--missing', 'ok', '--hide-serial'), False, 0, [], [None]),
+        (('--missing', 'ok'), False, 2, [], []),
+        (('--missing', 'ok'), True, 2, [], ['SERIAL01']),
     ],
 )
 def test_a_drive_that_is_gone_is_told_once(words, is_whole, days, shown_as, said):
@@ -220,7 +220,7 @@ def test_a_drive_that_is_gone_is_told_once(words, is_whole, days, shown_as, said
         9 + days * 24 * 3600,
         {1: shown(record.identity, '--hide-serial' in words)},
     )
-    gone = inventory.gone(there, settings.of_run(options(*words)), judge())
+    gone = inventory.known_missing(there, settings.of_run(options(*words)), judge())
     run = run_of(*words, history=Remembered(is_whole=is_whole), whereabouts=there, gone=tuple(gone))
     found = messages.messages(run)
 
@@ -247,13 +247,13 @@ def test_several_drives_that_are_missing_are_counted(count, present, since, stat
     there = drive_tracking.Whereabouts(
         places, records, drive_records.Scope(is_scan=True), 9, dict.fromkeys(records, Shown())
     )
-    gone = tuple(inventory.gone(there, settings.of_run(options()), judge()))
+    gone = tuple(inventory.known_missing(there, settings.of_run(options()), judge()))
     reads = tuple(Read(drive.device, SILENT) for drive in gone) + (Read(SDA, REPORT),) * present
     drives = inventory.Inventory(reads, (), is_bare=False, gone=gone)
     demands = messages.missing(run_of()._replace(drives=drives))
 
     assert [(state, message.code) for state, message in demands] == [
-        (state, 'drives-gone') for state in states
+        (state, 'drives-missing') for state in states
     ]
 
 

@@ -106,7 +106,7 @@ def test_an_unread_drive_under_three_names_is_one(machine):
     result = check(machine, *named, '--expect', '3', '-v')
 
     assert result.code == 2
-    assert '[drives-missing] 2 of 3 ' in result.first_line
+    assert '[too-few-drives] 2 of 3 ' in result.first_line
     assert 'reached as sat@/dev/sg0' in result.text
 
 
@@ -187,7 +187,7 @@ def test_a_missing_drive_is_critical_by_every_kind_of_name(machine, address):
     result = check(machine, '--expect', '2', '-d', '/dev/sda', '-d', address)
 
     assert result.code == 2
-    assert '[drives-missing] 1 of 2 ' in result.first_line
+    assert '[too-few-drives] 1 of 2 ' in result.first_line
     (gone,) = json.loads(command(machine, 'triage', '--json', '-d', address).text)['drives']
     assert gone['action'] == 'search'
 
@@ -300,7 +300,7 @@ def test_a_volume_does_not_stand_in_for_a_drive_that_has_gone(machine):
 
     result = check(machine, '--expect', '2', '-d', '/dev/sda', '-d', '/dev/sdb')
 
-    assert '[drives-missing] 1 of 2 ' in result.first_line
+    assert '[too-few-drives] 1 of 2 ' in result.first_line
 
 
 # --- sudo ----------------------------------------------------------------------------------------

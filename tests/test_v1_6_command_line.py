@@ -335,16 +335,6 @@ def test_r_finds_files_and_links_but_neither_partitions_nor_what_links_lead_to(t
 
 
 @pytest.mark.parametrize(
-    'words', ['--dbjson /x.json --device /dev/sda -s', '-dbj /x.json -cu -d /dev/sda -ap']
-)
-def test_a_database_does_not_delay_the_drives(words):
-    """It changes no command, and Icinga names one always."""
-    started = early.commands([*words.split(), '-p', '/bin/true', '--nosudo'])
-
-    assert started[0][-len(read_arguments('/dev/sda')) :] == read_arguments('/dev/sda')
-
-
-@pytest.mark.parametrize(
     'words',
     [
         '-d /dev/sda -O sat',

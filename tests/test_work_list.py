@@ -14,7 +14,8 @@ from test_severity import FAILED, drive, found
 from smart_attributes.commands import cases as drive_cases
 from smart_attributes.constants import DAY, YEAR
 from smart_attributes.errors import Coded
-from smart_attributes.fleet.plugin_output import Origin, Reader
+from smart_attributes.fleet import plugin_output
+from smart_attributes.fleet.drives import Origin
 from smart_attributes.fleet.summary import UNDATED, due
 from smart_attributes.fleet.triage_documents import Document, drives
 from smart_attributes.knowledge.drive_database import SpecDatabase
@@ -87,7 +88,7 @@ def lasting(days: tuple[int, ...], verdict: Verdict, **facts: Any) -> Case:
 
 def of_document(given: dict[str, Any]) -> dict[str, Any]:
     """Return what a fleet makes of a drive of `triage --json`."""
-    (only,) = drives(Document('db1', given, NOW), Reader(METRICS), NOW)
+    (only,) = drives(Document('db1', given, NOW), METRICS, NOW)
     return only.facts
 
 
@@ -111,10 +112,11 @@ def test_an_order_names_its_date_everywhere(days, to_do, quarter):
 @pytest.mark.parametrize('days, to_do', [each[:2] for each in ORDERS if len(each[0]) == 1])
 def test_a_fleet_that_icinga_tells_of_names_the_same_date(days, to_do):
     """By endurance_time_left in perfdata; how old the check is counts."""
-    reader = Reader(METRICS)
     line = Line(WARNING, 'sda', 'ACME X1', 'endurance_used 86 %, warning above 85')
     values = [f"'sda_endurance_time_left'={(days[0] + 5) * DAY}s;;;0;"]
-    (told,) = reader.drives([line], values, Origin('db1', (), 5 * DAY, NOW))
+    (told,) = plugin_output.drives(
+        [line], values, NOW - 5 * DAY, Origin('db1', (), 5 * DAY), METRICS
+    )
 
     assert told.facts['to_do'] == to_do
     assert (told.facts['order_by'] is None) == (to_do == 'order a replacement')
@@ -287,7 +289,7 @@ def test_triage_at_a_terminal_shows_the_date_of_triage_json():
                 actions.SEARCH,
                 'is not there',
             )
-            for code in sorted(work_list.GONE)
+            for code in sorted(work_list.MISSING)
         ),
     ],
 )
@@ -396,7 +398,7 @@ BEFORE = 'when last read 1 min ago'
         ('asleep', LAST, ['order-copy', 'cable'], f'pending 6 {BEFORE}'),
         ('asleep', DIED, ['replace'], f'pending 800 {BEFORE}'),
         ('asleep', None, ['investigate'], 'not read'),
-        ('drive-gone', DIED, ['search'], 'not read; pending 800 when last read'),
+        ('drive-missing', DIED, ['search'], 'not read; pending 800 when last read'),
     ],
 )
 def test_a_drive_that_was_not_read_has_the_actions_of_its_last_findings(code, last, codes, reason):
@@ -431,24 +433,12 @@ def test_a_further_action_of_a_line_is_read_by_its_code():
         'temperature 90 C, critical above 70; [cooling] check the cooling; also [order] order a '
         'replacement by 2027-03-04 (cautious forecast); also [firmware] update the firmware',
     )
-    (told,) = Reader(METRICS).drives([line], (), Origin('db1', (), 0, NOW))
+    (told,) = plugin_output.drives([line], (), NOW, Origin('db1'), METRICS)
 
     assert told.facts['action'] == 'cooling'
     assert [each['action'] for each in told.facts['also']] == ['order', 'firmware']
     assert told.facts['order_by'] == '2027-03-04'
     assert due(told.facts, NOW) == '2027-Q1'
-
-
-def test_a_line_of_a_drive_that_was_not_read_keeps_the_action_of_its_last_finding():
-    words = Coded(
-        'timeout', 'no answer; pending 800 when last read 3 d ago; [replace] replace it now'
-    )
-    (told,) = Reader(METRICS).drives(
-        [Line(CRITICAL, 'sda', 'ACME X1', words)], (), Origin('db1', (), 0, NOW)
-    )
-
-    assert (told.facts['code'], told.facts['action']) == ('timeout', 'replace')
-    assert told.facts['to_do'] == 'replace it now'
 
 
 @pytest.mark.parametrize(

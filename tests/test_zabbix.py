@@ -260,13 +260,13 @@ def test_a_drive_that_disappears_keeps_its_problem(bed, states):
         return bed.zabbix.values('states')['smart_attributes.drive.text[STATE-c]']
 
     node.unlink()
-    until(lambda: '[drive-gone]' in text(), 40, 'the text of a missing drive')
+    until(lambda: '[drive-missing]' in text(), 40, 'the text of a missing drive')
     gone, problems = text(), opened(bed, 'states')
     values = bed.zabbix.values('states')
     node.write_text(before)
-    until(lambda: '[drive-gone]' not in text(), 40, 'the text of the drive')
+    until(lambda: '[drive-missing]' not in text(), 40, 'the text of the drive')
 
-    assert 'acknowledge --gone STATE-c' in gone
+    assert 'acknowledge --missing STATE-c' in gone
     assert [state for name, state in problems.items() if '[STATE-c]' in name] == ['CRITICAL']
     assert values['smart_attributes.drive.state[STATE-c]'] == STATES['CRITICAL']
     bed.zabbix.stops('states')

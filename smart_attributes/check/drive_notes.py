@@ -97,7 +97,7 @@ def unknown_model(device: Device, report: Report, state: State) -> Reading:
             Source('attributes.json'),
             'no identity, so the attributes cannot be judged; add the lines with model and firmware',
             State.UNKNOWN,
-            brief='attributes cannot be judged without a model',
+            brief='attributes without a model',
             action='record it whole: smartctl --json -x DEVICE',
         )
     source = f'--report {device.path}' if device.is_recorded else f'-d {device.address}'

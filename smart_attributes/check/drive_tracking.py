@@ -1,4 +1,4 @@
-"""Messages about drives that are new, gone, moved or in standby.
+"""Messages about drives that are new, missing, moved or in standby.
 
 Pure: the history is passed as values.
 """
@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..constants import DAY, MONTH
-from ..errors import Coded, DriveGone
+from ..errors import Coded, DriveMissing
 from ..history import drive_records
 from ..history.drive_records import Change, DrivePlace, Match, Record, Scope
 from ..model import Device, Identity, Read, State, Verdict, worst
@@ -44,7 +44,7 @@ class Missed(NamedTuple):
     confusable: tuple[str, ...]
 
 
-class Gone(NamedTuple):
+class MissingDrive(NamedTuple):
     """A missing drive, with the device and the state under which it is shown."""
 
     device: Device
@@ -56,10 +56,10 @@ class Gone(NamedTuple):
         """The result of reading it: since when it is missing, and how to find it."""
         name = argument(self.missed.shown.serial or '', self.device.name)
         step = (
-            'check its slot, cable and controller, and dmesg -T; if you removed it for good, run: '
-            f'check_smart_attributes acknowledge --gone {name}'
+            'check its slot and cable; see dmesg -T; if you removed it for good, run: '
+            f'check_smart_attributes acknowledge --missing {name}'
         )
-        error = DriveGone(_since(self.missed), step, self.state.name)
+        error = DriveMissing(_since(self.missed), step, self.state.name)
         return Read(self.device, error.of(self.missed.identity))
 
 
@@ -131,7 +131,7 @@ def missed(
     """Return the known drives that are at no address any more, those that went last first.
 
     Drives at places that drives often leave are left out, and so are accepted drives.
-    is_accepted(identity, change): whether root has accepted that the drive is gone.
+    is_accepted(identity, change): whether root has accepted that the drive is missing.
     """
 
     def is_expected(change: Change) -> bool:
@@ -188,7 +188,7 @@ def last_seen(whereabouts: Whereabouts, record: Record) -> str:
 def _sentence(whereabouts: Whereabouts, change: Change) -> Coded:
     identity = whereabouts.shown[change.drive]
     drive = identity.name or A_DRIVE
-    code, words = 'drive-gone', f'{drive} is gone from {change.address}'
+    code, words = 'drive-missing', f'{drive} is missing from {change.address}'
     if change.kind == 'moved':
         code, words = 'drive-moved', f'{drive} has moved from {change.address} to {change.now_at}'
     elif change.successor is not None:
@@ -207,7 +207,7 @@ def _sentence(whereabouts: Whereabouts, change: Change) -> Coded:
 
 def _since(missed: Missed) -> str:
     """Return since when a drive is missing, and which addresses may be its own."""
-    since = f'has been missing since {local_minute(missed.change.since)}'
+    since = f'is missing (since {local_minute(missed.change.since)})'
     names = [address.rpartition('/')[2] for address in missed.confusable]
     if not names:
         return since

@@ -15,8 +15,8 @@ from ..errors import (
     DriveAbsent,
     DriveAsleep,
     DriveError,
-    DriveGone,
     DriveIsNoDrive,
+    DriveMissing,
     DriveNotReached,
     UsageError,
 )
@@ -31,7 +31,7 @@ from .same_drive import Known, aliases, distinct, note
 if TYPE_CHECKING:
     from ..history.drive_records import Change
     from ..reading.machine import DeviceList
-    from .drive_tracking import Gone, Whereabouts
+    from .drive_tracking import MissingDrive, Whereabouts
     from .history_access import Remembered
     from .reads import Reads
     from .rulebook import Judge
@@ -57,7 +57,7 @@ class Inventory(NamedTuple):
     # slots that were not read in time, and patterns that were not evaluated
     faults: tuple[Coded, ...] = ()
     whereabouts: Whereabouts | None = None  # new, moved and missing drives; None without a history
-    gone: tuple[Gone, ...] = ()  # the missing drives among *reads*
+    missing: tuple[MissingDrive, ...] = ()  # the missing drives among *reads*
     aliases: Mapping[str, tuple[Alias, ...]] = {}  # address -> other ones of a drive
 
 
@@ -79,9 +79,9 @@ def inventory(
             kept = diagnostics.with_better_reasons(kept)
         drives = counted(kept, stage.found, settings.label, history.seen_as)
         whereabouts = history.recall(stage, drives.reads, drives.candidates, drives.aliases)
-        missing_drives: list[Gone] = []
+        missing_drives: list[MissingDrive] = []
         if whereabouts and judge:
-            for missing_drive in gone(whereabouts, settings, judge):
+            for missing_drive in known_missing(whereabouts, settings, judge):
                 selected, undecided = wanted([missing_drive.read], settings, history, {}, why)
                 faults += undecided
                 if selected:
@@ -95,7 +95,7 @@ def inventory(
         present = [read for read in drives.reads if not _is_left(read, missing_drives)]
         return drives._replace(
             reads=(*present, *(missing_drive.read for missing_drive in missing_drives)),
-            gone=tuple(missing_drives),
+            missing=tuple(missing_drives),
             faults=(*faults, *drives.faults),
             whereabouts=whereabouts,
         )
@@ -103,27 +103,29 @@ def inventory(
     return alarm.twice(before_the_end)
 
 
-def gone(whereabouts: Whereabouts, settings: RunSettings, judge: Judge) -> list[Gone]:
-    """Return the drives that are missing, unless --gone ok is given or root has acknowledged it.
+def known_missing(
+    whereabouts: Whereabouts, settings: RunSettings, judge: Judge
+) -> list[MissingDrive]:
+    """Return the drives that are missing, unless --missing ok is given or root has acknowledged it.
 
     An acknowledgement ends when the drive is found again. Drives that disappear together share the
     cause, such as a controller, so they are CRITICAL.
     """
-    from ..knowledge.thresholds import GONE  # a list judges no drive
+    from ..knowledge.thresholds import MISSING  # a list judges no drive
     from . import drive_tracking
 
     def is_accepted(identity: Identity, change: Change) -> bool:
-        accepted = judge.thresholds.acknowledged(identity, GONE)
+        accepted = judge.thresholds.acknowledged(identity, MISSING)
         if accepted is not None and (not accepted.at or local_day(change.first) <= accepted.at):
             return True
         device = _device_at(change.address)
         return judge.thresholds.exceptions(device, identity, '').is_optional
 
-    state = settings.history.gone
+    state = settings.history.missing
     if state is State.OK:
         return []
     return [
-        drive_tracking.Gone(
+        drive_tracking.MissingDrive(
             _device_at(missed.change.address),
             State.CRITICAL if missed.is_one_of_many else state,
             missed,
@@ -142,8 +144,8 @@ def _device_at(address: str) -> Device:
 
 
 def with_free_names(
-    missing_drives: Sequence[Gone], reads: Sequence[Read], label: str
-) -> list[Gone]:
+    missing_drives: Sequence[MissingDrive], reads: Sequence[Read], label: str
+) -> list[MissingDrive]:
     """Return the missing drives under names that no other drive has: that of its address, which
     another drive may have now, or that of --label.
     """
@@ -153,15 +155,15 @@ def with_free_names(
         identity, device = missing_drive.missed.identity, missing_drive.device
         wanted = {'serial': identity.serial, 'wwn': identity.wwn}.get(label, '')
         name = addresses.slug(wanted) if wanted else device.name
-        numbered = (f'{name}_gone{number}' for number in count(2))
-        candidates = chain([name, f'{name}_gone'], numbered)
+        numbered = (f'{name}_missing{number}' for number in count(2))
+        candidates = chain([name, f'{name}_missing'], numbered)
         free = next(candidate for candidate in candidates if candidate not in names)
         names.add(free)
         renamed.append(missing_drive._replace(device=device._replace(name=free)))
     return renamed
 
 
-def _is_left(read: Read, missing_drives: Sequence[Gone]) -> bool:
+def _is_left(read: Read, missing_drives: Sequence[MissingDrive]) -> bool:
     """Return whether nothing is at an address that a missing drive has left."""
     addresses_left = [missing_drive.device.address for missing_drive in missing_drives]
     return isinstance(read.outcome, DriveAbsent) and read.device.address in addresses_left
@@ -193,7 +195,7 @@ def wanted(
                         _named(read, history),
                         match,
                         ignore,
-                        isinstance(read.outcome, (Report, DriveGone)),
+                        isinstance(read.outcome, (Report, DriveMissing)),
                     )
                     is not False
                 )
@@ -316,7 +318,7 @@ def missing(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
         return ()
     return (
         Coded(
-            'drives-missing',
+            'too-few-drives',
             f'{expected - there} of {expected} expected drives missing, {there} found; '
             'look for the missing drives, or correct --expect',
         ),
@@ -342,7 +344,7 @@ def nobody(stage: Reads, drives: Inventory, settings: RunSettings) -> tuple[Stat
 
 
 def _may_be_drive(read: Read) -> bool:
-    return not isinstance(read.outcome, (DriveAbsent, DriveGone, DriveIsNoDrive))
+    return not isinstance(read.outcome, (DriveAbsent, DriveMissing, DriveIsNoDrive))
 
 
 def labelled(reads: Sequence[Read], label: str) -> list[Read]:

@@ -54,7 +54,7 @@ def moved(run: Run) -> Iterable[Coded]:
 
     return drive_tracking.news(
         run.drives.whereabouts,
-        [gone.missed for gone in run.drives.gone],
+        [drive.missed for drive in run.drives.missing],
         run.history.is_whole,
     )
 
@@ -82,21 +82,21 @@ def missing(run: Run) -> tuple[Demand, ...]:
     """
     if run.settings.which.names:
         return ()  # it is not known how many others there are
-    gone = run.drives.gone
-    present = len(run.drives.reads) - len(gone)
+    absent = run.drives.missing
+    present = len(run.drives.reads) - len(absent)
     is_none_left = not present and _is_none_left(run)
-    if not gone or (len(gone) == 1 and not is_none_left):
+    if not absent or (len(absent) == 1 and not is_none_left):
         return ()
-    is_critical = is_none_left or any(drive.missed.is_one_of_many for drive in gone)
+    is_critical = is_none_left or any(drive.missed.is_one_of_many for drive in absent)
     count = 'the only drive is missing'
-    if len(gone) > 1:
-        count = f'{len(gone)} of {plural(present + len(gone), "drive")} are missing'
-        count = f'{count} ({listed([drive.device.name for drive in gone], 3)})'
+    if len(absent) > 1:
+        count = f'{len(absent)} of {plural(present + len(absent), "drive")} are missing'
+        count = f'{count} ({listed([drive.device.name for drive in absent], 3)})'
     return (
         (
-            State.CRITICAL if is_critical else run.settings.history.gone,
+            State.CRITICAL if is_critical else run.settings.history.missing,
             Coded(
-                'drives-gone',
+                'drives-missing',
                 f'{count}: check cabling and controller',
             ),
         ),

@@ -24,7 +24,7 @@ from .same_drive import distinct
 from .settings import HistorySettings, RunSettings
 
 if TYPE_CHECKING:
-    from .drive_tracking import Gone
+    from .drive_tracking import MissingDrive
 
 
 def narrowed(which: Which, history: HistorySettings) -> Which:
@@ -104,8 +104,11 @@ def links() -> dict[str, list[str]]:
 
 
 def selected(
-    reads: Sequence[Read], missing: Sequence[Gone], settings: RunSettings, history: Remembered
-) -> tuple[list[Read], list[Gone]]:
+    reads: Sequence[Read],
+    missing: Sequence[MissingDrive],
+    settings: RunSettings,
+    history: Remembered,
+) -> tuple[list[Read], list[MissingDrive]]:
     """Return the results of reading the named drives, one for each address of a drive, and those
     of the named drives that are missing.
 
@@ -116,26 +119,26 @@ def selected(
     for place, addressed in enumerate(drives):
         wanted.see([_named(read, by_id, history) for read in addressed], place)
     present = {read.device.name for read in reads}
-    for place, gone in enumerate(missing, len(drives)):
-        wanted.see([_named_gone(gone, present)], place)
+    for place, drive in enumerate(missing, len(drives)):
+        wanted.see([_named_missing(drive, present)], place)
     kept: list[Device] = []
-    gone_drives = []
+    missing_drives = []
     for place in wanted.items():
         if place < len(drives):
             kept += [read.device for read in drives[place]]
         else:
-            gone_drives.append(missing[place - len(drives)])
-    return [read for read in reads if read.device in kept], gone_drives
+            missing_drives.append(missing[place - len(drives)])
+    return [read for read in reads if read.device in kept], missing_drives
 
 
-def _named_gone(gone: Gone, present: Collection[str]) -> Named:
+def _named_missing(drive: MissingDrive, present: Collection[str]) -> Named:
     """Return the names of a missing drive, with that of the slot in which it was.
 
     present: the names of the drives that are there, one of which may have its former name.
     """
-    slots = [gone.missed.change.slot] if gone.missed.change.slot else []
-    bay = system.former_place(gone.device).bay
-    names = named(gone.device, gone.missed.identity, bay, slots, socket.gethostname())
+    slots = [drive.missed.change.slot] if drive.missed.change.slot else []
+    bay = system.former_place(drive.device).bay
+    names = named(drive.device, drive.missed.identity, bay, slots, socket.gethostname())
     return names._replace(others=names.others.difference(present))
 
 

@@ -41,7 +41,7 @@ def run(work: Callable[[], int], failure: Callable[[str], str]) -> int:
 
 def _print(spool: IO[str], code: int, failure: Callable[[str], str]) -> None:
     """Print the command's document; convert plain lines, such as the output of `history
-    --forget`, to a document.
+    --remove`, to a document.
     """
     spool.seek(0)
     if spool.read(1) == '{':

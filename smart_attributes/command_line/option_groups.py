@@ -209,7 +209,7 @@ HISTORY = OptionGroup(
             default=None,
         ),
         single(
-            '--gone',
+            '--missing',
             'STATE',
             'set the state if a known drive is missing (default: warning); with ok, only print a '
             'note for a day',

@@ -82,7 +82,7 @@ class HistoryUse(NamedTuple):
     access: str = ''  # "writes", "reads"; '': the command does not use it
     no_history: bool = False
     history_required: State | None = None
-    gone: State = State.WARNING  # state if a known drive is missing
+    missing: State = State.WARNING  # state if a known drive is missing
     asleep_max_age: int = 7 * DAY  # seconds
 
 

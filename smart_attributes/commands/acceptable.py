@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ..check.rulebook import today
 from ..command_line.options import PROGRAM
 from ..knowledge import acknowledgements
-from ..knowledge.thresholds import GONE, Acknowledgement
+from ..knowledge.thresholds import MISSING, Acknowledgement
 from ..model import Judgement, State, Verdict
 from ..reading.identity import is_same_drive
 from ..typed import NamedTuple
@@ -95,13 +95,13 @@ def _at_risk(verdict: Verdict) -> str:
     )
 
 
-def accepted_as_gone(
+def accepted_as_missing(
     serials: Sequence[str], unknown: Sequence[str], template: Acknowledgement, hide_serial: bool
 ) -> Choice:
     """Return the acknowledgements of missing drives, and a sentence for each name that no known
     drive has.
     """
-    new = [template._replace(serial=serial, metric=GONE) for serial in serials]
+    new = [template._replace(serial=serial, metric=MISSING) for serial in serials]
     refused = [
         f'{word}: no missing drive has this name, and no drive of the history has this serial '
         'number; to list them, run: check_smart_attributes history'
@@ -126,7 +126,7 @@ def _why_not(verdict: Verdict, judgement: Judgement) -> str:
 def line(accepted: Acknowledgement, hide_serial: bool) -> str:
     """Return one acknowledgement as a line of text. hide_serial: without the serial number."""
     ended = ', expired' if accepted.until and accepted.until < today() else ''
-    value = '' if accepted.metric == GONE else f' {amount(accepted.value, "")}'
+    value = '' if accepted.metric == MISSING else f' {amount(accepted.value, "")}'
     value += acknowledgements.given_by(accepted, ', ') + ended
     serial = '' if hide_serial else f'{clean(accepted.serial)} '
     return f'{serial}{accepted.metric}{value}: {clean(accepted.why, 200)}'

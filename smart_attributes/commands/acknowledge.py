@@ -20,7 +20,7 @@ from ..check.rulebook import today
 from ..check.survey import survey
 from ..command_line.options import OK, PARTLY, UNKNOWN, Options, Which
 from ..constants import LONGEST_SIGNATURE
-from ..errors import DataError, DriveGone, UsageError
+from ..errors import DataError, DriveMissing, UsageError
 from ..knowledge import acknowledgements, data_file, thresholds
 from ..knowledge.acknowledgements import AcknowledgementsFile
 from ..knowledge.thresholds import Acknowledgement
@@ -30,7 +30,7 @@ from ..reading.system import former_place
 from ..typed import Json
 from ..words import clean, sentence
 from . import person
-from .acceptable import Choice, acceptable, accepted_as_gone, line
+from .acceptable import Choice, acceptable, accepted_as_missing, line
 from .records.acknowledge import AcknowledgeOptions
 
 REMOVED = 'the drive was removed'
@@ -56,7 +56,7 @@ def run(options: Options, runner: processes.Runner) -> int:
         return _print(lines, before.mistakes)
     common = template(own.why or (REMOVED if own.removed else ''), own.until)
     if own.removed:
-        choice = accepted_as_gone(*_named_missing(options, runner, own), common, hide_serial)
+        choice = accepted_as_missing(*_named_missing(options, runner, own), common, hide_serial)
     else:
         drives = survey(options, runner)
         if not drives.verdicts:
@@ -104,14 +104,14 @@ def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
     is_of_file = own.shown or own.withdraw or own.removed
     if is_of_file and (which.metrics or which.names or own.every_alarm):
         raise UsageError(
-            '--list, --gone and --withdraw cannot be used with metrics; --gone needs the names of '
+            '--list, --missing and --withdraw cannot be used with metrics; --missing needs the names of '
             'missing drives, or --all; to withdraw an acknowledgement, use --withdraw SERIAL:METRIC'
         )
     is_every_metric = own.every_alarm and not which.metrics
     if not is_of_file and not is_every_metric and (own.every_alarm or not is_named):
         raise UsageError(
             'acknowledge needs a drive (NAME, -d ADDRESS or --report FILE), or --all without '
-            'metrics, --gone, --list or --withdraw; for examples, use --help'
+            'metrics, --missing, --list or --withdraw; for examples, use --help'
         )
 
 
@@ -133,7 +133,7 @@ def _named_missing(
     names = options.which.names
     everything = options._replace(which=options.which._replace(names=()))
     drives = survey(everything, runner)
-    missing = [verdict for verdict in drives.verdicts if verdict.code == DriveGone.code]
+    missing = [verdict for verdict in drives.verdicts if verdict.code == DriveMissing.code]
     if own.every_alarm:
         return [verdict.identity.serial for verdict in missing], []
     serials_in_history = history_answers.serials(drives.history)

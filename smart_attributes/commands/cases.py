@@ -11,7 +11,7 @@ from functools import partial
 
 from ..check import fence
 from ..check.survey import Survey
-from ..errors import Coded, DriveGone, UsageError
+from ..errors import Coded, DriveMissing, UsageError
 from ..model import Case, Device, Item, Located, Outlook, Place, State, Use, Verdict
 from ..shown import shown
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -113,7 +113,7 @@ def _place(verdict: Verdict) -> Place:
     """Return the location of a drive, also of a missing one."""
     from ..reading.system import former_place, place
 
-    is_missing = verdict.code == DriveGone.code
+    is_missing = verdict.code == DriveMissing.code
     return former_place(verdict.device) if is_missing else place(verdict.device)
 
 

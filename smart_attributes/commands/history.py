@@ -1,4 +1,4 @@
-"""history: show the stored readings of drives, and forget drives."""
+"""history: show the stored readings of drives, and remove drives."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..check.history_access import for_writing
 from ..check.settings import of_history
 from ..check.survey import Survey, survey
 from ..command_line.options import OK, UNKNOWN, Options
-from ..errors import DriveGone, UsageError
+from ..errors import DriveMissing, UsageError
 from ..output import history
 from ..reading.processes import Runner
 from ..shown import shown
@@ -24,26 +24,26 @@ _NO_HISTORY = 'the history has no readings of these drives'
 def run(options: Options, runner: Runner) -> int:
     """Show the history of drives, or remove drives; return 0 on success, else 3."""
     own: HistoryOptions = options.own
-    if own.forget:
-        return _forget(own.forget, options, runner)
+    if own.remove:
+        return _remove(own.remove, options, runner)
     options = person.with_names(options)
     return _show(survey(options, runner), options, own.as_json)
 
 
-def _forget(serials: Sequence[str], options: Options, runner: Runner) -> int:
+def _remove(serials: Sequence[str], options: Options, runner: Runner) -> int:
     """Remove drives from the history after a question; return the exit status.
 
     A drive that is missing would no longer be missed, so root must have accepted that first.
     """
     answers = survey(options, runner)
     missing = {
-        verdict.identity.serial for verdict in answers.verdicts if verdict.code == DriveGone.code
+        verdict.identity.serial for verdict in answers.verdicts if verdict.code == DriveMissing.code
     }
     for serial in serials:
         if serial in missing:
             raise UsageError(
                 f'{clean(serial)} is missing, and its history has its last readings; if it was '
-                f'removed for good, run: check_smart_attributes acknowledge --gone {argument(serial, "SERIAL")}'
+                f'removed for good, run: check_smart_attributes acknowledge --missing {argument(serial, "SERIAL")}'
             )
     recorded = [serial for serial in serials if serial in history_answers.serials(answers.history)]
     if not recorded:
@@ -55,7 +55,7 @@ def _forget(serials: Sequence[str], options: Options, runner: Runner) -> int:
     if sys.stdin is None or sys.stdin.readline().strip().lower() not in ('y', 'yes'):
         print('nothing was removed')
         return UNKNOWN
-    print(f'{sum(map(for_writing(of_history(options)).forget, recorded))} forgotten')
+    print(f'{sum(map(for_writing(of_history(options)).remove, recorded))} removed')
     return OK
 
 

@@ -18,8 +18,8 @@ from ..errors import (
     ControllerElsewhere,
     DriveAbsent,
     DriveAsleep,
-    DriveGone,
     DriveIsNoDrive,
+    DriveMissing,
     DriveNotReached,
     SudoRefused,
 )
@@ -45,8 +45,8 @@ def findings(
     runs as root.
     """
     everything = list(zip(survey.verdicts, survey.reads))
-    gone = [verdict for verdict, read in everything if isinstance(read.outcome, DriveGone)]
-    pairs = [pair for pair in everything if not isinstance(pair[1].outcome, DriveGone)]
+    missing = [verdict for verdict, read in everything if isinstance(read.outcome, DriveMissing)]
+    pairs = [pair for pair in everything if not isinstance(pair[1].outcome, DriveMissing)]
     well = [pair for pair in pairs if isinstance(pair[1].outcome, Report)]
     lines = [_answering(*pair, hide_serial) for pair in well]
     if len(well) > SHOWN:
@@ -72,7 +72,7 @@ def findings(
     lines += [
         said(sentence.code, sentence, CHECK, **sentence.fields) for sentence in (*faults, *remarks)
     ]
-    lines += [_gone(verdict, hide_serial) for verdict in gone]
+    lines += [_missing(verdict, hide_serial) for verdict in missing]
     if not pairs:
         lines.append(_nobody(*survey.nobody))
     return lines
@@ -170,14 +170,14 @@ def waking(device: Device, check: Sequence[str]) -> str:
     return f'{shlex.join(read)} && {shlex.join([*check, "-d", device.address])}'
 
 
-def _gone(verdict: Verdict, hide_serial: bool) -> Finding:
+def _missing(verdict: Verdict, hide_serial: bool) -> Finding:
     """Return the finding for a drive that an earlier check read and that is now missing."""
     finding = said(verdict.code, verdict.problem, verdict.device.address)
     return finding._replace(
         message=f'{_who(verdict.identity, hide_serial)} {finding.message}',
         remedy='check its slot, cable and controller, and dmesg -T; if you removed it for good, '
         'acknowledge that',
-        command=f'{PROGRAM} acknowledge --gone {shlex.quote(verdict.device.name)}',
+        command=f'{PROGRAM} acknowledge --missing {shlex.quote(verdict.device.name)}',
     )
 
 

@@ -46,7 +46,7 @@ READING, CHANGING = 'read', 'changed'  # kinds of children, and ends of their lo
 # seconds that a child waits to change the history; its check has ended by then
 LOCK_PATIENCE = 10.0
 _HOMELESS = 'this user has no home directory; give this user a state directory with --state-dir'
-CHANGING_TIME = 30.0  # seconds that a command waits which imports or forgets
+CHANGING_TIME = 30.0  # seconds that a command waits which changes files
 _MODE = 0o644  # others may read; the permissions of the directory limit access
 _FLAGS_READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _FLAGS_WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

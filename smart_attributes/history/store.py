@@ -39,7 +39,7 @@ NEWER = (
 )
 FULL = (
     f'is not stored: the history already has {MOST_DRIVES} drives; to make room, use history '
-    '--forget SERIAL'
+    '--remove SERIAL'
 )
 
 
@@ -170,7 +170,7 @@ class HistoryStore:
         if unread:
             messages.append(
                 f'the history of {plural(unread, "drive")} in {self.path} is not read, because the '
-                'files are too large; to make room, use history --forget SERIAL'
+                'files are too large; to make room, use history --remove SERIAL'
             )
         return messages
 
@@ -289,11 +289,11 @@ class HistoryStore:
             self._state_dir, lambda path: self._kept(path, sightings, scope), WRITING_TIME
         )
 
-    def forget(self, serial: str) -> int:
+    def remove(self, serial: str) -> int:
         """Remove all drives with this serial number, and their files; return how many there
         were.
         """
-        return folder.change(self._state_dir, lambda path: self._forgotten(path, serial))
+        return folder.change(self._state_dir, lambda path: self._removed(path, serial))
 
     # The following methods are called in the writing child, which holds the lock.
 
@@ -363,7 +363,7 @@ class HistoryStore:
             number += 1
         return drive_file.new(number, identity, now=self.now, order=newest(parsed.drives) + 1)
 
-    def _forgotten(self, path: str, serial: str) -> int:
+    def _removed(self, path: str, serial: str) -> int:
         drives = _parsed(dict(folder.stored_files(path))).drives.values()
         records = [drive.record for drive in drives if drive.record.identity.serial == serial]
         for record in records:

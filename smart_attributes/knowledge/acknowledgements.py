@@ -14,7 +14,7 @@ from ..typed import Json, MutableJson, NamedTuple
 from ..wording import amount
 from ..words import clean, sentence
 from . import data_file, site_file
-from .thresholds import FILE, GONE, NOTES, Acknowledgement, from_overrides
+from .thresholds import FILE, MISSING, NOTES, Acknowledgement, from_overrides
 
 _FORM = 'SERIAL:METRIC=VALUE[:UNTIL[:WHY]]'
 _WORD = (
@@ -26,7 +26,7 @@ COMMENT = (
     'Written by check_smart_attributes acknowledge; a value does not alert until it gets worse.'
 )
 # Keys of an override that holds only acknowledgements.
-_OURS = frozenset(('for', 'why', 'until', 'by', 'at', 'metrics', GONE))
+_OURS = frozenset(('for', 'why', 'until', 'by', 'at', 'metrics', MISSING))
 
 
 def parse(text: str) -> Acknowledgement:
@@ -135,11 +135,11 @@ def _without(override: Json, names: Collection[tuple[str, str]]) -> Json | None:
         rest = {key: limits[key] for key in limits if key != 'acknowledged'}
         if set(rest) - {'why'}:  # a reason is removed with its acknowledgement
             kept['metrics'][metric] = rest
-    if GONE in removed:
-        kept.pop(GONE, None)
+    if MISSING in removed:
+        kept.pop(MISSING, None)
     if 'metrics' not in override:
         del kept['metrics']
-    is_needed = kept == override or kept.get('metrics') or GONE in kept or set(kept) - _OURS
+    is_needed = kept == override or kept.get('metrics') or MISSING in kept or set(kept) - _OURS
     return kept if is_needed else None
 
 
@@ -147,5 +147,5 @@ def override(accepted: Acknowledgement) -> Json:
     """Return an acknowledgement as an override object for acknowledged.json or thresholds.d."""
     notes = {note: getattr(accepted, note) for note in NOTES if getattr(accepted, note)}
     value = {'metrics': {accepted.metric: {'acknowledged': accepted.value}}}
-    what = {'gone': True} if accepted.metric == GONE else value
+    what = {'missing': True} if accepted.metric == MISSING else value
     return {'for': {'serial': accepted.serial}, **notes, **what}

@@ -26,7 +26,7 @@ ONE_DRIVE = 2  # the first ONE_DRIVE selectors identify a single drive
 FIELDS = ('warning', 'critical', 'growth', 'aged', 'graph', 'why')
 LEVELS = ('warning', 'critical')
 FILE = 'acknowledged.json'
-GONE = 'gone'  # used instead of a metric: the drive is allowed to be missing
+MISSING = 'missing'  # used instead of a metric: the drive is allowed to be missing
 NOTES = ('why', 'until', 'by', 'at')  # keys of an override, and fields of an acknowledgement
 
 
@@ -479,7 +479,7 @@ def from_overrides(overrides: Iterable[Json], origin: str = FILE) -> Iterator[Ac
         notes = {note: override.get(note, '') for note in NOTES}
         values: dict[str, float] = {}
         if override.get('gone'):
-            values[GONE] = 0
+            values[MISSING] = 0
         for metric, limits in override.get('metrics', {}).items():
             if 'acknowledged' in limits:
                 values[metric] = float(limits['acknowledged'])

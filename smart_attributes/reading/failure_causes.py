@@ -35,7 +35,7 @@ class Cause(NamedTuple):
     step: str = ''  # likewise
 
 
-CALL = 'call smartctl -x PATH; smartctl --scan lists the paths'
+CALL = 'call smartctl -x PATH, with a PATH from smartctl --scan'
 
 
 def no_data(reason: str) -> str:
@@ -102,20 +102,20 @@ CAUSES = (
     Cause(
         '(?:UNRECOGNIZED OPTION|ARGUMENT REQUIRED FOR OPTION): ?(.*)',
         'smartctl-too-old',
-        f'cannot be read: smartctl does not know the option {QUOTE}',
-        'correct it, or install a newer smartmontools',
+        f'cannot be read: smartctl has no option {QUOTE}',
+        'correct it, or update smartmontools',
     ),
     Cause(
         r'INVALID ARGUMENT TO ([^:\s]+)',
         'smartctl-too-old',
         f'cannot be read: smartctl rejected the argument of {QUOTE}',
-        'correct it, or install a newer smartmontools',
+        'correct it, or update smartmontools',
     ),
     Cause(
         '(requires a device name|takes ONE device name|multiple -d TYPE options)',
         'smartctl-call-changed',
-        f'cannot be read: a wrapper changes the call of smartctl ({QUOTE})',
-        'let the wrapper of -p pass all arguments unchanged',
+        'cannot be read: the wrapper of -p changes the arguments of smartctl',
+        'make it pass all of them unchanged',
     ),
     # Drives that sleep. smartctl 7.3 treats one that does not answer as in SLEEP, and one in
     # standby still answers.
@@ -125,9 +125,7 @@ CAUSES = (
         'does not respond: in SLEEP mode or dead, which look the same',
         'wake it with smartctl -n never -i, or let it use standby instead of SLEEP',
     ),
-    Cause(
-        r'^Device is in (.+?) mode, exit\(\d+\)', 'asleep', f'is in standby ({QUOTE}), not woken'
-    ),
+    Cause(r'^Device is in (.+?) mode, exit\(\d+\)', 'asleep', f'is in {QUOTE} mode, not woken'),
     Cause(
         r'^(CHECK POWER MODE .*?), exit\(\d+\)',
         'power-mode-unknown',
@@ -186,10 +184,16 @@ CAUSES = (
     ),
     # Opening
     Cause(
+        r'\[areca_disk[^\n]*failed: ',
+        'device-open-failed',
+        'cannot be opened: no Areca controller answers at this path',
+        'use its own /dev/sgN',
+    ),
+    Cause(
         'cannot open /dev/megaraid_sas_ioctl_node',
         'device-open-failed',
         'cannot be opened: no MegaRAID controller answers',
-        'run as root, and load the driver: modprobe megaraid_sas',
+        'run as root; load the driver: modprobe megaraid_sas',
     ),
     Cause(
         rf'{OPEN}[^\n]*(Permission denied)',
@@ -207,7 +211,7 @@ CAUSES = (
         rf'{OPEN}[^\n]*?(No such (?:device|file)\b[^\n]*)',
         'no-such-device',
         f'was not found: {QUOTE}',
-        'compare the path with: smartctl --scan; if it is right, check slot and cable',
+        'check path (smartctl --scan), slot and cable',
     ),
     Cause(
         '(Un(?:known|supported) USB bridge .*)',
@@ -225,7 +229,7 @@ CAUSES = (
         "(Unknown (?:USB )?device type '.*')",
         'type-unknown',
         f'cannot be read: {QUOTE}',
-        'correct the type, such as megaraid,0: smartctl -h lists all',
+        'use one that smartctl -h lists',
     ),
     Cause(
         '(?:Unable to detect device type|Not a device of type)',
@@ -237,7 +241,7 @@ CAUSES = (
         r'((?:Option )?-d \S+ (?:requires|must|supports).*|Type \'[^\'\n]*\': .*)',
         'type-unknown',
         f'cannot be read: {QUOTE}',
-        'correct the type, which smartctl -h lists',
+        'use one that smartctl -h lists',
     ),
     Cause(
         'Probable ATA device behind a SAT layer',
@@ -261,7 +265,7 @@ CAUSES = (
         f'{OPEN}(.*(?:Input/output error|timed out).*)',
         'device-open-failed',
         f'cannot be opened: {QUOTE}',
-        'check drive, cable and controller, and the kernel log: dmesg -T',
+        'check drive, cable and controller; see dmesg -T',
     ),
     Cause(
         f'{OPEN}(.*busy.*)',
@@ -329,7 +333,7 @@ CAUSES = (
     Cause(
         r'bad response to IEC mode page|IE page \[',
         'smart-unsupported',
-        'has no readable SMART data (bad response to the IE mode page)',
+        'has no readable SMART data (bad IE mode page)',
         BRIDGED,
     ),
     Cause(

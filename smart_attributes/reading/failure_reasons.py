@@ -146,8 +146,8 @@ def without_data(
     if is_unsupported:
         return _error('smart-unsupported', UNSUPPORTED, BRIDGED)
     if not is_asked:
-        step = 'call smartctl with -x, or at least with -i -H -A'
-        return _without('smartctl was not asked for them', step)
+        step = 'call smartctl with -x'
+        return _without('smartctl was not asked for it', step)
     if complaint:
         return DriveError(
             f'cannot be read: smartctl reports "{clean(complaint, _REASON)}"',
@@ -155,10 +155,10 @@ def without_data(
             step='run smartctl by hand: smartctl -x PATH',
         )
     if not device_type and not is_identified:
-        return _without('it describes no drive', CALL)
+        return _without('it names no drive', CALL)
     if exit_status & 6:
         return _failed(exit_status, is_identified, device_type)
-    step = 'call smartctl with -x, and with -d TYPE behind USB or RAID'
+    step = 'call smartctl with -x; behind USB or RAID also with -d TYPE'
     return _without('only the identity of the drive', step)
 
 
@@ -192,7 +192,7 @@ def _failed(exit_status: int, is_identified: bool, device_type: str) -> DriveErr
     return DriveError(
         'did not identify itself (IDENTIFY or INQUIRY failed)',
         'identify-failed',
-        step='check path, type and the kernel log: dmesg -T',
+        step='check its path and type; see dmesg -T',
     )
 
 
@@ -313,8 +313,8 @@ def not_a_drive(model: str, kind: str, transport: str, unit_id: str) -> DriveIsN
         return DriveIsNoDrive('is an optical drive, so it has no SMART', step=EXCLUDE)
     if re.search(_VOLUME, model) or re.fullmatch(_NAA_6, unit_id):
         return DriveIsNoDrive(
-            'is a RAID volume or virtual disk, so it has no SMART',
+            'is a RAID volume or virtual disk without SMART',
             'raid-volume',
-            step='name the drives behind it: smartctl --scan lists them',
+            step='name the drives behind it (smartctl --scan)',
         )
     return None

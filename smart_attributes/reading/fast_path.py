@@ -39,7 +39,7 @@ HARMLESS = (
     '--expect',
     '--no-drives',
     '--history-required',
-    '--gone',
+    '--missing',
     '--asleep-max-age',
     '--selftest-max-age',
     '--acknowledged',

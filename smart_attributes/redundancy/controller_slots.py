@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from ..errors import DriveGone
+from ..errors import DriveMissing
 from ..model import Place, Verdict
 from ..reading import device_types
 from ..reading import system as linux
@@ -98,7 +98,7 @@ def _is_same(
     if same_controller is None:
         same_controller = drive.is_of_only and type_of(verdict) in single
     # another drive may have the number of a missing one
-    is_there = verdict.code != DriveGone.code
+    is_there = verdict.code != DriveMissing.code
     return bool(is_there and same_number and same_controller)
 
 

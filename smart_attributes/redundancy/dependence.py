@@ -17,7 +17,7 @@ from contextlib import suppress
 from importlib import import_module
 
 from ..constants import DEEPEST_GROUPS
-from ..errors import Coded, DriveGone
+from ..errors import Coded, DriveMissing
 from ..model import Device, Group, Located, Member, Place, State, Use, Verdict
 from ..reading import device_types
 from ..reading.system import LINUX, System, disks_of, names_in
@@ -189,7 +189,7 @@ def _in_doubt(drive: Located, lacking: str) -> Located:
     """Return a drive; CRITICAL if it is missing and a group may be degraded, because this is the
     drive that it lacks, or one that it can no longer afford to lose. lacking: the group, in words.
     """
-    if not lacking or not _is_gone(drive.verdict):
+    if not lacking or not _is_missing(drive.verdict):
         return drive
     words = f'{drive.verdict.problem}, and {lacking}'
     return Located(drive.verdict._replace(state=State.CRITICAL, problem=words), drive.place)
@@ -232,7 +232,7 @@ def _passed_through(verdict: Verdict, devices: Devices) -> list[str]:
     no volume: the kernel has the drive itself (JBOD).
     """
     serial, device = verdict.identity.serial.strip(), verdict.device
-    if _is_gone(verdict) or not device_types.is_raid(device) or device.is_recorded or not serial:
+    if _is_missing(verdict) or not device_types.is_raid(device) or device.is_recorded or not serial:
         return []
     return [name for name, of_disk in devices.serials.items() if of_disk == serial]
 
@@ -256,8 +256,8 @@ def with_others(
     return drives
 
 
-def _is_gone(verdict: Verdict) -> bool:
-    return verdict.code == DriveGone.code
+def _is_missing(verdict: Verdict) -> bool:
+    return verdict.code == DriveMissing.code
 
 
 def _present_disks(verdict: Verdict, system: System) -> tuple[str, ...]:
@@ -265,7 +265,7 @@ def _present_disks(verdict: Verdict, system: System) -> tuple[str, ...]:
 
     A drive that was read, but that /sys does not show, has its address: its use is not known.
     """
-    if _is_gone(verdict):
+    if _is_missing(verdict):
         return ()
     names = disks(verdict.device, system)
     return names if names or verdict.device.is_recorded else (verdict.device.address,)

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ..redundancy.replacement import Machine, Step
 
 # Problem codes of a drive that must be found before it can be read.
-GONE = frozenset(('no-such-device', 'empty-slot', 'drives-missing', 'drive-gone'))
+MISSING = frozenset(('no-such-device', 'empty-slot', 'too-few-drives', 'drive-missing'))
 # The concerns of a drive whose data is copied before its firmware is updated; see _is_unsound().
 UNSOUND = (severity.HEALTH, severity.DATA, 'protection', severity.ERRORS)
 UNKNOWN_FUTURE = Outlook()
@@ -266,7 +266,7 @@ def of_problem(code: str) -> str:
     """Return the action for a drive that could not be read. code: the reason."""
     if code == ReadingHarms.code:
         return actions.FIRMWARE
-    return actions.SEARCH if code in GONE else actions.READ
+    return actions.SEARCH if code in MISSING else actions.READ
 
 
 def of_unknown(state: State) -> str:

@@ -21,14 +21,14 @@ class AcknowledgeOptions(NamedTuple):
 COMMAND = Command(
     name='acknowledge',
     summary='Acknowledge known values of single drives: no alert until they get worse.',
-    usage='[-d ADDRESS | --report FILE | NAME ...] [METRIC ...] [--gone NAME ...] --why WHY '
+    usage='[-d ADDRESS | --report FILE | NAME ...] [METRIC ...] [--missing NAME ...] --why WHY '
     '[options]',
     epilog="""\
 example:
   check_smart_attributes acknowledge sda --why "stable since 2024"
   check_smart_attributes acknowledge sda reallocated --why "stable since 2024" --until 2027-01-31
   check_smart_attributes acknowledge --all --no-drives ok --why "as found"
-  check_smart_attributes acknowledge --gone sdb EXAMPLE0001
+  check_smart_attributes acknowledge --missing sdb EXAMPLE0001
   check_smart_attributes acknowledge --withdraw EXAMPLE0001:reallocated
 
 Run this command as root: it writes to acknowledged.json in the configuration directory, which every check reads. The
@@ -66,7 +66,7 @@ exit status: 0 success, 1 a part was refused, 3 everything was refused; with --a
         ),
         single('--until', 'DAY', 'set the last day, such as 2027-01-31 (default: no end)'),
         flag(
-            '--gone',
+            '--missing',
             'acknowledge that drives were removed: those that you name, or with --all every '
             'missing drive; ends when a drive is found again',
             dest='removed',

@@ -11,7 +11,7 @@ class HistoryOptions(NamedTuple):
     """The actions of the `history` command."""
 
     as_json: bool
-    forget: tuple[str, ...]
+    remove: tuple[str, ...]
 
 
 COMMAND = Command(
@@ -21,7 +21,7 @@ COMMAND = Command(
     epilog="""\
 example:
   check_smart_attributes history sda reallocated
-  check_smart_attributes history --forget EXAMPLE0001
+  check_smart_attributes history --remove EXAMPLE0001
 
 exit status: 0 done, 3 nothing was done""",
     groups=groups.NAMED,
@@ -33,7 +33,7 @@ exit status: 0 done, 3 nothing was done""",
             'bay of a drive to select it',
         ),
         flag('--json', 'print all points as JSON', dest='as_json'),
-        repeated('--forget', 'SERIAL', 'remove a retired drive; may be repeated'),
+        repeated('--remove', 'SERIAL', 'remove a retired drive; may be repeated'),
     ),
     values=HistoryOptions,
     history='reads',
