@@ -467,7 +467,7 @@ def _told_of_fleet(drives: Iterable[FleetDrive]) -> None:
         if counted.add(drive):
             kept.add(drive)
     table.rows(kept.drives(), START)
-    list(table.heading(counted, summary.defects(counted, shipped().database)))
+    list(table.heading(counted))
     json.loads(kept.taken(START))
 
 

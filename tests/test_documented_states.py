@@ -47,10 +47,8 @@ class Situation(NamedTuple):
 SITUATIONS = {
     '24-drives': Situation(DRIVES, 0, '24 drives: 24 ok'),
     'failed': Situation(ONE_FAILED, 2, 'sdc: health status FAILED'),
-    'vanished': Situation(WITHOUT_ONE, 1, 'sdc has been missing', before=DRIVES),
-    'vanished-after-it-failed': Situation(
-        WITHOUT_ONE, 2, 'sdc has been missing', before=ONE_FAILED
-    ),
+    'vanished': Situation(WITHOUT_ONE, 1, 'sdc is missing', before=DRIVES),
+    'vanished-after-it-failed': Situation(WITHOUT_ONE, 2, 'sdc is missing', before=ONE_FAILED),
     'all-vanished': Situation({}, 2, 'missing', before=DRIVES, may_lack_drives=True),
     'no-drives': Situation({}, 3, '[no-drives]'),
     'no-drives-allowed': Situation({}, 0, 'no drives', may_lack_drives=True),

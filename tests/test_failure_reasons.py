@@ -83,13 +83,13 @@ WORDS = [
     (
         'ERROR: smartctl requires a device name as the final command-line argument.',
         DriveError,
-        'a wrapper changes',
+        'the wrapper of -p changes',
     ),  # no device
     ('Device is in STANDBY mode, exit(2)', DriveAsleep, 'STANDBY'),  # asleep
     (
         'Device is in STANDBY (OS) mode, exit(2)',
         DriveAsleep,
-        'in standby',
+        'STANDBY (OS) mode',
     ),  # asleep says the kernel
     ('Device is in STANDBY mode, exit(0)', DriveAsleep, 'STANDBY'),  # asleep with another status
     ('Device is in SLEEP mode, exit(2)', DriveError, 'dead'),  # unknown asleep or dead
@@ -154,7 +154,7 @@ WORDS = [
     (
         OPEN.format('/dev/sdz', 'No such file or directory'),
         DriveAbsent,
-        'compare the path',
+        'check path',
     ),  # absent file
     (OPEN.format('/dev/sdc', 'INQUIRY failed'), DriveError, 'INQUIRY failed'),  # no inquiry
     (OPEN.format('/dev/sdc', 'Connection timed out'), DriveError, 'timed out'),  # open timed out
@@ -541,8 +541,8 @@ REASONS = [
         without_data(**{**REMAINS, 'exit_status': 2, 'is_identified': False}),
         'identify-failed',
         (
-            'did not identify itself (IDENTIFY or INQUIRY failed); check path, type and the k'
-            'ernel log: dmesg -T'
+            'did not identify itself (IDENTIFY or INQUIRY failed); check its path and type; '
+            'see dmesg -T'
         ),
     ),
     (

@@ -458,8 +458,7 @@ def test_text_before_the_json_is_skipped_and_used():
 NOTHING = {'device': {'type': 'sat', 'protocol': 'ATA'}, 'model_name': 'X'}
 NO_SMART = 'has no SMART: device lacks SMART capability; give a RAID or USB device the right type (TYPE@PATH)'
 VOLUME = (
-    'is a RAID volume or virtual disk without SMART; name the drives behin'
-    'd it: smartctl --scan lists them'
+    'is a RAID volume or virtual disk without SMART; name the drives behind it (smartctl --scan)'
 )
 SUDO = (
     'cannot be read: sudo asks for a password, so the sudoers rule for this call'
@@ -495,7 +494,7 @@ WITHOUT_VERDICT = {
     'idle': (
         smartctl(status=2, messages=[('Device is in IDLE mode, exit(2)', 'information')]),
         DriveAsleep,
-        'is in standby (IDLE), not woken',
+        'is in IDLE mode, not woken',
     ),
     'tape': (
         {

@@ -221,7 +221,9 @@ def test_a_drive_that_is_gone_is_told_once(words, is_whole, days, shown_as, said
         {1: shown(record.identity, '--hide-serial' in words)},
     )
     gone = inventory.known_missing(there, settings.of_run(options(*words)), judge())
-    run = run_of(*words, history=Remembered(is_whole=is_whole), whereabouts=there, gone=tuple(gone))
+    run = run_of(
+        *words, history=Remembered(is_whole=is_whole), whereabouts=there, missing=tuple(gone)
+    )
     found = messages.messages(run)
 
     assert [(drive.state, drive.device.name) for drive in gone] == shown_as
@@ -249,7 +251,7 @@ def test_several_drives_that_are_missing_are_counted(count, present, since, stat
     )
     gone = tuple(inventory.known_missing(there, settings.of_run(options()), judge()))
     reads = tuple(Read(drive.device, SILENT) for drive in gone) + (Read(SDA, REPORT),) * present
-    drives = inventory.Inventory(reads, (), is_bare=False, gone=gone)
+    drives = inventory.Inventory(reads, (), is_bare=False, missing=gone)
     demands = messages.missing(run_of()._replace(drives=drives))
 
     assert [(state, message.code) for state, message in demands] == [

@@ -295,7 +295,7 @@ def test_a_service_with_r_misses_only_its_own_drives(fake, tmp_path):
     found = check('-r', both)
 
     assert [result.code for result in told] == [0, 0, 0, 0], told
-    assert found.code == 1 and ' sdz has been missing ' in found.first_line, found.text
+    assert found.code == 1 and ' sdz is missing ' in found.first_line, found.text
     selects = command_line.Before(both).named(()).selects
     assert [path for path in ('/dev/zero', '/dev/sdz', '/dev/full') if selects(path)] == [
         '/dev/zero',

@@ -138,8 +138,7 @@ def test_paths_of_drives_are_none_of_these(path):
 
 
 VOLUME = (
-    'is a RAID volume or virtual disk without SMART; name the drives behin'
-    'd it: smartctl --scan lists them'
+    'is a RAID volume or virtual disk without SMART; name the drives behind it (smartctl --scan)'
 )
 
 

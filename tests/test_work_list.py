@@ -109,19 +109,6 @@ def test_an_order_names_its_date_everywhere(days, to_do, quarter):
     )
 
 
-@pytest.mark.parametrize('days, to_do', [each[:2] for each in ORDERS if len(each[0]) == 1])
-def test_a_fleet_that_icinga_tells_of_names_the_same_date(days, to_do):
-    """By endurance_time_left in perfdata; how old the check is counts."""
-    line = Line(WARNING, 'sda', 'ACME X1', 'endurance_used 86 %, warning above 85')
-    values = [f"'sda_endurance_time_left'={(days[0] + 5) * DAY}s;;;0;"]
-    (told,) = plugin_output.drives(
-        [line], values, NOW - 5 * DAY, Origin('db1', (), 5 * DAY), METRICS
-    )
-
-    assert told.facts['to_do'] == to_do
-    assert (told.facts['order_by'] is None) == (to_do == 'order a replacement')
-
-
 @pytest.mark.parametrize('days, action', [(91, actions.NOTHING), (90, actions.ORDER)])
 def test_a_drive_that_is_ok_is_ordered_when_its_date_has_come(days, action):
     """With the reason: the date on which it is used up."""
