@@ -2,15 +2,15 @@
 
 NO_DRIVE = (
     'contains no SMART data: it names no drive; '
-    'call smartctl -x PATH, with a PATH from smartctl --scan'
+    'run smartctl -x PATH, with a PATH from smartctl --scan'
 )
 NOT_ASKED = 'contains no SMART data: smartctl was not asked for it; call smartctl with -x'
 IDENTITY = (
     'contains no SMART data: only the identity of the drive; '
-    'call smartctl with -x; behind USB or RAID also with -d TYPE'
+    'run smartctl with -x; behind USB or RAID also with -d TYPE'
 )
 EMPTY = (
     'contains no SMART data: it is empty, because smartctl printed nothing; '
-    'call smartctl -x PATH as root in a terminal, where it says why'
+    'run smartctl -x PATH as root in a terminal to see why'
 )
 DISABLED = 'has SMART disabled, so its status means nothing; enable it: smartctl -s on PATH'

@@ -141,7 +141,7 @@ def test_a_volume_has_failed_if_the_tool_says_so_and_its_drives_prove_it(volume,
 
     assert worst([group]) == answer
     assert not [member for member in group.members if member.state == 'spare']
-    assert ('contradict' in group.unknown) == (answer is None)
+    assert ('contrary to its drives' in group.unknown) == (answer is None)
 
 
 ACTIVE = 'active spare for 1I:1:2'
@@ -344,13 +344,13 @@ VDS = text_of('storcli-raid1-of-one-volume.json')
         ('"RAID1"', '"RAID5"', 'the level RAID5 with 2 drives'),
         ('"RAID1"', '"RAID50"', 'the level RAID50 with 2 drives'),
         ('"Optl"', '"Entangled"', 'the unknown state Entangled'),
-        ('"Optl"', '"OfLn"', 'the state OfLn, which its drives contradict'),
+        ('"Optl"', '"OfLn"', 'the volume as OfLn, contrary to its drives'),
         ('"Optl"', '"Quantum"', 'the unknown state Quantum'),
         ('"State": "Optl",', '', 'the unknown state none'),
         ('"State": "Onln"', '"State": "Cpybck"', 'a drive state that this version does not know'),
         ('"State": "Onln"', '"State": "UGood"', 'a drive state that this version does not know'),
-        ('"Optl"', '"Dgrd"', 'the state Dgrd, which its drives contradict'),
-        ('"State": "Onln"', '"State": "Offln"', 'the state Optl, which its drives contradict'),
+        ('"Optl"', '"Dgrd"', 'the volume as Dgrd, contrary to its drives'),
+        ('"State": "Onln"', '"State": "Offln"', 'the volume as Optl, contrary to its drives'),
         ('"Per Span": 2', '"Per Span": 1', 'the level RAID1 with 2 drives'),
         (
             '"None",\n',
@@ -398,7 +398,7 @@ TEN, FIVE = text_of('arcconf-raid10-four.txt'), text_of('arcconf-raid5.txt')
             text_of('ssacli-raid1-detail.txt').replace(
                 '      Status: OK\n', '      Status: Failed Drive\n', 1
             ),
-            'the state OK, which its drives contradict',
+            'the volume as OK, contrary to its drives',
         ),
     ],
 )

@@ -83,7 +83,7 @@ IN_ENTRIES = {
         [
             (
                 ENTRY,
-                'mine, attribute 5, reallocated, item 2: from "100 - normalised" is not a formula; write one of ',
+                'mine, attribute 5, reallocated, item 2: "from": "100 - normalised" is not a formula; write one of ',
             )
         ],
     ),
@@ -317,7 +317,7 @@ def test_a_metric_of_the_site_itself_is_proposed_for_a_mistyped_one():
     assert [mistake.sentence.rpartition(' ')[2] for mistake in mistakes] == ['squeaking?'] * 3
 
 
-REVERSED = 'metrics, pending: critical 3 is reached before warning 9; exchange them'
+REVERSED = 'metrics, pending: critical 3 is reached before warning 9; swap them'
 OTHER_SIDE = (
     'metrics, pending, ssd: "5:" alerts below 5, but high values of this metric are bad; write 5'
 )

@@ -113,14 +113,14 @@ def huge(path):
 
 
 UNREADABLE = {
-    'pipe': (os.mkfifo, ' is not a regular file; give a JSON file'),
-    'folder': (os.mkdir, ' is not a regular file; give a JSON file'),
-    'nothing': (str, ': cannot be read: No such file or directory; give a readable file'),
+    'pipe': (os.mkfifo, ' is not a regular file; specify a JSON file'),
+    'folder': (os.mkdir, ' is not a regular file; specify a JSON file'),
+    'nothing': (str, ': cannot be read: No such file or directory; specify a readable file'),
     'link to itself': (
         lambda path: os.symlink(path, path),
-        ': cannot be read: Too many levels of symbolic links; give a readable file',
+        ': cannot be read: Too many levels of symbolic links; specify a readable file',
     ),
-    'huge': (huge, ' is larger than 4 MiB, too large for a data file; give a JSON file'),
+    'huge': (huge, ' is larger than 4 MiB, too large for a data file; specify a JSON file'),
     'Latin-1': (
         lambda path: path.write_bytes('{"comment": "ä"}'.encode('latin-1')),
         ': byte 13 is not UTF-8; save the file as UTF-8',

@@ -318,7 +318,7 @@ def test_a_refusal_says_all_that_can_be_written(formula):
     with pytest.raises(FormulaError) as refusal:
         decode.parse(formula)
 
-    assert str(refusal.value) == f'from "{formula[:64]}" is not a formula; {ALL}'
+    assert str(refusal.value) == f'"from": "{formula[:64]}" is not a formula; {ALL}'
 
 
 @pytest.mark.parametrize(

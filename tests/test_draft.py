@@ -101,7 +101,7 @@ def test_validate_finds_nothing_in_a_draft_but_the_source_that_is_to_be_filled_i
     (problem,) = validate.examine([str(tmp_path / 'draft.json')]).problems
 
     assert (entry['models'], entry.get('first')) == (models, first)
-    assert 'source "FILL IN: ' in problem
+    assert '"source": "FILL IN: ' in problem
 
 
 # --- the entry -------------------------------------------------------------------------
@@ -194,7 +194,7 @@ GENERIC = {
 }
 
 
-READ_AS = 'VALUE 100, WORST 100, RAW 9; read as by the entry Any disk; In sectors.'
+READ_AS = 'VALUE 100, WORST 100, RAW 9; read as in the entry Any disk; In sectors.'
 
 
 def test_a_draft_reads_what_the_entry_reads_that_spoke_for_the_drive_before():
@@ -268,7 +268,7 @@ def test_a_meaning_that_several_vendors_share_is_taken_over():
     (entry,) = drafted(drive(), vendor_entries(readings, readings, readings))['entries']
 
     assert entry['attributes']['5']['readings'] == readings
-    assert 'by 3 of 3 entries' in entry['attributes']['5']['comment']
+    assert 'in 3 of 3 entries' in entry['attributes']['5']['comment']
 
 
 RAW = {'reallocated': {'from': 'raw'}}

@@ -161,7 +161,7 @@ WORDS = [
     (
         OPEN.format('/dev/sdc', 'Device or resource busy'),
         DriveError,
-        'which program uses it',
+        'to see what uses it',
     ),  # busy
     (
         OPEN.format('/dev/sdc', 'Something unheard of'),
@@ -533,7 +533,7 @@ REASONS = [
         'smart-data-unreadable',
         (
             'returns no SMART data, because a command failed: SMART is disabled, not supporte'
-            'd, or hidden by a bridge; enable it: smartctl -s on PATH; or give it the right type (TYP'
+            'd, or hidden by a bridge; enable it: smartctl -s on PATH; or give the right type (TYP'
             'E@PATH)'
         ),
     ),

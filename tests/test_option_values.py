@@ -49,7 +49,7 @@ def test_an_argument_becomes_its_value(convert, text, value):
         (values.state, 'is unknown here; use ok, warning, critical, unknown', ['green']),
         (
             values.metric_range,
-            'is not metric=RANGE, for example endurance_used=80',
+            'is not of the form METRIC=RANGE, for example endurance_used=80',
             ['wear', 'wear=', '=80'],
         ),
         (values.seconds, 'is not a valid number of seconds (0.1 to 3600)', ['0.09', '3601', 'nan']),

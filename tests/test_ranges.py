@@ -247,8 +247,8 @@ def test_the_range_is_taken_from_its_own_file():
 
 
 CONTRADICTIONS = [
-    ('90', '85', 'high', '%', 'critical 85 is reached before warning 90; exchange them'),
-    ('20:', '30:', 'low', '%', 'critical 30: is reached before warning 20:; exchange them'),
+    ('90', '85', 'high', '%', 'critical 85 is reached before warning 90; swap them'),
+    ('20:', '30:', 'low', '%', 'critical 30: is reached before warning 20:; swap them'),
     (
         '20',
         '',

@@ -13,7 +13,7 @@ from smart_attributes.knowledge import decode, drive_database
 METRICS = drive_database.SpecDatabase(database()).metrics
 NUMBER = '"states" gives words, but {} is a number; remove "states", or make the metric a verdict'
 BEYOND_255 = (
-    'valid must end at 255 or lower (at 999 or lower for drives that have "ceiling": 255); '
+    '"valid" must end at 255 or lower (at 999 or lower for drives that have "ceiling": 255); '
     'otherwise, an unrelated raw value becomes a percentage'
 )
 
@@ -35,12 +35,12 @@ def unset(row, number):
         (
             'power_on_time',
             {'from': 'raw'},
-            ['unit is missing: the metric is a time; write the unit of one count'],
+            ['"unit" is missing: the metric is a time; write the unit of one count'],
         ),
         (
             'host_written',
             {'from': 'raw'},
-            ['unit is missing: the metric is an amount of data; write the unit of one count'],
+            ['"unit" is missing: the metric is an amount of data; write the unit of one count'],
         ),
         ('power_on_time', {'from': 'raw', 'unit': 'h'}, []),
         ('pending', {'from': 'raw'}, []),
@@ -61,17 +61,17 @@ def test_a_time_or_an_amount_has_a_unit(metric, spec, expected):
         (
             'raw byte 0',
             [300, None],
-            ['valid [300, null] is never reached: raw byte 0 lies between 0 and 255'],
+            ['"valid": [300, null] is never reached: raw byte 0 lies between 0 and 255'],
         ),
         (
             'raw byte 0',
             [None, -1],
-            ['valid [null, -1] is never reached: raw byte 0 lies between 0 and 255'],
+            ['"valid": [null, -1] is never reached: raw byte 0 lies between 0 and 255'],
         ),
         ('raw byte 0', [255, 400], []),
         ('raw byte 0', [-9, 0], []),
         ('raw byte 0', [5, 5], []),
-        ('raw byte 0', [6, 5], ['valid [6, 5] is empty; write the smaller number first']),
+        ('raw byte 0', [6, 5], ['"valid": [6, 5] is empty; write the smaller number first']),
         ('raw byte 0 / 1000', None, []),
     ],
 )
@@ -121,10 +121,10 @@ def test_a_value_that_was_never_set_becomes_no_figure(formula, valid, expected):
     'states, expected',
     [
         ({'0': 'failed', '255': 'passed'}, []),
-        ({'256': 'passed'}, ['states 256 is never reached: value is at most 255']),
+        ({'256': 'passed'}, ['"states": 256 is never reached: value is at most 255']),
         (
             {'0-11': 'failed', '11-20': 'passed'},
-            ['states 0-11 and 11-20 overlap; give each result one word'],
+            ['"states": 0-11 and 11-20 overlap; give each result one word'],
         ),
         ({'0-10': 'failed', '11-20': 'passed'}, []),
         ({'5-5': 'failed'}, []),

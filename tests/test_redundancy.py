@@ -765,7 +765,7 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
         (sentences.with_unlisted(AT_RISK, []), str(AT_RISK)),
         (
             sentences.with_unlisted(AT_RISK, ['vg0', 'vg1']),
-            f'{AT_RISK}; inactive volumes of vg0 and vg1 on it are not known, see: '
+            f'{AT_RISK}; inactive volumes of vg0 and vg1 on it are not known; run: '
             'lvs -o +devices vg0 vg1',
         ),
         (sentences.with_dropped(AT_RISK, [RAID1]), str(AT_RISK)),
@@ -780,13 +780,13 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
         ),
         (
             sentences.unchecked(RAID1, list('abcd')),
-            'md0 (raid1, /srv) has members on a, b, c and 1 more, which were not checked: check '
-            'all members in one run, then decide: check_smart_attributes triage',
+            'md0 (raid1, /srv) has members on a, b, c and 1 more, which were not checked; '
+            'before you decide, run: check_smart_attributes triage',
         ),
         (
             sentences.unchecked(RAID1, list('abc')),
-            'md0 (raid1, /srv) has members on a, b, c, which were not checked: check '
-            'all members in one run, then decide: check_smart_attributes triage',
+            'md0 (raid1, /srv) has members on a, b, c, which were not checked; '
+            'before you decide, run: check_smart_attributes triage',
         ),
         (
             sentences.not_used(FAULTY),
@@ -823,17 +823,17 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
         ),
         (
             sentences.only_aside(RAID1, [JOURNAL]),
-            'md0 (raid1, /srv) has only its journal on this drive, and no data: replace or remove '
+            'the drive holds only the journal of md0 (raid1, /srv), no data: replace or remove '
             'the journal in the array before you pull the drive',
         ),
         (
             sentences.only_aside(RAID1._replace(kind='zfs'), LOGS),
-            'md0 (ZFS raid1, /srv) has only its log and cache on this drive, and no data: replace '
+            'the drive holds only the log and cache of md0 (ZFS raid1, /srv), no data: replace '
             'or remove the log and cache in the pool before you pull the drive',
         ),
         (
             sentences.only_aside(RAID1, LOGS[1:]),
-            'md0 (raid1, /srv) has only its cache and log on this drive, and no data: replace it',
+            'the drive holds only the cache and log of md0 (raid1, /srv), no data: replace it',
         ),
         (
             sentences.of_drive('use-unknown', 'sda'),

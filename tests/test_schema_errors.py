@@ -151,12 +151,12 @@ WHOLE_SENTENCES = {
     'an unknown key that is like none': (
         {'entries': [], 'documents': {'a': {'title': 'A manual', 'zzz': 1}}},
         'attributes',
-        'document a: unknown key "zzz"; known are title, publisher, url and licence',
+        'document a: unknown key "zzz"; known keys are title, publisher, url and licence',
     ),
     'five unknown keys of six': (
         limit(a=1, b=2, c=3, d=4, e=5, f=6),
         'thresholds',
-        'metric pending: unknown key "a", "b", "c", "d" and "e"; known are warning, critical, '
+        'metric pending: unknown key "a", "b", "c", "d" and "e"; known keys are warning, critical, '
         'growth, aged, graph, '
         'acknowledged, why, hdd, ssd, nvme and sas',
     ),

@@ -153,7 +153,7 @@ AS_STATED = (
     'correct "from" or "unit", read another attribute, or list the metric in "untrusted_statistics"'
 )
 CITE = (
-    'add the document there and cite its key and the place in it, or write "measured on" with the '
+    'add the document there and cite its key and the page or section, or write "measured on" with the '
     'models and the number of drives'
 )
 MISTAKES = {
@@ -166,20 +166,20 @@ MISTAKES = {
     # citations
     'source missing': (
         without('entries', X1, 'source'),
-        'ACME X1: source is missing; cite a document, or write "measured on" with the models and the number '
+        'ACME X1: "source" is missing; cite a document, or write "measured on" with the models and the number '
         'of drives',
     ),
     'source unknown': (
         put('sets', 'ata-common', 'source', 'acme-manuel, page 3'),
-        f'set ata-common: source "acme-manuel" is not one of "documents"; {CITE}',
+        f'set ata-common: "source": "acme-manuel" is not one of "documents"; {CITE}',
     ),
     'source of an attribute unknown': (
         put('entries', X1, 'attributes', '233', 'source', 'hearsay'),
-        f'ACME X1, attribute 233: source "hearsay" does not name one of "documents"; {CITE}',
+        f'ACME X1, attribute 233: "source": "hearsay" does not name one of "documents"; {CITE}',
     ),
     'source of an advisory unknown': (
         put('advisories', 0, 'source', 'a friend'),
-        f'advisory acme-x1-stops: source "a friend" does not name one of "documents"; {CITE}',
+        f'advisory acme-x1-stops: "source": "a friend" does not name one of "documents"; {CITE}',
     ),
     'rating without the line that states it': (
         rated(without='quote'),
@@ -219,7 +219,7 @@ MISTAKES = {
             nvme(ERASED)(data, proof),
             data['layouts']['acme'].update(source='hearsay'),
         ),
-        f'layout acme: source "hearsay" does not name one of "documents"; {CITE}',
+        f'layout acme: "source": "hearsay" does not name one of "documents"; {CITE}',
     ),
     'verdict in a layout': (
         nvme({**ERASED, 'metric': 'self_test'}),
@@ -227,7 +227,7 @@ MISTAKES = {
     ),
     'unit of a layout': (
         nvme({**ERASED, 'unit': 'h'}),
-        'layout acme, reallocated: unit h does not fit; correct it',
+        'layout acme, reallocated: "unit": "h" does not fit; correct it',
     ),
     'bytes of two fields': (
         nvme(ERASED, {'metric': 'pending', 'offset': 7, 'length': 1}),
@@ -239,7 +239,7 @@ MISTAKES = {
     ),
     'order of bytes': (
         nvme({**ERASED, 'order': 'big'}),
-        'acme.json: sample 5, ACME N1-960: expect reallocated 5, but NVMe log 0xCA gives null '
+        'acme.json: sample 5, ACME N1-960: "expect" has reallocated 5, but NVMe log 0xCA gives null '
         '(8.38861e+07 is not a plausible value); correct the wrong value',
     ),
     'two logs': (
@@ -257,12 +257,12 @@ MISTAKES = {
     ),
     'verdict with the wrong direction': (
         put('metrics', 'write_protect', 'worse', 'high'),
-        'metric write_protect: a failed verdict is 0 and a passed one is 1, so worse must be "low"',
+        'metric write_protect: a failed verdict is 0 and a passed one is 1, so "worse" must be "low"',
     ),
     # units
     'unit of another kind': (
         reading({'from': 'raw', 'unit': 'h'}, '241', 'host_written'),
-        'ACME X1, attribute 241, host_written: unit h does not fit a metric that is an amount of data; write '
+        'ACME X1, attribute 241, host_written: "unit": "h" does not fit a metric that is an amount of data; write '
         'B, 512B, 16KiB, 1MiB, 16MiB, 32MiB, 1GiB, 1GB',
     ),
     'unit of a count': (
@@ -274,7 +274,7 @@ MISTAKES = {
             'readings',
             {'reallocated': {'from': 'raw', 'unit': '512B'}},
         ),
-        'Controller Z, attribute 163, reallocated: unit 512B does not fit a metric that is a count; leave it '
+        'Controller Z, attribute 163, reallocated: "unit": "512B" does not fit a metric that is a count; leave it '
         'out or write logical sectors',
     ),
     'sectors of what is none': (
@@ -286,41 +286,41 @@ MISTAKES = {
             'readings',
             {'power_cycles': {'from': 'raw', 'unit': 'logical sectors'}},
         ),
-        'Controller Z, attribute 163, power_cycles: unit logical sectors does not fit a metric that is a '
+        'Controller Z, attribute 163, power_cycles: "unit": "logical sectors" does not fit a metric that is a '
         'count; leave it out',
     ),
     # formulas against valid ranges
     'no valid range': (
         reading({'from': '100 - value'}),
-        'ACME X1, attribute 233, endurance_used: from "100 - value" turns an unset value into a number; set '
+        'ACME X1, attribute 233, endurance_used: "from": "100 - value" turns an unset value into a number; set '
         '"valid", such as [0, 99]',
     ),
     'garbage becomes a percentage': (
         reading({'from': 'raw'}),
-        'ACME X1, attribute 233, endurance_used: valid must end at 255 or lower (at 999 or lower for drives '
+        'ACME X1, attribute 233, endurance_used: "valid" must end at 255 or lower (at 999 or lower for drives '
         'that have "ceiling": 255); otherwise, an unrelated raw value becomes a percentage',
     ),
     'spare turned round': (
         reading({'from': '100 - value', 'valid': [0, 99]}, metric='spare_available'),
-        'ACME X1, attribute 233, spare_available: from "100 - value" is the used part, but spare_available '
-        'the part left; write value',
+        'ACME X1, attribute 233, spare_available: "from": "100 - value" is the part used, but spare_available '
+        'is the part left; write value',
     ),
     'ceiling never reached': (
         reading(
             {'from': 'raw byte 2', 'unit': 'min', 'ceiling': 65535}, '175', 'capacitor_test_age'
         ),
-        'ACME X1, attribute 175, capacitor_test_age: ceiling 65535 is never reached: raw byte 2 is at most '
+        'ACME X1, attribute 175, capacitor_test_age: "ceiling": 65535 is never reached: raw byte 2 is at most '
         '255',
     ),
     # verdicts
     'verdict without states': (
         reading({'from': 'value'}, '175', 'power_loss_protection'),
-        'ACME X1, attribute 175, power_loss_protection: power_loss_protection is a verdict; give states, for '
+        'ACME X1, attribute 175, power_loss_protection: power_loss_protection is a verdict; add "states", for '
         'example {"100": "passed", "0-10": "failed"}',
     ),
     'state turned round': (
         reading({'from': 'value', 'states': {'10-0': 'failed'}}, '175', 'power_loss_protection'),
-        'ACME X1, attribute 175, power_loss_protection: states 10-0 is empty; write the smaller number first',
+        'ACME X1, attribute 175, power_loss_protection: "states": 10-0 is empty; write the smaller number first',
     ),
     # patterns
     'too few literals': (
@@ -340,8 +340,8 @@ MISTAKES = {
     ),
     'pattern without a sample': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACME Y9-.*']),
-        'ACME X1: models "ACME Y9-.*" matches no sample and no measured model; add a sample or correct the '
-        'pattern',
+        'ACME X1: the pattern "ACME Y9-.*" in "models" matches no sample and no measured model; add a sample or '
+        'correct the pattern',
     ),
     # entries
     'family twice': (
@@ -357,11 +357,11 @@ MISTAKES = {
             data['entries'][Z].pop('first'),
             data['entries'][Z].update(models=['NONAME']),
         ),
-        'Controller Z: a generic entry needs has, lacks, first, only or kind; else it claims every drive',
+        'Controller Z: a generic entry needs one of has, lacks, first, only, kind; else it claims every drive',
     ),
     'generic fallback': (
         put('entries', FALLBACK, 'generic', True),
-        'Unknown solid state drive: generic and fallback exclude each other; keep one',
+        'Unknown solid state drive: "generic" and "fallback" exclude each other; keep one',
     ),
     'trap hides a reading': (
         put(
@@ -401,7 +401,7 @@ MISTAKES = {
     ),
     'advisory by no metric': (
         put('advisories', 0, 'too_late', ['media_error']),
-        'advisory acme-x1-stops: too_late: media_error is not a metric',
+        'advisory acme-x1-stops: "too_late": media_error is not a metric',
     ),
     # entries against each other
     'claimed twice': (
@@ -453,11 +453,11 @@ MISTAKES = {
     ),
     'expects another number': (
         expecting('endurance_used', 77),
-        f'{SAMPLE_1}expect endurance_used 77, but attribute 233 gives 78 %; correct the wrong value',
+        f'{SAMPLE_1}"expect" has endurance_used 77, but attribute 233 gives 78 %; correct the wrong value',
     ),
     'expects what is unknown': (
         sample(X2, 'expect', {'endurance_used': 300}),
-        'acme.json: sample 2, ACME X2-480: expect endurance_used 300, but attribute 202 gives null (300 is '
+        'acme.json: sample 2, ACME X2-480: "expect" has endurance_used 300, but attribute 202 gives null (300 is '
         'outside its valid range); correct the wrong value',
     ),
     'expects nothing of what is unknown': (
@@ -467,7 +467,7 @@ MISTAKES = {
     ),
     'expects too much': (
         expecting('temperature', 30),
-        f'{SAMPLE_1}expect temperature 30, but the lines of the sample do not give this metric',
+        f'{SAMPLE_1}"expect" has temperature 30, but the lines of the sample do not give this metric',
     ),
     'expects too little': (
         not_expecting('capacitor_test_age'),
@@ -584,7 +584,7 @@ NOT_SAID = {
                 {'family': 'ZZZ', 'models': ['ACME X1-.*'], 'source': 'measured on 9 drives'}
             ),
         ),
-        'expect endurance_used',
+        '"expect" has endurance_used',
     ),
 }
 

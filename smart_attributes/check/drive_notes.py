@@ -98,7 +98,7 @@ def unknown_model(device: Device, report: Report, state: State) -> Reading:
             'no identity, so the attributes cannot be judged; add the lines with model and firmware',
             State.UNKNOWN,
             brief='attributes without a model',
-            action='record it whole: smartctl --json -x DEVICE',
+            action='record it again: smartctl --json -x DEVICE',
         )
     source = f'--report {device.path}' if device.is_recorded else f'-d {device.address}'
     has_table = report.attributes or identity.protocol != 'ATA'

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 OLD_RULE = Coded(
     'sudo-rule-old',
     'the sudoers rule is from an earlier version and lacks newer calls (vendor logs); as root, '
-    'install the rule that this prints: check_smart_attributes sudoers',
+    'install the rule printed by: check_smart_attributes sudoers',
 )
 SINCE = (7, 4)  # the version of smartctl that introduced -l farm
 _NOT_ASKED = ('not started', 'too late', 'met', 'busy')  # values of Answer.outcome

@@ -38,9 +38,7 @@ if TYPE_CHECKING:
     from .settings import RunSettings
 
 
-_UNDECIDED = (
-    '{} is checked although --match or --ignore may exclude it: {}; simplify these patterns'
-)
+_UNDECIDED = '{} is checked, but --match or --ignore might exclude it: {}; simplify these patterns'
 
 
 class Inventory(NamedTuple):

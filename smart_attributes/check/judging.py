@@ -307,7 +307,7 @@ def _held(level: Judgement, limit: Limit, others: Others) -> Judgement:
     if before.state.urgency <= level.state.urgency:
         return level
     little, much = (amount(margin, reading.unit) for margin in (MARGINS[reading.metric], AT_ONCE))
-    words = f'{before.against}, and it has been neither {little} lower for a day nor {much} lower'
+    words = f'{before.against}, until it is {little} lower for a day or {much} lower'
     return before._replace(reading=reading, against=Coded(before.against.code, words))
 
 

@@ -96,8 +96,8 @@ def files_of(
     """
     if (data.config != CONFIG or os.path.lexists(data.config)) and not os.path.isdir(data.config):
         mistakes.append(
-            f'{visible(data.config)} is not a directory that can be read, so the limits and '
-            'entries of this site are not used; correct --config'
+            f'{visible(data.config)} is not a readable directory, so the local limits and '
+            'entries are not used; correct --config'
         )
     attributes = [
         *_folder(data.config, ADDITIONS, mistakes),

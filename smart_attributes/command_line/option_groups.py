@@ -74,7 +74,7 @@ READING = OptionGroup(
         single(
             '-t --timeout',
             'SECONDS',
-            'stop after this time and report drives not yet read as UNKNOWN (default: %(default)g)',
+            'stop after this time, and report UNKNOWN for drives not yet read (default: %(default)g)',
             type=values.seconds,
             default=constants.TIMEOUT,
         ),
@@ -363,8 +363,8 @@ CONTROLLERS = option(
     dest='asked',
     const='controllers',
     default=[],
-    help='as root, run the tools of RAID controllers (storcli64, perccli64, ssacli, arcconf, ...) '
-    'for 10 seconds at most each, to find out the slots of drives and the redundancy of volumes',
+    help='run the tools of RAID controllers (storcli64, perccli64, ssacli, arcconf, ...), each for 10 '
+    'seconds at most, to find out the slots of drives and the redundancy of volumes; requires root',
 )
 # The groups of several commands: they read drives, name them, or judge them.
 READ = (DRIVES, COMMON, READING, DATA)

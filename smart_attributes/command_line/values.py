@@ -19,7 +19,7 @@ def metric_range(text: str) -> tuple[str, str]:
     metric, _, limit = text.partition('=')
     if not metric or not limit:
         raise argparse.ArgumentTypeError(
-            f'"{text}" is not metric=RANGE, for example endurance_used=80'
+            f'"{text}" is not of the form METRIC=RANGE, for example endurance_used=80'
         )
     return metric, limit
 

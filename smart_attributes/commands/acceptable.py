@@ -90,7 +90,7 @@ def _at_risk(verdict: Verdict) -> str:
     if not to_do:
         return ''
     return (
-        f'{to_do}; --all accepts no such drive; to acknowledge it, run: '
+        f'{to_do}; --all does not accept such drives; to acknowledge this one, run: '
         f'{PROGRAM} acknowledge {shlex.quote(verdict.device.name)} --why WHY'
     )
 
@@ -103,8 +103,8 @@ def accepted_as_missing(
     """
     new = [template._replace(serial=serial, metric=MISSING) for serial in serials]
     refused = [
-        f'{word}: no missing drive has this name, and no drive of the history has this serial '
-        'number; to list them, run: check_smart_attributes history'
+        f'{word}: no missing drive has this name, and no drive in the history has this serial '
+        'number; to list the drives, run: check_smart_attributes history'
         for word in unknown
     ]
     return Choice(new, [line(accepted, hide_serial) for accepted in new], refused)

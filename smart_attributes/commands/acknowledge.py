@@ -104,14 +104,14 @@ def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
     is_of_file = own.shown or own.withdraw or own.removed
     if is_of_file and (which.metrics or which.names or own.every_alarm):
         raise UsageError(
-            '--list, --missing and --withdraw cannot be used with metrics; --missing needs the names of '
-            'missing drives, or --all; to withdraw an acknowledgement, use --withdraw SERIAL:METRIC'
+            'metrics cannot be combined with --list, --missing or --withdraw; with --missing, name '
+            'missing drives or use --all; to withdraw an acknowledgement, use --withdraw SERIAL:METRIC'
         )
     is_every_metric = own.every_alarm and not which.metrics
     if not is_of_file and not is_every_metric and (own.every_alarm or not is_named):
         raise UsageError(
-            'acknowledge needs a drive (NAME, -d ADDRESS or --report FILE), or --all without '
-            'metrics, --missing, --list or --withdraw; for examples, use --help'
+            'name a drive (NAME, -d ADDRESS or --report FILE), or use --all (without metrics), '
+            '--missing, --list or --withdraw; for examples, use --help'
         )
 
 

@@ -42,7 +42,7 @@ def _remove(serials: Sequence[str], options: Options, runner: Runner) -> int:
     for serial in serials:
         if serial in missing:
             raise UsageError(
-                f'{clean(serial)} is missing, and its history has its last readings; if it was '
+                f'{clean(serial)} is missing, and the history holds its last readings; if it was '
                 f'removed for good, run: check_smart_attributes acknowledge --missing {argument(serial, "SERIAL")}'
             )
     recorded = [serial for serial in serials if serial in history_answers.serials(answers.history)]

@@ -53,9 +53,7 @@ TELLING = 1000
 SAME = 0.001  # the drive keeps counting between reading its log and its attributes
 
 # validate rejects this text, so that a draft cannot pass as validated.
-SOURCE = (
-    'FILL IN: the document and the place in it, or the models and the number of drives compared'
-)
+SOURCE = 'FILL IN: the document with the page or section, or the models and the number of drives compared'
 NO_ENTRY_NEEDED = {
     'NVMe': 'No entry is needed: the health log of the NVMe standard covers everything about {}.',
     'SCSI': 'No entry is needed: the log pages of the SCSI standard cover everything about {}.',
@@ -196,7 +194,7 @@ def _attributes(
 
 
 def _inherited(entry: Json, row: AttributeRow, base: Json) -> Json:
-    reason = f'read as by the entry {base["family"]}' if 'readings' in entry else ''
+    reason = f'read as in the entry {base["family"]}' if 'readings' in entry else ''
     return {**entry, 'comment': _comment(row, reason, entry.get('comment', ''))}
 
 
@@ -251,7 +249,7 @@ def _agreed_meanings(database: SpecDatabase, kind: str) -> Meanings:
         ((text, count),) = Counter(specs for specs, _ in pairs).most_common(1)
         vendors = {vendor for specs, vendor in pairs if specs == text}
         if text != '{}' and len(vendors) >= VENDORS and count >= AGREEMENT * len(pairs):
-            reason = f'read as by {count} of {len(pairs)} entries that use this name'
+            reason = f'read as in {count} of {len(pairs)} entries that use this name'
             meanings[key] = json.loads(text), reason
     return meanings
 
@@ -338,7 +336,7 @@ def _about_endurance(figure: int | None, fits: Sequence[Fit]) -> str:
     if equal:
         same = ', '.join(equal)
         caution = 'one drive can match by chance, so compare another one'
-    return f'The drive states {figure} % endurance used; with the same value: {same}; {caution}.'
+    return f'The drive states {figure} % endurance used; attributes with the same value: {same}; {caution}.'
 
 
 def _sample(

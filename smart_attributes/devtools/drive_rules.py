@@ -119,12 +119,12 @@ def _differences(results: Readings, expect: Json) -> Iterator[str]:
         reading = results.get(metric)
         if reading is None:
             yield (
-                f'expect {metric} {shown(expected)}, but the lines of the sample do not '
+                f'"expect" has {metric} {shown(expected)}, but the lines of the sample do not '
                 f'give this metric'
             )
         elif not _equal(reading, expected):
             yield (
-                f'expect {metric} {shown(expected)}, but {reading.source} gives '
+                f'"expect" has {metric} {shown(expected)}, but {reading.source} gives '
                 f'{_counted(reading)}; correct the '
                 f'wrong value'
             )
@@ -246,7 +246,7 @@ def coverage_problems(source: EntriesFile, claims: Sequence[Claim]) -> Iterator[
         for pattern in entry.get('models', ()):
             if not any(patterns.matches_pattern(pattern, model) for model in models):
                 yield (
-                    f'{place}: models {shown(pattern)} matches no sample and no measured model; '
+                    f'{place}: the pattern {shown(pattern)} in "models" matches no sample and no measured model; '
                     'add a sample or correct the pattern'
                 )
         if entry['family'] not in validated:

@@ -92,7 +92,7 @@ def _repeated_names(source: EntriesFile, _: Context) -> Iterator[str]:
 
 def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
     advice = (
-        'add the document there and cite its key and the place in it, or write "measured on" with '
+        'add the document there and cite its key and the page or section, or write "measured on" with '
         'the models and the number of drives'
     )
     for place, row in _sources_of(source.data):
@@ -101,10 +101,10 @@ def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
             document for key, document in context.documents.items() if _cites(row['source'], key)
         ]
         if unknown:
-            yield f'{place}: source "{unknown[0]}" is not one of "documents"; {advice}'
+            yield f'{place}: "source": "{unknown[0]}" is not one of "documents"; {advice}'
         elif not cited and 'measured on ' not in row['source']:
             yield (
-                f'{place}: source {shown(row["source"])} does not name one of "documents"; {advice}'
+                f'{place}: "source": {shown(row["source"])} does not name one of "documents"; {advice}'
             )
         present = [*row]
         if any('url' in document for document in cited):
@@ -164,9 +164,9 @@ def _layouts(source: EntriesFile, context: Context) -> Iterator[str]:
             where = f'layout {name}, {metric.name}'
             units = reading_rules.fitting(metric.name, metric.unit)
             if field.get('unit') and field['unit'] not in units:
-                yield f'{where}: unit {field["unit"]} does not fit; correct it'
+                yield f'{where}: "unit": "{field["unit"]}" does not fit; correct it'
             if 'unit' not in field and metric.unit in ('s', 'B'):
-                yield f'{where}: unit is missing; write the unit of one count'
+                yield f'{where}: "unit" is missing; write the unit of one count'
             if 'share_of' in field:
                 continue
             for place in range(field['offset'], field['offset'] + field['length']):
@@ -184,7 +184,7 @@ def _metrics(source: EntriesFile, context: Context) -> Iterator[str]:
         if metric.is_verdict and metric.worse != 'low':
             yield (
                 f'metric {metric.name}: a failed verdict is 0 and a passed one is 1, so '
-                f'worse must be "low"'
+                f'"worse" must be "low"'
             )
         yield from (
             f'metric {metric.name}: {problem}'
@@ -252,15 +252,15 @@ def _missing_parts(entry: Json, _: Context) -> Problems:
     if 'source' not in entry:
         yield (
             '',
-            'source is missing; cite a document, or write "measured on" with the models and the '
+            '"source" is missing; cite a document, or write "measured on" with the models and the '
             'number of drives',
         )
     guards = (*drive_database.GUARDS, 'kind')
     if entry.get('generic') and not any(guard in entry for guard in guards):
-        words = f'a generic entry needs {", ".join(drive_database.GUARDS)} or kind'
+        words = f'a generic entry needs one of {", ".join(guards)}'
         yield '', f'{words}; else it claims every drive'
     if entry.get('generic') and entry.get('fallback'):
-        yield '', 'generic and fallback exclude each other; keep one'
+        yield '', '"generic" and "fallback" exclude each other; keep one'
 
 
 def _logs(entry: Json, _: Context) -> Problems:
@@ -323,7 +323,7 @@ ENTRY_RULES = (
 def _advisory_problems(advisory: Json, context: Context) -> Iterator[str]:
     for name in advisory.get('too_late', ()):
         if name not in context.database.metrics:
-            yield f'too_late: {name} is not a metric'
+            yield f'"too_late": {name} is not a metric'
     fixed = advisory.get('fixed_in')
     if fixed and fits(advisory.get('firmware', '.*'), fixed):
         yield (

@@ -34,9 +34,9 @@ def _unit(spec: Json, _: Formula, metric: Metric) -> Iterator[str]:
         advice = f'write {", ".join(units)}'
         if not metric.unit:
             advice = ' or '.join(['leave it out', *(f'write {name}' for name in units)])
-        yield f'unit {unit} does not fit a metric that is {of_metric}; {advice}'
+        yield f'"unit": "{unit}" does not fit a metric that is {of_metric}; {advice}'
     if not unit and metric.unit in ('s', 'B') and 'states' not in spec:
-        yield f'unit is missing: the metric is {of_metric}; write the unit of one count'
+        yield f'"unit" is missing: the metric is {of_metric}; write the unit of one count'
 
 
 def fitting(metric: str, base: str) -> Sequence[str]:
@@ -56,18 +56,18 @@ def _interval(spec: Json, formula: Formula, _: Metric) -> Iterator[str]:
     if is_above or (last is not None and last < lowest):
         ends = ', '.join('null' if end is None else f'{end:g}' for end in valid)
         yield (
-            f'valid [{ends}] is never reached: {spec["from"]} lies between {lowest:g} '
+            f'"valid": [{ends}] is never reached: {spec["from"]} lies between {lowest:g} '
             f'and {highest:g}'
         )
     if spec.get('ceiling', 0) > highest:
-        yield f'ceiling {spec["ceiling"]} is never reached: {spec["from"]} is at most {highest:g}'
+        yield f'"ceiling": {spec["ceiling"]} is never reached: {spec["from"]} is at most {highest:g}'
 
 
 def interval_problems(valid: Interval) -> Iterator[str]:
     """Yield the faults that an interval has regardless of its reading."""
     lowest, highest = valid
     if lowest is not None and highest is not None and lowest > highest:
-        yield f'valid [{lowest:g}, {highest:g}] is empty; write the smaller number first'
+        yield f'"valid": [{lowest:g}, {highest:g}] is empty; write the smaller number first'
 
 
 def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
@@ -79,16 +79,16 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     )
     if formula.minus_from and metric.worse == 'low' and formula.first.column == 'value':
         yield (
-            f'from "{spec["from"]}" is the used part, but {metric.name} the part left; write value'
+            f'"from": "{spec["from"]}" is the part used, but {metric.name} is the part left; write value'
         )
     elif formula.minus_from and None in valid:
         yield (
-            f'from "{spec["from"]}" turns an unset value into a number; set "valid", such as [0, '
+            f'"from": "{spec["from"]}" turns an unset value into a number; set "valid", such as [0, '
             f'{formula.minus_from - 1}]'
         )
     elif metric.name == ENDURANCE and (valid[1] is None or valid[1] > largest):
         yield (
-            f'valid must end at {HIGHEST_ENDURANCE} or lower (at {HIGHEST_BEYOND} or lower for '
+            f'"valid" must end at {HIGHEST_ENDURANCE} or lower (at {HIGHEST_BEYOND} or lower for '
             f'drives that have "ceiling": {HIGHEST_ENDURANCE}); otherwise, an unrelated raw value '
             'becomes a percentage'
         )
@@ -132,18 +132,18 @@ def _states(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
         )
     if metric.is_verdict and not states:
         yield (
-            f'{metric.name} is a verdict; give states, for example {{"100": "passed", '
+            f'{metric.name} is a verdict; add "states", for example {{"100": "passed", '
             f'"0-10": "failed"}}'
         )
     spans = sorted((*span(key), key) for key in states)
     for start, end, key in spans:
         if start > end:
-            yield f'states {key} is empty; write the smaller number first'
+            yield f'"states": {key} is empty; write the smaller number first'
         elif start > highest:
-            yield f'states {key} is never reached: {spec["from"]} is at most {highest:g}'
+            yield f'"states": {key} is never reached: {spec["from"]} is at most {highest:g}'
     for before, after in zip(spans, spans[1:]):
         if after[0] <= before[1]:
-            yield f'states {before[2]} and {after[2]} overlap; give each result one word'
+            yield f'"states": {before[2]} and {after[2]} overlap; give each result one word'
 
 
 RULES = (_unit, _interval, _plausible, _states)

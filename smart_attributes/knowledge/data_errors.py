@@ -42,7 +42,7 @@ def of_entries(
     for path, place, pattern in patterns(data):
         why = error_in(pattern)
         if not why and not place.endswith('firmware') and has_top_level_bar(pattern):
-            why = 'joins whole patterns with a bar; write separate patterns'
+            why = 'joins whole patterns with |; write separate patterns'
         if why:
             yield Mistake(path, f'{place} {quoted(pattern)} {why}')
     unusable = set()
@@ -54,7 +54,7 @@ def of_entries(
     usable = {name for name in sets if ('sets', name) not in unusable}
     for number, entry in enumerate(data['entries']):
         for name in sorted(set(entry.get('uses', ())) - usable):
-            advice = nearest(name, usable) or f'known are {", ".join(sorted(usable))}'
+            advice = nearest(name, usable) or f'the sets are {", ".join(sorted(usable))}'
             why = 'that set has a mistake' if name in sets else f'there is no such set; {advice}'
             yield Mistake(('entries', number), f'{entry["family"]}: uses "{name}", but {why}')
 
@@ -69,7 +69,7 @@ def _of_logs(data: Json, metrics: Collection[str], layouts: Collection[str]) -> 
     for number, entry in enumerate(data['entries']):
         for page, name in entry.get('logs', {}).items():
             if name not in layouts:
-                advice = nearest(name, layouts) or f'layouts are {", ".join(sorted(layouts))}'
+                advice = nearest(name, layouts) or f'the layouts are {", ".join(sorted(layouts))}'
                 where = f'{entry["family"]}: logs {page}'
                 sentence = f'{where}: unknown layout "{name}"; {advice}'
                 yield Mistake(('entries', number), sentence)
@@ -174,7 +174,7 @@ def of_limits(
             )
             for kind in KINDS:
                 for name in sorted(fields.get(kind, {}).get('groups', {}).keys() - groups):
-                    advice = nearest(name, groups) or f'groups are {", ".join(sorted(groups))}'
+                    advice = nearest(name, groups) or f'the groups are {", ".join(sorted(groups))}'
                     yield Mistake(
                         (*path, metric, kind, 'groups', name),
                         f'{place}, {metric}, {kind}: unknown group "{name}"; {advice}',

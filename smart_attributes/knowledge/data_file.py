@@ -35,7 +35,7 @@ def site_text(path: str) -> str:
     try:
         fault = trust.fault(path, user)
     except (OSError, ValueError) as error:
-        raise DataError(f'{path}: {reason(error)}; give a readable file') from None
+        raise DataError(f'{path}: {reason(error)}; specify a readable file') from None
     if fault:
         owner = 'root' if user == trust.ROOT else 'root or this user'
         raise DataError(
@@ -54,16 +54,16 @@ def read_text(path: str) -> str:
     try:
         content = files.content(path, LARGEST_FILE, trust.foreign_secret)
     except files.NotRegular:
-        raise DataError(f'{path} is not a regular file; give a JSON file') from None
+        raise DataError(f'{path} is not a regular file; specify a JSON file') from None
     except files.NotShown as error:
         raise DataError(f'{path}: {error.strerror}') from None
     except OSError as error:
         if error.errno == errno.EFBIG:
             raise DataError(
                 f'{path} is larger than {LARGEST_FILE >> 20} MiB, too large for a data file; '
-                'give a JSON file'
+                'specify a JSON file'
             ) from None
-        raise DataError(f'{path}: {reason(error)}; give a readable file') from None
+        raise DataError(f'{path}: {reason(error)}; specify a readable file') from None
     try:
         return content.decode('utf-8-sig')
     except UnicodeDecodeError as error:

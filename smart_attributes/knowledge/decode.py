@@ -92,7 +92,7 @@ def parse(text: str) -> Formula:
     try:
         return _formula(text)
     except (ValueError, KeyError):
-        raise FormulaError(f'from "{text[:LONGEST_RAW]}" is not a formula; {FORMS}') from None
+        raise FormulaError(f'"from": "{text[:LONGEST_RAW]}" is not a formula; {FORMS}') from None
 
 
 def _formula(text: str) -> Formula:

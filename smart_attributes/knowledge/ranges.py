@@ -166,7 +166,7 @@ def contradiction(
     (side, least), (side_of_critical, most) = _side(warning, unit), _side(critical, unit)
     is_above, is_below = side == 'high' and least > most, side == 'low' and least < most
     if side == side_of_critical and (is_above or is_below):
-        return f'critical {critical} is reached before warning {warning}; exchange them'
+        return f'critical {critical} is reached before warning {warning}; swap them'
     return ''
 
 

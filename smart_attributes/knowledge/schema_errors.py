@@ -94,7 +94,7 @@ def _needs_one_of(error: Any) -> list[str]:
 def _unknown_keys(error: Any) -> str:
     keys = list(error.schema['properties'])
     unknown = [key for key in error.instance if key not in keys]
-    advice = nearest(str(unknown[0]), keys) or f'known are {listed(keys, "and")}'
+    advice = nearest(str(unknown[0]), keys) or f'known keys are {listed(keys, "and")}'
     return f'unknown key {listed([shown(key) for key in unknown[:5]], "and")}; {advice}'
 
 

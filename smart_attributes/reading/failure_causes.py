@@ -17,7 +17,7 @@ ENABLE = 'enable it: smartctl -s on PATH'
 UNSUPPORTED = 'has no SMART: device lacks SMART capability'
 RIGHT_TYPE = 'the right type (TYPE@PATH)'
 BRIDGED = f'give a RAID or USB device {RIGHT_TYPE}'
-NEEDS_TYPE = f'check the kernel log: dmesg -T; or give it {RIGHT_TYPE}'
+NEEDS_TYPE = f'check the kernel log: dmesg -T; or give {RIGHT_TYPE}'
 EXCLUDE = 'exclude it: --ignore PATH'
 LIST = 'list the existing drives: smartctl --scan'
 RECORD = 'record with: smartctl -x --json PATH'
@@ -35,7 +35,7 @@ class Cause(NamedTuple):
     step: str = ''  # likewise
 
 
-CALL = 'call smartctl -x PATH, with a PATH from smartctl --scan'
+CALL = 'run smartctl -x PATH, with a PATH from smartctl --scan'
 
 
 def no_data(reason: str) -> str:
@@ -64,14 +64,14 @@ CAUSES = (
     Cause(
         r'^(\S+) (?:is not in the sudoers file|may not run sudo)',
         'sudo-rule-missing',
-        f'cannot be read: user {QUOTE} may not use sudo',
+        f'cannot be read: user {QUOTE} cannot use sudo',
         SUDOERS,
     ),
     Cause(
         '^sudo: .*must have a tty',
         'sudo-blocked',
         'cannot be read: sudo requires a terminal',
-        'get the lines that exempt it, as root: check_smart_attributes doctor --user nagios',
+        'for the fix, run as root: check_smart_attributes doctor --user nagios',
     ),
     Cause(
         'no new privileges',
@@ -122,8 +122,8 @@ CAUSES = (
     Cause(
         r'^Device is in SLEEP mode, exit\(\d+\)',
         'not-answering',
-        'does not respond: in SLEEP mode or dead, which look the same',
-        'wake it with smartctl -n never -i, or let it use standby instead of SLEEP',
+        'does not respond: either in SLEEP mode or dead',
+        'wake it with smartctl -n never -i, or set it to standby instead of SLEEP',
     ),
     Cause(r'^Device is in (.+?) mode, exit\(\d+\)', 'asleep', f'is in {QUOTE} mode, not woken'),
     Cause(
@@ -271,7 +271,7 @@ CAUSES = (
         f'{OPEN}(.*busy.*)',
         'device-open-failed',
         f'cannot be opened: {QUOTE}',
-        'see which program uses it: fuser -v PATH',
+        'to see what uses it, run: fuser -v PATH',
     ),
     Cause(
         f'{OPEN}(.+)',
@@ -302,7 +302,7 @@ CAUSES = (
         r'Read NVMe Identify \S+ (?:\S+ )?failed: (.+)',
         'identify-failed',
         f'did not identify itself (NVMe Identify failed: {QUOTE})',
-        'check the kernel log: dmesg -T; or give it another type',
+        'check the kernel log: dmesg -T; or give another type',
     ),
     # No SMART
     Cause(
@@ -346,25 +346,25 @@ CAUSES = (
         'A mandatory SMART command failed',
         'smart-data-unreadable',
         'failed a mandatory SMART command',
-        f'give it {RIGHT_TYPE}, or exclude it: --ignore PATH',
+        f'give {RIGHT_TYPE}, or exclude it: --ignore PATH',
     ),
     # Not about a drive
     Cause(
         'ABSOLUTELY NO WARRANTY|^smartmontools release',
         'not-a-report',
-        no_data('it is the version of smartctl'),
+        no_data('it is from smartctl --version'),
         CALL,
     ),
     Cause(
         r'^(?:# )?\S.* -d \S+ # .* device',
         'not-a-report',
         no_data('it is a list of devices (smartctl --scan)'),
-        'call smartctl -x for each of them, with its -d TYPE',
+        'run smartctl -x for each of them, with its -d TYPE',
     ),
     Cause(
         r'\] (?:detected|opened)$|^(?:ATA|NVMe) device successfully opened',
         'report-without-data',
         no_data('smartctl only opened the drive'),
-        'call it with -x, and without -d test',
+        'run it with -x, and without -d test',
     ),
 )

@@ -122,7 +122,7 @@ def no_report(text: str, exit_status: int | None = None) -> DriveError:
         return DriveError(
             no_data('it is empty, because smartctl printed nothing'),
             'report-empty',
-            step='call smartctl -x PATH as root in a terminal, where it says why',
+            step='run smartctl -x PATH as root in a terminal to see why',
         )
     return NotAReport('is not a smartctl report', step=RECORD)
 
@@ -158,7 +158,7 @@ def without_data(
         return _without('it names no drive', CALL)
     if exit_status & 6:
         return _failed(exit_status, is_identified, device_type)
-    step = 'call smartctl with -x; behind USB or RAID also with -d TYPE'
+    step = 'run smartctl with -x; behind USB or RAID also with -d TYPE'
     return _without('only the identity of the drive', step)
 
 
@@ -175,7 +175,7 @@ def _failed(exit_status: int, is_identified: bool, device_type: str) -> DriveErr
             'smart-data-unreadable',
             'returns no SMART data, because a command failed: SMART is disabled, not supported, or '
             'hidden by a bridge',
-            f'{ENABLE}; or give it {RIGHT_TYPE}',
+            f'{ENABLE}; or give {RIGHT_TYPE}',
         )
     if is_identified:
         return DriveError(

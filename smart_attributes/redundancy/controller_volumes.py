@@ -198,7 +198,7 @@ def groups(volume: Volume) -> list[Group]:
     if is_lost == (volume.state == 'failed'):
         return made
     state = clean(volume.fields.get('state', ''))
-    why = f'{volume.tool["program"]} reports the state {state}, which its drives contradict'
+    why = f'{volume.tool["program"]} reports the volume as {state}, contrary to its drives'
     return _groups(volume, why)
 
 
@@ -390,7 +390,7 @@ def _contradictions(volume: Volume) -> Iterator[str]:
     is_bad = states != {'in_sync'} or any(_missing(volume, span) for span in spans)
     is_whole = meant == 'whole'
     if is_bad == is_whole or (is_whole and 'trouble' in fields):
-        yield f'the state {state}, which its drives contradict'
+        yield f'the volume as {state}, contrary to its drives'
 
 
 def _is_split(volume: Volume) -> bool:

@@ -188,7 +188,7 @@ def _why_none(why: str, program: str, command: str, is_read: bool) -> str:
     """Return why a tool reports no volume. why: why it failed, or ''. is_read: it reports drives."""
     none = why or f'{program} reports no volume'
     if os.geteuid():
-        return f'{none}; it needs root: as root, run triage --controllers'
+        return f'{none}; run triage --controllers as root'
     if why or is_read:
         return none
     return f'{program} printed nothing that this version understands; run: {command}'

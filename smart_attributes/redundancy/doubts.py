@@ -123,7 +123,7 @@ def of_dm_raid(fields: Mapping[str, str]) -> Iterator[str]:
     """Yield each doubt about a RAID volume of LVM. fields: of its line in dmsetup status, see dmsetup."""
     action = fields['sync_action']
     if action in ('idle', 'frozen') and fields['done'] != fields['total']:
-        yield doubt('a rebuild of it has not ended', 'refresh the volume')
+        yield doubt('its rebuild has not ended', 'refresh the volume')
     if action == 'repair':
         yield doubt('a repair has not ended', 'wait until the repair has ended')
     # dm-raid sets the count to 0 unless the last action was a check.

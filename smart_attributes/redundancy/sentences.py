@@ -19,7 +19,7 @@ _SENTENCES = {
     '{name} is rebuilt',
     'member-not-used': '{faulty} {todo}',
     'only-swap': 'the drive holds only swap space',
-    'only-log-or-cache': '{faulty} has only its {devices} on this drive, and no data: {todo}',
+    'only-log-or-cache': 'the drive holds only the {devices} of {faulty}, no data: {todo}',
     'data-at-risk': '{group} has more failing members than it tolerates, such as {drive}',
     'redundancy-doubtful': 'the data of {group} may be missing on its other members, because '
     '{doubt}',
@@ -27,13 +27,13 @@ _SENTENCES = {
     'use-unknown': 'use of {drive} not known: look for data on it',
     'leave-cluster': '{group} belongs to a cluster, which moves its data to other drives first',
     'last-good-copy': 'last good copy of {faulty}: {todo}, do not pull this drive',
-    'group-incomplete': '{faulty} lacks more members than it tolerates: keep all its drives until '
+    'group-incomplete': '{faulty} has lost too many members: keep all its drives until '
     'the data is recovered',
     'group-rebuilding': '{group} is {doing} ({progress})',
     'copy-other-first': 'the data of {faulty} is only on failing drives, such as {first}: copy it '
     'before you rebuild anything',
     'second-failing-member': 'second failing member of {group}: replace {first} first',
-    'other-drive-first': '{group} has another member to replace: replace {first} first',
+    'other-drive-first': 'replace another member of {group} first: {first}',
 }
 # Code of a reason -> a clause for the first line of a check, after the action and "because".
 _BRIEF = {
@@ -202,8 +202,8 @@ def unchecked(group: Group, names: Sequence[str]) -> Coded:
     were = 'was' if len(names) == 1 else 'were'
     return Coded(
         'members-not-checked',
-        f'{named(group)} has members on {listed(names, 3)}, which {were} not checked: check all '
-        'members in one run, then decide: check_smart_attributes triage',
+        f'{named(group)} has members on {listed(names, 3)}, which {were} not checked; before '
+        'you decide, run: check_smart_attributes triage',
         group=group.id,
         unchecked=list(names),
     )
@@ -286,7 +286,7 @@ def with_unlisted(why: Coded, names: Sequence[str]) -> Coded:
     """
     groups = [clean(name, 40) for name in names]
     command = f'lvs -o +devices {" ".join(groups)}'
-    words = f'inactive volumes of {" and ".join(groups)} on it are not known, see: {command}'
+    words = f'inactive volumes of {" and ".join(groups)} on it are not known; run: {command}'
     return _with(why, words) if names else why
 
 

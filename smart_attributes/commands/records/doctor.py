@@ -33,7 +33,7 @@ exit status: 0 no problem, 1 at least one problem, 3 the diagnosis failed""",
         single(
             '--user',
             'NAME',
-            'as root, diagnose as this monitoring user (default: the current user)',
+            'diagnose as this monitoring user; requires root (default: the current user)',
         ),
         flag('--json', 'print JSON', dest='as_json'),
     ),

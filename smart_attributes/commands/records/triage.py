@@ -72,8 +72,8 @@ example:
             action='append_const',
             dest='asked',
             const='dmsetup',
-            help='as root, run dmsetup status (for 5 seconds at most) to find out the redundancy '
-            'of LVM RAID',
+            help='run dmsetup status (for 5 seconds at most) to find out the redundancy of LVM RAID; '
+            'requires root',
         ),
         groups.CONTROLLERS,
     ),
