@@ -133,7 +133,7 @@ def none_of(word: str, words: Sequence[str]) -> str:
     probable correction.
     """
     return (
-        f'"{word}" is unknown here; use {", ".join(words)}; {nearest(word, words, TYPED)}'.rstrip(
+        f'"{word}" is not valid here; use {", ".join(words)}; {nearest(word, words, TYPED)}'.rstrip(
             '; '
         )
     )

@@ -95,7 +95,7 @@ def shown(finding):
         (answering(), False, 'ACME X1 SERIAL1, 0.5 s'),
         (answering(), True, 'ACME X1, 0.5 s'),
         (answering(seconds=1.234, identity=Identity()), False, 'unknown drive, 1.2 s'),
-        (answering(state=State.WARNING), True, 'ACME X1, 0.5 s; a check reports WARNING, '),
+        (answering(state=State.WARNING), True, 'ACME X1, 0.5 s; a check reports WARNING; '),
     ],
 )
 def test_a_drive_that_answers_is_named_with_its_time(pair, hide_serial, words):

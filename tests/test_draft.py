@@ -462,7 +462,7 @@ HEADERS = {
     '0 %': (
         drive(endurance=0),
         'The drive states 0 % endurance used, which does not show what its attributes mean; '
-        'draft again from a worn drive.',
+        'draft again with a worn drive.',
     ),
     '255 %': (drive(endurance=255), 'The drive states 255 %'),
     'none equals it': (

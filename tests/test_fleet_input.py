@@ -217,7 +217,7 @@ def test_a_file_that_cannot_be_read_makes_the_rest_incomplete(collected):
         (['--icinga', 'https://x', 'collected'], 'either --icinga'),
         (['--icinga', 'http://x'], '--icinga needs https://'),
         (['--icinga', 'https://user:secret@x'], 'without a user'),
-        (['--icinga', 'https://x'], '--user with --password-file'),
+        (['--icinga', 'https://x'], '--user and --password-file'),
         (
             ['--icinga', 'https://x', '--user', 'y', '--password', 'secret'],
             'arguments: --password; ',

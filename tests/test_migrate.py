@@ -81,7 +81,7 @@ def test_limits_of_a_known_model_move_to_metrics(tmp_path):
         f'{tmp_path}/etc.',
         'To see the limits of a drive and who set them, run: check_smart_attributes explain -v -d '
         'ADDRESS',
-        'Lists "Perfs" are not converted: performance data has the labels of this version, and '
+        '"Perfs" lists are not converted: performance data has the labels of this version, and '
         '-ap prints all of it.',
     ]
 
@@ -156,7 +156,7 @@ def test_a_model_without_an_entry_has_the_meanings_that_all_drives_share(tmp_pat
 
 REFUSED = [
     ({'175': ['100:', '100:']}, [MODEL], 'attributes.json does not define what it means'),
-    ({'12': ['1', '2']}, [MODEL], 'it is not in ID#, so version 1.6 never evaluated it'),
+    ({'12': ['1', '2']}, [MODEL], 'it is not in "ID#", so version 1.6 never evaluated it'),
     ({'5': ['1', 'x']}, [MODEL], '"x" is not a Nagios range'),
     ({'5': ['1']}, [MODEL], 'it is not a list of a warning'),
     ({'5': '1'}, [MODEL], 'it is not a list of a warning'),
@@ -272,7 +272,7 @@ def test_a_file_is_written_once_and_never_overwritten(tmp_path):
 
 @pytest.mark.parametrize(
     ('content', 'words'),
-    [('{"entries": []}', 'no "Devices"'), ('{', 'line 1'), (None, 'give a readable')],
+    [('{"entries": []}', 'no "Devices"'), ('{', 'line 1'), (None, 'specify a readable')],
 )
 def test_a_file_of_another_kind_is_refused(tmp_path, content, words):
     """One sentence, no traceback."""

@@ -46,7 +46,7 @@ def test_an_argument_becomes_its_value(convert, text, value):
             'is not a time; write 90m, 12h, 7d or 2w',
             ['', '7', 'd', '0d', '-1d', '100000h', '7D', '٣d', '²d'],
         ),
-        (values.state, 'is unknown here; use ok, warning, critical, unknown', ['green']),
+        (values.state, 'is not valid here; use ok, warning, critical, unknown', ['green']),
         (
             values.metric_range,
             'is not of the form METRIC=RANGE, for example endurance_used=80',

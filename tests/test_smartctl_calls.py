@@ -89,7 +89,7 @@ def test_root_needs_no_sudo():
         pytest.param('/nowhere/smartctl', 'file not found', id='missing'),
         pytest.param('/usr/bin', 'not a program', id='a-folder'),
         pytest.param('/dev/null', 'not a program', id='a-device'),
-        pytest.param('/etc/passwd', 'may not execute', id='not-executable'),
+        pytest.param('/etc/passwd', 'cannot execute', id='not-executable'),
         pytest.param('/usr/bin/\0', 'file not found', id='impossible'),
     ],
 )
@@ -231,10 +231,10 @@ def test_a_user_needs_sudo_unless_told_otherwise(monkeypatch, tmp_path):
     assert prefix(SMARTCTL, nosudo=True) == (SMARTCTL,)
 
 
-NO_ACCESS = 'this user may not access it; use sudo or another -p'
+NO_ACCESS = 'this user cannot access it; use sudo or another -p'
 NOT_FOUND = 'file not found; install smartmontools, or give the path of smartctl with -p'
 NOT_EXECUTABLE = (
-    'this user may not execute it; check its mode, or give the path of smartctl with -p'
+    'this user cannot execute it; check its mode, or give the path of smartctl with -p'
 )
 
 

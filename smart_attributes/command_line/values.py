@@ -74,7 +74,7 @@ def interval(text: str) -> int | None:
     meant = nearest(text, words, TYPED)
     if meant:
         raise argparse.ArgumentTypeError(
-            f'"{text}" is unknown here; use a time such as 6h, always or never; {meant}'
+            f'"{text}" is not valid here; use a time such as 6h, always or never; {meant}'
         )
     time = duration(text)
     if time > LONGEST_INTERVAL:

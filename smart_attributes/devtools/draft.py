@@ -329,7 +329,7 @@ def _about_endurance(figure: int | None, fits: Sequence[Fit]) -> str:
     if figure not in WORN:
         return (
             f'The drive states {figure} % endurance used, which does not show what its attributes '
-            'mean; draft again from a worn drive.'
+            'mean; draft again with a worn drive.'
         )
     equal = [f'{fit.spec["from"]} of {fit.attribute}' for fit in fits if fit.metric == ENDURANCE]
     same, caution = 'no attribute', 'the meaning must come from a document'

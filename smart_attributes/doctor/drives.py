@@ -84,7 +84,7 @@ def _answering(verdict: Verdict, read: Read, hide_serial: bool) -> Finding:
     """
     further: list[str] = []
     if verdict.state is not State.OK:
-        further.append(f'a check reports {verdict.state.name}, and explain shows why')
+        further.append(f'a check reports {verdict.state.name}; to see why, use explain')
     further += [note for note in verdict.notes if note.code in drive_logs.CODES]
     finding = found(
         'drive-answers',

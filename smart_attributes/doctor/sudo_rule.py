@@ -213,7 +213,7 @@ def _because(reason: Finding, answers: SudoAnswers, subject: str) -> Finding:
     A note keeps admins from installing the rule for their own account by mistake.
     """
     printed = f'; sudo reports: {answers.message}' if answers.message else ''
-    whose = f'{AS_HIM}; if that is {answers.user}, ' if answers.is_person else ''
+    whose = f'{AS_HIM}; if {answers.user} is the monitoring user, ' if answers.is_person else ''
     return reason._replace(
         subject=subject,
         message=reason.message + printed,

@@ -282,7 +282,7 @@ def _trusted(access: Access) -> ssl.SSLContext:
 
 def _login(access: Access) -> dict[str, str]:
     if not (access.user and access.password_file):
-        raise UsageError('--icinga needs --user with --password-file')
+        raise UsageError('--icinga needs --user and --password-file')
     path = access.password_file
     _refuse_open(path)
     try:

@@ -58,7 +58,7 @@ def read(path: str) -> Document:
     if not isinstance(content, dict) or not isinstance(content.get('drives'), list):
         raise Damaged('it is not output of triage --json')
     if isinstance(content.get('fleet'), dict):
-        raise Damaged('it is output of fleet; collect that of triage --json')
+        raise Damaged('it is output of fleet; collect the output of triage --json')
     made: Any = content.get('made')
     written = os.stat(path).st_mtime
     # A host whose clock is ahead must not make an old document look recent.

@@ -39,7 +39,7 @@ LOCK = 'lock'
 NOT_WRITTEN = 'not-written'
 MISSING, TOO_MUCH = 'missing', 'too much'  # codes of StoredFile
 _WHY_TOO_MUCH = (
-    f'it is not read, because the files of the history have more than {LARGEST_HISTORIES >> 20} MB'
+    f'it is not read, because the files of the history exceed {LARGEST_HISTORIES >> 20} MB together'
 )
 ADVICE = 'make it writable for the monitoring user, or use another directory with --state-dir'
 READING, CHANGING = 'read', 'changed'  # kinds of children, and ends of their locks
@@ -55,7 +55,7 @@ _NUMBERED = re.compile(r'(0|[1-9][0-9]{0,17})\..*', re.DOTALL)
 _REASONS = {
     errno.ELOOP: 'is a link; to start a new history, remove it',
     errno.EFBIG: f'has more than {MOST_HISTORY_FILES} files; to start a new history, rename it',
-    errno.ENOSPC: 'cannot be written, because the disk is full; to see which, run: df -h',
+    errno.ENOSPC: 'cannot be written, because the disk is full; to see which disk, run: df -h',
 }
 
 
@@ -373,7 +373,7 @@ def change(state_dir: str, work: Callable[[str], int], seconds: float = CHANGING
         if 'result' in values:
             result: int = values['result']
             return result
-    reason = 'the process that writes was killed' if is_ready else f'no answer within {seconds:g} s'
+    reason = 'the process that writes it was killed' if is_ready else f'no answer within {seconds:g} s'
     raise HistoryUnusable(f'{path}: {reason}; to see why, run: dmesg -T')
 
 

@@ -146,7 +146,7 @@ class HistoryStore:
         """A message that the disk was too slow to read the history in time; '' if it was not."""
         if self.is_complete:
             return ''
-        part = 'only a part of it was read' if self.drives else 'it was not read'
+        part = 'only part of it was read' if self.drives else 'it was not read'
         return (
             f'{part} within {self._patience:g} s, because '
             f'its disk is slow or does not answer; check the disk with {self.path}: dmesg -T'
@@ -474,7 +474,7 @@ def _new_damage(parsed: Parsed, path: str, is_repaired: bool) -> Iterator[str]:
         drive = parsed.drives.get(number)
         if drive:
             which = f' ({_name_of(drive)})'
-            loss = 'its former version is used, so the readings of one check may be lost'
+            loss = 'its previous version is used, so the readings of one check may be lost'
         else:
             which = ''
             loss = 'the earlier increases of this drive cannot be detected'
@@ -490,7 +490,7 @@ def _old_damage(drives: Mapping[int, DriveHistory], path: str, moment: int) -> s
     if DAYS in name:
         loss = 'the numbers of earlier days are lost'
     elif drive is None:
-        loss = 'it begins anew when the drive is read again'
+        loss = 'it starts again when the drive is next read'
     elif drive.record.first_read < moment:
         loss = 'the readings of one check may be lost'
     else:

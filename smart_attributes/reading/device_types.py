@@ -189,8 +189,8 @@ REFUSED = {
         'sends its commands by writing to a sector of the volume, and a check must not write',
     ),
     # Two simultaneous checks would read one drive under the name of the other drive.
-    'intelliprop': 'switches the bridge between drives by writing to one of its logs, and a check '
-    'must not write',
+    'intelliprop': 'makes the bridge switch between its drives by writing to a log, and a check must '
+    'not write',
     'test': 'only shows how smartctl would open the drive',
 }
 

@@ -123,7 +123,7 @@ class Waiting:
             if error.errno in (errno.EMFILE, errno.ENFILE):
                 raise  # starting the process would fail for the same reason
             self.why_not = (
-                f'{self.path}/{file}: {error.strerror}; let only the monitoring user write there'
+                f'{self.path}/{file}: {error.strerror}; make it writable only for the monitoring user'
             )
             return -1
 

@@ -154,13 +154,13 @@ def _fault(path: str, as_root: bool, through_sudo: bool) -> str:
     try:
         status = os.stat(path)
     except PermissionError:
-        return '' if through_sudo else 'this user may not access it; use sudo or another -p'
+        return '' if through_sudo else 'this user cannot access it; use sudo or another -p'
     except (OSError, ValueError):
         return 'file not found; install smartmontools, or give the path of smartctl with -p'
     if not stat.S_ISREG(status.st_mode):
         return 'not a program; give the path of smartctl with -p, such as ' + SMARTCTL
     if not through_sudo and not os.access(path, os.X_OK):
-        return 'this user may not execute it; check its mode, or give the path of smartctl with -p'
+        return 'this user cannot execute it; check its mode, or give the path of smartctl with -p'
     # another user could have replaced the program
     foreign = trust.fault(path, trust.ROOT) if as_root else ''
     return (

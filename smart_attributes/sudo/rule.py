@@ -168,7 +168,7 @@ def _check(request: RuleRequest, how: HowRead) -> None:
     if not re.fullmatch(_USER, request.user) or re.fullmatch(_NO_USER, request.user):
         raise UsageError(
             '--user takes the name of one user, such as --user nagios; '
-            'sudo would apply ALL, names in capitals, groups and numbers to other users'
+            'with ALL, a name in capitals, a group or a number, sudo would apply the rule to other users'
         )
     requestable = [entry.name for entry in device_types.TYPES if entry.is_vendors]
     unknown = [name for name in request.types if name not in requestable]
@@ -180,8 +180,8 @@ def _check(request: RuleRequest, how: HowRead) -> None:
         )
     if not re.fullmatch(_EXECUTABLE, how.smartctl):
         raise UsageError(
-            'a rule needs the absolute path of smartctl, with letters, digits and _ . + - only, '
-            f'such as -p {SMARTCTL}'
+            f'a rule needs the absolute path of smartctl, such as -p {SMARTCTL}; each part of the '
+            'path may contain only letters, digits and _ . + -'
         )
     if os.path.lexists(how.smartctl):  # the rule may be installed before smartmontools
         smartctl_calls.check_executable(how.smartctl, as_root=True, through_sudo=True)

@@ -60,7 +60,7 @@ def old_file(path: str) -> OldFile:
     name = os.path.basename(path)
     if not files.is_of_1_6(data):
         raise DataError(
-            f'{name} is not a file of version 1.6, because it has no "Devices"; give a '
+            f'{name} is not a file of version 1.6, because it has no "Devices"; specify a '
             'check_smartdb.json or a user configuration'
         )
     return OldFile(name, data['Devices'], files.digest(text))
@@ -243,7 +243,7 @@ def _meaning(text: str, target: Target, spec: DriveSpec) -> Meaning:
     columns = object_of(target.entry, 'ID#')
     is_database = target.selector is None or 'model' in target.selector
     if is_database and text not in columns:
-        raise UsageError('it is not in ID#, so version 1.6 never evaluated it')
+        raise UsageError('it is not in "ID#", so version 1.6 never evaluated it')
     if protocol in ('NVMe', 'SCSI') or number > 255:
         meaning = LOGS.get(protocol, {}).get(number)
         meanings = [meaning] if meaning else []
@@ -254,8 +254,8 @@ def _meaning(text: str, target: Target, spec: DriveSpec) -> Meaning:
         meanings = of_attribute(number, column, spec)
     if not meanings:
         raise UsageError(
-            'attributes.json does not define what it means for these drives; for an entry that '
-            'does, run: check_smart_attributes draft'
+            'attributes.json does not define what it means for these drives; to draft an entry '
+            'that does, run: check_smart_attributes draft'
         )
     if len(meanings) > 1:
         raise UsageError(
@@ -301,6 +301,6 @@ def report(result: Migration, path: str, config: str) -> Iterator[str]:
         'explain -v -d ADDRESS'
     )
     yield (
-        'Lists "Perfs" are not converted: performance data has the labels of this '
+        '"Perfs" lists are not converted: performance data has the labels of this '
         'version, and -ap prints all of it.'
     )
