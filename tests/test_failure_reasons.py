@@ -493,7 +493,7 @@ REASONS = [
         without_data(**{**REMAINS, 'is_unsupported': True, 'is_asked': False}),
         'smart-unsupported',
         (
-            'has no SMART: device lacks SMART capability; give a RAID or USB device '
+            'has no SMART: device lacks SMART capability; for RAID or USB, give '
             'the right type (TYPE@PATH)'
         ),
     ),

@@ -456,7 +456,9 @@ def test_text_before_the_json_is_skipped_and_used():
 
 
 NOTHING = {'device': {'type': 'sat', 'protocol': 'ATA'}, 'model_name': 'X'}
-NO_SMART = 'has no SMART: device lacks SMART capability; give a RAID or USB device the right type (TYPE@PATH)'
+NO_SMART = (
+    'has no SMART: device lacks SMART capability; for RAID or USB, give the right type (TYPE@PATH)'
+)
 VOLUME = (
     'is a RAID volume or virtual disk without SMART; name the drives behind it (smartctl --scan)'
 )

@@ -897,7 +897,7 @@ def test_growth_is_a_floor_only_as_long_as_its_alert_lasts(plain):
         (asleep(), '[order-copy] copy the data now, and order a replacement'),
         (
             UNREADABLE,
-            '[investigate] give a USB or RAID device the right type (TYPE@/dev/sda); also '
+            '[investigate] for RAID or USB, give the right type (TYPE@/dev/sda); also '
             '[order-copy] copy the data now, and order a replacement',
         ),
     ],

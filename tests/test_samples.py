@@ -77,7 +77,7 @@ def test_what_is_no_row_is_none(line):
         (
             '[{"family": "ACME X1", "model": "ACME X1-240", "origin": "invented", "lines": [], '
             '"expect": {}}]',
-            'acme.json: sample 1, ACME X1: origin "invented" is not known; write "captured" or '
+            'acme.json: sample 1, ACME X1: origin "invented" is not valid; write "captured" or '
             '"composed"',
             4,
         ),

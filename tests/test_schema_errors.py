@@ -49,7 +49,7 @@ AT_233 = 'site.json: ACME X1, attribute 233, endurance_used'
 SENTENCES = {
     'control characters': (
         entry(kind='\x1b[2J\n'),
-        'site.json: ACME X1: kind "\\u001b[2J\\n" is not known; write "hdd"',
+        'site.json: ACME X1: kind "\\u001b[2J\\n" is not valid; write "hdd"',
     ),
     'limit': (
         {
@@ -95,7 +95,7 @@ SENTENCES = {
     ),
     'unknown unit': (
         attribute({'from': 'raw', 'unit': 'GB'}),
-        AT_233 + ': unit "GB" is not known; write "%", "logical sectors", "s", ',
+        AT_233 + ': unit "GB" is not valid; write "%", "logical sectors", "s", ',
     ),
     'attribute number': (
         entry(attributes={'256': {'name': 'xx'}}),
@@ -192,7 +192,7 @@ WHOLE_SENTENCES = {
             ]
         },
         'thresholds',
-        'override 1, serial S, attributes: the key "five" does not fit the pattern ^[0-9]{1,3}$',
+        'override 1, serial S, attributes: the key "five" does not match the pattern ^[0-9]{1,3}$',
     ),
     'a key of a new metric': (
         {'entries': [], 'metrics': {'Big One': {}}},
@@ -202,7 +202,7 @@ WHOLE_SENTENCES = {
     'a constant': (
         {'overrides': [{'for': {'serial': 'S'}, 'why': 'because of it', 'gone': False}]},
         'thresholds',
-        'override 1, serial S: gone false is not known; write true or leave it out',
+        'override 1, serial S: gone false is not valid; write true or leave it out',
     ),
 }
 

@@ -103,7 +103,7 @@ CASES = {
                 {
                     'for': {'device': '/dev/sda'},
                     'read': False,
-                    'why': 'protected, though its override has a mistake',
+                    'why': 'protected, although its override has an error',
                 }
             ]
         },
@@ -126,7 +126,7 @@ CASES = {
                 {
                     'for': {'device': '/dev/sda'},
                     'skip': ['error'],
-                    'why': 'protected, though its override has a mistake',
+                    'why': 'protected, although its override has an error',
                 }
             ]
         },

@@ -233,9 +233,7 @@ def test_a_user_needs_sudo_unless_told_otherwise(monkeypatch, tmp_path):
 
 NO_ACCESS = 'this user cannot access it; use sudo or another -p'
 NOT_FOUND = 'file not found; install smartmontools, or give the path of smartctl with -p'
-NOT_EXECUTABLE = (
-    'this user cannot execute it; check its mode, or give the path of smartctl with -p'
-)
+NOT_EXECUTABLE = 'this user cannot execute it; check its mode, or give the path of smartctl with -p'
 
 
 @pytest.mark.parametrize(

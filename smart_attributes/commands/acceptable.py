@@ -114,7 +114,7 @@ def _why_not(verdict: Verdict, judgement: Judgement) -> str:
     if judgement.reading.state is not None:
         return 'this is a state without a number that could get worse, so it cannot be acknowledged'
     if judgement.reading.number is None:
-        return 'this metric has no value now'
+        return 'this metric currently has no value'
     alone = verdict.identity._replace(wwn='')
     return (
         ''

@@ -91,8 +91,8 @@ class Fleet:
                     Coded(
                         'no-services',
                         f'{api.where}: Icinga returned no service that runs this plugin'
-                        f'{of_filter} (known by its CheckCommand or output beginning with "SMART '
-                        f'")',
+                        f'{of_filter} (recognized by its CheckCommand, or by output that begins '
+                        'with "SMART ")',
                     )
                 )
             for service in api.services(names):

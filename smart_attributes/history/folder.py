@@ -373,7 +373,9 @@ def change(state_dir: str, work: Callable[[str], int], seconds: float = CHANGING
         if 'result' in values:
             result: int = values['result']
             return result
-    reason = 'the process that writes it was killed' if is_ready else f'no answer within {seconds:g} s'
+    reason = (
+        'the process that writes it was killed' if is_ready else f'no answer within {seconds:g} s'
+    )
     raise HistoryUnusable(f'{path}: {reason}; to see why, run: dmesg -T')
 
 

@@ -120,8 +120,8 @@ def _advice(schema: Json) -> str:
 
 # Keyword of JSON Schema -> the complaint about a value.
 _COMPLAINTS = {
-    'enum': '{value} is not known{advice}',
-    'const': '{value} is not known; write {limit} or leave it out',
+    'enum': '{value} is not valid{advice}',
+    'const': '{value} is not valid; write {limit} or leave it out',
     'pattern': '{value} {form}',
     'minLength': '{value} is too short; write at least {limit} characters',
     'maxLength': '{value} is too long; write at most {limit} characters',
@@ -165,7 +165,7 @@ def _form(error: Any) -> str:
     return (
         f'does not fit: {description}'
         if description
-        else f'does not fit the pattern {error.validator_value}'
+        else f'does not match the pattern {error.validator_value}'
     )
 
 

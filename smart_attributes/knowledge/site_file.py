@@ -191,5 +191,5 @@ def _sound_override(value: Json, part: Json, rules: Json) -> Any:
         if key in value and value[key] is not True and is_fitting(value[key], fits[key], rules):
             parts[key] = value[key]
     if 'for' in parts and len(parts) > 1:
-        return {**parts, 'why': 'protected, though its override has a mistake'}
+        return {**parts, 'why': 'protected, although its override has an error'}
     return _SPOILT

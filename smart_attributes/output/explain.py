@@ -194,7 +194,7 @@ def details(case: Case) -> list[str]:
     ]
     if identity.serial is not None:
         lines.append(f'serial      {identity.serial or "-"}, WWN {identity.wwn or "-"}')
-    entry = verdict.entry or 'none; only metrics that every drive reports in the same way'
+    entry = verdict.entry or 'none; only metrics that all drives report in the same way'
     lines += [f'entry       {entry}', *_place(case.place)]
     for group in case.use.depends if case.use else ():
         lines.append(f'in use by   {sentence(group.said, 300)}')

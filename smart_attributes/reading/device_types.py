@@ -199,7 +199,7 @@ REFUSED = {
 # Source: smartmontools/smartmontools, issue 313 and pull request 552.
 UNREAD = {
     'mpi3mr': 'no released smartctl reads the drives behind a Broadcom 96xx or Dell PERC12 '
-    '(driver mpi3mr); ask storcli2 or perccli2, or Redfish (see doc/how-to/raid.md)',
+    '(driver mpi3mr); use storcli2, perccli2 or Redfish (see doc/how-to/raid.md)',
 }
 
 # Expressions are compiled on first use (re caches them), so that importing this module stays cheap.

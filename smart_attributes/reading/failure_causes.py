@@ -16,7 +16,7 @@ DISABLED = 'has SMART disabled, so its status means nothing'
 ENABLE = 'enable it: smartctl -s on PATH'
 UNSUPPORTED = 'has no SMART: device lacks SMART capability'
 RIGHT_TYPE = 'the right type (TYPE@PATH)'
-BRIDGED = f'give a RAID or USB device {RIGHT_TYPE}'
+BRIDGED = f'for RAID or USB, give {RIGHT_TYPE}'
 NEEDS_TYPE = f'check the kernel log: dmesg -T; or give {RIGHT_TYPE}'
 EXCLUDE = 'exclude it: --ignore PATH'
 LIST = 'list the existing drives: smartctl --scan'
@@ -284,7 +284,7 @@ CAUSES = (
         'Read Device Identity failed: (.+)',
         'identify-failed',
         f'did not identify itself (IDENTIFY failed: {QUOTE})',
-        f'give a USB or RAID device {RIGHT_TYPE}',
+        BRIDGED,
     ),
     Cause(
         r'Standard Inquiry .* failed \[(.+?)\]',
