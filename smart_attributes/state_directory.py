@@ -21,7 +21,7 @@ RUN = f'{constants.RUN}/{NAME}'
 _HOME = '~/.local/state'
 _MAKE_IT = 'create it, owned by the monitoring user, or use another one with --state-dir'
 _LET_HIM = (
-    'make it writable only for the monitoring user, or use another directory with --state-dir'
+    'restrict writing to the monitoring user, or use another directory with --state-dir'
 )
 
 

@@ -474,7 +474,7 @@ def _new_damage(parsed: Parsed, path: str, is_repaired: bool) -> Iterator[str]:
         drive = parsed.drives.get(number)
         if drive:
             which = f' ({_name_of(drive)})'
-            loss = 'its previous version is used, so the readings of one check may be lost'
+            loss = 'its former version is used, so the readings of one check may be lost'
         else:
             which = ''
             loss = 'the earlier increases of this drive cannot be detected'

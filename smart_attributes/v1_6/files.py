@@ -46,7 +46,7 @@ class SiteFiles(NamedTuple):
                     Coded(
                         CODE,
                         f'the limits in {visible(path)} are those of version 1.6 and do not apply; '
-                        f'to convert them, run as root: {visible(command)}',
+                        f'as root, run: {visible(command)}',
                     )
                 )
         return warnings
