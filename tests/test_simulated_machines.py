@@ -435,7 +435,7 @@ def test_a_sleeping_drive_is_ok_and_counts(machine, place):
 
     assert result.code == 0
     assert result.first_line == 'SMART OK - 1 drive: 1 ok'
-    assert 'is in standby (STANDBY' in result.line_of(name)
+    assert 'is in STANDBY mode' in result.line_of(name)
     assert {command.rpartition(' ')[0] for command in machine.commands(folder)} <= {
         'scsi 12 00',
         'scsi 03 00',
