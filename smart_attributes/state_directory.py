@@ -20,9 +20,7 @@ WAITING = 'waiting'  # the folder of locks, see for_locks()
 RUN = f'{constants.RUN}/{NAME}'
 _HOME = '~/.local/state'
 _MAKE_IT = 'create it, owned by the monitoring user, or use another one with --state-dir'
-_LET_HIM = (
-    'restrict writing to the monitoring user, or use another directory with --state-dir'
-)
+_LET_HIM = 'restrict writing to the monitoring user, or use another directory with --state-dir'
 
 
 class Unusable(Exception):

@@ -122,7 +122,9 @@ class Waiting:
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE):
                 raise  # starting the process would fail for the same reason
-            self.why_not = f'{self.path}/{file}: {error.strerror}; restrict writing to the monitoring user'
+            self.why_not = (
+                f'{self.path}/{file}: {error.strerror}; restrict writing to the monitoring user'
+            )
             return -1
 
 
