@@ -30,8 +30,6 @@ EMPTY = {'doctor': {'good': False, 'host': '', 'user': '', 'findings': [], 'past
 
 def main() -> None:
     """Run the command given in sys.argv and exit with its status."""
-    # Do not wait at the end: a smartctl that still runs under sudo belongs to root, and a normal
-    # exit takes 5 ms.
     code, later = UNKNOWN, []  # type: int, list[Callable[[], object]]
     try:
         for stream in (sys.stdout, sys.stderr):
@@ -44,7 +42,9 @@ def main() -> None:
         _do_later(later)
         _wait_for_reader(end)
     finally:
-        os._exit(code)  # even if an alarm arrives while the output blocks
+        # Even if an alarm arrives while the output blocks. A normal exit would wait for a smartctl
+        # that still runs under sudo and belongs to root.
+        os._exit(code)
 
 
 def _conclude(text: str, status: int) -> None:

@@ -70,7 +70,7 @@ class Drive:
         if self.condition == 'ok':
             return self.report()
         return {
-            'asleep': DriveAsleep('is in standby (STANDBY), not woken'),
+            'asleep': DriveAsleep('is in STANDBY mode, not woken'),
             'hung': DriveError('no answer within 30 s', 'timeout'),
             'unreadable': DriveError('did not say what it is', 'identify-failed'),
             'cut off': DriveNotReached('was not read: time limit of 55 s exceeded'),

@@ -173,7 +173,7 @@ def test_slots_that_nobody_looked_at_are_counted_and_are_no_drives(tmp_path):
 
     assert result.code == 3
     assert '8 of 12 slots' in result.first_line
-    assert '4 drives: 2 unknown, 2 warning' in result.first_line
+    assert '4 drives, 4 not ok' in result.first_line
     assert result.line_of('bus_0_megaraid_0').startswith('WARNING')
 
 

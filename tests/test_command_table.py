@@ -34,9 +34,9 @@ def count(options: Options, runner: object) -> int:
     In a folder without history a writer makes it, and a reader misses it.
     """
     history = history_access.remembered(of_history(options))
-    use = 'reads' if history.trouble else ''
-    if history.store:
-        use = 'writes'
+    use = 'writes' if history.store else ''
+    if history.trouble:
+        use = 'reads'
     print(
         json.dumps(
             {

@@ -61,7 +61,7 @@ CASES = {
     'foreign': Output(0, 'SMART test of a washing machine', ()),
     'asleep': Output(
         0,
-        'SMART OK - 1 drive: 1 ok\nOK        sda  ACME X1  is in standby (STANDBY), not woken  '
+        'SMART OK - 1 drive: 1 ok\nOK        sda  ACME X1  is in STANDBY mode, not woken  '
         'EXAMPLE0007  firmware 1.0',
         (),
     ),

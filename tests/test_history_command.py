@@ -69,7 +69,7 @@ def test_a_drive_is_only_forgotten_if_a_person_agrees(machine, answer):
 
 
 def test_a_drive_that_is_forgotten_has_no_readings(machine):
-    assert forget(machine, 'SERIAL01') == (0, '1 forgotten\n')
+    assert forget(machine, 'SERIAL01') == (0, '1 removed\n')
     assert forget(machine, 'SERIAL01')[0] == 3
     assert 'no readings' in machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda').first_line
 
@@ -84,7 +84,7 @@ def test_a_drive_that_is_missing_is_forgotten_if_root_has_accepted_it(machine):
     status, text = forget(machine, 'SERIAL01')
     assert (status, '[usage-error]' in text) == (3, True)
     assert machine.run(START + 4 * DAY, 'acknowledge', '--missing', 'SERIAL01').code == 0
-    assert forget(machine, 'SERIAL01') == (0, '1 forgotten\n')
+    assert forget(machine, 'SERIAL01') == (0, '1 removed\n')
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,7 @@ def test_a_forgotten_drive_leaves_nothing(tmp_path):
     evil = DRIVE._replace(model='EVIL 1', wwn='5000c500ffffffff')
     check(tmp_path, 1, START + STEP, evil, address='/dev/sdc')
 
-    assert history(tmp_path, START + 2 * STEP).forget('S3RIAL01') == 2
+    assert history(tmp_path, START + 2 * STEP).remove('S3RIAL01') == 2
     opened = history(tmp_path, START + 3 * STEP)
     assert [record.identity.serial for record in opened.records] == ['S3RIAL02']
     assert [place.address for place in opened.places] == ['/dev/sdb']

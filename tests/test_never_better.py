@@ -615,7 +615,6 @@ BAD_REPORTS: list[Callable[[Path], object]] = [
     compressed,
     cut,
     os.mkfifo,
-    Path.mkdir,
     Path.touch,
     lambda file: file.symlink_to('nowhere'),
 ]
@@ -626,7 +625,7 @@ BAD_REPORTS: list[Callable[[Path], object]] = [
     [
         *(('b.json', make) for make in BAD_REPORTS),
         # the files of a folder are read, whatever its name
-        *(('b.txt', make) for make in BAD_REPORTS if make is not Path.mkdir),
+        *(('b.txt', make) for make in BAD_REPORTS),
     ],
 )
 def test_a_file_of_reports_that_is_not_read_is_told(plain, name, make):

@@ -444,7 +444,7 @@ def test_charts_begin_with_what_matters_most():
                 ('g', 22.5, 20),
                 ('h', 40, 30),
                 ('i', 35, 30),
-                ('j', 43.5, 40),
+                ('j', 44, 40),
             )
         )
     )

@@ -139,7 +139,7 @@ def test_an_acknowledged_drive_is_silent_until_it_has_been_back(machine: Machine
     given = machine.run(
         START + HOUR, 'acknowledge', '--missing', 'SERIAL02', '--until', '2027-01-31'
     )
-    assert given.code == 0 and 'acknowledged: SERIAL02 gone, by ' in given.text, given.text
+    assert given.code == 0 and 'acknowledged: SERIAL02 missing, by ' in given.text, given.text
 
     assert [state(machine, START + days * DAY) for days in (1, 60, 90)] == [0, 0, 1], (
         'until the day given'
@@ -151,7 +151,7 @@ def test_an_acknowledged_drive_is_silent_until_it_has_been_back(machine: Machine
     machine.holds(sda=disk())
     assert state(machine, START + 94 * DAY) == 1
     assert machine.run(START + 94 * DAY, 'acknowledge', '--list').text.startswith(
-        'SERIAL02 gone, by '
+        'SERIAL02 missing, by '
     )
-    assert machine.run(START + 94 * DAY, 'acknowledge', '--withdraw', 'SERIAL02:gone').code == 0
+    assert machine.run(START + 94 * DAY, 'acknowledge', '--withdraw', 'SERIAL02:missing').code == 0
     assert 'SERIAL02' not in machine.run(START + 94 * DAY, 'acknowledge', '--list').text

@@ -200,9 +200,9 @@ WHOLE_SENTENCES = {
         'metrics: the key "Big One" does not fit: a metric\'s name: small letters, digits and _',
     ),
     'a constant': (
-        {'overrides': [{'for': {'serial': 'S'}, 'why': 'because of it', 'gone': False}]},
+        {'overrides': [{'for': {'serial': 'S'}, 'why': 'because of it', 'missing': False}]},
         'thresholds',
-        'override 1, serial S: gone false is not known; write true or leave it out',
+        'override 1, serial S: missing false is not known; write true or leave it out',
     ),
 }
 

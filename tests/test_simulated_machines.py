@@ -44,7 +44,7 @@ def expected(drive, name):
     numbers = {
         f'{name}_{metric}': number for metric, number in read(drive).expect['perfdata'].items()
     }
-    return first_line.casefold(), STATUSES[first_line.split()[1]], numbers
+    return first_line.casefold().split('; ')[0], STATUSES[first_line.split()[1]], numbers
 
 
 def told(result):
@@ -53,7 +53,7 @@ def told(result):
     # 7.5.
     first_line = (
         undated(result.first_line).casefold().replace('bad_blk_ct_lat/erl', 'bad_blk_ct_erl/lat')
-    )
+    ).split('; ')[0]  # how much follows depends on the length of the name
     return (
         first_line,
         result.code,
@@ -401,11 +401,10 @@ def recorded(machine, folder, *words):
     return str(folder / 'told.txt')
 
 
-@pytest.mark.parametrize('arguments', [['-a'], ['--json=co', '-x']], ids=['text', 'json-with-text'])
-def test_a_wrong_checksum_that_a_recording_tells_is_a_note(machine, tmp_path, arguments):
+def test_a_wrong_checksum_that_a_recording_tells_is_a_note(machine, tmp_path):
     """smartctl says it in its text only."""
     machine.add('/dev/sda', 'intel-worn', checksum='smart-data')
-    report = recorded(machine, tmp_path, *arguments, '/dev/sda')
+    report = recorded(machine, tmp_path, '-a', '/dev/sda')
 
     assert 'invalid SMART checksum.' in run('--report', report, '-v').text
 
@@ -435,7 +434,7 @@ def test_a_sleeping_drive_is_ok_and_counts(machine, place):
 
     assert result.code == 0
     assert result.first_line == 'SMART OK - 1 drive: 1 ok'
-    assert 'is in standby (STANDBY' in result.line_of(name)
+    assert 'is in STANDBY' in result.line_of(name)
     assert {command.rpartition(' ')[0] for command in machine.commands(folder)} <= {
         'scsi 12 00',
         'scsi 03 00',

@@ -845,7 +845,7 @@ REFUSALS = {
     'asleep': (
         BANNER + 'Device is in STANDBY mode, exit(2)\n',
         DriveAsleep,
-        'is in standby (STANDBY), not woken',
+        'is in STANDBY mode, not woken',
     ),
     'tape': (
         'smartctl 7.2\nVendor: X\nDevice type: tape\n',

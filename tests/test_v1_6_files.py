@@ -340,7 +340,6 @@ def specs(**readings: Json) -> Any:
         ({'from': 'raw of 230'}, 'RAW_VALUE', None),
         ({'from': 'raw + raw of 230'}, 'RAW_VALUE', None),
         ({'from': 'raw byte 0 + raw byte 2'}, 'RAW_VALUE', None),
-        ({'from': 'worst'}, 'VALUE', None),
         ({'from': '100 - raw / 10', 'unit': 'h'}, 'RAW_VALUE', META('a', -360, 360_000)),
         ({'from': 'raw', 'states': {'1': 'passed'}}, 'RAW_VALUE', None),
     ],
@@ -370,7 +369,6 @@ def test_meanings_of_one_attribute_are_listed_once():
         (['value'], 'VALUE'),
         (['raw', 'raw byte 0'], 'RAW_VALUE'),
         (['raw', 'value'], ''),
-        (['worst'], ''),
         ([], ''),
     ],
 )

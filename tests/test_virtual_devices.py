@@ -10,10 +10,10 @@ from conftest import ROOT
 
 from smart_attributes.errors import DriveIsNoDrive
 from smart_attributes.reading import json_report, text_report
+from smart_attributes.reading.addresses import of_path
 from smart_attributes.reading.failure_reasons import (
     VIRTUAL_DISKS,
     not_a_drive,
-    of_path,
     virtual_disk,
 )
 

@@ -55,11 +55,7 @@ day, by
 .B triage
 for longer. A drive in standby keeps the name that it had when it was last read.
 .PP
-If the history cannot be used, the output has a note.
-.B history \\-\\-import
-reads the logs of
-.BR smartd (8)
-about these drives."""
+If the history cannot be used, the check is WARNING; before the first check, it only adds a note."""
 
 FILES = """
 .SH FILES

@@ -108,9 +108,9 @@ def _is_none_left(run: Run) -> bool:
     of several drives does not.
     """
     whereabouts = run.drives.whereabouts
-    return (
-        run.read.found.is_scan or not whereabouts or all(place.gone for place in whereabouts.places)
-    )
+    if run.read.found.is_scan or whereabouts is None:
+        return True  # no other drive is known
+    return all(place.gone for place in whereabouts.places)
 
 
 def messages(run: Run) -> dict[str, Any]:

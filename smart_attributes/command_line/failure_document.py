@@ -32,7 +32,8 @@ def run(work: Callable[[], int], failure: Callable[[str], str]) -> int:
                 code = work()
         except SystemExit as leaving:
             if leaving.code == 0:
-                _copy(spool)
+                spool.seek(0)
+                shutil.copyfileobj(spool, sys.stdout)
             raise
         alarm.disarm()  # only printing is left to do
         _print(spool, code, failure)
@@ -44,20 +45,14 @@ def _print(spool: IO[str], code: int, failure: Callable[[str], str]) -> None:
     --remove`, to a document.
     """
     spool.seek(0)
-    if spool.read(1) == '{':
-        _copy(spool)
+    is_document = spool.read(1) == '{'
+    spool.seek(0)
+    if is_document:
+        shutil.copyfileobj(spool, sys.stdout)
         return
-    spool.seek(0)
     lines = spool.read().splitlines()
-    print(
-        failure('; '.join(lines))
-        if code == UNKNOWN
-        else json.dumps(
-            {'version': DOCUMENTS['messages'], 'state': 'OK', 'messages': lines}, indent=1
-        )
-    )
-
-
-def _copy(spool: IO[str]) -> None:
-    spool.seek(0)
-    shutil.copyfileobj(spool, sys.stdout)
+    if code == UNKNOWN:
+        print(failure('; '.join(lines)))
+        return
+    document = {'version': DOCUMENTS['messages'], 'state': 'OK', 'messages': lines}
+    print(json.dumps(document, indent=1))

@@ -337,6 +337,7 @@ def parse(command: Command, parser: Parser, words: Sequence[str]) -> Options:
         before = command_line.taken_out(values, rest, parser)
     if rest and before is None:
         parser.unknown(rest)
+    # each group takes its values out; what is left are fields of Options itself
     groups = {field: _taken(values, kind) for field, kind in GROUPS.items()}
     groups['history'] = groups['history']._replace(access=command.history)
     own = _taken(values, command.values) if command.values else None

@@ -76,7 +76,7 @@ def _show(answers: Survey, options: Options, as_json: bool) -> int:
     return OK if drives else UNKNOWN
 
 
-def _drives(answers: Survey, options: Options) -> list[history.DriveHistory]:
+def _drives(answers: Survey, options: Options) -> list[history.ShownHistory]:
     """Return the history of the drives of a survey, in the form that `output.history` prints."""
     drives = []
     metrics = answers.judge.database.metrics

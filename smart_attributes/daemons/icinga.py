@@ -139,21 +139,25 @@ def checks(objects: Objects) -> list[DaemonCheck]:
 
 
 def _check(service: Json, host: Json, command: Json) -> DaemonCheck:
-    service_properties, its_host = service['properties'], host['properties']
-    commands = command['properties']
-    seconds = service_properties.get('check_timeout') or commands.get('timeout') or daemons.USUAL
+    of_service = service['properties']
+    of_host = host['properties']
+    of_command = command['properties']
+    file, number = host['debug_info'][:2]  # a service can come from a rule that applies to many
+    seconds = of_service.get('check_timeout')
+    setting = 'check_timeout'
+    if not seconds:
+        seconds = of_command.get('timeout') or daemons.USUAL
+        setting = 'timeout of the CheckCommand'
     return DaemonCheck(
         daemon='Icinga',
-        name=f'service {service_properties["__name"]}',
+        name=f'service {of_service["__name"]}',
         user=name_of(os.stat(OWNED).st_uid),
-        line=line_of(commands, _variables(service_properties, its_host, commands)),
-        file=host['debug_info'][0],
-        number=host['debug_info'][1],
+        line=line_of(of_command, _variables(of_service, of_host, of_command)),
+        file=file,
+        number=number,
         unit=UNIT,
         seconds=seconds,
-        setting='check_timeout'
-        if service_properties.get('check_timeout')
-        else 'timeout of the CheckCommand',
+        setting=setting,
     )
 
 

@@ -194,12 +194,14 @@ def _metrics(source: EntriesFile, context: Context) -> Iterator[str]:
 
 def _pattern_rules(source: EntriesFile, _: Context) -> Iterator[str]:
     for path, place, pattern in data_errors.patterns(source.data):
-        owner: Any = source.data
-        for step in path:
-            owner = owner[step]
-        is_alone = not {'first', 'only'} & owner.keys()
-        problems = () if place.endswith('firmware') else pattern_problems(pattern, is_alone)
-        yield from (f'{place} {shown(pattern)} {problem}' for problem in problems)
+        if place.endswith('firmware'):
+            continue
+        holder: Any = source.data  # the part of the file that holds the pattern
+        for key in path:
+            holder = holder[key]
+        is_alone = 'first' not in holder and 'only' not in holder
+        for problem in pattern_problems(pattern, is_alone):
+            yield f'{place} {shown(pattern)} {problem}'
 
 
 def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:

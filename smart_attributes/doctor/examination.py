@@ -121,24 +121,24 @@ class Examiner:
         return Examination(socket.gethostname(), self._user, self._findings, self._pastes)
 
     def _steps(self) -> Sequence[Callable[[], Iterable[Finding]]]:
-        """Return the steps to run; only the first ones if this user cannot even start the
-        program.
+        """Examine whether this user can start the program, and return the further steps; none if the
+        user cannot.
         """
         first = start.examine(
             self._path, self._user, self._options.how_read, self._runner, self._deadline
         )
         self._findings.append(first)
-        if first.state == GOOD:
-            return (
-                lambda: self._missing,
-                self._sudo,
-                self._state,
-                lambda: installed.site_files(self._options),
-                self._drives,
-                self._daemons,
-            )
-        self._findings.append(found('examination-waits', user=self._user))
-        return ()
+        if first.state != GOOD:
+            self._findings.append(found('examination-waits', user=self._user))
+            return ()
+        return (
+            lambda: self._missing,
+            self._sudo,
+            self._state,
+            lambda: installed.site_files(self._options),
+            self._drives,
+            self._daemons,
+        )
 
     def _take(self, step: Callable[[], Iterable[Finding]]) -> None:
         try:

@@ -8,6 +8,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 
 from .. import access, files, trust
 from ..access import Barrier
@@ -157,10 +158,11 @@ def examine_smartctl(how: HowRead, runner: processes.Runner, deadline: float) ->
         version = smartctl_calls.version(answer.stdout)
         if answer.outcome != 'done' and not version:
             return _again(found('smartctl-silent', path=path, reason=answer.reason))
-    try:
-        fault = '' if how.nosudo and os.geteuid() else trust.fault(path, trust.ROOT)
-    except OSError:  # this user may not read the folder; root can
-        fault = ''
+    runs_as_root = not how.nosudo or os.geteuid() == 0
+    fault = ''
+    if runs_as_root:
+        with suppress(OSError):  # this user cannot read the folder; root can
+            fault = trust.fault(path, trust.ROOT)
     if fault:
         return found('smartctl-not-trusted', path=path, fault=fault)
     return _of_version(path, version)

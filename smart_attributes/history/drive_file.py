@@ -350,8 +350,11 @@ def _grown(
     number = float(observation.number)
     if before is None:
         return Series(pace, (Point(now, number, gap),))
-    seen = now - gap if gap else before.absent or last_read
-    points = series.extended(pace, History(before.points, seen), number=number, now=now)
+    # when the number was last the one of the newest point
+    valid_until = before.absent or last_read
+    if gap:
+        valid_until = now - gap
+    points = series.extended(pace, History(before.points, valid_until), number=number, now=now)
     if pace == series.LATELY and points != before.points:
         recent = series.latest(History(points), now, series.SPAN)
         points = tuple(series.peaks(recent or points))

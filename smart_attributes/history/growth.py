@@ -337,16 +337,16 @@ def _noise(read: Sequence[_LevelReading], sign: int) -> float | None:
 def _periods(
     steady: Sequence[tuple[int, float]], rule: GrowthRule, now: int
 ) -> Iterator[tuple[tuple[int, float], tuple[int, float]]]:
-    """Yield both ends of each period that ends now, or that ends with a change in the last
-    rule.held seconds.
+    """Yield the begin and the end of each period that ends now, or that ends with a change in the
+    last rule.held seconds. A period begins with the number that was valid rule.within seconds
+    before its end, or with the oldest point.
     """
     ends = [(time, number) for time, number in steady if time > now - rule.held]
     ends.append((now, steady[-1][1]))
-    first = 0
     for end, number in ends:
-        while first + 1 < len(steady) and steady[first + 1][0] <= end - rule.within:
-            first += 1
-        yield steady[first], (end, number)
+        before = [point for point in steady if point[0] <= end - rule.within]
+        begin = before[-1] if before else steady[0]
+        yield begin, (end, number)
 
 
 def is_hasty(

@@ -149,7 +149,7 @@ def of_limits(
     the families of all entries; None: do not check family names. worse: whether "high" or "low"
     numbers of a metric are worse, or "none".
     """
-    groups = {*groups, *data.get('groups', ())}
+    known_groups = {*groups, *data.get('groups', ())}
     if families is not None:
         yield from _of_families(data, families)
     for number, override in enumerate(data.get('overrides', ())):
@@ -173,8 +173,10 @@ def of_limits(
                 worse=worse.get(metric, ''),
             )
             for kind in KINDS:
-                for name in sorted(fields.get(kind, {}).get('groups', {}).keys() - groups):
-                    advice = nearest(name, groups) or f'groups are {", ".join(sorted(groups))}'
+                used_groups = fields.get(kind, {}).get('groups', {})
+                for name in sorted(used_groups.keys() - known_groups):
+                    all_groups = ', '.join(sorted(known_groups))
+                    advice = nearest(name, known_groups) or f'groups are {all_groups}'
                     yield Mistake(
                         (*path, metric, kind, 'groups', name),
                         f'{place}, {metric}, {kind}: unknown group "{name}"; {advice}',

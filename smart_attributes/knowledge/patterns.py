@@ -73,14 +73,14 @@ def too_slow() -> list[str]:
 # Compiling a pattern takes longer than comparing its beginning with a hundred models, and almost
 # every pattern differs there.
 
-_LETTERS: Any = re.compile('[A-Za-z0-9 _/,:-]*')  # always matches, if only an empty text
+# Always matches, if only an empty text. A letter before one of ?*{ may be absent from the model.
+_BEGIN: Any = re.compile('[A-Za-z0-9 _/,:-]*(?![?*{])')
 ESCAPES_AND_SETS = re.compile(r'\\.|\[\^?\]?(?:\\.|[^]\\])*\]', re.S)
 
 
 def matches_pattern(pattern: str, text: str) -> bool:
     """Return whether *pattern* matches the whole *text*. See has_top_level_bar()."""
-    # the last letter may be optional
-    return text.startswith(_LETTERS.match(pattern)[0][:-1]) and fits(pattern, text)
+    return text.startswith(_BEGIN.match(pattern)[0]) and fits(pattern, text)
 
 
 def has_top_level_bar(pattern: str) -> bool:

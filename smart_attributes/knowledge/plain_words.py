@@ -29,13 +29,14 @@ def of_reading(reading: Reading, metric: Metric | None) -> str:
 
 def of_last(finding: LastFinding, metric: Metric | None) -> str:
     """Return a stored finding in words, as of_reading() or of_change() does."""
-    if finding.ends:
+    is_growth = bool(finding.ends)  # only an alert about growth ends by itself
+    if is_growth:
         return of_change(finding.metric, metric, finding.words.removeprefix(finding.metric).strip())
     if finding.number is None:
         text = finding.words.removeprefix(f'{finding.metric}: ')
         return _of_text(text, finding.metric, metric)
-    number = amount(finding.number, metric.unit if metric else '')
-    return _of_number(number, finding.number, finding.metric, metric)
+    text = amount(finding.number, metric.unit if metric else '')
+    return _of_number(text, finding.number, finding.metric, metric)
 
 
 def of_change(name: str, metric: Metric | None, change: str) -> str:

@@ -478,7 +478,7 @@ def from_overrides(overrides: Iterable[Json], origin: str = FILE) -> Iterator[Ac
             continue
         notes = {note: override.get(note, '') for note in NOTES}
         values: dict[str, float] = {}
-        if override.get('gone'):
+        if override.get('missing'):
             values[MISSING] = 0
         for metric, limits in override.get('metrics', {}).items():
             if 'acknowledged' in limits:

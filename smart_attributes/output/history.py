@@ -28,7 +28,7 @@ class Series(NamedTuple):
     last_read: float
 
 
-class DriveHistory(NamedTuple):
+class ShownHistory(NamedTuple):
     """A drive with its history."""
 
     shown: Shown
@@ -42,14 +42,14 @@ def drive(
     read: tuple[float, float],
     series: Sequence[Series],
     metrics: Sequence[str] = (),
-) -> DriveHistory:
+) -> ShownHistory:
     """Return a drive with the series of *metrics* (all series if empty) and the days of its first
     and last reading.
 
     read: times of the first and last reading by a check; imported readings may be earlier.
     """
     first, last = read
-    return DriveHistory(
+    return ShownHistory(
         shown,
         min([first, *(stored.points[0][0] for stored in series)]),
         max([last, *(stored.last_read for stored in series)]),
@@ -57,7 +57,7 @@ def drive(
     )
 
 
-def lines(drive: DriveHistory) -> Iterator[str]:
+def lines(drive: ShownHistory) -> Iterator[str]:
     """Yield a heading and a row for each series: first value, present value, last change, graph and
     source.
 
@@ -104,7 +104,7 @@ def graph(points: Points, end: float) -> str:
     return ''.join(signs)
 
 
-def as_json(drives: Sequence[DriveHistory], reason: Mapping[str, str] = {}) -> str:
+def as_json(drives: Sequence[ShownHistory], reason: Mapping[str, str] = {}) -> str:
     """Return all points as JSON, with times in seconds since 1970.
 
     reason: why there are no drives: "state", "error" and "code".
@@ -113,7 +113,7 @@ def as_json(drives: Sequence[DriveHistory], reason: Mapping[str, str] = {}) -> s
     return json.dumps(document, indent=1)
 
 
-def _drive(drive: DriveHistory) -> Mapping[str, Any]:
+def _drive(drive: ShownHistory) -> Mapping[str, Any]:
     return {
         'model': drive.shown.model or None,
         'serial': drive.shown.serial or None,

@@ -89,7 +89,7 @@ def charts(document: Json, now: float) -> dict[str, Any]:
     worn.sort(
         key=lambda course: (course.forecast['left'] if course.forecast else NEVER, -course.last)
     )
-    warm.sort(key=lambda course: (min(course.usual - course.last, 1 - WARMER), -course.last))
+    warm.sort(key=_warmth, reverse=True)
     began: dict[str, float] = {}
     for course in courses:
         name = course.drive['name']
@@ -104,6 +104,12 @@ def charts(document: Json, now: float) -> dict[str, Any]:
         'begin': first,
         'fellows': {name: sorted(_fellows(name, document, came)) for name in began},
     }
+
+
+def _warmth(course: Course) -> tuple[float, float]:
+    """Return how much warmer than usual a drive is, if that is noticeable, then its temperature."""
+    excess = course.last - course.usual
+    return excess if excess >= WARMER else 0, course.last
 
 
 def _course(drive: Json, reading: Json, now: float) -> Course:

@@ -122,8 +122,9 @@ def _choices(cases: Sequence[Case], is_extra: bool) -> list[tuple[str, str]]:
         return [(most_telling(verdicts), count(verdicts))]
     alerts = _of_drive(cases[0], is_extra)
     alerting = sum(verdict.state is not State.OK for verdict in verdicts)
-    short = f'{len(verdicts)} drives, {alerting} not ok'
-    numbers = min(short, count(verdicts), key=len)
+    numbers = count(verdicts)
+    if len(verdicts) > 1:
+        numbers = f'{len(verdicts)} drives, {alerting} not ok'
     return [(alerts[0], count(verdicts)), *((alert, numbers) for alert in alerts)]
 
 

@@ -373,3 +373,26 @@ def stable(device: Device, names: Mapping[str, str]) -> Device:
     """
     name = name_of(device, names)
     return device._replace(path=f'{FOLDER}/{name}') if name else device
+
+
+# --- devices that are no drives -------------------------------------------------------------------
+
+# Block devices that never have SMART, with their type. FreeBSD's scan lists cd(4), sa(4) and
+# ses(4).
+_PATHS = (
+    ('/dev/(?:sr|scd|cdrom)[^/]*|/dev/cd[0-9]+', 'an optical drive'),
+    ('/dev/ses[0-9]+', 'an enclosure'),
+    ('/dev/(?:vd|xvd)[a-z][^/]*', 'a virtual disk (virtio or Xen)'),
+    ('/dev/n?s[at][0-9][^/]*', 'a tape drive'),
+    ('/dev/z?ram[^/]*', 'memory'),
+    ('/dev/fd[^/]*', 'a floppy drive'),
+    ('/dev/(?:loop|md|dm-|mapper/|bcache|zd)[^/]*', 'a device made of files or other disks'),
+    ('/dev/(?:nbd|d?rbd)[^/]*|/dev/disk/by-path/.*iscsi.*', 'a network disk'),
+)
+
+
+def of_path(path: str) -> str:
+    """Return the type of a device without SMART, from its path: "an optical drive"; '' if the
+    device may be a drive.
+    """
+    return next((kind for pattern, kind in _PATHS if re.fullmatch(pattern, path)), '')

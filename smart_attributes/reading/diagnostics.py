@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from ..errors import DriveAbsent, DriveError, DriveIsNoDrive, DriveUndetected, SudoRefused
 from ..model import Device, Read, Report
-from . import failure_reasons, smartctl_calls, system
+from . import addresses, smartctl_calls, system
 from .failure_causes import EXCLUDE
 
 
@@ -29,7 +29,7 @@ def _explained(read: Read) -> Read:
 def _better(device: Device, error: DriveError) -> DriveError:
     if error.identity or not isinstance(error, (DriveUndetected, SudoRefused)):
         return error
-    kind, is_refused = failure_reasons.of_path(device.path), isinstance(error, SudoRefused)
+    kind, is_refused = addresses.of_path(device.path), isinstance(error, SudoRefused)
     if kind:
         refused = ' (the sudoers rule excludes it on purpose)' if is_refused else ''
         return DriveIsNoDrive(

@@ -234,19 +234,6 @@ _BY_MODEL = {
     model.upper(): hypervisor for hypervisor, models in VIRTUAL_DISKS.items() for model in models
 }
 
-# Block devices that never have SMART, with their type. FreeBSD's scan lists cd(4), sa(4) and
-# ses(4).
-_PATHS = (
-    ('/dev/(?:sr|scd|cdrom)[^/]*|/dev/cd[0-9]+', 'an optical drive'),
-    ('/dev/ses[0-9]+', 'an enclosure'),
-    ('/dev/(?:vd|xvd)[a-z][^/]*', 'a virtual disk (virtio or Xen)'),
-    ('/dev/n?s[at][0-9][^/]*', 'a tape drive'),
-    ('/dev/z?ram[^/]*', 'memory'),
-    ('/dev/fd[^/]*', 'a floppy drive'),
-    ('/dev/(?:loop|md|dm-|mapper/|bcache|zd)[^/]*', 'a device made of files or other disks'),
-    ('/dev/(?:nbd|d?rbd)[^/]*|/dev/disk/by-path/.*iscsi.*', 'a network disk'),
-)
-
 # SCSI peripheral device types that can have SMART. Source: SPC-5, table "Peripheral device type".
 _DISK_TYPES = (
     '',
@@ -261,13 +248,6 @@ _OPTICAL = r'(?i)\b(?:DVD|BD|CD)(?:[-_ +]?(?:ROM|RW?|RAM|RE|WRITER))?\b'
 # name has 16 digits.
 # Source: SPC-5, 7.7.6.6 "NAA designator format".
 _NAA_6 = r'(?i)6[0-9a-f]{31}'
-
-
-def of_path(path: str) -> str:
-    """Return the type of a device without SMART, from its path: "an optical drive"; '' if the
-    device may be a drive.
-    """
-    return next((kind for pattern, kind in _PATHS if re.fullmatch(pattern, path)), '')
 
 
 def virtual_disk(model: str) -> DriveIsNoDrive | None:

@@ -9,7 +9,7 @@ from ..errors import Coded, SmartError, UsageError
 from ..model import Device
 from ..typed import NamedTuple
 from ..words import clean
-from . import addresses, failure_reasons
+from . import addresses
 from .addresses import named, quoted
 
 
@@ -41,7 +41,7 @@ def from_scan(text: str, names: Iterable[str] = ()) -> Scan:
             )
             is_whole = False
             continue
-        what = failure_reasons.of_path(path)
+        what = addresses.of_path(path)
         if failure or what:
             reason = clean(failure, 200) or f'it is {what}, not a drive with SMART'
             refused.append(

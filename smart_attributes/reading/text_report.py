@@ -71,23 +71,23 @@ def _is_json(text: str) -> bool:
 def parse(text: str) -> Report:
     """Return the Report of smartctl's text.
 
-    Raises DriveError (or a subclass) if the drive cannot be judged, or if pySMART is not installed.
+    Raises DriveError (or a subclass) if the drive cannot be judged; see pysmart.attributes(), too.
     """
-    text, log = farm.cut('\n'.join(pasted.plain_lines(text)))
-    whole = joined_rows.joined(text.split('\n'))
-    text = '\n'.join(whole.lines)
-    banners = list(_BANNER.finditer(text))
+    without_farm, log = farm.cut('\n'.join(pasted.plain_lines(text)))
+    whole = joined_rows.joined(without_farm.split('\n'))
+    joined = '\n'.join(whole.lines)
+    banners = list(_BANNER.finditer(joined))
     version = tuple(map(int, banners[-1].groups())) if banners else ()
     lines = calls.as_one(whole.lines)
-    report = _report(lines, log)._replace(version=version)
-    report = _without_cut_values(report, joined_rows.kept_length(whole.unread))
-    arguments = likely_arguments(text, lines.fields, report.identity.protocol)
-    problem = _problem(lines, report, text, arguments)
+    read = _report(lines, log)._replace(version=version)
+    report = _without_cut_values(read, joined_rows.kept_length(whole.unread))
+    arguments = likely_arguments(joined, lines.fields, report.identity.protocol)
+    problem = _problem(lines, report, joined, arguments)
     if problem and whole.unread and problem.code in _NO_DATA:
         problem = rows_unread(whole.unread[0])
     if problem:
         raise problem.of(report.identity)
-    return report._replace(gaps=of_text(text, lines, report, arguments, whole.unread))
+    return report._replace(gaps=of_text(joined, lines, report, arguments, whole.unread))
 
 
 def _without_cut_values(report: Report, length: int) -> Report:

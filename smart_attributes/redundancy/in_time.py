@@ -98,12 +98,14 @@ def _tuples(value: Any) -> Any:
 
 
 def _seen(values: Json) -> Seen:
-    view = Seen(**{key: _tuples(value) for key, value in values.items()})
-    return view._replace(
-        groups=None if view.groups is None else tuple(map(_group, view.groups)),
-        notes=tuple(Coded(code, text) for code, text in view.notes),
-        places=tuple((address, Place(*place)) for address, place in view.places),
-    )
+    fields = {key: _tuples(value) for key, value in values.items()}
+    if fields.get('groups') is not None:
+        fields['groups'] = tuple(_group(group) for group in fields['groups'])
+    if 'notes' in fields:
+        fields['notes'] = tuple(Coded(code, text) for code, text in fields['notes'])
+    if 'places' in fields:
+        fields['places'] = tuple((address, Place(*place)) for address, place in fields['places'])
+    return Seen(**fields)
 
 
 def _group(values: Sequence[Any]) -> Group:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from ..errors import Coded, UsageError
 from ..files import is_there
 from ..model import Device, Read
-from ..reading.addresses import parse
+from ..reading.addresses import of_path, parse
 from ..reading.machine import DeviceList
 from ..typed import TYPE_CHECKING, Any, NamedTuple
 
@@ -208,8 +208,6 @@ def matching(pattern: str, option: str) -> tuple[list[Device], list[str]]:
     option: the type from -O, or ''. Raises UsageError if the expression is invalid or does not
     match any drive.
     """
-    from ..reading import failure_reasons
-
     text = unquoted(pattern)
     if re.fullmatch(_RANGE, text):
         return parse(typed(text, option)), []
@@ -217,7 +215,7 @@ def matching(pattern: str, option: str) -> tuple[list[Device], list[str]]:
     devices: list[Device] = []
     for path in paths:
         try:
-            kind = failure_reasons.of_path(path)
+            kind = of_path(path)
             if kind:
                 raise UsageError(f'it is {kind}, not a drive with SMART')
             devices += parse(typed(path, option))

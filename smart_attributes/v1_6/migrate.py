@@ -215,8 +215,9 @@ class Migration:
         if fault:
             raise UsageError(f'as {metric}, {fault}')
         fields = {'warning': warning, 'critical': critical}
-        if metrics.setdefault(metric, fields) != fields:
+        if metrics.get(metric, fields) != fields:
             raise UsageError(f'it is {metric}, which already has a limit from another number')
+        metrics[metric] = fields
         self.carried.append(
             f'{target.where}: number {number}, "{old_warning}" and "{old_critical}": {metric} of '
             f'{target.shown}, warning {warning}, critical {critical}'
