@@ -32,8 +32,8 @@ DRIVE = 'seagate-hdd-healthy'
 PAGE = """# What a check costs
 
 Written by `make bench PAGE={page}`; do not edit it.
-Instructions are counted by valgrind, because they are the same on every machine. A check is counted
-without smartctl, and without the processes that read and write its history.
+valgrind counts CPU instructions, because their number is the same on every machine. The figures for a
+check exclude smartctl and the processes that read and write the history.
 
 | figure | measured | aim |
 |---|---|---|
