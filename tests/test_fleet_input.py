@@ -15,7 +15,6 @@ from conftest import ROOT, run, texts
 from test_hostile import NASTY, WRONG, assert_harmless, spoil
 
 from smart_attributes.check.rulebook import database_of
-from smart_attributes.commands import fleet as fleet_command
 from smart_attributes.commands import table
 from smart_attributes.errors import Coded
 from smart_attributes.fleet import gathering
@@ -370,18 +369,6 @@ def test_files_of_folders_are_taken_in_order_and_hidden_ones_are_not(tmp_path):
     assert list(gathering._files([str(tmp_path / '.hidden.json')])) == [
         str(tmp_path / '.hidden.json')
     ]
-
-
-@pytest.mark.parametrize(
-    'words, whose',
-    [
-        ((), 'all hosts'),
-        (('--icinga', 'https://icinga.example.org:5665/v1'), 'icinga.example.org:5665'),
-        (('--icinga', 'https://10.0.0.1', '--icinga-name', 'master1'), 'master1'),
-    ],
-)
-def test_a_page_is_called_after_the_icinga_that_it_comes_from(words, whose):
-    assert fleet_command._whose(table.understood(['fleet', *words])[1].own) == whose
 
 
 @pytest.fixture

@@ -62,13 +62,13 @@ def drive(
 
 
 def test_a_service_that_was_never_checked_has_a_row():
-    service = Service('db1', 'smart', None, 300, True, ('soft state',))
+    service = Service('db1', 'smart', None, 300, True, ('service acknowledged',))
     [row] = services.drives_of(service, DATABASE.metrics, NOW).drives
 
     assert [row.facts[key] for key in ('host', 'code', 'handling')] == [
         'db1',
         'never-checked',
-        ('soft state',),
+        ('service acknowledged',),
     ]
 
 

@@ -35,11 +35,10 @@ def _lock_files(waiting: Waiting) -> list[str]:
     """Return the lock files of at most MOST_DRIVES drives."""
     try:
         with os.scandir(waiting.path) as entries:
-            files = [entry.name for entry in islice(entries, MOST_DRIVES + 1)]
+            files = [entry.name for entry in islice(entries, MOST_DRIVES)]
     except FileNotFoundError:  # the folder was removed, so no drive is locked
         files = []
-    waiting.is_crowded = len(files) > MOST_DRIVES
-    return sorted(files[:MOST_DRIVES])
+    return sorted(files)
 
 
 def _is_locked(descriptor: int) -> bool:

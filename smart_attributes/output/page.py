@@ -30,7 +30,7 @@ from ..wording import listed, plural
 from ..words import visible
 from ..work import actions
 from ..work.dates import day
-from .page_charts import FEWEST, Points, charts, shares, shelves, thinned, wear
+from .page_charts import FEWEST, Points, charts, shares, shelves, thinned
 from .page_drives import compact, readable
 
 # how many of these show readings; points in the histories of all drives
@@ -68,7 +68,6 @@ class Content(NamedTuple):
     remarks: Sequence[str] = ()
     groups: Groups = Groups(())  # arrays and volumes
     charts: Mapping[str, Any] = {}  # of page_charts
-    wear: str = ''  # sentence about the drives that are worn out first
     shelves: Sequence[tuple[str, Sequence[Json]]] = ()  # drives by enclosure
     fleet: Json | None = None  # parts that only a fleet has
     made_by: str = 'check_smart_attributes triage'
@@ -90,7 +89,6 @@ def page(document: Json, title: str, now: float) -> str:
     listed = [{**drive, 'place': place} for place, drive in enumerate(_listed(document))]
     document = _seen({**document, 'drives': [_readable(drive) for drive in listed]})
     drives = document['drives']
-    arrays = groups(document)
     data = {'drives': list(map(compact, _with_trends(drives))), 'made': round(now)}
     content = Content(
         json.dumps(data, separators=(',', ':')),
@@ -98,10 +96,9 @@ def page(document: Json, title: str, now: float) -> str:
         drives,
         notes=_texts(document.get('notes', [])),
         remarks=_texts(document.get('remarks', [])),
-        groups=arrays,
+        groups=groups(document),
         charts=charts(document, now),
-        wear=wear(drives, now),
-        shelves=shelves(drives, arrays.drawn),
+        shelves=shelves(drives),
     )
     return ''.join(rendered(content, title, now))
 
