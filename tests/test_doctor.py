@@ -26,7 +26,7 @@ import warm
 from conftest import ROOT, SOON, Result, run
 from simulator import Machine, why_not
 
-from smart_attributes import access, failures
+from smart_attributes import access
 from smart_attributes.command_line.options import Options
 from smart_attributes.doctor import drives, history_state, start, sudo_rule
 from smart_attributes.doctor.held_drives import held
@@ -927,17 +927,6 @@ def test_a_type_that_the_rule_wants_to_be_asked_for_is_asked_for(installed):
     assert installed.about('sudo rule', '-d', 'areca,1/2@/dev/sg2')['state'] == 'good'
 
 
-def test_what_is_pasted_has_the_time_limit_that_was_tried(installed):
-    """With -t 25 all was good, so that is what the check gets."""
-    assert ' --timeout 25\n' in installed.doctor('-t', '25').text
-
-
-def test_serial_numbers_can_be_hidden(installed):
-    """What it prints goes into tickets."""
-    assert 'EXAMPLE0001' in installed.doctor().text
-    assert 'EXAMPLE0001' not in installed.doctor('--hide-serial').text
-
-
 def test_a_user_who_is_not_there_and_a_report_are_no_installation():
     """Exit status 3: nothing was looked at."""
     assert run('doctor', '--user', 'nobody-of-that-name').code == 3
@@ -954,23 +943,6 @@ def test_a_library_that_is_missing_hides_nothing_else(installed):
     first = next(each for each in told if each['state'] != 'good')
     assert first['subject'] == 'site files' and 'install' in first['remedy']
     assert [each['state'] for each in told if each['subject'] == 'time limit'] == ['good']
-
-
-@pytest.mark.skipif(sys.version_info < (3, 10), reason='Python 3.9 has no list of its own modules')
-@pytest.mark.parametrize(
-    'module, words, is_to_install',
-    [
-        ('grp', 'standard library', False),
-        ('xml.dom', 'module xml of ', False),
-        ('smart_attributes.history.gone', '.gone of this program', False),
-        ('rich', 'package rich', True),
-        ('markupsafe.x', 'package markupsafe is', True),
-    ],
-)
-def test_a_module_of_python_itself_is_never_a_package_to_install(module, words, is_to_install):
-    told = failures.not_installed(module)
-
-    assert words in told and ('pip install' in told) is is_to_install
 
 
 @pytest.mark.parametrize(
@@ -1287,11 +1259,6 @@ def test_pasted_lines_stand_below_the_name_of_their_place():
             ['megaraid,0@/dev/bus/0', 'megaraid,1@/dev/bus/1', 'sat+megaraid,2@/dev/bus/1'],
             ['megaraid,0@/dev/bus/0', 'megaraid,1@/dev/bus/1', 'sat+megaraid,2@/dev/bus/1'],
         ),
-        (['3ware,0@/dev/twa0', '3ware,1@/dev/twa0', '3ware,2@/dev/twa0'], ['3ware,0-2@/dev/twa0']),
-        (
-            [f'areca,{slot}/1@/dev/sg2' for slot in (1, 2, 3)],
-            [f'areca,{slot}/1@/dev/sg2' for slot in (1, 2, 3)],
-        ),
         (
             [f'areca,1/{slot}@/dev/sg2' for slot in (1, 2, 3)],
             [f'areca,1/{slot}@/dev/sg2' for slot in (1, 2, 3)],
@@ -1300,18 +1267,3 @@ def test_pasted_lines_stand_below_the_name_of_their_place():
 )
 def test_three_slots_in_a_row_become_a_range(named, short):
     assert drives.ranges(named) == short
-
-
-@pytest.mark.parametrize(
-    'text, entry',
-    [
-        ('Sudoers entry:\n    Commands:\n\tALL\n', (('ALL',), None, True)),
-        (
-            'Sudoers entry:\n    Options: !authenticate\n    Commands:\n\t/x '
-            'Commands:\n\ty\nmore\n\tz\n',
-            (('/x Commands:', 'y'), None, False),
-        ),
-    ],
-)
-def test_the_commands_of_an_entry_end_at_the_first_line_that_is_not_indented(text, entry):
-    assert entries_of(text) == [entry]

@@ -158,16 +158,6 @@ def test_json_says_the_same():
     assert empty.splitlines()[1] == ' "version": 2,' and json.loads(empty)['good'] is True
 
 
-@pytest.mark.parametrize('last, lines', [('x' * 59, 1), ('x' * 60, 2)])
-def test_a_line_leaves_the_last_column_free(last, lines):
-    """18 columns of head, 61 of words, on a terminal of 80."""
-    told = doctor_findings.as_text(
-        Examination('t', 'u', [GOOD, BAD._replace(message=f'a {last}', remedy='', command='')])
-    ).splitlines()
-
-    assert len(told) == 2 + lines + 2
-
-
 # --- codes and the schema -------------------------------------------------------------------------
 
 SCHEMA = json.loads((ROOT / 'smart_attributes/schema/doctor.schema.json').read_text())

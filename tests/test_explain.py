@@ -374,22 +374,6 @@ def test_a_forecast_is_counted_from_now(capsys, monkeypatch):
     assert last.startswith('wears out ')
 
 
-def test_a_cell_and_a_note_are_no_longer_than_their_limit(capsys, monkeypatch):
-    monkeypatch.setenv('COLUMNS', '1000')
-    odd = AttributeRow(251, f'[red]{LONG}', None, None, None, None, '', '1')
-    explain.print_drive(
-        hidden(VERDICT._replace(notes=(f'[b]{LONG}',))),
-        Report(X1, attributes=(odd,)),
-        DATABASE,
-        LIMITS,
-        is_verbose=True,
-    )
-
-    row, note = lines_of(capsys)[-2:]
-    assert row.split() == ['251', f'[red]{LONG[:292]}...', '-', '1']
-    assert note == f'note: [b]{LONG[:494]}...'
-
-
 @pytest.mark.parametrize(
     'report, is_verbose', [(REPORT, False), (None, True)], ids=['brief', 'no-report']
 )

@@ -313,18 +313,6 @@ def test_a_drive_that_is_none_is_told_as_unknown(tmp_path, wrong):
 
 
 @pytest.mark.parametrize(
-    'things, said',
-    [
-        (['x1'], '1 file skipped: x1'),
-        (['x1', 'x2', 'x3'], '3 files skipped: x1, x2, x3'),
-        (['x1', 'x2', 'x3', 'x4', 'x5'], ': x1, x2, x3 and 2 more'),
-    ],
-)
-def test_of_many_things_three_are_named(things, said):
-    assert gathering._named(things, 'file skipped').endswith(said)
-
-
-@pytest.mark.parametrize(
     'code, action', [('drive-missing', actions.SEARCH), ('configuration-error', actions.REPAIR)]
 )
 def test_the_run_of_a_host_is_a_row_by_the_code_of_its_first_note(tmp_path, code, action):

@@ -259,7 +259,7 @@ def test_the_command_of_the_agent_is_one_of_ours_and_ends_in_time():
     assert f'key: {key}\n' in TEMPLATE
     assert 'Timeout=30' in AGENT.splitlines()
     assert options.own.as_json and options.history.access == 'writes'
-    assert options.history.gone is State.CRITICAL  # --missing critical
+    assert options.history.missing is State.CRITICAL  # --missing critical
     assert (
         options.how_read.timeout <= 25
         and options.state_dir

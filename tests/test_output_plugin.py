@@ -180,14 +180,6 @@ def test_a_transcript_is_printed_before_the_values_and_nothing_is_left_out():
     assert lines[-2] == '$ smartctl' and lines[-1].startswith('| ') and len(lines) == 54
 
 
-def test_a_first_line_that_is_too_long_is_cut_in_all_its_parts():
-    most = 2000
-    lines, _ = render(NEW, whole=Whole(failures=('f' * 5000,)), max_output=most)
-
-    assert lines[0].startswith('SMART CRITICAL - fff') and len(lines[0]) < most
-    assert lines[0].endswith('; 1 drive: 1 ok')
-
-
 def test_a_long_name_gives_way_to_the_serial_number_and_further_findings_are_counted():
     """Parts are chosen; none is cut."""
     ten = [(f'metric_{number}', 90, '%') for number in range(10)]
@@ -234,10 +226,6 @@ def test_the_first_line_has_up_to_three_parts(verdicts, extra, most, line):
         (
             [drive('sda', ('endurance_used', 3, '%')), drive('sdb', ('endurance_used', 9, '%'))],
             'most worn: sdb endurance_used 9 %',
-        ),
-        (
-            [drive('sda', ('endurance_used', 9, '%')), drive('sdb', ('endurance_used', 9, '%'))],
-            'most worn: sda endurance_used 9 %',
         ),
         (
             [drive('sda', ('endurance_used', 0, '%'), ('reallocated', 2, ''))],

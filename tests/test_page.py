@@ -578,35 +578,6 @@ def test_paper_shows_what_the_page_shows(chromium, of_machine):
     assert (rows, outside) == (24, 0) and wide <= 720 and share > 0.9
 
 
-def test_columns_keep_their_widths_whatever_is_filtered(chromium, long_names):
-    """The eye stays where it is while one types."""
-    widths = 'return [...document.querySelectorAll("#head th")].map((each) => each.offsetWidth)'
-    chromium.open(long_names['fleet'], 1280)
-    before = chromium.run(widths)
-    chromium.run(
-        'const text = document.getElementById("text"); text.value = "hgst"; '
-        'text.dispatchEvent(new Event("input"))'
-    )
-
-    assert 0 < len(chromium.column('State')) < 20
-    assert chromium.run(widths) == before
-
-
-def test_a_panel_on_a_phone_is_read_from_top_to_bottom(chromium, sixty):
-    """A table of seven columns gave each value the width of a letter."""
-    chromium.open(sixty, 390)
-    chromium.run('document.querySelectorAll("#rows th.name button")[1].click()')
-    cells = chromium.run(
-        'return [...document.querySelectorAll(".panel .value, .panel .limit, .panel .reason")]'
-        '.filter((cell) => cell.textContent).map((cell) => [cell.offsetHeight, '
-        'cell.textContent.length])'
-    )
-
-    assert len(cells) > 10
-    assert [(height, length) for height, length in cells if height > 30 * (1 + length // 25)] == []
-    assert chromium.run('return document.documentElement.scrollWidth') <= 390
-
-
 def test_a_limit_of_days_is_told_in_days(chromium, sample, tmp_path):
     """As somebody has written it: nobody counts 4,800 hours."""
     drives = json.loads(
@@ -881,22 +852,6 @@ def test_a_page_can_be_read_at_every_width(chromium, machines, count, has_histor
     assert (chromium.said(), chromium.requests()) == ([], [])
 
 
-@EACH_WIDTH
-def test_the_heads_of_page_and_table_stay_in_sight(chromium, machines, width):
-    """The title always; the titles of the columns below it, where the table has columns."""
-    chromium.open(machines(70), width, WIDTHS[width])
-    chromium.run('document.querySelectorAll("#rows > tr")[60].scrollIntoView({block: "center"})')
-    title, bottom, top, shown = chromium.run(
-        'const head = document.querySelector("header").getBoundingClientRect();'
-        'const th = document.querySelector("#head th");'
-        'return [head.top, head.bottom, th.getBoundingClientRect().top, '
-        '!document.querySelector("#table.cards")]'
-    )
-
-    assert title == 0
-    assert not shown or bottom - 2 <= top <= bottom + 2
-
-
 def work(chromium) -> float:
     """Return for how many seconds the main thread has worked for the page; the wall time depends
     on other processes.
@@ -958,18 +913,6 @@ def test_without_script_the_list_and_the_charts_are_there(chromium, of_machine):
         chromium.driver.execute_cdp_cmd('Emulation.setScriptExecutionDisabled', {'value': False})
 
 
-@pytest.mark.parametrize('chart', ['wear', 'temperature', 'counters'])
-def test_a_point_of_a_chart_shows_the_focus(chromium, of_machine, chart):
-    """By a ring around it: a drive with a single point has no line that could become wider."""
-    chromium.open(of_machine)
-    ring = """const line = document.querySelector(arguments[0] + ' a.line');
-        if (arguments[1]) line.focus();
-        return getComputedStyle(line.querySelector('circle')).stroke"""
-
-    assert chromium.run(ring, f'#{chart}', False) == 'none'
-    assert chromium.run(ring, f'#{chart}', True).startswith('rgb')
-
-
 def test_a_line_of_a_chart_leads_to_the_trends_of_its_drive(chromium, of_machine):
     """By mouse and by keyboard: from a line to all trends of the drive in one step."""
     from selenium.webdriver.common.keys import Keys
@@ -989,8 +932,6 @@ def test_a_line_of_a_chart_leads_to_the_trends_of_its_drive(chromium, of_machine
 
 STRANGE = {
     'one-point': [[NOW - 50 * DAY, 30]],
-    'resets': [[NOW - 9 * DAY, 5], [NOW - 8 * DAY, 0], [NOW - 7 * DAY, 5], [NOW - 6 * DAY, 1]],
-    'clock-set-back': [[NOW + 50 * DAY, 7], [NOW - 9 * DAY, 5], [NOW - 99 * DAY, 3]],
     'huge': [[NOW - 9 * DAY, 0], [NOW - 8 * DAY, 2**63]],
     'epoch': [[0, 1], [NOW - DAY, 2]],
 }

@@ -12,13 +12,10 @@ import abilities
 import described
 import picture
 import pytest
-from cases import case
 from conftest import drive, drive_path, run
 from picture import plain
 
 from smart_attributes.commands.person import FORGET
-from smart_attributes.model import Device, Forecast, Identity, State, Verdict
-from smart_attributes.output import triage_table
 from smart_attributes.reading.smartctl_calls import read_arguments
 
 COLOUR = re.compile('\x1b\\[[0-9;]*3[0-7][0-9;]*m')
@@ -129,20 +126,3 @@ def test_several_forms_are_written_by_one_call(tmp_path):
 
 
 # --- words ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    'left, is_estimate, told',
-    [
-        (YEAR, False, '2028-01'),  # remembered
-        (YEAR, True, '~2028-01'),  # estimate
-        (0, False, 'used up'),  # over
-        (11 * YEAR, True, '>10 y'),  # beyond any plan
-    ],
-)
-def test_a_forecast_is_a_month(left, is_estimate, told):
-    """2027-01-15 and what is left."""
-    lasts = {'endurance_used': Forecast(left, left / 2, left * 2, is_estimate)}
-    drive = case(Verdict(Device('/dev/sda'), Identity(), State.OK), NOW, forecasts=lasts)
-
-    assert triage_table.until(drive, NOW) == told

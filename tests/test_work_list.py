@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import pytest
 from cases import case, cases, of_uses, on
-from conftest import ROOT, run
+from conftest import ROOT
 from test_severity import FAILED, drive, found
 
 from smart_attributes.commands import cases as drive_cases
-from smart_attributes.constants import DAY, YEAR
+from smart_attributes.constants import DAY
 from smart_attributes.errors import Coded
 from smart_attributes.fleet import plugin_output
 from smart_attributes.fleet.drives import Origin
@@ -37,7 +36,7 @@ from smart_attributes.model import (
 from smart_attributes.output import json_document
 from smart_attributes.output.plugin import Line
 from smart_attributes.redundancy import dependence, replacement
-from smart_attributes.work import actions, dates, work_list
+from smart_attributes.work import actions, work_list
 
 OK, WARNING, CRITICAL, UNKNOWN = State.OK, State.WARNING, State.CRITICAL, State.UNKNOWN
 
@@ -107,17 +106,6 @@ def test_a_drive_that_is_ok_is_ordered_when_its_date_has_come(days, action):
     told = lasting((days,), drive('sda')).todo
 
     assert (told.action, '2027-02-20' in told.why) == (action, days == 90)
-
-
-@pytest.mark.parametrize('left', [1e29, -1e29, 10 * YEAR + 1])
-def test_a_forecast_that_is_no_date_gives_none(left):
-    """Documents of other hosts may hold any number."""
-    by = dates.order_by([left], NOW)
-
-    assert by in (None, NOW)
-    assert re.fullmatch(
-        'order a replacement( now)?', work_list.due(actions.ORDER, [left], NOW).to_do
-    )
 
 
 def test_both_halves_of_a_mirror_are_not_to_be_replaced_at_once():
@@ -232,17 +220,6 @@ def test_the_reason_of_the_groups_stands_behind_that_of_the_drive():
     )
     idle = case(drive('sda'), NOW, replacement=wait).todo
     assert idle.why == idle.reason == 'md0 rebuilds'
-
-
-def test_triage_at_a_terminal_shows_the_date_of_triage_json():
-    """The recorded drive lasts some months by its use and age."""
-    report = str(ROOT / 'tests/reports/intel-worn.json')
-    (shown,) = json.loads(run('triage', '--json', '--report', report).text)['drives']
-
-    assert shown['forecasts']['endurance_used']['left'] > dates.LEAD_TIME
-    assert shown['action'] == actions.ORDER
-    wanted = f'intel_worn: {shown["to_do"]}: '
-    assert wanted in run('triage', '--report', report).text
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,6 @@ from ..failures import installing
 from ..redundancy import sentences
 from ..redundancy.replacement import Risk, risk
 from ..typed import Json
-from ..wording import listed, plural
 from ..words import visible
 from ..work import actions
 from ..work.dates import day
@@ -36,7 +35,6 @@ from .page_drives import compact, readable
 # how many of these show readings; points in the histories of all drives
 READ, TRENDS = 200, 20_000
 WORDS = {code: actions.action(code).words for code in actions.CODES}
-NAMED = 12  # groups without redundancy that are named
 # Class in the page's style, by which a risk is coloured.
 OF_RISK: Mapping[Risk, str] = {
     Risk.BEYOND: 'CRITICAL',
@@ -53,7 +51,6 @@ class Groups(NamedTuple):
     """The groups of a machine for the page's template."""
 
     drawn: Sequence[Json]
-    plain: str = ''  # the groups without redundancy, by name
     places: Mapping[str, int] = {}  # drive -> its place in the list
 
 
@@ -224,31 +221,14 @@ def _content(name: str) -> str:
 
 
 def groups(document: Json) -> Groups:
-    """Return the groups of a document."""
+    """Return the groups of a document, except those without redundancy of their own."""
     graded = sorted(
         ((risk(group), group) for group in document.get('groups', ())), key=lambda pair: pair[0]
     )
     return Groups(
         [_group(grade, group) for grade, group in graded if grade is not Risk.PLAIN],
-        _plain([group for grade, group in graded if grade is Risk.PLAIN]),
         {drive['name']: drive['place'] for drive in document['drives'] if drive.get('name')},
     )
-
-
-def _plain(volumes: Sequence[Json]) -> str:
-    """Return one sentence that lists the groups without redundancy; '' if all groups have
-    redundancy.
-    """
-    if not volumes:
-        return ''
-    names = [
-        f'{volume["name"]} ({", ".join(volume["used_as"])})'
-        if volume['used_as']
-        else volume['name']
-        for volume in volumes
-    ]
-    count = plural(len(volumes), 'volume')
-    return f'{count} without redundancy of their own: {listed(names, NAMED)}'
 
 
 def _group(grade: Risk, group: Json) -> Json:
