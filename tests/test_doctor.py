@@ -27,12 +27,9 @@ from conftest import ROOT, SOON, Result, run
 from simulator import Machine, why_not
 
 from smart_attributes import access
-from smart_attributes.command_line.options import Options
 from smart_attributes.doctor import drives, history_state, start, sudo_rule
-from smart_attributes.doctor.held_drives import held
 from smart_attributes.model import Answer, HowRead
 from smart_attributes.output.doctor_findings import Paste
-from smart_attributes.reading.drive_locks import Earlier, Waiting
 from smart_attributes.reading.processes import Runner
 from smart_attributes.state_directory import Unusable
 from smart_attributes.sudo import reports as sudo_reports
@@ -293,7 +290,6 @@ def test_a_healthy_installation_is_all_good_on_one_screen(installed):
         'smartctl',
         'sudo rule',
         'history',
-        'processes',
         'site files',
         '/dev/sda',
         '/dev/sdb',
@@ -847,21 +843,6 @@ def test_which_file_systems_keep_no_history(mount, kind, options, code):
 # --- and others ----------------------------------------------------------------------------------
 
 
-def test_a_check_that_runs_beside_it_is_no_stuck_process(tmp_path):
-    """It has had its drive for a second."""
-    waiting = Waiting(str(tmp_path))
-    locked = waiting.begin(('/usr/sbin/smartctl', '/dev/sda'))
-    assert isinstance(locked, int)
-    os.pwrite(locked, b'%d %d\n' % ((1 << 22) + 1, time.clock_gettime(time.CLOCK_BOOTTIME) - 1), 0)
-
-    assert list(held(waiting, 30)) == []
-    assert [file for file, _ in held(waiting, 0)] == ['/dev/sda']
-    options = Options(state_dir=str(tmp_path), how_read=HowRead(drive_timeout=0))
-    assert history_state.processes(options).fields['address'] == '/dev/sda'
-    os.close(locked)
-    assert list(held(waiting, 0)) == []
-
-
 def test_sudo_that_hangs_does_not_hold_it_up(installed, open_place):
     """As with a directory service that does not answer: it ends in its time, and tells what it
     knows.
@@ -1172,14 +1153,6 @@ def test_history_tells_whose_it_is_how_large_and_when_it_was_written(
     assert told.code == code and words in told.message
 
 
-def test_a_file_in_place_of_the_history_is_moved_aside(tmp_path):
-    (tmp_path / 'm').write_text('')
-    place = str(tmp_path / 'm')
-    told = history_state.unusable(Unusable('x', 'y', ''), place, 'u', 'g', is_persons=False)
-
-    assert told.command.split()[:5] == ['mv', '-n', place, f'{place}.old', '&&']
-
-
 def test_an_admin_who_tries_it_as_himself_takes_no_folder_from_nagios():
     """The command for a missing folder changes the owner of one that is there."""
     daemon, admin = (
@@ -1199,19 +1172,6 @@ def test_an_admin_who_tries_it_as_himself_takes_no_folder_from_nagios():
 
 
 # --- the screen ----------------------------------------------------------------------------------
-
-
-def test_one_that_hangs_is_told_with_its_drive():
-    """With the command that ends it, where its number is verified; else without one."""
-    told = history_state.hanging(
-        [('sat@/dev/sda', Earlier(4711, 1)), ('/dev/sdb', Earlier(4712, 1))]
-    )
-
-    assert told.code == 'processes-hang' and told.fields['process'] == 4711
-    assert (told.fields['processes'], told.fields['address']) == (2, 'sat@/dev/sda')
-    assert 'has been waiting' in told.fields['reason']
-    assert 'kill 4711' in told.command
-    assert 'kill' not in history_state.hanging([('/dev/sda', Earlier(0, 1))]).command
 
 
 ICINGA = """\

@@ -111,20 +111,6 @@ def test_sentences_about_the_check_decide_its_state_and_have_lines(whole, state,
     assert lines[1:-1] == [*rest, LINE_A]
 
 
-@pytest.mark.parametrize('state', [OK, WARNING])
-def test_files_that_were_left_out_end_the_first_line_and_change_no_state(state):
-    left_out = 'left out 1 file: a'
-    whole = Whole(left_out=left_out, nobody=(state, 'no drives'))
-
-    (first, *rest), found = render(NEW, whole=whole)
-
-    assert (found, first.endswith(f'1 drive: 1 ok; {left_out}')) == (OK, True)
-    assert rest[:-1] == [LINE_A]
-    assert render(whole=whole) == ([f'SMART {state.name} - no drives; {left_out}'], state)
-    (first, *_), _ = render(NEW, whole=Whole(left_out='f' * 600, failures=('g' * 3000,)))
-    assert 'f' * 190 in first and 'f' * 201 not in first
-
-
 @pytest.mark.parametrize(
     'verbose, more',
     [

@@ -15,7 +15,6 @@ import pytest
 from conftest import drive, drive_path, run
 from picture import plain
 
-from smart_attributes.commands.person import FORGET
 from smart_attributes.reading.smartctl_calls import read_arguments
 
 COLOUR = re.compile('\x1b\\[[0-9;]*3[0-7][0-9;]*m')
@@ -64,26 +63,6 @@ def test_the_drive_id_of_a_controller_is_told_and_not_as_a_bay(fake):
     table, _, work = run('triage', *arguments).text.partition('to do:')
     assert ('drive ID' in table, f'bus_0_megaraid_2 ({where}): ' in work) == (False, True)
     assert f'where       {where}' in run('explain', *arguments).text
-
-
-# --- who waits ------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def two_drives(fake):
-    """One that answers at once, and one that takes its time."""
-    fake.answers(read_arguments('/dev/null'), drive('intel-worn'))
-    fake.answers(read_arguments('/dev/zero'), drive('intel-s3500-healthy'), before='sleep 0.7')
-    return '-p', fake.path, '--nosudo', '-d', '/dev/null', '-d', '/dev/zero'
-
-
-def test_who_waits_at_a_terminal_sees_for_which_drive(two_drives):
-    """And nothing is left of it above the table."""
-    text = printed(80, two_drives)
-
-    assert re.search('1 of 2 .* for zero', text)
-    assert text.index(FORGET) < text.rindex(FORGET) < text.index('WARNING')
-    assert 'drives read' not in text[text.rindex(FORGET) :]
 
 
 # --- forms of the document ------------------------------------------------------------------------

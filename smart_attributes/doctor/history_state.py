@@ -1,13 +1,10 @@
-"""Examine the state directory: whether history exists and can be used, and whether an earlier
-process still hangs.
-"""
+"""Examine the state directory: whether history exists and can be used."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -18,11 +15,8 @@ from ..command_line.options import Options
 from ..daemons.users import group_of, is_person, name_of
 from ..errors import HistoryUnusable
 from ..output.doctor_findings import Finding, found, said
-from ..reading.drive_locks import Earlier, Waiting
 from ..redundancy.block_devices import mount_of
 from ..wording import duration
-from ..words import clean
-from .held_drives import held
 
 VOLATILE = ('tmpfs', 'ramfs')
 ON_DISK = '/srv'  # a directory here survives a restart even if /var/lib does not
@@ -156,41 +150,4 @@ def unusable(
         return found('history-folder-unusable', reason=reason, path=path)._replace(
             remedy=error.remedy
         )
-    aside = (
-        f'mv -n {place} {place}.old && '
-        if os.path.lexists(place) and not os.path.isdir(place)
-        else ''
-    )
-    return found(
-        'history-folder-missing', reason=reason, path=place, user=user, group=group, aside=aside
-    )
-
-
-def processes(options: Options) -> Finding:
-    """Return the finding for processes that earlier checks left behind."""
-    waiting = Waiting(options.state_dir)
-    if waiting.why_not:
-        return found('processes-unknown', reason=waiting.why_not)
-    stuck = list(held(waiting, options.how_read.drive_timeout))
-    return hanging(stuck)
-
-
-def hanging(stuck: Sequence[tuple[str, Earlier]]) -> Finding:
-    """Return the finding for processes that still hang. stuck: address and process of each
-    drive.
-    """
-    if not stuck:
-        return found('processes-none')
-    address, earlier = stuck[0]
-    finding = found(
-        'processes-hang',
-        processes=len(stuck),
-        address=clean(address),
-        reason=str(earlier),
-        process=earlier.pid or None,
-    )
-    return (
-        finding._replace(command=f'{finding.command}; kill {earlier.pid}')
-        if earlier.pid
-        else finding
-    )
+    return found('history-folder-missing', reason=reason, path=place, user=user, group=group)
