@@ -72,7 +72,6 @@ else:
                     **body,
                     **dict(getters),
                     '__slots__': (),
-                    '__match_args__': fields,
                     '_fields': fields,
                     '_field_defaults': defaults,
                     '__new__': _maker(fields, defaults),
@@ -83,10 +82,6 @@ else:
         """The methods that all named tuples have."""
 
         __slots__ = ()
-
-        @classmethod
-        def _make(cls, values):
-            return cls(*values)
 
         def _replace(self, **changes):
             made = tuple.__new__(type(self), map(changes.pop, self._fields, self))
@@ -99,9 +94,6 @@ else:
 
         def __repr__(self):
             return f'{type(self).__name__}({", ".join(map("{}={!r}".format, self._fields, self))})'
-
-        def __getnewargs__(self):
-            return tuple(self)
 
     class NamedTuple(metaclass=_Fields):
         """The base of a class of named fields, as in `typing`."""

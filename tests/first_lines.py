@@ -243,8 +243,9 @@ def of_commands(scene: Scene, words: Sequence[str], outputs: Outputs) -> list[Fa
             wrong.append(Fault('deletes evidence', command))
         if name not in READ_ONLY or any(word.isupper() and word.isalpha() for word in arguments):
             continue
-        is_of_drives = name == 'triage' and not any(word == '-d' for word in arguments)
-        answer = scene.run(name, *arguments, *(words if is_of_drives else ()))
+        if name == 'triage' and '-d' not in arguments:
+            arguments += words
+        answer = scene.run(name, *arguments)
         if '[usage-error]' in answer.text:
             wrong.append(Fault('command refused', f'{command}: {answer.first_line}'))
         elif re.search(rf'\brun:? (?:check_smart_attributes )?{re.escape(command)}', answer.text):

@@ -205,24 +205,6 @@ def test_who_ends_the_check_gets_what_is_known_and_no_process_stays(tmp_path, nu
     assert [pid for pid in fake.pids() if os.path.exists(f'/proc/{pid}')] == []
 
 
-def test_before_anything_is_known_a_signal_still_gets_its_line(tmp_path):
-    """A scan that hangs leaves nothing to tell but that."""
-    fake = FakeSmartctl(tmp_path / 'fake')
-    fake.answers('--json=c --scan', before='sleep 20')
-    check = subprocess.Popen(
-        [*PLUGIN, '-p', fake.path, '--nosudo'], stdout=subprocess.PIPE, text=True
-    )
-    _wait(lambda: bool(fake.pids()))
-    time.sleep(0.5)
-
-    check.terminate()
-
-    assert check.communicate(timeout=10)[0].startswith(
-        'SMART UNKNOWN - [time-over] ended by SIGTERM'
-    )
-    assert check.returncode == 3
-
-
 def test_a_signal_that_is_ignored_stays_ignored():
     """nohup means it."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)

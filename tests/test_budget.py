@@ -271,24 +271,11 @@ def test_a_long_first_line_is_shortened_and_still_counts_the_drives():
     assert '\nCRITICAL  sda  -  no answer' in text
 
 
-@pytest.mark.parametrize('part, bytes_taken', [('', 1), ('°C', 4)])
-def test_the_size_of_a_part_is_its_bytes_and_one_separator(part, bytes_taken):
-    assert budget.size(part) == bytes_taken
-
-
 @pytest.mark.parametrize(
     'limit, least', [(2000, 666), (5999, 1999), (6000, 2000), (31_999, 2000), (32_016, 2001)]
 )
 def test_text_keeps_a_third_of_a_small_output_and_a_sixteenth_of_a_large_one(limit, least):
     assert budget.share(limit) == least
-
-
-@pytest.mark.parametrize(
-    'ordered',
-    [['pending', 'crc_errors'], ['pending', 'reallocated'], ['temperature', 'crc_errors']],
-)
-def test_metrics_are_ordered_by_order_concern_and_name(ordered):
-    assert budget.in_order(ordered[::-1], METRICS) == ordered
 
 
 @pytest.mark.parametrize(
@@ -342,11 +329,6 @@ def test_a_metric_without_a_graph_takes_room_only_where_all_are_printed(is_all, 
     )
 
     assert set(budget.needed([hidden], [], METRICS, is_all)) == found
-
-
-@pytest.mark.parametrize('room, kept', [(3, []), (4, ['abc']), (6, ['abc']), (7, ['abc', 'de'])])
-def test_parts_are_taken_from_the_first_as_long_as_they_fit(room, kept):
-    assert budget.first(['abc', 'de'], room) == kept
 
 
 def test_text_that_just_fits_is_printed_whole():

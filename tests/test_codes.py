@@ -164,28 +164,6 @@ def test_each_code_is_in_the_list_once():
 
 
 @pytest.mark.parametrize(
-    'entry, expected',
-    [
-        (
-            {'state': 'WARNING', 'meaning': 'it broke', 'remedy': 'mend it'},
-            ('WARNING', 'it broke', 'mend it'),
-        ),
-        ({'meaning': 'it broke'}, ('', 'it broke', '')),
-    ],
-)
-def test_a_group_of_the_file_becomes_codes(entry, expected, monkeypatch):
-    monkeypatch.setattr(
-        codes, '_DATA', {'odd': {'a-code': entry, 'other': {'meaning': 'x'}}, 'even': {}}
-    )
-
-    first, second = codes._group('odd')
-
-    assert (first.name, first.severity, first.meaning, first.remedy) == ('a-code', *expected)
-    assert second == codes.Code('other', '', 'x', '')
-    assert codes._group('even') == ()
-
-
-@pytest.mark.parametrize(
     'error, code',
     [
         (errors.UsageError('x'), 'usage-error'),

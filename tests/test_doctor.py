@@ -26,13 +26,10 @@ import warm
 from conftest import ROOT, SOON, Result, run
 from simulator import Machine, why_not
 
-from smart_attributes import access, failures
-from smart_attributes.command_line.options import Options
+from smart_attributes import access
 from smart_attributes.doctor import drives, history_state, start, sudo_rule
-from smart_attributes.doctor.held_drives import held
 from smart_attributes.model import Answer, HowRead
 from smart_attributes.output.doctor_findings import Paste
-from smart_attributes.reading.drive_locks import Earlier, Waiting
 from smart_attributes.reading.processes import Runner
 from smart_attributes.state_directory import Unusable
 from smart_attributes.sudo import reports as sudo_reports
@@ -293,7 +290,6 @@ def test_a_healthy_installation_is_all_good_on_one_screen(installed):
         'smartctl',
         'sudo rule',
         'history',
-        'processes',
         'site files',
         '/dev/sda',
         '/dev/sdb',
@@ -847,21 +843,6 @@ def test_which_file_systems_keep_no_history(mount, kind, options, code):
 # --- and others ----------------------------------------------------------------------------------
 
 
-def test_a_check_that_runs_beside_it_is_no_stuck_process(tmp_path):
-    """It has had its drive for a second."""
-    waiting = Waiting(str(tmp_path))
-    locked = waiting.begin(('/usr/sbin/smartctl', '/dev/sda'))
-    assert isinstance(locked, int)
-    os.pwrite(locked, b'%d %d\n' % ((1 << 22) + 1, time.clock_gettime(time.CLOCK_BOOTTIME) - 1), 0)
-
-    assert list(held(waiting, 30)) == []
-    assert [file for file, _ in held(waiting, 0)] == ['/dev/sda']
-    options = Options(state_dir=str(tmp_path), how_read=HowRead(drive_timeout=0))
-    assert history_state.processes(options).fields['address'] == '/dev/sda'
-    os.close(locked)
-    assert list(held(waiting, 0)) == []
-
-
 def test_sudo_that_hangs_does_not_hold_it_up(installed, open_place):
     """As with a directory service that does not answer: it ends in its time, and tells what it
     knows.
@@ -927,17 +908,6 @@ def test_a_type_that_the_rule_wants_to_be_asked_for_is_asked_for(installed):
     assert installed.about('sudo rule', '-d', 'areca,1/2@/dev/sg2')['state'] == 'good'
 
 
-def test_what_is_pasted_has_the_time_limit_that_was_tried(installed):
-    """With -t 25 all was good, so that is what the check gets."""
-    assert ' --timeout 25\n' in installed.doctor('-t', '25').text
-
-
-def test_serial_numbers_can_be_hidden(installed):
-    """What it prints goes into tickets."""
-    assert 'EXAMPLE0001' in installed.doctor().text
-    assert 'EXAMPLE0001' not in installed.doctor('--hide-serial').text
-
-
 def test_a_user_who_is_not_there_and_a_report_are_no_installation():
     """Exit status 3: nothing was looked at."""
     assert run('doctor', '--user', 'nobody-of-that-name').code == 3
@@ -954,23 +924,6 @@ def test_a_library_that_is_missing_hides_nothing_else(installed):
     first = next(each for each in told if each['state'] != 'good')
     assert first['subject'] == 'site files' and 'install' in first['remedy']
     assert [each['state'] for each in told if each['subject'] == 'time limit'] == ['good']
-
-
-@pytest.mark.skipif(sys.version_info < (3, 10), reason='Python 3.9 has no list of its own modules')
-@pytest.mark.parametrize(
-    'module, words, is_to_install',
-    [
-        ('grp', 'standard library', False),
-        ('xml.dom', 'module xml of ', False),
-        ('smart_attributes.history.gone', '.gone of this program', False),
-        ('rich', 'package rich', True),
-        ('markupsafe.x', 'package markupsafe is', True),
-    ],
-)
-def test_a_module_of_python_itself_is_never_a_package_to_install(module, words, is_to_install):
-    told = failures.not_installed(module)
-
-    assert words in told and ('pip install' in told) is is_to_install
 
 
 @pytest.mark.parametrize(
@@ -1200,14 +1153,6 @@ def test_history_tells_whose_it_is_how_large_and_when_it_was_written(
     assert told.code == code and words in told.message
 
 
-def test_a_file_in_place_of_the_history_is_moved_aside(tmp_path):
-    (tmp_path / 'm').write_text('')
-    place = str(tmp_path / 'm')
-    told = history_state.unusable(Unusable('x', 'y', ''), place, 'u', 'g', is_persons=False)
-
-    assert told.command.split()[:5] == ['mv', '-n', place, f'{place}.old', '&&']
-
-
 def test_an_admin_who_tries_it_as_himself_takes_no_folder_from_nagios():
     """The command for a missing folder changes the owner of one that is there."""
     daemon, admin = (
@@ -1227,19 +1172,6 @@ def test_an_admin_who_tries_it_as_himself_takes_no_folder_from_nagios():
 
 
 # --- the screen ----------------------------------------------------------------------------------
-
-
-def test_one_that_hangs_is_told_with_its_drive():
-    """With the command that ends it, where its number is verified; else without one."""
-    told = history_state.hanging(
-        [('sat@/dev/sda', Earlier(4711, 1)), ('/dev/sdb', Earlier(4712, 1))]
-    )
-
-    assert told.code == 'processes-hang' and told.fields['process'] == 4711
-    assert (told.fields['processes'], told.fields['address']) == (2, 'sat@/dev/sda')
-    assert 'has been waiting' in told.fields['reason']
-    assert 'kill 4711' in told.command
-    assert 'kill' not in history_state.hanging([('/dev/sda', Earlier(0, 1))]).command
 
 
 ICINGA = """\
@@ -1287,11 +1219,6 @@ def test_pasted_lines_stand_below_the_name_of_their_place():
             ['megaraid,0@/dev/bus/0', 'megaraid,1@/dev/bus/1', 'sat+megaraid,2@/dev/bus/1'],
             ['megaraid,0@/dev/bus/0', 'megaraid,1@/dev/bus/1', 'sat+megaraid,2@/dev/bus/1'],
         ),
-        (['3ware,0@/dev/twa0', '3ware,1@/dev/twa0', '3ware,2@/dev/twa0'], ['3ware,0-2@/dev/twa0']),
-        (
-            [f'areca,{slot}/1@/dev/sg2' for slot in (1, 2, 3)],
-            [f'areca,{slot}/1@/dev/sg2' for slot in (1, 2, 3)],
-        ),
         (
             [f'areca,1/{slot}@/dev/sg2' for slot in (1, 2, 3)],
             [f'areca,1/{slot}@/dev/sg2' for slot in (1, 2, 3)],
@@ -1300,18 +1227,3 @@ def test_pasted_lines_stand_below_the_name_of_their_place():
 )
 def test_three_slots_in_a_row_become_a_range(named, short):
     assert drives.ranges(named) == short
-
-
-@pytest.mark.parametrize(
-    'text, entry',
-    [
-        ('Sudoers entry:\n    Commands:\n\tALL\n', (('ALL',), None, True)),
-        (
-            'Sudoers entry:\n    Options: !authenticate\n    Commands:\n\t/x '
-            'Commands:\n\ty\nmore\n\tz\n',
-            (('/x Commands:', 'y'), None, False),
-        ),
-    ],
-)
-def test_the_commands_of_an_entry_end_at_the_first_line_that_is_not_indented(text, entry):
-    assert entries_of(text) == [entry]

@@ -252,12 +252,6 @@ def test_all_drives_that_are_gone_are_named(count):
     assert all('dmesg' in each.remedy for each in named)
 
 
-def test_a_machine_whose_drives_are_all_gone_has_none():
-    found = told(missing('sda'), missing('sdb'), nobody=(State.UNKNOWN, 'no drive'))
-
-    assert [each.code for each in found] == ['drive-missing', 'drive-missing', 'no-drives']
-
-
 @pytest.mark.parametrize(
     'nobody, finding',
     [

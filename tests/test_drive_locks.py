@@ -22,7 +22,6 @@ from conftest import NOBODY, ROOT, drive, run, run_as_nobody
 from fake_smartctl import FakeSmartctl
 
 from smart_attributes import state_directory
-from smart_attributes.doctor import held_drives
 from smart_attributes.reading import drive_locks, smartctl_calls
 from smart_attributes.reading.drive_locks import Earlier, Waiting
 from smart_attributes.reading.processes import Runner
@@ -365,8 +364,6 @@ def test_a_lock_of_another_user_neither_silences_nor_delays_root(open_place, fak
 
     assert result.code == 2 and 'waited' not in result.text
     assert fake.calls() == [' '.join(SDA)]
-    found = json.loads(run('doctor', '--json', *words(fake, state, '-d', '/dev/sda')).text)
-    assert 'processes-none' in [each['code'] for each in found['findings']]
 
 
 @needs_root
@@ -442,43 +439,6 @@ print(json.dumps([status, printed.getvalue()]))"""
 
     assert status == 1
     assert re.search(f'process behind: .*({words_of_reason})', text)
-
-
-def test_doctor_looks_at_as_many_files_as_there_may_be_drives(fake, state, monkeypatch):
-    """Another user, or a program gone wrong, may fill the folder; it is said, with the command
-    that empties it.
-    """
-    monkeypatch.setattr(held_drives, 'MOST_DRIVES', 2)
-    waiting, crowded = Waiting(str(state)), []
-    for name in 'abc':
-        Path(waiting.path, name).touch()
-        crowded.append((list(held_drives.held(waiting, 30)), waiting.is_crowded))
-
-    assert crowded == [([], False), ([], False), ([], True)]
-
-
-@pytest.mark.parametrize(
-    'pid, is_named', [('smartctl', True), ('sleep', False), (1, False), (NO_PROCESS, False)]
-)
-def test_doctor_names_only_a_process_that_is_the_smartctl_of_that_drive(fake, state, pid, is_named):
-    """Whatever number a file holds: nobody may be told to kill init, or a process that reads
-    another drive.
-    """
-    fake.answers(SDA, before='sleep 20')
-    command = {'smartctl': [fake.path, *SDA], 'sleep': ['sleep', '20']}.get(pid)
-    process = subprocess.Popen(command, start_new_session=True) if command else None
-    time.sleep(0.3)
-    number = process.pid if process else pid
-    held = lock(fake, state, pid=number, age=long_ago())
-
-    [(what, earlier)] = held_drives.held(Waiting(str(state)), 0.1)
-
-    os.close(held)
-    if process:
-        os.killpg(process.pid, 9)
-        process.wait()
-    assert what == ('/dev/sda' if is_named else name_of('/dev/sda').replace('!', '/'))
-    assert earlier.pid == (number if is_named else 0) and earlier.start
 
 
 def test_where_the_folder_is(monkeypatch, tmp_path):

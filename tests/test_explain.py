@@ -374,22 +374,6 @@ def test_a_forecast_is_counted_from_now(capsys, monkeypatch):
     assert last.startswith('wears out ')
 
 
-def test_a_cell_and_a_note_are_no_longer_than_their_limit(capsys, monkeypatch):
-    monkeypatch.setenv('COLUMNS', '1000')
-    odd = AttributeRow(251, f'[red]{LONG}', None, None, None, None, '', '1')
-    explain.print_drive(
-        hidden(VERDICT._replace(notes=(f'[b]{LONG}',))),
-        Report(X1, attributes=(odd,)),
-        DATABASE,
-        LIMITS,
-        is_verbose=True,
-    )
-
-    row, note = lines_of(capsys)[-2:]
-    assert row.split() == ['251', f'[red]{LONG[:292]}...', '-', '1']
-    assert note == f'note: [b]{LONG[:494]}...'
-
-
 @pytest.mark.parametrize(
     'report, is_verbose', [(REPORT, False), (None, True)], ids=['brief', 'no-report']
 )
@@ -436,20 +420,3 @@ def test_no_name_of_a_metric_is_cut(capsys, monkeypatch):
 
     assert names == [each.reading.metric for each in READINGS]
     assert '\u2026' not in text
-
-
-def test_a_long_line_continues_below_its_text(capsys, monkeypatch):
-    """Not in the first column, where the names of the lines are."""
-    monkeypatch.setenv('COLUMNS', '60')
-    explain.print_drive(
-        case(VERDICT._replace(entry='Family of ' + ' and '.join(40 * ['drives']))),
-        None,
-        DATABASE,
-        LIMITS,
-        is_verbose=False,
-    )
-    lines = capsys.readouterr().out.splitlines()
-    at = next(number for number, line in enumerate(lines) if line.startswith('entry '))
-
-    assert max(map(len, lines)) <= 60
-    assert lines[at + 1].startswith(12 * ' ' + 'drives')

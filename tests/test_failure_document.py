@@ -7,7 +7,6 @@ import signal
 from typing import Any, Callable
 
 import pytest
-from days import START, Machine
 
 from smart_attributes import alarm, main
 from smart_attributes.command_line import failure_document
@@ -117,13 +116,3 @@ def test_no_alarm_interrupts_the_printing(capsys):
 
     assert done(printing('{}'), capsys) == (0, '{}')
     assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
-
-
-@pytest.mark.parametrize('command', ['triage', 'history'])
-def test_a_document_without_drives_has_the_code(tmp_path, command):
-    machine = Machine(tmp_path)
-    machine.holds()
-
-    found = json.loads(machine.run(START, command, '--json').text)
-
-    assert (found['state'], found['code'], found['drives']) == ('UNKNOWN', 'no-drives', [])

@@ -208,9 +208,7 @@ def test_no_service_at_all_is_said(fake):
 @pytest.mark.parametrize(
     'facts',
     [
-        {'last_check_result': 7},
         {'last_check_result': {}},
-        {'last_check_result': {'output': 5, 'state': 'x', 'performance_data': 1}},
         {
             'last_check_result': {
                 'output': 'SMART OK - x',
@@ -218,7 +216,6 @@ def test_no_service_at_all_is_said(fake):
                 'execution_end': 'y',
             }
         },
-        {'check_interval': None, 'enable_active_checks': 'x'},
         {'last_check_result': {'state': 1e300, 'output': '\x00\x1b[2J'}},
     ],
     ids=str,

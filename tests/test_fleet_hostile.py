@@ -17,7 +17,7 @@ from conftest import run, texts
 from fleet_bed import Cost, measured
 from test_fleet_answers import LINE, Answer, Fake, Raw, service, told
 
-from smart_attributes.fleet import icinga, plugin_output, untrusted
+from smart_attributes.fleet import icinga, untrusted
 
 pytestmark = pytest.mark.xdist_group('time')
 
@@ -321,10 +321,3 @@ def test_drives_beyond_those_of_any_host_are_counted(tmp_path):
     assert len(found['drives']) == 2_001
     assert found['drives'][0]['why'].startswith('500 of 2500 drives ')
     assert found['drives'][0]['state'] == 'UNKNOWN'
-
-
-def test_labels_and_numbers_that_are_longer_than_ours_hold_no_value():
-    """int() refuses 5,000 digits."""
-    texts = [f"'{'x' * 201}'=1;;;;", f"'a'={'9' * 31};;;;", f"'b'=0.{'9' * 31};;;;", "'c'=7;1;2;;"]
-
-    assert plugin_output.read_values(texts) == [('c', 7, '1;2;;')]

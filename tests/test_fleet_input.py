@@ -15,7 +15,6 @@ from conftest import ROOT, run, texts
 from test_hostile import NASTY, WRONG, assert_harmless, spoil
 
 from smart_attributes.check.rulebook import database_of
-from smart_attributes.commands import fleet as fleet_command
 from smart_attributes.commands import table
 from smart_attributes.errors import Coded
 from smart_attributes.fleet import gathering
@@ -314,18 +313,6 @@ def test_a_drive_that_is_none_is_told_as_unknown(tmp_path, wrong):
 
 
 @pytest.mark.parametrize(
-    'things, said',
-    [
-        (['x1'], '1 file skipped: x1'),
-        (['x1', 'x2', 'x3'], '3 files skipped: x1, x2, x3'),
-        (['x1', 'x2', 'x3', 'x4', 'x5'], ': x1, x2, x3 and 2 more'),
-    ],
-)
-def test_of_many_things_three_are_named(things, said):
-    assert gathering._named(things, 'file skipped').endswith(said)
-
-
-@pytest.mark.parametrize(
     'code, action', [('drive-missing', actions.SEARCH), ('configuration-error', actions.REPAIR)]
 )
 def test_the_run_of_a_host_is_a_row_by_the_code_of_its_first_note(tmp_path, code, action):
@@ -370,18 +357,6 @@ def test_files_of_folders_are_taken_in_order_and_hidden_ones_are_not(tmp_path):
     assert list(gathering._files([str(tmp_path / '.hidden.json')])) == [
         str(tmp_path / '.hidden.json')
     ]
-
-
-@pytest.mark.parametrize(
-    'words, whose',
-    [
-        ((), 'all hosts'),
-        (('--icinga', 'https://icinga.example.org:5665/v1'), 'icinga.example.org:5665'),
-        (('--icinga', 'https://10.0.0.1', '--icinga-name', 'master1'), 'master1'),
-    ],
-)
-def test_a_page_is_called_after_the_icinga_that_it_comes_from(words, whose):
-    assert fleet_command._whose(table.understood(['fleet', *words])[1].own) == whose
 
 
 @pytest.fixture

@@ -19,10 +19,6 @@ def test_a_day_is_that_of_utc(when, form, said):
     assert dates.day(when, form) == said
 
 
-def test_a_day_is_written_as_iso_8601_has_it():
-    assert dates.day(NOW) == '2026-11-22'
-
-
 @pytest.mark.parametrize(
     'left, by',
     [

@@ -12,7 +12,6 @@ from days import DAY, HOUR, START, Machine, command_at, disk, environment
 
 from smart_attributes.model import Identity
 from smart_attributes.output import history
-from smart_attributes.output.history import graph
 from smart_attributes.shown import Shown, shown
 
 
@@ -26,13 +25,12 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def test_what_history_holds_of_a_drive_is_a_table(machine):
-    """First and last number, when it changed, and its course."""
+    """First and last number, and when it changed."""
     result = machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda', 'reallocated')
 
     head, _, row = result.text.splitlines()
     assert head == 'ACME HD4000 SERIAL01, read from 2026-11-20 to 2026-11-23'
     assert row.split()[:5] == ['reallocated', '0', '8', '2026-11-23', '3']
-    assert (row.split()[5][0], row.split()[5][-1]) == ('▁', '█')
 
 
 def test_a_metric_that_is_none_is_refused(machine):
@@ -87,22 +85,6 @@ def test_a_drive_that_is_missing_is_forgotten_if_root_has_accepted_it(machine):
     assert forget(machine, 'SERIAL01') == (0, '1 removed\n')
 
 
-@pytest.mark.parametrize(
-    'points, expected',
-    [
-        ([(0, 5)], ''),
-        ([(0, 5), (10, 5)], ''),
-        ([(0, 0), (50, 7)], 11 * '▁' + 13 * '█'),
-        ([(0, 7), (100, 0)], 23 * '█' + '▁'),
-        ([(0, 0), (25, 7), (75, 0)], 5 * '▁' + 12 * '█' + 7 * '▁'),
-        ([(200, 7), (300, 0)], 24 * '█'),
-    ],
-)
-def test_a_graph_is_as_high_as_the_number_was(points, expected):
-    """Nothing where it never moved; a clock that was set back may have left later points."""
-    assert graph(points, 100) == expected
-
-
 # --- the table and the document, from values ------------------------------------------------------
 
 WEAR = history.Series(
@@ -136,7 +118,7 @@ def test_the_rows_of_a_drive_are_aligned():
     assert next(history.lines(found._replace(shown=shown(X1, hide_serial=True)))).startswith(
         'ACME X1, read from '
     )
-    assert columns.split() == ['metric', 'first', 'last', 'changed', 'points', 'course', 'source']
+    assert columns.split() == ['metric', 'first', 'last', 'changed', 'points', 'source']
     assert wear.split()[:7] == ['endurance_used', '1', '%', '3', '%', day, '2'] and wear.endswith(
         '100 - value'
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from cases import case, of_uses, on
 
@@ -94,16 +92,6 @@ def test_notes_hold_the_messages_of_the_run_with_code_state_and_fields():
     assert (len(told['notes'][2]['text']), told['notes'][2]['state']) == (500, 'UNKNOWN')
     assert told['remarks'] == [{'code': 'drive-moved', 'text': 'remark'}]
     assert 'notes' not in made(SDA) and 'remarks' not in made(SDA)
-
-
-def test_the_worst_drive_is_first():
-    names = [
-        each['name']
-        for each in made(
-            SDA, SDA._replace(device=Device('/dev/sdb', name='sdb'), state=U, problem='is silent')
-        )['drives']
-    ]
-    assert names == ['sdb', 'sda']
 
 
 def test_a_healthy_drive_has_every_key():
@@ -393,8 +381,3 @@ def test_forecasts_and_history_are_whole_seconds():
         'endurance_used': {'left': 2, 'earliest': 0, 'latest': 3, 'estimate': True}
     }
     assert told['past'] == {'endurance_used': [[2, 3.5]]}
-
-
-def test_the_document_is_printed_with_an_indent_of_one():
-    assert json_document.as_text({'version': 2}) == '{\n "version": 2\n}'
-    assert json.loads(json_document.as_text(made(SDA)))['version'] == 2

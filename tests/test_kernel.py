@@ -445,9 +445,10 @@ def test_the_service_succeeds_while_a_drive_hangs_and_reads_it_again_afterwards(
 def test_what_smartctl_says_nothing_of_is_unknown_with_its_reason(machine, address, words):
     """smartctl itself has no verdict there, either."""
     kind, _, path = address.rpartition('@')
+    of_kind = ['-d', kind] if kind else []
     result = check(machine, '-d', address)
 
-    assert told(smartctl(machine, *(('-d', kind) if kind else ()), path)) == 'UNKNOWN'
+    assert told(smartctl(machine, *of_kind, path)) == 'UNKNOWN'
     assert result.code == 3
     assert words in result.text
 

@@ -21,7 +21,6 @@ from fake_smartctl import FakeSmartctl
 
 from smart_attributes import main
 from smart_attributes.command_line import failure_document
-from smart_attributes.reading.smartctl_calls import read_arguments
 
 # -X utf8=0 and no coercion: a Python that believes its locale, as version 3.9 under ISO-8859-1
 # does.
@@ -350,13 +349,10 @@ def test_a_mistake_in_a_command_line_that_asks_for_json_is_a_document(command, w
     'words',
     [
         ['triage', '-p', '/nowhere/smartctl', '--nosudo', '-d', '/dev/sda'],
-        ['list', '-d', '/dev/../x'],
         ['triage', '--report', '{empty}'],
-        ['history', '--remove', 'NOBODY'],
         ['history', '-d', '/dev/sda', '-p', '{fake}'],
         ['fleet'],
         ['doctor', '--user', 'nobody-there'],
-        ['triage', '-p', '{fake}'],
     ],
     ids=' '.join,
 )
@@ -415,29 +411,6 @@ def test_when_time_is_over_before_anything_is_known_there_is_still_a_document(
 
     assert check.returncode == 3 and told['state'] == 'UNKNOWN' and told['drives'] == []
     assert ('ended by' if number else 'time') in told['error']
-
-
-def test_a_drive_that_is_known_when_time_is_over_is_in_the_document(fake):
-    """As in the table."""
-    fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
-    fake.answers(read_arguments('/dev/sdb'), before='sleep 20')
-
-    told = document(
-        'triage',
-        '--json',
-        '-p',
-        fake.path,
-        '--nosudo',
-        '-d',
-        '/dev/sda',
-        '-d',
-        '/dev/sdb',
-        '-t',
-        '6',
-        code=0,
-    )
-
-    assert sorted(each['state'] for each in told['drives']) == ['UNKNOWN', 'WARNING']
 
 
 @pytest.mark.parametrize(

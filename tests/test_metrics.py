@@ -188,15 +188,6 @@ def test_a_drive_that_was_not_read_is_told(fake, tmp_path):
     assert done.text.startswith('sdb [smartctl-failed] ')
 
 
-def test_where_no_drive_answers_the_metrics_say_so(fake, tmp_path):
-    """And the service fails, which systemd tells."""
-    file = tmp_path / 'smart.prom'
-    done = run('metrics', '-p', fake.path, '--nosudo', '-d', '/dev/sdb', '--output', str(file))
-
-    assert done.code == 3
-    assert Scraped(file.read_text()).of('smart_drive_read_ok', device='sdb') == 0
-
-
 def test_a_sleeping_drive_is_no_fault(machine):
     """It answered, and keeps the name by which it is remembered."""
     machine.holds(sda=disk())

@@ -111,20 +111,6 @@ def test_sentences_about_the_check_decide_its_state_and_have_lines(whole, state,
     assert lines[1:-1] == [*rest, LINE_A]
 
 
-@pytest.mark.parametrize('state', [OK, WARNING])
-def test_files_that_were_left_out_end_the_first_line_and_change_no_state(state):
-    left_out = 'left out 1 file: a'
-    whole = Whole(left_out=left_out, nobody=(state, 'no drives'))
-
-    (first, *rest), found = render(NEW, whole=whole)
-
-    assert (found, first.endswith(f'1 drive: 1 ok; {left_out}')) == (OK, True)
-    assert rest[:-1] == [LINE_A]
-    assert render(whole=whole) == ([f'SMART {state.name} - no drives; {left_out}'], state)
-    (first, *_), _ = render(NEW, whole=Whole(left_out='f' * 600, failures=('g' * 3000,)))
-    assert 'f' * 190 in first and 'f' * 201 not in first
-
-
 @pytest.mark.parametrize(
     'verbose, more',
     [
@@ -180,14 +166,6 @@ def test_a_transcript_is_printed_before_the_values_and_nothing_is_left_out():
     assert lines[-2] == '$ smartctl' and lines[-1].startswith('| ') and len(lines) == 54
 
 
-def test_a_first_line_that_is_too_long_is_cut_in_all_its_parts():
-    most = 2000
-    lines, _ = render(NEW, whole=Whole(failures=('f' * 5000,)), max_output=most)
-
-    assert lines[0].startswith('SMART CRITICAL - fff') and len(lines[0]) < most
-    assert lines[0].endswith('; 1 drive: 1 ok')
-
-
 def test_a_long_name_gives_way_to_the_serial_number_and_further_findings_are_counted():
     """Parts are chosen; none is cut."""
     ten = [(f'metric_{number}', 90, '%') for number in range(10)]
@@ -234,10 +212,6 @@ def test_the_first_line_has_up_to_three_parts(verdicts, extra, most, line):
         (
             [drive('sda', ('endurance_used', 3, '%')), drive('sdb', ('endurance_used', 9, '%'))],
             'most worn: sdb endurance_used 9 %',
-        ),
-        (
-            [drive('sda', ('endurance_used', 9, '%')), drive('sdb', ('endurance_used', 9, '%'))],
-            'most worn: sda endurance_used 9 %',
         ),
         (
             [drive('sda', ('endurance_used', 0, '%'), ('reallocated', 2, ''))],

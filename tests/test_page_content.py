@@ -519,20 +519,13 @@ def test_a_line_keeps_its_ends_and_its_peaks(numbers, most, left):
 
 def test_a_fleet_has_ranges_by_model_and_host():
     ranges = page_charts.FleetRanges()
-    for model, host, wear, age in (
-        ('A', 'h1', 10, 2 * YEAR),
-        ('A', 'h2', 30, None),
-        ('', 'h2', 40, None),
-        ('B', 'h3', None, None),
-    ):
-        ranges.add({'model': model, 'host': host}, {'endurance_used': wear, 'power_on_time': age})
+    for model, host, used in (('A', 'h1', 10), ('A', 'h2', 30), ('', 'h2', 40), ('B', 'h3', None)):
+        ranges.add({'model': model, 'host': host}, used)
 
     assert ranges.charts() == {
         'ranges': [
             ('Wear by model', '%', [('not known', 40, 40, 40, 1), ('A', 10, 20, 30, 2)]),
             ('Wear by host', '%', [('h2', 30, 35, 40, 2), ('h1', 10, 10, 10, 1)]),
-            ('Age by model', 'y', [('A', 2, 2, 2, 1)]),
-            ('Age by host', 'y', [('h1', 2, 2, 2, 1)]),
         ]
     }
 
@@ -544,38 +537,6 @@ def test_a_drive_without_two_points_in_time_is_in_no_chart():
     assert '<svg' not in text and 'history' not in text.partition('<noscript>')[0].lower()
     assert charted(worn('a', 5))['wear'] == []
     assert '<svg' in shown([worn('a', 5, [[NOW - DAY, 5]])])
-
-
-@pytest.mark.parametrize(
-    'drives, said',
-    [
-        ([drive('a'), worn('b', 20)], ''),
-        ([worn('a', 155, left=0), worn('b', 112)], 'Used up: a (155 %), b (112 %).'),
-        (
-            [worn(name, 100) for name in 'abcde'],
-            'Used up: a (100 %), b (100 %), c (100 %) and 2 more.',
-        ),
-        (
-            [worn('a', 96, left=YEAR, earliest=DAY, latest=2 * YEAR), worn('b', 112, left=0)],
-            'Used up: b (112 %). Next: a, 2027-01 to 2029-01.',
-        ),
-        (
-            [worn('a', 9, left=9 * YEAR), worn('b', 8, left=8 * YEAR, latest=11 * YEAR)],
-            'Worn out next: b, 2035-01 or later.',
-        ),
-        (
-            [worn('a', 90, left=-DAY, earliest=-YEAR, latest=-1)],
-            'Worn out next: a, before 2027-01-15.',
-        ),
-        ([worn('a', 90, left=-DAY, earliest=-YEAR, latest=DAY)], 'Worn out next: a, 2027-01.'),
-        ([worn('a', 1, left=10 * YEAR)], ''),
-    ],
-    ids=['unknown', 'used-up', 'many', 'next', 'far', 'past', 'half-past', 'too-far'],
-)
-def test_the_page_says_once_which_drives_are_worn_out(drives, said):
-    """A drive that comes next is never said to be the first one, if another one is used up."""
-    assert page_charts.wear(drives, NOW) == said
-    assert shown(drives).count(f'<p class="wear">{said}</p>') == bool(said)
 
 
 def test_links_of_the_page_lead_somewhere():
@@ -600,62 +561,6 @@ def test_an_axis_has_each_date_once():
 
     assert dates == ['2027-01-13', '2027-01-14', '2027-01-15']
     assert re.findall('y="186"[^>]+>([^<]+)<', shown([warm('a', 40, 30)])) == dates[1:]
-
-
-@pytest.mark.parametrize(
-    'bay, kind, enclosure, number',
-    [
-        ('slot 7', None, '', '7'),
-        ('enclosure 2 slot 10', None, 'enclosure 2', '10'),
-        ('slot 32:9', 'megaraid,4', '/dev/bus/0 enclosure 32', '9'),
-        ('bay 1I:1:3', 'cciss,3', '/dev/bus/0 enclosure 1I:1', '3'),
-        ('slot 1 of enclosure 0', 'areca,1/0', '/dev/bus/0 enclosure 0', '1'),
-        ('port 3', '3ware,3', '/dev/bus/0', '3'),
-        ('behind the fan', None, '', 'behind the fan'),
-        (None, 'megaraid,4', '/dev/bus/0 slot unknown', ''),
-        (None, None, 'slot unknown', ''),
-    ],
-)
-def test_a_drive_is_in_its_enclosure_behind_its_controller(bay, kind, enclosure, number):
-    assert page_charts._bay({'bay': bay, 'type': kind, 'device': '/dev/bus/0'}) == (
-        enclosure,
-        number,
-    )
-
-
-def test_shelves_have_their_drives_by_bay_in_the_colour_of_their_first_array():
-    drives = [
-        drive(name, bay=bay, device='/dev/bus/0', type=kind)
-        for name, bay, kind in (
-            ('a', 'enclosure 10 slot 2', ''),
-            ('b', 'enclosure 2 slot 10', ''),
-            ('c', 'enclosure 2 slot 9', ''),
-            ('d', None, 'megaraid,4'),
-            ('e', None, 'sat+megaraid,5'),
-        )
-    ]
-    groups = [
-        {'members': [{'drives': [{'name': name} for name in names]}]} for names in ('b', 'bc', 'd')
-    ]
-
-    assert [
-        (shelf, [(each['name'], each['number'], each['colour']) for each in found])
-        for shelf, found in page_charts.shelves(drives, groups)
-    ] == [
-        ('/dev/bus/0 slot unknown', [('d', '', 2), ('e', '', '')]),
-        ('enclosure 2', [('c', '9', 1), ('b', '10', 0)]),
-        ('enclosure 10', [('a', '2', '')]),
-    ]
-    assert page_charts.shelves(drives[3:], groups) == []
-
-
-def test_every_drive_with_its_state_is_among_the_bays():
-    drives = [drive(f'd{number}', bay=f'slot {number}', device='') for number in range(700)]
-    drives[9].update(state='WARNING')
-    bays = shown(drives).partition('<ul class="bays"')[2].partition('</ul>')[0]
-
-    assert bays.count('<li') == 700 and bays.count('<strong>warning</strong>') == 1
-    assert 'href="#drive-8" data-place="8">d8</a>' in bays
 
 
 def test_the_list_shows_the_action_and_the_reason_of_the_document():

@@ -13,7 +13,6 @@ from conftest import ROOT, run, texts
 from simulator import Machine, names, read, why_not
 from test_hostile import NASTY
 
-from smart_attributes import words
 from smart_attributes.check.fence import unreadable
 from smart_attributes.errors import DriveError
 from smart_attributes.fleet import plugin_output
@@ -194,14 +193,6 @@ def test_the_check_as_a_whole_is_no_drive():
     )
 
 
-def test_drives_that_the_first_line_counts_and_no_line_names_are_noticed(recorded):
-    """A daemon in between that passes the first 4 kB."""
-    found = plugin_output.plugin_text(recorded[0][0][:900])
-
-    assert found is not None
-    assert (found.counted, len(found.lines) < 13) == (13, True)
-
-
 @pytest.mark.parametrize(
     'text',
     [
@@ -251,13 +242,6 @@ def of_state(state: State, is_accepted: bool = False) -> Verdict:
 def test_drives_are_counted_by_state_the_worst_first(verdicts, said):
     """Only an acknowledged drive that is OK is counted apart."""
     assert plugin.count(verdicts) == said
-
-
-@pytest.mark.parametrize('field', ['model', 'serial', 'firmware'])
-def test_long_words_of_a_drive_are_cut_in_its_line(field):
-    given = Verdict(SDA, Identity()._replace(**{field: 'x' * 199}), OK)
-
-    assert len(getattr(plugin.line(case(given)), field)) == words.LIMIT
 
 
 @pytest.mark.parametrize(

@@ -84,18 +84,12 @@ def test_the_host_is_shown_only_with_its_attributes(joins, is_shown):
             {'downtime_depth': 1, 'acknowledgement': 1},
             ('host in downtime', 'host acknowledged', 'service in downtime'),
         ),
-        ({'state_type': 0}, {}, ('soft state',)),
-        ({'state_type': 0, 'last_check_result': {'state': 0}}, {}, ()),
     ],
 )
 def test_how_a_problem_is_handled_comes_from_service_and_host(own, host, handling):
     assert (
         service({**FOUND, 'attrs': {**ATTRS, **own}, 'joins': {'host': host}}).handling == handling
     )
-
-
-def test_a_service_without_a_kind_of_state_is_not_in_a_soft_state():
-    assert service({'name': 'a!b', 'attrs': {'last_check_result': RESULT}}).handling == ()
 
 
 @pytest.mark.parametrize(

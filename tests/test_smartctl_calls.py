@@ -265,21 +265,6 @@ def test_only_sudo_may_run_what_a_user_may_not(monkeypatch, tmp_path, through_su
     )
 
 
-@pytest.mark.parametrize(
-    'arguments, is_ours',
-    [
-        (smartctl_calls.SCAN, True),
-        (smartctl_calls.farm_arguments('/dev/sda'), True),
-        (smartctl_calls.farm_arguments('/dev/sda', 'sat'), True),
-        (smartctl_calls.page_arguments('0xC0', '/dev/nvme0'), True),
-        (read_arguments('/dev/sda', 'sat', {'error'}), True),
-        (('-x', '/dev/sda'), False),
-    ],
-)
-def test_a_command_line_is_known_as_that_of_a_check(arguments, is_ours):
-    assert smartctl_calls.is_ours(arguments) is is_ours
-
-
 def test_the_farm_log_is_read_with_the_type_of_a_disk_if_it_has_one():
     assert smartctl_calls.farm_arguments('/dev/sda') == (*smartctl_calls.FARM, '/dev/sda')
     assert smartctl_calls.farm_arguments('/dev/sda', 'sat') == (

@@ -67,14 +67,10 @@ def test_a_text_becomes_the_expression_that_matches_it_alone(text):
         (97.0, '97'),
         (0, '0'),
         (0.025, '0.025'),
-        (1.25, '1.25'),
         (1.999, '2'),
-        (20.004, '20'),
         (-0.5, '-0.5'),
         (-0.0000001, '0'),
-        (0.0000004, '0'),
         (0.1234567, '0.123457'),
-        (1e20, '100000000000000000000'),
         (-1e-300, '0'),
     ],
 )
@@ -88,17 +84,12 @@ def test_a_number_is_said_without_exponent_and_without_empty_decimals(number, sa
     [
         (None, '%', 'unknown'),
         (97, '%', '97 %'),
-        (5, '', '5'),
         (3599, 's', '3599 s'),
         (3600, 's', '1 h'),
-        (77302800, 's', '21473 h'),
         (3900, 's', '1.1 h'),
         (0, 'B', '0 B'),
-        (999, 'B', '999 B'),
         (999.5, 'B', '1 kB'),
-        (1000, 'B', '1 kB'),
         (12.3e12, 'B', '12.3 TB'),
-        (1.5e18, 'B', '1.5 EB'),
         (2.5e21, 'B', '2.5e+03 EB'),
         (999.7e9, 'B', '1 TB'),
         (999.4e9, 'B', '999 GB'),
@@ -313,10 +304,6 @@ def test_the_headline_prefers_a_finding_that_means_something_else_for_the_drive(
     ]
 
     assert alerts.headline(verdict(*judgements)) == f'smart_status: FAILED, {told}'
-
-
-def test_the_headline_takes_the_only_other_finding_whatever_it_means():
-    assert alerts.headline(verdict(FAILED, UNSAFE)) == 'smart_status: FAILED, media: read-only'
 
 
 @pytest.mark.parametrize(

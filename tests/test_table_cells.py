@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from cases import case, cases
-from test_severity import C, W, drive, found
+from cases import case
+from test_severity import W, drive, found
 
 from smart_attributes.constants import DAY, YEAR
 from smart_attributes.model import (
@@ -84,27 +84,10 @@ def test_what_was_written_stands_before_what_may_be_written(host, rated, said):
     assert row(drive('sda', *given)).written == said
 
 
-@pytest.mark.parametrize('field, limit', [('model', 40), ('serial', 40)])
-def test_long_names_are_cut(field, limit):
-    told = row(drive('sda')._replace(identity=Identity()._replace(**{field: 'x' * 99})))
-
-    assert len(getattr(told, field)) == limit
-
-
 def test_a_long_bay_and_a_long_problem_are_cut():
     told = row(drive('sda', problem='p' * 3000), place=Place('b' * 99))
 
     assert (len(told.bay), len(told.what), len(told.what[0])) == (60, 1, 2000)
-
-
-def test_the_worst_drive_is_first():
-    drives = [
-        drive('a'),
-        drive('b', found('pending', 900, C, '8')),
-        drive('c', found('endurance_used', 86, W, '85')),
-    ]
-
-    assert [each.drive for each in triage_table.rows(cases(drives, NOW), NOW)] == ['b', 'c', 'a']
 
 
 def test_only_what_is_wrong_is_told_of_a_drive():
@@ -131,10 +114,3 @@ def test_the_soonest_forecast_is_shown(lefts, until):
     )
 
     assert triage_table.until(given, NOW) == until
-
-
-FOUND = (
-    'pending 900, critical above 8',
-    'endurance_used 86 %, warning above 85',
-    'crc_errors grew by 14',
-)

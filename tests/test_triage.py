@@ -12,13 +12,9 @@ import abilities
 import described
 import picture
 import pytest
-from cases import case
 from conftest import drive, drive_path, run
 from picture import plain
 
-from smart_attributes.commands.person import FORGET
-from smart_attributes.model import Device, Forecast, Identity, State, Verdict
-from smart_attributes.output import triage_table
 from smart_attributes.reading.smartctl_calls import read_arguments
 
 COLOUR = re.compile('\x1b\\[[0-9;]*3[0-7][0-9;]*m')
@@ -69,26 +65,6 @@ def test_the_drive_id_of_a_controller_is_told_and_not_as_a_bay(fake):
     assert f'where       {where}' in run('explain', *arguments).text
 
 
-# --- who waits ------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def two_drives(fake):
-    """One that answers at once, and one that takes its time."""
-    fake.answers(read_arguments('/dev/null'), drive('intel-worn'))
-    fake.answers(read_arguments('/dev/zero'), drive('intel-s3500-healthy'), before='sleep 0.7')
-    return '-p', fake.path, '--nosudo', '-d', '/dev/null', '-d', '/dev/zero'
-
-
-def test_who_waits_at_a_terminal_sees_for_which_drive(two_drives):
-    """And nothing is left of it above the table."""
-    text = printed(80, two_drives)
-
-    assert re.search('1 of 2 .* for zero', text)
-    assert text.index(FORGET) < text.rindex(FORGET) < text.index('WARNING')
-    assert 'drives read' not in text[text.rindex(FORGET) :]
-
-
 # --- forms of the document ------------------------------------------------------------------------
 
 FORMS = [option for option in described.options('triage') if option.dest == 'formats']
@@ -129,20 +105,3 @@ def test_several_forms_are_written_by_one_call(tmp_path):
 
 
 # --- words ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    'left, is_estimate, told',
-    [
-        (YEAR, False, '2028-01'),  # remembered
-        (YEAR, True, '~2028-01'),  # estimate
-        (0, False, 'used up'),  # over
-        (11 * YEAR, True, '>10 y'),  # beyond any plan
-    ],
-)
-def test_a_forecast_is_a_month(left, is_estimate, told):
-    """2027-01-15 and what is left."""
-    lasts = {'endurance_used': Forecast(left, left / 2, left * 2, is_estimate)}
-    drive = case(Verdict(Device('/dev/sda'), Identity(), State.OK), NOW, forecasts=lasts)
-
-    assert triage_table.until(drive, NOW) == told

@@ -7,7 +7,7 @@ import pytest
 from smart_attributes.fleet import untrusted
 from smart_attributes.model import State
 
-NAN, INFINITE = float('nan'), float('inf')
+NAN = float('nan')
 
 
 @pytest.mark.parametrize(
@@ -16,15 +16,12 @@ NAN, INFINITE = float('nan'), float('inf')
         (0, True),
         (2.5, True),
         (9.9e29, True),
-        (-9.9e29, True),
         (1e30, False),
         (-1e30, False),
         (10**400, False),
         (NAN, False),
-        (INFINITE, False),
         (True, False),
         ('7', False),
-        (None, False),
     ],
 )
 def test_only_numbers_that_can_be_calculated_with_are_numbers(given, is_number):

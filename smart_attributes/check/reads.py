@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from re import Pattern
 
 from .. import alarm
@@ -20,7 +20,6 @@ from .rulebook import Site, site_of, today
 from .settings import ReadSettings
 
 # number of drives that have answered, and the names of the others
-Watch = Callable[[int, Sequence[str]], object]
 
 
 class Reads(NamedTuple):
@@ -151,22 +150,17 @@ def finish(
     settings: ReadSettings,
     runner: Runner,
     end: float,
-    watch: Watch | None = None,
 ) -> Reads:
     """Collect answers until *end* (a value of time.monotonic()) or the time limit; return the
     answers.
-
-    watch: called at each change.
     """
     if settings.which.reports:
         return _recorded(settings.which.reports)
     reads = list(started.harmful)
     why = ''
     try:
-        _report(watch, started, reads)
         for read in machine.read_all(started.plans, settings.how, runner, end):
             reads.append(read)  # one by one, so that completed reads are kept
-            _report(watch, started, reads)
     except alarm.TimeIsOver as over:
         why = f'was not read: {over}'
     reads += [Read(device, DriveNotReached(why, step=FEWER)) for device in _left(started, reads)]
@@ -184,12 +178,6 @@ def _left(started: Started, reads: Sequence[Read]) -> list[Device]:
     # by name, because reading may have changed the type
     reached = {read.device.name for read in reads}
     return [device for device in started.devices if device.name not in reached]
-
-
-def _report(watch: Watch | None, started: Started, reads: Sequence[Read]) -> None:
-    if watch:
-        left = _left(started, reads)
-        watch(len(started.plans) - len(left), [device.name for device in left])
 
 
 def _recorded(paths: Sequence[str]) -> Reads:

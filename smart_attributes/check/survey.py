@@ -21,7 +21,6 @@ from .verdicts import Verdicts
 
 if TYPE_CHECKING:
     from .drive_tracking import Whereabouts
-    from .reads import Watch
     from .settings import LogSettings
 
 
@@ -38,7 +37,6 @@ class Survey(NamedTuple):
     faults: tuple[Coded, ...] = ()
     # messages that need no -v and change no state: an outdated sudoers rule
     remarks: tuple[Coded, ...] = ()
-    left_out: tuple[Coded, ...] = ()  # files of a directory of reports that are no reports
     demands: tuple[tuple[State, Coded], ...] = ()  # messages about the run, each with its own state
     history: Remembered = Remembered()
     whereabouts: Whereabouts | None = None  # new, moved and missing drives; None without a history
@@ -57,7 +55,6 @@ def survey(
     options: Options,
     runner: Runner,
     meanwhile: Callable[[], object] = tuple,
-    watch: Watch | None = None,
     is_for_a_person: bool = False,
     done: Callable[[Survey], object] | None = None,
 ) -> Survey:
@@ -65,8 +62,7 @@ def survey(
 
     Raises SmartError if no verdict can be formed.
 
-    meanwhile: called once, while the drives are being read. watch: called at each change with the
-    number of drives that have answered and the names of the others. is_for_a_person: also read logs
+    meanwhile: called once, while the drives are being read. is_for_a_person: also read logs
     that a check does not read. done: receives the survey as soon as there is one: the end of the time
     can prevent that it is returned.
     """
@@ -84,7 +80,7 @@ def survey(
     history = remembered(settings.of_history(options))
     meanwhile()
     history.receive()
-    answered = reads.finish(started, of_reads, runner, deadline, watch)
+    answered = reads.finish(started, of_reads, runner, deadline)
     drives = inventory.inventory(answered, of_run, history, judge)
     vendor_logs = options.judging.vendor_logs
     of_logs = settings.LogSettings(options.how_read, vendor_logs, is_for_a_person)

@@ -60,7 +60,10 @@ def run(options: Options, runner: processes.Runner) -> int:
     else:
         drives = survey(options, runner)
         if not drives.verdicts:
-            return _print_no_drives(*drives.nobody)
+            state, words = drives.nobody
+            if state is not State.OK:
+                raise UsageError(words)
+            return _print([f'nothing to acknowledge: {words}'], ())
         choice = acceptable(
             drives.verdicts,
             options.which.metrics,
@@ -69,15 +72,6 @@ def run(options: Options, runner: processes.Runner) -> int:
             hide_serial=hide_serial,
         )
     return _accept_and_print(config, choice, own.every_alarm)
-
-
-def _print_no_drives(state: State, words: str) -> int:
-    """Print that there is nothing to acknowledge, and return 0; raise UsageError if drives were
-    expected.
-    """
-    if state is not State.OK:
-        raise UsageError(words)
-    return _print([f'nothing to acknowledge: {words}'], ())
 
 
 def _accept_and_print(config: str, choice: Choice, is_every_drive: bool) -> int:

@@ -45,13 +45,6 @@ class Overview(NamedTuple):
         return self.survey.nobody
 
 
-class _Foreseen(NamedTuple):
-    """The drives of a survey before their groups are read."""
-
-    located: list[Located]
-    outlooks: dict[Device, Outlook]
-
-
 def of_alerts(survey: Survey, options: Options) -> Overview:
     """Return the drives of a check: those that alert with the groups on them."""
     if not any(verdict.state for verdict in survey.verdicts):
@@ -66,8 +59,8 @@ def of_alerts(survey: Survey, options: Options) -> Overview:
     def place(verdict: Verdict) -> Place:
         return former_place(verdict.device)  # what the address alone tells
 
-    foreseen = _foreseen(survey.verdicts, outlook, place, only_alerting=True)
-    return _with_groups(survey, foreseen, options, only_alerting=True)
+    located, outlooks = _foreseen(survey.verdicts, outlook, place, only_alerting=True)
+    return _with_groups(survey, located, outlooks, options, only_alerting=True)
 
 
 def of_alerts_in_haste(survey: Survey, options: Options, why: str) -> Overview:
@@ -86,14 +79,7 @@ def of_alerts_in_haste(survey: Survey, options: Options, why: str) -> Overview:
 
 def for_programs(survey: Survey, options: Options) -> Overview:
     """Return the drives with their forecasts and groups; nobody needs to find the drives."""
-    from ..check import history_answers
-
-    foreseen = _foreseen(
-        survey.verdicts,
-        lambda verdict: history_answers.outlook(survey.history, verdict),
-        lambda verdict: Place(),
-    )
-    return _with_groups(survey, foreseen, options)
+    return _with_history(survey, options, lambda verdict: Place())
 
 
 def for_a_person(survey: Survey, options: Options, asked: Sequence[str] = ()) -> Overview:
@@ -101,12 +87,25 @@ def for_a_person(survey: Survey, options: Options, asked: Sequence[str] = ()) ->
 
     asked: the programs to run for the state of groups, from redundancy.dependence.PROGRAMS.
     """
+    return _with_history(survey, options, _place, asked)
+
+
+def _with_history(
+    survey: Survey,
+    options: Options,
+    place: Callable[[Verdict], Place],
+    asked: Sequence[str] = (),
+) -> Overview:
+    """Return the drives with their forecasts and groups. place: locates a drive. asked: as for
+    for_a_person().
+    """
     from ..check import history_answers
 
-    foreseen = _foreseen(
-        survey.verdicts, lambda verdict: history_answers.outlook(survey.history, verdict), _place
-    )
-    return _with_groups(survey, foreseen, options, asked=asked)
+    def outlook(verdict: Verdict) -> Outlook:
+        return history_answers.outlook(survey.history, verdict)
+
+    located, outlooks = _foreseen(survey.verdicts, outlook, place)
+    return _with_groups(survey, located, outlooks, options, asked=asked)
 
 
 def _place(verdict: Verdict) -> Place:
@@ -129,24 +128,24 @@ def _foreseen(
     outlook: Callable[[Verdict], Outlook],
     place: Callable[[Verdict], Place],
     only_alerting: bool = False,
-) -> _Foreseen:
-    """Return the drives with what the history and the system tell about each; an error affects only
-    its drive.
+) -> tuple[list[Located], dict[Device, Outlook]]:
+    """Return the drives with their places, and what the history tells about each; an error affects
+    only its drive.
     """
     now = time.time()
-    foreseen = _Foreseen([], {})
+    located, outlooks = [], {}
     for verdict in verdicts:
         if only_alerting and not verdict.state:
-            foreseen.located.append(Located(verdict))
+            located.append(Located(verdict))
             continue
         fenced, future = fence.tried(verdict, outlook, fence.UNCOMPARED, UNKNOWN_FUTURE)
         fenced, where = fence.tried(fenced, place, UNPLACED, Place())
         # an error here affects only this drive; later, it would affect all
         decide = partial(_item_without_groups, outlook=future, now=now)
         fenced, _ = fence.tried(fenced, decide, fence.UNDECIDED, None)
-        foreseen.located.append(Located(fenced, where))
-        foreseen.outlooks[verdict.device] = future
-    return foreseen
+        located.append(Located(fenced, where))
+        outlooks[verdict.device] = future
+    return located, outlooks
 
 
 def _item_without_groups(verdict: Verdict, outlook: Outlook, now: float) -> Item:
@@ -157,7 +156,8 @@ def _item_without_groups(verdict: Verdict, outlook: Outlook, now: float) -> Item
 
 def _with_groups(
     survey: Survey,
-    foreseen: _Foreseen,
+    located: Sequence[Located],
+    outlooks: Mapping[Device, Outlook],
     options: Options,
     only_alerting: bool = False,
     asked: Sequence[str] = (),
@@ -169,9 +169,9 @@ def _with_groups(
     from ..redundancy.dependence import examined
     from ..work.work_list import drives
 
-    now, outlooks = time.time(), foreseen.outlooks
+    now = time.time()
     groups = examined(
-        foreseen.located,
+        located,
         lambda placed: drives(placed, now, outlooks),
         read=lambda question: in_time.read(question, options.state_dir),
         others=lambda: others(survey.history.others()),
@@ -249,11 +249,6 @@ def _case(
         item,
         transcript,
     )
-
-
-def alone(drives: Sequence[tuple[Verdict, Outlook]], options: Options, now: float) -> list[Case]:
-    """Return the drives of another machine, whose groups are not known."""
-    return [_decided(Use(verdict), outlook, '', options, now) for verdict, outlook in drives]
 
 
 def unshown(case: Case, error: Exception) -> Case:

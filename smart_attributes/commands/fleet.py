@@ -14,7 +14,7 @@ from ..command_line.options import Options
 from ..constants import DOCUMENTS, MOST_OTHERS, MOST_ROWS
 from ..errors import Coded, UsageError
 from ..fleet import table
-from ..fleet.drives import AGE, ENDURANCE, FleetDrive
+from ..fleet.drives import ENDURANCE, FleetDrive
 from ..fleet.gathering import Fleet
 from ..fleet.table import Kept
 from ..model import WORST_FIRST, State
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..fleet.icinga import Icinga
 
 COMMA = ',\n'
+TITLE = 'Drives of all hosts'  # of the page
 
 
 def run(options: Options, runner: Runner) -> int:
@@ -95,7 +96,7 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
     ranges = page_charts.FleetRanges()
     for drive in drives:
         kept.add(drive)
-        ranges.add(drive.facts, {key: drive.numbers.get(key) for key in (ENDURANCE, AGE)})
+        ranges.add(drive.facts, drive.numbers.get(ENDURANCE))
     fleet_counts = fleet.counted()
     # the list has the rest
     fleet_counts['planned'] = [step for step in fleet_counts['steps'] if not step['drive']]
@@ -113,16 +114,10 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
         fleet=fleet_counts,
         made_by='check_smart_attributes fleet',
     )
-    person.write(page.rendered(content, f'Drives of {visible(_whose(own))}', fleet.now), own.html)
+    person.write(page.rendered(content, TITLE, fleet.now), own.html)
     print(f'written: {visible(own.html)}')
     for words in fleet.said():
         print(f'note: {words}')
-
-
-def _whose(wanted: FleetOptions) -> str:
-    """Return the name of the fleet for the title of the page."""
-    address = wanted.icinga.partition('//')[2].partition('/')[0]
-    return wanted.icinga_name or address or 'all hosts'
 
 
 def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:

@@ -1,14 +1,11 @@
-"""Functions shared by commands: surveys with a progress line, notes, addresses, files, exit
+"""Functions shared by commands: surveys, notes, addresses, files, exit
 statuses.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
-import sys
-import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from .. import files
 from ..command_line.options import OK, UNKNOWN, Options
@@ -17,8 +14,7 @@ from ..model import Report, State, Verdict
 from ..reading.addresses import links, stable
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING, Json
-from ..wording import listed
-from ..words import clean, sentence, visible
+from ..words import sentence, visible
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -35,24 +31,15 @@ if TYPE_CHECKING:
         def nobody(self) -> tuple[State, str]: ...  # noqa: D102
 
 
-NAMED = 3  # pending drives listed by name
-FORGET = '\r\x1b[K'
-
-
 def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Overview:
-    """Return the drives with their place, their forecasts and their groups; show the progress on a
-    terminal.
+    """Return the drives with their place, their forecasts and their groups.
 
     asked: as for cases.for_a_person().
     """
     from ..check.survey import survey
     from . import cases
 
-    line = ProgressLine()
-    try:
-        result = survey(options, runner, watch=line, is_for_a_person=True)
-    finally:
-        line.end()
+    result = survey(options, runner, is_for_a_person=True)
     return cases.for_a_person(result, options, asked)
 
 
@@ -138,27 +125,3 @@ def write(text: str | Sequence[str], path: str) -> None:
             f'{visible(path)}: cannot be written: {error.strerror}; '
             'use a path in a directory that you can write to'
         ) from None
-
-
-class ProgressLine:
-    """A line on a terminal that is rewritten as drives answer, and erased at the end."""
-
-    def __init__(self) -> None:
-        self._begun = time.monotonic()
-
-    def __call__(self, done: int, waiting: Collection[str]) -> None:
-        """Show how many drives have answered, and which have not."""
-        if sys.stderr and sys.stderr.isatty():
-            line = _line(done, waiting, time.monotonic() - self._begun) if waiting else ''
-            sys.stderr.write(FORGET + line[: shutil.get_terminal_size().columns - 1])
-            sys.stderr.flush()
-
-    def end(self) -> None:
-        """Erase the line, even if reading the drives failed."""
-        self(0, ())
-
-
-def _line(done: int, waiting: Collection[str], seconds: float) -> str:
-    """Return "14 of 24 drives read in 3 s, waiting for sdb, sdc, sdd and 7 more"."""
-    named = listed([clean(name, limit=40) for name in sorted(waiting)], NAMED)
-    return f'{done} of {done + len(waiting)} drives read in {seconds:.0f} s, waiting for {named}'

@@ -118,10 +118,6 @@ def _version(options: Options) -> int:
     from ..check.rulebook import shipped_database
 
     database, _ = shipped_database(options.data.config)
-    dates = [str(advisory.get('date', '')) for advisory in database.get('advisories', ())]
-    newest = max(dates, default='none')
-    print(
-        f'{PROGRAM} {VERSION}, attributes.json of {database.get("date")}, newest advisory of '
-        f'{newest}, Python {sys.version.split()[0]}'
-    )
+    python = sys.version.split()[0]
+    print(f'{PROGRAM} {VERSION}, attributes.json of {database.get("date")}, Python {python}')
     return OK

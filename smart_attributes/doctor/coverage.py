@@ -19,7 +19,6 @@ from ..errors import SmartError, UsageError
 from ..model import Device
 from ..output.doctor_findings import Finding, found
 from ..reading import addresses, system
-from ..reading.device_types import CONTROLLERS
 from ..wording import plural
 from ..words import clean
 from .disks import Disk, disks, reached
@@ -121,7 +120,5 @@ def _finding(left: Sequence[Disk]) -> Finding:
 
 
 def _named(disk: Disk) -> str:
-    kinds = [kind.name for kind in CONTROLLERS.values() if disk.driver in kind.drivers]
-    behind = f'behind {(*kinds, disk.driver)[0]}' if disk.is_behind_raid else ''
-    about = ', '.join(filter(None, (clean(disk.model), behind)))
-    return f'{disk.name} ({about})' if about else disk.name
+    model = clean(disk.model)
+    return f'{disk.name} ({model})' if model else disk.name

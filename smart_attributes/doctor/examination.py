@@ -196,7 +196,6 @@ class Examiner:
 
     def _state(self) -> Iterator[Finding]:
         yield history_state.history(self._options, self._user)
-        yield history_state.processes(self._options)
 
     def _daemons(self) -> Iterator[Finding]:
         yield from daemon_checks.limits(self._checks, self._options.how_read.timeout)

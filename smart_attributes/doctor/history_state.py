@@ -1,13 +1,10 @@
-"""Examine the state directory: whether history exists and can be used, and whether an earlier
-process still hangs.
-"""
+"""Examine the state directory: whether history exists and can be used."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -15,16 +12,11 @@ from .. import access, state_directory, trust
 from ..check.history_access import for_writing
 from ..check.settings import of_history
 from ..command_line.options import Options
-from ..constants import MOST_DRIVES
 from ..daemons.users import group_of, is_person, name_of
 from ..errors import HistoryUnusable
 from ..output.doctor_findings import Finding, found, said
-from ..reading.drive_locks import Earlier, Waiting
-from ..reading.system import names_in
 from ..redundancy.block_devices import mount_of
 from ..wording import duration
-from ..words import clean
-from .held_drives import held
 
 VOLATILE = ('tmpfs', 'ramfs')
 ON_DISK = '/srv'  # a directory here survives a restart even if /var/lib does not
@@ -60,11 +52,7 @@ def history(options: Options, user: str) -> Finding:
             raise state_directory.Unusable(
                 f'{state.path}: {user} cannot write there', path=state.path
             )
-        return (
-            full(state.path)
-            or _in_the_way(os.path.join(state.path, state_directory.HISTORY))
-            or usable(_stored(options, state), time.time())
-        )
+        return full(state.path) or usable(_stored(options, state), time.time())
     except state_directory.Unusable as error:
         is_persons = not options.own.user and is_person(os.geteuid())
         return unusable(error, place, user, group_of(user), is_persons)
@@ -72,15 +60,6 @@ def history(options: Options, user: str) -> Finding:
         is_denied = access.is_denied(os.path.join(used, state_directory.HISTORY))
         command = f'chown -hR {user}: {shlex.quote(used)}' if is_denied else ''
         return said('history-files-unusable', str(error), path=used)._replace(command=command)
-
-
-def _in_the_way(folder: str) -> Finding | None:
-    """Return the finding for a directory in the place of one of the history's files; None if there is none."""
-    for name in names_in(folder):
-        path = os.path.join(folder, name)
-        if os.path.isdir(path):
-            return found('history-path-in-the-way', path=path)
-    return None
 
 
 def unfit_mount(path: str, mount: str, kind: str, options: str, owner: str) -> Finding | None:
@@ -171,43 +150,4 @@ def unusable(
         return found('history-folder-unusable', reason=reason, path=path)._replace(
             remedy=error.remedy
         )
-    aside = (
-        f'mv -n {place} {place}.old && '
-        if os.path.lexists(place) and not os.path.isdir(place)
-        else ''
-    )
-    return found(
-        'history-folder-missing', reason=reason, path=place, user=user, group=group, aside=aside
-    )
-
-
-def processes(options: Options) -> Finding:
-    """Return the finding for processes that earlier checks left behind."""
-    waiting = Waiting(options.state_dir)
-    if waiting.why_not:
-        return found('processes-unknown', reason=waiting.why_not)
-    stuck = list(held(waiting, options.how_read.drive_timeout))
-    if waiting.is_crowded and not stuck:
-        return found('locks-too-many', path=waiting.path, most=MOST_DRIVES)
-    return hanging(stuck)
-
-
-def hanging(stuck: Sequence[tuple[str, Earlier]]) -> Finding:
-    """Return the finding for processes that still hang. stuck: address and process of each
-    drive.
-    """
-    if not stuck:
-        return found('processes-none')
-    address, earlier = stuck[0]
-    finding = found(
-        'processes-hang',
-        processes=len(stuck),
-        address=clean(address),
-        reason=str(earlier),
-        process=earlier.pid or None,
-    )
-    return (
-        finding._replace(command=f'{finding.command}; kill {earlier.pid}')
-        if earlier.pid
-        else finding
-    )
+    return found('history-folder-missing', reason=reason, path=place, user=user, group=group)

@@ -157,7 +157,7 @@ def examine_smartctl(how: HowRead, runner: processes.Runner, deadline: float) ->
         answer = next(runner.run([(path, *smartctl_calls.VERSION)], how.drive_timeout, deadline))
         version = smartctl_calls.version(answer.stdout)
         if answer.outcome != 'done' and not version:
-            return _again(found('smartctl-silent', path=path, reason=answer.reason))
+            return found('smartctl-silent', path=path, reason=answer.reason)
     runs_as_root = not how.nosudo or os.geteuid() == 0
     fault = ''
     if runs_as_root:
@@ -176,24 +176,13 @@ def _of_version(path: str, version: tuple[int, ...] | None) -> Finding:
     if version is None:
         return found('smartctl-for-root', path=path)
     if not version:
-        return _again(found('smartctl-unidentified', path=path))
+        return found('smartctl-unidentified', path=path)
     number = '.'.join(map(str, version))
     if version < FIRST_WITH_JSON:
         return found(
             'smartctl-without-json', path=path, version=number, install=installer().install
         )
     return found('smartctl-found', path=path, version=number)
-
-
-def _again(finding: Finding) -> Finding:
-    """Return the finding for a smartctl that does not work, with the command that reinstalls the
-    package's smartctl.
-    """
-    if finding.fields['path'] != SMARTCTL:
-        return finding
-    return finding._replace(
-        remedy='install smartmontools again', command=f'{installer().reinstall} smartmontools'
-    )
 
 
 def _missing(sentence: str, path: str) -> Finding:

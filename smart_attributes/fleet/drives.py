@@ -26,7 +26,7 @@ from .untrusted import dicts_of, is_number, is_point, pairs_of, shaped, state_of
 if TYPE_CHECKING:
     from ..knowledge.severity import Rank, Weight
 
-ENDURANCE, AGE = 'endurance_used', 'power_on_time'
+ENDURANCE = 'endurance_used'
 INCOMPLETE, UNREADABLE = 'check-incomplete', 'drive-unreadable'
 OF_A_FORECAST = ('left', 'earliest', 'latest')
 

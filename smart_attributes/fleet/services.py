@@ -28,7 +28,6 @@ from .drives import FleetDrive, Origin, check_row, dated
 
 STALE = 2  # check intervals after which a result is out of date
 LEAST = 5 * 60  # shortest interval in seconds, because checks are not punctual to the second
-OK, HARD = 0, 1  # values of `state` and `state_type`
 # Attributes that are above 0 while a user handles a problem.
 HANDLING: Mapping[str, str] = {'downtime_depth': 'in downtime', 'acknowledgement': 'acknowledged'}
 ASKED = (
@@ -36,7 +35,6 @@ ASKED = (
     'last_check_result',
     'check_interval',
     'enable_active_checks',
-    'state_type',
     *HANDLING,
 )
 # Icinga shows these only to an ApiUser that may query hosts; for other users, it omits them without
@@ -64,7 +62,7 @@ class Service(NamedTuple):
     result: Result | None  # None: not checked yet
     interval: float  # seconds between two checks
     is_active: bool  # scheduled by Icinga; passive results arrive at any time
-    # "host in downtime", "service acknowledged", "soft state"
+    # "host in downtime", "service acknowledged"
     handling: tuple[str, ...] = ()
     is_host_shown: bool = False  # Icinga shows the host, too, so the downtime of the host is known
 
@@ -99,16 +97,12 @@ def service(row: Json) -> Service:
 
 def _handling(own: Json, of_host: Json) -> tuple[str, ...]:
     """Return how users handle a problem. own, of_host: attributes of the service and its host."""
-    handling = []
-    for thing, attributes in (('host', of_host), ('service', own)):
-        for key, words in HANDLING.items():
-            if _number(attributes.get(key)) > 0:
-                handling.append(f'{thing} {words}')
-    result = _object(own.get('last_check_result'))
-    is_hard = own.get('state_type', HARD) == HARD
-    if not is_hard and _number(result.get('state')) != OK:
-        handling.append('soft state')
-    return tuple(handling)
+    return tuple(
+        f'{thing} {words}'
+        for thing, attributes in (('host', of_host), ('service', own))
+        for key, words in HANDLING.items()
+        if _number(attributes.get(key)) > 0
+    )
 
 
 def _object(value: object) -> Json:

@@ -60,7 +60,7 @@ def metrics(needed: Mapping[str, int], definitions: Mapping[str, Metric], limit:
     return kept
 
 
-def in_order(found: Iterable[str], definitions: Mapping[str, Metric]) -> list[str]:
+def in_order(metrics: Iterable[str], definitions: Mapping[str, Metric]) -> list[str]:
     """Return metrics sorted by their order in attributes.json, then by concern (see severity),
     then by name.
     """
@@ -69,7 +69,7 @@ def in_order(found: Iterable[str], definitions: Mapping[str, Metric]) -> list[st
         definition = definitions[metric]
         return definition.order or LAST, severity.ORDER.index(definition.concern), metric
 
-    return sorted(found, key=place)
+    return sorted(metrics, key=place)
 
 
 def needed(
@@ -103,10 +103,12 @@ def needed(
 
 def _possible(verdict: Verdict, definitions: Mapping[str, Metric], is_all: bool) -> set[str]:
     """Return a drive's metrics that can be graphed, even if this check has no number for them."""
-    told = {
+    reported = {
         judgement.reading.metric for judgement in verdict.judgements if judgement.graphed or is_all
     }
-    return told | {name for name, definition in definitions.items() if definition.beside in told}
+    return reported | {
+        name for name, definition in definitions.items() if definition.beside in reported
+    }
 
 
 def _width(metric: str, values: Iterable[perfdata.Value], definition: Metric) -> int:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import shutil
 import string
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ from . import codes
 
 GOOD, PROBLEM, UNCHECKED = 'good', 'problem', 'unchecked'
 _HEADS = {GOOD: 'good', PROBLEM: 'TO DO', UNCHECKED: '-'}
-NARROWEST, WIDEST = 80, 110  # limits of the column at which text is wrapped
+WIDTH = 79  # columns of the text; the last one of a terminal stays free
 _WORDS = 600  # characters of a sentence
 
 
@@ -113,32 +112,30 @@ def halves(sentence: str) -> tuple[str, str]:
 
 def as_text(examination: Examination) -> str:
     """Return the results as text for a terminal."""
-    width = min(max(shutil.get_terminal_size((NARROWEST, 24)).columns, NARROWEST), WIDEST) - 1
     subjects = max((len(finding.subject) for finding in examination.findings), default=0)
     lines = [visible(f'{examination.host}, checked as {examination.user}')]
     for finding in examination.findings:
-        lines += _lines(finding, min(subjects, 24), width)
+        lines += _lines(finding, min(subjects, 24))
     return '\n'.join([*lines, '', _summary(examination), *_pasted(examination.pastes)])
 
 
-def _lines(finding: Finding, subjects: int, width: int) -> Iterator[str]:
+def _lines(finding: Finding, subjects: int) -> Iterator[str]:
     yield from _wrapped(
         f'{_HEADS[finding.state]:<7}{visible(finding.subject):<{subjects}}  ',
         finding.message,
-        width,
     )
     if finding.remedy:
         end = ':' if finding.command else ''
-        yield from _wrapped('       -> ', finding.remedy + end, width)
+        yield from _wrapped('       -> ', finding.remedy + end)
     if finding.command:
         # never wrapped, so that it can be pasted
         yield f'          {visible(finding.command)}'
 
 
-def _wrapped(head: str, words: str, width: int) -> list[str]:
+def _wrapped(head: str, words: str) -> list[str]:
     return textwrap.wrap(
         sentence(words, _WORDS),
-        width,
+        WIDTH,
         initial_indent=head,
         subsequent_indent=' ' * len(head),
         break_long_words=False,

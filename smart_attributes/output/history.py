@@ -1,9 +1,8 @@
-"""The history of a drive as a table with small graphs, or as JSON."""
+"""The history of a drive as a table, or as JSON."""
 
 from __future__ import annotations
 
 import json
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -11,9 +10,6 @@ from ..constants import DOCUMENTS
 from ..shown import Shown
 from ..wording import amount, columns, local_day
 from ..words import clean
-
-BARS = '▁▂▃▄▅▆▇█'
-WIDTH = 24  # characters of a graph
 
 Points = Sequence[tuple[float, float]]  # seconds since 1970, number
 
@@ -58,8 +54,8 @@ def drive(
 
 
 def lines(drive: ShownHistory) -> Iterator[str]:
-    """Yield a heading and a row for each series: first value, present value, last change, graph and
-    source.
+    """Yield a heading and a row for each series: first value, present value, last change, number of
+    points and source.
 
     A metric has two series if the drive reports the metric in two places.
     """
@@ -67,7 +63,7 @@ def lines(drive: ShownHistory) -> Iterator[str]:
         f'{drive.shown.name}, read from {local_day(drive.first_read)} to '
         f'{local_day(drive.last_read)}'
     )
-    head = ('metric', 'first', 'last', 'changed', 'points', 'course', 'source')
+    head = ('metric', 'first', 'last', 'changed', 'points', 'source')
     yield from columns([head, *map(_row, drive.series)])
 
 
@@ -80,28 +76,8 @@ def _row(series: Series) -> tuple[str, ...]:
         amount(last[1], series.unit),
         changed,
         str(len(series.points)),
-        graph(series.points, series.last_read),
         clean(series.definition),
     )
-
-
-def graph(points: Points, end: float) -> str:
-    """Return a small text graph of a series from its first point to *end*.
-
-    Each character covers an interval; its height is the number at the end of the interval. A series
-    that never changed has no graph, because a flat line shows less than the number beside it.
-    """
-    times = [time for time, _ in points]
-    numbers = [number for _, number in points]
-    lowest, highest = min(numbers), max(numbers)
-    if lowest == highest:
-        return ''
-    signs = []
-    for column in range(1, WIDTH + 1):
-        moment = times[0] + (end - times[0]) * column / WIDTH
-        number = numbers[max(bisect_right(times, moment) - 1, 0)]
-        signs.append(BARS[round((number - lowest) / (highest - lowest) * (len(BARS) - 1))])
-    return ''.join(signs)
 
 
 def as_json(drives: Sequence[ShownHistory], reason: Mapping[str, str] = {}) -> str:

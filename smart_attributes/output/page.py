@@ -1,5 +1,5 @@
 """The document as one self-contained HTML file: a list of all drives in work list order, charts of
-their history, and their bays.
+their history, and their groups.
 
 Strings from drives may be hostile. Jinja2 escapes all text. The data is in a block that browsers do
 not run, with `<`, `>` and `&` escaped. The content security policy allows one script and one style,
@@ -26,17 +26,15 @@ from ..failures import installing
 from ..redundancy import sentences
 from ..redundancy.replacement import Risk, risk
 from ..typed import Json
-from ..wording import listed, plural
 from ..words import visible
 from ..work import actions
 from ..work.dates import day
-from .page_charts import FEWEST, Points, charts, shares, shelves, thinned, wear
+from .page_charts import FEWEST, Points, charts, shares, thinned
 from .page_drives import compact, readable
 
 # how many of these show readings; points in the histories of all drives
 READ, TRENDS = 200, 20_000
 WORDS = {code: actions.action(code).words for code in actions.CODES}
-NAMED = 12  # groups without redundancy that are named
 # Class in the page's style, by which a risk is coloured.
 OF_RISK: Mapping[Risk, str] = {
     Risk.BEYOND: 'CRITICAL',
@@ -53,7 +51,6 @@ class Groups(NamedTuple):
     """The groups of a machine for the page's template."""
 
     drawn: Sequence[Json]
-    plain: str = ''  # the groups without redundancy, by name
     places: Mapping[str, int] = {}  # drive -> its place in the list
 
 
@@ -68,8 +65,6 @@ class Content(NamedTuple):
     remarks: Sequence[str] = ()
     groups: Groups = Groups(())  # arrays and volumes
     charts: Mapping[str, Any] = {}  # of page_charts
-    wear: str = ''  # sentence about the drives that are worn out first
-    shelves: Sequence[tuple[str, Sequence[Json]]] = ()  # drives by enclosure
     fleet: Json | None = None  # parts that only a fleet has
     made_by: str = 'check_smart_attributes triage'
 
@@ -90,7 +85,6 @@ def page(document: Json, title: str, now: float) -> str:
     listed = [{**drive, 'place': place} for place, drive in enumerate(_listed(document))]
     document = _seen({**document, 'drives': [_readable(drive) for drive in listed]})
     drives = document['drives']
-    arrays = groups(document)
     data = {'drives': list(map(compact, _with_trends(drives))), 'made': round(now)}
     content = Content(
         json.dumps(data, separators=(',', ':')),
@@ -98,10 +92,8 @@ def page(document: Json, title: str, now: float) -> str:
         drives,
         notes=_texts(document.get('notes', [])),
         remarks=_texts(document.get('remarks', [])),
-        groups=arrays,
+        groups=groups(document),
         charts=charts(document, now),
-        wear=wear(drives, now),
-        shelves=shelves(drives, arrays.drawn),
     )
     return ''.join(rendered(content, title, now))
 
@@ -227,31 +219,14 @@ def _content(name: str) -> str:
 
 
 def groups(document: Json) -> Groups:
-    """Return the groups of a document."""
+    """Return the groups of a document, except those without redundancy of their own."""
     graded = sorted(
         ((risk(group), group) for group in document.get('groups', ())), key=lambda pair: pair[0]
     )
     return Groups(
         [_group(grade, group) for grade, group in graded if grade is not Risk.PLAIN],
-        _plain([group for grade, group in graded if grade is Risk.PLAIN]),
         {drive['name']: drive['place'] for drive in document['drives'] if drive.get('name')},
     )
-
-
-def _plain(volumes: Sequence[Json]) -> str:
-    """Return one sentence that lists the groups without redundancy; '' if all groups have
-    redundancy.
-    """
-    if not volumes:
-        return ''
-    names = [
-        f'{volume["name"]} ({", ".join(volume["used_as"])})'
-        if volume['used_as']
-        else volume['name']
-        for volume in volumes
-    ]
-    count = plural(len(volumes), 'volume')
-    return f'{count} without redundancy of their own: {listed(names, NAMED)}'
 
 
 def _group(grade: Risk, group: Json) -> Json:

@@ -1,4 +1,4 @@
-"""The contents of the charts of a page, of its bays, and of its sentence about wear.
+"""The contents of the charts of a page.
 
 The template draws them as lists and SVG, without script. A chart needs two points in time: a drive
 without a history is in none. Pure.
@@ -6,10 +6,9 @@ without a history is in none. Pure.
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
 from statistics import median
 from typing import Any, NamedTuple
@@ -17,9 +16,7 @@ from typing import Any, NamedTuple
 from ..constants import DAY, MONTH, YEAR
 from ..history.series import PACES
 from ..typed import Json
-from ..wording import listed
 from ..work.dates import day
-from .page_drives import used
 
 # numbers of points: maximum in a chart; minimum and maximum in a line
 POINTS, FEWEST, ENOUGH = 5000, 5, 60
@@ -27,20 +24,7 @@ POINTS, FEWEST, ENOUGH = 5000, 5, 60
 LATER = 2 * DAY
 LISTED = 200  # rows of the table of a chart of ranges
 WARMER = 4  # °C above the usual temperature that are reported
-COLOURS = 8  # number of colours for arrays among the bays
-WORN = 3  # drives without endurance that are named
-FULL = 100  # % of the rated endurance
-SOON = 10 * YEAR  # a later date is no plan
-NEVER = 100 * YEAR
-OF_FLEET: Mapping[str, tuple[str, str, float]] = {  # metric -> title, unit, divisor of the numbers
-    'endurance_used': ('Wear', '%', 1),
-    'power_on_time': ('Age', 'y', YEAR),
-}
-# "slot 7", "slot 32:9", "bay 1I:1:3", "slot 2 of enclosure 0", "enclosure 2 slot 10"
-_BAY = re.compile(
-    '(?:(?P<before>.+) )?(?:slot|bay|port|channel) (?:(?P<box>.+):)?(?P<number>[0-9]+)'
-    '(?: of (?P<after>.+))?'
-)
+NEVER = 100 * YEAR  # after all forecasts
 
 Points = Sequence[Sequence[float]]  # time in seconds since 1970, and number
 
@@ -174,116 +158,30 @@ def shares(points: Points, lines: int) -> Points:
 
 
 class FleetRanges:
-    """Collects the wear and the age of all drives of a fleet one by one, by model and by host."""
+    """Collects the wear of all drives of a fleet one by one, by model and by host."""
 
     def __init__(self) -> None:
-        self._numbers: dict[tuple[str, str], defaultdict[str, array[float]]] = {
-            (metric, key): defaultdict(lambda: array('d'))
-            for metric in OF_FLEET
-            for key in ('model', 'host')
+        self._numbers: dict[str, defaultdict[str, array[float]]] = {
+            key: defaultdict(lambda: array('d')) for key in ('model', 'host')
         }
 
-    def add(self, drive: Json, numbers: Mapping[str, float | None]) -> None:
-        """Add a drive. numbers: its values by metric; None if it does not report the metric."""
-        for (metric, key), by_name in self._numbers.items():
-            number = numbers[metric]
-            if number is not None:
-                by_name[drive.get(key) or 'not known'].append(number)
+    def add(self, drive: Json, used: float | None) -> None:
+        """Add a drive. used: % of its endurance; None if it does not report this."""
+        for key, by_name in self._numbers.items():
+            if used is not None:
+                by_name[drive.get(key) or 'not known'].append(used)
 
     def charts(self) -> dict[str, Any]:
         """Return the lowest, middle and highest number of each model and host, and its drives,
         highest first.
         """
         ranges = []
-        for (metric, key), by_name in self._numbers.items():
-            title, unit, divisor = OF_FLEET[metric]
+        for key, by_name in self._numbers.items():
             rows = [
-                (
-                    name,
-                    min(numbers) / divisor,
-                    median(numbers) / divisor,
-                    max(numbers) / divisor,
-                    len(numbers),
-                )
+                (name, min(numbers), median(numbers), max(numbers), len(numbers))
                 for name, numbers in by_name.items()
             ]
             rows.sort(key=lambda row: (-row[3], row[0]))
             if rows:
-                ranges.append((f'{title} by {key}', unit, rows[:LISTED]))
+                ranges.append((f'Wear by {key}', '%', rows[:LISTED]))
         return {'ranges': ranges}
-
-
-def wear(drives: Sequence[Json], now: float) -> str:
-    """Return which drives have used up their rated endurance, and which one does so next; '' if
-    this is not known of any drive.
-    """
-    worn = sorted((drive for drive in drives if used(drive) >= FULL), key=used, reverse=True)
-    ends = [
-        (drive['forecasts']['endurance_used'], drive['name'])
-        for drive in drives
-        if used(drive) < FULL and 'endurance_used' in (drive.get('forecasts') or {})
-    ]
-    sentences = []
-    if worn:
-        names = [f'{drive["name"]} ({used(drive):.0f} %)' for drive in worn]
-        sentences.append(f'Used up: {listed(names, WORN)}.')
-    if ends:
-        forecast, name = min(ends, key=lambda end: end[0]['left'])
-        if forecast['left'] < SOON:
-            which = 'Next' if worn else 'Worn out next'
-            sentences.append(f'{which}: {name}, {_when(forecast, now)}.')
-    return ' '.join(sentences)
-
-
-def _when(forecast: Json, now: float) -> str:
-    """Return the months of a forecast from today on: "2026-12 to 2027-10". That of an old report may
-    have passed.
-    """
-    left = forecast['left']
-    if forecast.get('latest', left) <= 0:
-        return f'before {day(now)}'
-    first, last = (
-        day(now + max(forecast.get(key, left), 0), '%Y-%m') for key in ('earliest', 'latest')
-    )
-    if forecast.get('latest', left) > SOON:
-        return f'{first} or later'
-    return first if first == last else f'{first} to {last}'
-
-
-def shelves(drives: Sequence[Json], groups: Sequence[Json]) -> list[tuple[str, list[Json]]]:
-    """Return each enclosure's drives in bay order; each drive has the number of its array among
-    *groups*. Without any bay there are no enclosures.
-    """
-    if not any(drive.get('bay') for drive in drives):
-        return []
-    colours = {
-        drive['name']: place
-        for place, group in reversed([*enumerate(groups[:COLOURS])])
-        for member in group['members']
-        for drive in member['drives']
-    }
-    by_shelf: dict[str, list[Json]] = {}
-    for drive in drives:
-        shelf, number = _bay(drive)
-        colour = colours.get(drive['name'], '')
-        by_shelf.setdefault(shelf, []).append({**drive, 'number': number, 'colour': colour})
-    for bays in by_shelf.values():
-        bays.sort(key=lambda drive: _counted(f'{drive["number"]} {drive["name"]}'))
-    return sorted(by_shelf.items(), key=lambda shelf: _counted(shelf[0]))
-
-
-def _bay(drive: Json) -> tuple[str, str]:
-    """Return the enclosure of a drive, behind its controller if it has one, and the bay there."""
-    controller = drive['device'] if drive.get('type') else ''
-    bay = drive.get('bay') or ''
-    match = _BAY.fullmatch(bay)
-    if not match:
-        return (f'{controller} slot unknown'.strip(), '') if not bay else (controller, bay)
-    box = f'enclosure {match["box"]}' if match['box'] else ''
-    enclosure = match['before'] or match['after'] or box
-    return f'{controller} {enclosure}'.strip(), match['number']
-
-
-def _counted(text: str) -> list[str]:
-    """Return the key that sorts texts by the numbers in them: slot 9 before slot 10."""
-    return [part.zfill(9) for part in re.split('([0-9]+)', text)]

@@ -25,16 +25,6 @@ def is_urgent(drive: Json) -> bool:
     return bool(drive.get('state') != State.OK.name or action != actions.NOTHING)
 
 
-def used(drive: Json) -> float:
-    """Return the endurance used in %; 0 if the drive does not report it."""
-    values = [
-        reading['value']
-        for reading in drive['readings']
-        if reading['metric'] == 'endurance_used' and reading.get('judged')
-    ]
-    return max((value for value in values if isinstance(value, (int, float))), default=0)
-
-
 def sentence(urgent: tuple[int, int], others: tuple[int, int]) -> str:
     """Return which drives the page of a fleet shows; '' if it shows all.
 

@@ -55,7 +55,6 @@ class Whole(NamedTuple):
     faults: Sequence[str] = ()
     demands: Sequence[tuple[State, str]] = ()  # have a state of their own
     remarks: Sequence[str] = ()  # do not change the state, but an admin can act on them
-    left_out: str = ''  # files that are no reports; in the first line, without a state
     notes: Sequence[str] = ()  # do not change the state; shown with -v
     # state and message for a run without verdicts
     nobody: tuple[State, str] = (State.UNKNOWN, 'no drives')
@@ -89,7 +88,6 @@ def first_line(
     nobody: str,
     most: int = 0,
     milder: str = '',
-    left_out: str = '',
 ) -> str:
     """Return the first line of output: the worst finding with its drive and limit.
 
@@ -105,7 +103,7 @@ def first_line(
     line = ''
     for drive, numbers in _choices(cases, bool(extra)):
         shown = sentence(drive, 2 * most) if drive and most else drive
-        line = '; '.join(part for part in (before, shown, milder, numbers, left_out) if part)
+        line = '; '.join(part for part in (before, shown, milder, numbers) if part)
         if len(line) <= LONGEST_FIRST_LINE:
             break
     return line
@@ -157,10 +155,7 @@ def render(
     ordered = severity.worst_first(cases)
     verdicts = [case.verdict for case in ordered]
     state, extra, milder = state_and_reasons(ordered, whole)
-    left_out = sentence(whole.left_out, 200)
-    first = summary(
-        state, first_line(ordered, extra, whole.nobody[1], milder=milder, left_out=left_out)
-    )
+    first = summary(state, first_line(ordered, extra, whole.nobody[1], milder=milder))
     text = lines(ordered, face, whole)
     values = perfdata.values(verdicts, metrics, face.all_perfdata)
     if transcript:
@@ -169,9 +164,7 @@ def render(
         )
     most = budget.share(face.max_output)
     if budget.size(first) > most:
-        first = summary(
-            state, first_line(ordered, extra, whole.nobody[1], most // 4, milder, left_out)
-        )
+        first = summary(state, first_line(ordered, extra, whole.nobody[1], most // 4, milder))
     kept = budget.metrics(
         budget.needed(verdicts, values, metrics, face.all_perfdata), metrics, face.max_output
     )
@@ -240,7 +233,7 @@ def most_telling(verdicts: Sequence[Verdict]) -> str:
     are zero.
     """
     for title, metric in TELLING:
-        known = [
+        readings_by_drive = [
             (judgement.reading.number, verdict.device.name, judgement.reading)
             for verdict in verdicts
             for judgement in verdict.judgements
@@ -248,21 +241,22 @@ def most_telling(verdicts: Sequence[Verdict]) -> str:
             and judgement.reading.judged
             and judgement.reading.number
         ]
-        if known:
-            _, name, reading = max(known, key=lambda entry: entry[0])
+        if readings_by_drive:
+            _, name, reading = max(readings_by_drive, key=lambda entry: entry[0])
             return f'{title}: {name} {statement(reading)}'
     return ''
 
 
 def drive_lines(case: Case, face: Face) -> list[str]:
     """Return the line of a drive and, with -v, the drive's notes."""
-    told, verdict = [written(line(case))], case.verdict
+    verdict = case.verdict
+    text = [written(line(case))]
     if face.verbose >= 1:
-        told += [f'  note: {sentence(note, 500)}' for note in verdict.notes]
-        told.append(f'  entry: {sentence(verdict.entry or "none", 100)}')
+        text += [f'  note: {sentence(note, 500)}' for note in verdict.notes]
+        text.append(f'  entry: {sentence(verdict.entry or "none", 100)}')
     if face.verbose >= 2:
-        told += [f'  {reading_line(judgement)}' for judgement in verdict.judgements]
-    return told
+        text += [f'  {reading_line(judgement)}' for judgement in verdict.judgements]
+    return text
 
 
 def line(case: Case) -> Line:
@@ -271,15 +265,15 @@ def line(case: Case) -> Line:
     The findings end with the clause about its groups, then the action.
     """
     verdict, identity = case.verdict, case.shown
-    told = findings(verdict)
+    text = findings(verdict)
     where = '' if verdict.state is State.OK else _where(case.place)
-    parts = told, clause(case), where, action_of(case)
+    parts = text, clause(case), where, action_of(case)
     joined = '; '.join(part for part in parts if part)
     return Line(
         verdict.state,
         verdict.device.name,
         identity.model,
-        Coded(told.code, joined) if isinstance(told, Coded) else joined,
+        Coded(text.code, joined) if isinstance(text, Coded) else joined,
         identity.serial,
         identity.firmware,
     )
@@ -304,20 +298,20 @@ def action_of(case: Case) -> str:
     """Return the coded action for an alerting drive."""
     if case.verdict.state is State.OK:
         return ''
-    told = case.todo
-    also = ''.join(f'; also [{each.action}] {each.to_do}' for each in told.also)
-    return f'[{told.action}] {told.to_do}{also}'
+    item = case.todo
+    also = ''.join(f'; also [{further.action}] {further.to_do}' for further in item.also)
+    return f'[{item.action}] {item.to_do}{also}'
 
 
-def written(told: Line) -> str:
+def written(line: Line) -> str:
     """Return the text of a drive's line, ending with "firmware" and the version if the drive
     answered.
     """
-    columns = [_padded(told.state), told.name, told.model or NOT_TOLD, coded(told.findings)]
-    if told.serial is not None:
-        columns.append(told.serial or NOT_TOLD)
-    if told.model or told.serial or told.firmware:
-        columns.append(FIRMWARE + (told.firmware or NOT_TOLD))
+    columns = [_padded(line.state), line.name, line.model or NOT_TOLD, coded(line.findings)]
+    if line.serial is not None:
+        columns.append(line.serial or NOT_TOLD)
+    if line.model or line.serial or line.firmware:
+        columns.append(FIRMWARE + (line.firmware or NOT_TOLD))
     return GAP.join(columns)
 
 
@@ -339,7 +333,7 @@ def count(verdicts: Sequence[Verdict]) -> str:
 
 def _counted_as(verdict: Verdict) -> str:
     is_accepted = verdict.state is State.OK and any(
-        each.acknowledged for each in verdict.judgements
+        judgement.acknowledged for judgement in verdict.judgements
     )
     return ACKNOWLEDGED if is_accepted else verdict.state.name.lower()
 

@@ -212,8 +212,8 @@ def until(case: Case, now: float) -> str:
 
 
 def work_list(items: Sequence[Item], counted: str) -> list[str]:
-    """Return what is to do for each drive and, below it, a line with the number of drives by state
-    and the most urgent drive. counted: the numbers as text.
+    """Return what is to do for each drive and, below it, a line with the number of drives by
+    state. counted: the numbers as text.
     """
     width = console(WIDEST).width
     shown = [item for item in items if item.action != actions.NOTHING]
@@ -231,8 +231,7 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
         lines += _folded('; '.join(part for part in parts if part), width, '  ')
         if item.place.locate:  # not wrapped, so that it can be pasted
             lines.append(f'      locate LED: {visible(item.place.locate)}')
-    first = f'; most urgent: {shown[0].drive}: {shown[0].to_do}' if shown else ''
-    return [*lines, *_folded(counted + first, width)]
+    return [*lines, *_folded(counted, width)]
 
 
 def _alike(items: Sequence[Item]) -> Iterator[tuple[Item, list[str]]]:

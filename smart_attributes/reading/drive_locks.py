@@ -82,7 +82,6 @@ class Waiting:
     def __init__(self, state_dir: str = '') -> None:
         self.state_dir = state_dir
         self.why_not = ''  # why other checks cannot be detected
-        self.is_crowded = False  # doctor skipped files
         self.path = ''
         try:
             self.path = state_directory.for_locks(FOLDER, state_dir)

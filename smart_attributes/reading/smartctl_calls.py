@@ -70,11 +70,6 @@ def page_arguments(page: str, controller: str) -> Command:
     return (*_PAGE, f'nvmelog,{page},0x200', controller)
 
 
-def is_ours(arguments: Command) -> bool:
-    """Return whether these arguments begin like those of our calls of smartctl."""
-    return arguments[:1] in (JSON, _PAGE[:1])
-
-
 def is_refused(answer: Answer) -> bool:
     """Return whether sudo refused a command because no rule allows it.
 
