@@ -567,7 +567,7 @@ def test_paper_shows_what_the_page_shows(chromium, of_machine):
     try:
         rows, share, outside = chromium.run("""const box = (each) => each.getBoundingClientRect();
             const rows = [...document.querySelectorAll('#rows > tr')];
-            const parts = [...document.querySelectorAll('.chart, #rows td, .group li')];
+            const parts = [...document.querySelectorAll('.chart, #rows td, .bays li, .group li')];
             return [rows.length, box(rows[0].querySelector('.what')).width / innerWidth,
                     parts.filter((each) => box(each).right > innerWidth + 1).length]""")
         wide = chromium.run('return document.documentElement.scrollWidth')
@@ -587,6 +587,18 @@ def test_a_limit_of_days_is_told_in_days(chromium, sample, tmp_path):
     chromium.run('document.querySelectorAll("#rows th.name button")[1].click()')
 
     assert 'below 200 days' in chromium.run('return document.querySelector(".panel").textContent')
+
+
+def test_a_drive_that_something_is_to_be_done_with_leads_to_its_panel(chromium, sixty, sample):
+    """From the worst thing to its numbers in one step, and back."""
+    chromium.open(sixty)
+    chromium.run('document.querySelector("#bays .CRITICAL a").click()')
+    panel = chromium.run('return document.querySelector("tr.panel").textContent')
+
+    assert chromium.column('State') == ['CRITICAL']
+    assert 'why this limit' in panel and 'CRITICAL' in panel
+    chromium.run('document.getElementById("all").click()')
+    assert len(chromium.column('State')) == 60
 
 
 def test_history_is_a_line_and_growth_is_told(chromium, sixty):
@@ -624,7 +636,7 @@ def test_what_a_drive_calls_itself_stays_text(chromium, sample, tmp_path):
     assert chromium.run('return document.querySelectorAll("script").length') == 2
     assert chromium.run('return document.querySelectorAll("img, b").length') == 0
     seen = {visible(hostile) for hostile in HOSTILE}
-    shown = chromium.run('return document.querySelector("#rows").textContent')
+    shown = chromium.run('return document.querySelector("#bays").textContent')
     assert set(chromium.column('Host')) == seen
     assert {hostile for hostile in seen if hostile not in shown} == set()
 
@@ -800,7 +812,7 @@ def of_machine(machines) -> Path:
 # its letters.
 BROKEN = """const broken = [], range = document.createRange();
     for (const cell of document.querySelectorAll('td.state, td.used, td.until, .right, th.name, .panel th, '
-        + '.group .where, '
+        + '.bays .where, .group .where, '
         + '.panel .value, .panel .limit, .panel .judged, .counts li, #head button, .chart h2, .trends strong, '
         + 'td.model > span')) {
       const walk = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
@@ -813,7 +825,7 @@ BROKEN = """const broken = [], range = document.createRange();
     }
     return broken;"""
 # Names and models with more than one line, also if they are broken at a dash.
-OF_TWO_LINES = """return [...document.querySelectorAll('#rows :is(th.name button, td.model > span)')]
+OF_TWO_LINES = """return [...document.querySelectorAll('#rows :is(th.name button, td.model > span), .bays .where')]
     .filter((each) => new Set([...each.getClientRects()].map((box) => Math.round(box.top))).size > 1
         || each.offsetHeight > 30).map((each) => each.textContent)"""
 FIRST = """const box = (found) => found.getBoundingClientRect(), row = document.querySelector('#rows > tr');

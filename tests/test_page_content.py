@@ -563,6 +563,58 @@ def test_an_axis_has_each_date_once():
     assert re.findall('y="186"[^>]+>([^<]+)<', shown([warm('a', 40, 30)])) == dates[1:]
 
 
+@pytest.mark.parametrize(
+    'bay, kind, enclosure, number',
+    [
+        ('slot 7', None, '', '7'),
+        ('enclosure 2 slot 10', None, 'enclosure 2', '10'),
+        ('slot 32:9', 'megaraid,4', '/dev/bus/0 enclosure 32', '9'),
+        ('bay 1I:1:3', 'cciss,3', '/dev/bus/0 enclosure 1I:1', '3'),
+        ('slot 1 of enclosure 0', 'areca,1/0', '/dev/bus/0 enclosure 0', '1'),
+        ('port 3', '3ware,3', '/dev/bus/0', '3'),
+        ('behind the fan', None, '', 'behind the fan'),
+        (None, 'megaraid,4', '/dev/bus/0 slot unknown', ''),
+        (None, None, 'slot unknown', ''),
+    ],
+)
+def test_a_drive_is_in_its_enclosure_behind_its_controller(bay, kind, enclosure, number):
+    assert page_charts._bay({'bay': bay, 'type': kind, 'device': '/dev/bus/0'}) == (
+        enclosure,
+        number,
+    )
+
+
+def test_shelves_have_their_drives_by_bay():
+    drives = [
+        drive(name, bay=bay, device='/dev/bus/0', type=kind)
+        for name, bay, kind in (
+            ('a', 'enclosure 10 slot 2', ''),
+            ('b', 'enclosure 2 slot 10', ''),
+            ('c', 'enclosure 2 slot 9', ''),
+            ('d', None, 'megaraid,4'),
+        )
+    ]
+
+    assert [
+        (shelf, [(each['name'], each['number']) for each in found])
+        for shelf, found in page_charts.shelves(drives)
+    ] == [
+        ('/dev/bus/0 slot unknown', [('d', '')]),
+        ('enclosure 2', [('c', '9'), ('b', '10')]),
+        ('enclosure 10', [('a', '2')]),
+    ]
+    assert page_charts.shelves(drives[3:]) == []
+
+
+def test_every_drive_with_its_state_is_among_the_bays():
+    drives = [drive(f'd{number}', bay=f'slot {number}', device='') for number in range(700)]
+    drives[9].update(state='WARNING')
+    bays = shown(drives).partition('<ul class="bays"')[2].partition('</ul>')[0]
+
+    assert bays.count('<li') == 700 and bays.count('<strong>warning</strong>') == 1
+    assert 'href="#drive-8" data-place="8">d8</a>' in bays
+
+
 def test_the_list_shows_the_action_and_the_reason_of_the_document():
     """All findings are in the row that opens."""
     given = drive('sda', 'replace', 'CRITICAL', to_do='replace it now', reason='16 sectors')

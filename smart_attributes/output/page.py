@@ -1,5 +1,5 @@
 """The document as one self-contained HTML file: a list of all drives in work list order, charts of
-their history, and their groups.
+their history, and their bays.
 
 Strings from drives may be hostile. Jinja2 escapes all text. The data is in a block that browsers do
 not run, with `<`, `>` and `&` escaped. The content security policy allows one script and one style,
@@ -29,7 +29,7 @@ from ..typed import Json
 from ..words import visible
 from ..work import actions
 from ..work.dates import day
-from .page_charts import FEWEST, Points, charts, shares, thinned
+from .page_charts import FEWEST, Points, charts, shares, shelves, thinned
 from .page_drives import compact, readable
 
 # how many of these show readings; points in the histories of all drives
@@ -65,6 +65,7 @@ class Content(NamedTuple):
     remarks: Sequence[str] = ()
     groups: Groups = Groups(())  # arrays and volumes
     charts: Mapping[str, Any] = {}  # of page_charts
+    shelves: Sequence[tuple[str, Sequence[Json]]] = ()  # drives by enclosure
     fleet: Json | None = None  # parts that only a fleet has
     made_by: str = 'check_smart_attributes triage'
 
@@ -94,6 +95,7 @@ def page(document: Json, title: str, now: float) -> str:
         remarks=_texts(document.get('remarks', [])),
         groups=groups(document),
         charts=charts(document, now),
+        shelves=shelves(drives),
     )
     return ''.join(rendered(content, title, now))
 

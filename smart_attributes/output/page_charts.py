@@ -1,4 +1,4 @@
-"""The contents of the charts of a page.
+"""The contents of the charts of a page, and of its bays.
 
 The template draws them as lists and SVG, without script. A chart needs two points in time: a drive
 without a history is in none. Pure.
@@ -6,6 +6,7 @@ without a history is in none. Pure.
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,6 +26,11 @@ LATER = 2 * DAY
 LISTED = 200  # rows of the table of a chart of ranges
 WARMER = 4  # °C above the usual temperature that are reported
 NEVER = 100 * YEAR  # after all forecasts
+# "slot 7", "slot 32:9", "bay 1I:1:3", "slot 2 of enclosure 0", "enclosure 2 slot 10"
+_BAY = re.compile(
+    '(?:(?P<before>.+) )?(?:slot|bay|port|channel) (?:(?P<box>.+):)?(?P<number>[0-9]+)'
+    '(?: of (?P<after>.+))?'
+)
 
 Points = Sequence[Sequence[float]]  # time in seconds since 1970, and number
 
@@ -185,3 +191,33 @@ class FleetRanges:
             if rows:
                 ranges.append((f'Wear by {key}', '%', rows[:LISTED]))
         return {'ranges': ranges}
+
+
+def shelves(drives: Sequence[Json]) -> list[tuple[str, list[Json]]]:
+    """Return each enclosure's drives in bay order. Without any bay there are no enclosures."""
+    if not any(drive.get('bay') for drive in drives):
+        return []
+    by_shelf: dict[str, list[Json]] = {}
+    for drive in drives:
+        shelf, number = _bay(drive)
+        by_shelf.setdefault(shelf, []).append({**drive, 'number': number})
+    for bays in by_shelf.values():
+        bays.sort(key=lambda drive: _counted(f'{drive["number"]} {drive["name"]}'))
+    return sorted(by_shelf.items(), key=lambda shelf: _counted(shelf[0]))
+
+
+def _bay(drive: Json) -> tuple[str, str]:
+    """Return the enclosure of a drive, behind its controller if it has one, and the bay there."""
+    controller = drive['device'] if drive.get('type') else ''
+    bay = drive.get('bay') or ''
+    match = _BAY.fullmatch(bay)
+    if not match:
+        return (f'{controller} slot unknown'.strip(), '') if not bay else (controller, bay)
+    box = f'enclosure {match["box"]}' if match['box'] else ''
+    enclosure = match['before'] or match['after'] or box
+    return f'{controller} {enclosure}'.strip(), match['number']
+
+
+def _counted(text: str) -> list[str]:
+    """Return the key that sorts texts by the numbers in them: slot 9 before slot 10."""
+    return [part.zfill(9) for part in re.split('([0-9]+)', text)]
