@@ -37,7 +37,6 @@ from smart_attributes.fleet import icinga, services, summary, table, triage_docu
 from smart_attributes.fleet.drives import FleetDrive
 from smart_attributes.fleet.table import Kept, in_page
 from smart_attributes.knowledge import (
-    acknowledgements,
     drive_database,
     site_file,
     thresholds,
@@ -454,11 +453,6 @@ def read_address(data: bytes) -> None:
     assert all(' ' not in device.path and device.path in text for device in found)
 
 
-def read_acknowledged(data: bytes) -> None:
-    """A word of --acknowledged."""
-    acknowledgements.parse(data.decode('utf-8', 'replace'))
-
-
 def _told_of_fleet(drives: Iterable[FleetDrive]) -> None:
     """Let a fleet be told."""
     counted, kept = summary.Summary(START), Kept(99, in_page, is_urgent)
@@ -656,5 +650,4 @@ def seeds() -> dict[str, list[bytes]]:
             b'megaraid6,/dev/sda',
             b'areca,1/1@/dev/sg2',
         ],
-        'acknowledged': [b'SERIAL:pending=8', b'SERIAL:pending=8:2027-01-31'],
     }

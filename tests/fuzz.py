@@ -37,7 +37,6 @@ WATCHED: Mapping[str, tuple[str, ...]] = {
     'farm': ('reading.farm',),
     'entries': ('knowledge',),
     'limits': ('knowledge',),
-    'acknowledged': ('knowledge',),
     'history': ('history',),
     'triage': ('fleet',),
     'icinga': ('fleet', 'output', 'knowledge.nagios'),

@@ -352,32 +352,13 @@ def test_other_overrides_of_the_file_are_no_acknowledgements(other):
             '2024 (acknowledged.json)',
         ),  # all
         (
-            {'why': '', 'until': '', 'by': '', 'at': '', 'origin': '--acknowledged'},
-            'reallocated is acknowledged at 3 (--acknowledged)',
+            {'why': '', 'until': '', 'by': '', 'at': '', 'origin': 'site.json'},
+            'reallocated is acknowledged at 3 (site.json)',
         ),  # nothing
     ],
 )
 def test_an_acknowledgement_is_told_with_whatever_is_known_of_it(changed, said):
     assert acknowledgements.telling(GIVEN._replace(**changed), '') == said
-
-
-@pytest.mark.parametrize(
-    'text, given',
-    [
-        ('S1:reallocated=3', Acknowledgement('S1', 'reallocated', 3, origin='--acknowledged')),
-        (
-            'S1:pending=8:2027-01-31:a b: c',
-            Acknowledgement('S1', 'pending', 8, 'a b: c', '2027-01-31', origin='--acknowledged'),
-        ),
-        (
-            'S1:pending=8::as found',
-            Acknowledgement('S1', 'pending', 8, 'as found', origin='--acknowledged'),
-        ),
-        ('A:B:pending=8', Acknowledgement('A:B', 'pending', 8, origin='--acknowledged')),
-    ],
-)
-def test_an_acknowledgement_is_a_word_of_the_command_line(text, given):
-    assert acknowledgements.parse(text) == given
 
 
 @pytest.mark.parametrize(

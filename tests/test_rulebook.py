@@ -301,12 +301,6 @@ def test_contradictions_are_those_about_the_drive(monkeypatch, report, told):
     assert judge().contradictions(verdict, report) == told
 
 
-def test_an_acknowledgement_on_the_command_line_names_its_origin():
-    [(name, data)] = rulebook._accepted(['S1:pending=3'])
-
-    assert (name, bool(data['overrides'][0]['why'])) == ('--acknowledged', True)
-
-
 @pytest.mark.parametrize(
     'words, why',
     [

@@ -159,7 +159,7 @@ def judge_of(options: Options, site: Site) -> Judge:
     for file in (*attributes, *limits):
         mistakes += file.mistakes
     _check_metrics(options, database.units, database.worse)
-    files = [*((file.name, file.data) for file in limits), *_accepted(asked.acknowledged)]
+    files = [(file.name, file.data) for file in limits]
     migrated = [digest for file in site.thresholds for digest in file.data.get('migrated', ())]
     return Judge(
         database,
@@ -217,23 +217,6 @@ def _with_entries(
     return drive_database.SpecDatabase(newest, [(file.name, file.data) for file in files]), files
 
 
-def _accepted(texts: Sequence[str]) -> list[tuple[str, Json]]:
-    """Return the acknowledgements of the command line in the format of a limits file.
-
-    Raises UsageError.
-    """
-    if not texts:
-        return []
-    from ..knowledge import acknowledgements
-
-    overrides = []
-    for text in texts:
-        accepted = acknowledgements.parse(text)
-        accepted = accepted._replace(why=accepted.why or 'on the command line')
-        overrides.append(acknowledgements.override(accepted))
-    return [('--acknowledged', {'overrides': overrides})]
-
-
 def today() -> str:
     """Return the current local date, such as "2026-11-22", to compare with the last day of
     overrides.
@@ -268,10 +251,6 @@ def _check_metrics(options: Options, units: Mapping[str, str], worse: Mapping[st
     asked = options.judging
     limits = (*asked.warning, *asked.critical)
     names = [name for name, _ in limits] + [*asked.ignore_metrics, *options.which.metrics]
-    if asked.acknowledged:
-        from ..knowledge import acknowledgements
-
-        names += [acknowledgements.parse(text).metric for text in asked.acknowledged]
     for name in names:
         if name not in units:
             from ..knowledge import data_errors

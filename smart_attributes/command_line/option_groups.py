@@ -223,12 +223,6 @@ HISTORY = OptionGroup(
             type=values.duration,
             default=7 * DAY,
         ),
-        repeated(
-            '--acknowledged',
-            'VALUE',
-            'accept a value until it gets worse: SERIAL:METRIC=VALUE[:UNTIL[:WHY]]; may be '
-            'repeated',
-        ),
     ),
 )
 NAMING = OptionGroup(

@@ -56,7 +56,6 @@ class Judging(NamedTuple):
     unknown_model: State = State.OK
     asleep: State = State.OK
     selftest_max_age: int = 0  # seconds of power-on time; 0: any
-    acknowledged: tuple[str, ...] = ()
     # seconds between two reads of a vendor's log; None: no such log is read or used
     vendor_logs: int | None = 6 * HOUR
 

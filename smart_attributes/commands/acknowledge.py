@@ -29,6 +29,7 @@ from ..reading import processes
 from ..reading.system import former_place
 from ..typed import Json
 from ..words import clean, sentence
+from ..work.dates import is_day
 from . import person
 from .acceptable import Choice, acceptable, accepted_as_missing, line
 from .records.acknowledge import AcknowledgeOptions
@@ -156,7 +157,7 @@ def template(why: str, until: str) -> Acknowledgement:
             f'--why needs a reason of at least {LEAST_WHY} characters, such as: --why "stable '
             f'since 2024"'
         )
-    if until and not acknowledgements.is_day(until):
+    if until and not is_day(until):
         raise UsageError(f'--until "{clean(until)}" is not a date such as 2027-01-31')
     if until and until < today():
         raise UsageError(

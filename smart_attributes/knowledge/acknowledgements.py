@@ -5,62 +5,20 @@ Everything else in the file is kept.
 
 from __future__ import annotations
 
-import re
-import time
 from collections.abc import Collection, Sequence
 
-from ..errors import DataError, UsageError
+from ..errors import DataError
 from ..typed import Json, MutableJson, NamedTuple
 from ..wording import amount
 from ..words import clean, sentence
 from . import data_file, site_file
 from .thresholds import FILE, MISSING, NOTES, Acknowledgement, from_overrides
 
-_FORM = 'SERIAL:METRIC=VALUE[:UNTIL[:WHY]]'
-_WORD = (
-    r'(?P<serial>.+?):(?P<metric>[A-Za-z][^:=]*)=(?P<value>[^:]+)'
-    r'(?::(?P<until>[0-9]{4}-[0-9]{2}-[0-9]{2})?(?::(?P<why>.*))?)?'
-)
-_NUMBER = r'-?[0-9]{1,30}(?:\.[0-9]{1,30})?'
 COMMENT = (
     'Written by check_smart_attributes acknowledge; a value does not alert until it gets worse.'
 )
 # Keys of an override that holds only acknowledgements.
 _OURS = frozenset(('for', 'why', 'until', 'by', 'at', 'metrics', MISSING))
-
-
-def parse(text: str) -> Acknowledgement:
-    """Return the acknowledgement in an argument of --acknowledged.
-
-    Raises UsageError if the text is invalid.
-    """
-    parts = re.fullmatch(_WORD, text)
-    if not parts:
-        raise UsageError(
-            f'--acknowledged "{clean(text)}" must have the form {_FORM}, such as '
-            'EXAMPLE0001:reallocated=3:2027-01-31:stable'
-        )
-    serial, metric, value, until, why = parts.groups('')
-    if not re.fullmatch(_NUMBER, value):
-        raise UsageError(
-            f'--acknowledged "{clean(text)}": "{clean(value)}" is not a number of at most 30 digits; '
-            'write one in the base unit of the metric: %, C, seconds, bytes, a count'
-        )
-    if until and not is_day(until):
-        raise UsageError(
-            f'--acknowledged "{clean(text)}": {until} is not a date such as 2027-01-31'
-        )
-    return Acknowledgement(
-        serial, metric, value=float(value), why=why, until=until, origin='--acknowledged'
-    )
-
-
-def is_day(text: str) -> bool:
-    """Return whether a text is a valid calendar date, such as "2027-01-31"."""
-    try:
-        return time.strftime('%Y-%m-%d', time.strptime(text, '%Y-%m-%d')) == text
-    except ValueError:
-        return False
 
 
 def telling(accepted: Acknowledgement, unit: str) -> str:

@@ -466,8 +466,8 @@ def several(rules: Any) -> Sequence[Json]:
 # --- acknowledgements: values that an admin accepts and that raise no alert until they get worse --
 
 # An acknowledgement is root's configuration and not part of the history: it is an override in
-# thresholds.d or in acknowledged.json of the configuration folder, or an argument of the command
-# line. A user who can write only to the history file cannot suppress an alert.
+# thresholds.d or in acknowledged.json of the configuration folder. A user who can write only to the
+# history file cannot suppress an alert.
 
 
 def from_overrides(overrides: Iterable[Json], origin: str = FILE) -> Iterator[Acknowledgement]:

@@ -42,7 +42,6 @@ HARMLESS = (
     '--missing',
     '--asleep-max-age',
     '--selftest-max-age',
-    '--acknowledged',
     '--max-output',
     '--label',
     '--html',
