@@ -131,7 +131,7 @@ CASES = {
     'history.sqlite-is-a-directory': Case(
         'cd /var/lib/check-smart-attributes/history; rm lock;'
         'mkdir lock history.sqlite; chown nagios lock history.sqlite',
-        'history-files-unusable',
+        'history-path-in-the-way',
         is_unknown=False,
     ),
     'plugins-contrib-commented-out': Case(
@@ -153,6 +153,9 @@ CASES = {
         'icinga-variable-misspelt',
         'icinga',
         is_unknown=False,
+    ),
+    'site-file-in-capitals': Case(
+        f'echo {{}} >{SITE}/thresholds.d/site.JSON', 'site-file-name-ignored', is_unknown=False
     ),
     'host-without-drives': Case(NO_DRIVES, 'daemon-without-drives'),
     # Written down without sight of the code

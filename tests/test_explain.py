@@ -420,3 +420,20 @@ def test_no_name_of_a_metric_is_cut(capsys, monkeypatch):
 
     assert names == [each.reading.metric for each in READINGS]
     assert '\u2026' not in text
+
+
+def test_a_long_line_continues_below_its_text(capsys, monkeypatch):
+    """Not in the first column, where the names of the lines are."""
+    monkeypatch.setenv('COLUMNS', '60')
+    explain.print_drive(
+        case(VERDICT._replace(entry='Family of ' + ' and '.join(40 * ['drives']))),
+        None,
+        DATABASE,
+        LIMITS,
+        is_verbose=False,
+    )
+    lines = capsys.readouterr().out.splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith('entry '))
+
+    assert max(map(len, lines)) <= 60
+    assert lines[at + 1].startswith(12 * ' ' + 'drives')

@@ -15,6 +15,7 @@ from ..command_line.options import Options
 from ..daemons.users import group_of, is_person, name_of
 from ..errors import HistoryUnusable
 from ..output.doctor_findings import Finding, found, said
+from ..reading.system import names_in
 from ..redundancy.block_devices import mount_of
 from ..wording import duration
 
@@ -52,7 +53,11 @@ def history(options: Options, user: str) -> Finding:
             raise state_directory.Unusable(
                 f'{state.path}: {user} cannot write there', path=state.path
             )
-        return full(state.path) or usable(_stored(options, state), time.time())
+        return (
+            full(state.path)
+            or _in_the_way(os.path.join(state.path, state_directory.HISTORY))
+            or usable(_stored(options, state), time.time())
+        )
     except state_directory.Unusable as error:
         is_persons = not options.own.user and is_person(os.geteuid())
         return unusable(error, place, user, group_of(user), is_persons)
@@ -60,6 +65,15 @@ def history(options: Options, user: str) -> Finding:
         is_denied = access.is_denied(os.path.join(used, state_directory.HISTORY))
         command = f'chown -hR {user}: {shlex.quote(used)}' if is_denied else ''
         return said('history-files-unusable', str(error), path=used)._replace(command=command)
+
+
+def _in_the_way(folder: str) -> Finding | None:
+    """Return the finding for a directory in the place of one of the history's files; None if there is none."""
+    for name in names_in(folder):
+        path = os.path.join(folder, name)
+        if os.path.isdir(path):
+            return found('history-path-in-the-way', path=path)
+    return None
 
 
 def unfit_mount(path: str, mount: str, kind: str, options: str, owner: str) -> Finding | None:

@@ -13,6 +13,7 @@ from ..command_line.options import PROGRAM, Options
 from ..devtools import validate
 from ..files import is_there
 from ..output.doctor_findings import Finding, found, halves, said
+from ..reading.system import names_in
 
 ROOT = ''  # precedes each path; not '' if another folder is used as /
 # Folders in which monitoring daemons look for plugins: Debian and SUSE; RHEL; Arch Linux; FreeBSD;
@@ -83,6 +84,9 @@ def site_files(options: Options) -> list[Finding]:
         path for path in files if not any(os.path.basename(path) in mistake for mistake in mistakes)
     ]
     mistakes += validate.problems(usable)
+    ignored = _ignored(options.data.config)
+    if ignored:
+        return ignored
     if not files and not mistakes:
         return [found('site-files-none', folder=options.data.config)]
     if not mistakes:
@@ -90,6 +94,19 @@ def site_files(options: Options) -> list[Finding]:
             found('site-files-valid', files=len(files), them='it' if len(files) == 1 else 'them')
         ]
     return [_mistake(sentence, files) for sentence in mistakes]
+
+
+def _ignored(config: str) -> list[Finding]:
+    """Return a finding for each file of limits or attributes whose name ends with .JSON or the like."""
+    findings = []
+    for folder in (f'{config}/attributes.d', f'{config}/thresholds.d'):
+        for name in names_in(folder):
+            path, end = os.path.splitext(f'{folder}/{name}')
+            if end != '.json' and end.lower() == '.json':
+                findings.append(
+                    found('site-file-name-ignored', path=path + end, better=f'{path}.json')
+                )
+    return findings
 
 
 def _mistake(sentence: str, files: Sequence[str]) -> Finding:

@@ -4,6 +4,7 @@ all readings.
 
 from __future__ import annotations
 
+import textwrap
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 WIDTH_WITHOUT_TERMINAL = 140
+DETAIL = 12  # column of the values below the alerts
 
 
 def print_drive(
@@ -66,7 +68,26 @@ def _print_lines(lines: Iterable[str], screen: Console) -> None:
     from rich.text import Text
 
     for line in lines:
-        screen.print(Text(visible(line)), soft_wrap=True)  # paths and commands are copied
+        screen.print(Text(_wrapped(visible(line), screen.width)))
+
+
+def _wrapped(line: str, width: int) -> str:
+    """Return a line whose continuation begins in the column of its text: below the value of a
+    detail, below a reason, or two columns to the right.
+    """
+    if len(line) <= width:
+        return line
+    is_detail = line[:DETAIL].endswith('  ') and line[DETAIL : DETAIL + 1].strip()
+    indent = DETAIL if is_detail else 2
+    # Paths and commands are copied, so they are not broken.
+    lines = textwrap.wrap(
+        line,
+        width,
+        subsequent_indent=' ' * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return '\n'.join(lines)
 
 
 def _print_table(
