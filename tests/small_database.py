@@ -113,7 +113,7 @@ def database() -> Json:
                                 'from': 'value',
                                 'states': {
                                     '100': 'passed',
-                                    '11': 'too hot, no verdict',
+                                    '11': 'not tested, because too hot',
                                     '0-10': 'failed',
                                 },
                             },

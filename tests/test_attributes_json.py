@@ -151,7 +151,7 @@ CAPACITOR_TESTS = [
     ('value', 'state', 'word'),
     [
         (100, State.OK, 'passed'),
-        (11, State.WARNING, 'too hot, no verdict'),
+        (11, State.WARNING, 'not tested, because too hot'),
         (1, State.CRITICAL, 'failed'),
     ],
     ids=['ok-passed', 'warn-too-hot', 'crit-failed'],

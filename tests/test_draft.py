@@ -461,10 +461,10 @@ HEADERS = {
     # At 0 % everything fits, and 255 is a constant of some controllers.
     '0 %': (
         drive(endurance=0),
-        'The drive states 0 % endurance used, which does not show what its attributes mean; '
+        'The drive reports 0 % endurance used, which does not show what its attributes mean; '
         'draft again with a worn drive.',
     ),
-    '255 %': (drive(endurance=255), 'The drive states 255 %'),
+    '255 %': (drive(endurance=255), 'The drive reports 255 %'),
     'none equals it': (
         drive(endurance=55),
         'with the same value: no attribute; the meaning must come from a document.',

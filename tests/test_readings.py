@@ -122,7 +122,7 @@ def test_a_counter_at_its_ceiling_says_or_more():
     ('value', 'word', 'number', 'state'),
     [
         (100, 'passed', 1, State.OK),
-        (11, 'too hot, no verdict', 0.5, State.WARNING),
+        (11, 'not tested, because too hot', 0.5, State.WARNING),
         (0, 'failed', 0, State.CRITICAL),
         (10, 'failed', 0, State.CRITICAL),
     ],

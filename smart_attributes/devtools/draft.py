@@ -328,7 +328,7 @@ def _about_endurance(figure: int | None, fits: Sequence[Fit]) -> str:
         return 'The drive itself states no endurance, so no attribute could be compared with it.'
     if figure not in WORN:
         return (
-            f'The drive states {figure} % endurance used, which does not show what its attributes '
+            f'The drive reports {figure} % endurance used, which does not show what its attributes '
             'mean; draft again with a worn drive.'
         )
     equal = [f'{fit.spec["from"]} of {fit.attribute}' for fit in fits if fit.metric == ENDURANCE]
@@ -336,7 +336,7 @@ def _about_endurance(figure: int | None, fits: Sequence[Fit]) -> str:
     if equal:
         same = ', '.join(equal)
         caution = 'one drive can match by chance, so compare another one'
-    return f'The drive states {figure} % endurance used; attributes with the same value: {same}; {caution}.'
+    return f'The drive reports {figure} % endurance used; attributes with the same value: {same}; {caution}.'
 
 
 def _sample(

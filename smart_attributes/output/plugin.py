@@ -120,9 +120,8 @@ def _choices(cases: Sequence[Case], is_extra: bool) -> list[tuple[str, str]]:
         return [(most_telling(verdicts), count(verdicts))]
     alerts = _of_drive(cases[0], is_extra)
     alerting = sum(verdict.state is not State.OK for verdict in verdicts)
-    numbers = count(verdicts)
-    if len(verdicts) > 1:
-        numbers = f'{len(verdicts)} drives, {alerting} not ok'
+    # the state of a single drive is that of the line
+    numbers = f'{len(verdicts)} drives, {alerting} not ok' if len(verdicts) > 1 else ''
     return [(alerts[0], count(verdicts)), *((alert, numbers) for alert in alerts)]
 
 

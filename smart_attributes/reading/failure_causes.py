@@ -114,7 +114,7 @@ CAUSES = (
     Cause(
         '(requires a device name|takes ONE device name|multiple -d TYPE options)',
         'smartctl-call-changed',
-        'cannot be read: the wrapper of -p changes the arguments of smartctl',
+        "cannot be read: the wrapper given with -p changes smartctl's arguments",
         'make it pass all of them unchanged',
     ),
     # Drives that sleep. smartctl 7.3 treats one that does not answer as in SLEEP, and one in

@@ -464,6 +464,6 @@ def _cut_off(group: Group, rest: Collection[str]) -> Group:
     ]
     return group._replace(
         level='',
-        unknown=f'in /sys, it is built on itself, or on more than {DEEPEST_GROUPS} layers',
+        unknown=f'according to /sys, it is built on itself, or on more than {DEEPEST_GROUPS} layers',
         members=tuple(members),
     )

@@ -20,7 +20,7 @@ _SENTENCES = {
     'member-not-used': '{faulty} {todo}',
     'only-swap': 'the drive holds only swap space',
     'only-log-or-cache': 'the drive holds only the {devices} of {faulty}, no data: {todo}',
-    'data-at-risk': '{group} has more failing members than it tolerates, such as {drive}',
+    'data-at-risk': '{group} has more failing members, including {drive}, than it tolerates',
     'redundancy-doubtful': 'the data of {group} may be missing on its other members, because '
     '{doubt}',
     'redundancy-unknown': 'redundancy of {group} not known{why}',
@@ -42,7 +42,7 @@ _BRIEF = {
     'only-swap': 'it holds only swap space',
     'only-log-or-cache': 'it holds no data of {name}',
     'data-at-risk': '{name} has too many failing members',
-    'redundancy-doubtful': 'other members of {name} may lack its data',
+    'redundancy-doubtful': 'other members of {name} may not have the data on this drive',
     'leave-cluster': 'it belongs to {name}',
     'last-good-copy': 'it is the last good copy of {name}',
     'group-incomplete': '{name} lacks too many members',

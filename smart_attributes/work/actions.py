@@ -46,7 +46,7 @@ _ACTIONS: Mapping[str, Action] = {  # in order of urgency
     REPLACE: Action('replace it now'),
     COPY: Action('copy the data, then replace it'),
     DRAIN: Action('let the cluster move its data, then replace it'),
-    KEEP: Action('do not pull it'),
+    KEEP: Action('do not pull the drive'),
     WAIT: Action('wait before you replace it'),
     REJOIN: Action('replace it, or add it to its array again'),
     SEARCH: Action('look for the drive'),
@@ -64,7 +64,7 @@ CODES = tuple(_ACTIONS)
 _SELF_TEST = Action('run an extended self-test', again=7 * DAY)
 # Code and kind -> the action, if its text depends on the kind.
 _OF_KIND: Mapping[tuple[str, str], Action] = {
-    (KEEP, FAILING): Action('copy the data, and do not pull it'),
+    (KEEP, FAILING): Action('copy the data, and do not pull the drive'),
     (WATCH, 'health'): _SELF_TEST,
     (WATCH, severity.DATA): _SELF_TEST,
     (WATCH, 'errors'): _SELF_TEST,

@@ -10,9 +10,9 @@ from .statements import also, words_and_limit
 
 
 def alerts(case: Case) -> list[str]:
-    """Return the alert of a drive for the first line of a check, in three lengths, longest first:
-    which drive, why, and what to do. The second omits the reason for the action, and the third
-    counts further actions and findings together.
+    """Return the alert of a drive for the first line of a check, in four lengths, longest first:
+    which drive, why, and what to do. The second counts further actions and findings together, the
+    third omits them, and the last one also omits the reason for the action.
     """
     item = case.todo
     bay = f' ({case.place.bay})' if case.place.bay else ''
@@ -21,15 +21,18 @@ def alerts(case: Case) -> list[str]:
     what = item.to_do.partition('; ')[0]
     head = f'{_short_name(case)}{bay}{why}{what}'
     brief = item.step.brief if item.step and item.action in actions.REPLACING else ''
-    because = f', because {brief}' if brief else ''
+    because = f'{head}, because {brief}' if brief else head
     # the findings of a drive that is not read are old, and its line has them
     is_counted = item.more and not item.is_unread
     findings = f'{plural(item.more, "more finding")} on it' if is_counted else ''
-    left = len(item.also) + (item.more if is_counted else 0)
+    further = [plural(len(item.also), 'more action')] if item.also else []
+    if is_counted:
+        further.append(plural(item.more, 'more finding'))
     return [
-        _joined(f'{head}{because}', also(item), findings),
-        _joined(head, also(item), findings),
-        _joined(head, f'{left} more on it' if left else ''),
+        _joined(because, also(item), findings),
+        _joined(because, ', '.join(further)),
+        because,
+        head,
     ]
 
 
