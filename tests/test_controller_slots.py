@@ -390,8 +390,8 @@ def test_no_slot_is_that_of_another_drive(seed, hosts):
         ('sleep 60', 0, 'no answer within 0.5 s'),
         ('echo accept the licence >&2; exit 1', 0, 'accept the licence'),
         ('echo "Kein Controller"; exit 0', 0, 'printed nothing that this version understands'),
-        ('echo "Exit Code: 0x00"; exit 0', 1000, 'needs root: as root, run triage --controllers'),
-        ('exit 1', 1000, 'needs root: as root, run triage --controllers'),
+        ('echo "Exit Code: 0x00"; exit 0', 1000, 'run triage --controllers as root'),
+        ('exit 1', 1000, 'run triage --controllers as root'),
     ],
 )
 def test_a_tool_that_fails_is_answered_with_the_reason(script, uid, reason, run, monkeypatch):
@@ -407,7 +407,7 @@ def test_a_tool_that_fails_is_answered_with_the_reason(script, uid, reason, run,
     (told,) = document['drives']
     for text in (group['unknown'], told['replacement']['text']):
         assert reason in text
-        assert ('as root, run triage --controllers' in text) == bool(uid)
+        assert ('run triage --controllers as root' in text) == bool(uid)
     assert (told['drive_id'], 'bay' in told) == ('2', False)
 
 

@@ -102,7 +102,7 @@ def test_four_states_at_once_parse_as_one_nagios_result(fake):
     'arguments, word',
     [
         (['--no-such-option'], '--no-such-option'),
-        (['-w', 'endurance_used'], 'metric=RANGE'),
+        (['-w', 'endurance_used'], 'METRIC=RANGE'),
         (['-w', 'endurance=80'], '"endurance"'),
         (['-w', 'endurance_used=80%'], '"80%"'),
         (['-c', 'endurance_used=90:80'], '"90:80"'),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import calendar
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -105,17 +104,6 @@ def test_forecast_and_date_of_order_count_from_the_date_of_each_report(tmp_path)
     made = json.loads(run('triage', '--json', '--report', str(tmp_path / 'a.txt')).text)
     left = made['drives'][0]['forecasts']['endurance_used']['left']
     assert abs(made['made'] + left - MADE - YEAR) < 2 * 86400
-
-
-def test_the_page_does_not_say_that_a_drive_is_used_up_because_its_report_is_old(tmp_path):
-    page = tmp_path / 'page.html'
-    words = '--no-history', '--html', str(page), '--report'
-    run('triage', *words, str(report(tmp_path, 'a.txt')))
-    old = page.read_text()
-    run('triage', *words, str(report(tmp_path, 'a.txt', used=100)))
-
-    assert 'Used up: ' not in old and re.search('Worn out next: a, before 20[0-9-]+[.]<', old)
-    assert 'Used up: a (100 %).' in page.read_text()
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ BROKEN = {
                 }
             ]
         },
-        'from "normalised" is not a formula',
+        '"from": "normalised" is not a formula',
     ),
     'two claims': (
         'attributes.d',

@@ -419,22 +419,6 @@ def test_recorded_reports_that_were_not_read_in_time_are_counted(monkeypatch):
     assert len(found.verdicts) == 1
 
 
-def test_a_person_who_waits_is_told_who_is_waited_for(monkeypatch):
-    told = []
-    monkeypatch.setattr(
-        machine, 'read_all', lambda *_: iter([Read(SDA._replace(type='sat'), REPORT)])
-    )
-    reads.finish(
-        STARTED,
-        settings.ReadSettings(),
-        Runner(),
-        0,
-        lambda done, waiting: told.append((done, waiting)),
-    )
-
-    assert told == [(0, ['sda', 'sdb']), (1, ['sdb'])]
-
-
 def test_a_site_file_decides_before_reading_what_is_read(tmp_path):
     """A drive that reading can harm, and a log that must not be read."""
     (tmp_path / 'site.json').write_text(

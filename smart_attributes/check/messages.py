@@ -134,8 +134,8 @@ def messages(run: Run) -> dict[str, Any]:
             *dict.fromkeys(of_reads),
             *of_history,
             *moved(run),
-            *left_out(run),
         ),
+        'left_out': left_out(run),
         'notes': tuple(notes(run)),
         'demands': (
             *missing(run),

@@ -37,6 +37,7 @@ class Survey(NamedTuple):
     faults: tuple[Coded, ...] = ()
     # messages that need no -v and change no state: an outdated sudoers rule
     remarks: tuple[Coded, ...] = ()
+    left_out: tuple[Coded, ...] = ()  # files of a directory of reports that are no reports
     demands: tuple[tuple[State, Coded], ...] = ()  # messages about the run, each with its own state
     history: Remembered = Remembered()
     whereabouts: Whereabouts | None = None  # new, moved and missing drives; None without a history

@@ -77,6 +77,7 @@ def whole(result: Overview) -> Whole:
         run.faults,
         run.demands,
         result.remarks,
+        '; '.join(run.left_out),
         [*result.notes, database],
         run.nobody,
     )

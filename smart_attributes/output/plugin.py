@@ -55,6 +55,7 @@ class Whole(NamedTuple):
     faults: Sequence[str] = ()
     demands: Sequence[tuple[State, str]] = ()  # have a state of their own
     remarks: Sequence[str] = ()  # do not change the state, but an admin can act on them
+    left_out: str = ''  # files that are no reports; in the first line, without a state
     notes: Sequence[str] = ()  # do not change the state; shown with -v
     # state and message for a run without verdicts
     nobody: tuple[State, str] = (State.UNKNOWN, 'no drives')
@@ -88,6 +89,7 @@ def first_line(
     nobody: str,
     most: int = 0,
     milder: str = '',
+    left_out: str = '',
 ) -> str:
     """Return the first line of output: the worst finding with its drive and limit.
 
@@ -103,7 +105,7 @@ def first_line(
     line = ''
     for drive, numbers in _choices(cases, bool(extra)):
         shown = sentence(drive, 2 * most) if drive and most else drive
-        line = '; '.join(part for part in (before, shown, milder, numbers) if part)
+        line = '; '.join(part for part in (before, shown, milder, numbers, left_out) if part)
         if len(line) <= LONGEST_FIRST_LINE:
             break
     return line
@@ -154,7 +156,10 @@ def render(
     ordered = severity.worst_first(cases)
     verdicts = [case.verdict for case in ordered]
     state, extra, milder = state_and_reasons(ordered, whole)
-    first = summary(state, first_line(ordered, extra, whole.nobody[1], milder=milder))
+    left_out = sentence(whole.left_out, 200)
+    first = summary(
+        state, first_line(ordered, extra, whole.nobody[1], milder=milder, left_out=left_out)
+    )
     text = lines(ordered, face, whole)
     values = perfdata.values(verdicts, metrics, face.all_perfdata)
     if transcript:
@@ -163,7 +168,9 @@ def render(
         )
     most = budget.share(face.max_output)
     if budget.size(first) > most:
-        first = summary(state, first_line(ordered, extra, whole.nobody[1], most // 4, milder))
+        first = summary(
+            state, first_line(ordered, extra, whole.nobody[1], most // 4, milder, left_out)
+        )
     kept = budget.metrics(
         budget.needed(verdicts, values, metrics, face.all_perfdata), metrics, face.max_output
     )
