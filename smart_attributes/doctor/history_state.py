@@ -113,7 +113,9 @@ def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryF
     repaired = next(iter(opened.old_damage), '')
     size = sum(_size(os.path.join(path, name)) for name in os.listdir(path))
     newest = max((record.last_read for record in opened.records), default=0)
-    return HistoryFiles(path, owner, size, newest, fault or repaired, is_anew=not fault)
+    if fault:
+        return HistoryFiles(path, owner, size, newest, fault)
+    return HistoryFiles(path, owner, size, newest, repaired, is_anew=bool(repaired))
 
 
 def _size(path: str) -> int:

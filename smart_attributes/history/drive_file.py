@@ -456,17 +456,19 @@ def joined(before: AllSeries, newer: AllSeries, now: int) -> dict[Key, Series]:
 def thinned_file(drive: DriveHistory, now: int, is_new_day: bool) -> DriveHistory:
     """Return the history with fewer old points, and without places left long ago.
 
-    is_new_day: this is the first check of a day; only then are points reduced to one per month.
+    is_new_day: this is the first check of a day; only then, or with many changes, are old points
+    reduced to one per month.
     """
     kept = {}
     for key, stored in drive.series.items():
         points = stored.points
         old = _old(points, now)
-        is_often = stored.pace == series.CHANGE and len(points) > series.MANY
-        until = now - KEPT_WHOLE if is_often else old
-        older = []
-        if is_often or is_new_day:
-            older = [point for point in points if point.time < until]
+        until = 0
+        if stored.pace == series.CHANGE and len(points) > series.MANY:
+            until = now - KEPT_WHOLE
+        elif is_new_day:
+            until = old
+        older = [point for point in points if point.time < until]
         if older:
             points = (*thinned(older, old, stored.pace), *points[len(older) :])
         kept[key] = stored._replace(points=points)

@@ -280,7 +280,8 @@ def _level_change(
     changes = []
     for (since, before), (noticed, number) in _periods(steady, rule, now):
         size = sign * (last - before)
-        state = state_of(rule, min(size, sign * (number - before)))
+        at_its_end = sign * (number - before)
+        state = state_of(rule, min(size, at_its_end))  # it must still last
         if size > _BEYOND * noise and state is not State.OK:
             change = Growth(
                 state=state,

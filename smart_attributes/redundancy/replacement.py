@@ -202,9 +202,9 @@ class _Case(NamedTuple):
         """
         if _label(why) != NEXT:
             return why
-        # a journal may hold data that no member has, unless md has dropped the journal
-        is_aside = why.code == 'only-log-or-cache'
-        if is_aside and (group.kind == 'zfs' or self.dropped_by()):
+        # a log or cache of ZFS, or a journal that md has dropped, holds no data that members lack
+        has_no_data = group.kind == 'zfs' or self.dropped_by()
+        if why.code == 'only-log-or-cache' and has_no_data:
             return why
         for doubted, doubt in self.stack.doubts(self.drive.disks, group):
             return sentences.reason('redundancy-doubtful', doubted, doubt=sentence(doubt, 300))
