@@ -82,7 +82,7 @@ def test_such_a_drive_is_not_read_and_every_output_says_so(machine, tmp_path):
     assert asked(machine) == {'/dev/sdb'}
     assert text.startswith('SMART WARNING - sda is not read: ')
     assert '"read": true' in text and 'watch' not in text
-    assert '; copy the data, then apply the patch ' in text.splitlines()[0]
+    assert '; copy the data, then install the vendor' in text.splitlines()[0]
     assert (told['state'], told['code'], told['action']) == ('WARNING', 'reading-harms', 'firmware')
 
 
@@ -138,7 +138,7 @@ def test_a_recorded_report_of_such_a_drive_is_judged(tmp_path):
         [*command, str(tmp_path / 'a.txt')], capture_output=True, text=True, cwd=ROOT, check=False
     )
 
-    assert '; [firmware] apply the patch ' in done.stdout
+    assert '; [firmware] install the vendor' in done.stdout
     assert 'watch' not in done.stdout and '-- ' not in done.stdout.replace('  --  ', '')
 
 
