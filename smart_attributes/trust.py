@@ -72,8 +72,7 @@ def foreign_secret(path: str, status: os.stat_result) -> str:
         last = os.lstat(part)
         if not stat.S_ISLNK(last.st_mode) and not all(_is_open(last, reader) for reader in leading):
             return (
-                f'a user who cannot read the file could have redirected this '
-                f'path ({part}); {_COPY}'
+                f'a user who cannot read the file could have redirected this path ({part}); {_COPY}'
             )
         leading |= _leading(part, last, trusted)
     if last is None or (last.st_dev, last.st_ino) != (status.st_dev, status.st_ino):
