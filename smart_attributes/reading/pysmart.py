@@ -39,6 +39,7 @@ _BRIEF = re.compile(
     + _NUMBERS
     + r'(?P<failed>-|NOW|Past)\s+(?P<raw>\S.*)'
 )
+_FLAG_BITS = 'POSRCK'  # bit 0 first. Source: smartmontools atacmds.h, ATTRIBUTE_FLAGS_*
 _NO_VALUE = 999  # replaces "---" for pySMART, which needs digits
 
 TEXT: Json = files.data('reading/text_labels.json')  # labels and words in smartctl's text
@@ -81,9 +82,14 @@ def classic(line: str) -> str:
         return ''
     parts = row.groupdict()
     if 'kind' not in parts:
-        # of the flags, only the type of the attribute is read
-        kind = 'Pre-fail' if parts['flags'].startswith('P') else 'Old_age'
-        parts.update(flags='0x0000', kind=kind, updated='Always')
+        bits = sum(
+            1 << bit for bit, letter in enumerate(_FLAG_BITS) if parts['flags'][bit] == letter
+        )
+        parts.update(
+            flags=f'0x{bits:04x}',
+            kind='Pre-fail' if bits & 1 else 'Old_age',
+            updated='Always' if bits & 2 else 'Offline',
+        )
     number, value, worst, threshold = (
         _decimal(parts[name]) for name in ('id', 'value', 'worst', 'threshold')
     )
