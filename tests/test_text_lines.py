@@ -122,7 +122,7 @@ def test_rows_are_added_in_their_order():
     brief = '  9 Power_On_Hours          -O--CK   ---   ---   000    -    7'
 
     assert lines_by_kind(f'{brief}\n{ROW}').rows == [
-        '9 Power_On_Hours 0x0000 999 999 0 Old_age Always - 7',
+        '9 Power_On_Hours 0x0032 999 999 0 Old_age Always - 7',
         '5 Reallocated_Sector_Ct 0x0033 100 100 10 Pre-fail Always - 0',
     ]
 
