@@ -35,84 +35,39 @@ def test_two_namespaces_agree_weakly():
 @pytest.mark.parametrize(
     'one_, other, same',
     [
-        # equal
-        (
-            SSD,
-            SSD,
-            True,
-        ),
-        # wwn-written-otherwise
-        (
-            SSD,
-            SSD._replace(wwn='0x5000C500A1B2C3D4'),
-            True,
-        ),
-        # serial-not-told-by-raid
-        (
-            SSD,
-            SSD._replace(serial=''),
-            True,
-        ),
-        # wwn-of-few-digits
-        (
+        pytest.param(SSD, SSD, True, id='equal'),
+        pytest.param(SSD, SSD._replace(wwn='0x5000C500A1B2C3D4'), True, id='wwn-written-otherwise'),
+        pytest.param(SSD, SSD._replace(serial=''), True, id='serial-not-told-by-raid'),
+        pytest.param(
             SSD._replace(serial='', wwn='5001001001001001'),
             SSD._replace(wwn='5001001001001001'),
             True,
+            id='wwn-of-few-digits',
         ),
-        # wwn-not-told-by-raid
-        (
-            SSD,
-            SSD._replace(wwn=''),
-            True,
-        ),
-        # scsi-cuts-the-model
-        (
+        pytest.param(SSD, SSD._replace(wwn=''), True, id='wwn-not-told-by-raid'),
+        pytest.param(
             SSD._replace(model='INTEL SSDSC2BB240G4', wwn=''),
             SSD._replace(model='ATA      INTEL SSDSC2BB24', wwn=''),
             True,
+            id='scsi-cuts-the-model',
         ),
-        # serial-written-otherwise
-        (
+        pytest.param(
             SSD._replace(wwn=''),
             SSD._replace(wwn='', serial=' s0a1b2c3 '),
             True,
+            id='serial-written-otherwise',
         ),
-        # neighbouring-wwn
-        (
-            SSD,
-            SSD._replace(wwn='5000c500a1b2c3d5'),
-            False,
-        ),
-        # two-models-under-one-wwn
-        (
-            SSD,
-            SSD._replace(model='MODEL Y2'),
-            False,
-        ),
-        # two-serials-under-one-wwn
-        (
-            SSD,
-            SSD._replace(serial='S0A1B2C4'),
-            False,
-        ),
-        # two-models-under-one-serial
-        (
+        pytest.param(SSD, SSD._replace(wwn='5000c500a1b2c3d5'), False, id='neighbouring-wwn'),
+        pytest.param(SSD, SSD._replace(model='MODEL Y2'), False, id='two-models-under-one-wwn'),
+        pytest.param(SSD, SSD._replace(serial='S0A1B2C4'), False, id='two-serials-under-one-wwn'),
+        pytest.param(
             SSD._replace(wwn=''),
             SSD._replace(wwn='', model='MODEL Y2'),
             False,
+            id='two-models-under-one-serial',
         ),
-        # no-model
-        (
-            SSD._replace(wwn='', model=''),
-            SSD._replace(wwn=''),
-            False,
-        ),
-        # nothing-known
-        (
-            Identity(),
-            Identity(),
-            False,
-        ),
+        pytest.param(SSD._replace(wwn='', model=''), SSD._replace(wwn=''), False, id='no-model'),
+        pytest.param(Identity(), Identity(), False, id='nothing-known'),
     ],
 )
 def test_two_identities_are_one_drive_only_when_that_is_sure(one_, other, same):

@@ -261,8 +261,10 @@ def test_a_sas_drive_is_read_in_full():
         {'model_name': 'ACME SASSY', 'revision': 'S1', 'vendor': 'ACME', 'product': 'SASSY'},
         # smartctl-7.3
         {'scsi_model_name': 'ACME SASSY', 'scsi_revision': 'S1'},
-        # both
-        {'scsi_model_name': 'ACME SASSY', 'model_name': 'ACME SASSY', 'firmware_version': 'S1'},
+        pytest.param(
+            {'scsi_model_name': 'ACME SASSY', 'model_name': 'ACME SASSY', 'firmware_version': 'S1'},
+            id='both',
+        ),
     ],
 )
 def test_scsi_names_moved_between_versions(renamed):
@@ -282,13 +284,13 @@ def test_scsi_names_moved_between_versions(renamed):
             {'scsi_temperature': {'drive_trip': 65}, 'temperature': {'current': 30}},
             (30, 65),
         ),
-        # environmental-report
-        (
+        pytest.param(
             {
                 'temperature': {'drive_trip': 65},
                 'scsi_environmental_reports': {'temperature_1': {'current': 29}},
             },
             (29, 65),
+            id='environmental-report',
         ),
     ],
 )

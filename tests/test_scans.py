@@ -132,28 +132,24 @@ _SCAN = '{"smartctl":{"argv":["smartctl","--scan"],"exit_status":0},'
 @pytest.mark.parametrize(
     'text',
     [
-        # failed
-        '{"smartctl":{"argv":["smartctl","--json=c","--scan"],"exit_status":1}}',
-        # another-question
-        '{"smartctl":{"argv":["smartctl","-j","--version"],"exit_status":0}}',
-        # half
-        _SCAN + '"devices":[{"name":"/dev/sda","ty',
-        # wrong-types
-        _SCAN + '"devices":[{"name":7,"type":[]}]}',
-        # no-list
-        _SCAN + '"devices":{"name":"x"}}',
-        # null
-        '{"smartctl":null}',
-        # deep
-        '{' * 100000,
-        # nothing
-        '',
-        # text
-        '/dev/sda -d scsi # /dev/sda, SCSI device\n',
-        # sudo
-        'sudo: a password is required\n',
-        # usage
-        'smartctl 7.3 2022-02-28 r5338\n\n=======> UNRECOGNIZED OPTION: scna\n',
+        pytest.param(
+            '{"smartctl":{"argv":["smartctl","--json=c","--scan"],"exit_status":1}}', id='failed'
+        ),
+        pytest.param(
+            '{"smartctl":{"argv":["smartctl","-j","--version"],"exit_status":0}}',
+            id='another-question',
+        ),
+        pytest.param(_SCAN + '"devices":[{"name":"/dev/sda","ty', id='half'),
+        pytest.param(_SCAN + '"devices":[{"name":7,"type":[]}]}', id='wrong-types'),
+        pytest.param(_SCAN + '"devices":{"name":"x"}}', id='no-list'),
+        pytest.param('{"smartctl":null}', id='null'),
+        pytest.param('{' * 100000, id='deep'),
+        pytest.param('', id='nothing'),
+        pytest.param('/dev/sda -d scsi # /dev/sda, SCSI device\n', id='text'),
+        pytest.param('sudo: a password is required\n', id='sudo'),
+        pytest.param(
+            'smartctl 7.3 2022-02-28 r5338\n\n=======> UNRECOGNIZED OPTION: scna\n', id='usage'
+        ),
     ],
 )
 def test_what_is_no_scan_is_not_taken_for_an_empty_one(text):

@@ -69,18 +69,15 @@ ROWS = (
 @pytest.mark.parametrize(
     'table',
     [
-        # classic
-        CLASSIC,
-        # brief
-        BRIEF,
-        # hexadecimal
-        HEXADECIMAL,
-        # windows-line-ends
-        CLASSIC.replace('\n', '\r\n'),
-        # blanks-collapsed-by-a-forum
-        '\n'.join(' '.join(line.split()) for line in CLASSIC.splitlines()),
-        # tabs
-        BRIEF.replace('    ', '\t'),
+        pytest.param(CLASSIC, id='classic'),
+        pytest.param(BRIEF, id='brief'),
+        pytest.param(HEXADECIMAL, id='hexadecimal'),
+        pytest.param(CLASSIC.replace('\n', '\r\n'), id='windows-line-ends'),
+        pytest.param(
+            '\n'.join(' '.join(line.split()) for line in CLASSIC.splitlines()),
+            id='blanks-collapsed-by-a-forum',
+        ),
+        pytest.param(BRIEF.replace('    ', '\t'), id='tabs'),
     ],
 )
 def test_every_layout_of_the_attribute_table_gives_the_same_rows(table):
@@ -114,17 +111,17 @@ def test_raw_values_stay_as_printed(raw):
 @pytest.mark.parametrize(
     'printed, name',
     [
-        # name-with-a-blank
-        (
+        pytest.param(
             '169 Unknown Attribute       0x0000   094   000   000    Old_age   Offline      -     '
             '  94',
             'Unknown_Attribute',
+            id='name-with-a-blank',
         ),
-        # name-that-touches-its-flags
-        (
+        pytest.param(
             '202 Percent_Lifetime_Remaining_Now0x0030   099   099   001    Old_age   Offline      '
             '-       1',
             'Percent_Lifetime_Remaining_Now',
+            id='name-that-touches-its-flags',
         ),
     ],
 )
@@ -167,23 +164,23 @@ def test_two_rows_of_one_number_are_both_kept():
             (1, 16),
             Statistic(3188, 'Power-on Hours'),
         ),
-        # negative
-        (
+        pytest.param(
             '0x05  0x010  1             -21  -DC  Average Short Term Temperature',
             (5, 16),
             Statistic(-21, 'Average Short Term Temperature', 'DC'),
+            id='negative',
         ),
-        # reserved-flag
-        (
+        pytest.param(
             '0x01  0x1f8  7               0  -D-+ Unknown',
             (1, 0x1F8),
             Statistic(0, 'Unknown', 'D'),
+            id='reserved-flag',
         ),
-        # vendor-page
-        (
+        pytest.param(
             '0xff  0x020  7  72057594037927935  ---  Vendor Specific',
             (255, 32),
             Statistic(72057594037927935, 'Vendor Specific'),
+            id='vendor-page',
         ),
     ],
 )
@@ -195,20 +192,20 @@ def test_device_statistics_of_every_version_are_read(line, place, statistic):
 @pytest.mark.parametrize(
     'lines, expected',
     [
-        # long-status
-        (
+        pytest.param(
             '# 1  Extended offline    Completed: electrical failure 90%      1608         205352',
             [SelfTest('Extended offline', 'Completed: electrical failure', False, 1608)],
+            id='long-status',
         ),
-        # garbage
-        (
+        pytest.param(
             '#12  Vendor (0x57)       Unknown status (0xc)          140%     65280         -',
             [SelfTest('Vendor (0x57)', 'Unknown status (0xc)', None, 65280)],
+            id='garbage',
         ),
-        # collapsed
-        (
+        pytest.param(
             '# 1 Short offline Completed without error 00% 47396 -',
             [SelfTest('Short offline', 'Completed without error', True, 47396)],
+            id='collapsed',
         ),
     ],
 )
@@ -518,22 +515,20 @@ def test_json_and_text_are_told_apart():
 @pytest.mark.parametrize(
     'line',
     [
-        # blanks
-        '# 1' + ' ' * 5000 + 'x',
-        # endless-name
-        '9 ' + 'a' * 350 + ' ' + 'b' * 40,
-        # endless-status
-        '# 1  Short offline ' + 'Completed ' * 35,
-        # endless-columns
-        '# 1  Background short ' + '- ' * 180,
-        # number-256
-        '256 Too_Large               0x0033   100   100   010    Pre-fail  Always       -       0',
-        # number-0
-        '  0 Zero                    0x0033   100   100   010    Pre-fail  Always       -       0',
-        # endless-number
-        'Temperature: ' + '9' * 300,
-        # no-page
-        '0xzz  0x008  1   78  N--  Percentage',
+        pytest.param('# 1' + ' ' * 5000 + 'x', id='blanks'),
+        pytest.param('9 ' + 'a' * 350 + ' ' + 'b' * 40, id='endless-name'),
+        pytest.param('# 1  Short offline ' + 'Completed ' * 35, id='endless-status'),
+        pytest.param('# 1  Background short ' + '- ' * 180, id='endless-columns'),
+        pytest.param(
+            '256 Too_Large               0x0033   100   100   010    Pre-fail  Always       -       0',
+            id='number-256',
+        ),
+        pytest.param(
+            '  0 Zero                    0x0033   100   100   010    Pre-fail  Always       -       0',
+            id='number-0',
+        ),
+        pytest.param('Temperature: ' + '9' * 300, id='endless-number'),
+        pytest.param('0xzz  0x008  1   78  N--  Percentage', id='no-page'),
     ],
 )
 def test_a_hostile_line_costs_nothing_and_breaks_nothing(line):
