@@ -78,7 +78,8 @@ class SmartError(Exception):
     why, then the next step.
 
     code: a name in codes.REASONS; '' if the sentence already gives the next step.
-    why: what happened. step: what to do about it, often with a command; '' if *why* says it.
+    why: what happened. step: what to do about it, often with a command; '' if *why* says it. What to
+    do in other cases follows after "; ", which a first line leaves out.
     printed: the output of smartctl or sudo that led to the error, or ''.
     """
 

@@ -13,6 +13,7 @@ it only fluctuates.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
@@ -344,10 +345,10 @@ def _periods(
     """
     ends = [(time, number) for time, number in steady if time > now - rule.held]
     ends.append((now, steady[-1][1]))
+    times = [time for time, _ in steady]
     for end, number in ends:
-        before = [point for point in steady if point[0] <= end - rule.within]
-        begin = before[-1] if before else steady[0]
-        yield begin, (end, number)
+        begin = max(bisect_right(times, end - rule.within) - 1, 0)
+        yield steady[begin], (end, number)
 
 
 def is_hasty(
