@@ -12,4 +12,6 @@ __all__ = ['main']
 VERSION = '2.0.0'
 
 if sys.version_info < (3, 9):  # noqa: UP036  here, because every way to start the program imports this file first
-    raise ImportError('Python 3.9 or newer is needed, this is %d.%d' % sys.version_info[:2])  # noqa: UP031
+    raise ImportError(
+        'Python 3.9 or newer is needed, this is {}.{}'.format(*sys.version_info[:2])
+    )

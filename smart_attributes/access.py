@@ -19,7 +19,8 @@ class Barrier(NamedTuple):
     mode: int = 0  # permission bits
     owner: str = ''
     whom: str = 'o'  # the user's permission class, as chmod names it: u, g, o
-    is_noexec: bool = False  # path is the mount point of a file system that executes nothing
+    # path is the mount point of a file system that executes nothing
+    is_noexec: bool = False
 
 
 def on_the_way(path: str, needed: int) -> Iterator[Barrier]:
@@ -83,6 +84,7 @@ def is_denied(folder: str) -> bool:
     return os.path.isdir(folder) and not (
         os.access(folder, os.R_OK | os.W_OK | os.X_OK)
         and all(
-            os.access(os.path.join(folder, name), os.R_OK | os.W_OK) for name in os.listdir(folder)
+            os.access(os.path.join(folder, name), os.R_OK | os.W_OK)
+            for name in os.listdir(folder)
         )
     )

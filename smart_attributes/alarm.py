@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 import sys
 
-TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
+# see typed, which would load collections before the first process starts
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal as _signal
     from collections.abc import Callable
@@ -22,7 +23,8 @@ else:
     import _signal
 
 OUTPUT_TIME = 1.0  # seconds that the reader of the output has
-GRACE = 1.0  # seconds that the program has to print its results after a signal that ends it
+# seconds that the program has to print its results after a signal that ends it
+GRACE = 1.0
 _ENDINGS = {
     int(_signal.SIGTERM): 'SIGTERM',
     int(_signal.SIGHUP): 'SIGHUP',
@@ -110,7 +112,9 @@ def ignore() -> None:
         _signal.signal(number, _signal.SIG_IGN)
 
 
-def limited(function: Callable[..., T], *arguments: object, seconds: float | None = None) -> T:
+def limited(
+    function: Callable[..., T], *arguments: object, seconds: float | None = None
+) -> T:
     """Return the result of function(*arguments).
 
     Raises TakesTooLong when the drive has used its CPU time.
@@ -158,7 +162,11 @@ def conclude(text: str, status: int) -> None:
     """
     try:
         _Conclusion.descriptor = sys.stdout.fileno()
-    except (AttributeError, OSError, ValueError):  # closed, or in the memory of who runs this
+    except (
+        AttributeError,
+        OSError,
+        ValueError,
+    ):  # closed, or in the memory of who runs this
         print(text, end='')
         return
     _Conclusion.rest = text.encode(sys.stdout.encoding, 'replace')
@@ -175,7 +183,9 @@ def conclude(text: str, status: int) -> None:
 def _write() -> None:
     while _Conclusion.rest:
         _Conclusion.is_begun = True
-        _Conclusion.rest = _Conclusion.rest[os.write(_Conclusion.descriptor, _Conclusion.rest) :]
+        _Conclusion.rest = _Conclusion.rest[
+            os.write(_Conclusion.descriptor, _Conclusion.rest) :
+        ]
 
 
 def _leave(number: int, frame: object) -> None:

@@ -33,7 +33,13 @@ _LIFE = 60  # seconds that a child reads; if its check was killed, nobody else e
 _DESCRIPTORS = 4096  # highest number of an open file of a check
 _FLAGS_LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CHUNK = 1 << 16
-_SIGNALS = (_signal.SIGALRM, _signal.SIGVTALRM, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGINT)
+_SIGNALS = (
+    _signal.SIGALRM,
+    _signal.SIGVTALRM,
+    _signal.SIGTERM,
+    _signal.SIGHUP,
+    _signal.SIGINT,
+)
 
 
 class Child:
@@ -54,7 +60,9 @@ class Child:
             if self._pid == 0:
                 _run(sending, work)
         except OSError as error:
-            self._buffer += _message(fault=f'no process can be started: {error.strerror}')
+            self._buffer += _message(
+                fault=f'no process can be started: {error.strerror}'
+            )
             self._close()
         finally:
             _signal.pthread_sigmask(_signal.SIG_SETMASK, before)
@@ -80,7 +88,8 @@ class Child:
             self._buffer += chunk
             if not chunk:
                 self._close()
-                with suppress(ChildProcessError):  # a daemon can ignore the end of processes
+                # a daemon can ignore the end of processes
+                with suppress(ChildProcessError):
                     os.waitpid(self._pid, 0)
             elif len(self._buffer) > LARGEST_SENT:
                 self.leave(ends=True)
@@ -138,7 +147,9 @@ class Pipe:
 
 
 def _message(content: bytes = b'', /, **values: object) -> bytes:
-    return json.dumps({**values, 'size': len(content)}).encode('ascii') + b'\n' + content
+    return (
+        json.dumps({**values, 'size': len(content)}).encode('ascii') + b'\n' + content
+    )
 
 
 def _run(sending: int, work: Callable[[Pipe], object]) -> None:
@@ -162,7 +173,8 @@ def _detach(sending: int) -> None:
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, _SIGNALS)
     # A daemon waits until all processes have closed its pipes, and a drive is locked by open files.
     nothing = os.open(os.devnull, os.O_RDWR)
-    for descriptor in range(3):  # never those of a file that an error message would damage
+    # never those of a file that an error message would damage
+    for descriptor in range(3):
         if descriptor != sending:
             os.dup2(nothing, descriptor)
     os.closerange(3, sending)

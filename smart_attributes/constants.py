@@ -12,7 +12,8 @@ HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 MONTH = 30 * DAY
 YEAR = 365.25 * DAY
-LETTERS = {'m': MINUTE, 'h': HOUR, 'd': DAY, 'w': 7 * DAY, 'y': YEAR}  # suffixes of a duration
+# suffixes of a duration
+LETTERS = {'m': MINUTE, 'h': HOUR, 'd': DAY, 'w': 7 * DAY, 'y': YEAR}
 
 # FreeBSD installs packages below /usr/local, and has /var/run in place of /run. Source: FreeBSD,
 # hier(7).
@@ -76,10 +77,12 @@ LONGEST_SEARCHED_LINE = 300  # line of an error message that is searched
 LONGEST_EXAMINED = 8192  # searched text of all error messages of one call
 # output of a RAID controller's tool; 240 drives take one million characters
 LONGEST_TOOL_OUTPUT = 4_000_000
-LONGEST_NAME_IN_LINE = 40  # of a drive, in the first line; then its serial number is shorter
+# of a drive, in the first line; then its serial number is shorter
+LONGEST_NAME_IN_LINE = 40
 LONGEST_STATEMENT = 400  # text from a drive, which may have any length
 LONGEST_TEXT = 500  # text from another host
-LONGEST_NAME, LONGEST_FAMILY = 60, 80  # names of an attribute and of a family, in a draft
+# names of an attribute and of a family, in a draft
+LONGEST_NAME, LONGEST_FAMILY = 60, 80
 # output of a check on another host; Icinga's database keeps 65,535
 LONGEST_OUTPUT = 256 << 10
 # the part of this output that is searched for the cause of a failure
@@ -97,7 +100,8 @@ LONGEST_FOREIGN_NUMBER = 30
 MOST_DRIVES = 1000
 # files in the folder of the history; a drive has at most seven
 MOST_HISTORY_FILES = 8 * MOST_DRIVES
-MOST_SERIES, MOST_PLACES = 300, 200  # series of a drive, and addresses at which it was found
+# series of a drive, and addresses at which it was found
+MOST_SERIES, MOST_PLACES = 300, 200
 MOST_FINDINGS = 8  # stored findings of a drive's last verdict, the worst ones
 MOST_DRIVES_OF_HOST = 2_000  # drives in a document of another host
 MOST_SLOTS = 256  # slots of one address with a range
@@ -112,7 +116,8 @@ MOST_SEARCHED_LINES = 200  # lines of an error message that are searched
 # lines of an error message; a longer file must have smartctl's banner
 MOST_FAILED_LINES = 50
 MOST_CONTROLLERS = 16  # controllers for which a vendor's tool is run
-MOST_MEMBERS, MOST_MOUNT_POINTS = 1024, 8  # members of one group, mount points of one device
+# members of one group, mount points of one device
+MOST_MEMBERS, MOST_MOUNT_POINTS = 1024, 8
 # files and commands of a daemon's configuration, examined by doctor
 MOST_FILES, MOST_COMMANDS = 500, 20
 # reported errors of one data file: a million would take minutes
@@ -128,7 +133,8 @@ MOST_UNREAD = 20
 MOST_GROUPS = 1_000
 MOST_ROWS = 25_000  # rows of a fleet's table
 MOST_OTHERS = 500  # drives on a page that neither alert nor need an action
-DEEPEST_GROUPS, DEEPEST_INCLUDE = 16, 6  # layers of groups in /sys; files that include each other
+# layers of groups in /sys; files that include each other
+DEEPEST_GROUPS, DEEPEST_INCLUDE = 16, 6
 # levels; level 5: a device in spare-0 in replacing-0 in spare-6 in a dRAID
 DEEPEST_IN_POOL = 8
 # HIGHEST_: values
@@ -146,7 +152,13 @@ HIGHEST_ENDURANCE = 255  # %, in an entry; the largest value of the standards
 HIGHEST_BEYOND = 999
 
 # The text in column WHEN_FAILED, in any of smartctl's layouts -> AttributeRow.when_failed.
-WHEN_FAILED = {'-': '', 'FAILING_NOW': 'now', 'NOW': 'now', 'In_the_past': 'past', 'Past': 'past'}
+WHEN_FAILED = {
+    '-': '',
+    'FAILING_NOW': 'now',
+    'NOW': 'now',
+    'In_the_past': 'past',
+    'Past': 'past',
+}
 # bytes of text and perfdata; NRPE passes 65,505, Icinga's IDO keeps 65,535 of each
 OUTPUT_LIMIT = 65000
 # Output limits in bytes for programs that exit right after printing, such as check_nrpe: Nagios 4.4

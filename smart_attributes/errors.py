@@ -53,7 +53,8 @@ class Identity(NamedTuple):
     sector_size: int = 512  # bytes of a logical block
     # the drive counts spindle starts; used if it does not report the rotation
     spins: bool = False
-    physical_block_size: int | None = None  # bytes of a physical sector; None if not reported
+    # bytes of a physical sector; None if not reported
+    physical_block_size: int | None = None
 
     @property
     def kind(self) -> str:
@@ -63,7 +64,9 @@ class Identity(NamedTuple):
         if self.protocol == 'SCSI':
             return 'sas'
         # Drives older than ATA-8 and smartctl older than 5.43 do not report the rotation.
-        return 'hdd' if self.rotation or (self.rotation is None and self.spins) else 'ssd'
+        return (
+            'hdd' if self.rotation or (self.rotation is None and self.spins) else 'ssd'
+        )
 
     @property
     def plain_model(self) -> str:
@@ -122,7 +125,9 @@ class DriveError(SmartError, code='drive-unreadable'):
 
     def of(self, identity: Identity) -> DriveError:
         """Store the identity of the drive in this error, and return the error."""
-        self.identity = identity if identity.model or identity.serial or identity.wwn else None
+        self.identity = (
+            identity if identity.model or identity.serial or identity.wwn else None
+        )
         return self
 
 

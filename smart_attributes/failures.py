@@ -54,14 +54,18 @@ def _is_of_installation(error: BaseException) -> bool:
     )
 
 
-def inside(error: BaseException, what: str, evidence: str = 'smartctl --json -x') -> DriveError:
+def inside(
+    error: BaseException, what: str, evidence: str = 'smartctl --json -x'
+) -> DriveError:
     """Return the error to report for one drive after an unexpected exception.
 
     what: the failure in words, such as "cannot be parsed". Other drives are not affected.
     evidence: the command whose output a bug report needs.
     """
     if isinstance(error, ModuleNotFoundError) and error.name:
-        return DriveError(f'{what}: {not_installed(error.name)}', 'python-package-missing')
+        return DriveError(
+            f'{what}: {not_installed(error.name)}', 'python-package-missing'
+        )
     if isinstance(error, DAMAGE):
         return DriveError(
             f'{what}: {type(error).__name__} in a file of check_smart_attributes',

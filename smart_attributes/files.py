@@ -12,7 +12,8 @@ import time
 
 from .constants import LARGEST_FILE
 
-TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
+# see typed, which would load collections before the first process starts
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
@@ -58,7 +59,9 @@ def content(
     single-file program is read from that program.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+        descriptor = os.open(
+            path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+        )
     except NotADirectoryError:
         if not path.startswith(f'{PROGRAM}/'):
             raise
@@ -113,7 +116,9 @@ def replace(
     # load that module.
     temporary = os.path.join(folder, f'.{name}{os.urandom(8).hex()}')
     descriptor = os.open(
-        temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
+        temporary,
+        os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC,
+        0o600,
     )
     try:
         with open(descriptor, 'w', encoding='utf-8', errors='replace') as file:
@@ -131,7 +136,9 @@ def replace(
 
 def flush(path: str) -> None:
     """Sync a file, or the entries of a folder, to the disk. Raises OSError."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = os.open(
+        path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    )
     try:
         os.fsync(descriptor)
     finally:

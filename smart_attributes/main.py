@@ -13,7 +13,8 @@ import time
 from . import alarm
 from .reading import fast_path, processes
 
-TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
+# see typed, which would load collections before the first process starts
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -113,7 +114,9 @@ def run(
         alarm.obey()
         fast_path.start(argv, runner)
         return _do(argv, runner)
-    except SystemExit as error:  # argparse after --help with 0, rich with 1 if the reader is gone
+    except (
+        SystemExit
+    ) as error:  # argparse after --help with 0, rich with 1 if the reader is gone
         return 0 if error.code == 0 else UNKNOWN
     except BrokenPipeError:
         return UNKNOWN
@@ -123,7 +126,8 @@ def run(
         return UNKNOWN
     finally:
         alarm.disarm()
-        _is_printed()  # print before waiting for processes: the caller may not wait that long
+        # print before waiting for processes: the caller may not wait that long
+        _is_printed()
         runner.close()
         if later is not None:
             later += runner.later
@@ -141,7 +145,9 @@ def _do(argv: list[str], runner: processes.Runner) -> int:
         return do(argv, runner)
     from .command_line import failure_document
 
-    return failure_document.run(lambda: do(argv, runner), lambda sentence: failure(argv, sentence))
+    return failure_document.run(
+        lambda: do(argv, runner), lambda sentence: failure(argv, sentence)
+    )
 
 
 def failure(argv: list[str], sentence: str) -> str:
@@ -183,7 +189,9 @@ def explained(error: BaseException) -> str:
         code, words = words_of(error, _cannot_start)
         return Coded(code, sentence(words, 2000))
     except BaseException:  # the modules that create the sentence are damaged, too
-        return '[plugin-damaged] ' + ' '.join(_cannot_start(error).replace('|', '/').split())
+        return '[plugin-damaged] ' + ' '.join(
+            _cannot_start(error).replace('|', '/').split()
+        )
 
 
 def _cannot_start(error: BaseException) -> str:

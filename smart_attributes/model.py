@@ -48,8 +48,10 @@ class Answer(NamedTuple):
     # "busy" (that other check hangs)
     outcome: str
     reason: str = ''  # why the outcome is not "done": "no answer within 30 s"
-    status: int | None = None  # exit status, eight bits; None unless the process exited by itself
-    signal: int | None = None  # the signal that ended it, if this program did not send one
+    # exit status, eight bits; None unless the process exited by itself
+    status: int | None = None
+    # the signal that ended it, if this program did not send one
+    signal: int | None = None
     stdout: bytes = b''
     stderr: bytes = b''
     seconds: float = 0.0  # running time
@@ -85,7 +87,8 @@ class AttributeRow(NamedTuple):
     prefail: bool | None = None  # None if the flags were not printed
     when_failed: str = ''  # '', 'now' or 'past'
     raw: str = ''  # RAW_VALUE as printed: "640 (409 5906)"
-    raw_number: int | None = None  # number that smartctl derives from the raw bytes (JSON only)
+    # number that smartctl derives from the raw bytes (JSON only)
+    raw_number: int | None = None
 
 
 class Statistic(NamedTuple):
@@ -101,7 +104,8 @@ class SelfTest(NamedTuple):
 
     kind: str  # "Short offline", "Extended", as printed
     status: str  # "Completed: read failure", as printed
-    passed: bool | None  # None: still running, aborted or interrupted, so without a result
+    # None: still running, aborted or interrupted, so without a result
+    passed: bool | None
     hours: int | None  # power-on hours when it ended (16 bits on ATA, wraps at 65536)
 
 
@@ -119,7 +123,9 @@ class NvmeError(NamedTuple):
 
     number: int  # counts the errors since the drive was made
     queue: int  # 0: commands that manage the drive; others: reads and writes
-    code_type: int  # status code type: 0 generic, 1 specific to a command, 2 media errors
+    code_type: (
+        int  # status code type: 0 generic, 1 specific to a command, 2 media errors
+    )
     code: int  # status code, 8 bits
 
 
@@ -157,7 +163,8 @@ class Report(NamedTuple):
     """Everything that smartctl reported about one drive, read from JSON or text."""
 
     identity: Identity
-    smart_status: bool | None = None  # SMART health status: True passed; None not reported
+    # SMART health status: True passed; None not reported
+    smart_status: bool | None = None
     smart_status_text: str = ''  # its text, unless this is PASSED or FAILED
     # smartctl derived it from the attributes, because the drive did not report it
     is_status_derived: bool = False
@@ -169,7 +176,8 @@ class Report(NamedTuple):
     self_tests: tuple[SelfTest, ...] = ()  # newest first
     # metric -> percentage that smartctl itself derives; since 7.5
     derived: Mapping[str, int] = {}
-    error_count: int | None = None  # entries ever made in the ATA error log; None if not read
+    # entries ever made in the ATA error log; None if not read
+    error_count: int | None = None
     # entries of the ATA error log, newest first: five, or more in the extended log
     errors: tuple[ErrorEntry, ...] = ()
     nvme_errors: tuple[NvmeError, ...] = ()  # newest first; smartctl reads 16 entries
@@ -193,7 +201,9 @@ class Report(NamedTuple):
         smartctl.
         """
         return (
-            self.exit_status is not None and self.exit_status > 0 and bool(self.exit_status & bits)
+            self.exit_status is not None
+            and self.exit_status > 0
+            and bool(self.exit_status & bits)
         )
 
 
@@ -218,7 +228,8 @@ class Read(NamedTuple):
     device: Device
     outcome: Outcome
     transcript: str = ''  # smartctl's call and output, for -vvv
-    remark: Coded = NOTHING  # a note about this machine, independent of the drive's data
+    # a note about this machine, independent of the drive's data
+    remark: Coded = NOTHING
     seconds: float = 0.0  # running time of smartctl
     # seconds until it started, because another check was reading the drive
     waited: float = 0.0
@@ -281,7 +292,8 @@ class Forecast(NamedTuple):
     left: float
     earliest: float
     latest: float
-    is_estimate: bool  # based only on power-on time, because the history has nothing better
+    # based only on power-on time, because the history has nothing better
+    is_estimate: bool
 
 
 class Reading(NamedTuple):
@@ -292,11 +304,14 @@ class Reading(NamedTuple):
     unit: str = ''  # "%", "s", "B", "C" or ""
     source: Source = Source()
     verdict: str = ''  # the drive's status as text: "passed", "read-only"
-    state: State | None = None  # set for a text status; numbers are compared with limits
-    judged: bool = True  # False: the number is only stored for comparison, or only shown
+    # set for a text status; numbers are compared with limits
+    state: State | None = None
+    # False: the number is only stored for comparison, or only shown
+    judged: bool = True
     drive_limit: float | None = None  # the drive's own limit for this metric, same unit
     unknown: str = ''  # why the number is missing: "255 means no value"
-    at_ceiling: bool = False  # the counter stops at this number; the true value may be higher
+    # the counter stops at this number; the true value may be higher
+    at_ceiling: bool = False
     # seconds since the newest counted event, if a log or the history shows it; a log counts
     # power-on time
     quiet: float | None = None
@@ -307,13 +322,18 @@ class Reading(NamedTuple):
     is_tested: bool = False
     # the drive's own count, if the number counts physical sectors
     logical_sectors: int | None = None
-    forecast: Forecast | None = None  # the forecast from which this program derived the number
+    # the forecast from which this program derived the number
+    forecast: Forecast | None = None
     # False: the metric's remedy does not help, as with a firmware defect that no version corrects
     has_remedy: bool = True
-    is_wear: bool = False  # the drive reports the end of its rated life, and nothing else
-    is_stored: bool = False  # an earlier check has read it; this check did not read it again
-    brief: str = ''  # the status in a few words, if `verdict` has more than its first line needs
-    action: str = ''  # what to do about the status, if the action of its metric does not say it
+    # the drive reports the end of its rated life, and nothing else
+    is_wear: bool = False
+    # an earlier check has read it; this check did not read it again
+    is_stored: bool = False
+    # the status in a few words, if `verdict` has more than its first line needs
+    brief: str = ''
+    # what to do about the status, if the action of its metric does not say it
+    action: str = ''
 
 
 class Judgement(NamedTuple):
@@ -330,9 +350,11 @@ class Judgement(NamedTuple):
     # "crc_errors grew by 14 in 10 min (212 to 226): check cable and backplane"; '' if no growth is
     # reported
     growth: str = ''
-    growth_against: Coded = NOTHING  # "above 0 in 24 h" if growth determined the state, else ''
+    # "above 0 in 24 h" if growth determined the state, else ''
+    growth_against: Coded = NOTHING
     growth_left: int = 0  # seconds until this growth is no alert any more
-    level: State = State.OK  # the state without the growth, if growth determined the state
+    # the state without the growth, if growth determined the state
+    level: State = State.OK
     reason: str = ''  # the reason given for the limit; '' if nothing is judged
     grown: float = 0  # increase of the number, base unit; 0 unless `growth` reports it
     grown_ago: float = 0  # seconds since that increase was noticed
@@ -340,7 +362,8 @@ class Judgement(NamedTuple):
     # the required action, if it does not concern the drive itself; else ''
     remedy: str = ''
     acknowledged: bool = False  # it would alert if the number were not acknowledged
-    growth_change: str = ''  # "grew by 14 in 10 min (212 to 226)"; '' if no growth is reported
+    # "grew by 14 in 10 min (212 to 226)"; '' if no growth is reported
+    growth_change: str = ''
     # the finding without its limit, in words for people: "576 reallocated sectors"
     words: str = ''
 
@@ -389,7 +412,8 @@ class Group(NamedTuple):
     # number of members that are gone or stale, if it is not known which ones
     missing: int = 0
     unknown: str = ''  # why its redundancy is not known
-    doubts: tuple[str, ...] = ()  # as for a member; here, doubts that concern all members
+    # as for a member; here, doubts that concern all members
+    doubts: tuple[str, ...] = ()
     # the volume group of LVM, if it is not known whether inactive volumes lie on the members, too
     unlisted: str = ''
 
@@ -461,10 +485,13 @@ class Item(NamedTuple):
     drive: str  # its name in all outputs
     state: State
     action: str  # a code in work/actions.py
-    to_do: str  # the action in words, with its date; if the drive was not read, what to run
-    order_by: str | None  # by when to order a replacement, "2027-03-04"; None: no forecast
+    # the action in words, with its date; if the drive was not read, what to run
+    to_do: str
+    # by when to order a replacement, "2027-03-04"; None: no forecast
+    order_by: str | None
     again: int  # seconds until someone should look at it again; 0: no time is set
-    reason: str  # the worst finding with its limit: "576 reallocated sectors (warning above 40)"
+    # the worst finding with its limit: "576 reallocated sectors (warning above 40)"
+    reason: str
     why: str  # all findings, and what follows from the groups on the drive
     place: Place = Place()
     unknown: str = ''  # what is not known, such as which data is on the drive
@@ -527,7 +554,9 @@ class Verdict(NamedTuple):
     @property
     def explained(self) -> str:
         """The problem, what else is known, and the next step, as one sentence."""
-        return '; '.join(part for part in (self.problem, *self.details, self.step) if part)
+        return '; '.join(
+            part for part in (self.problem, *self.details, self.step) if part
+        )
 
     def read_at(self, now: float) -> float:
         """Return the time from which the forecasts of the drive count: the date of a recorded

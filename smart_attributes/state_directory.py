@@ -12,15 +12,20 @@ import os
 
 from . import constants, trust
 
-PACKAGE = '/var/lib/check-smart-attributes'  # made by the package, owned by the monitoring user
+# made by the package, owned by the monitoring user
+PACKAGE = '/var/lib/check-smart-attributes'
 NAME = 'check-smart-attributes'
 HISTORY = 'history'  # the folder below it that holds the history
 WAITING = 'waiting'  # the folder of locks, see for_locks()
 # owned by root, for locks; like processes, it does not survive a reboot
 RUN = f'{constants.RUN}/{NAME}'
 _HOME = '~/.local/state'
-_MAKE_IT = 'create it, owned by the monitoring user, or use another one with --state-dir'
-_LET_HIM = 'restrict writing to the monitoring user, or use another directory with --state-dir'
+_MAKE_IT = (
+    'create it, owned by the monitoring user, or use another one with --state-dir'
+)
+_LET_HIM = (
+    'restrict writing to the monitoring user, or use another directory with --state-dir'
+)
 
 
 class Unusable(Exception):
@@ -126,7 +131,8 @@ def there(state_dir: str = '') -> StateDirectory:
     path = location(state_dir)
     if not path:
         raise Unusable(
-            'this user has no home directory', 'give this user a state directory with --state-dir'
+            'this user has no home directory',
+            'give this user a state directory with --state-dir',
         )
     try:
         status = os.stat(path)
@@ -154,13 +160,17 @@ def for_locks(name: str, state_dir: str = '') -> str:
     faults = []
     for place in _places_of_locks(state_dir):
         try:
-            fault = _unfit(place, os.path.join(place, name), place in (state_dir, PACKAGE))
+            fault = _unfit(
+                place, os.path.join(place, name), place in (state_dir, PACKAGE)
+            )
         except OSError as error:
             fault = f'{error.filename}: {error.strerror}'
         if not fault:
             return os.path.join(place, name)
         faults.append(fault)
-    raise Unusable(faults[-1] if faults else 'this user has no home directory', _LET_HIM)
+    raise Unusable(
+        faults[-1] if faults else 'this user has no home directory', _LET_HIM
+    )
 
 
 def _places_of_locks(state_dir: str) -> list[str]:
@@ -168,7 +178,11 @@ def _places_of_locks(state_dir: str) -> list[str]:
     if os.geteuid() == trust.ROOT:
         places = [_of_environment(), RUN, state_dir]
     else:
-        places = [PACKAGE if os.path.isdir(PACKAGE) else '', _of_environment(_HOME), state_dir]
+        places = [
+            PACKAGE if os.path.isdir(PACKAGE) else '',
+            _of_environment(_HOME),
+            state_dir,
+        ]
     return [place for place in places if place]
 
 

@@ -11,7 +11,8 @@ import errno
 import os
 import stat
 
-TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
+# see typed, which would load collections before the first process starts
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -51,7 +52,8 @@ def fault(path: str, user: int) -> str:
         status = os.lstat(part)
         if status.st_uid not in trusted:
             return PathFault(
-                part, f'does not belong to {"root" if user == ROOT else "root or to you"}'
+                part,
+                f'does not belong to {"root" if user == ROOT else "root or to you"}',
             )
         if _others_can_write(part, status, trusted):
             return PathFault(part, 'is writable by others', is_open=True)
@@ -70,10 +72,10 @@ def foreign_secret(path: str, status: os.stat_result) -> str:
     last = None
     for part in steps(path):
         last = os.lstat(part)
-        if not stat.S_ISLNK(last.st_mode) and not all(_is_open(last, reader) for reader in leading):
-            return (
-                f'a user who cannot read the file could have redirected this path ({part}); {_COPY}'
-            )
+        if not stat.S_ISLNK(last.st_mode) and not all(
+            _is_open(last, reader) for reader in leading
+        ):
+            return f'a user who cannot read the file could have redirected this path ({part}); {_COPY}'
         leading |= _leading(part, last, trusted)
     if last is None or (last.st_dev, last.st_ino) != (status.st_dev, status.st_ino):
         return f'another file replaced it in the meantime; {_COPY}'
@@ -83,7 +85,9 @@ def foreign_secret(path: str, status: os.stat_result) -> str:
 _COPY = 'copy it to a directory that nobody else can write to'
 
 
-def _leading(path: str, status: os.stat_result, trusted: set[int]) -> set[tuple[str, int]]:
+def _leading(
+    path: str, status: os.stat_result, trusted: set[int]
+) -> set[tuple[str, int]]:
     """Return who else can change a file, or the files in a folder: ("user", uid), ("group",
     gid), or ("anybody", 0).
     """
@@ -102,7 +106,9 @@ def _is_open(status: os.stat_result, reader: tuple[str, int]) -> bool:
         return True
     if kind == 'user':
         return status.st_uid == number
-    return kind == 'group' and status.st_gid == number and bool(status.st_mode & bit << 3)
+    return (
+        kind == 'group' and status.st_gid == number and bool(status.st_mode & bit << 3)
+    )
 
 
 def steps(path: str) -> Iterator[str]:
@@ -110,7 +116,9 @@ def steps(path: str) -> Iterator[str]:
 
     Raises OSError.
     """
-    ahead = os.path.join(os.getcwd() if not path.startswith('/') else '/', path).split('/')
+    ahead = os.path.join(os.getcwd() if not path.startswith('/') else '/', path).split(
+        '/'
+    )
     here = '/'
     links = 0
     yield here
@@ -138,7 +146,8 @@ def _others_can_write(path: str, status: os.stat_result, trusted: set[int]) -> b
     if stat.S_ISLNK(status.st_mode):
         return False  # a link has no mode of its own; the mode of its folder decides
     if stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX:
-        return False  # a sticky folder, such as /tmp: only the owner of a file can replace it
+        # a sticky folder, such as /tmp: only the owner of a file can replace it
+        return False
     if status.st_mode & stat.S_IWOTH:
         return True
     # With an access-control list, the group bits are the most that the list grants to any user or

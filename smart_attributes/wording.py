@@ -37,7 +37,9 @@ def plural(number: int, word: str, words: str = '') -> str:
 
 def listed(names: Sequence[str], most: int) -> str:
     """Return at most *most* names and the number of the others: "a, b and 3 more"."""
-    return ', '.join(names[:most]) + (f' and {len(names) - most} more' if len(names) > most else '')
+    return ', '.join(names[:most]) + (
+        f' and {len(names) - most} more' if len(names) > most else ''
+    )
 
 
 def columns(rows: Iterable[Sequence[str]], right: Container[int] = ()) -> list[str]:
@@ -59,7 +61,11 @@ def amount(number: float | None, unit: str) -> str:
     if number is None:
         return 'unknown'
     if unit == 's':
-        return f'{plain(round(number / HOUR, 1))} h' if number >= HOUR else f'{plain(number)} s'
+        return (
+            f'{plain(round(number / HOUR, 1))} h'
+            if number >= HOUR
+            else f'{plain(number)} s'
+        )
     if unit == 'B':
         power = 0
         while number >= 999.5 and power < len(_SIZES) - 1:
@@ -85,7 +91,8 @@ def _foreseen(forecast: Forecast) -> str:
     if forecast.left <= 0:
         return '0 days'
     left, earliest, latest = (
-        f'{seconds / DAY:.0f}' for seconds in (forecast.left, forecast.earliest, forecast.latest)
+        f'{seconds / DAY:.0f}'
+        for seconds in (forecast.left, forecast.earliest, forecast.latest)
     )
     reason = ', estimated from use and age' if forecast.is_estimate else ''
     return f'{left} days ({earliest} to {latest}{reason})'
@@ -106,7 +113,11 @@ def duration(seconds: int) -> str:
     """Return a number of seconds as text, rounded to a suitable unit: "10 min", "24 h", "7 d"."""
     if seconds < 2 * HOUR:
         return f'{max(round(seconds / MINUTE), 1)} min'
-    return f'{round(seconds / HOUR)} h' if seconds <= 2 * DAY else f'{round(seconds / DAY)} d'
+    return (
+        f'{round(seconds / HOUR)} h'
+        if seconds <= 2 * DAY
+        else f'{round(seconds / DAY)} d'
+    )
 
 
 def local_day(moment: float) -> str:

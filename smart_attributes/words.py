@@ -32,7 +32,9 @@ _ESCAPES = (
 )
 # Printable in Unicode but invisible: they could forge an empty name, or a name that looks like
 # another.
-_SHAPELESS = str.maketrans(dict.fromkeys('\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0', ' '))
+_SHAPELESS = str.maketrans(
+    dict.fromkeys('\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0', ' ')
+)
 # A bar begins perfdata. Our own sentences never need <, > or `, which could be HTML tags on a page
 # (Nagios with escape_html_tags=0) or a command in the shell of a notification.
 _OURS = str.maketrans(dict.fromkeys('|<>`', ' '))
@@ -75,7 +77,9 @@ def argument(name: str, placeholder: str) -> str:
     closing quote.
     """
     return (
-        name if re.fullmatch('[A-Za-z0-9._/:@%+][A-Za-z0-9._/:@%+-]{0,79}', name) else placeholder
+        name
+        if re.fullmatch('[A-Za-z0-9._/:@%+][A-Za-z0-9._/:@%+-]{0,79}', name)
+        else placeholder
     )
 
 
@@ -92,7 +96,9 @@ def visible(text: str) -> str:
     return (
         text
         if text.isprintable()
-        else ''.join(character if character.isprintable() else ' ' for character in text)
+        else ''.join(
+            character if character.isprintable() else ' ' for character in text
+        )
     )
 
 
@@ -132,8 +138,6 @@ def none_of(word: str, words: Sequence[str]) -> str:
     """Return the sentence for a word that is not allowed here, with the allowed words and a
     probable correction.
     """
-    return (
-        f'"{word}" is not valid here; use {", ".join(words)}; {nearest(word, words, TYPED)}'.rstrip(
-            '; '
-        )
+    return f'"{word}" is not valid here; use {", ".join(words)}; {nearest(word, words, TYPED)}'.rstrip(
+        '; '
     )

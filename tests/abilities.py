@@ -63,7 +63,12 @@ def no_other_user() -> str:
     if without('setpriv'):
         return without('setpriv')
     private = next(
-        (path for path in (ROOT, *ROOT.parents) if not path.stat().st_mode & stat.S_IXOTH), None
+        (
+            path
+            for path in (ROOT, *ROOT.parents)
+            if not path.stat().st_mode & stat.S_IXOTH
+        ),
+        None,
     )
     return (
         f'other users cannot read this clone, because of the mode of {private.name or "/"}'
@@ -78,7 +83,9 @@ def no_system_python() -> str:
     if not os.access('/usr/bin/python3', os.X_OK):
         return '/usr/bin/python3 is not installed'
     missing = [
-        module for module in LIBRARIES if _fails('/usr/bin/python3', '-c', f'import {module}')
+        module
+        for module in LIBRARIES
+        if _fails('/usr/bin/python3', '-c', f'import {module}')
     ]
     return (
         f"the system's Python lacks {' '.join(missing)}: apt-get install python3-nagiosplugin "
@@ -118,7 +125,10 @@ def no_terminal() -> str:
 def no_disk() -> str:
     """Return why temporary files outlive no restart, '' if they do."""
     kind = subprocess.run(
-        ['stat', '-fc', '%T', tempfile.gettempdir()], capture_output=True, text=True, check=False
+        ['stat', '-fc', '%T', tempfile.gettempdir()],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return (
         'temporary files are on a tmpfs, where a history does not last'
@@ -129,7 +139,12 @@ def no_disk() -> str:
 
 def _fails(*command: str) -> bool:
     try:
-        return subprocess.run(command, capture_output=True, check=False, timeout=60).returncode != 0
+        return (
+            subprocess.run(
+                command, capture_output=True, check=False, timeout=60
+            ).returncode
+            != 0
+        )
     except (OSError, subprocess.TimeoutExpired):
         return True
 

@@ -15,8 +15,12 @@ class Machine:
     """A machine whose disks, arrays and volumes are written one by one."""
 
     def __init__(self, root: Path) -> None:
-        self.system = System(*(str(root / name) for name in ('sys', 'proc', 'udev', 'lvm')))
-        self.sys, self.proc, self.udev_data, self.lvm = (Path(folder) for folder in self.system)
+        self.system = System(
+            *(str(root / name) for name in ('sys', 'proc', 'udev', 'lvm'))
+        )
+        self.sys, self.proc, self.udev_data, self.lvm = (
+            Path(folder) for folder in self.system
+        )
         for folder in ('block', 'dev/block', 'fs/btrfs'):
             (self.sys / folder).mkdir(parents=True)
         for folder in (self.proc / 'self', self.udev_data):
@@ -46,7 +50,9 @@ class Machine:
         return (self.sys / 'dev/block' / self.numbers[name]).resolve()
 
     def _device(self, name: str, folder: Path) -> Path:
-        number = self.numbers[name] = f'{8 + len(self.numbers) // 200}:{len(self.numbers) % 200}'
+        number = self.numbers[name] = (
+            f'{8 + len(self.numbers) // 200}:{len(self.numbers) % 200}'
+        )
         self.files(folder, {'dev': number, 'size': '1953525168'})
         (folder / 'holders').mkdir()
         (self.sys / 'dev/block' / number).symlink_to(
@@ -63,7 +69,9 @@ class Machine:
         """Add a disk with its partitions; a virtual one has slaves."""
         folder = self._device(name, self.sys / 'devices' / bus / 'block' / name)
         (folder / 'slaves').mkdir()
-        (self.sys / 'block' / name).symlink_to(os.path.relpath(folder, self.sys / 'block'))
+        (self.sys / 'block' / name).symlink_to(
+            os.path.relpath(folder, self.sys / 'block')
+        )
         for number, part in enumerate(parts, 1):
             self._device(part, folder / part)
             self.files(folder / part, {'partition': number})
@@ -138,7 +146,9 @@ class Machine:
         self.files(folder / 'dm', {'name': called, 'uuid': uuid, 'suspended': 0})
         return folder
 
-    def lv(self, name: str, of_group: str, called: str, *slaves: str, suffix: str = '') -> Path:
+    def lv(
+        self, name: str, of_group: str, called: str, *slaves: str, suffix: str = ''
+    ) -> Path:
         """Add an active volume of LVM. suffix: of the UUID of an inner volume."""
         uuid = f'LVM-{lvm_id(of_group)}{lvm_id(of_group + called)}{suffix}'
         return self.dm(name, f'{of_group}-{called}', uuid, *slaves)
@@ -161,8 +171,13 @@ class Machine:
 
         A space without a profile has the last one.
         """
-        folder, spaces = self.sys / 'fs/btrfs' / uuid, {each.partition('/')[0] for each in profiles}
-        needed = {'system', 'mixed'} if 'mixed' in spaces else {'system', 'data', 'metadata'}
+        folder, spaces = (
+            self.sys / 'fs/btrfs' / uuid,
+            {each.partition('/')[0] for each in profiles},
+        )
+        needed = (
+            {'system', 'mixed'} if 'mixed' in spaces else {'system', 'data', 'metadata'}
+        )
         profiles = {
             **profiles,
             **{
@@ -172,11 +187,16 @@ class Machine:
             },
         }
         self.files(
-            folder / 'allocation', {f'{each}/used_bytes': used for each, used in profiles.items()}
+            folder / 'allocation',
+            {f'{each}/used_bytes': used for each, used in profiles.items()},
         )
         self.files(
             folder,
-            {'label': label, 'allocation/data/total_bytes': 1, 'allocation/global_rsv_size': 1},
+            {
+                'label': label,
+                'allocation/data/total_bytes': 1,
+                'allocation/global_rsv_size': 1,
+            },
         )
         (folder / 'devices').mkdir()
         for device in devices:
@@ -197,17 +217,26 @@ class Machine:
         return folder
 
     def mounted(
-        self, source: str, point: str, kind: str = 'ext4', number: str = '', root: str = '/'
+        self,
+        source: str,
+        point: str,
+        kind: str = 'ext4',
+        number: str = '',
+        root: str = '/',
     ) -> None:
         """Mount a device; its number is that of the device unless the file system has none."""
         number = number or self.numbers.get(source.rpartition('/')[2], '0:40')
         with (self.proc / 'self/mountinfo').open('a') as file:
-            file.write(f'40 27 {number} {root} {point} rw,relatime shared:1 - {kind} {source} rw\n')
+            file.write(
+                f'40 27 {number} {root} {point} rw,relatime shared:1 - {kind} {source} rw\n'
+            )
 
     def swap(self, source: str) -> None:
         """Use a device as swap space."""
         with (self.proc / 'swaps').open('a') as file:
-            file.write(f'{source}                               partition\t1048572\t\t0\t\t-2\n')
+            file.write(
+                f'{source}                               partition\t1048572\t\t0\t\t-2\n'
+            )
 
     def udev(self, name: str, kind: str, label: str = '', **properties: str) -> None:
         """Write what udev found on a device. properties: such as ID_PART_ENTRY_TYPE."""
@@ -257,7 +286,9 @@ def metadata(name: str, devices: tuple, volumes: dict) -> str:
     )
     of_volumes = ''
     for volume, on in volumes.items():
-        stripes = '\n'.join(f'\t\t\t\t\t"{numbers.get(device, device)}", 0' for device in on)
+        stripes = '\n'.join(
+            f'\t\t\t\t\t"{numbers.get(device, device)}", 0' for device in on
+        )
         of_volumes += f"""
 \t\t{volume} {{
 \t\t\tid = "{dashed(lvm_id(name + volume))}"

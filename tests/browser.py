@@ -11,7 +11,12 @@ import abilities
 import pytest
 from conftest import SOCKETS
 
-ARGUMENTS = ('--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage')
+ARGUMENTS = (
+    '--headless=new',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-dev-shm-usage',
+)
 # What Chromium writes into its log of the page's network when nothing but the file itself is read.
 OWN = ('file:', 'data:', 'about:', 'chrome:')
 
@@ -28,22 +33,33 @@ class Browser:
         for argument in ARGUMENTS:
             options.add_argument(argument)
         options.binary_location = str(abilities.path_of('chromium'))
-        options.set_capability('goog:loggingPrefs', {'browser': 'ALL', 'performance': 'ALL'})
+        options.set_capability(
+            'goog:loggingPrefs', {'browser': 'ALL', 'performance': 'ALL'}
+        )
         service = Service(
-            str(abilities.path_of('chromedriver')), env={**os.environ, 'TMPDIR': SOCKETS}
+            str(abilities.path_of('chromedriver')),
+            env={**os.environ, 'TMPDIR': SOCKETS},
         )
         self.driver: Any = webdriver.Chrome(options=options, service=service)
 
-    def open(self, page: Path, width: int = 1400, height: int = 900, **features: str) -> None:
+    def open(
+        self, page: Path, width: int = 1400, height: int = 900, **features: str
+    ) -> None:
         """Open a page in a window of a size; features: what its style asks for, such as
         prefers_color_scheme='dark'.
         """
         self.driver.execute_cdp_cmd(
             'Emulation.setDeviceMetricsOverride',
-            {'width': width, 'height': height, 'deviceScaleFactor': 1, 'mobile': width < 600},
+            {
+                'width': width,
+                'height': height,
+                'deviceScaleFactor': 1,
+                'mobile': width < 600,
+            },
         )
         asked = [
-            {'name': name.replace('_', '-'), 'value': value} for name, value in features.items()
+            {'name': name.replace('_', '-'), 'value': value}
+            for name, value in features.items()
         ]
         self.driver.execute_cdp_cmd('Emulation.setEmulatedMedia', {'features': asked})
         for kind in ('browser', 'performance'):
@@ -75,7 +91,8 @@ class Browser:
         opened.
         """
         events: list[dict[str, Any]] = [
-            json.loads(entry['message'])['message'] for entry in self.driver.get_log('performance')
+            json.loads(entry['message'])['message']
+            for entry in self.driver.get_log('performance')
         ]
         urls = [
             event['params']['request']['url']

@@ -19,7 +19,9 @@ def case(
     **facts: Any,
 ) -> Case:
     """Return a drive. facts: fields of Outlook and Use. is_listed: it has an action."""
-    outlook = Outlook(**{name: facts.pop(name) for name in Outlook._fields if name in facts})
+    outlook = Outlook(
+        **{name: facts.pop(name) for name in Outlook._fields if name in facts}
+    )
     use = Use(verdict, **facts)
     seen = verdict.last_seen
     return Case(
@@ -32,7 +34,9 @@ def case(
     )
 
 
-def cases(verdicts: Iterable[Verdict], now: float = 0, hide_serial: bool = False) -> list[Case]:
+def cases(
+    verdicts: Iterable[Verdict], now: float = 0, hide_serial: bool = False
+) -> list[Case]:
     """Return drives about which only the verdicts are known."""
     return [case(verdict, now, hide_serial) for verdict in verdicts]
 
@@ -40,7 +44,12 @@ def cases(verdicts: Iterable[Verdict], now: float = 0, hide_serial: bool = False
 def of_uses(uses: Iterable[Use], now: float = 0) -> list[Case]:
     """Return drives whose groups were examined."""
     return [
-        Case(use.verdict, shown(use.verdict.identity, False), use=use, item=item(use, now))
+        Case(
+            use.verdict,
+            shown(use.verdict.identity, False),
+            use=use,
+            item=item(use, now),
+        )
         for use in uses
     ]
 

@@ -104,7 +104,9 @@ class Chroot(NamedTuple):
         return done.stdout
 
     def installs(self, *packages: str) -> str:
-        return self.does('apt-get', 'install', '-y', '-q', '--no-install-recommends', *packages)
+        return self.does(
+            'apt-get', 'install', '-y', '-q', '--no-install-recommends', *packages
+        )
 
     def installs_ours(self, *options: str) -> str:
         deb = newest('*.deb')
@@ -208,7 +210,9 @@ def kept(name: str, folder: Path, make: Callable[[], object]) -> Chroot:
     if not archive.exists():
         make()
         CACHE.mkdir(parents=True, exist_ok=True)
-        subprocess.run(['tar', '-C', str(folder), '-cf', f'{archive}.new', '.'], check=True)
+        subprocess.run(
+            ['tar', '-C', str(folder), '-cf', f'{archive}.new', '.'], check=True
+        )
         os.rename(f'{archive}.new', archive)
     else:
         subprocess.run(['tar', '-C', str(folder), '-xf', str(archive)], check=True)
@@ -264,14 +268,24 @@ def built(commit: str, version: str = '') -> Path:
         pip.write_text(PIP % (BUILD / 'pysmart.tar.gz'))
         pip.chmod(0o755)
         for words in (
-            ['git', 'clone', '--quiet', '--shared', '--no-checkout', str(ROOT), str(clone)],
+            [
+                'git',
+                'clone',
+                '--quiet',
+                '--shared',
+                '--no-checkout',
+                str(ROOT),
+                str(clone),
+            ],
             ['git', '-C', str(clone), 'checkout', '--quiet', '--detach', commit],
         ):
             subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
         if version:
             (clone / 'tools/version').write_text(f'echo {version}\n')
         subprocess.run(
-            ['sh', str(clone / 'tools/deb'), str(pip)], check=True, stdout=subprocess.DEVNULL
+            ['sh', str(clone / 'tools/deb'), str(pip)],
+            check=True,
+            stdout=subprocess.DEVNULL,
         )
         CACHE.mkdir(parents=True, exist_ok=True)
         shutil.copy(newest('*.deb', clone / 'dist'), kept)

@@ -56,7 +56,9 @@ SLOW = (
 SOCKETS = '/tmp'
 # The folder of state of all checks here: none of them may leave anything in the home of who runs
 # the tests.
-STATE_HOME = os.environ['XDG_STATE_HOME'] = tempfile.mkdtemp(prefix='check-smart-attributes-state-')
+STATE_HOME = os.environ['XDG_STATE_HOME'] = tempfile.mkdtemp(
+    prefix='check-smart-attributes-state-'
+)
 atexit.register(shutil.rmtree, STATE_HOME, ignore_errors=True)
 # Containers set them: under a daemon, output that nobody flushes is lost; without compiled files,
 # each process compiles all modules again, and each worker rewrites the assertions of all tests.
@@ -84,12 +86,17 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object) -> str | None
     """Return one name for a set whatever the order of its items: xdist compares the tests of its
     workers.
     """
-    return ','.join(sorted(map(str, val))) if isinstance(val, (set, frozenset)) else None
+    return (
+        ','.join(sorted(map(str, val))) if isinstance(val, (set, frozenset)) else None
+    )
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        '--write-passed', metavar='FILE', type=Path, help='write the tests that pass to a file'
+        '--write-passed',
+        metavar='FILE',
+        type=Path,
+        help='write the tests that pass to a file',
     )
     parser.addoption(
         '--without',
@@ -115,7 +122,9 @@ class Passed:
             self.ids.append(without_group(report.nodeid))
 
 
-def first_cases(items: list[pytest.Item], functions: frozenset[str]) -> list[pytest.Item]:
+def first_cases(
+    items: list[pytest.Item], functions: frozenset[str]
+) -> list[pytest.Item]:
     """Return the first case of each of the functions: "tests/test_x.py::test_y"."""
     cases: dict[str, pytest.Item] = {}
     for item in items:
@@ -137,7 +146,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     file = session.config.getoption('write_passed')
     if file and 'PYTEST_XDIST_WORKER' not in os.environ:
-        file.write_text('\n'.join(session.config.pluginmanager.get_plugin('passed').ids))
+        file.write_text(
+            '\n'.join(session.config.pluginmanager.get_plugin('passed').ids)
+        )
 
 
 @pytest.fixture(autouse=True)
@@ -146,7 +157,9 @@ def listed_codes(monkeypatch: pytest.MonkeyPatch) -> None:
     make, start = Coded.__new__, SmartError.__init__
 
     def made(cls: type[Coded], code: str, text: str, **fields: Any) -> Coded:
-        assert code in CODES or code in OF_OTHERS, f'{code!r} is not in codes.json: {text}'
+        assert code in CODES or code in OF_OTHERS, (
+            f'{code!r} is not in codes.json: {text}'
+        )
         return make(cls, code, text, **fields)
 
     def started(self: SmartError, why: str, code: str = '', step: str = '') -> None:
@@ -228,14 +241,18 @@ def perfdata(text: str) -> dict[str, Value]:
     assert len(with_bar) <= 1, 'all perfdata stands on one line'
     if not with_bar:
         return {}
-    assert with_bar == lines[-1:] and with_bar[0].startswith('| '), 'perfdata is the last line'
+    assert with_bar == lines[-1:] and with_bar[0].startswith('| '), (
+        'perfdata is the last line'
+    )
     found: dict[str, Value] = {}
     for token in with_bar[0][2:].split(' '):
         match = PERFDATA.fullmatch(token)
         assert match, f'{token!r} is no perfdata'
         label, number, unit, warning, critical, minimum, maximum = match.groups()
         assert label not in found, f'{label} stands twice'
-        found[label] = Value(float(number), unit, warning, critical, minimum or '', maximum or '')
+        found[label] = Value(
+            float(number), unit, warning, critical, minimum or '', maximum or ''
+        )
     return found
 
 
@@ -275,13 +292,17 @@ def pytest_runtest_makereport() -> Iterator[None]:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
     """Let tests that share a fixture of their module run on one worker of pytest-xdist, which
     sets it up once.
     """
     if config.getoption('without'):
         passed = set(config.getoption('without').read_text().splitlines())
-        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in passed])
+        config.hook.pytest_deselected(
+            items=[item for item in items if item.nodeid in passed]
+        )
         items[:] = [item for item in items if item.nodeid not in passed]
     if config.getoption('quick'):
         items[:] = first_cases(items, frozenset(QUICK.read_text().split()))
@@ -300,7 +321,9 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the wheel, the source archive and the single-file program, built once for
     all workers.
     """
-    if subprocess.run(['git', 'rev-parse'], cwd=ROOT, capture_output=True, check=False).returncode:
+    if subprocess.run(
+        ['git', 'rev-parse'], cwd=ROOT, capture_output=True, check=False
+    ).returncode:
         pytest.skip(
             'wheel and single-file program are not tried: this is no clone, so their version is '
             'not known'
@@ -318,7 +341,9 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def build_into(folder: Path) -> None:
     """Run `make zipapp`, without the options of the `make` that runs these tests."""
     clean = {
-        name: value for name, value in os.environ.items() if not name.startswith(('MAKE', 'MFLAGS'))
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(('MAKE', 'MFLAGS'))
     }
     made = subprocess.run(
         ['make', '--silent', 'zipapp', f'DIST={folder}'],
@@ -331,7 +356,9 @@ def build_into(folder: Path) -> None:
         check=False,
     )
     if made.returncode and 'onnection' in made.stdout:
-        pytest.skip('wheel and single-file program are not tried: no package index can be reached')
+        pytest.skip(
+            'wheel and single-file program are not tried: no package index can be reached'
+        )
     assert made.returncode == 0, made.stdout
 
 
@@ -356,7 +383,9 @@ def loopback() -> None:
 def shared() -> Path:
     """The folder of real outputs and drives beside the project."""
     if not SHARED.exists():
-        pytest.skip('../shared is not here: real outputs and drives cannot be tested against')
+        pytest.skip(
+            '../shared is not here: real outputs and drives cannot be tested against'
+        )
     return SHARED
 
 
@@ -376,10 +405,17 @@ def open_place() -> Iterator[Path]:
 
 
 def run(
-    *arguments: str, cwd: Path | None = None, env: dict[str, str] | None = None, timeout: float = 60
+    *arguments: str,
+    cwd: Path | None = None,
+    env: dict[str, str] | None = None,
+    timeout: float = 60,
 ) -> Result:
     """Run the plugin as a daemon does: a process of its own, no terminal."""
-    environment = {**warm.USUAL, 'XDG_STATE_HOME': os.environ['XDG_STATE_HOME'], **(env or {})}
+    environment = {
+        **warm.USUAL,
+        'XDG_STATE_HOME': os.environ['XDG_STATE_HOME'],
+        **(env or {}),
+    }
     request = warm.Request(arguments, str(cwd or Path.cwd()), environment)
     if request.is_usual:
         code, output = warm.call(request, timeout)

@@ -112,7 +112,9 @@ class Ground:
     def _install(self) -> None:
         home = self.folder / 'share'
         for name in ('smart_attributes', 'thresholds'):
-            shutil.copytree(ROOT / name, home / name, ignore=shutil.ignore_patterns('__pycache__'))
+            shutil.copytree(
+                ROOT / name, home / name, ignore=shutil.ignore_patterns('__pycache__')
+            )
         shutil.copy(ROOT / 'attributes.json', home)
         self.plugins.mkdir()
         launcher = home / 'launcher'
@@ -127,14 +129,19 @@ class Ground:
         fake = FakeSmartctl(self.folder / 'fake')
         for name, report in DRIVES.items():
             arguments = read_arguments(f'/dev/{name}')
-            fake.answers(arguments, drive(report) if report else ABSENT, 0 if report else 2)
+            fake.answers(
+                arguments, drive(report) if report else ABSENT, 0 if report else 2
+            )
         fake.answers(
             SCAN,
             json.dumps(
                 {
                     'smartctl': {'argv': ['smartctl', *SCAN], 'exit_status': 0},
                     'devices': [
-                        {'name': f'/dev/{name}', 'type': 'nvme' if 'nvme' in name else 'scsi'}
+                        {
+                            'name': f'/dev/{name}',
+                            'type': 'nvme' if 'nvme' in name else 'scsi',
+                        }
                         for name in DRIVES
                         if DRIVES[name]
                     ],
@@ -172,12 +179,20 @@ class Ground:
     def as_user(self, *command: str) -> list[str]:
         """Return the command line under which the daemon's user runs it."""
         return (
-            ['setpriv', f'--reuid={self.user}', '--regid=nogroup', '--clear-groups', *command]
+            [
+                'setpriv',
+                f'--reuid={self.user}',
+                '--regid=nogroup',
+                '--clear-groups',
+                *command,
+            ]
             if self.user
             else list(command)
         )
 
-    def runs(self, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    def runs(
+        self, *command: str, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             self.as_user(*command),
             stdin=subprocess.DEVNULL,
@@ -228,9 +243,14 @@ class Ground:
         for process in Path('/proc').glob('[0-9]*'):
             try:
                 words = (
-                    (process / 'cmdline').read_bytes().decode(errors='replace').replace('\0', ' ')
+                    (process / 'cmdline')
+                    .read_bytes()
+                    .decode(errors='replace')
+                    .replace('\0', ' ')
                 )
-                if str(self.folder) in words or str(self.folder) in os.readlink(process / 'cwd'):
+                if str(self.folder) in words or str(self.folder) in os.readlink(
+                    process / 'cwd'
+                ):
                     found.append(words)
             except OSError:
                 continue
@@ -283,7 +303,9 @@ class Icinga:
             'SpoolDir': 'spool',
             'InitRunDir': 'run',
         }
-        self._define = [f'-D{name}={ground.folder / folder}' for name, folder in folders.items()]
+        self._define = [
+            f'-D{name}={ground.folder / folder}' for name, folder in folders.items()
+        ]
         ground.place(
             'etc/icinga2.conf',
             ICINGA.format(
@@ -306,10 +328,16 @@ class Icinga:
 
         user = self.ground.user or pwd.getpwuid(os.getuid()).pw_name
         group = 'nogroup' if self.ground.user else grp.getgrgid(os.getgid()).gr_name
-        return {'ICINGA2_USER': user, 'ICINGA2_GROUP': group, 'HOME': str(self.ground.folder)}
+        return {
+            'ICINGA2_USER': user,
+            'ICINGA2_GROUP': group,
+            'HOME': str(self.ground.folder),
+        }
 
     def _icinga2(self, *arguments: str) -> str:
-        done = self.ground.runs('icinga2', *arguments, *self._define, **self._environment)
+        done = self.ground.runs(
+            'icinga2', *arguments, *self._define, **self._environment
+        )
         assert done.returncode == 0, done.stdout
         return done.stdout
 
@@ -326,7 +354,9 @@ class Icinga:
             '--csr',
             f'{certs}/bed.csr',
         )
-        self._icinga2('pki', 'sign-csr', '--csr', f'{certs}/bed.csr', '--cert', f'{certs}/bed.crt')
+        self._icinga2(
+            'pki', 'sign-csr', '--csr', f'{certs}/bed.csr', '--cert', f'{certs}/bed.crt'
+        )
         authority = self.ground.folder / 'data/ca/ca.crt'
         shutil.copy(authority, certs)
         self._trust = ssl.create_default_context(cafile=str(authority))
@@ -335,7 +365,9 @@ class Icinga:
         self._trust.verify_flags &= ~ssl.VERIFY_X509_STRICT
 
     def validate(self) -> str:
-        return self._icinga2('daemon', '-C', '-c', f'{self.ground.folder}/etc/icinga2.conf')
+        return self._icinga2(
+            'daemon', '-C', '-c', f'{self.ground.folder}/etc/icinga2.conf'
+        )
 
     def start(self) -> None:
         self.validate()
@@ -355,7 +387,9 @@ class Icinga:
         except OSError:
             return False
 
-    def asks(self, path: str, data: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+    def asks(
+        self, path: str, data: Mapping[str, Any] | None = None
+    ) -> list[dict[str, Any]]:
         """Return the results of a call of the API; GET without data, POST with."""
         request = urllib.request.Request(
             f'https://127.0.0.1:{self.port}{path}',
@@ -375,7 +409,9 @@ class Icinga:
             service['attrs']
             for service in self.asks('/v1/objects/services?attrs=name&attrs=host_name')
         ]
-        return sorted(service['name'] for service in found if service['host_name'] == host)
+        return sorted(
+            service['name'] for service in found if service['host_name'] == host
+        )
 
     def result(self, service: str, host: str = 'bed') -> dict[str, Any]:
         """Have a service of the host checked now, and return what Icinga made of it."""
@@ -406,7 +442,9 @@ class Icinga:
 
     def evaluates(self, expression: str) -> Any:
         """Return what Icinga's own language makes of an expression."""
-        return self.asks('/v1/console/execute-script', {'command': expression})[0]['result']
+        return self.asks('/v1/console/execute-script', {'command': expression})[0][
+            'result'
+        ]
 
 
 # --- NRPE and Nagios ------------------------------------------------------------------------------
@@ -499,13 +537,17 @@ class Nrpe:
         self.ground = ground
         self.port = free_port()
         user, group = (
-            (ground.user, 'nogroup') if ground.user else (str(os.getuid()), str(os.getgid()))
+            (ground.user, 'nogroup')
+            if ground.user
+            else (str(os.getuid()), str(os.getgid()))
         )
         ground.place(
-            'commands.cfg', commands.replace('/usr/lib/nagios/plugins', str(ground.plugins))
+            'commands.cfg',
+            commands.replace('/usr/lib/nagios/plugins', str(ground.plugins)),
         )
         ground.place(
-            'nrpe.cfg', NRPE.format(port=self.port, folder=ground.folder, user=user, group=group)
+            'nrpe.cfg',
+            NRPE.format(port=self.port, folder=ground.folder, user=user, group=group),
         )
         ground.own()
 
@@ -536,7 +578,9 @@ class Nrpe:
 class Nagios:
     """One Nagios 4 with our commands and the services given: name -> check_command."""
 
-    def __init__(self, ground: Ground, commands: str, services: Mapping[str, str]) -> None:
+    def __init__(
+        self, ground: Ground, commands: str, services: Mapping[str, str]
+    ) -> None:
         self.ground = ground
         folder = ground.folder
         ground.place(
@@ -549,7 +593,8 @@ class Nagios:
             'objects.cfg',
             OBJECTS
             + ''.join(
-                SERVICE.format(name=name, command=command) for name, command in services.items()
+                SERVICE.format(name=name, command=command)
+                for name, command in services.items()
             ),
         )
         ground.place('nagios.cfg', NAGIOS.format(folder=folder))
@@ -567,7 +612,8 @@ class Nagios:
 
     def results(self, services: Sequence[str]) -> list[dict[str, str]]:
         """Have services checked now, all at once, and return their blocks of status.dat."""
-        time.sleep(1.01 - time.time() % 1)  # Nagios tells the time of a check in whole seconds
+        # Nagios tells the time of a check in whole seconds
+        time.sleep(1.01 - time.time() % 1)
         began = int(time.time())
         with open(self.ground.folder / 'nagios.cmd', 'w') as commands:
             commands.writelines(
@@ -576,14 +622,18 @@ class Nagios:
             )
         return [
             until(
-                lambda service=service: self._fresh(service, began), 60, f'the check of {service}'
+                lambda service=service: self._fresh(service, began),
+                60,
+                f'the check of {service}',
             )
             for service in services
         ]
 
     def _fresh(self, service: str, began: int) -> dict[str, str] | None:
         status = self.ground.folder / 'status.dat'
-        for block in (status.read_text() if status.exists() else '').split('servicestatus {')[1:]:
+        for block in (status.read_text() if status.exists() else '').split(
+            'servicestatus {'
+        )[1:]:
             fields = dict(
                 line.strip().split('=', 1)
                 for line in block.partition('\t}')[0].splitlines()

@@ -31,7 +31,12 @@ from simulator import Machine, names, read, why_not
 
 from smart_attributes import main as main_module
 from smart_attributes.model import State
-from smart_attributes.reading.content import NVME_KEYS, as_text, json_start, looks_like_json
+from smart_attributes.reading.content import (
+    NVME_KEYS,
+    as_text,
+    json_start,
+    looks_like_json,
+)
 from smart_attributes.reading.pysmart import NVME_LOG
 
 Dice = random.Random
@@ -42,9 +47,15 @@ MANY_BYTES = 200_000
 # What a drive is called may hold any number: with another one it is another drive.
 NO_NAME = r'^(?!\s*(?:Device Model|Model|Firmware|Vendor|Product|Revision|Serial))'
 LOGS = ('scsi_error_counter_log', 'nvme_smart_health_information_log')
-ROWS = frozenset((*NVME_KEYS, 'read', 'write')) - {'warning_temp_time', 'critical_comp_time'}
+ROWS = frozenset((*NVME_KEYS, 'read', 'write')) - {
+    'warning_temp_time',
+    'critical_comp_time',
+}
 TEXT_ROWS = '|'.join(
-    (r'(?:read|write):', *(re.escape(label) for label, key in NVME_LOG.items() if key in ROWS))
+    (
+        r'(?:read|write):',
+        *(re.escape(label) for label, key in NVME_LOG.items() if key in ROWS),
+    )
 )
 HUGE = (2**64, -(2**63), 10**30, 1e300, float('inf'), float('nan'))
 WRONG = (None, True, 'x', [], {}, 0.5, -1, '', ['x'], {'x': 1}, 'PASSED', 10**30)
@@ -57,7 +68,9 @@ def damaged(content: bytes, dice: Dice, kind: str = '') -> tuple[str, bytes]:
     kind = kind or dice.choice(sorted([*kinds, 'cut']))
     if kind == 'cut':  # a disk was full, a mail too long
         return kind, text[: dice.randrange(len(text))].encode()
-    parts = json.loads(text[json_start(text) :]) if kinds is OF_JSON else text.split('\n')
+    parts = (
+        json.loads(text[json_start(text) :]) if kinds is OF_JSON else text.split('\n')
+    )
     for _ in range(dice.choice((1, 1, 2, 5))):
         kinds[kind](parts, dice)
     return kind, (json.dumps(parts) if kinds is OF_JSON else '\n'.join(parts)).encode()
@@ -88,7 +101,9 @@ def _without_key(document: Any, dice: Dice) -> None:
 
 def _without_section(document: Any, dice: Dice) -> None:
     """Take away an object or a list: every second time one of the top, else one at any depth."""
-    sections = [place for place in places(document, (dict, list)) if isinstance(place[0], dict)]
+    sections = [
+        place for place in places(document, (dict, list)) if isinstance(place[0], dict)
+    ]
     top = [place for place in sections if place[0] is document]
     _remove(dice.choice((top, sections)) or sections, dice)
 
@@ -108,7 +123,9 @@ def _of_wrong_type(document: Any, dice: Dice) -> None:
 
 
 def _huge(document: Any, dice: Dice) -> None:
-    numbers = [place for place in places(document, (int,)) if type(place[0][place[1]]) is int]
+    numbers = [
+        place for place in places(document, (int,)) if type(place[0][place[1]]) is int
+    ]
     if numbers:
         container, key = dice.choice(numbers)
         container[key] = dice.choice(HUGE)
@@ -117,7 +134,9 @@ def _huge(document: Any, dice: Dice) -> None:
 def _swapped(document: Any, dice: Dice) -> None:
     every = list(places(document))
     here, key = dice.choice(every)
-    there, other = dice.choice([at for at in every if type(at[0][at[1]]) is not type(here[key])])
+    there, other = dice.choice(
+        [at for at in every if type(at[0][at[1]]) is not type(here[key])]
+    )
     here[key], there[other] = copy.deepcopy(there[other]), copy.deepcopy(here[key])
 
 
@@ -135,7 +154,9 @@ OF_JSON: Mapping[str, Callable[[Any, Dice], None]] = {
 
 def _with(pattern: str, lines: list[str]) -> list[Place]:
     """Return the places of the lines that a pattern is found in."""
-    return [(lines, place) for place, line in enumerate(lines) if re.search(pattern, line)]
+    return [
+        (lines, place) for place, line in enumerate(lines) if re.search(pattern, line)
+    ]
 
 
 def _without_line(lines: list[str], dice: Dice) -> None:
@@ -150,7 +171,11 @@ def _without_paragraph(lines: list[str], dice: Dice) -> None:
     """Take away the lines from one to the next empty one, as sed '/^SMART Error Log/,/^$/d'
     does.
     """
-    empty = [-1, *(place for place, line in enumerate(lines) if not line.strip()), len(lines)]
+    empty = [
+        -1,
+        *(place for place, line in enumerate(lines) if not line.strip()),
+        len(lines),
+    ]
     pairs = [(begin, end) for begin, end in zip(empty, empty[1:]) if end - begin > 1]
     if pairs:
         begin, end = dice.choice(pairs)
@@ -163,10 +188,14 @@ def _word_changed(
     """Return what changes a word in a line; both are found by patterns."""
 
     def change(lines: list[str], dice: Dice) -> None:
-        for _, place in dice.sample(_with(pattern, lines), 1) if _with(pattern, lines) else ():
+        for _, place in (
+            dice.sample(_with(pattern, lines), 1) if _with(pattern, lines) else ()
+        ):
             found = dice.choice(list(re.finditer(word, lines[place])))
             new = other(found[0], dice)
-            lines[place] = lines[place][: found.start()] + new + lines[place][found.end() :]
+            lines[place] = (
+                lines[place][: found.start()] + new + lines[place][found.end() :]
+            )
 
     return change
 
@@ -199,7 +228,11 @@ def _spliced(*instead: bytes, most: int) -> Callable[[bytes, Dice], bytes]:
 
     def change(content: bytes, dice: Dice) -> bytes:
         at = dice.randrange(min(dice.choice((64, len(content))), len(content)))
-        return content[:at] + dice.choice(instead) + content[at + dice.randrange(most + 1) :]
+        return (
+            content[:at]
+            + dice.choice(instead)
+            + content[at + dice.randrange(most + 1) :]
+        )
 
     return change
 
@@ -241,7 +274,9 @@ class Damage:
         self._folder, self._seed = folder, seed
         self.counted: Counter[str] = Counter()
         reports = {**recorded(), **simulated()}
-        self._reports = [content for content in reports.values() if len(content) < MANY_BYTES]
+        self._reports = [
+            content for content in reports.values() if len(content) < MANY_BYTES
+        ]
         names = [f'{number:04}.txt' for number in range(len(self._reports))]
         said = self._said(dict(zip(names, self._reports)))
         self._bad = [
@@ -259,7 +294,10 @@ class Damage:
         """
         dice = Dice(f'{self._seed} {number}')
         if number % DAMAGES_EACH == 0:
-            some = [*dice.sample(self._bad, len(NAMES) // 2), *dice.sample(self._reports, 3)]
+            some = [
+                *dice.sample(self._bad, len(NAMES) // 2),
+                *dice.sample(self._reports, 3),
+            ]
             self._chosen = dict(zip(NAMES, some))
             self._before = self._said(self._chosen)
             gc.collect()  # a run disables it: 20,000 runs in one process took 23 GB
@@ -269,13 +307,19 @@ class Damage:
         after = self._said({name: content})
         (self._folder / name).write_bytes(self._chosen[name])
         others = [other for other in NAMES if other != name]
-        faults = [f'{each} changed' for each in others if after.get(each) != self._before[each]]
+        faults = [
+            f'{each} changed'
+            for each in others
+            if after.get(each) != self._before[each]
+        ]
         # No reader can know of a number that became another one.
         is_known = kind not in OF_BYTES or digits(content) == digits(self._chosen[name])
         if name not in after:
             faults += ['the drive is missing']
         elif is_known and _is_better_in_silence(self._before[name], after[name]):
-            faults += [f'{self._before[name]["state"]} became {after[name]["state"]} in silence']
+            faults += [
+                f'{self._before[name]["state"]} became {after[name]["state"]} in silence'
+            ]
         first = self._chosen[name][:60]
         return [f'{kind} of {name} ({first!r}...): {fault}' for fault in faults]
 
@@ -290,10 +334,18 @@ class Damage:
             # A log that contradicts the power-on time alerts here: without a limit, losing it would
             # change no state.
             limit = ('-w', 'hidden_power_on_time=42d')
-            words = ('triage', '--json', '--no-history', *limit, '--report', str(self._folder))
+            words = (
+                'triage',
+                '--json',
+                '--no-history',
+                *limit,
+                '--report',
+                str(self._folder),
+            )
             main_module.run([*words])
         return {
-            Path(drive['device']).name: drive for drive in json.loads(printed.getvalue())['drives']
+            Path(drive['device']).name: drive
+            for drive in json.loads(printed.getvalue())['drives']
         }
 
 
@@ -337,13 +389,17 @@ def simulated() -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     with tempfile.TemporaryDirectory(prefix='check-smart-damage-') as folder:
         for place, name in enumerate([] if why_not() else names()):
-            if not name.endswith(('-failing', '-worn', '-pending', '-worn-out', '-failed')):
+            if not name.endswith(
+                ('-failing', '-worn', '-pending', '-worn-out', '-failed')
+            ):
                 continue
             machine = Machine(Path(folder) / str(place))
             address = '/dev/nvme0' if read(name).protocol == 'NVMe' else '/dev/sda'
             machine.add(address, name)
             form = ('-a', '-x', '--json -a', '--json -x')[place % 4]
             found[f'{name} {form}'] = subprocess.run(
-                [machine.smartctl, *form.split(), address], capture_output=True, check=False
+                [machine.smartctl, *form.split(), address],
+                capture_output=True,
+                check=False,
             ).stdout
     return found

@@ -98,7 +98,8 @@ def stored(state: Path) -> dict[str, DriveHistory]:
     Raises Damaged.
     """
     drives = [
-        drive_file.parsed(path.read_bytes(), 0) for path in (state / 'history').glob('*.drive')
+        drive_file.parsed(path.read_bytes(), 0)
+        for path in (state / 'history').glob('*.drive')
     ]
     return {drive.record.identity.serial: drive for drive in drives}
 
@@ -110,7 +111,9 @@ class Killed(NamedTuple):
     text: str
 
 
-def killed(command: list[str], moment: tuple[bool, float] | None, typical: float) -> Killed:
+def killed(
+    command: list[str], moment: tuple[bool, float] | None, typical: float
+) -> Killed:
     """Run a check, and kill it and its children at a moment, unless it has ended.
 
     moment: whether counted from its answer, when a child writes the history, and the part of the
@@ -131,7 +134,8 @@ def killed(command: list[str], moment: tuple[bool, float] | None, typical: float
         first = os.read(process.stdout.fileno(), 100_000) if is_after else b''
         time.sleep(part * (0.02 if is_after else typical))
         with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # the session of a check has its number
+            # the session of a check has its number
+            os.killpg(process.pid, signal.SIGKILL)
     text = (first + process.communicate(timeout=60)[0]).decode()
     return Killed(process.returncode, text)
 
@@ -167,7 +171,10 @@ def asleep() -> dict[str, Any]:
             'version': [7, 3],
             'exit_status': 2,
             'messages': [
-                {'string': 'Device is in STANDBY mode, exit(2)', 'severity': 'information'}
+                {
+                    'string': 'Device is in STANDBY mode, exit(2)',
+                    'severity': 'information',
+                }
             ],
         },
         'power_mode': {'ata_value': 0},
@@ -216,7 +223,9 @@ class Machine:
     def run(self, now: float, *words: str) -> Result:
         """Run a command at a time."""
         command, words = (
-            (words[:1], words[1:]) if words and not words[0].startswith('-') else ((), words)
+            (words[:1], words[1:])
+            if words and not words[0].startswith('-')
+            else ((), words)
         )
         return run_at(
             now,
@@ -243,7 +252,11 @@ class Machine:
         """Return a smartctl that finds the drives at their addresses."""
         fake = FakeSmartctl(self.folder / 'fake')
         for address, said in self._drives.items():
-            fake.answers(read_arguments(address), json.dumps(said), said['smartctl']['exit_status'])
+            fake.answers(
+                read_arguments(address),
+                json.dumps(said),
+                said['smartctl']['exit_status'],
+            )
         fake.answers(
             '--json=c --scan',
             json.dumps(

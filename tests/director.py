@@ -40,7 +40,9 @@ class Director:
             f'port = "{self.port}"\ndbname = "director"\nusername = "director"\n'
             f'password = "{self.icinga.password}"\ncharset = "utf8"\n',
         )
-        self.ground.place('web/modules/director/config.ini', '[db]\nresource = "director"\n')
+        self.ground.place(
+            'web/modules/director/config.ini', '[db]\nresource = "director"\n'
+        )
         self.ground.place(
             'web/modules/director/kickstart.ini',
             '[config]\nendpoint = "bed"\nhost = "127.0.0.1"\n'
@@ -73,7 +75,9 @@ class Director:
         self.asks(kind, 'create', name, '--json', json.dumps(properties))
 
     def dumps(self, basket: str) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.asks('basket', 'dump', '--name', basket))
+        found: dict[str, Any] = json.loads(
+            self.asks('basket', 'dump', '--name', basket)
+        )
         return found
 
     def deploys(self) -> None:

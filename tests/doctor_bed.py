@@ -21,13 +21,30 @@ from fake_smartctl import FakeSmartctl
 
 from smart_attributes.reading.smartctl_calls import SCAN, read_arguments
 
-PROGRAMS = ('unshare', 'nsenter', 'ip', 'make', 'sudo', 'curl', 'jq', 'icinga2', 'nagios4', 'nrpe')
+PROGRAMS = (
+    'unshare',
+    'nsenter',
+    'ip',
+    'make',
+    'sudo',
+    'curl',
+    'jq',
+    'icinga2',
+    'nagios4',
+    'nrpe',
+)
 DRIVES = {'/dev/sda': 'intel-s3500-healthy', '/dev/sdb': 'micron-5200-healthy'}
-ENVIRONMENT = ('PATH=/usr/sbin:/usr/bin:/sbin:/bin', 'LC_ALL=C', 'HOME=/root', f'CLONE={ROOT}')
+ENVIRONMENT = (
+    'PATH=/usr/sbin:/usr/bin:/sbin:/bin',
+    'LC_ALL=C',
+    'HOME=/root',
+    f'CLONE={ROOT}',
+)
 PLUGIN = '/usr/lib/nagios/plugins/check_smart_attributes'
 # What systemd and apt do, where they are not: Debian's scripts of the services, and files of the layer below.
 UNITS = {'nrpe': 'nagios-nrpe-server', 'icinga': 'icinga2', 'nagios': 'nagios4'}
-TOOLS = ('systemctl', 'apt', 'nrpe-state', 'icinga-state', 'nagios-state')  # in tests/bed
+# in tests/bed
+TOOLS = ('systemctl', 'apt', 'nrpe-state', 'icinga-state', 'nagios-state')
 # An overlay on a tmpfs; its processes see only its network and its processes.
 MACHINE = """
 mkdir -p "$0/work"; mount -t tmpfs tmpfs "$0/work"; mkdir "$0/work/upper" "$0/work/own" "$0/work/root"
@@ -82,10 +99,20 @@ class Bed:
         words = ['nsenter', '--mount', '--net', '--pid', f'--target={self._pid}']
         return [*words, 'chroot', f'{self.folder}/work/root']
 
-    def run(self, command: str, is_checked: bool = True) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, command: str, is_checked: bool = True
+    ) -> subprocess.CompletedProcess[str]:
         """Run a command of root's shell there."""
         done = subprocess.run(
-            [*self.entering(), 'env', '-i', *ENVIRONMENT, 'sh', '-c', f'cd /root; {command}'],
+            [
+                *self.entering(),
+                'env',
+                '-i',
+                *ENVIRONMENT,
+                'sh',
+                '-c',
+                f'cd /root; {command}',
+            ],
             text=True,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -107,19 +134,31 @@ class Bed:
         fake = FakeSmartctl(self.folder / 'fake')
         for path, report in reports.items():
             fake.answers(read_arguments(path), report)
-        fake.answers(read_arguments('/dev/sdz'), ABSENT.replace('/dev/sdd', '/dev/sdz'), 2)
+        fake.answers(
+            read_arguments('/dev/sdz'), ABSENT.replace('/dev/sdd', '/dev/sdz'), 2
+        )
         devices = [{'name': path, 'type': 'scsi'} for path in reports]
-        found = {'smartctl': {'argv': ['smartctl', *SCAN], 'exit_status': 0}, 'devices': devices}
+        found = {
+            'smartctl': {'argv': ['smartctl', *SCAN], 'exit_status': 0},
+            'devices': devices,
+        }
         fake.answers(SCAN, json.dumps(found))
         fake.answers(
-            '--version', 'smartctl 7.3 2022-02-28 r5338 [x86_64-linux-6.1.0] (local build)'
+            '--version',
+            'smartctl 7.3 2022-02-28 r5338 [x86_64-linux-6.1.0] (local build)',
         )
-        script = Path(fake.path).read_text().replace(f'echo "$$ $*" >>{fake._calls}\n', '')
+        script = (
+            Path(fake.path).read_text().replace(f'echo "$$ $*" >>{fake._calls}\n', '')
+        )
         self.run('mkdir -p /usr/lib/fake')
         for path in fake.folder.glob('output-*'):
             self.write(f'/usr/lib/fake/{path.name}', path.read_text(), 0o644)
         self.run('rm -f /usr/sbin/smartctl')
-        self.write('/usr/sbin/smartctl', script.replace(str(fake.folder), '/usr/lib/fake'), 0o755)
+        self.write(
+            '/usr/sbin/smartctl',
+            script.replace(str(fake.folder), '/usr/lib/fake'),
+            0o755,
+        )
 
     def write(self, path: str, text: str, mode: int = 0o644) -> None:
         command = ['sh', '-ec', f'umask 077; cat >"$0"; chmod {mode:o} "$0"', path]
@@ -150,7 +189,9 @@ class Bed:
         service: for Nagios, HOST;SERVICE if it is not that of tests/bed/install
         """
         if daemon != 'nrpe':
-            code, _, output = self.run(f"{daemon}-state '{service}'").stdout.partition(' ')
+            code, _, output = self.run(f"{daemon}-state '{service}'").stdout.partition(
+                ' '
+            )
             return int(code or 3), output
         done = self.run('nrpe-state', is_checked=False)
         return done.returncode, done.stdout.strip()

@@ -62,12 +62,16 @@ class FakeSmartctl:
         after: str = '',
     ) -> tuple[str, ...]:
         """Let it answer *arguments*, and return the whole command line."""
-        words = tuple(arguments.split()) if isinstance(arguments, str) else tuple(arguments)
+        words = (
+            tuple(arguments.split()) if isinstance(arguments, str) else tuple(arguments)
+        )
         file = self.folder / f'output-{len(self._cases)}'
         content = output.encode() if isinstance(output, str) else output
         is_short = len(content) <= _SHORT and b'\0' not in content
         file.write_bytes(
-            b"printf %s '" + content.replace(b"'", b"'\\''") + b"'" if is_short else content
+            b"printf %s '" + content.replace(b"'", b"'\\''") + b"'"
+            if is_short
+            else content
         )
         self._cases.append(
             _CASE.format(
@@ -97,7 +101,9 @@ class FakeSmartctl:
         # a process that a killed check has left may be starting the old one
         script = self.folder / 'smartctl.new'
         script.write_text(
-            _HEAD.format(calls=shlex.quote(str(self._calls))) + ''.join(self._cases) + _TAIL
+            _HEAD.format(calls=shlex.quote(str(self._calls)))
+            + ''.join(self._cases)
+            + _TAIL
         )
         script.chmod(0o755)
         script.replace(self.path)

@@ -26,7 +26,8 @@ from days import DAY, HOUR
 from situations import Scene, changed
 
 Json = Mapping[str, Any]
-BEST, MOST = 120, 160  # characters within which who, why and action stand; of a first line
+# characters within which who, why and action stand; of a first line
+BEST, MOST = 120, 160
 SHOWN = 3  # examples of each kind
 UNREAD_STEP = re.compile(
     r'\b(?:address|apply|check|compare|copy|correct|enable|exclude|find|give|increase|install|look|'
@@ -36,7 +37,9 @@ UNREAD_STEP = re.compile(
 COMMAND = re.compile(
     r'(?:check_smart_attributes|\brun) ((?:[a-z]+)(?: -{1,2}[a-z-]+| [\w/@,.:-]+)*)'
 )
-READ_ONLY = frozenset(('triage', 'explain', 'list', 'history', 'sudoers', 'draft', 'validate'))
+READ_ONLY = frozenset(
+    ('triage', 'explain', 'list', 'history', 'sudoers', 'draft', 'validate')
+)
 STATES = 'OK', 'WARNING', 'CRITICAL', 'UNKNOWN'
 _LINE = re.compile(rf'^({"|".join(STATES)}) +(\S+)(?:  (.*))?$', re.MULTILINE)
 
@@ -80,7 +83,9 @@ def of_first_line(text: str, worst: Json | None) -> list[Fault]:
     """Return what is wrong with the first line of an alert. worst: its drive, as JSON; None: it is
     about the check.
     """
-    faults = [Fault('without ' + part, text) for part in lacking(text[:BEST], text, worst)]
+    faults = [
+        Fault('without ' + part, text) for part in lacking(text[:BEST], text, worst)
+    ]
     if faults:
         faults.append(Fault(f'without who, why or action within {BEST}', text))
     if len(text) > MOST:
@@ -147,7 +152,9 @@ class Outputs(NamedTuple):
     @property
     def lines(self) -> dict[str, tuple[str, str]]:
         """Return state and findings of each line of the check, by name."""
-        return {name: (state, text) for state, name, text in _LINE.findall(self.check.text)}
+        return {
+            name: (state, text) for state, name, text in _LINE.findall(self.check.text)
+        }
 
     @property
     def worst(self) -> Json | None:
@@ -156,7 +163,9 @@ class Outputs(NamedTuple):
         text = self.check.first_line.partition(' - ')[2]
         if text.startswith('['):  # about the check
             return None
-        name = next((word for word in re.findall(r'[\w-]+', text) if word in self.lines), '')
+        name = next(
+            (word for word in re.findall(r'[\w-]+', text) if word in self.lines), ''
+        )
         return drives.get(name) if self.lines.get(name, ('OK', ''))[0] != 'OK' else None
 
 
@@ -175,9 +184,14 @@ def outputs_of(scene: Scene, words: Sequence[str], is_all: bool = True) -> Outpu
 def of_outputs(outputs: Outputs) -> list[Fault]:
     """Return all that is wrong with what the program prints about a machine."""
     faults = of_first_line(outputs.check.first_line, outputs.worst)
-    for text in [*outputs.check.text.splitlines()[1:], *outputs.triage.text.splitlines()]:
+    for text in [
+        *outputs.check.text.splitlines()[1:],
+        *outputs.triage.text.splitlines(),
+    ]:
         if not text.startswith('| '):
-            faults += [Fault(f'{kind}, further lines', text) for kind, _ in of_statements(text)]
+            faults += [
+                Fault(f'{kind}, further lines', text) for kind, _ in of_statements(text)
+            ]
     for drive in outputs.document['drives']:
         if '...' in (drive.get('reason') or ''):
             faults.append(Fault('"..." inside a part, JSON', drive['reason']))
@@ -207,13 +221,17 @@ def disagreements(outputs: Outputs) -> list[Fault]:
                 re.MULTILINE,
             ),
             'action of metrics': not outputs.metrics
-            or f'action="{drive["action"]}",device="{name}",to_do="{to_do}"' in outputs.metrics,
+            or f'action="{drive["action"]}",device="{name}",to_do="{to_do}"'
+            in outputs.metrics,
             'action of page': not outputs.page
             or drive['action'] == 'nothing'
             or f'<strong>{to_do[0].upper()}{to_do[1:]}</strong>' in outputs.page,
         }
         wrong += [
-            Fault('disagreement', f'{what}: {name}: {drive["state"]}, {to_do}; {state} {text}')
+            Fault(
+                'disagreement',
+                f'{what}: {name}: {drive["state"]}, {to_do}; {state} {text}',
+            )
             for what, is_right in said.items()
             if not is_right
         ]
@@ -241,14 +259,18 @@ def of_commands(scene: Scene, words: Sequence[str], outputs: Outputs) -> list[Fa
         name, *arguments = command.split()
         if '--remove' in arguments:
             wrong.append(Fault('deletes evidence', command))
-        if name not in READ_ONLY or any(word.isupper() and word.isalpha() for word in arguments):
+        if name not in READ_ONLY or any(
+            word.isupper() and word.isalpha() for word in arguments
+        ):
             continue
         if name == 'triage' and '-d' not in arguments:
             arguments += words
         answer = scene.run(name, *arguments)
         if '[usage-error]' in answer.text:
             wrong.append(Fault('command refused', f'{command}: {answer.first_line}'))
-        elif re.search(rf'\brun:? (?:check_smart_attributes )?{re.escape(command)}', answer.text):
+        elif re.search(
+            rf'\brun:? (?:check_smart_attributes )?{re.escape(command)}', answer.text
+        ):
             wrong.append(Fault('command is a circle', command))
     return wrong
 
@@ -256,7 +278,9 @@ def of_commands(scene: Scene, words: Sequence[str], outputs: Outputs) -> list[Fa
 # --- random machines ------------------------------------------------------------------------------
 
 HEALTHY = [name for name in simulator.names() if 'healthy' in name]
-OTHERS = [name for name in simulator.names() if 'volume' not in name and name not in HEALTHY]
+OTHERS = [
+    name for name in simulator.names() if 'volume' not in name and name not in HEALTHY
+]
 HEALTHY_DISKS = [name for name in HEALTHY if simulator.read(name).protocol == 'ATA']
 GROWING = {'a5': 400, 'a197': 40, 'a187': 3, 'a199': 60}
 LEVELS = ('raid1', 'raid1', 'raid5', 'raid6', 'raid10', 'raid0')
@@ -268,13 +292,18 @@ class RandomMachine:
 
     def __init__(self, dice: random.Random, folder: Path) -> None:
         self.dice, self.scene = dice, Scene(folder)
-        self.drives: dict[str, tuple[str, str]] = {}  # address -> description, serial number
+        # address -> description, serial number
+        self.drives: dict[str, tuple[str, str]] = {}
         count = 12 if dice.random() < 0.05 else dice.randrange(1, 6)
         is_raid = dice.random() < 0.2
         for number in range(count):
             name = dice.choice(HEALTHY if dice.random() < 0.6 else OTHERS)
             is_nvme = simulator.read(name).protocol == 'NVMe'
-            address = f'/dev/nvme{number}n1' if is_nvme else f'/dev/sd{"abcdefghijkl"[number]}'
+            address = (
+                f'/dev/nvme{number}n1'
+                if is_nvme
+                else f'/dev/sd{"abcdefghijkl"[number]}'
+            )
             if is_raid and not is_nvme:
                 address = f'megaraid,{number}@/dev/bus/0'
             self.drives[address] = name, f'EXAMPLE{number:04}'
@@ -283,7 +312,9 @@ class RandomMachine:
             self.scene.put(address, name, serial)
         if is_raid and dice.random() < 0.5:
             numbers = [
-                int(a[9:].partition('@')[0]) for a in self.drives if a.startswith('megaraid')
+                int(a[9:].partition('@')[0])
+                for a in self.drives
+                if a.startswith('megaraid')
             ]
             self.scene.install_storcli(*((f'32:{n + 3}', n, 'Onln') for n in numbers))
 
@@ -326,7 +357,9 @@ class RandomMachine:
             elif event < 0.25:
                 self.scene.put(address, name, serial, error=self.dice.randrange(0, 3))
             elif event < 0.3:
-                self.scene.put(address, self.dice.choice(HEALTHY_DISKS), f'EXAMPLF{serial[-4:]}')
+                self.scene.put(
+                    address, self.dice.choice(HEALTHY_DISKS), f'EXAMPLF{serial[-4:]}'
+                )
             elif event < 0.5 and simulator.read(name).protocol == 'ATA':
                 metric = self.dice.choice([*GROWING])
                 drive = changed(name, **{metric: GROWING[metric]})
@@ -402,7 +435,9 @@ def reports() -> list[Path]:
 def alerting(scene: Scene, paths: Sequence[Path]) -> Iterator[Path]:
     """Yield the reports of which a check alerts."""
     for first in range(0, len(paths), 100):
-        some = {scene.as_installed(str(path)): path for path in paths[first : first + 100]}
+        some = {
+            scene.as_installed(str(path)): path for path in paths[first : first + 100]
+        }
         words = [word for path in some.values() for word in ('--report', str(path))]
         document = json.loads(scene.run('triage', '--json', '-t', '300', *words).text)
         for drive in document['drives']:

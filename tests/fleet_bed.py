@@ -83,7 +83,9 @@ def checked(reports: Sequence[str], *arguments: str) -> Output:
     with tempfile.TemporaryDirectory(prefix='csa-fleet-') as folder:
         for number, name in enumerate(reports):
             [report] = (ROOT / 'tests/reports').glob(f'{name}.*')
-            letters = chr(97 + number // 26 - 1) * (number >= 26) + chr(97 + number % 26)
+            letters = chr(97 + number // 26 - 1) * (number >= 26) + chr(
+                97 + number % 26
+            )
             text = report.read_text()
             for serial in set(re.findall(r'EXAMPLE\d{4}', text)):
                 text = text.replace(serial, f'EXAMPLE{number:02}00000')
@@ -119,12 +121,16 @@ def host(number: int) -> str:
 
 def configuration(hosts: int) -> str:
     return CONFIGURATION.format(user=USER, password=PASSWORD) + ''.join(
-        HOST.format(name=host(number)) + service(host(number)) for number in range(hosts)
+        HOST.format(name=host(number)) + service(host(number))
+        for number in range(hosts)
     )
 
 
 def service(
-    of: str, name: str = 'smart', command: str = 'check-smart-attributes', active: str = 'false'
+    of: str,
+    name: str = 'smart',
+    command: str = 'check-smart-attributes',
+    active: str = 'false',
 ) -> str:
     return SERVICE.format(name=name, host=of, command=command, active=active)
 

@@ -46,7 +46,10 @@ class Flips:
         self._saved.mkdir()
         self._right = {name: self._made(name, age) for name, age in AGES.items()}
         kinds = itertools.product(AGES, ENDINGS)
-        files = [sorted((self._saved / name / 'history').glob(f'*{end}')) for name, end in kinds]
+        files = [
+            sorted((self._saved / name / 'history').glob(f'*{end}'))
+            for name, end in kinds
+        ]
         self._files = [of_kind for of_kind in files if of_kind]
 
     def _made(self, name: str, age: Age) -> tuple[str, ...]:

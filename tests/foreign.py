@@ -60,7 +60,12 @@ SECONDS, MEGABYTES = 1.0, 200
 _TOO_LONG = f'more than {SECONDS} s of CPU'
 DEVICE = Device('/dev/sda', name='sda')
 # Numbers of a SAS disk that are not copied: a fraction, and what is counted.
-COUNTED = 'gigabytes_processed', 'background_pending', 'background_recovered', 'background_unknown'
+COUNTED = (
+    'gigabytes_processed',
+    'background_pending',
+    'background_recovered',
+    'background_unknown',
+)
 
 
 class Rules(NamedTuple):
@@ -78,7 +83,10 @@ def shipped() -> Rules:
     names = ('attributes.json', 'thresholds/default.json')
     attributes, limits = (json.loads((ROOT / name).read_text()) for name in names)
     return Rules(
-        attributes, limits, drive_database.SpecDatabase(attributes), thresholds.Thresholds(limits)
+        attributes,
+        limits,
+        drive_database.SpecDatabase(attributes),
+        thresholds.Thresholds(limits),
     )
 
 
@@ -148,19 +156,29 @@ def read_background(data: bytes) -> None:
     )
     report = json_report.parse(whole)
     rules = shipped()
-    verdict = judging.judge(DEVICE, report, rules.database, rules.thresholds, judging.Rules())
-    page = json.JSONDecoder().raw_decode(whole, json_start(whole))[0].get('scsi_background_scan')
+    verdict = judging.judge(
+        DEVICE, report, rules.database, rules.thresholds, judging.Rules()
+    )
+    page = (
+        json.JSONDecoder()
+        .raw_decode(whole, json_start(whole))[0]
+        .get('scsi_background_scan')
+    )
     results = (
         [each for key, each in page.items() if key.startswith('result_')]
         if isinstance(page, dict)
         else []
     )
-    assert sum(value for key, value in report.scsi.items() if key in COUNTED[1:]) <= len(results), (
-        'too many results'
-    )
+    assert sum(
+        value for key, value in report.scsi.items() if key in COUNTED[1:]
+    ) <= len(results), 'too many results'
     if verdict.state is State.OK and len(results) <= MOST_RESULTS:
         blocks = [_block_of(each) for each in results]
-        well = {block for block, each in zip(blocks, results) if _status_of(each) in (2, 5, 6, 7)}
+        well = {
+            block
+            for block, each in zip(blocks, results)
+            if _status_of(each) in (2, 5, 6, 7)
+        }
         assert well.issuperset(blocks), 'OK with a block that no result calls well'
 
 
@@ -179,11 +197,16 @@ def read_farm(data: bytes) -> None:
     logged = farm.cut(text)[1]
     found = logged or farm.answered(data)
     held = (
-        set() if logged else set(_numbers(json.JSONDecoder().raw_decode(text, json_start(text))[0]))
+        set()
+        if logged
+        else set(_numbers(json.JSONDecoder().raw_decode(text, json_start(text))[0]))
     )
     made_up = {
         number
-        for number in (found.hours, *(each for head in found.heads for each in head[1:]))
+        for number in (
+            found.hours,
+            *(each for head in found.heads for each in head[1:]),
+        )
         if number and number not in held and not (logged and str(number) in text)
     }
     assert not made_up and all(head.number in range(24) for head in found.heads), (
@@ -202,9 +225,9 @@ def read_farm(data: bytes) -> None:
 @lru_cache(maxsize=None)
 def _seagate() -> Report:
     """Return the report of a healthy disk."""
-    return text_report.parse_report((ROOT / 'tests/farm/sata.json').read_bytes())._replace(
-        farm=None
-    )
+    return text_report.parse_report(
+        (ROOT / 'tests/farm/sata.json').read_bytes()
+    )._replace(farm=None)
 
 
 def read_text(data: bytes) -> None:
@@ -213,7 +236,9 @@ def read_text(data: bytes) -> None:
     report = text_report.parse(text)
     # Other scripts' digits are numbers, too; those of each line stand together, whatever parts
     # their groups.
-    western = re.sub(r'[^\x00-\x7f]', lambda sign: str(unicodedata.decimal(sign[0], sign[0])), text)
+    western = re.sub(
+        r'[^\x00-\x7f]', lambda sign: str(unicodedata.decimal(sign[0], sign[0])), text
+    )
     digits = re.sub(r'[^0-9\n]', '', western)
     made_up = [
         number
@@ -232,10 +257,14 @@ def _told(report: Report) -> set[int]:
         for number in (row.id, row.value, row.worst, row.threshold, row.raw_number)
     ]
     counts = [
-        statistic.number for place, statistic in report.statistics.items() if place != (1, 0x040)
+        statistic.number
+        for place, statistic in report.statistics.items()
+        if place != (1, 0x040)
     ]
     logs = [number for key, number in report.nvme.items() if key != 'critical_warning']
-    pages = [int(number) for key, number in report.scsi.items() if not key.endswith(COUNTED)]
+    pages = [
+        int(number) for key, number in report.scsi.items() if not key.endswith(COUNTED)
+    ]
     return {
         number
         for number in (*rows, *counts, *logs, *pages, report.error_count or None)
@@ -249,14 +278,20 @@ def _numbers(data: Any) -> Iterator[int]:
         for each in data.values() if isinstance(data, dict) else data:
             yield from _numbers(each)
     elif isinstance(data, str):
-        yield from [int(data)] if data.isascii() and data.isdigit() and len(data) < 4000 else []
+        yield from (
+            [int(data)]
+            if data.isascii() and data.isdigit() and len(data) < 4000
+            else []
+        )
     elif type(data) in (int, float) and abs(data) < 2**128 and data % 1 == 0:
         yield int(data)
 
 
 def _judged(report: Report, text: str) -> None:
     rules = shipped()
-    verdict = judging.judge(DEVICE, report, rules.database, rules.thresholds, judging.Rules())
+    verdict = judging.judge(
+        DEVICE, report, rules.database, rules.thresholds, judging.Rules()
+    )
     said = (
         report.attributes,
         report.statistics,
@@ -265,13 +300,17 @@ def _judged(report: Report, text: str) -> None:
         report.self_tests,
         report.derived,
     )
-    is_supported = report.smart_status is True or any(said) or report.error_count is not None
+    is_supported = (
+        report.smart_status is True or any(said) or report.error_count is not None
+    )
     assert verdict.state is not State.OK or is_supported, 'OK from nothing'
     is_supported = report.smart_status is not True or re.search('PASSED|OK|true', text)
     assert is_supported, 'nobody said that it passed'
-    assert verdict.state is not State.OK or report.smart_status is not False or verdict.notes, (
-        'FAILED became OK'
-    )
+    assert (
+        verdict.state is not State.OK
+        or report.smart_status is not False
+        or verdict.notes
+    ), 'FAILED became OK'
 
 
 def read_log(data: bytes) -> None:
@@ -281,7 +320,8 @@ def read_log(data: bytes) -> None:
         assert len(page) == nvme_log.PAGE
         letters = data.decode('utf-8', 'replace').lower()
         assert all(
-            f'{page[at : at + 8].hex(" ")}  {page[at + 8 : at + 16].hex(" ")}' in letters
+            f'{page[at : at + 8].hex(" ")}  {page[at + 8 : at + 16].hex(" ")}'
+            in letters
             for at in range(0, len(page), 16)
         ), 'made up'
         read_page(page)
@@ -350,12 +390,18 @@ def _concerned() -> Any:
 def read_limits(data: bytes) -> None:
     """A file of limits, or acknowledged.json."""
     rules = shipped()
-    file = site_file.understood(data.decode('utf-8', 'replace'), 'thresholds', 'acknowledged.json')
-    [file] = site_file.faultless_limits([file], rules.database.units, (), rules.database.worse)
+    file = site_file.understood(
+        data.decode('utf-8', 'replace'), 'thresholds', 'acknowledged.json'
+    )
+    [file] = site_file.faultless_limits(
+        [file], rules.database.units, (), rules.database.worse
+    )
     list(thresholds.from_overrides(file.data.get('overrides', ())))
     if not any(file.data.values()):
         return  # nothing of it is left that could speak of a drive
-    limits = thresholds.Thresholds(rules.limits, [(file.name, file.data)], today='2026-11-22')
+    limits = thresholds.Thresholds(
+        rules.limits, [(file.name, file.data)], today='2026-11-22'
+    )
     for report, _ in _verdicts():
         judging.judge(DEVICE, report, rules.database, limits, judging.Rules())
 
@@ -369,7 +415,12 @@ def _verdicts() -> Sequence[tuple[Report, Verdict]]:
         for name in ('intel-worn', 'wd-gold-healthy', 'nvme-worn')
     ]
     return [
-        (report, judging.judge(DEVICE, report, rules.database, rules.thresholds, judging.Rules()))
+        (
+            report,
+            judging.judge(
+                DEVICE, report, rules.database, rules.thresholds, judging.Rules()
+            ),
+        )
         for report in reports
     ]
 
@@ -429,7 +480,9 @@ def read_history(data: bytes) -> None:
     again = check(place, 4, START + 6 * DAY)
     match = again.recall([DRIVE])[0]
     assert match.record or match.note, 'what was just kept is known'
-    assert not again.not_written and not again.damage, 'what was written once can be written again'
+    assert not again.not_written and not again.damage, (
+        'what was written once can be written again'
+    )
 
 
 # --- words and answers -----------------------------------------------------------------------
@@ -469,7 +522,9 @@ def read_triage(data: bytes) -> None:
     """A document of triage --json."""
     document = triage_documents.read(_written('triage.json', data))
     if document:
-        _told_of_fleet(triage_documents.drives(document, shipped().database.metrics, START))
+        _told_of_fleet(
+            triage_documents.drives(document, shipped().database.metrics, START)
+        )
 
 
 def read_icinga(data: bytes) -> None:
@@ -522,7 +577,13 @@ def _farm_logs() -> list[bytes]:
         else page
         for key, page in whole['seagate_farm_log'].items()
     }
-    answer = {'asked': START, 'serial': 'A', 'hours': 9, 'heads': [[0, 1, 2, 3]], 'unread': False}
+    answer = {
+        'asked': START,
+        'serial': 'A',
+        'hours': 9,
+        'heads': [[0, 1, 2, 3]],
+        'unread': False,
+    }
     return [
         json.dumps({'smartctl': {'exit_status': 0}, 'seagate_farm_log': log}).encode(),
         (ROOT / 'tests/farm/sas.json').read_bytes(),
@@ -585,7 +646,9 @@ def seeds() -> dict[str, list[bytes]]:
                 'attributes': {
                     '233': {
                         'name': 'Wear',
-                        'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}},
+                        'readings': {
+                            'endurance_used': {'from': '100 - value', 'valid': [0, 99]}
+                        },
                     }
                 },
             }

@@ -39,7 +39,11 @@ HIDE = 'for folder in /sys /proc /run; do mount -t tmpfs none $folder || exit 99
 
 def run(*arguments: str, code: str = PROGRAM) -> subprocess.CompletedProcess[str]:
     """Run the program, or other *code*, with the arguments."""
-    hidden = [] if abilities.no_namespaces() else ['unshare', '--mount', 'sh', '-c', HIDE, 'sh']
+    hidden = (
+        []
+        if abilities.no_namespaces()
+        else ['unshare', '--mount', 'sh', '-c', HIDE, 'sh']
+    )
     return subprocess.run(
         [*hidden, sys.executable, '-IS', '-c', STAND_IN + code, *arguments],
         capture_output=True,

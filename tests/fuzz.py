@@ -69,7 +69,9 @@ def fuzz(reader: str, arguments: list[str]) -> None:
             raise
 
     atheris.Setup(
-        [sys.argv[0], f'-rss_limit_mb={base + MEGABYTES}', *arguments], read, custom_mutator=changed
+        [sys.argv[0], f'-rss_limit_mb={base + MEGABYTES}', *arguments],
+        read,
+        custom_mutator=changed,
     )
     atheris.Fuzz()
 
@@ -127,7 +129,10 @@ def in_parts(report: bytes) -> Iterator[bytes]:
         document = json.loads(report)
     except ValueError:
         head, *sections = report.split(b'\n\n')
-        yield from (b'\n\n'.join([head[: LONGEST // 4], section])[:LONGEST] for section in sections)
+        yield from (
+            b'\n\n'.join([head[: LONGEST // 4], section])[:LONGEST]
+            for section in sections
+        )
         return
     yield from (json.dumps(part).encode() for part in _documents(document))
 

@@ -91,7 +91,9 @@ KEPT_MODULES = (
     'fs/nls',
 )
 # Names the archive of a guest, so that another list of tools or modules gets an archive of its own.
-CONTENTS = hashlib.sha256(repr((TOOLS, EARLY_MODULES, KEPT_MODULES)).encode()).hexdigest()[:12]
+CONTENTS = hashlib.sha256(
+    repr((TOOLS, EARLY_MODULES, KEPT_MODULES)).encode()
+).hexdigest()[:12]
 
 
 class Guest(NamedTuple):

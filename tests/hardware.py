@@ -93,7 +93,11 @@ def virtual() -> list[str]:
 
 
 def usb() -> list[str]:
-    return ['-device', 'qemu-xhci,id=xhci', *drive('usb', 'usb-storage,bus=xhci.0,serial=USB0001')]
+    return [
+        '-device',
+        'qemu-xhci,id=xhci',
+        *drive('usb', 'usb-storage,bus=xhci.0,serial=USB0001'),
+    ]
 
 
 def everything() -> list[str]:

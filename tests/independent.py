@@ -66,10 +66,25 @@ _COLUMNS = (
 
 def text_rows(text: str) -> list[Row]:
     """Return the attribute table of a text report."""
-    failed = {'-': '', 'NOW': 'now', 'FAILING_NOW': 'now', 'Past': 'past', 'In_the_past': 'past'}
+    failed = {
+        '-': '',
+        'NOW': 'now',
+        'FAILING_NOW': 'now',
+        'Past': 'past',
+        'In_the_past': 'past',
+    }
     return [
-        (int(number), _number(value), _number(worst), _number(threshold), failed[when], raw)
-        for number, value, worst, threshold, when, raw in _ROW.findall(text.replace('\r', ''))
+        (
+            int(number),
+            _number(value),
+            _number(worst),
+            _number(threshold),
+            failed[when],
+            raw,
+        )
+        for number, value, worst, threshold, when, raw in _ROW.findall(
+            text.replace('\r', '')
+        )
     ]
 
 
@@ -78,7 +93,11 @@ def text_nvme(text: str) -> dict[str, int]:
     found = {}
     for key, label in _NVME_TEXT.items():
         match = re.search(rf'^ *{label}: +([^\n\[]*)', text, re.M)
-        digits = re.sub(r'[^0-9a-fx]', '', match.group(1).replace('Celsius', '')) if match else ''
+        digits = (
+            re.sub(r'[^0-9a-fx]', '', match.group(1).replace('Celsius', ''))
+            if match
+            else ''
+        )
         if digits:
             found[key] = int(digits, 16 if digits.startswith('0x') else 10)
     return found if 'NVMe Log 0x02' in text else {}
@@ -87,7 +106,9 @@ def text_nvme(text: str) -> dict[str, int]:
 def text_scsi(text: str) -> dict[str, float]:
     """Return the SCSI values of a text report."""
     matches = {key: re.search(pattern, text) for key, pattern in _SCSI_TEXT.items()}
-    found: dict[str, float] = {key: int(match.group(1)) for key, match in matches.items() if match}
+    found: dict[str, float] = {
+        key: int(match.group(1)) for key, match in matches.items() if match
+    }
     for command, rest in re.findall(
         r'^ *(read|write|verify): +([\d ,.]+)$', text.replace('\r', ''), re.M
     ):
@@ -98,14 +119,20 @@ def text_scsi(text: str) -> dict[str, float]:
         found['power_on_hours'] = int(hours[-1])
     is_scsi = any(
         word in text
-        for word in ('SMART Health Status', 'Current Drive Temperature', 'Vendor (Seagate')
+        for word in (
+            'SMART Health Status',
+            'Current Drive Temperature',
+            'Vendor (Seagate',
+        )
     )
     return found if is_scsi else {}
 
 
 def health(text: str) -> bool | None:
     """Return the verdict that a text report prints."""
-    match = re.search(r'(?:self-assessment test result|SMART Health Status): +(\w+)', text)
+    match = re.search(
+        r'(?:self-assessment test result|SMART Health Status): +(\w+)', text
+    )
     if not match:
         return None
     return {'PASSED': True, 'OK': True, 'UNKNOWN': None}.get(match.group(1), False)

@@ -68,7 +68,9 @@ class Row(NamedTuple):
     def numbers(self, number: int) -> dict[tuple[str, str], float]:
         """Return what a check reads, by serial number and metric."""
         rising = CRC + max(number - self.checks // 3, 0)
-        lost = (0, DEFECTS, MANY)[(number >= self.checks // 2) + (number >= self.checks * 3 // 4)]
+        lost = (0, DEFECTS, MANY)[
+            (number >= self.checks // 2) + (number >= self.checks * 3 // 4)
+        ]
         values = ((CRC, 0), (rising, 0), (CRC, lost))
         return {
             (serial, metric): value
@@ -136,7 +138,9 @@ class Killer:
         if moment is None:
             self._typical = time.monotonic() - began
         with self._lock:
-            faults = self._faults_of_files(number, ended) + self._faults_of_answer(number, ended)
+            faults = self._faults_of_files(number, ended) + self._faults_of_answer(
+                number, ended
+            )
             self.faults += [f'check {number}: {fault}' for fault in faults]
 
     def _faults_of_files(self, number: int, ended: Killed) -> list[str]:
@@ -146,15 +150,23 @@ class Killer:
         """
         if list(self._state.glob('history/*.damaged')):
             return ['a file was set aside as damaged']
-        read_at = {serial: drive.record.last_read for serial, drive in stored(self._state).items()}
+        read_at = {
+            serial: drive.record.last_read
+            for serial, drive in stored(self._state).items()
+        }
         is_written = min(read_at.values(), default=0) >= time_of(number)
         end = 'killed' if ended.status < 0 else 'ended by itself'
         self.counted[f'{end}, {"" if is_written else "not "}written'] += 1
         points = points_of(self._state)
-        lost = {point for point, value in self._seen.items() if points.get(point) != value}
+        lost = {
+            point for point, value in self._seen.items() if points.get(point) != value
+        }
         self._seen = points
         faults = [f'stored and lost: {sorted(lost)}'] if lost else []
-        newest = {place[:2]: points[place] for place in sorted(points, key=lambda place: place[2])}
+        newest = {
+            place[:2]: points[place]
+            for place in sorted(points, key=lambda place: place[2])
+        }
         for serial, moment in read_at.items():
             read = self._row.numbers((moment - START) // STEP)
             faults += [
@@ -195,7 +207,10 @@ class Cutter:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             timeout=60,
-            env={**environment(), **power.environment(self._library, self._state, self._trace)},
+            env={
+                **environment(),
+                **power.environment(self._library, self._state, self._trace),
+            },
         )
         return len(power.operations(self._trace))
 
@@ -204,7 +219,10 @@ class Cutter:
         verdict, and hold all that the checks before the cut had read.
         """
         dice = random.Random(seed)
-        moment, kind = dice.randrange(len(self._operations) + 1), dice.choice(power.KINDS)
+        moment, kind = (
+            dice.randrange(len(self._operations) + 1),
+            dice.choice(power.KINDS),
+        )
         disk_ = power.Disk()
         for operation in self._operations[:moment]:
             disk_.does(operation)
@@ -218,12 +236,15 @@ class Cutter:
             )
             held = points_of(Path(name))
         lost = sorted(
-            point for point, value in self._due(ended).items() if held.get(point) != value
+            point
+            for point, value in self._due(ended).items()
+            if held.get(point) != value
         )
         faults += [f'stored and lost: {lost}'] if lost else []
         self.counted[f'power cuts, {kind} kept'] += 1
         return [
-            f'cut {seed!r} at {moment}, {kind}, after {ended} checks: {fault}' for fault in faults
+            f'cut {seed!r} at {moment}, {kind}, after {ended} checks: {fault}'
+            for fault in faults
         ]
 
     def _due(self, ended: int) -> Points:
@@ -254,7 +275,9 @@ class Kills:
             return killer.faults
         self._cutter = self._cutter or Cutter(self._folder / 'power')
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            faults = list(pool.map(self._cutter.cut, [f'{seed} {cut}' for cut in range(CUTS)]))
+            faults = list(
+                pool.map(self._cutter.cut, [f'{seed} {cut}' for cut in range(CUTS)])
+            )
         self.counted += self._cutter.counted
         self._cutter.counted.clear()
         return [fault for of_cut in faults for fault in of_cut]

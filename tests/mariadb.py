@@ -9,13 +9,16 @@ import tempfile
 
 from daemons import Ground, free_port, until
 
-MEMORY, ROOM = '/dev/shm', 1 << 30  # on a disk, creating 170 tables takes 20 s instead of 1
+# on a disk, creating 170 tables takes 20 s instead of 1
+MEMORY, ROOM = '/dev/shm', 1 << 30
 
 
 class Database:
     """A running server with one database and one user, both of that name."""
 
-    def __init__(self, ground: Ground, name: str, password: str, charset: str = 'utf8') -> None:
+    def __init__(
+        self, ground: Ground, name: str, password: str, charset: str = 'utf8'
+    ) -> None:
         self.ground, self.name, self.port = ground, name, free_port()
         places = [f'--datadir={self._folder()}', f'--tmpdir={ground.folder}/scratch']
         done = ground.runs(
@@ -69,4 +72,6 @@ class Database:
             f'--socket={self.ground.folder}/database.sock',
             *database,
         ]
-        return subprocess.run(command, input=sql, capture_output=True, text=True, timeout=60)
+        return subprocess.run(
+            command, input=sql, capture_output=True, text=True, timeout=60
+        )

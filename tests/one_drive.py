@@ -67,8 +67,14 @@ class Site:
             drive = _failed(drive)
         drive = drive._replace(serial=serial, wwn=wwn if drive.wwn else '')
         addresses = self._addresses(drive)
-        mute = dice.choice(addresses) if len(addresses) > 1 and dice.random() < _MUTE else ''
-        counting = addresses[-1] if len(addresses) > 1 and dice.random() < _COUNTING else ''
+        mute = (
+            dice.choice(addresses)
+            if len(addresses) > 1 and dice.random() < _MUTE
+            else ''
+        )
+        counting = (
+            addresses[-1] if len(addresses) > 1 and dice.random() < _COUNTING else ''
+        )
         return Drive(drive, addresses, mute, counting if counting != mute else '')
 
     def _addresses(self, drive: Description) -> tuple[str, ...]:
@@ -117,7 +123,9 @@ def _used(drive: Description, dice: random.Random) -> Description:
     """Return a drive of the same model that has run for another time."""
     more = dice.randrange(50, 3000)
     if drive.log:
-        return drive._replace(log=_more(drive.log, ('power_on_hours', 'power_cycles'), more))
+        return drive._replace(
+            log=_more(drive.log, ('power_on_hours', 'power_cycles'), more)
+        )
     rows = [
         row._replace(raw=str(int(row.raw) + more))
         if row.id in (9, 12) and row.raw.isdigit()
@@ -130,9 +138,13 @@ def _used(drive: Description, dice: random.Random) -> Description:
 def with_one_error_more(drive: Description) -> Description:
     """Return a drive that has counted one error more."""
     if drive.log:
-        return drive._replace(log=_more(drive.log, ('media_errors', 'grown_defects'), 1))
+        return drive._replace(
+            log=_more(drive.log, ('media_errors', 'grown_defects'), 1)
+        )
     rows = [
-        row._replace(raw=str(int(row.raw) + 1)) if row.id == 5 and row.raw.isdigit() else row
+        row._replace(raw=str(int(row.raw) + 1))
+        if row.id == 5 and row.raw.isdigit()
+        else row
         for row in drive.attributes
     ]
     return drive._replace(attributes=tuple(rows))
@@ -177,14 +189,20 @@ def faults_of(number: int, seed: int, folder: Path, counted: Counter[str]) -> li
         drives = {id(owners[address]): owners[address] for address in addresses}
         if len(drives) > 1:
             counted['merged twins'] += 1
-            told = {read.device.address for read in group if _own_status(read) is not None}
+            told = {
+                read.device.address for read in group if _own_status(read) is not None
+            }
             own = {
-                _best(drive, alone) for drive in drives.values() if told & set(drive.addresses)
+                _best(drive, alone)
+                for drive in drives.values()
+                if told & set(drive.addresses)
             } - {None}
             if len(own) > 1:
                 counted['merged twins of other states'] += 1
                 if not _is_strong(list(drives.values())):
-                    faults.append(f'{addresses} are merged, and would be judged differently')
+                    faults.append(
+                        f'{addresses} are merged, and would be judged differently'
+                    )
     for drive in site.drives:
         places = [
             index
@@ -233,7 +251,9 @@ def _checked(machine: Machine, site: Site) -> tuple[Survey, list[list[Read]]]:
             words += ['-d', address]
     groups: list[list[Read]] = []
 
-    def spied(reads: Sequence[Read], known: same_drive.Known) -> list[same_drive.Distinct]:
+    def spied(
+        reads: Sequence[Read], known: same_drive.Known
+    ) -> list[same_drive.Distinct]:
         found = same_drive.distinct(reads, known)
         by_address = {read.device.address: read for read in reads}
         groups[:] = [

@@ -41,7 +41,12 @@ SHARE = 4  # of the healthy reports, one in so many is tried in each shape
 BATCH, MUTANTS = 250, 20_000
 TURN = 40  # reports of a turn of storm
 ALARMS = (State.CRITICAL, State.WARNING)
-MAIL = ('Hello,', '', 'my disk makes strange noises: what is your advice? - It is 3 years old.', '')
+MAIL = (
+    'Hello,',
+    '',
+    'my disk makes strange noises: what is your advice? - It is 3 years old.',
+    '',
+)
 FOOTER = ('', 'Thanks a lot, 2 colleagues wait for me', '-- ', 'Tel: 0123 456', '')
 
 
@@ -54,7 +59,8 @@ def wrapped(text: str, width: int, prefix: str = '') -> str:
     return '\n'.join(
         prefix + part
         for line in text.split('\n')
-        for part in textwrap.wrap(line, width - len(prefix), break_on_hyphens=False) or ['']
+        for part in textwrap.wrap(line, width - len(prefix), break_on_hyphens=False)
+        or ['']
     )
 
 
@@ -85,16 +91,25 @@ def in_prose(text: str) -> str:
 
 
 def numbered(text: str) -> str:
-    return '\n'.join(f'{number:6}  {line}' for number, line in enumerate(text.split('\n'), 1))
+    return '\n'.join(
+        f'{number:6}  {line}' for number, line in enumerate(text.split('\n'), 1)
+    )
 
 
 def flowed(text: str) -> str:
     """Format=flowed (RFC 3676): soft breaks end with a blank."""
     lines = []
     for line in text.split('\n'):
-        parts = textwrap.wrap(line, 72, drop_whitespace=False, break_on_hyphens=False) or ['']
-        parts = [part if part.endswith(' ') else part + ' ' for part in parts[:-1]] + parts[-1:]
-        lines += [' ' + part if part.startswith((' ', '>', 'From ')) else part for part in parts]
+        parts = textwrap.wrap(
+            line, 72, drop_whitespace=False, break_on_hyphens=False
+        ) or ['']
+        parts = [
+            part if part.endswith(' ') else part + ' ' for part in parts[:-1]
+        ] + parts[-1:]
+        lines += [
+            ' ' + part if part.startswith((' ', '>', 'From ')) else part
+            for part in parts
+        ]
     return '\n'.join(lines)
 
 
@@ -103,18 +118,26 @@ def quoted_printable(text: str) -> str:
 
 
 def in_base64(text: str) -> str:
-    head = 'Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\n'
+    head = (
+        'Content-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\n'
+    )
     return head + base64.encodebytes(text.encode()).decode()
 
 
 def typographic(text: str) -> str:
     """What an editor for prose makes of hyphens, quotes and blanks."""
-    text = re.sub(r'(?<= )-(?= )', '\u2013', text).replace('--', '\u2014').replace("'", '\u2019')
+    text = (
+        re.sub(r'(?<= )-(?= )', '\u2013', text)
+        .replace('--', '\u2014')
+        .replace("'", '\u2019')
+    )
     return text.replace('  ', '\u00a0 ').replace('...', '\u2026')
 
 
 def as_html(text: str) -> str:
-    escaped = html.escape(text, quote=True).replace('  ', '&nbsp; ').replace('\n', '<br>\n')
+    escaped = (
+        html.escape(text, quote=True).replace('  ', '&nbsp; ').replace('\n', '<br>\n')
+    )
     return f'<div class="gmail_quote"><p>See:</p>{escaped}</div>'
 
 
@@ -139,7 +162,9 @@ def in_chat(text: str) -> str:
 
 
 def in_journal(text: str) -> str:
-    return each_line(text, lambda line: f'Nov 28 14:05:0{len(line) % 10} host-1 cron[812]: {line}')
+    return each_line(
+        text, lambda line: f'Nov 28 14:05:0{len(line) % 10} host-1 cron[812]: {line}'
+    )
 
 
 def in_json_string(text: str) -> str:
@@ -170,8 +195,12 @@ SHAPES: Mapping[str, Shape] = {
     'typographic': typographic,
     'HTML': as_html,
     'pre': in_pre,
-    'terminal of 80 columns': lambda text: broken(f'root@nas:~# smartctl -a /dev/sda\n{text}', 80),
-    'Jira': lambda text: f'h3. Disk\n{{code:title=sda|borderStyle=solid}}\n{text}\n{{code}}',
+    'terminal of 80 columns': lambda text: broken(
+        f'root@nas:~# smartctl -a /dev/sda\n{text}', 80
+    ),
+    'Jira': lambda text: (
+        f'h3. Disk\n{{code:title=sda|borderStyle=solid}}\n{text}\n{{code}}'
+    ),
     'Markdown': lambda text: f'Look **here**:\n\n```console\n{text}\n```\n',
     'BBCode': lambda text: f'[quote="Jo, post:3"][code]{text}[/code][/quote]',
     'backslashes': lambda text: each_line(text, lambda line: line + '\\'),
@@ -190,16 +219,21 @@ SHAPES: Mapping[str, Shape] = {
     'diff': lambda text: each_line(text, lambda line: f'+{line}'),
     'list': lambda text: each_line(text, lambda line: f'    * {line}'),
     'box': lambda text: each_line(text, lambda line: f'\u2502 {line:110} \u2502'),
-    'ANSI': lambda text: each_line(text, lambda line: f'\x1b[0;32m{line}\x1b[0m\x1b[K\r'),
+    'ANSI': lambda text: each_line(
+        text, lambda line: f'\x1b[0;32m{line}\x1b[0m\x1b[K\r'
+    ),
     'CR': lambda text: text.replace('\n', '\r'),
     'cat -A': lambda text: each_line(text, lambda line: line.replace('\t', '^I') + '$'),
     'semicolons': lambda text: each_line(
-        text, lambda line: re.sub(' {1,}', ';', line.strip()) if ROW.match(line) else line
+        text,
+        lambda line: re.sub(' {1,}', ';', line.strip()) if ROW.match(line) else line,
     ),
     'grep': lambda text: '\n'.join(
         f'sda.txt:{number}:{line}' for number, line in enumerate(text.split('\n'), 1)
     ),
-    'XML': lambda text: each_line(text, lambda line: f'<line>{html.escape(line)}</line>'),
+    'XML': lambda text: each_line(
+        text, lambda line: f'<line>{html.escape(line)}</line>'
+    ),
 }
 
 # --- lines that are damaged ------------------------------------------------------------
@@ -215,7 +249,11 @@ def _joined(lines: list[str], at: int, dice: Dice) -> None:
 
 
 def _swapped(lines: list[str], at: int, dice: Dice) -> None:
-    other = min(at + 1, len(lines) - 1) if dice.random() < 0.5 else dice.randrange(len(lines))
+    other = (
+        min(at + 1, len(lines) - 1)
+        if dice.random() < 0.5
+        else dice.randrange(len(lines))
+    )
     lines[at], lines[other] = lines[other], lines[at]
 
 
@@ -241,7 +279,11 @@ NAME = re.compile(
 
 def _truncated_at_front(lines: list[str], at: int, dice: Dice) -> None:
     line = lines[at]
-    places = [place for place in range(len(line)) if not line[max(place - 1, 0) : place].isdigit()]
+    places = [
+        place
+        for place in range(len(line))
+        if not line[max(place - 1, 0) : place].isdigit()
+    ]
     lines[at] = line[dice.choice(places) :] if places else line
 
 
@@ -260,7 +302,11 @@ def mutant(text: str, dice: Dice) -> tuple[str, str]:
     # half of them within the data, which follows the identity of the drive
     first = next((at for at, line in enumerate(lines) if 'DATA SECTION' in line), 0)
     for _ in range(dice.choice((1, 1, 1, 3))):
-        full = [at for at in range(first * dice.randrange(2), len(lines)) if lines[at].strip()]
+        full = [
+            at
+            for at in range(first * dice.randrange(2), len(lines))
+            if lines[at].strip()
+        ]
         MUTATIONS[kind](lines, dice.choice(full), dice)
     return kind, '\n'.join(lines)
 
@@ -291,7 +337,9 @@ def judged(texts: Mapping[str, str | bytes]) -> dict[str, Any]:
         ):
             main_module.run(words)
     drives = json.loads(printed.getvalue())['drives']
-    return {Path(drive['device']).name.removesuffix('.smart.txt'): drive for drive in drives}
+    return {
+        Path(drive['device']).name.removesuffix('.smart.txt'): drive for drive in drives
+    }
 
 
 def states(texts: Mapping[str, str | bytes]) -> dict[str, State]:
@@ -305,7 +353,9 @@ class Figures:
         self.alarms = self.kept = self.lost = self.healthy = self.ok = self.critical = 0
         self.faults: list[str] = []
 
-    def add(self, what: str, before: Mapping[str, State], after: Mapping[str, State]) -> None:
+    def add(
+        self, what: str, before: Mapping[str, State], after: Mapping[str, State]
+    ) -> None:
         for name, state in before.items():
             now = after.get(name, State.OK)
             if state in ALARMS:
@@ -329,7 +379,9 @@ class Figures:
         )
 
 
-def figures(texts: Mapping[str, str], shapes: Mapping[str, Shape]) -> Iterator[tuple[str, Figures]]:
+def figures(
+    texts: Mapping[str, str], shapes: Mapping[str, Shape]
+) -> Iterator[tuple[str, Figures]]:
     """Yield what becomes of the states in each shape: of all alarms, and of a share of the healthy
     reports, which is another one for each shape.
     """
@@ -344,7 +396,9 @@ def figures(texts: Mapping[str, str], shapes: Mapping[str, Shape]) -> Iterator[t
         yield what, sums
 
 
-def widths(change: Callable[[str, int], str], some: Iterable[int] = WIDTHS) -> dict[str, Shape]:
+def widths(
+    change: Callable[[str, int], str], some: Iterable[int] = WIDTHS
+) -> dict[str, Shape]:
     return {
         f'{change.__name__} {width}': lambda text, width=width: change(text, width)
         for width in some
@@ -358,7 +412,9 @@ def wrapped_and_quoted(text: str, width: int) -> str:
 OF_A_WIDTH = (wrapped, wrapped_and_quoted, quoted_and_wrapped, cut, broken)
 
 
-def mutants(texts: Mapping[str, str], seed: int, count: int) -> Iterator[tuple[str, str, str]]:
+def mutants(
+    texts: Mapping[str, str], seed: int, count: int
+) -> Iterator[tuple[str, str, str]]:
     """Yield (name of the text, how it was damaged, the damaged text)."""
     names = sorted(texts)
     for number in range(count):
@@ -375,7 +431,9 @@ def of_mutants(texts: Mapping[str, str], seed: int, count: int) -> Figures:
         batch = dict(enumerate(damaged[start : start + BATCH], start))
         after = states({str(number): text for number, (_, _, text) in batch.items()})
         for number, (name, kind, _) in batch.items():
-            sums.add(f'{kind} {number}', {name: before[name]}, {name: after[str(number)]})
+            sums.add(
+                f'{kind} {number}', {name: before[name]}, {name: after[str(number)]}
+            )
     return sums
 
 
@@ -418,7 +476,11 @@ def main(words: Sequence[str]) -> None:
         shapes |= widths(change)
     for what, sums in figures(texts, shapes):
         print(f'{what}: {sums}', *sums.faults, sep='\n    ', flush=True)
-    alarms = {name: text for name, text in texts.items() if states({name: text})[name] in ALARMS}
+    alarms = {
+        name: text
+        for name, text in texts.items()
+        if states({name: text})[name] in ALARMS
+    }
     sums = of_mutants(alarms, 1, count)
     print(f'{count} mutants: {sums}', *sums.faults, sep='\n    ')
 

@@ -106,9 +106,17 @@ class Run(NamedTuple):
 
 def packages(version: str) -> list[str]:
     """Return what is installed in the Debian with this Python."""
-    programs = [name for name in PROGRAMS if name not in LEFT_OUT.get(SUITES[version], ())]
+    programs = [
+        name for name in PROGRAMS if name not in LEFT_OUT.get(SUITES[version], ())
+    ]
     libraries = [f'python3-{name}' for name in LIBRARIES]
-    return [*programs, f'python{version}', f'python{version}-venv', 'python3', *libraries]
+    return [
+        *programs,
+        f'python{version}',
+        f'python{version}-venv',
+        'python3',
+        *libraries,
+    ]
 
 
 def archive(version: str) -> str:
@@ -135,7 +143,9 @@ def debian(version: str) -> Iterator[Chroot]:
     folder = Path(tempfile.mkdtemp(prefix='check-smart-attributes-python-'))
     try:
         chroot = prepared(version, folder)
-        subprocess.run(['git', 'clone', '--quiet', str(ROOT), f'{folder}{PROJECT}'], check=True)
+        subprocess.run(
+            ['git', 'clone', '--quiet', str(ROOT), f'{folder}{PROJECT}'], check=True
+        )
         for path in OF_THIS_MACHINE:
             shutil.copy(path, f'{folder}{path}')
         yield chroot
@@ -152,9 +162,16 @@ def inside(chroot: Chroot, *command: str) -> list[str]:
 
 def host_python(version: str) -> str:
     """Return the path of a Python of this machine, '' if it has none of this version."""
-    of_pyenv = map(str, Path.home().glob(f'.pyenv/versions/{version}.*/bin/python{version}'))
+    of_pyenv = map(
+        str, Path.home().glob(f'.pyenv/versions/{version}.*/bin/python{version}')
+    )
     return next(
-        (path for path in (f'/usr/bin/python{version}', *of_pyenv) if os.path.exists(path)), ''
+        (
+            path
+            for path in (f'/usr/bin/python{version}', *of_pyenv)
+            if os.path.exists(path)
+        ),
+        '',
     )
 
 
@@ -166,13 +183,24 @@ def tested(version: str, arguments: Sequence[str]) -> Iterator[Run]:
     with debian(version) as chroot:
         python = f'/usr/bin/python{version}'
         done(inside(chroot, 'make', f'PYTHON={python}', '.venv/.tools'))
-        yield run(version, 'PyPI', inside(chroot, '.venv/bin/python', '-m', 'pytest', *arguments))
+        yield run(
+            version,
+            'PyPI',
+            inside(chroot, '.venv/bin/python', '-m', 'pytest', *arguments),
+        )
         done(inside(chroot, python, '-m', 'venv', OF_DEBIAN, '--system-site-packages'))
         pip = [f'{OF_DEBIAN}/bin/pip', 'install', '--quiet']
         done(inside(chroot, *pip, 'pip>=21.3', 'pytest>=7.2,<9.2'))
         # no Debian has pySMART
         done(inside(chroot, *pip, '--no-deps', '--editable', '.', 'pySMART'))
-        command = (f'{OF_DEBIAN}/bin/python', '-m', 'pytest', '-m', 'libraries', *behavior_tests())
+        command = (
+            f'{OF_DEBIAN}/bin/python',
+            '-m',
+            'pytest',
+            '-m',
+            'libraries',
+            *behavior_tests(),
+        )
         yield run(version, SUITES[version], inside(chroot, *command))
 
 
@@ -190,7 +218,10 @@ def tested_here(version: str, arguments: Sequence[str]) -> Run:
     python, folder = host_python(version), f'build/pythons/{version}'
     if not python:
         return Run(
-            version, 'PyPI', 1, 'not run: no Debian has this Python, and neither has this machine'
+            version,
+            'PyPI',
+            1,
+            'not run: no Debian has this Python, and neither has this machine',
         )
     if not (ROOT / folder / 'bin/pytest').exists():
         done([python, '-m', 'venv', folder])
@@ -235,9 +266,15 @@ def environment() -> Mapping[str, str]:
 def main() -> int:
     """Test each version in turn; return 1 if a test failed."""
     versions, *arguments = sys.argv[1:]
-    runs = [each for version in versions.split() or SUITES for each in tested(version, arguments)]
+    runs = [
+        each
+        for version in versions.split() or SUITES
+        for each in tested(version, arguments)
+    ]
     for each in runs:
-        print(f'Python {each.version:<5} libraries of {each.libraries:<9} {each.last_line}')
+        print(
+            f'Python {each.version:<5} libraries of {each.libraries:<9} {each.last_line}'
+        )
     return int(any(each.status for each in runs))
 
 

@@ -29,7 +29,9 @@ ANSWER_SECONDS = 60
 PATIENCE = 600  # seconds for a command that succeeds, however busy the machine is
 # Runs a command in another Debian. $0: its root directory, $1: a folder to mount there at the same
 # path.
-ELSEWHERE = 'mkdir -p "$0$1" && mount --bind "$1" "$0$1" && shift && exec chroot "$0" "$@"'
+ELSEWHERE = (
+    'mkdir -p "$0$1" && mount --bind "$1" "$0$1" && shift && exec chroot "$0" "$@"'
+)
 BOOT_ID = '/proc/sys/kernel/random/boot_id'
 # What the monitor wants as a number, though the command line is all text.
 NUMBERS = ('wwn', 'scsi-id', 'smart_critical_warning')
@@ -40,7 +42,11 @@ class Line:
 
     def __init__(self, path: Path) -> None:
         self.socket = socket.socket(socket.AF_UNIX)
-        until(lambda: self.socket.connect_ex(str(path)) == 0, 30, f'QEMU listens at {path.name}')
+        until(
+            lambda: self.socket.connect_ex(str(path)) == 0,
+            30,
+            f'QEMU listens at {path.name}',
+        )
         self.file = self.socket.makefile('rw', encoding='utf-8')
 
     def asks(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
@@ -58,7 +64,11 @@ class Machine:
     """A running guest."""
 
     def __init__(
-        self, guest: Guest, devices: Sequence[str], folder: Path, elsewhere: Sequence[str] = ()
+        self,
+        guest: Guest,
+        devices: Sequence[str],
+        folder: Path,
+        elsewhere: Sequence[str] = (),
     ) -> None:
         """Start QEMU. elsewhere: words of qemu_of(), to start that of another Debian."""
         self.folder = folder
@@ -78,7 +88,9 @@ class Machine:
         """Run a command in the guest; one that takes longer is ended, with the code -1."""
         as_user = ['runuser', '-u', user, '--'] if user else []
         return Result(
-            **self.agent.asks(request([*as_user, *argv], seconds), seconds + ANSWER_SECONDS)
+            **self.agent.asks(
+                request([*as_user, *argv], seconds), seconds + ANSWER_SECONDS
+            )
         )
 
     def does(self, *argv: str) -> str:
@@ -93,7 +105,9 @@ class Machine:
 
     def starts(self, script: str) -> None:
         """Start a script and do not wait for it."""
-        self.agent.asks(request(['sh', '-c', script], 0, background=True), ANSWER_SECONDS)
+        self.agent.asks(
+            request(['sh', '-c', script], 0, background=True), ANSWER_SECONDS
+        )
 
     def reboots(self) -> None:
         """Restart the guest as an admin does; its disk keeps what was written until QEMU ends."""
@@ -109,7 +123,9 @@ class Machine:
         """Give QEMU an order and return its answer; what it tells of itself meanwhile is passed
         over.
         """
-        answer = self.monitor.asks({'execute': what, 'arguments': arguments}, ANSWER_SECONDS)
+        answer = self.monitor.asks(
+            {'execute': what, 'arguments': arguments}, ANSWER_SECONDS
+        )
         while 'event' in answer:
             answer = self.monitor.reads()
         assert 'return' in answer, f'{what} {arguments}: {answer}'
@@ -133,7 +149,12 @@ class Machine:
 
     def cpu_seconds(self) -> float:
         """Return what QEMU has cost until now."""
-        fields = Path(f'/proc/{self.process.pid}/stat').read_text().rpartition(')')[2].split()
+        fields = (
+            Path(f'/proc/{self.process.pid}/stat')
+            .read_text()
+            .rpartition(')')[2]
+            .split()
+        )
         return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
 
     def ends(self) -> None:
@@ -141,7 +162,9 @@ class Machine:
         self.process.wait(30)
 
 
-def request(argv: Sequence[str], seconds: float, background: bool = False) -> dict[str, Any]:
+def request(
+    argv: Sequence[str], seconds: float, background: bool = False
+) -> dict[str, Any]:
     return {'argv': list(argv), 'seconds': seconds, 'background': background}
 
 
@@ -151,7 +174,10 @@ def again(arguments: Sequence[str], name: str) -> dict[str, object]:
     values: dict[str, object] = dict(word.split('=', 1) for word in words[1:])
     return {
         'driver': words[0],
-        **{key: int(value, 0) if key in NUMBERS else value for key, value in values.items()},
+        **{
+            key: int(value, 0) if key in NUMBERS else value
+            for key, value in values.items()
+        },
     }
 
 

@@ -4,7 +4,9 @@ NO_DRIVE = (
     'contains no SMART data: it names no drive; '
     'run smartctl -x PATH, with a PATH from smartctl --scan'
 )
-NOT_ASKED = 'contains no SMART data: smartctl was not asked for it; call smartctl with -x'
+NOT_ASKED = (
+    'contains no SMART data: smartctl was not asked for it; call smartctl with -x'
+)
 IDENTITY = (
     'contains no SMART data: only the identity of the drive; '
     'run smartctl with -x; behind USB or RAID also with -d TYPE'
@@ -13,4 +15,6 @@ EMPTY = (
     'contains no SMART data: it is empty, because smartctl printed nothing; '
     'run smartctl -x PATH as root in a terminal to see why'
 )
-DISABLED = 'has SMART disabled, so its status means nothing; enable it: smartctl -s on PATH'
+DISABLED = (
+    'has SMART disabled, so its status means nothing; enable it: smartctl -s on PATH'
+)

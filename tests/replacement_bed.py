@@ -48,7 +48,9 @@ def filled(text: str, values: dict[str, str]) -> str:
     one of them.
     """
     for name, value in values.items():
-        text, count = re.subn(f'^{name}=.*$', f'{name}={value}', text, flags=re.MULTILINE)
+        text, count = re.subn(
+            f'^{name}=.*$', f'{name}={value}', text, flags=re.MULTILINE
+        )
         assert count == 1, f'{name} is assigned {count} times in:\n{text}'
     return text
 
@@ -65,7 +67,10 @@ class Bed:
         for kind, (count, size) in DISKS.items():
             for _ in range(count):
                 devices += disk(
-                    number, folder / f'disk{number}', size=size * MIB, is_failing=kind == 'failing'
+                    number,
+                    folder / f'disk{number}',
+                    size=size * MIB,
+                    is_failing=kind == 'failing',
                 )
                 self.free[kind].append(number)
                 number += 1
@@ -94,7 +99,8 @@ class Bed:
         script = f'set -a; . {SESSION}; set -x\n{block}\nset +x; export -p >{SESSION}\n'
         done = self.machine.runs(*SHELL, script, seconds=BLOCK_SECONDS)
         print(
-            f'--- {name} {values or ""}: exit status {done.code}\n{done.text.rstrip()}', flush=True
+            f'--- {name} {values or ""}: exit status {done.code}\n{done.text.rstrip()}',
+            flush=True,
         )
         return done
 
@@ -107,7 +113,9 @@ class Bed:
     def stops(self, name: str, command: str, **values: str) -> None:
         """Type a block that must end at a command that begins like this."""
         done = self.tries(name, **values)
-        commands = [line[2:] for line in done.text.splitlines() if line.startswith('+ ')]
+        commands = [
+            line[2:] for line in done.text.splitlines() if line.startswith('+ ')
+        ]
         assert done.code and commands[-1].startswith(command), f'{name}: {done}'
 
     def prepares(self, old: str, new: str, like: str = '', part: str = '') -> None:

@@ -17,7 +17,10 @@ def document(**pages: Any) -> dict[str, Any]:
     """Return the report. pages: keys of smartctl's JSON with other values; None leaves a page
     out.
     """
-    counters = {**dict.fromkeys(content.ERROR_COUNTERS, 0), 'gigabytes_processed': '1000.000'}
+    counters = {
+        **dict.fromkeys(content.ERROR_COUNTERS, 0),
+        'gigabytes_processed': '1000.000',
+    }
     found = {
         'json_format_version': [1, 0],
         'smartctl': {
@@ -39,7 +42,9 @@ def document(**pages: Any) -> dict[str, Any]:
         'scsi_background_scan': scan(),
         'scsi_error_counter_log': {'read': counters, 'write': counters},
     }
-    return {key: value for key, value in {**found, **pages}.items() if value is not None}
+    return {
+        key: value for key, value in {**found, **pages}.items() if value is not None
+    }
 
 
 def health(asc: int, ascq: int) -> dict[str, Any]:

@@ -19,7 +19,10 @@ from smart_attributes.work.actions import READ, SEARCH
 _SENTENCES: Sequence[tuple[str, str]] = (
     ('too-few-drives', r'\A[0-9]+ of [0-9]+ expected drives missing\b'),
     ('drive-missing', r'\A[^;]* is missing from '),
-    ('no-permission', r'\Acannot be opened: (?:Permission denied|Operation not permitted)'),
+    (
+        'no-permission',
+        r'\Acannot be opened: (?:Permission denied|Operation not permitted)',
+    ),
     ('timeout', r'\Ano answer\b|\Awas (?:not read|read and not judged)\b'),
 )
 _PATTERNS = tuple((code, re.compile(pattern)) for code, pattern in _SENTENCES)
@@ -50,10 +53,15 @@ def drive(given: Json) -> Json:
     why = given.get('why')
     words = why if isinstance(why, str) else ''
     is_unread = given.get('action') in (READ, SEARCH)
-    code = given.get('code') or (code_of(words) or 'drive-unreadable' if is_unread else None)
+    code = given.get('code') or (
+        code_of(words) or 'drive-unreadable' if is_unread else None
+    )
     said = notes(given.get('notes'))
     if isinstance(said, list):
-        said = [{**each, 'code': code} if code and each['text'] == why else each for each in said]
+        said = [
+            {**each, 'code': code} if code and each['text'] == why else each
+            for each in said
+        ]
     seen = {'last_seen': {'serial': _serial_in(words)}}
     return {**seen, **given, 'code': code, 'notes': said, 'findings': _findings(given)}
 
@@ -64,18 +72,31 @@ def _findings(given: Json) -> Any:
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         return texts
     wrong = (
-        [each for each in readings if isinstance(each, dict) and each.get('state') != State.OK.name]
+        [
+            each
+            for each in readings
+            if isinstance(each, dict) and each.get('state') != State.OK.name
+        ]
         if isinstance(readings, list)
         else []
     )
-    wrong = wrong if len(wrong) == len(texts) else [{'state': given.get('state')}] * len(texts)
+    wrong = (
+        wrong
+        if len(wrong) == len(texts)
+        else [{'state': given.get('state')}] * len(texts)
+    )
     return [_finding(text, reading) for text, reading in zip(texts, wrong)]
 
 
 def _finding(text: str, reading: Json) -> Json:
-    limit = reading.get('critical' if reading.get('state') == State.CRITICAL.name else 'warning')
+    limit = reading.get(
+        'critical' if reading.get('state') == State.CRITICAL.name else 'warning'
+    )
     return {
-        **{key: reading.get(key) for key in ('state', 'metric', 'value', 'unit', 'source')},
+        **{
+            key: reading.get(key)
+            for key in ('state', 'metric', 'value', 'unit', 'source')
+        },
         'code': _code_of_finding(reading, limit),
         'text': text,
         'limit': limit,
@@ -103,12 +124,16 @@ def document(given: Json) -> Json:
     return {
         'version': 2,
         **given,
-        'drives': [drive(each) for each in drives] if isinstance(drives, list) else drives,
+        'drives': [drive(each) for each in drives]
+        if isinstance(drives, list)
+        else drives,
         **({'notes': notes(given['notes'])} if 'notes' in given else {}),
     }
 
 
-_SERIAL = re.compile(r'acknowledge --missing (.+?)(?:; |$)|last seen there: .*?\(serial (.+?)\), ')
+_SERIAL = re.compile(
+    r'acknowledge --missing (.+?)(?:; |$)|last seen there: .*?\(serial (.+?)\), '
+)
 
 
 def _serial_in(words: str) -> str | None:

@@ -55,7 +55,8 @@ class Drive:
         self.serial, self.state, self.address = serial, state, address
         self.condition = 'ok'  # or one of UNREAD
         self.is_there = True
-        self.floor: State | None = None  # of its last stored reading; None: no check has read it
+        # of its last stored reading; None: no check has read it
+        self.floor: State | None = None
         self.successor: Drive | None = None
         self.first_address = self.last_address = ''  # where checks have read it
         self.was_read = False  # and stored
@@ -96,7 +97,8 @@ class Site:
         self.dice, self.name, self.made = dice, name, 0
         self.is_raid = dice.random() < 0.4
         self.has_slots = not self.is_raid and dice.random() < 0.5
-        self.knows_serials = dice.random() < 0.5  # the kernel keeps the serial numbers of disks
+        # the kernel keeps the serial numbers of disks
+        self.knows_serials = dice.random() < 0.5
         self.drives: list[Drive] = []
         self.used: set[str] = set()  # all addresses that drives have had
         self.is_renamed = False  # addresses have changed since a check has stored them
@@ -112,8 +114,12 @@ class Site:
     def free(self) -> str:
         """Return an address that no drive has; a RAID controller gives no number twice."""
         taken = self.used if self.is_raid else {drive.address for drive in self.present}
-        form, places = (RAID, range(99)) if self.is_raid else (PLAIN, 'abcdefghijklmnopqrstuvwxyz')
-        address = next(form.format(each) for each in places if form.format(each) not in taken)
+        form, places = (
+            (RAID, range(99)) if self.is_raid else (PLAIN, 'abcdefghijklmnopqrstuvwxyz')
+        )
+        address = next(
+            form.format(each) for each in places if form.format(each) not in taken
+        )
         self.used.add(address)
         return address
 
@@ -157,7 +163,8 @@ class Site:
             if drive.is_there or drive.successor or self.dice.random() < 0.5:
                 continue
             address = self.free()
-            if self.has_slots:  # a known drive in the slot of another one would replace it
+            # a known drive in the slot of another one would replace it
+            if self.has_slots:
                 address = drive.address
             if address not in {other.address for other in self.present}:
                 drive.is_there, drive.address, drive.is_accepted = True, address, False
@@ -227,18 +234,23 @@ def faults_of(seed: int) -> list[str]:
         checked: list[Site] = []
         for step in range(dice.randrange(3, 8)):
             site = dice.choice(sites)
-            happened = [dice.choice(EVENTS) for _ in range(step and dice.randrange(0, 3))]
+            happened = [
+                dice.choice(EVENTS) for _ in range(step and dice.randrange(0, 3))
+            ]
             if site not in checked:
                 happened = []  # no check knows what was here before
                 checked.append(site)
-            if Site.is_replaced in happened:  # with other events, nobody could tell what it was
+            # with other events, nobody could tell what it was
+            if Site.is_replaced in happened:
                 happened = [] if site.is_renamed else [Site.is_replaced]
             site.is_renamed |= not {Site.moves, Site.restarts}.isdisjoint(happened)
             for event in happened:
                 event(site)
             now += dice.choice([5 * 60, HOUR, DAY])
             trouble = dice.choice(TROUBLES) if step else ''
-            log.append(f'{site.name}: {", ".join(each.__name__ for each in happened)}; {trouble}')
+            log.append(
+                f'{site.name}: {", ".join(each.__name__ for each in happened)}; {trouble}'
+            )
             if step and dice.random() < 0.1:
                 _accept_missing(run, site, now)
                 now += DAY  # what returns on the day of an acceptance is still accepted
@@ -249,7 +261,9 @@ def faults_of(seed: int) -> list[str]:
     return []
 
 
-def _checked(run: Run, site: Site, now: float, trouble: str, dice: random.Random) -> list[str]:
+def _checked(
+    run: Run, site: Site, now: float, trouble: str, dice: random.Random
+) -> list[str]:
     """Run one check; return what is wrong with it, and note what it has stored."""
     is_foreign = trouble == 'foreign' and abilities.IS_ROOT
     if is_foreign:
@@ -295,12 +309,20 @@ def _checked(run: Run, site: Site, now: float, trouble: str, dice: random.Random
 def _wrong(site: Site, result: Survey, state: State, first: str) -> Iterator[str]:
     """Yield each difference from what the drives must be."""
     verdicts = {verdict.identity.serial: verdict for verdict in result.verdicts}
-    unread = [drive for drive in site.drives if not (drive.is_there and drive.condition == 'ok')]
-    floors = [drive.floor for drive in unread if drive.floor and not _is_replaced(site, drive)]
+    unread = [
+        drive
+        for drive in site.drives
+        if not (drive.is_there and drive.condition == 'ok')
+    ]
+    floors = [
+        drive.floor for drive in unread if drive.floor and not _is_replaced(site, drive)
+    ]
     for level in (State.WARNING, State.CRITICAL):
         least = sum(floor.urgency >= level.urgency for floor in floors)
         shown = sum(
-            verdict.state.urgency >= level.urgency for verdict in result.verdicts if verdict.problem
+            verdict.state.urgency >= level.urgency
+            for verdict in result.verdicts
+            if verdict.problem
         )
         if shown < least:
             yield f'{shown} of {least} unread drives are at least {level.name}: {first}'
@@ -318,7 +340,9 @@ def _wrong(site: Site, result: Survey, state: State, first: str) -> Iterator[str
 
 def _without_growth(verdict: Verdict) -> State:
     """Return the state that does not come from a number that has grown."""
-    return worst(each.level if each.growth_against else each.state for each in verdict.judgements)
+    return worst(
+        each.level if each.growth_against else each.state for each in verdict.judgements
+    )
 
 
 def _is_replaced(site: Site, drive: Drive) -> bool:
@@ -329,7 +353,9 @@ def _is_replaced(site: Site, drive: Drive) -> bool:
         return False
     if not site.is_raid:
         new = _successor(drive)
-        return _is_read(new) and (new.first_address or new.address) == drive.last_address
+        return (
+            _is_read(new) and (new.first_address or new.address) == drive.last_address
+        )
     missing = [
         each
         for each in site.drives
@@ -348,7 +374,9 @@ def _successor(drive: Drive) -> Drive | None:
 
 def _is_found(drive: Drive) -> bool:
     """Return whether a check knows that a drive is there."""
-    return drive.is_there and (drive.condition == 'ok' or drive.address == drive.last_address)
+    return drive.is_there and (
+        drive.condition == 'ok' or drive.address == drive.last_address
+    )
 
 
 def _is_read(drive: Drive | None) -> TypeGuard[Drive]:
@@ -361,9 +389,15 @@ def _accept_missing(run: Run, site: Site, now: float) -> None:
     """Let root accept all missing drives, if a check has missed them."""
     with _world(site, now, is_slow=False):
         result = survey(_options(run, ''), Runner())
-        gone = [each.identity.serial for each in result.verdicts if each.code == 'drive-missing']
+        gone = [
+            each.identity.serial
+            for each in result.verdicts
+            if each.code == 'drive-missing'
+        ]
         common = acknowledge.template('was removed', '')
-        acknowledge.accept(str(run.config), accepted_as_missing(gone, (), common, False).new)
+        acknowledge.accept(
+            str(run.config), accepted_as_missing(gone, (), common, False).new
+        )
     for drive in site.drives:
         if drive.serial in gone:
             drive.floor, drive.is_accepted = None, True
@@ -381,7 +415,9 @@ def _world(site: Site, now: float, is_slow: bool) -> Iterator[None]:
     answers = [Read(site.device(drive), drive.outcome()) for drive in site.present]
     listed = DeviceList(tuple(addresses.named(devices)), is_scan=True)
     serials = {
-        drive.address: drive.serial for drive in site.present if site.knows_serials and site.is_raid
+        drive.address: drive.serial
+        for drive in site.present
+        if site.knows_serials and site.is_raid
     } or {drive.address: drive.serial for drive in site.present if site.knows_serials}
 
     def finish(started: reads.Started, *rest: object) -> reads.Reads:
@@ -390,7 +426,9 @@ def _world(site: Site, now: float, is_slow: bool) -> Iterator[None]:
     def slots(where: str = '') -> dict[str, str]:
         if not site.has_slots or where != addresses.SLOTS:
             return {}
-        return {drive.address: SLOT.format(ord(drive.address[-1])) for drive in site.present}
+        return {
+            drive.address: SLOT.format(ord(drive.address[-1])) for drive in site.present
+        }
 
     real_text, real_files = files.text, folder.stored_files
 

@@ -74,12 +74,16 @@ def chapter(name: str) -> Callable[[str], Callable[[Act], Act]]:
     return titled
 
 
-def changed(drive: str, log: dict[str, Any] | None = None, **fields: Any) -> Description:
+def changed(
+    drive: str, log: dict[str, Any] | None = None, **fields: Any
+) -> Description:
     """Return a described drive with other numbers. fields: a5=40 is the raw value of attribute 5."""
     description = read(drive)
     numbers = [name for name in fields if name[1:].isdigit()]
     raws = {int(name[1:]): str(fields.pop(name)) for name in numbers}
-    rows = [row._replace(raw=raws.get(row.id, row.raw)) for row in description.attributes]
+    rows = [
+        row._replace(raw=raws.get(row.id, row.raw)) for row in description.attributes
+    ]
     log = {**description.log, **(log or {})}
     return description._replace(attributes=tuple(rows), log=log, **fields)
 
@@ -111,7 +115,9 @@ class Scene:
         description = read(drive) if isinstance(drive, str) else drive
         if serial:
             number = int(serial[-4:], 36)
-            description = description._replace(serial=serial, wwn=f'5e1ec7{number:010x}')
+            description = description._replace(
+                serial=serial, wwn=f'5e1ec7{number:010x}'
+            )
         self._drives[address] = description, behavior
         self._is_built = False
 
@@ -152,11 +158,24 @@ class Scene:
         """Run a command, '' for a check."""
         if not self._is_built:
             self._build()
-        own = '-p', self.path, '--state-dir', str(self.state), '--config', str(self.config)
+        own = (
+            '-p',
+            self.path,
+            '--state-dir',
+            str(self.state),
+            '--config',
+            str(self.config),
+        )
         user = () if 'geteuid' in self.setup else ('--nosudo',)
         setup = IN_TREE.format(folders=tuple(self.tree.system)) + self.setup
         result = run_at(
-            now, *command.split(), *own, *user, *words, slots=str(self.slots), setup=setup
+            now,
+            *command.split(),
+            *own,
+            *user,
+            *words,
+            slots=str(self.slots),
+            setup=setup,
         )
         return Result(result.code, self.as_installed(result.text))
 
@@ -168,11 +187,16 @@ class Scene:
         for address, (drive, behavior) in self._drives.items():
             machine.add(address, drive, **behavior)
             name = address.rpartition('/')[2]
-            if re.fullmatch(r'sd[a-z]|nvme\dn1', name) and name not in self.tree.numbers:
+            if (
+                re.fullmatch(r'sd[a-z]|nvme\dn1', name)
+                and name not in self.tree.numbers
+            ):
                 part = f'{name}p1' if name.startswith('nvme') else f'{name}1'
                 self.tree.disk(name, part)
                 if name.startswith('nvme'):
-                    (self.tree.sys / 'class/nvme' / name[:-2] / name).mkdir(parents=True)
+                    (self.tree.sys / 'class/nvme' / name[:-2] / name).mkdir(
+                        parents=True
+                    )
                 self.tree.mounted(f'/dev/{part}', f'/srv/{name}')
 
     def as_installed(self, text: str) -> str:
@@ -229,7 +253,9 @@ def degraded(scene: Scene) -> None:
     scene.put('/dev/nvme0n1', 'nvme-warning-reliability')
 
 
-@fails('The rated life of an NVMe drive is used up, and it reports degraded reliability')
+@fails(
+    'The rated life of an NVMe drive is used up, and it reports degraded reliability'
+)
 def worn_bit(scene: Scene) -> None:
     """The drive has lost nothing: its warning bit follows from the wear."""
     log = {'critical_warning': 4, 'percentage_used': 104}
@@ -427,7 +453,9 @@ def ok_but_due(scene: Scene) -> None:
     the metrics say this.
     """
     for ago, used in ((120, 40), (90, 50), (60, 60), (30, 70)):
-        scene.put('/dev/nvme0n1', changed('nvme-samsung-healthy', {'percentage_used': used}))
+        scene.put(
+            '/dev/nvme0n1', changed('nvme-samsung-healthy', {'percentage_used': used})
+        )
         scene.check(ago * DAY)
     scene.put('/dev/nvme0n1', changed('nvme-samsung-healthy', {'percentage_used': 80}))
 
@@ -436,7 +464,9 @@ def ok_but_due(scene: Scene) -> None:
 def hasty(scene: Scene) -> None:
     """Look for a program that writes more: a log, swap space, a backup, a rebuild."""
     for ago, used in ((62, 10), (31, 10), (15, 16)):
-        scene.put('/dev/nvme0n1', changed('nvme-samsung-healthy', {'percentage_used': used}))
+        scene.put(
+            '/dev/nvme0n1', changed('nvme-samsung-healthy', {'percentage_used': used})
+        )
         scene.check(ago * DAY)
     scene.put('/dev/nvme0n1', changed('nvme-samsung-healthy', {'percentage_used': 24}))
 
@@ -490,7 +520,8 @@ def harmful(scene: Scene) -> None:
     it. See [harmful drives](harmful-drives.md).
     """
     scene.put(
-        '/dev/sda', changed('samsung-hdd-healthy', model='SAMSUNG HD204UI', firmware='1AQ10001')
+        '/dev/sda',
+        changed('samsung-hdd-healthy', model='SAMSUNG HD204UI', firmware='1AQ10001'),
     )
 
 
@@ -546,7 +577,9 @@ def gone_from_array(scene: Scene) -> None:
     scene.mirror(sdb='in_sync', sdc='in_sync')
     three(scene)
     scene.pull('/dev/sdb')
-    scene.tree.files(scene.tree.sys / 'block/md0/md', {'degraded': 1, 'dev-sdb1/state': 'faulty'})
+    scene.tree.files(
+        scene.tree.sys / 'block/md0/md', {'degraded': 1, 'dev-sdb1/state': 'faulty'}
+    )
 
 
 @absent('Several drives are missing')
@@ -717,7 +750,9 @@ def sudo(scene: Scene) -> tuple[str, ...]:
     folder.mkdir()
     (folder / 'sudo').write_text(SUDO)
     (folder / 'sudo').chmod(0o755)
-    scene.setup = f'import os\nos.geteuid = lambda: 1000\nos.environ["PATH"] = {str(folder)!r}\n'
+    scene.setup = (
+        f'import os\nos.geteuid = lambda: 1000\nos.environ["PATH"] = {str(folder)!r}\n'
+    )
     return '-d', '/dev/sda', '--no-history'
 
 
@@ -869,7 +904,8 @@ def findings(scene: Scene) -> None:
 def drives(scene: Scene) -> None:
     """The first line shows the most urgent drive and counts the others."""
     for letter, drive in zip(
-        'abcdef', (WELL, 'intel-worn', SICK, 'wd-hdd-pending', 'sas-hot', 'crucial-worn-out')
+        'abcdef',
+        (WELL, 'intel-worn', SICK, 'wd-hdd-pending', 'sas-hot', 'crucial-worn-out'),
     ):
         scene.put(f'/dev/sd{letter}', drive)
 

@@ -63,7 +63,12 @@ def metrics() -> Json:
         for name in VERDICTS
     }
     others = {
-        name: {'meaning': f'meaning of {name}', 'unit': '', 'worse': 'none', 'valid': [0, 10**17]}
+        name: {
+            'meaning': f'meaning of {name}',
+            'unit': '',
+            'worse': 'none',
+            'valid': [0, 10**17],
+        }
         for name in entry_rules.STANDARD_METRICS
     }
     return {**others, **numbers, **verdicts}
@@ -87,7 +92,9 @@ def database() -> Json:
                 'attributes': {
                     '9': {
                         'name': 'Power_On_Hours',
-                        'readings': {'power_on_time': {'from': 'raw bytes 0-2', 'unit': 'h'}},
+                        'readings': {
+                            'power_on_time': {'from': 'raw bytes 0-2', 'unit': 'h'}
+                        },
                     },
                     '12': {
                         'name': 'Power_Cycle_Count',
@@ -126,7 +133,9 @@ def database() -> Json:
                     },
                     '233': {
                         'name': 'Media_Wearout_Indicator',
-                        'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}},
+                        'readings': {
+                            'endurance_used': {'from': '100 - value', 'valid': [0, 99]}
+                        },
                     },
                     '241': {
                         'name': 'Host_Writes_32MiB',
@@ -142,7 +151,9 @@ def database() -> Json:
                 'attributes': {
                     '202': {
                         'name': 'Percent_Used',
-                        'readings': {'endurance_used': {'from': 'raw', 'valid': [0, 254]}},
+                        'readings': {
+                            'endurance_used': {'from': 'raw', 'valid': [0, 254]}
+                        },
                     }
                 },
             },
@@ -153,7 +164,10 @@ def database() -> Json:
                 'first': [1, 163, 164],
                 'source': 'measured on 30 drives',
                 'attributes': {
-                    '163': {'name': 'Bad_Blocks', 'readings': {'reallocated': {'from': 'raw'}}}
+                    '163': {
+                        'name': 'Bad_Blocks',
+                        'readings': {'reallocated': {'from': 'raw'}},
+                    }
                 },
             },
             {
@@ -208,7 +222,9 @@ def samples() -> list[Json]:
             'family': 'ACME X2',
             'model': 'ACME X2-480',
             'origin': 'composed',
-            'lines': ['202 Percent_Used            -O--CK   100   100   000    -    300'],
+            'lines': [
+                '202 Percent_Used            -O--CK   100   100   000    -    300'
+            ],
             'expect': {'endurance_used': None},
         },
         {
@@ -249,7 +265,9 @@ class Checkout(NamedTuple):
     ) -> None:
         (self.folder / 'tests' / 'samples').mkdir(parents=True, exist_ok=True)
         (self.folder / 'attributes.json').write_text(formatted(data))
-        (self.folder / 'tests' / 'samples' / 'acme.json').write_text(json.dumps(of_samples))
+        (self.folder / 'tests' / 'samples' / 'acme.json').write_text(
+            json.dumps(of_samples)
+        )
         (self.folder / 'tests' / 'models.csv').write_text(models)
 
 
@@ -264,7 +282,8 @@ def formatted(data: Json) -> str:
 def spec_database(*local: Json) -> drive_database.SpecDatabase:
     """Return the database with additions of a site on top."""
     return drive_database.SpecDatabase(
-        database(), [(f'site{number}.json', data) for number, data in enumerate(local, 1)]
+        database(),
+        [(f'site{number}.json', data) for number, data in enumerate(local, 1)],
     )
 
 

@@ -63,12 +63,19 @@ def as_json(facts: Facts) -> Json:
     if 'nvme' in facts:
         report['nvme_smart_health_information_log'] = nvme_log(facts['nvme'])
     if 'scsi' in facts:
-        lines = {'current': 'Current Drive Temperature', 'drive_trip': 'Drive Trip Temperature'}
+        lines = {
+            'current': 'Current Drive Temperature',
+            'drive_trip': 'Drive Trip Temperature',
+        }
         report['temperature'] = {
-            key: _count(facts['scsi'][line]) for key, line in lines.items() if line in facts['scsi']
+            key: _count(facts['scsi'][line])
+            for key, line in lines.items()
+            if line in facts['scsi']
         }
     if 'scsi_percent_used' in facts:
-        report['scsi_percentage_used_endurance_indicator'] = _count(facts['scsi_percent_used'])
+        report['scsi_percentage_used_endurance_indicator'] = _count(
+            facts['scsi_percent_used']
+        )
     if str(facts.get('errors', '')).isdigit():
         report['ata_smart_error_log'] = {'extended': {'count': int(facts['errors'])}}
     return report
@@ -78,7 +85,10 @@ def _identity(facts: Facts) -> Json:
     protocol = 'SCSI' if 'vendor' in facts else 'ATA'
     if 'nvme' in facts:
         protocol = 'NVMe'
-    model = facts.get('model') or f'{facts.get("vendor", "")} {facts.get("product", "")}'.strip()
+    model = (
+        facts.get('model')
+        or f'{facts.get("vendor", "")} {facts.get("product", "")}'.strip()
+    )
     found: Json = {
         'device': {'name': '/dev/sdx', 'protocol': protocol},
         'model_name': model,
@@ -168,4 +178,8 @@ def _count(text: str) -> Any:
     if not match:
         return None
     digits = match.group(1)
-    return int(digits, 16) if digits.startswith('0x') else int(re.sub(r'[^0-9]', '', digits))
+    return (
+        int(digits, 16)
+        if digits.startswith('0x')
+        else int(re.sub(r'[^0-9]', '', digits))
+    )

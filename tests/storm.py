@@ -65,7 +65,10 @@ def storm(kind: str, seed: int, seconds: float) -> int:
                 break
     tried = ', '.join(f'{count} {what}' for what, count in sorted(bed.counted.items()))
     taken = time.monotonic() - began
-    print(f'{kind}: {faults} faults in {turn + 1} turns, {taken:.0f} s: {tried}', flush=True)
+    print(
+        f'{kind}: {faults} faults in {turn + 1} turns, {taken:.0f} s: {tried}',
+        flush=True,
+    )
     return faults
 
 
@@ -73,7 +76,9 @@ def main(words: list[str]) -> int:
     """Return 1 if there was a fault."""
     parser = argparse.ArgumentParser(description=(__doc__ or '').partition('\n')[0])
     parser.add_argument('--kind', choices=KINDS)
-    parser.add_argument('--seed', type=int, default=random.SystemRandom().randrange(10**6))
+    parser.add_argument(
+        '--seed', type=int, default=random.SystemRandom().randrange(10**6)
+    )
     parser.add_argument('--minutes', type=float, default=5)
     options = parser.parse_args(words)
     kinds = [options.kind] if options.kind else list(KINDS)

@@ -34,12 +34,19 @@ def disk(
     "removable".
     """
     block_files = {key: files.pop(key) for key in ('removable', 'size') if key in files}
-    target = sum(1 for _ in (root / 'sys/block').iterdir()) if (root / 'sys/block').exists() else 0
+    target = (
+        sum(1 for _ in (root / 'sys/block').iterdir())
+        if (root / 'sys/block').exists()
+        else 0
+    )
     device = write(
-        root / f'sys/devices/{bus}/host{host}/target{host}:0:{target}/{host}:0:{target}:0',
+        root
+        / f'sys/devices/{bus}/host{host}/target{host}:0:{target}/{host}:0:{target}:0',
         {'vendor': f'{vendor:8}', 'model': f'{model:16}', 'timeout': '30', **files},
     )
-    block = write(device / 'block' / name, {'size': '7814037168', 'removable': '0', **block_files})
+    block = write(
+        device / 'block' / name, {'size': '7814037168', 'removable': '0', **block_files}
+    )
     write(block / f'{name}1', {'partition': '1'})
     link(block / 'device', device)
     for folder in ('block', 'class/block'):
@@ -74,7 +81,8 @@ def nvme(
         },
     )
     drive = write(
-        pci / f'nvme/nvme{number}', {'model': 'EXAMPLE NVMe', 'transport': 'pcie', **files}
+        pci / f'nvme/nvme{number}',
+        {'model': 'EXAMPLE NVMe', 'transport': 'pcie', **files},
     )
     link(drive / 'device', pci)
     link(root / f'sys/class/nvme/nvme{number}', drive)
@@ -101,6 +109,7 @@ def array(root: Path, name: str, *members: str, level: str) -> None:
     )
     for slot, member in enumerate(members):
         link(
-            write(folder / f'md/dev-{member}', {'state': 'in_sync', 'slot': str(slot)}) / 'block',
+            write(folder / f'md/dev-{member}', {'state': 'in_sync', 'slot': str(slot)})
+            / 'block',
             root / 'sys',
         )

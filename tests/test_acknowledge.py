@@ -60,7 +60,9 @@ def test_it_ends_on_its_day(machine):
     """Until 24 November, that day included."""
     accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY, '--until', '2026-11-24')
 
-    assert [machine.check(START + days * DAY, '-d', '/dev/sdb').code for days in (0, 4, 5)] == [
+    assert [
+        machine.check(START + days * DAY, '-d', '/dev/sdb').code for days in (0, 4, 5)
+    ] == [
         0,
         0,
         1,
@@ -80,7 +82,9 @@ def test_a_whole_machine_is_accepted_as_it_was_found(machine):
         ('SERIAL02', 'reallocated'): 60,
     }
     assert machine.check(START).code == 0
-    assert accept(machine, '--all', '--why', 'as found').text.startswith('nothing to acknowledge')
+    assert accept(machine, '--all', '--why', 'as found').text.startswith(
+        'nothing to acknowledge'
+    )
 
 
 @pytest.mark.parametrize(
@@ -103,14 +107,20 @@ def test_all_accepts_no_drive_that_must_be_copied_and_its_name_does(machine, fai
     assert done.code == 1
     assert set(kept_values(machine)) == {('SERIAL02', 'reallocated')}
     assert machine.check(START, '-d', '/dev/sda').code == state
-    step = re.search('run: check_smart_attributes acknowledge (sda --why) WHY', done.text)
+    step = re.search(
+        'run: check_smart_attributes acknowledge (sda --why) WHY', done.text
+    )
     assert step, done.text
     assert accept(machine, *step[1].split(), 'as found').code == 0
     assert machine.check(START).code == 0
 
 
 def test_an_acknowledged_error_never_ends_the_copy_before_a_firmware_update(machine):
-    crucial = {'model_name': 'M4-CT256M4SSD2', 'firmware_version': '0002', 'rotation_rate': 0}
+    crucial = {
+        'model_name': 'M4-CT256M4SSD2',
+        'firmware_version': '0002',
+        'rotation_rate': 0,
+    }
     machine.holds(sda={**disk(a187=3, a9=100), **crucial})
     before = machine.check(START)
     all_refused = accept(machine, '--all', '--why', 'as found')
@@ -131,7 +141,10 @@ def test_the_name_of_a_drive_accepts_all_that_it_alerts_by(machine, name):
     done = accept(machine, *name, *WHY)
 
     assert (done.code, len(done.text.splitlines())) == (0, 2)
-    assert kept_values(machine) == {('SERIAL01', 'pending'): 2, ('SERIAL01', 'reallocated'): 50}
+    assert kept_values(machine) == {
+        ('SERIAL01', 'pending'): 2,
+        ('SERIAL01', 'reallocated'): 50,
+    }
     assert machine.check(START, '-d', '/dev/sda').code == 0
     assert machine.check(START, '-d', '/dev/sdb').code == 1
 
@@ -156,7 +169,9 @@ def test_what_was_accepted_is_listed_and_withdrawn(machine):
 
     assert len(accept(machine, '--list').text.splitlines()) == 2
     assert accept(machine, '--withdraw', 'SERIAL01:reallocated').code == 0
-    assert [line.split()[0] for line in accept(machine, '--list').text.splitlines()] == ['SERIAL02']
+    assert [
+        line.split()[0] for line in accept(machine, '--list').text.splitlines()
+    ] == ['SERIAL02']
     assert accept(machine, '--withdraw', 'SERIAL02').code == 0
     assert accept(machine, '--list').first_line == 'nothing is acknowledged'
     assert machine.check(START, '-d', '/dev/sda').code == 1
@@ -188,7 +203,9 @@ def test_what_cannot_be_meant_changes_nothing(machine, words):
 
 
 @pytest.mark.parametrize('serial', ['000', 'N/A'])
-def test_a_number_that_many_drives_tell_as_their_serial_number_accepts_nothing(tmp_path, serial):
+def test_a_number_that_many_drives_tell_as_their_serial_number_accepts_nothing(
+    tmp_path, serial
+):
     """What is accepted of one of them would be silent on all."""
     machine = Machine(tmp_path)
     machine.holds(sda=disk(serial, a5=50), sdb=disk(serial, a5=50))
@@ -306,7 +323,10 @@ def test_withdraw_removes_the_acknowledgement_alone(machine, kept, name):
 
 def test_acknowledge_reports_mistakes_that_it_leaves_in_the_file(machine, kept):
     """A check is UNKNOWN because of them."""
-    assert 'unknown key "x-ticket"' in accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY).text
+    assert (
+        'unknown key "x-ticket"'
+        in accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY).text
+    )
 
 
 def test_acknowledge_refuses_a_file_that_it_cannot_change_safely(machine):
@@ -314,13 +334,19 @@ def test_acknowledge_refuses_a_file_that_it_cannot_change_safely(machine):
     text = '{"overrides": [], "overrides": []}'
     file = machine.config / 'acknowledged.json'
     file.write_text(text)
-    for words in (['-d', '/dev/sda', 'reallocated', *WHY], ['--withdraw', 'SERIAL01'], ['--list']):
+    for words in (
+        ['-d', '/dev/sda', 'reallocated', *WHY],
+        ['--withdraw', 'SERIAL01'],
+        ['--list'],
+    ):
         done = accept(machine, *words)
         assert (done.code, file.read_text()) == (3, text)
         assert str(file) in done.text
 
 
-def test_an_acknowledgement_through_a_link_changes_the_file_behind_it(machine, tmp_path):
+def test_an_acknowledgement_through_a_link_changes_the_file_behind_it(
+    machine, tmp_path
+):
     """Configuration management links files into the folder; the link stays."""
     behind = tmp_path / 'managed.json'
     behind.write_text(json.dumps({'metrics': SITE['metrics']}))
@@ -333,7 +359,9 @@ def test_an_acknowledgement_through_a_link_changes_the_file_behind_it(machine, t
 
 def test_what_acknowledge_writes_fits_the_schema_of_checks(machine, monkeypatch):
     """SUDO_USER may be longer than "by" may be."""
-    monkeypatch.setattr('days.environment', lambda: {**environment(), 'SUDO_USER': 'x' * 100})
+    monkeypatch.setattr(
+        'days.environment', lambda: {**environment(), 'SUDO_USER': 'x' * 100}
+    )
     accept(machine, '-d', '/dev/sdb', 'reallocated', *WHY)
 
     assert machine.check(START, '-d', '/dev/sdb').code == 0
@@ -361,7 +389,9 @@ def texts(started: list[subprocess.Popen[bytes]]) -> list[str]:
 
 def test_six_at_once_keep_all_their_numbers(machine):
     """Each says that it kept two, and the file has all twelve."""
-    machine.holds(**{f'sd{letter}': disk(f'SERIAL{letter}', a5=50, a197=2) for letter in 'abcdef'})
+    machine.holds(
+        **{f'sd{letter}': disk(f'SERIAL{letter}', a5=50, a197=2) for letter in 'abcdef'}
+    )
     found = machine.words()
     said = texts([start(found, f'sd{letter}', *WHY) for letter in 'abcdef'])
 
@@ -415,7 +445,13 @@ def test_a_full_disk_leaves_the_file_whole(machine):
     def small() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 
-    said = texts([start(machine.words(), '-d', '/dev/sda', 'reallocated', *WHY, preexec_fn=small)])
+    said = texts(
+        [
+            start(
+                machine.words(), '-d', '/dev/sda', 'reallocated', *WHY, preexec_fn=small
+            )
+        ]
+    )
 
     assert 'error: ' in said[0] and 'File too large' in said[0]
     assert (file.read_bytes(), sorted(os.listdir(machine.config))) == (before, files)
@@ -446,7 +482,9 @@ def test_a_machine_without_drives_has_nothing_to_acknowledge(machine, state, cod
     assert (done.code, 'no drives' in done.text) == (code, True)
 
 
-def test_a_drive_is_acknowledged_by_the_name_and_without_the_serial_number_of_the_check(machine):
+def test_a_drive_is_acknowledged_by_the_name_and_without_the_serial_number_of_the_check(
+    machine,
+):
     """With the options of a check that names drives by serial number, or hides these."""
     hidden = accept(machine, '-d', '/dev/sda', 'pending', '--hide-serial', *WHY)
     listed = accept(machine, '--list', '--hide-serial')
@@ -460,13 +498,20 @@ def test_a_drive_is_acknowledged_by_the_name_and_without_the_serial_number_of_th
 # --- what is acknowledged is seen ---
 
 
-def test_the_first_line_counts_acknowledged_drives_and_their_lines_name_the_metric(machine):
+def test_the_first_line_counts_acknowledged_drives_and_their_lines_name_the_metric(
+    machine,
+):
     """Without -v; 16 pending sectors looked like none."""
-    machine.holds(sda=disk(a197=16), sdb=disk('SERIAL02', a5=60, a197=16), sdc=disk('SERIAL03'))
+    machine.holds(
+        sda=disk(a197=16), sdb=disk('SERIAL02', a5=60, a197=16), sdc=disk('SERIAL03')
+    )
     accept(machine, 'sda', 'sdb', *WHY)
     done = machine.check(START)
 
-    assert (done.code, done.first_line.split('; ')[-1]) == (0, '3 drives: 1 ok, 2 acknowledged')
+    assert (done.code, done.first_line.split('; ')[-1]) == (
+        0,
+        '3 drives: 1 ok, 2 acknowledged',
+    )
     assert 'pending 16 (acknowledged)' in done.line_of('sda')
     assert done.line_of('sdb').count('(acknowledged)') == 2
     assert 'acknowledged' not in done.line_of('sdc')
@@ -542,11 +587,17 @@ def test_what_stands_beside_an_ended_acknowledgement_stays(metrics, left):
 def test_an_override_of_no_serial_number_stays(device):
     override = {'for': device, 'metrics': {'pending': {'acknowledged': 2}}}
 
-    assert acknowledgements.without({'overrides': [override]}, ENDED) == {'overrides': [override]}
+    assert acknowledgements.without({'overrides': [override]}, ENDED) == {
+        'overrides': [override]
+    }
 
 
 def test_what_protects_a_drive_stays_without_a_metric():
-    protecting = {'for': {'serial': 'SERIAL01'}, 'why': 'its log hangs it', 'skip': ['selftest']}
+    protecting = {
+        'for': {'serial': 'SERIAL01'},
+        'why': 'its log hangs it',
+        'skip': ['selftest'],
+    }
     before = {**protecting, 'metrics': {'pending': {'acknowledged': 2}}}
 
     assert acknowledgements.without({'overrides': [before]}, ENDED) == {

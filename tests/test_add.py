@@ -48,7 +48,10 @@ def test_a_finished_draft_is_validated(entry_file):
     """The last line says so."""
     result = run('validate', str(entry_file))
 
-    assert (result.code, result.text.splitlines()[-1].split(', ')[-1]) == (0, 'no problem')
+    assert (result.code, result.text.splitlines()[-1].split(', ')[-1]) == (
+        0,
+        'no problem',
+    )
 
 
 def test_the_plugin_uses_it_at_once(entry_file, report):
@@ -70,7 +73,10 @@ def test_add_makes_it_a_part_of_the_shipped_files(entry_file, tmp_path):
 
     paths = tool.add(str(entry_file), tmp_path)
 
-    assert paths == [str(tmp_path / 'attributes.json'), str(tmp_path / 'tests/samples/acme.json')]
+    assert paths == [
+        str(tmp_path / 'attributes.json'),
+        str(tmp_path / 'tests/samples/acme.json'),
+    ]
     [entry] = (
         entry
         for entry in json.loads((tmp_path / 'attributes.json').read_text())['entries']
@@ -93,9 +99,18 @@ HINT = 'VALUE 100, WORST ---, RAW 640 (409 5906)'
         (HINT, ''),
         (f'{HINT}; read as in 110 of 119 entries that use this name', ''),
         (f'{HINT}; read as in the entry Hard disk; Stands at 100.', 'Stands at 100.'),
-        (f'{HINT}; 100 - value equals the endurance that the drive itself states; mine', 'mine'),
-        (f'{HINT}; raw times 32MiB equals the host_written that the drive itself states', ''),
-        ('Stands at VALUE 100, WORST 100, RAW 1', 'Stands at VALUE 100, WORST 100, RAW 1'),
+        (
+            f'{HINT}; 100 - value equals the endurance that the drive itself states; mine',
+            'mine',
+        ),
+        (
+            f'{HINT}; raw times 32MiB equals the host_written that the drive itself states',
+            '',
+        ),
+        (
+            'Stands at VALUE 100, WORST 100, RAW 1',
+            'Stands at VALUE 100, WORST 100, RAW 1',
+        ),
     ],
 )
 def test_what_a_person_wrote_into_a_comment_is_kept(comment, kept):
@@ -117,12 +132,18 @@ def test_attributes_without_a_meaning_are_left_out():
     rows = {'2': {'name': 'Known'}, '9': None}
 
     assert tool.finished({'attributes': {**nothing, **rows}}) == {'attributes': rows}
-    assert tool.finished({'family': 'ACME', 'attributes': nothing}) == {'family': 'ACME'}
+    assert tool.finished({'family': 'ACME', 'attributes': nothing}) == {
+        'family': 'ACME'
+    }
 
 
 def test_documents_and_sets_come_along(tmp_path):
     """An entry without its source would be a rumour."""
-    own = {'entries': [], 'documents': {'acme-y20': {'title': 'ACME Y20'}}, 'sets': {'y': {}}}
+    own = {
+        'entries': [],
+        'documents': {'acme-y20': {'title': 'ACME Y20'}},
+        'sets': {'y': {}},
+    }
 
     data = tool.merged(database(), own)
 
@@ -144,7 +165,9 @@ def test_a_sample_stands_behind_those_of_its_vendor(tmp_path):
         'expect': {},
     }
     mine.write_text(
-        json.dumps({'entries': [{'family': 'ACME Y5', 'kind': 'ssd'}], 'samples': [sample]})
+        json.dumps(
+            {'entries': [{'family': 'ACME Y5', 'kind': 'ssd'}], 'samples': [sample]}
+        )
     )
 
     tool.add(str(mine), tmp_path)
@@ -173,9 +196,18 @@ def test_the_file_of_a_vendor_is_found_by_the_first_word_of_the_family(family, f
 
 def test_why_there_is_no_draft_does_not_go_into_its_file(tmp_path):
     """ "> my-entry.json" would swallow it."""
-    command = [sys.executable, '-I', str(ROOT / 'check_smart_attributes'), 'draft', '--report']
+    command = [
+        sys.executable,
+        '-I',
+        str(ROOT / 'check_smart_attributes'),
+        'draft',
+        '--report',
+    ]
     done = subprocess.run(
-        [*command, str(tmp_path / 'nothing.json')], capture_output=True, text=True, check=False
+        [*command, str(tmp_path / 'nothing.json')],
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
     assert (done.returncode, done.stdout) == (3, '')

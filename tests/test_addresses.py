@@ -65,8 +65,18 @@ def one(text):
             'bsg_sssraid0_sssraid_0_1',
         ),
         ('sntasmedia@/dev/sda', '/dev/sda', 'sntasmedia', 'sda'),
-        ('sntjmicron,0x1/sat@/dev/sda', '/dev/sda', 'sntjmicron,0x1/sat', 'sda_sntjmicron_0x1'),
-        ('usbjmicron,p,x,1@/dev/sda', '/dev/sda', 'usbjmicron,p,x,1', 'sda_usbjmicron_1'),
+        (
+            'sntjmicron,0x1/sat@/dev/sda',
+            '/dev/sda',
+            'sntjmicron,0x1/sat',
+            'sda_sntjmicron_0x1',
+        ),
+        (
+            'usbjmicron,p,x,1@/dev/sda',
+            '/dev/sda',
+            'usbjmicron,p,x,1',
+            'sda_usbjmicron_1',
+        ),
         ('usbjmicron,x@/dev/sda', '/dev/sda', 'usbjmicron,x', 'sda'),
         ('nvme,0x1@/dev/nvme0', '/dev/nvme0', 'nvme,0x1', 'nvme0_nvme_0x1'),
     ],
@@ -105,13 +115,19 @@ def test_the_original_plugins_spellings_still_work(text, path, kind):
 @pytest.mark.parametrize(
     'text, kinds',
     [
-        ('megaraid,[0-2,16]@/dev/bus/0', ['megaraid,0', 'megaraid,1', 'megaraid,2', 'megaraid,16']),
+        (
+            'megaraid,[0-2,16]@/dev/bus/0',
+            ['megaraid,0', 'megaraid,1', 'megaraid,2', 'megaraid,16'],
+        ),
         ('megaraid,0-2@/dev/bus/0', ['megaraid,0', 'megaraid,1', 'megaraid,2']),
         ('megaraid,0-1,16@/dev/bus/0', ['megaraid,0', 'megaraid,1', 'megaraid,16']),
         ('megaraid,[3,3,2-3]@/dev/bus/0', ['megaraid,3', 'megaraid,2']),
         ('sat+megaraid,0-1@/dev/sda', ['sat+megaraid,0', 'sat+megaraid,1']),
         ('megaraid[0-1],/dev/sda', ['megaraid,0', 'megaraid,1']),
-        ('areca,[1-2]/[1,3]@/dev/sg2', ['areca,1/1', 'areca,1/3', 'areca,2/1', 'areca,2/3']),
+        (
+            'areca,[1-2]/[1,3]@/dev/sg2',
+            ['areca,1/1', 'areca,1/3', 'areca,2/1', 'areca,2/3'],
+        ),
         ('areca,1-2/1@/dev/sg2', ['areca,1/1', 'areca,2/1']),
         ('aacraid,0,0,[4-5]@/dev/sg3', ['aacraid,0,0,4', 'aacraid,0,0,5']),
         ('sssraid,0,1-2@/dev/bsg/sssraid0', ['sssraid,0,1', 'sssraid,0,2']),
@@ -153,8 +169,14 @@ def test_a_range_means_slots_that_may_be_empty(text, kinds):
         ('sat@/dev/mqueue/x', 'is not a drive'),
         ('/dev/sda /dev/sdb', 'under /dev'),
         ('megaraid,7-0@/dev/bus/0', 'runs backwards; write 0-7'),
-        ('megaraid,0-999@/dev/bus/0', f'1000 slots, more than the maximum of {MOST_SLOTS}'),
-        ('areca,[1-128]/[1-8]@/dev/sg0', f'1024 slots, more than the maximum of {MOST_SLOTS}'),
+        (
+            'megaraid,0-999@/dev/bus/0',
+            f'1000 slots, more than the maximum of {MOST_SLOTS}',
+        ),
+        (
+            'areca,[1-128]/[1-8]@/dev/sg0',
+            f'1024 slots, more than the maximum of {MOST_SLOTS}',
+        ),
         ('megaraid,0-9999999@/dev/bus/0', 'is not a range'),
         ('megaraid,[]@/dev/bus/0', 'write the type as megaraid,N'),
         ('megaraid,[,]@/dev/bus/0', 'is not a range'),
@@ -170,9 +192,15 @@ def test_a_range_means_slots_that_may_be_empty(text, kinds):
         ('nvme,1@/dev/nvme0', 'write the type as nvme'),
         ('sat,13@/dev/sda', 'write the type as sat'),
         ('foo@/dev/sda', 'unknown type "foo"; use one of ata, scsi, nvme[,0xNSID]'),
-        ('megarad,0@/dev/sda', 'unknown type "megarad"; did you mean megaraid? use one of ata'),
+        (
+            'megarad,0@/dev/sda',
+            'unknown type "megarad"; did you mean megaraid? use one of ata',
+        ),
         ('sat+@/dev/sda', 'unknown type ""'),
-        ('sat+areca,1/1@/dev/sg0', 'does not work through sat+; write areca,1/1@/dev/sg0'),
+        (
+            'sat+areca,1/1@/dev/sg0',
+            'does not work through sat+; write areca,1/1@/dev/sg0',
+        ),
         ('sat+nvme@/dev/nvme0', 'does not work through sat+'),
         # Of this the manual says that a wrong code may damage the drive.
         ('usbcypress,0x24@/dev/sda', 'write the type as usbcypress'),
@@ -231,7 +259,14 @@ _PLAIN = set(string.ascii_letters + string.digits + '/._:+=@-')
 
 
 @pytest.mark.parametrize(
-    'form', ['/dev/sd{}a', 'megaraid,{}6@/dev/bus/0', 'sat{}@/dev/sda', '{}/dev/sda', '/dev/sda{}']
+    'form',
+    [
+        '/dev/sd{}a',
+        'megaraid,{}6@/dev/bus/0',
+        'sat{}@/dev/sda',
+        '{}/dev/sda',
+        '/dev/sda{}',
+    ],
 )
 def test_no_odd_sign_gets_into_a_command_line(form):
     """The line is run by root.
@@ -282,11 +317,18 @@ _SAMPLES = {
     'usbsunplus': ['usbsunplus', 'usbsunplus/sat'],
     'usbasm1352r': ['usbasm1352r,0', 'usbasm1352r,1'],
     'sntasmedia': ['sntasmedia', 'sntasmedia/sat'],
-    'sntjmicron': ['sntjmicron', 'sntjmicron,0x1', 'sntjmicron/sat', 'sntjmicron,0x1/sat'],
+    'sntjmicron': [
+        'sntjmicron',
+        'sntjmicron,0x1',
+        'sntjmicron/sat',
+        'sntjmicron,0x1/sat',
+    ],
     'sntrealtek': ['sntrealtek', 'sntrealtek/sat'],
     **{entry.name: type_examples.of(entry) for entry in type_examples.CONTROLLERS},
 }
-_SAMPLES.update({entry.name: [entry.name] for entry in TYPES if entry.name not in _SAMPLES})
+_SAMPLES.update(
+    {entry.name: [entry.name] for entry in TYPES if entry.name not in _SAMPLES}
+)
 # Left out where the real smartctl is asked: not in all of 7.2 to 7.5, and FreeBSD's.
 _NOT_IN_ALL = (
     '/sat',
@@ -306,11 +348,14 @@ _ALL = [sample for samples in _SAMPLES.values() for sample in samples]
 def test_the_real_smartctl_takes_it_too(kind):
     """An address must not pass here to fail there."""
     done = subprocess.run(
-        [SMARTCTL, '--json=c', '-i', '-d', kind, '/dev/null'], stdout=subprocess.PIPE, check=False
+        [SMARTCTL, '--json=c', '-i', '-d', kind, '/dev/null'],
+        stdout=subprocess.PIPE,
+        check=False,
     )
 
     messages = [
-        message['string'] for message in json.loads(done.stdout)['smartctl'].get('messages', [])
+        message['string']
+        for message in json.loads(done.stdout)['smartctl'].get('messages', [])
     ]
     assert not any('VALID ARGUMENTS' in message for message in messages)
 

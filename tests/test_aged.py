@@ -9,7 +9,12 @@ from test_judging import LIMITS, judged
 
 from smart_attributes.check import judging
 from smart_attributes.history import past, series
-from smart_attributes.knowledge.thresholds import CommandLineLimits, Thresholds, stages, when_quiet
+from smart_attributes.knowledge.thresholds import (
+    CommandLineLimits,
+    Thresholds,
+    stages,
+    when_quiet,
+)
 from smart_attributes.model import (
     AttributeRow,
     Device,
@@ -27,7 +32,9 @@ from smart_attributes.work.statements import findings
 OK, WARNING, CRITICAL = State.OK, State.WARNING, State.CRITICAL
 
 SDA = Device('/dev/sda', name='sda')
-DISK = Identity(protocol='ATA', model='ST4000NM0033-9ZM170', serial='EXAMPLE0001', rotation=7200)
+DISK = Identity(
+    protocol='ATA', model='ST4000NM0033-9ZM170', serial='EXAMPLE0001', rotation=7200
+)
 
 
 YEARS_3_2 = int(3.2 * 8766)
@@ -39,7 +46,12 @@ def disk_with_errors(count, errors, **more):
         AttributeRow(187, 'Reported_Uncorrect', 1, 1, 0, False, '', str(count)),
     )
     return Report(
-        DISK, smart_status=True, attributes=rows, errors=tuple(errors), error_count=count, **more
+        DISK,
+        smart_status=True,
+        attributes=rows,
+        errors=tuple(errors),
+        error_count=count,
+        **more,
     )
 
 
@@ -55,7 +67,9 @@ def old(ago):
         (70, 335, CRITICAL, '14 days'),
     ],
 )
-def test_old_errors_are_judged_at_the_rate_of_old_ones_and_say_so(count, ago, state, age):
+def test_old_errors_are_judged_at_the_rate_of_old_ones_and_say_so(
+    count, ago, state, age
+):
     """Disks whose newest error is older than two weeks fail at 150 % a year, not at 652."""
     verdict = judged(disk_with_errors(count, old(ago)))
 
@@ -66,7 +80,9 @@ def test_old_errors_are_judged_at_the_rate_of_old_ones_and_say_so(count, ago, st
 @pytest.mark.parametrize('ago, state', [(8759, CRITICAL), (8761, WARNING)])
 def test_a_failed_self_test_of_a_year_ago_no_longer_is_critical(ago, state):
     """It stays a warning until a test of as much passes."""
-    tests = (SelfTest('Extended offline', 'Completed: read failure', False, 50000 - ago),)
+    tests = (
+        SelfTest('Extended offline', 'Completed: read failure', False, 50000 - ago),
+    )
 
     assert judged(disk_with_errors(0, (), self_tests=tests)).state is state
 
@@ -112,11 +128,15 @@ def test_history_tells_the_age_of_what_no_log_dates(days, number, then, state, s
         (True, 13 * 86400, WARNING),  # warn its log is newer
     ],
 )
-def test_history_that_another_user_could_have_written_silences_nothing(is_own, log, state):
+def test_history_that_another_user_could_have_written_silences_nothing(
+    is_own, log, state
+):
     """Its log may: that is the drive's own."""
     reading, known = reallocated_for(366 * 86400, 41)
     limit = LIMITS.limit('reallocated', SDA, DISK, 'Seagate hard disk')
-    dated, limit = judging.aged(reading._replace(quiet=log), limit, known._replace(is_own=is_own))
+    dated, limit = judging.aged(
+        reading._replace(quiet=log), limit, known._replace(is_own=is_own)
+    )
 
     assert dated.quiet_is_doubted is (not is_own and log is None)
     assert judging.judge_reading(dated, limit).state is state
@@ -187,15 +207,23 @@ def test_what_is_silent_by_its_age_alone_is_a_note_with_its_age(days, number, is
 
     assert bool(told) is is_noted
     assert all(
-        note.startswith('reallocated 120, ') and '(WARNING above 40 ' in note for note in told
+        note.startswith('reallocated 120, ') and '(WARNING above 40 ' in note
+        for note in told
     )
     ignoring = judging.Rules(ignored_metrics=frozenset({'reallocated'}))
-    assert all(note.code != 'old-event' for note in judged(report, known, ignoring).notes)
+    assert all(
+        note.code != 'old-event' for note in judged(report, known, ignoring).notes
+    )
 
 
 # --- who sets the rule ----------------------------------------------------------------------------
 
-OLD = {'after': '1000h', 'warning': '5', 'critical': None, 'why': 'nothing came of them'}
+OLD = {
+    'after': '1000h',
+    'warning': '5',
+    'critical': None,
+    'why': 'nothing came of them',
+}
 
 
 def held(quiet_hours, *overrides, command_line=None, metrics=None):
@@ -213,11 +241,19 @@ def held(quiet_hours, *overrides, command_line=None, metrics=None):
         }
     }
     site = {'overrides': list(overrides), 'metrics': metrics or {}}
-    given = Thresholds(default, [('site.json', site)], CommandLineLimits(command_line or {}, {}))
-    reading = Reading(
-        'reported_uncorrect', 7, '', Source(attribute=187), quiet=quiet_hours and quiet_hours * 3600
+    given = Thresholds(
+        default, [('site.json', site)], CommandLineLimits(command_line or {}, {})
     )
-    _, limit = judging.aged(reading, given.limit('reported_uncorrect', SDA, DISK, ''), None)
+    reading = Reading(
+        'reported_uncorrect',
+        7,
+        '',
+        Source(attribute=187),
+        quiet=quiet_hours and quiet_hours * 3600,
+    )
+    _, limit = judging.aged(
+        reading, given.limit('reported_uncorrect', SDA, DISK, ''), None
+    )
     return limit.warning, limit.critical, limit.warning_origin
 
 
@@ -237,8 +273,16 @@ def test_the_rule_holds_from_its_hour_on_and_where_the_age_is_known():
 
 def test_a_limit_that_someone_stronger_sets_holds_at_any_age():
     """Field by field: the other field ages as before."""
-    assert held(2000, one_drive(warning='3')) == ('3', None, 'site.json: this serial number')
-    assert held(2000, command_line={'reported_uncorrect': '2'}) == ('2', None, 'command line')
+    assert held(2000, one_drive(warning='3')) == (
+        '3',
+        None,
+        'site.json: this serial number',
+    )
+    assert held(2000, command_line={'reported_uncorrect': '2'}) == (
+        '2',
+        None,
+        'command line',
+    )
     assert held(2000, metrics={'reported_uncorrect': {'critical': '9'}}) == (
         '5',
         '9',
@@ -251,7 +295,11 @@ def test_the_rule_itself_is_overridden_and_switched_off():
     assert held(2000, one_drive(aged=None)) == ('0', '20', 'default.json')
     own = {'after': '2d', 'warning': None, 'why': 'replaced'}
     assert held(60, one_drive(aged=own))[:2] == (None, '20')
-    assert held(2000, metrics={'reported_uncorrect': {'aged': None}}) == ('0', '20', 'default.json')
+    assert held(2000, metrics={'reported_uncorrect': {'aged': None}}) == (
+        '0',
+        '20',
+        'default.json',
+    )
 
 
 def test_two_equals_that_disagree_on_what_is_old_are_told():
@@ -265,9 +313,9 @@ def test_two_equals_that_disagree_on_what_is_old_are_told():
         for pattern, after in (('.*', '10d'), ('..*', '20d'))
     ]
     disk = DISK._replace(model='ACME 1')
-    [told] = Thresholds({'metrics': {}}, [('site.json', {'overrides': overrides})]).disagreements(
-        SDA, disk, ''
-    )
+    [told] = Thresholds(
+        {'metrics': {}}, [('site.json', {'overrides': overrides})]
+    ).disagreements(SDA, disk, '')
 
     assert told.startswith('reported_uncorrect, aged: ')
     assert held(2000, *overrides) == ('5', None, 'default.json, aged')
@@ -283,7 +331,11 @@ def test_two_equals_that_disagree_on_what_is_old_are_told():
 def test_what_is_old_has_a_reason_of_its_own(rule, why):
     """`explain` prints it beside that of the limit."""
     given = Thresholds(
-        {'metrics': {'reported_uncorrect': {'warning': '0', 'aged': rule, 'why': 'data'}}}
+        {
+            'metrics': {
+                'reported_uncorrect': {'warning': '0', 'aged': rule, 'why': 'data'}
+            }
+        }
     )
     limit = given.limit('reported_uncorrect', SDA, DISK, '')
 
@@ -311,7 +363,9 @@ STAGES = [
         (None, True, ('0', '20'), []),
     ],
 )
-def test_a_rule_for_old_events_may_have_stages_and_ask_for_a_test(days, is_tested, levels, reasons):
+def test_a_rule_for_old_events_may_have_stages_and_ask_for_a_test(
+    days, is_tested, levels, reasons
+):
     """Whatever their order in the file, a stage for a greater age comes later."""
     given = Thresholds(
         {
@@ -336,7 +390,10 @@ def test_a_rule_for_old_events_may_have_stages_and_ask_for_a_test(days, is_teste
     limit = given.limit('reported_uncorrect', SDA, DISK, '')
 
     assert [stage.why for stage in stages(limit, reading)] == reasons
-    assert (when_quiet(limit, reading).warning, when_quiet(limit, reading).critical) == levels
+    assert (
+        when_quiet(limit, reading).warning,
+        when_quiet(limit, reading).critical,
+    ) == levels
 
 
 def test_an_increase_after_the_self_test_makes_the_test_worthless():
@@ -362,7 +419,9 @@ def test_a_threshold_in_the_past_warns_on_hard_disks_alone(rotation, state):
     """On SSDs it is the bogus worst value of a counter that never moved."""
     row = AttributeRow(1, 'Raw_Read_Error_Rate', 81, 43, 44, True, 'past', '141367271')
     report = Report(
-        DISK._replace(rotation=rotation, model='ACME 1'), smart_status=True, attributes=(row,)
+        DISK._replace(rotation=rotation, model='ACME 1'),
+        smart_status=True,
+        attributes=(row,),
     )
 
     assert judged(report).state is state
@@ -377,7 +436,9 @@ def test_fresh_self_tests_are_asked_for_by_an_option_alone():
     verdict = judged(report, rules=asked)
     assert verdict.state is WARNING and 'none known' in findings(verdict)
     tested = report._replace(
-        self_tests=(SelfTest('Extended offline', 'Completed without error', True, 49900),)
+        self_tests=(
+            SelfTest('Extended offline', 'Completed without error', True, 49900),
+        )
     )
     assert judged(tested, rules=asked).state is OK
 
@@ -386,7 +447,9 @@ def test_a_check_asks_for_fresh_self_tests_and_dates_the_errors_of_a_report(tmp_
     """From the command line to the line that an admin reads."""
     error = 'Error: UNC at LBA = 0x0071bde0'
     errors = [{'error_number': 1, 'lifetime_hours': 99, 'error_description': error}]
-    report = disk(a9=199) | {'ata_smart_error_log': {'summary': {'count': 1, 'table': errors}}}
+    report = disk(a9=199) | {
+        'ata_smart_error_log': {'summary': {'count': 1, 'table': errors}}
+    }
     (tmp_path / 'disk.json').write_text(json.dumps(report))
 
     result = run('--report', str(tmp_path / 'disk.json'), '--selftest-max-age', '35d')

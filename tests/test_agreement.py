@@ -22,7 +22,16 @@ from smart_attributes.fleet import plugin_output
 from smart_attributes.fleet.drives import Origin
 from smart_attributes.fleet.triage_documents import Document, drives
 from smart_attributes.knowledge import severity
-from smart_attributes.model import Case, Device, Forecast, Identity, Outlook, Risk, State, Verdict
+from smart_attributes.model import (
+    Case,
+    Device,
+    Forecast,
+    Identity,
+    Outlook,
+    Risk,
+    State,
+    Verdict,
+)
 from smart_attributes.output import (
     explain,
     json_document,
@@ -51,7 +60,11 @@ FINDINGS = (
     (found('reported_uncorrect', 2, W, '0'), found('crc_errors', 40, W, '1')),
     (found('media_errors', 7, W, '0'), found('firmware_advisory', 0, W)),
     (found('temperature', 90, C, '70'), found('endurance_used', 86, W, '85')),
-    (found('pending', 3, W, '0'), found('temperature', 61, W, '60'), found('e2e_error', 1, C)),
+    (
+        found('pending', 3, W, '0'),
+        found('temperature', 61, W, '60'),
+        found('e2e_error', 1, C),
+    ),
     (found('write_protect', 0, C),),
     (found('firmware_advisory', 0, W),),
     (found('endurance_used', 3, OK),),
@@ -69,7 +82,9 @@ def verdict(chance: random.Random, name: str) -> tuple[Verdict, Outlook]:
     else:
         made = drive(name, *severity.in_order(chance.choice(FINDINGS)))
     days = chance.choice((0, 20, 91, 200, 900, 4000))
-    wear = {'endurance_used': Forecast(days * DAY, days * DAY / 3, days * DAY * 3, False)}
+    wear = {
+        'endurance_used': Forecast(days * DAY, days * DAY / 3, days * DAY * 3, False)
+    }
     metric = chance.choice(('pending', 'reported_uncorrect'))
     risk = Risk(metric, 'ACME disks', chance.random(), chance.random(), 0, 1, 100, 9)
     outlook = Outlook(wear if chance.random() < 0.5 and not made.problem else {})
@@ -162,7 +177,9 @@ def in_metrics(cases: Sequence[Case]) -> dict[str, Told]:
     }
     also = families.get('smart_drive_further_action', [])
     return {
-        name: Told(action, to_do, None, [labels[1:] for labels in also if labels[0] == name])
+        name: Told(
+            action, to_do, None, [labels[1:] for labels in also if labels[0] == name]
+        )
         for name, action, to_do in families['smart_drive_action']
     }
 
@@ -172,7 +189,8 @@ def in_zabbix(cases: Sequence[Case]) -> dict[str, Told]:
     run_ = metrics_document.Run(cases, OK, '', OK, (), (), 'db1', NOW)
     found = json.loads(metrics_document.as_text(run_))['drives']
     return {
-        each['name']: Told(each['action'], each['to_do'], None, further(each)) for each in found
+        each['name']: Told(each['action'], each['to_do'], None, further(each))
+        for each in found
     }
 
 
@@ -182,7 +200,9 @@ def disagreements(survey: Surveyed) -> list[str]:
     verdicts = [drive.verdict for drive in cases]
     mine = {item.drive: item for item in items}
     wanted = {
-        item.drive: Told(item.action, item.to_do, item.order_by, [*map(tuple, item.also)])
+        item.drive: Told(
+            item.action, item.to_do, item.order_by, [*map(tuple, item.also)]
+        )
         for item in items
     }
     read = {verdict.device.name: wanted[verdict.device.name] for verdict in verdicts}
@@ -209,12 +229,17 @@ def disagreements(survey: Surveyed) -> list[str]:
     )
     same(
         'work',
-        [(each['name'], Told.by(each), each['reason'] or '') for each in document['work']],
+        [
+            (each['name'], Told.by(each), each['reason'] or '')
+            for each in document['work']
+        ],
         [(item.drive, wanted[item.drive], item.reason) for item in todo],
     )
     same(
         'page',
-        [(each['name'], each['action']) for each in page._listed(document)][: len(todo)],
+        [(each['name'], each['action']) for each in page._listed(document)][
+            : len(todo)
+        ],
         [(item.drive, item.action) for item in todo],
     )
     same('metrics', in_metrics(cases), undated(read))
@@ -251,16 +276,23 @@ def disagreements(survey: Surveyed) -> list[str]:
 
 @pytest.mark.parametrize(
     'count, seed',
-    [(30, 1), *(pytest.param(200, seed, marks=pytest.mark.long) for seed in range(2, 7))],
+    [
+        (30, 1),
+        *(pytest.param(200, seed, marks=pytest.mark.long) for seed in range(2, 7)),
+    ],
 )
-def test_random_machines_have_one_answer_in_all_outputs(tmp_path, monkeypatch, count, seed):
+def test_random_machines_have_one_answer_in_all_outputs(
+    tmp_path, monkeypatch, count, seed
+):
     monkeypatch.setenv('COLUMNS', '500')
     chance = random.Random(seed)
     seen = set()
     for _ in range(count):
         survey = surveyed(chance, tmp_path / 'machine')
         assert disagreements(survey) == []
-        seen |= {each.action for each in work_list.in_order(survey.cases, survey.machine)}
+        seen |= {
+            each.action for each in work_list.in_order(survey.cases, survey.machine)
+        }
 
     assert len(seen) >= 10, sorted(seen)
 
@@ -269,7 +301,9 @@ def test_recorded_reports_have_one_answer_in_check_triage_explain_and_metrics(tm
     """By the real entry points: the forecasts of a check are those of the others."""
     reports = str(ROOT / 'tests/reports')
     document = json.loads(run('triage', '--json', '--report', reports).text)
-    told = {each['name']: (each['action'], each['to_do']) for each in document['drives']}
+    told = {
+        each['name']: (each['action'], each['to_do']) for each in document['drives']
+    }
     alerting = {each['name'] for each in document['drives'] if each['state'] != 'OK'}
     check = dict(
         re.findall(
@@ -287,9 +321,16 @@ def test_recorded_reports_have_one_answer_in_check_triage_explain_and_metrics(tm
     table = run('triage', '--report', reports).text
 
     assert check == {
-        name: f'[{action}] {to_do}' for name, (action, to_do) in told.items() if name in alerting
+        name: f'[{action}] {to_do}'
+        for name, (action, to_do) in told.items()
+        if name in alerting
     }
-    assert {each['name']: (each['action'], each['to_do']) for each in zabbix['drives']} == told
+    assert {
+        each['name']: (each['action'], each['to_do']) for each in zabbix['drives']
+    } == told
     assert sorted(explained) == sorted(to_do for _, to_do in told.values())
-    work = [f'  {each["name"]}: {each["to_do"]}: {each["reason"]}' for each in document['work']]
+    work = [
+        f'  {each["name"]}: {each["to_do"]}: {each["reason"]}'
+        for each in document['work']
+    ]
     assert work == re.findall('^  .*$', table.partition('to do:\n')[2], re.MULTILINE)

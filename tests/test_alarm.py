@@ -42,7 +42,14 @@ def test_a_pattern_that_never_ends_costs_one_drive_its_choice_and_no_drive_its_v
     """Somebody's careless expression must not hide the drive that is dying beside it."""
     pattern = f'{NEVER_ENDS}|HGST|HITACHI|WDC|ST' if option == '--match' else NEVER_ENDS
     result = run(
-        '--report', endless, '--report', drive_path('hgst-failed'), option, pattern, '-t', '10'
+        '--report',
+        endless,
+        '--report',
+        drive_path('hgst-failed'),
+        option,
+        pattern,
+        '-t',
+        '10',
     )
 
     assert result.code == 2
@@ -91,7 +98,16 @@ def test_a_pattern_of_a_file_that_never_ends_is_named_and_not_used(
     """
     local = tmp_path / 'local.json'
     local.write_text(json.dumps(data))
-    result = run('--report', endless, '--report', drive_path(other), option, str(local), '-t', '10')
+    result = run(
+        '--report',
+        endless,
+        '--report',
+        drive_path(other),
+        option,
+        str(local),
+        '-t',
+        '10',
+    )
 
     assert result.code == code
     assert 'pattern "Gr(a+)+X" with "Graaa' in result.text
@@ -117,9 +133,9 @@ def test_a_call_inside_another_leaves_the_rest_of_its_time_to_the_other(alone):
     alarm.arm(60)
 
     def judge() -> tuple[float, float]:
-        assert alarm.limited(signal.getitimer, signal.ITIMER_VIRTUAL, seconds=0.5) == pytest.approx(
-            (0.5, 0.5), abs=0.1
-        )
+        assert alarm.limited(
+            signal.getitimer, signal.ITIMER_VIRTUAL, seconds=0.5
+        ) == pytest.approx((0.5, 0.5), abs=0.1)
         return signal.getitimer(signal.ITIMER_VIRTUAL)
 
     assert alarm.limited(judge) == pytest.approx((6, 6), abs=0.1)
@@ -150,7 +166,9 @@ def test_when_even_all_drives_together_take_too_long_those_that_were_judged_are_
 
 def test_one_file_given_twice_is_two_reports():
     """A verdict is kept by its address, and two drives under one name would be one label twice."""
-    result = run('--report', drive_path('intel-worn'), '--report', drive_path('intel-worn'))
+    result = run(
+        '--report', drive_path('intel-worn'), '--report', drive_path('intel-worn')
+    )
 
     assert '2 drives' in result.first_line
     assert len({line.split()[1] for line in result.text.splitlines()[1:3]}) == 2
@@ -178,10 +196,14 @@ def test_slots_that_nobody_looked_at_are_counted_and_are_no_drives(tmp_path):
 
 
 @pytest.mark.parametrize(
-    'number', [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda number: number.name
+    'number',
+    [signal.SIGTERM, signal.SIGHUP, signal.SIGINT],
+    ids=lambda number: number.name,
 )
 @pytest.mark.parametrize('known, code', [('intel-worn', 3), ('hgst-failed', 2)])
-def test_who_ends_the_check_gets_what_is_known_and_no_process_stays(tmp_path, number, known, code):
+def test_who_ends_the_check_gets_what_is_known_and_no_process_stays(
+    tmp_path, number, known, code
+):
     """`timeout 40 check_smart_attributes …` around a drive that hangs must not lose the others'
     verdicts.
     """
@@ -244,12 +266,16 @@ def recorded_timers(monkeypatch) -> list[tuple[float, ...]]:
 
 
 @pytest.mark.parametrize('seconds, kept', [(5, 0.5), (20, 2), (55, 2)])
-def test_a_tenth_of_the_time_is_kept_for_printing_and_no_more_than_two_seconds(seconds, kept):
+def test_a_tenth_of_the_time_is_kept_for_printing_and_no_more_than_two_seconds(
+    seconds, kept
+):
     assert alarm.reserve(seconds) == pytest.approx(kept)
 
 
 @pytest.mark.parametrize('seconds, share', [(1, 0.5), (4, 1), (15, 1.5)])
-def test_a_drive_gets_a_tenth_of_the_time_and_of_a_short_one_up_to_a_half(alone, seconds, share):
+def test_a_drive_gets_a_tenth_of_the_time_and_of_a_short_one_up_to_a_half(
+    alone, seconds, share
+):
     """At least a second, if half of the time is as much: the first drive pays for imports, too."""
     alarm.arm(seconds)
 
@@ -266,7 +292,9 @@ def test_the_time_is_over_before_the_reserve_and_again_after_it(alone, monkeypat
 
     assert timers == [(signal.ITIMER_REAL, 58, 2)]
     for _ in range(2):
-        with pytest.raises(alarm.TimeIsOver, match=r'^time limit of 60 s exceeded$') as error:
+        with pytest.raises(
+            alarm.TimeIsOver, match=r'^time limit of 60 s exceeded$'
+        ) as error:
             signal.raise_signal(signal.SIGALRM)
         assert error.value.is_late
 
@@ -281,7 +309,9 @@ def compute(times: int) -> None:
 
 
 @pytest.mark.parametrize('times', [1, 2])
-def test_one_drive_ends_after_its_share_of_cpu_time_and_again_if_that_was_caught(alone, times):
+def test_one_drive_ends_after_its_share_of_cpu_time_and_again_if_that_was_caught(
+    alone, times
+):
     alarm.arm(0.4)
     signal.setitimer(signal.ITIMER_REAL, 100)
 
@@ -294,12 +324,18 @@ def test_without_a_time_limit_nothing_ends(alone):
     signal.setitimer(signal.ITIMER_VIRTUAL, 60)
     alarm.disarm()
 
-    assert signal.getitimer(signal.ITIMER_REAL) == signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
+    assert (
+        signal.getitimer(signal.ITIMER_REAL)
+        == signal.getitimer(signal.ITIMER_VIRTUAL)
+        == (0, 0)
+    )
     assert alarm.limited(signal.getitimer, signal.ITIMER_VIRTUAL) == (0, 0)
 
 
 @pytest.mark.parametrize(
-    'ending', [signal.SIGTERM, signal.SIGHUP, signal.SIGINT], ids=lambda ending: ending.name
+    'ending',
+    [signal.SIGTERM, signal.SIGHUP, signal.SIGINT],
+    ids=lambda ending: ending.name,
 )
 @pytest.mark.parametrize(
     'seconds',
@@ -327,6 +363,7 @@ def test_a_signal_ends_the_work_once_and_the_printing_within_its_grace(
 
     assert not error.value.is_late
     assert timers == ([(signal.ITIMER_REAL, 1, 1)] if seconds else [])
-    assert {signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)} == {
-        signal.SIG_IGN
-    }
+    assert {
+        signal.getsignal(each)
+        for each in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+    } == {signal.SIG_IGN}

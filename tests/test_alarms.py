@@ -57,7 +57,9 @@ def test_reasons_are_those_of_drives_that_say_passed():
         ]
     )
 
-    assert found['states'] == {'hdd': {'PASSED': {'WARNING': 2, 'OK': 1}, 'FAILED': {'WARNING': 1}}}
+    assert found['states'] == {
+        'hdd': {'PASSED': {'WARNING': 2, 'OK': 1}, 'FAILED': {'WARNING': 1}}
+    }
     assert found['reasons'] == {
         'hdd': {'pending': {'WARNING': [2, 1]}, 'reallocated': {'WARNING': [1, 0]}}
     }
@@ -99,8 +101,14 @@ def test_a_limit_is_defended_by_those_beyond_it_and_by_the_others():
         ('20', 'above 20'),
         ('11:', 'below 11'),
         (DriveLimit('threshold', 6, '16:'), 'its threshold + 6, else below 16'),
-        (DriveLimit('temperature_limit', -10, '60', 50), ' - 10, at least 50, else above 60'),
-        (DriveLimit('temperature_limit', 0, '60'), 'beyond its temperature_limit, else above 60'),
+        (
+            DriveLimit('temperature_limit', -10, '60', 50),
+            ' - 10, at least 50, else above 60',
+        ),
+        (
+            DriveLimit('temperature_limit', 0, '60'),
+            'beyond its temperature_limit, else above 60',
+        ),
     ],
 )
 def test_limits_are_said_in_words(bound, words):
@@ -160,7 +168,8 @@ def test_logs_beside_the_drives_are_judged_too(drives):
 
 
 @pytest.mark.parametrize(
-    'line', ['{"path": "1", "errors_logged": [[5, "UNC"]]}', '{"path": "1", "errors_lo', '[]']
+    'line',
+    ['{"path": "1", "errors_logged": [[5, "UNC"]]}', '{"path": "1", "errors_lo', '[]'],
 )
 def test_logs_of_another_shape_are_named_with_their_line(drives, line):
     """Half a line among them: the download was cut."""
@@ -170,7 +179,11 @@ def test_logs_of_another_shape_are_named_with_their_line(drives, line):
 
     result = run_tool('tools.measure', str(drives), '--verdicts')
 
-    assert (result.code, f'{logs}, line 2: ' in result.text, 'Traceback' in result.text) == (
+    assert (
+        result.code,
+        f'{logs}, line 2: ' in result.text,
+        'Traceback' in result.text,
+    ) == (
         3,
         True,
         False,
@@ -185,6 +198,8 @@ def test_the_data_files_are_what_the_command_writes(shared, monkeypatch):
     monkeypatch.setattr(sys, 'path', [str(ROOT / 'tools'), *sys.path])
     import verdicts
 
-    written = verdicts.files(verdicts.of_collection(str(shared / 'drives/drives.jsonl.gz')))
+    written = verdicts.files(
+        verdicts.of_collection(str(shared / 'drives/drives.jsonl.gz'))
+    )
 
     assert written == {name: (verdicts.TABLES / name).read_text() for name in written}

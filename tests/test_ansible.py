@@ -46,7 +46,9 @@ SIGNERS = re.search(
     'check_smart_attributes_signers: "(.*)"',
     (ROLE / 'roles/check_smart_attributes/defaults/main.yml').read_text(),
 )[1]
-LIMITS = {'metrics': {'endurance_used': {'warning': '90', 'why': 'new drives are ordered'}}}
+LIMITS = {
+    'metrics': {'endurance_used': {'warning': '90', 'why': 'new drives are ordered'}}
+}
 
 
 @pytest.fixture(scope='module', params=['bookworm', 'trixie'])
@@ -95,7 +97,9 @@ def play(host: Chroot, **variables: object) -> tuple[int, int, str]:
         'managed ansible_connection=community.general.chroot '
         f'ansible_host={host.root} ansible_python_interpreter=/usr/bin/python3\n'
     )
-    words = {f'check_smart_attributes_{name}': value for name, value in variables.items()}
+    words = {
+        f'check_smart_attributes_{name}': value for name, value in variables.items()
+    }
     playbook = [
         str(ANSIBLE / 'ansible-playbook'),
         '-i',
@@ -132,7 +136,9 @@ def play(host: Chroot, **variables: object) -> tuple[int, int, str]:
         },
     )
     print(done.stdout)
-    counted = re.search(r'^managed +: .*changed=(\d+).*failed=(\d+)', done.stdout, re.MULTILINE)
+    counted = re.search(
+        r'^managed +: .*changed=(\d+).*failed=(\d+)', done.stdout, re.MULTILINE
+    )
     return int(counted[1]), int(counted[2]), done.stdout
 
 
@@ -166,7 +172,9 @@ def test_it_installs_and_a_second_run_changes_nothing(host, pattern):
 
 def test_a_host_without_drives_is_in_order(host):
     """For doctor, and where alerts are accepted; a second run changes nothing."""
-    host.writes('/opt/drives/scan', SCANNED.replace('{"name":"/dev/sdb","type":"scsi"}', ''))
+    host.writes(
+        '/opt/drives/scan', SCANNED.replace('{"name":"/dev/sdb","type":"scsi"}', '')
+    )
     file = str(newest('*.deb', ROOT / 'dist'))
     first = play(host, file=file, accept_as_found='as found in a test')
     second = play(host, file=file, accept_as_found='as found in a test')
@@ -204,7 +212,9 @@ def test_alerts_are_accepted_once(host):
 def test_what_doctor_finds_fails_the_play(host):
     """With its output, which has the command that repairs it."""
     host.writes('/etc/sudoers.d/zz', 'nagios ALL=(ALL) !/usr/sbin/smartctl\n')
-    _, failed, printed = play(host, file=str(newest('*.deb', ROOT / 'dist')), limits=LIMITS)
+    _, failed, printed = play(
+        host, file=str(newest('*.deb', ROOT / 'dist')), limits=LIMITS
+    )
 
     assert failed == 1
     assert '/etc/sudoers.d/zz' in printed

@@ -14,7 +14,9 @@ from smart_attributes.model import AttributeRow, Identity, Report, State, Statis
 
 @pytest.fixture(scope='module')
 def database() -> drive_database.SpecDatabase:
-    return drive_database.SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
+    return drive_database.SpecDatabase(
+        json.loads((ROOT / 'attributes.json').read_text())
+    )
 
 
 def test_the_database_proves_itself():
@@ -165,11 +167,18 @@ def test_power_loss_cap_test_is_understood_under_every_number(
     database, model, attributes, number, value, state, word
 ):
     """A failed capacitor loses data at the next power cut; its attribute has four numbers."""
-    rows = {n: AttributeRow(n, f'Attribute_{n}', 100, 100, 0, False, '', '0') for n in attributes}
-    copy = AttributeRow(0, 'Power_Loss_Cap_Test', value, value, 10, True, '', '640 (409 5906)')
+    rows = {
+        n: AttributeRow(n, f'Attribute_{n}', 100, 100, 0, False, '', '0')
+        for n in attributes
+    }
+    copy = AttributeRow(
+        0, 'Power_Loss_Cap_Test', value, value, 10, True, '', '640 (409 5906)'
+    )
     # Where the drive keeps a second copy, the first one is unreadable here.
     if 235 in rows:
-        rows[235] = AttributeRow(235, 'PLP_Tests_Min_Us', None, None, None, True, '', '-')
+        rows[235] = AttributeRow(
+            235, 'PLP_Tests_Min_Us', None, None, None, True, '', '-'
+        )
     rows[number] = copy._replace(id=number)
     identity = Identity(protocol='ATA', model=model, firmware='1', rotation=0)
     report = Report(identity, attributes=tuple(rows.values()))
@@ -180,7 +189,10 @@ def test_power_loss_cap_test_is_understood_under_every_number(
         for reading in readings.vendor_readings(report, spec, database.metrics)
     }
 
-    assert (found['power_loss_protection'].state, found['power_loss_protection'].verdict) == (
+    assert (
+        found['power_loss_protection'].state,
+        found['power_loss_protection'].verdict,
+    ) == (
         state,
         word,
     )
@@ -237,7 +249,8 @@ ENDURANCE, UNCORRECTABLE = (7, 0x008), (4, 0x008)
 
 
 @pytest.mark.parametrize(
-    ('value', 'cycles', 'used'), [(51, '748', 49), (0, '2107', pytest.approx(140.5, abs=0.1))]
+    ('value', 'cycles', 'used'),
+    [(51, '748', 49), (0, '2107', pytest.approx(140.5, abs=0.1))],
 )
 def test_wear_of_a_crucial_bx500_is_that_of_its_flash(database, value, cycles, used):
     """Firmware M6CR013 states 235 % of both; where the value has stopped at 0, the erased blocks
@@ -259,10 +272,18 @@ def test_uncorrectable_errors_that_come_in_163_are_no_count(database):
     """The statistic of SanDisk's CloudSpeed drives: 489 and 652 on drives without one such
     error.
     """
-    rows = [(1, 100, '0'), (5, 100, '0'), (9, 100, '1'), (177, 100, '93'), (245, 100, '7')]
+    rows = [
+        (1, 100, '0'),
+        (5, 100, '0'),
+        (9, 100, '1'),
+        (177, 100, '93'),
+        (245, 100, '7'),
+    ]
 
     assert (
-        judged(database, 'SDLFOCAM-800G-1HA1', '', rows, {UNCORRECTABLE: 652})['reported_uncorrect']
+        judged(database, 'SDLFOCAM-800G-1HA1', '', rows, {UNCORRECTABLE: 652})[
+            'reported_uncorrect'
+        ]
         == 0
     )
 
@@ -271,7 +292,9 @@ def test_two_words_of_one_count_are_one_count(database):
     """196611 is 3 and 3."""
     rows = [(5, 100, '0'), (9, 100, '1'), (184, 100, '196611'), (233, 100, '0')]
 
-    assert judged(database, 'INTEL SSDSC2KW256G8', 'LHF002C', rows, {})['e2e_error'] == 3
+    assert (
+        judged(database, 'INTEL SSDSC2KW256G8', 'LHF002C', rows, {})['e2e_error'] == 3
+    )
 
 
 @pytest.mark.parametrize(
@@ -288,6 +311,8 @@ def test_the_drives_that_die_at_40000_hours_are_known_under_every_name(
     database, model, firmware, hours
 ):
     """One maker's defect, with the revisions of each server maker."""
-    found = database.advisories(Identity(protocol='SCSI', model=model, firmware=firmware))
+    found = database.advisories(
+        Identity(protocol='SCSI', model=model, firmware=firmware)
+    )
 
     assert [advisory.hour for advisory in found] == ([hours] if hours else [])

@@ -17,12 +17,25 @@ from conftest import ROOT, drive, perfdata
 
 from smart_attributes.fleet import plugin_output
 from smart_attributes.knowledge.drive_database import SpecDatabase
-from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
+from smart_attributes.model import (
+    Device,
+    Identity,
+    Judgement,
+    Reading,
+    Source,
+    State,
+    Verdict,
+)
 from smart_attributes.output import budget, plugin
 from smart_attributes.output import perfdata as perfdata_of
 
 METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
-REPORTS = ('seagate-exos-failing', 'intel-s3500-healthy', 'nvme-worn', 'wd-gold-healthy')
+REPORTS = (
+    'seagate-exos-failing',
+    'intel-s3500-healthy',
+    'nvme-worn',
+    'wd-gold-healthy',
+)
 TIME_LEFT = 'endurance_time_left'
 COUNTERS = (5, 187, 197, 198, 199)
 
@@ -127,7 +140,9 @@ def verdict(name: str, numbers: Mapping[str, float | None] | None) -> Verdict:
         State.OK,
         tuple(
             Judgement(
-                Reading(metric, number, METRICS[metric].unit, Source('log')), State.OK, graphed=True
+                Reading(metric, number, METRICS[metric].unit, Source('log')),
+                State.OK,
+                graphed=True,
             )
             for metric, number in numbers.items()
         ),
@@ -136,7 +151,9 @@ def verdict(name: str, numbers: Mapping[str, float | None] | None) -> Verdict:
 
 def needed(drives: Mapping[str, Mapping[str, float | None] | None]) -> dict[str, int]:
     verdicts = [verdict(name, numbers) for name, numbers in drives.items()]
-    return budget.needed(verdicts, perfdata_of.values(verdicts, METRICS, False), METRICS, False)
+    return budget.needed(
+        verdicts, perfdata_of.values(verdicts, METRICS, False), METRICS, False
+    )
 
 
 @pytest.mark.parametrize('change', CHANGES.values(), ids=CHANGES)
@@ -172,7 +189,8 @@ def test_hard_disks_take_no_room_for_what_only_ssds_have():
     verdicts = [verdict('sda', SSD), verdict('sdb', {'temperature': 30})]
     spinning = verdicts[1]._replace(identity=Identity(protocol='ATA', rotation=7200))
     sizes = [
-        budget.needed(each, [], METRICS, False) for each in (verdicts, [verdicts[0], spinning])
+        budget.needed(each, [], METRICS, False)
+        for each in (verdicts, [verdicts[0], spinning])
     ]
 
     assert sizes[0]['endurance_used'] == 2 * sizes[1]['endurance_used']
@@ -194,14 +212,18 @@ def test_hard_disks_take_no_room_for_what_only_ssds_have():
 )
 def test_lines_give_way_from_the_end(counts, kept):
     """A hundred faults of a site file do not hide the worst drive."""
-    text = budget.OutputText(*([letter * 99] * count for letter, count in zip('cdn', counts)))
+    text = budget.OutputText(
+        *([letter * 99] * count for letter, count in zip('cdn', counts))
+    )
     told = budget.fitted(text, [], 1000 + budget.ROOM_TO_SAY_SO, ['f' * 49])
 
     assert tuple(sum(line[0] == letter for line in told) for letter in 'cdn') == kept
     assert (len(told) > sum(kept)) == (kept != counts)
 
 
-def rendered(drives: Mapping[str, Mapping[str, float | None] | None], limit: int) -> str:
+def rendered(
+    drives: Mapping[str, Mapping[str, float | None] | None], limit: int
+) -> str:
     """Return the output for drives with these numbers."""
     verdicts = [verdict(name, numbers) for name, numbers in drives.items()]
     return plugin.render(cases(verdicts), METRICS, plugin.Face(max_output=limit)).text
@@ -211,13 +233,17 @@ def alike(count: int) -> dict[str, Any]:
     return {f'sd{number:03}': SSD for number in range(count)}
 
 
-@pytest.mark.parametrize('count, limit', [(1, 2000), (24, 8000), (150, 2000), (150, 65000)])
+@pytest.mark.parametrize(
+    'count, limit', [(1, 2000), (24, 8000), (150, 2000), (150, 65000)]
+)
 def test_the_series_stay_whatever_numbers_are(count, limit):
     """The same drives have the same series at every check, and the output fits."""
     chance = random.Random(count)
     changes = [{}, CHANGES['larger-numbers'], CHANGES['failed']]
     texts = [
-        rendered({name: {**SSD, **chance.choice(changes)} for name in alike(count)}, limit)
+        rendered(
+            {name: {**SSD, **chance.choice(changes)} for name in alike(count)}, limit
+        )
         for _ in range(4)
     ]
 
@@ -243,9 +269,16 @@ def test_the_worst_drives_are_told_with_their_reasons():
 
     told = plugin_output.plugin_text(text.partition('\n| ')[0])
     assert told and told.counted == 82
-    assert [line.state for line in told.lines[:3]] == [State.CRITICAL, State.UNKNOWN, State.OK]
+    assert [line.state for line in told.lines[:3]] == [
+        State.CRITICAL,
+        State.UNKNOWN,
+        State.OK,
+    ]
     assert 5 < len(told.lines) < 82
-    assert (told.lines[0].name, told.lines[0].findings.split(';')[0]) == ('sdx', 'no answer')
+    assert (told.lines[0].name, told.lines[0].findings.split(';')[0]) == (
+        'sdx',
+        'no answer',
+    )
 
 
 def test_a_long_first_line_is_shortened_and_still_counts_the_drives():
@@ -255,7 +288,12 @@ def test_a_long_first_line_is_shortened_and_still_counts_the_drives():
         for number in range(60)
     ]
     verdicts = [
-        Verdict(Device(f'/dev/{name}', name=name), Identity(), State.CRITICAL, problem='no answer')
+        Verdict(
+            Device(f'/dev/{name}', name=name),
+            Identity(),
+            State.CRITICAL,
+            problem='no answer',
+        )
         for name in ('sda', 'sdb')
     ]
     text = plugin.render(
@@ -272,9 +310,12 @@ def test_a_long_first_line_is_shortened_and_still_counts_the_drives():
 
 
 @pytest.mark.parametrize(
-    'limit, least', [(2000, 666), (5999, 1999), (6000, 2000), (31_999, 2000), (32_016, 2001)]
+    'limit, least',
+    [(2000, 666), (5999, 1999), (6000, 2000), (31_999, 2000), (32_016, 2001)],
 )
-def test_text_keeps_a_third_of_a_small_output_and_a_sixteenth_of_a_large_one(limit, least):
+def test_text_keeps_a_third_of_a_small_output_and_a_sixteenth_of_a_large_one(
+    limit, least
+):
     assert budget.share(limit) == least
 
 
@@ -288,7 +329,14 @@ def test_text_keeps_a_third_of_a_small_output_and_a_sixteenth_of_a_large_one(lim
         ({'minimum': 0}, 20 + 9 + 1),
         ({'minimum': 0, 'maximum': 100}, 20 + 9 + 1 + 3),
     ],
-    ids=['unbounded', 'no-limits', 'verdict', 'bounded', 'with-a-least', 'with-both-ends'],
+    ids=[
+        'unbounded',
+        'no-limits',
+        'verdict',
+        'bounded',
+        'with-a-least',
+        'with-both-ends',
+    ],
 )
 def test_a_value_is_as_wide_as_its_metric_allows(facts, width):
     """The name of the drive, the signs of the label and one separator come on top."""
@@ -296,9 +344,9 @@ def test_a_value_is_as_wide_as_its_metric_allows(facts, width):
         **{'minimum': None, 'maximum': None, 'valid': (0, None), **facts}
     )
 
-    assert budget.needed([verdict('sda', {'pending': 3})], [], {'pending': metric}, False) == {
-        'pending': len("sda'_pending'=%;;;; ") + 1 + width
-    }
+    assert budget.needed(
+        [verdict('sda', {'pending': 3})], [], {'pending': metric}, False
+    ) == {'pending': len("sda'_pending'=%;;;; ") + 1 + width}
 
 
 @pytest.mark.parametrize('limits, more', [('85:95', 0), ('@123456:789', 2)])
@@ -314,7 +362,10 @@ def test_limits_longer_than_usual_take_more_room(limits, more):
 
 
 def test_room_is_never_less_than_what_is_printed_today():
-    printed = [perfdata_of.Value('x' * 200, 'pending'), perfdata_of.Value('x' * 100, 'pending')]
+    printed = [
+        perfdata_of.Value('x' * 200, 'pending'),
+        perfdata_of.Value('x' * 100, 'pending'),
+    ]
 
     assert budget.needed([verdict('sda', {'pending': 3})], printed, METRICS, False) == {
         'pending': 302
@@ -335,7 +386,8 @@ def test_text_that_just_fits_is_printed_whole():
     """Two lines of ten bytes, a first line of ten, the room of the closing line."""
     text = budget.OutputText(['c' * 9], ['d' * 9], [])
     whole, cut = (
-        budget.fitted(text, [], room + budget.ROOM_TO_SAY_SO, ['f' * 9]) for room in (30, 29)
+        budget.fitted(text, [], room + budget.ROOM_TO_SAY_SO, ['f' * 9])
+        for room in (30, 29)
     )
 
     assert whole == ['c' * 9, 'd' * 9]
@@ -347,7 +399,11 @@ def test_text_that_just_fits_is_printed_whole():
     [
         (0, ['f'], 'all perfdata of all drives for pending, crc_errors'),
         (0, ['f', 'v'], 'perfdata of all drives for pending, crc_errors'),
-        (6, ['f'], '2 lines of text; all perfdata of all drives for pending, crc_errors'),
+        (
+            6,
+            ['f'],
+            '2 lines of text; all perfdata of all drives for pending, crc_errors',
+        ),
     ],
     ids=['no-value-left', 'some-left', 'lines-and-metrics'],
 )
@@ -359,9 +415,13 @@ def test_what_is_left_out_is_named(drives, others, said):
     )
 
 
-@pytest.mark.parametrize('count, end', [(20, '19'), (21, '19 and 1 more'), (30, '19 and 10 more')])
+@pytest.mark.parametrize(
+    'count, end', [(20, '19'), (21, '19 and 1 more'), (30, '19 and 10 more')]
+)
 def test_of_many_metrics_the_first_200_bytes_are_named(count, end):
     metrics_left_out = [f'metric_{number:02}' for number in range(count)]
-    [line] = budget.fitted(budget.OutputText([], [], []), metrics_left_out, 8000, ['f', 'v'])
+    [line] = budget.fitted(
+        budget.OutputText([], [], []), metrics_left_out, 8000, ['f', 'v']
+    )
 
     assert line.split('; ')[0].endswith(f' metric_{end}')

@@ -9,7 +9,8 @@ import pytest
 import simulator
 import situations
 
-QUICK = 'Temperature and firmware'  # its runs take a second; those of all chapters about twenty
+# its runs take a second; those of all chapters about twenty
+QUICK = 'Temperature and firmware'
 CHAPTERS = dict.fromkeys(situation.chapter for situation in situations.ALL)
 
 
@@ -19,7 +20,9 @@ def test_the_document_has_each_situation_with_what_it_means_and_no_other():
 
     assert text.startswith(catalogue.HEAD)
     assert [line[4:] for line in text.splitlines() if line.startswith('### ')] == titles
-    assert [line[3:] for line in text.splitlines() if line.startswith('## ')] == [*CHAPTERS]
+    assert [line[3:] for line in text.splitlines() if line.startswith('## ')] == [
+        *CHAPTERS
+    ]
     assert len({*titles}) == len(titles) >= 60
     for situation in situations.ALL:
         _, _, section = text.partition(f'\n### {situation.title}\n\n')
@@ -30,7 +33,10 @@ def test_the_document_has_each_situation_with_what_it_means_and_no_other():
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize(
     'chapter',
-    [pytest.param(name, marks=[] if name == QUICK else [pytest.mark.long]) for name in CHAPTERS],
+    [
+        pytest.param(name, marks=[] if name == QUICK else [pytest.mark.long])
+        for name in CHAPTERS
+    ],
 )
 def test_the_program_prints_what_the_document_shows(tmp_path, chapter):
     text = catalogue.DOCUMENT.read_text()

@@ -89,7 +89,9 @@ def failing() -> dict[str, Any]:
 
 
 def question(tree: block_tree.Machine, **more: Any) -> Question:
-    return Question([on(drive('sda', FAILED)), on(drive('sdb'))], system=tree.system, **more)
+    return Question(
+        [on(drive('sda', FAILED)), on(drive('sdb'))], system=tree.system, **more
+    )
 
 
 # --- a check --------------------------------------------------------------------------------------
@@ -221,7 +223,9 @@ def test_an_error_is_a_remark_as_without_a_child(tree, monkeypatch):
 
     monkeypatch.setattr(dependence, 'listed', fails)
     read = [lambda asked: in_time.read(asked, ''), tree.read]
-    remarks = [surveyed(tree, [drive('sda', FAILED)], read=each).remarks for each in read]
+    remarks = [
+        surveyed(tree, [drive('sda', FAILED)], read=each).remarks for each in read
+    ]
 
     assert remarks[0] == remarks[1] and remarks[0][0].code == 'internal-error'
 
@@ -239,19 +243,27 @@ def test_without_a_process_nothing_is_read_and_this_is_said(tree, monkeypatch, w
 
 
 def test_a_killed_child_is_said(tree, monkeypatch):
-    monkeypatch.setattr(dependence, 'listed', lambda _: os.kill(os.getpid(), signal.SIGKILL))
+    monkeypatch.setattr(
+        dependence, 'listed', lambda _: os.kill(os.getpid(), signal.SIGKILL)
+    )
     found = in_time.read(question(tree), '')
 
     assert found.problem is not None and 'was killed' in found.problem
 
 
-@pytest.mark.parametrize('is_gone, state', [(True, State.CRITICAL), (False, State.WARNING)])
+@pytest.mark.parametrize(
+    'is_gone, state', [(True, State.CRITICAL), (False, State.WARNING)]
+)
 def test_a_missing_drive_is_no_better_because_groups_hang(tree, is_gone, state):
     """One of them may be degraded without it, as the last check said."""
     code = DriveMissing.code if is_gone else 'drive-unreadable'
-    verdict = drive('sda', problem='is missing')._replace(state=State.WARNING, code=code)
+    verdict = drive('sda', problem='is missing')._replace(
+        state=State.WARNING, code=code
+    )
     problem = in_time.unread('no answer within 1 s')
-    found = dependence.examined([on(verdict)], lambda _: [], read=lambda _: Seen(problem=problem))
+    found = dependence.examined(
+        [on(verdict)], lambda _: [], read=lambda _: Seen(problem=problem)
+    )
 
     assert found.uses[0].verdict.state is state and found.remarks == (problem,)
     assert ('lacks a member is not known' in found.uses[0].verdict.explained) == is_gone

@@ -20,7 +20,9 @@ ISSUES = sorted((ROOT / '.github/ISSUE_TEMPLATE').glob('[!c]*.yml'))
 
 def commands(text: str) -> set[str]:
     """Return the commands of a file, without those that only prepare a container."""
-    found = re.findall(r'^ +- (?:run: )?((?:make|sh|cd|\.venv/bin/)\S* .*)$', text, re.MULTILINE)
+    found = re.findall(
+        r'^ +- (?:run: )?((?:make|sh|cd|\.venv/bin/)\S* .*)$', text, re.MULTILINE
+    )
     return {command.replace(' && cd ..', '') for command in found}
 
 
@@ -40,7 +42,10 @@ def test_they_run_the_two_commands_of_readme(text):
     block = re.search(
         r'## Try it\n.*?```sh\n(.*?)```', (ROOT / 'README.md').read_text(), re.DOTALL
     )[1].splitlines()
-    steps = [line.strip().removeprefix('- ').removeprefix('run: ') for line in text.splitlines()]
+    steps = [
+        line.strip().removeprefix('- ').removeprefix('run: ')
+        for line in text.splitlines()
+    ]
 
     assert len(block) == 2
     assert steps[steps.index(block[0]) + 1] == block[1]
@@ -61,10 +66,14 @@ def test_each_command_is_there():
     """Targets of the Makefile, and scripts of the project. README names the two targets that a
     newcomer needs.
     """
-    targets = set(re.findall(r'^([a-z-]+):', (ROOT / 'Makefile').read_text(), re.MULTILINE))
+    targets = set(
+        re.findall(r'^([a-z-]+):', (ROOT / 'Makefile').read_text(), re.MULTILINE)
+    )
     words = [shlex.split(command) for command in commands(GITLAB)]
     scripts = {word[-1] for word in words if word[0] == 'sh'}
-    sentence = re.search(r'you need two commands: (.*?)\. ', (ROOT / 'README').read_text())[1]
+    sentence = re.search(
+        r'you need two commands: (.*?)\. ', (ROOT / 'README').read_text()
+    )[1]
 
     assert {word[1] for word in words if word[0] == 'make'} <= targets
     assert scripts and all((ROOT / script).exists() for script in scripts)
@@ -118,12 +127,19 @@ def test_the_image_is_made_of_the_package_and_starts_its_program():
     option of the comment.
     """
     text = (ROOT / 'contrib/container/Containerfile').read_text()
-    package = re.search('^Package: (.*)$', (ROOT / 'debian/control').read_text(), re.MULTILINE)[1]
+    package = re.search(
+        '^Package: (.*)$', (ROOT / 'debian/control').read_text(), re.MULTILINE
+    )[1]
     used = re.findall(
-        'attributes check_smart_attributes (triage|--missing critical)$', text, re.MULTILINE
+        'attributes check_smart_attributes (triage|--missing critical)$',
+        text,
+        re.MULTILINE,
     )
 
     assert f'COPY {package}_*_all.deb ' in text
     assert 'ENTRYPOINT ["/usr/sbin/check_smart_attributes"]' in text
     assert used == ['triage', '--missing critical']
-    assert run('--missing', 'critical', '--report', drive_path('intel-s3500-healthy')).code == 0
+    assert (
+        run('--missing', 'critical', '--report', drive_path('intel-s3500-healthy')).code
+        == 0
+    )

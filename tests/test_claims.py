@@ -26,14 +26,18 @@ def machine(tmp_path) -> Machine:
     return Machine(tmp_path)
 
 
-def steps(machine: Machine, *failing: str, healthy: str = 'sda sdb sdc sdd') -> dict[str, Step]:
+def steps(
+    machine: Machine, *failing: str, healthy: str = 'sda sdb sdc sdd'
+) -> dict[str, Step]:
     """Return the step of each drive that has one. healthy: names of drives that need nothing,
     unless they fail.
     """
     present = [name for name in healthy.split() if name in machine.numbers]
     drives = [bad(name) for name in failing]
     drives += [sound(name) for name in present if name not in failing]
-    return {step.drive.name: step for step in order(Stack(groups(machine.system)), drives)}
+    return {
+        step.drive.name: step for step in order(Stack(groups(machine.system)), drives)
+    }
 
 
 def mirror(machine: Machine, *parts: str, **states: str) -> None:
@@ -69,13 +73,19 @@ def test_a_partition_that_nothing_uses(machine, entry_type, signature, label, co
     assert (step.label, step.why.code) == (label, code)
 
 
-@pytest.mark.parametrize('entry_type, label', [(GUID['reserved'], NEXT), (LINUX_DATA, COPY)])
-def test_an_old_label_of_a_disk_is_no_signature_of_its_partitions(machine, entry_type, label):
+@pytest.mark.parametrize(
+    'entry_type, label', [(GUID['reserved'], NEXT), (LINUX_DATA, COPY)]
+)
+def test_an_old_label_of_a_disk_is_no_signature_of_its_partitions(
+    machine, entry_type, label
+):
     """udev gives the signature of a disk also to its partitions that have none."""
     mirror(machine, '2')
     label_of_disk = {'ID_FS_USAGE': 'filesystem', 'ID_FS_UUID': '1234'}
     machine.udev('sdb', 'zfs_member', 'tank', **label_of_disk)
-    machine.udev('sdb2', 'zfs_member', 'tank', ID_PART_ENTRY_TYPE=entry_type, **label_of_disk)
+    machine.udev(
+        'sdb2', 'zfs_member', 'tank', ID_PART_ENTRY_TYPE=entry_type, **label_of_disk
+    )
 
     assert steps(machine, 'sdb')['sdb'].label == label
 
@@ -191,14 +201,19 @@ def with_a_second_actuator(machine: Machine) -> str:
 
 @pytest.mark.parametrize(
     'makes, code',
-    [(with_a_second_namespace, 'use-unknown'), (with_a_second_actuator, 'no-redundancy')],
+    [
+        (with_a_second_namespace, 'use-unknown'),
+        (with_a_second_actuator, 'no-redundancy'),
+    ],
 )
 def test_who_pulls_a_drive_pulls_all_its_disks(machine, makes, code):
     part = makes(machine)
     machine.disks('sdc')
     machine.md('md0', 'raid1', {part: 'in_sync', 'sdc1': 'in_sync'})
 
-    assert replaced(machine, drive(machine.folder(part).parent.name, FAILED), 'sdc') == (COPY, code)
+    assert replaced(
+        machine, drive(machine.folder(part).parent.name, FAILED), 'sdc'
+    ) == (COPY, code)
 
 
 def replaced(machine: Machine, failing: Verdict, healthy: str) -> tuple[str, str]:
@@ -256,7 +271,12 @@ def test_a_partition_of_a_multipath_volume_may_hold_nothing_that_counts(machine)
         volume, part, empty = (f'dm-{3 * number + place}' for place in range(3))
         for path in paths:
             machine.disk(f'sd{path}')
-        machine.dm(volume, f'mpath{number}', f'mpath-{number}', *(f'sd{path}' for path in paths))
+        machine.dm(
+            volume,
+            f'mpath{number}',
+            f'mpath-{number}',
+            *(f'sd{path}' for path in paths),
+        )
         machine.dm(part, f'mpath{number}p1', f'part1-mpath-{number}', volume)
         machine.dm(empty, f'mpath{number}p9', f'part9-mpath-{number}', volume)
         machine.typed(empty, GUID['reserved'])
@@ -281,10 +301,17 @@ def test_a_controller_may_pass_a_drive_through(machine):
     """The kernel has a disk with its serial number: the groups on that are its groups."""
     mirror(machine)
     for disk, serial in (('sda', 'ABCD1234'), ('sdb', 'ABCD5678')):
-        machine.files(machine.folder(disk), {'device/vpd_pg80': f'\0\x80\0\x08{serial}'})
+        machine.files(
+            machine.folder(disk), {'device/vpd_pg80': f'\0\x80\0\x08{serial}'}
+        )
     device = Device('/dev/bus/0', 'megaraid,1', 'bus_0_megaraid_1')
-    for serial, code in (('ABCD5678', 'replace-next'), ('ABCD9999', 'redundancy-unknown')):
-        behind = drive('', FAILED)._replace(device=device, identity=Identity(serial=serial))
+    for serial, code in (
+        ('ABCD5678', 'replace-next'),
+        ('ABCD9999', 'redundancy-unknown'),
+    ):
+        behind = drive('', FAILED)._replace(
+            device=device, identity=Identity(serial=serial)
+        )
 
         assert replaced(machine, behind, 'sda')[1] == code
 
@@ -336,7 +363,9 @@ def test_a_dropped_member_is_one_whatever_lies_on_its_array(
         'sdb': (NEXT, 'member-not-used'),
         'sda': (LAST, 'last-good-copy'),
     }
-    assert found['sdb'].why.fields['group'] == 'md0' and 'sdb1 faulty' in found['sdb'].why
+    assert (
+        found['sdb'].why.fields['group'] == 'md0' and 'sdb1 faulty' in found['sdb'].why
+    )
 
 
 def test_a_dropped_member_beside_other_data_is_copied_first_and_named(machine):
@@ -372,7 +401,8 @@ def test_swap_space_on_a_mirror_is_data_of_the_mirror(machine, lays):
 
     assert 'swap on' not in steps(machine, 'sdb')['sdb'].why
     assert {
-        name: (step.label, step.why.code) for name, step in steps(machine, 'sda', 'sdb').items()
+        name: (step.label, step.why.code)
+        for name, step in steps(machine, 'sda', 'sdb').items()
     } == {'sda': (COPY, 'data-at-risk'), 'sdb': (WAIT, 'second-failing-member')}
 
 
@@ -385,4 +415,6 @@ def test_swap_space_without_redundancy_is_switched_off(machine, level):
     step = steps(machine, 'sda')['sda']
 
     assert (step.label, step.why.code) == (NEXT, 'only-swap')
-    assert ('switch off swap on md0' if level else 'switch off swap on sda1') in step.why
+    assert (
+        'switch off swap on md0' if level else 'switch off swap on sda1'
+    ) in step.why

@@ -40,13 +40,16 @@ def test_a_string_becomes_one_harmless_line(text, expected):
     assert clean(text) == clean(clean(text)) == expected
 
 
-@pytest.mark.parametrize('name', ['/srv/data-1', 'vg0/lv_home', '/media/a@b:c%d+e', 'x' * 80])
+@pytest.mark.parametrize(
+    'name', ['/srv/data-1', 'vg0/lv_home', '/media/a@b:c%d+e', 'x' * 80]
+)
 def test_a_harmless_name_is_a_word_of_a_command(name):
     assert argument(name, 'POOL') == name
 
 
 @pytest.mark.parametrize(
-    'name', ['', 'größe', 'a\n', '-f', 'x' * 81, *(f'a{sign}b' for sign in ' $`;\n\'"|&~*')]
+    'name',
+    ['', 'größe', 'a\n', '-f', 'x' * 81, *(f'a{sign}b' for sign in ' $`;\n\'"|&~*')],
 )
 def test_any_other_name_is_replaced_in_a_command(name):
     """Quotes would not be enough: a daemon removes them from its notifications."""
@@ -57,7 +60,9 @@ def test_every_other_sign_of_ascii_stays():
     """A model of signs is strange, and what is printed is what --match has to find."""
     signs = [chr(code) for code in range(33, 127)]
 
-    assert [sign for sign in signs if clean(f'a{sign}b') != f'a{sign}b'] == list('"$\'<=>\\`|')
+    assert [sign for sign in signs if clean(f'a{sign}b') != f'a{sign}b'] == list(
+        '"$\'<=>\\`|'
+    )
 
 
 def test_a_sentence_keeps_its_quotes_and_may_not_hold_a_bar():
@@ -76,5 +81,11 @@ def test_a_long_string_is_shortened_and_says_so():
     columns too. What takes the place of other signs does not count.
     """
     assert clean('M' * 300) == 'M' * (LIMIT - 3) + '...'
-    assert [len(clean('M' * 300, limit)) for limit in (0, 1, 3, 4, 200)] == [0, 1, 3, 4, 200]
+    assert [len(clean('M' * 300, limit)) for limit in (0, 1, 3, 4, 200)] == [
+        0,
+        1,
+        3,
+        4,
+        200,
+    ]
     assert clean('M' * LIMIT) == clean('|' + 'M' * LIMIT) == 'M' * LIMIT

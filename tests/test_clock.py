@@ -48,14 +48,19 @@ def report(hours, tests=(), errors=(), identity=DISK, power_on=None, spindle=Non
         attributes=rows,
         error_count=len(errors),
         statistics={
-            place: Statistic(number, 'hours') for place, number in wide if number is not None
+            place: Statistic(number, 'hours')
+            for place, number in wide
+            if number is not None
         },
         nvme={'power_on_hours': 500, 'percentage_used': 1} if identity is NVME else {},
         scsi={'power_on_hours': 500, 'grown_defects': 0} if identity is SAS else {},
         self_tests=tuple(
-            SelfTest('Short offline', 'Completed without error', True, hour) for hour in tests
+            SelfTest('Short offline', 'Completed without error', True, hour)
+            for hour in tests
         ),
-        errors=tuple(ErrorEntry(number, ('UNC',), hour) for number, hour in enumerate(errors, 1)),
+        errors=tuple(
+            ErrorEntry(number, ('UNC',), hour) for number, hour in enumerate(errors, 1)
+        ),
     )
 
 
@@ -77,7 +82,10 @@ def found(of):
         for judgement in told.judgements
         if judgement.reading.metric == drive_logs.HIDDEN
     ]
-    return (*hidden, *(note.code for note in told.notes if note.code in (SET_BACK, BEHIND)))
+    return (
+        *hidden,
+        *(note.code for note in told.notes if note.code in (SET_BACK, BEHIND)),
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,7 +98,8 @@ def found(of):
         (report(None, [9000]), ()),  # no counter
         (report(0, [9000]), (9000, BEHIND)),  # new
         (report(None, [9000], power_on=500), (8500, SET_BACK)),  # statistic alone
-        (report(500, [9000], power_on=534), (8466, SET_BACK)),  # statistic within 24 h and 2 %
+        # statistic within 24 h and 2 %
+        (report(500, [9000], power_on=534), (8466, SET_BACK)),
         (report(500, [9000], power_on=535), (8465, BEHIND)),  # statistic differs
         (report(500, [9000], spindle=466), (8500, SET_BACK)),  # spindle within
         (report(500, [9000], spindle=465), (8500, BEHIND)),  # spindle differs
@@ -115,11 +124,17 @@ def test_the_hidden_time_is_in_seconds_and_names_the_log_that_is_ahead():
     """The note of an uncertain one says both explanations, word for word."""
     told = verdict(report(500, [700], [9000]))
     [hidden] = [
-        each.reading for each in told.judgements if each.reading.metric == drive_logs.HIDDEN
+        each.reading
+        for each in told.judgements
+        if each.reading.metric == drive_logs.HIDDEN
     ]
 
     assert told.state is State.OK, 'the drive works; a site may set a limit'
-    assert (hidden.number, hidden.unit, str(hidden.source)) == (8500 * HOUR, 's', 'error log')
+    assert (hidden.number, hidden.unit, str(hidden.source)) == (
+        8500 * HOUR,
+        's',
+        'error log',
+    )
     assert [str(note) for note in told.notes if note.code == BEHIND] == [
         'the error log is 8500 h ahead of the power-on time: the power-on counter was set back, '
         'or overflowed'
@@ -153,7 +168,9 @@ def test_an_entry_says_whose_logs_have_hours_of_their_own():
     drive = Identity(
         protocol='ATA', model='SanDisk SSD PLUS 480 GB', firmware='UG3600RL', rotation=0
     )
-    behind = report(None, [], [61_166], identity=drive, power_on=21_213)._replace(attributes=rows)
+    behind = report(None, [], [61_166], identity=drive, power_on=21_213)._replace(
+        attributes=rows
+    )
 
     assert found(behind) == ()
     assert found(behind._replace(identity=drive._replace(model='ACME SSD'))) == (
@@ -189,10 +206,13 @@ def test_the_words_about_a_self_test_say_so(tests, ago):
     """So does whether it is recent."""
     of = report(500, tests)
     of = of._replace(
-        self_tests=tuple(each._replace(kind='Extended offline') for each in of.self_tests)
+        self_tests=tuple(
+            each._replace(kind='Extended offline') for each in of.self_tests
+        )
     )
     words = {
-        each.reading.metric: each.reading.verdict for each in verdict(of, 35 * 24 * HOUR).judgements
+        each.reading.metric: each.reading.verdict
+        for each in verdict(of, 35 * 24 * HOUR).judgements
     }
 
     assert words['self_test'].endswith(ago)

@@ -48,7 +48,11 @@ UNNAMED = '(no code)'  # of a sentence without one
 @lru_cache(maxsize=None)
 def nodes() -> list[ast.Call | ast.Constant]:
     """Return each call of a plain name in the package, and each constant."""
-    paths = [path for path in (ROOT / 'smart_attributes').rglob('*.py') if path.name != 'codes.py']
+    paths = [
+        path
+        for path in (ROOT / 'smart_attributes').rglob('*.py')
+        if path.name != 'codes.py'
+    ]
     return [
         node
         for path in paths
@@ -66,7 +70,9 @@ def calls() -> Iterator[ast.Call]:
 def used() -> Iterator[str]:
     """Yield each code that an error or a sentence gets where it is made."""
     for call in calls():
-        place = {'Coded': 0, '_error': 0}.get(call.func.id, 1 if call.func.id in ERRORS else None)
+        place = {'Coded': 0, '_error': 0}.get(
+            call.func.id, 1 if call.func.id in ERRORS else None
+        )
         if (
             place is not None
             and len(call.args) > place
@@ -113,24 +119,34 @@ def sentences(document: object) -> Iterator[str]:
                     for each in value
                 )
             yield from sentences(value)
-        if document.get('state') == 'UNKNOWN' and 'why' in document and not document['findings']:
+        if (
+            document.get('state') == 'UNKNOWN'
+            and 'why' in document
+            and not document['findings']
+        ):
             yield document['code'] or UNNAMED
 
 
 @pytest.mark.parametrize('drives', ['recorded', 'simulated'])
 def test_each_sentence_about_a_drive_has_a_code_of_the_list(drives, request):
     """Of recorded reports and simulated machines."""
-    found = set(sentences([documents for _, documents in request.getfixturevalue(drives)]))
+    found = set(
+        sentences([documents for _, documents in request.getfixturevalue(drives)])
+    )
 
     assert found - set(codes.BY_NAME) == set()
     assert {'above-limit', 'health-failed'} <= found
 
 
-def test_each_sentence_about_recorded_reports_of_many_machines_has_a_code_of_the_list(shared):
+def test_each_sentence_about_recorded_reports_of_many_machines_has_a_code_of_the_list(
+    shared,
+):
     found = set(
         sentences(
             json.loads(
-                run('triage', '--json', '-t', '600', '--report', str(shared / 'corpus')).text
+                run(
+                    'triage', '--json', '-t', '600', '--report', str(shared / 'corpus')
+                ).text
             )
         )
     )
@@ -141,7 +157,9 @@ def test_each_sentence_about_recorded_reports_of_many_machines_has_a_code_of_the
 
 def test_no_error_about_a_drive_leaves_its_code_to_the_class_of_all():
     bare = [
-        ast.unparse(call) for call in calls() if call.func.id == 'DriveError' and len(call.args) < 2
+        ast.unparse(call)
+        for call in calls()
+        if call.func.id == 'DriveError' and len(call.args) < 2
     ]
 
     assert bare == []
@@ -150,17 +168,23 @@ def test_no_error_about_a_drive_leaves_its_code_to_the_class_of_all():
 def test_a_code_is_in_kebab_case_and_comes_with_its_meaning_and_its_remedy():
     for code in EVERY:
         assert re.fullmatch('[a-z0-9]+([-.][a-z0-9]+)*', code.name)
-        assert code.severity in State.__members__ or (not code.severity and code in STATELESS), (
+        assert code.severity in State.__members__ or (
+            not code.severity and code in STATELESS
+        ), code.name
+        assert code.meaning and not (code.meaning + code.remedy).endswith('.'), (
             code.name
         )
-        assert code.meaning and not (code.meaning + code.remedy).endswith('.'), code.name
         assert code.remedy or not code.severity, code.name
 
 
 def test_each_code_is_in_the_list_once():
     assert len(codes.BY_NAME) == len(EVERY)
     assert set(codes.BY_NAME) & set(codes.DOCTOR) == set()
-    assert [code for code in codes.DOCTOR if not re.fullmatch('[a-z0-9]+(-[a-z0-9]+)*', code)] == []
+    assert [
+        code
+        for code in codes.DOCTOR
+        if not re.fullmatch('[a-z0-9]+(-[a-z0-9]+)*', code)
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -201,7 +225,10 @@ def test_the_line_of_an_unread_drive_has_its_code_in_brackets_and_gives_it_back(
     assert text == 'UNKNOWN   sda  -  [no-permission] is shut; [investigate] look  -'
     [found] = plugin_output.plugin_text(f'SMART UNKNOWN - x\n{text}\n').lines
     assert found == line
-    assert (found.findings, found.findings.code) == ('is shut; [investigate] look', 'no-permission')
+    assert (found.findings, found.findings.code) == (
+        'is shut; [investigate] look',
+        'no-permission',
+    )
 
 
 def test_a_drive_in_standby_that_is_ok_has_no_brackets():

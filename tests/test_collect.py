@@ -59,7 +59,16 @@ Device Error Count: 12038 (device log contains only the most recent 4 errors)
         'attributes': [
             [5, 'Reallocated_Sector_Ct', 'PO--CK', 1, 1, 5, 'NOW', '1303'],
             [12, 'Power_Cycle_Count', '-O--CK', 100, 100, None, '-', '75'],
-            [194, 'Temperature_Celsius', '-O---K', 206, 206, 0, '-', '29 (Min/Max 19/46)'],
+            [
+                194,
+                'Temperature_Celsius',
+                '-O---K',
+                206,
+                206,
+                0,
+                '-',
+                '29 (Min/Max 19/46)',
+            ],
         ],
         'devstat': {
             '1:0x010': ['89379', '---', 'Power-on Hours'],
@@ -145,10 +154,14 @@ def clone_of(folder, *reports):
 
 
 def lines_of(file):
-    return [json.loads(line) for line in gzip.decompress(file.read_bytes()).splitlines()]
+    return [
+        json.loads(line) for line in gzip.decompress(file.read_bytes()).splitlines()
+    ]
 
 
-@pytest.mark.parametrize(('path', 'text', 'row'), [ATA, NVME, SCSI], ids=['ata', 'nvme', 'scsi'])
+@pytest.mark.parametrize(
+    ('path', 'text', 'row'), [ATA, NVME, SCSI], ids=['ata', 'nvme', 'scsi']
+)
 def test_a_report_becomes_a_row_with_the_values_as_printed(path, text, row):
     """Flags, columns, labels and units, too; the order of the keys is that of the lines."""
     assert list(collect.row_of(path, text).items()) == list(row.items())
@@ -156,7 +169,9 @@ def test_a_report_becomes_a_row_with_the_values_as_printed(path, text, row):
 
 def test_a_clone_becomes_the_file_that_the_measurements_read(tmp_path):
     """Sorted by path, and the same bytes again."""
-    clone = clone_of(tmp_path / 'clone', SCSI, NVME, ATA, ('HDD/Acme/README.md', '# Acme'))
+    clone = clone_of(
+        tmp_path / 'clone', SCSI, NVME, ATA, ('HDD/Acme/README.md', '# Acme')
+    )
     files = [tmp_path / name for name in ('drives.jsonl.gz', 'again.jsonl.gz')]
 
     for file in files:
@@ -173,7 +188,9 @@ def test_a_clone_becomes_the_file_that_the_measurements_read(tmp_path):
     ]
 
 
-def test_a_file_that_is_not_the_report_of_a_drive_is_named_and_counted(tmp_path, capsys):
+def test_a_file_that_is_not_the_report_of_a_drive_is_named_and_counted(
+    tmp_path, capsys
+):
     """The others are written all the same."""
     names = ('notes', 'cut', 'long', 'folder', 'loop')
     notes, cut, long, folder, loop = (f'HDD/Acme/A1/A1000/{name}' for name in names)
@@ -193,7 +210,9 @@ def test_a_file_that_is_not_the_report_of_a_drive_is_named_and_counted(tmp_path,
     )
 
 
-@pytest.mark.parametrize('reports', [(), ((ATA[0], 'nothing\n'),)], ids=['none', 'all-bad'])
+@pytest.mark.parametrize(
+    'reports', [(), ((ATA[0], 'nothing\n'),)], ids=['none', 'all-bad']
+)
 def test_a_clone_without_drives_leaves_the_file_as_it_is(tmp_path, capsys, reports):
     """A wrong directory must not cost the collection of yesterday."""
     clone = clone_of(tmp_path / 'clone', *reports)
@@ -232,7 +251,11 @@ def test_make_says_how_to_get_a_missing_file(tmp_path, target, missing, words):
     done = subprocess.run(
         ['make', target, *(f'{name}={file}' for name, file in files.items())],
         cwd=ROOT,
-        env={name: value for name, value in os.environ.items() if not name.startswith('M')},
+        env={
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith('M')
+        },
         capture_output=True,
         text=True,
         timeout=60,

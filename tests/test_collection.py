@@ -9,7 +9,14 @@ import pytest
 from measure import collected_logs, collection, data_rows
 
 from smart_attributes.errors import DataError
-from smart_attributes.model import AttributeRow, ErrorEntry, Identity, Report, SelfTest, Statistic
+from smart_attributes.model import (
+    AttributeRow,
+    ErrorEntry,
+    Identity,
+    Report,
+    SelfTest,
+    Statistic,
+)
 
 pytestmark = pytest.mark.tools
 
@@ -69,7 +76,9 @@ REPORTS = {
             False,
             attributes=(
                 AttributeRow(4, 'Start_Stop_Count', 90, 80, 21, True, '', '4000'),
-                AttributeRow(10, 'Spin_Retry_Count', 100, 99, None, False, 'past', '16'),
+                AttributeRow(
+                    10, 'Spin_Retry_Count', 100, 99, None, False, 'past', '16'
+                ),
             ),
             statistics={
                 (1, 16): Statistic(1234, 'Power-on Hours', 'N'),
@@ -83,7 +92,11 @@ REPORTS = {
         Report(
             Identity(protocol='NVMe', model='ACME N1', firmware='3'),
             True,
-            nvme={'critical_warning': 1, 'percentage_used': 3, 'data_units_written': 2020626},
+            nvme={
+                'critical_warning': 1,
+                'percentage_used': 3,
+                'data_units_written': 2020626,
+            },
         ),
     ),
     'scsi': (
@@ -135,7 +148,9 @@ def test_logs_become_those_of_the_report():
 )
 def test_logs_of_another_shape_are_refused(errors, tests):
     with pytest.raises(data_rows.NOT_A_DRIVE):
-        collected_logs.with_logs(Report(Identity()), {'errors_logged': errors, 'self_tests': tests})
+        collected_logs.with_logs(
+            Report(Identity()), {'errors_logged': errors, 'self_tests': tests}
+        )
 
 
 @pytest.mark.parametrize('digits, is_a_number', [(30, True), (31, False)])
@@ -164,7 +179,9 @@ def test_a_count_is_the_number_that_a_text_starts_with(text, number):
 
 
 @pytest.mark.parametrize('ending', ['', '.gz'])
-def test_drives_are_read_from_a_plain_or_a_packed_file_under_their_path_or_number(tmp_path, ending):
+def test_drives_are_read_from_a_plain_or_a_packed_file_under_their_path_or_number(
+    tmp_path, ending
+):
     """The model in UTF-8, whatever the locale; sector sizes from the counts of all drives of a
     model.
     """
@@ -184,14 +201,20 @@ def test_drives_are_read_from_a_plain_or_a_packed_file_under_their_path_or_numbe
             'attributes': [[197, 'Sectors', '-O--CK', 100, 100, 0, '-', '8']],
         },
     ]
-    text = ''.join(json.dumps(line, ensure_ascii=False) + '\n' for line in lines).encode()
+    text = ''.join(
+        json.dumps(line, ensure_ascii=False) + '\n' for line in lines
+    ).encode()
     file = tmp_path / f'drives.jsonl{ending}'
     file.write_bytes(gzip.compress(text) if ending else text)
 
     drives = list(collection.read(str(file)))
 
     assert [
-        (drive.name, drive.report.identity.model, drive.report.identity.physical_block_size)
+        (
+            drive.name,
+            drive.report.identity.model,
+            drive.report.identity.physical_block_size,
+        )
         for drive in drives
     ] == [
         ('HDD/ACME/1', 'ACME é', 4096),
@@ -231,7 +254,9 @@ def test_drives_are_read_from_a_plain_or_a_packed_file_under_their_path_or_numbe
         ),
     ],
 )
-def test_a_file_that_is_not_a_collection_is_named_with_the_reason(tmp_path, name, content, message):
+def test_a_file_that_is_not_a_collection_is_named_with_the_reason(
+    tmp_path, name, content, message
+):
     file = tmp_path / name
     if content is not None:
         file.write_bytes(content)

@@ -69,7 +69,9 @@ def added(request, monkeypatch) -> Command:
     command = record(*getattr(request, 'param', ()))
     others = table.commands()
     monkeypatch.setattr(table, 'commands', lambda: (*others, command))
-    monkeypatch.setitem(sys.modules, 'smart_attributes.commands.count', SimpleNamespace(run=count))
+    monkeypatch.setitem(
+        sys.modules, 'smart_attributes.commands.count', SimpleNamespace(run=count)
+    )
     return command
 
 
@@ -123,7 +125,9 @@ def test_a_new_command_is_in_the_man_page_and_the_completion(added):
 
     assert '.B check_smart_attributes count\n' in page
     assert '.SS count\nCount drives.\n.TP\n\\fB\\-\\-twice\\fR\ncount twice\n' in page
-    assert re.search(r'^ +count\) words="--twice .*--device .*-h --help', script, re.MULTILINE)
+    assert re.search(
+        r'^ +count\) words="--twice .*--device .*-h --help', script, re.MULTILINE
+    )
     assert re.search(r'COMP_CWORD == 1 .* count"', script)
 
 
@@ -141,16 +145,28 @@ def test_every_record_is_whole():
 
     assert len(set(names)) == len(names) and names[0] == 'check'
     assert [
-        each.name for each in commands if not re.fullmatch(r'[A-Z][^\n]+[^.]\.', each.summary)
+        each.name
+        for each in commands
+        if not re.fullmatch(r'[A-Z][^\n]+[^.]\.', each.summary)
     ] == []
-    assert {each.history for each in commands} == {history_access.WRITES, history_access.READS, ''}
+    assert {each.history for each in commands} == {
+        history_access.WRITES,
+        history_access.READS,
+        '',
+    }
 
 
 def test_every_value_of_a_command_has_its_option():
     """And every option has a field that takes its value."""
-    shared = {*Options._fields, *(field for group in GROUPS.values() for field in group._fields)}
+    shared = {
+        *Options._fields,
+        *(field for group in GROUPS.values() for field in group._fields),
+    }
     for each in table.commands():
-        asked = {action.dest for action in table.parser(each)._actions} - {'help', 'help_all'}
+        asked = {action.dest for action in table.parser(each)._actions} - {
+            'help',
+            'help_all',
+        }
         own = set(each.values._fields if each.values else ())
 
         assert (own - asked, asked - own - shared) == (set(), set()), each.name

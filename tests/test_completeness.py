@@ -72,7 +72,9 @@ def without(container: Json, *keys: str) -> None:
         (lambda said: without(said, 'ata_device_statistics'), 'the device statistics'),
     ],
 )
-def test_what_json_lacks_or_holds_damaged_is_told(damage: Callable[[Json], Any], told: str):
+def test_what_json_lacks_or_holds_damaged_is_told(
+    damage: Callable[[Json], Any], told: str
+):
     """Where, in smartctl's own names."""
     said = report('samsung-worn-out')
     said['smartctl']['argv'] = ['smartctl', '-x', '/dev/sda']
@@ -121,7 +123,9 @@ def test_what_a_text_lacks_or_holds_damaged_is_told(before: str, after: str, tol
     found = text_report.parse(TEXT.replace(before, after, 1)).gaps
 
     assert (
-        any(told in gap for gap in found) if told else not any('rotation' in gap for gap in found)
+        any(told in gap for gap in found)
+        if told
+        else not any('rotation' in gap for gap in found)
     )
 
 
@@ -147,7 +151,9 @@ LAST_LOGS = {
 
 
 @pytest.mark.parametrize('section, last', LAST_LOGS.items())
-def test_a_report_of_everything_that_lacks_its_last_log_was_cut_off(section: str, last: str):
+def test_a_report_of_everything_that_lacks_its_last_log_was_cut_off(
+    section: str, last: str
+):
     """However it ends."""
     text = TEXT.replace('Vendor Specific', section + 'Vendor Specific')
 
@@ -163,12 +169,16 @@ def test_gaps_are_told_with_v(tmp_path):
     file.write_text(json.dumps(said))
 
     assert ' ata_device_statistics.pages' in run('--report', str(file), '-v').text
-    assert ' damaged in ' not in run('--report', drive_path('samsung-worn-out'), '-v').text
+    assert (
+        ' damaged in ' not in run('--report', drive_path('samsung-worn-out'), '-v').text
+    )
 
 
 def test_a_line_without_end_takes_no_time():
     """Lines that are longer than any of smartctl's are not looked at."""
-    text = TEXT.replace('Vendor Specific', '# 1 ' + 'Error Log ' * 200_000 + '\nVendor Specific', 1)
+    text = TEXT.replace(
+        'Vendor Specific', '# 1 ' + 'Error Log ' * 200_000 + '\nVendor Specific', 1
+    )
 
     assert [gap.code for gap in text_report.parse(text).gaps] == ['rows-unread']
 
@@ -206,13 +216,23 @@ def gaps(more: Json, *arguments: str, version: Any = ()) -> Any:
             {'ata_log_directory': {'table': [7, {'address': 256}]}},
             'ata_log_directory.table.0, ata_log_directory.table.1.address',
         ),
-        ({'endurance_used': {'current_percent': None}}, 'endurance_used.current_percent'),
         (
-            {'nvme_self_test_log': {'table': [{'self_test_code': {}, 'power_on_hours': 1}]}},
+            {'endurance_used': {'current_percent': None}},
+            'endurance_used.current_percent',
+        ),
+        (
+            {
+                'nvme_self_test_log': {
+                    'table': [{'self_test_code': {}, 'power_on_hours': 1}]
+                }
+            },
             'nvme_self_test_log.table.0.self_test_result, '
             'nvme_self_test_log.table.0.self_test_code.string',
         ),
-        (page(2, table=[{'offset': 8, 'flags': {}}, 7]), 'ata_device_statistics.pages.0.table.1'),
+        (
+            page(2, table=[{'offset': 8, 'flags': {}}, 7]),
+            'ata_device_statistics.pages.0.table.1',
+        ),
         (
             page(4, table=[{'offset': -(2**63), 'flags': {}}]),
             'ata_device_statistics.pages.0.table.0.offset',
@@ -222,18 +242,28 @@ def gaps(more: Json, *arguments: str, version: Any = ()) -> Any:
     ],
 )
 def test_a_value_that_smartctl_would_not_print_is_damaged(more: Json, places: str):
-    assert [gap.partition(': ')[2] for gap in gaps(more)] == ([places] if places else [])
+    assert [gap.partition(': ')[2] for gap in gaps(more)] == (
+        [places] if places else []
+    )
 
 
 def test_a_column_that_one_row_of_the_attributes_has_belongs_to_all():
     rows = [
-        {'id': number, 'name': 'x', 'raw': {'string': '0'}, 'flags': {'prefailure': True}}
+        {
+            'id': number,
+            'name': 'x',
+            'raw': {'string': '0'},
+            'flags': {'prefailure': True},
+        }
         for number in (1, 2)
     ]
     rows[1].update(worst=9, value=9)
     whole = {
         'ata_device_statistics': {
-            'pages': [{'number': 7, 'value': 3, 'table': []}, {'number': 7, 'table': []}]
+            'pages': [
+                {'number': 7, 'value': 3, 'table': []},
+                {'number': 7, 'table': []},
+            ]
         }
     }
 
@@ -253,7 +283,12 @@ def test_a_column_that_one_row_of_the_attributes_has_belongs_to_all():
         ((7, 2), ['-x'], {}, False),
         ((8, 0), ['-i'], {}, True),
         ((7, 3), ['-H', '-A'], {}, False),
-        ((7, 3), ['-x'], {'smart_support': {'available': True, 'enabled': True}}, False),
+        (
+            (7, 3),
+            ['-x'],
+            {'smart_support': {'available': True, 'enabled': True}},
+            False,
+        ),
     ],
 )
 def test_that_smart_is_enabled_is_missed_since_smartctl_prints_it(
@@ -301,7 +336,10 @@ def test_the_first_five_places_are_named(places: list[str], sentence: list[str])
         ),
         ({'ata_log_directory': {'table': [{'address': 4}]}}, {'ata_log_directory'}),
         ({'ata_log_directory': {'table': []}}, {'ata_log_directory'}),
-        ({'seagate_farm_log': {'supported': False}}, {'seagate_farm_log', 'no FARM log'}),
+        (
+            {'seagate_farm_log': {'supported': False}},
+            {'seagate_farm_log', 'no FARM log'},
+        ),
         ({'seagate_farm_log': {'supported': True}}, {'seagate_farm_log'}),
     ],
 )

@@ -36,7 +36,8 @@ PROGRAM = 'check_smart_attributes'
 HOME = tempfile.mkdtemp(prefix='check-smart-attributes-home-')
 atexit.register(shutil.rmtree, HOME, ignore_errors=True)
 UNITS = ROOT / 'contrib/systemd'
-USER, GROUP = getpass.getuser(), grp.getgrgid(os.getgid()).gr_name  # daemons become nobody else
+# daemons become nobody else
+USER, GROUP = getpass.getuser(), grp.getgrgid(os.getgid()).gr_name
 ICINGA = """\
 const NodeName = "storage1"
 const PluginDir = "/usr/lib/nagios/plugins"
@@ -58,9 +59,7 @@ object Host "agent" {
 	vars.smart = true
 }
 """
-ENDPOINT = (
-    'object Endpoint "{0}" {{}}\nobject Zone "{0}" {{ endpoints = [ "{0}" ]; parent = NodeName }}\n'
-)
+ENDPOINT = 'object Endpoint "{0}" {{}}\nobject Zone "{0}" {{ endpoints = [ "{0}" ]; parent = NodeName }}\n'
 EACH = 'vars.smart_drives = [ "/dev/nvme0" ]'
 HOST = """
 object Host "other" {{
@@ -122,7 +121,9 @@ def icinga2(text: str, folder: Path) -> None:
     """Load it with our CheckCommand; lines that belong into a host are put into one."""
     is_whole = re.match(r'(/\*|object\b|apply\b|template\b)', text)
     hosts = AGENT + (HOST.format(EACH) if 'smart_drives)' in text else '')
-    printed, _ = icinga_validates(folder, hosts + (text if is_whole else HOST.format(text)))
+    printed, _ = icinga_validates(
+        folder, hosts + (text if is_whole else HOST.format(text))
+    )
     assert 'does not match anywhere' not in printed
 
 
@@ -137,10 +138,13 @@ def icinga_validates(folder: Path, zone: str, local: str = '') -> tuple[str, lis
     of_zone.mkdir(parents=True)
     agents = re.findall(r'object Host "([^"]+)" \{[^}]*agent_endpoint = name', zone)
     endpoints = ''.join(ENDPOINT.format(name) for name in agents if name != 'storage1')
-    config.write_text(ICINGA.replace('FOLDER', str(folder)) + command + endpoints + local)
+    config.write_text(
+        ICINGA.replace('FOLDER', str(folder)) + command + endpoints + local
+    )
     (of_zone / 'shown.conf').write_text(zone)
     folders = [
-        f'-D{name}Dir={folder}' for name in ('Config', 'Data', 'Log', 'Cache', 'Spool', 'InitRun')
+        f'-D{name}Dir={folder}'
+        for name in ('Config', 'Data', 'Log', 'Cache', 'Spool', 'InitRun')
     ]
     printed = ran(program('icinga2'), 'daemon', '-C', '-c', str(config), *folders)
     listed = ran(program('icinga2'), 'object', 'list', '--type', 'Service', *folders)
@@ -158,7 +162,9 @@ def nagios(text: str, folder: Path) -> None:
     (folder / 'nagios.cfg').write_text(
         NAGIOS.format(folder=folder) + f'nagios_user={USER}\nnagios_group={GROUP}\n'
     )
-    assert 'Total Warnings: 0' in ran(program('nagios4'), '-v', str(folder / 'nagios.cfg'))
+    assert 'Total Warnings: 0' in ran(
+        program('nagios4'), '-v', str(folder / 'nagios.cfg')
+    )
 
 
 def nrpe(text: str, folder: Path) -> None:
@@ -166,7 +172,9 @@ def nrpe(text: str, folder: Path) -> None:
     ours that exists.
     """
     (folder / 'commands.cfg').write_text(text)
-    (folder / 'nrpe.cfg').write_text(NRPE.format(port=1, folder=folder, user=USER, group=GROUP))
+    (folder / 'nrpe.cfg').write_text(
+        NRPE.format(port=1, folder=folder, user=USER, group=GROUP)
+    )
     done = subprocess.run(
         [program('nrpe'), '-c', str(folder / 'nrpe.cfg'), '--inetd'],
         stdin=subprocess.DEVNULL,
@@ -175,9 +183,9 @@ def nrpe(text: str, folder: Path) -> None:
         timeout=30,
     )
     log = (folder / 'nrpe.log').read_text() if (folder / 'nrpe.log').exists() else ''
-    assert 'CONF' not in log + done.stderr and 'rror' not in log.replace('Error: Network', ''), (
-        log + done.stderr
-    )
+    assert 'CONF' not in log + done.stderr and 'rror' not in log.replace(
+        'Error: Network', ''
+    ), log + done.stderr
     for line in re.findall(r'^[^#\n].*$', text, re.MULTILINE):
         name, _, command = line.partition('=')
         # NRPE only logs a key that it does not know
@@ -188,13 +196,19 @@ def nrpe(text: str, folder: Path) -> None:
 def systemd(text: str, folder: Path) -> None:
     """Load it as a drop-in of our unit."""
     for unit in UNITS.iterdir():
-        executable = unit.read_text().replace(f'/usr/sbin/{PROGRAM}', str(ROOT / PROGRAM))
+        executable = unit.read_text().replace(
+            f'/usr/sbin/{PROGRAM}', str(ROOT / PROGRAM)
+        )
         (folder / unit.name).write_text(executable)
     service = next(folder.glob('*.service'))
     (folder / f'{service.name}.d').mkdir()
     (folder / f'{service.name}.d/override.conf').write_text(text)
     printed = ran(
-        program('systemd-analyze'), 'verify', '--man=no', '--recursive-errors=no', str(service)
+        program('systemd-analyze'),
+        'verify',
+        '--man=no',
+        '--recursive-errors=no',
+        str(service),
     )
     assert str(folder) not in printed, printed
     for value in re.findall(r'^Environment="?OPTIONS=(.*?)"?$', text, re.MULTILINE):
@@ -207,7 +221,14 @@ def prometheus(text: str, folder: Path) -> None:
         text
         if text.startswith(('groups:', '#'))
         else json.dumps(
-            {'groups': [{'name': 'shown', 'rules': [{'record': 'shown', 'expr': text.strip()}]}]}
+            {
+                'groups': [
+                    {
+                        'name': 'shown',
+                        'rules': [{'record': 'shown', 'expr': text.strip()}],
+                    }
+                ]
+            }
         )
     )
     (folder / 'rules.yml').write_text(rules)
@@ -233,7 +254,9 @@ def site_file(text: str, folder: Path) -> None:
             'source': 'acme-x1-manual',
             'attributes': data,
         }
-        schema_errors.checked(json.dumps({'entries': [entry]}), 'attributes', 'shown.json')
+        schema_errors.checked(
+            json.dumps({'entries': [entry]}), 'attributes', 'shown.json'
+        )
         return
     if 'entries' in data:
         schema_errors.checked(text, 'attributes', 'shown.json')
@@ -355,8 +378,12 @@ def test_one_rule_makes_the_services_of_all_kinds_of_hosts(tmp_path):
         'virtual': 'vars.agent_endpoint = NodeName',
         'no-drives': 'import "smart-host"',
     }
-    made = ''.join(HOST.replace('other', name).format(line) for name, line in hosts.items())
-    printed, services = icinga_validates(tmp_path, rule + ''.join(shown) + made, local=rule)
+    made = ''.join(
+        HOST.replace('other', name).format(line) for name, line in hosts.items()
+    )
+    printed, services = icinga_validates(
+        tmp_path, rule + ''.join(shown) + made, local=rule
+    )
 
     assert not re.search('warning|critical', printed)
     assert services == [
@@ -372,7 +399,9 @@ def test_one_rule_makes_the_services_of_all_kinds_of_hosts(tmp_path):
 def test_the_director_selects_hosts_by_the_same_variables():
     """Its filter says the same as the rule, in its own language."""
     rule = (ROOT / 'contrib/icinga2/services.conf').read_text()
-    basket = json.loads((ROOT / 'contrib/icinga-director/check-smart-attributes.json').read_text())
+    basket = json.loads(
+        (ROOT / 'contrib/icinga-director/check-smart-attributes.json').read_text()
+    )
     sets = basket['ServiceSet']
     filters = [each['assign_filter'].replace('=true', '') for each in sets.values()]
 
@@ -383,10 +412,13 @@ def test_the_director_selects_hosts_by_the_same_variables():
 def test_no_text_of_configuration_is_called_plain_text():
     """Such a block would be loaded by nothing."""
     begins = re.compile(
-        r'^(object |apply |define |command\[|vars\.|\[Service\]|Cmnd_Alias)', re.MULTILINE
+        r'^(object |apply |define |command\[|vars\.|\[Service\]|Cmnd_Alias)',
+        re.MULTILINE,
     )
 
-    assert [block.place for block in pages.in_language('text') if begins.search(block.text)] == []
+    assert [
+        block.place for block in pages.in_language('text') if begins.search(block.text)
+    ] == []
 
 
 def test_no_example_names_a_volume_beside_the_drives_behind_it():

@@ -16,7 +16,9 @@ import abilities
 import pytest
 from conftest import ROOT
 
-pytestmark = pytest.mark.skipif(not abilities.IS_ROOT, reason='only root can give files away')
+pytestmark = pytest.mark.skipif(
+    not abilities.IS_ROOT, reason='only root can give files away'
+)
 
 SCRIPT = ROOT / 'contrib/configure-host'
 SHELLS = [['sh'], ['dash'], ['busybox', 'sh']]
@@ -31,7 +33,9 @@ PROGRAM = """#!/bin/sh
 echo "# number $(cat "${0%/*}/number")"
 echo "$3 ALL=(root) NOPASSWD: /usr/sbin/smartctl --scan"
 """
-VISUDO = '#!/bin/sh\ngrep -q BROKEN "$2" && { echo "$2: syntax error"; exit 1; } || exit 0\n'
+VISUDO = (
+    '#!/bin/sh\ngrep -q BROKEN "$2" && { echo "$2: syntax error"; exit 1; } || exit 0\n'
+)
 CHANGED = f'keep /{RULE}: it was made or changed on this host; '
 STAYS = 'site configuration and history stay; to delete them, run: rm -r'
 
@@ -53,19 +57,26 @@ class Site:
         (self.programs / name).write_text(text)
         (self.programs / name).chmod(0o755)
 
-    def runs(self, *words: str, shell: tuple[str, ...] = ('sh',), code: int = 0) -> list[str]:
+    def runs(
+        self, *words: str, shell: tuple[str, ...] = ('sh',), code: int = 0
+    ) -> list[str]:
         """Run the script; return its lines."""
         done = subprocess.run(
             [*shell, str(SCRIPT), *words],
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env={'PATH': f'{self.programs}:{os.environ["PATH"]}', 'DESTDIR': str(self.root)},
+            env={
+                'PATH': f'{self.programs}:{os.environ["PATH"]}',
+                'DESTDIR': str(self.root),
+            },
         )
         assert done.returncode == code, done.stdout
         return done.stdout.splitlines()
 
-    def makes(self, *words: str, code: int = 0, shell: tuple[str, ...] = ('sh',)) -> list[str]:
+    def makes(
+        self, *words: str, code: int = 0, shell: tuple[str, ...] = ('sh',)
+    ) -> list[str]:
         return self.runs(
             '--user',
             'nobody',
@@ -97,7 +108,8 @@ def test_it_makes_each_part_once_and_removes_them_again(site, shell):
     first = site.makes(shell=tuple(shell))
     second = site.makes(shell=tuple(shell))
     status = [
-        (path.owner(), oct(path.stat().st_mode & 0o777)) for path in (site.rule, site.root / STATE)
+        (path.owner(), oct(path.stat().st_mode & 0o777))
+        for path in (site.rule, site.root / STATE)
     ]
     made = site.paths() - before
     last = site.runs('--remove', shell=tuple(shell))
@@ -116,7 +128,10 @@ def test_it_makes_each_part_once_and_removes_them_again(site, shell):
 
 def test_a_rule_of_each_user_is_renewed_until_somebody_changes_it(site):
     site.makes('--user', 'games')
-    assert re.findall(r'^(\w+) ALL', site.rule.read_text(), re.MULTILINE) == ['nobody', 'games']
+    assert re.findall(r'^(\w+) ALL', site.rule.read_text(), re.MULTILINE) == [
+        'nobody',
+        'games',
+    ]
     site.puts('number', '2')
     assert site.makes('--user', 'games')[0].startswith(f'replace /{RULE} ')
     assert '# number 2' in site.rule.read_text()
@@ -135,9 +150,9 @@ def test_users_that_were_named_stay_when_none_is_named(site):
     """As in an upgrade of the RPM, whose script names nobody."""
     site.makes()
     site.puts('number', '2')
-    assert site.runs('--program', str(site.programs / 'check_smart_attributes'))[0].startswith(
-        'replace'
-    )
+    assert site.runs('--program', str(site.programs / 'check_smart_attributes'))[
+        0
+    ].startswith('replace')
     assert 'nobody ALL=' in site.rule.read_text()
 
 
@@ -191,7 +206,9 @@ def test_a_history_of_another_user_stays_his(site):
     (state / 'history').write_text('')
     os.chown(state, 5, 5)  # games
     [kept] = site.makes()
-    assert kept.startswith(f'keep /{STATE}: ') and kept.endswith(f': chown -hR nobody: /{STATE}')
+    assert kept.startswith(f'keep /{STATE}: ') and kept.endswith(
+        f': chown -hR nobody: /{STATE}'
+    )
     assert ' belongs to games; ' in site.makes('--user', 'games')[1]
     assert state.owner() == 'games'
     assert site.runs('--remove')[-1] == f'{STAYS} /{STATE}'
@@ -226,7 +243,10 @@ def test_nothing_is_written_where_others_could_plant_links(site, folder, fault):
     before = site.paths()
 
     [refused] = site.makes(code=3)
-    assert refused.endswith(f'; chmod go-w /{folder}') and f'chown root /{folder};' in refused
+    assert (
+        refused.endswith(f'; chmod go-w /{folder}')
+        and f'chown root /{folder};' in refused
+    )
     assert site.paths() == before
 
 
@@ -244,7 +264,10 @@ def test_without_a_monitoring_user_the_next_step_is_named(site):
         pytest.skip('this machine has a monitoring user')
     said = site.runs('--program', str(site.programs / 'check_smart_attributes'), code=1)
 
-    assert 'monitoring user' in said[0] and f': {SCRIPT} --program {site.programs}/' in said[0]
+    assert (
+        'monitoring user' in said[0]
+        and f': {SCRIPT} --program {site.programs}/' in said[0]
+    )
 
 
 @pytest.mark.parametrize(
@@ -276,7 +299,9 @@ def test_only_root_configures(site):
 
 def test_a_place_without_sudo_says_so(site):
     (site.programs / 'sudo').unlink()
-    if any(os.path.exists(f'{folder}/sudo') for folder in ('/usr/bin', '/usr/local/bin')):
+    if any(
+        os.path.exists(f'{folder}/sudo') for folder in ('/usr/bin', '/usr/local/bin')
+    ):
         pytest.skip('this machine has sudo')
 
     assert 'is not installed' in site.makes(code=1)[0]

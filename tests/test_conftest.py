@@ -30,7 +30,15 @@ def tried(folder: Path, text: str, *options: str, **more: str) -> str:
         for name, value in os.environ.items()
         if name != 'TEST_DAEMONS' and not name.startswith('PYTEST_XDIST')
     }
-    command = [sys.executable, '-m', 'pytest', '-p', 'conftest', '-p', 'no:cacheprovider']
+    command = [
+        sys.executable,
+        '-m',
+        'pytest',
+        '-p',
+        'conftest',
+        '-p',
+        'no:cacheprovider',
+    ]
     done = subprocess.run(
         [*command, *options, str(folder)],
         cwd=folder,
@@ -46,7 +54,9 @@ def tried(folder: Path, text: str, *options: str, **more: str) -> str:
     [({}, '3 skipped'), ({'TEST_DAEMONS': '1'}, '1 failed, 1 skipped, 1 error')],
     ids=['here', 'in-ci'],
 )
-def test_where_all_programs_are_promised_none_is_missed_in_silence(tmp_path: Path, promised, words):
+def test_where_all_programs_are_promised_none_is_missed_in_silence(
+    tmp_path: Path, promised, words
+):
     """124 tests, all of sudo among them, were once skipped in CI, and nobody saw it."""
     assert words in tried(tmp_path, SKIPPED, **promised).splitlines()[-1]
 
@@ -55,7 +65,8 @@ def test_quick_names_functions_that_exist():
     """tools/quick.py chose them; a function that was renamed since is run by nothing quick."""
     names = QUICK.read_text().split()
     texts = {
-        file: (ROOT / file).read_text() for file in {name.partition('::')[0] for name in names}
+        file: (ROOT / file).read_text()
+        for file in {name.partition('::')[0] for name in names}
     }
 
     assert len(names) > 100

@@ -25,10 +25,17 @@ from smart_attributes.redundancy import controller_slots, controllers, dependenc
 TOOL = {name: tool for tool in controllers.TOOLS for name in tool['programs']}
 
 
-def storcli(*drives: tuple[str, int, str], pci: str = '00:3b:00:00', controller: int = 0) -> str:
+def storcli(
+    *drives: tuple[str, int, str], pci: str = '00:3b:00:00', controller: int = 0
+) -> str:
     """Return what storcli prints of a mirror. drives: EID:Slt, DID and state of each drive."""
     rows = [
-        {'EID:Slt': place, 'DID': did, 'State': state, 'DG': 0 if state != 'UGood' else '-'}
+        {
+            'EID:Slt': place,
+            'DID': did,
+            'State': state,
+            'DG': 0 if state != 'UGood' else '-',
+        }
         for place, did, state in drives
     ]
     members = [row for row in rows if row['DG'] == 0]
@@ -43,7 +50,9 @@ def storcli(*drives: tuple[str, int, str], pci: str = '00:3b:00:00', controller:
         'PD LIST': rows,
     }
     status = {'Controller': controller, 'Status': 'Success'}
-    return json.dumps({'Controllers': [{'Command Status': status, 'Response Data': response}]})
+    return json.dumps(
+        {'Controllers': [{'Command Status': status, 'Response Data': response}]}
+    )
 
 
 STORCLI = storcli(('32:9', 2, 'Onln'), ('32:4', 0, 'Onln'), (' :7', 5, 'UGood'))
@@ -97,9 +106,13 @@ Logical device number 0
 Physical Device information
 """ + ''.join(
     (
-        ARCCONF_DRIVE.format(9, 'Online', 'Enclosure 1, Slot 3(Connector 0:CN0)', 'EXAMPLE0007'),
+        ARCCONF_DRIVE.format(
+            9, 'Online', 'Enclosure 1, Slot 3(Connector 0:CN0)', 'EXAMPLE0007'
+        ),
         ARCCONF_DRIVE.format(4, 'Online', 'Connector 1, Device 2', 'EXAMPLE0006'),
-        ARCCONF_DRIVE.format(5, 'Ready', 'Enclosure Direct Attached, Slot 6', 'EXAMPLE0001'),
+        ARCCONF_DRIVE.format(
+            5, 'Ready', 'Enclosure Direct Attached, Slot 6', 'EXAMPLE0001'
+        ),
         'Command completed successfully.\n',
     )
 )
@@ -151,7 +164,9 @@ def run(tmp_path, monkeypatch, fake, capsys):
         (tmp_path / f'{program}.txt').write_text(printed)
         path = tmp_path / program
         version = '[ "$1" = getversion ] && echo "Controller #1" && exit'
-        path.write_text(f'#!/bin/sh\n{script}\n{version}\ncat {tmp_path}/{program}.txt\n')
+        path.write_text(
+            f'#!/bin/sh\n{script}\n{version}\ncat {tmp_path}/{program}.txt\n'
+        )
         path.chmod(0o755)
 
     def called(addresses: tuple[str, ...], *words: str) -> str:
@@ -213,7 +228,10 @@ def test_a_check_runs_no_tool_and_says_the_drive_id(program, run, tmp_path):
     ids = [each.partition('@')[0].rpartition('0,0,')[2] for each in ids]
     prefix = '0,' if program == 'arcconf' else ''
     for number in ids[:2]:
-        assert f"[slot-unknown] controller's drive ID {prefix}{number}, slot unknown; [" in text
+        assert (
+            f"[slot-unknown] controller's drive ID {prefix}{number}, slot unknown; ["
+            in text
+        )
     assert not (tmp_path / 'called').exists()
 
 
@@ -253,7 +271,11 @@ def verdict(address: str, serial: str = '', code: str = '') -> Verdict:
 def in_tool(
     number: str, serial: str = '', pci: str = '', controller: str = '0', **more: Any
 ) -> Any:
-    fields = {'key': f'{controller} {number}', 'controller': controller, 'number': number}
+    fields = {
+        'key': f'{controller} {number}',
+        'controller': controller,
+        'number': number,
+    }
     said = {'serial': serial} if serial else {}
     is_of_only = more.pop('is_of_only', True)
     return controller_slots.ToolDrive(
@@ -267,7 +289,10 @@ def hosts(tmp_path, monkeypatch):
     monkeypatch.setattr(system, 'ROOT', str(tmp_path))
 
     def make(number: int, address: str, driver: str = 'megaraid_sas') -> None:
-        device = tmp_path / f'sys/devices/pci0000:00/{address}/host{number}/scsi_host/host{number}'
+        device = (
+            tmp_path
+            / f'sys/devices/pci0000:00/{address}/host{number}/scsi_host/host{number}'
+        )
         device.mkdir(parents=True)
         (device / 'proc_name').write_text(driver)
         folder = tmp_path / 'sys/class/scsi_host'
@@ -286,7 +311,10 @@ FOUR = 'megaraid,4@/dev/bus/0'
         pytest.param([in_tool('4')], [verdict(FOUR)], 1, id='the only controller'),
         pytest.param([in_tool('5')], [verdict(FOUR)], 0, id='another ID'),
         pytest.param(
-            [in_tool('4', is_of_only=False)], [verdict(FOUR)], 0, id='one of two controllers'
+            [in_tool('4', is_of_only=False)],
+            [verdict(FOUR)],
+            0,
+            id='one of two controllers',
         ),
         pytest.param(
             [in_tool('4', 'SERIAL01', is_of_only=False)],
@@ -295,13 +323,22 @@ FOUR = 'megaraid,4@/dev/bus/0'
             id='one of two controllers, but its serial number',
         ),
         pytest.param(
-            [in_tool('4', 'SERIAL01')], [verdict(FOUR, 'SERIAL02')], 0, id='another serial number'
+            [in_tool('4', 'SERIAL01')],
+            [verdict(FOUR, 'SERIAL02')],
+            0,
+            id='another serial number',
         ),
         pytest.param(
-            [in_tool('5', 'SERIAL01')], [verdict(FOUR, 'SERIAL01')], 0, id='contradicting ID'
+            [in_tool('5', 'SERIAL01')],
+            [verdict(FOUR, 'SERIAL01')],
+            0,
+            id='contradicting ID',
         ),
         pytest.param(
-            [in_tool('4')], [verdict(FOUR), verdict('megaraid,4@/dev/bus/1')], 0, id='two hosts'
+            [in_tool('4')],
+            [verdict(FOUR), verdict('megaraid,4@/dev/bus/1')],
+            0,
+            id='two hosts',
         ),
         pytest.param(
             [in_tool('4', 'SERIAL01')],
@@ -309,9 +346,14 @@ FOUR = 'megaraid,4@/dev/bus/0'
             0,
             id='two drives of the run',
         ),
-        pytest.param([in_tool('4')], [verdict(FOUR, code=DriveMissing.code)], 0, id='gone'),
         pytest.param(
-            [in_tool('4', 'SERIAL01 MODEL')], [verdict('@/dev/sda', 'serial01')], 1, id='in part'
+            [in_tool('4')], [verdict(FOUR, code=DriveMissing.code)], 0, id='gone'
+        ),
+        pytest.param(
+            [in_tool('4', 'SERIAL01 MODEL')],
+            [verdict('@/dev/sda', 'serial01')],
+            1,
+            id='in part',
         ),
         pytest.param(
             [in_tool('4', 'SERIAL01')],
@@ -320,10 +362,16 @@ FOUR = 'megaraid,4@/dev/bus/0'
             id='gone, but the tool still lists it',
         ),
         pytest.param(
-            [in_tool('4', twice='state number')], [verdict(FOUR)], 0, id='two numbers of one drive'
+            [in_tool('4', twice='state number')],
+            [verdict(FOUR)],
+            0,
+            id='two numbers of one drive',
         ),
         pytest.param(
-            [in_tool('4', twice='state')], [verdict(FOUR)], 1, id='its state has just changed'
+            [in_tool('4', twice='state')],
+            [verdict(FOUR)],
+            1,
+            id='its state has just changed',
         ),
         pytest.param(
             [in_tool('4', 'S1'), in_tool('5', 'S1')],
@@ -333,19 +381,29 @@ FOUR = 'megaraid,4@/dev/bus/0'
         ),
     ],
 )
-def test_a_drive_is_joined_only_with_certainty(drives, verdicts, number, tmp_path, monkeypatch):
+def test_a_drive_is_joined_only_with_certainty(
+    drives, verdicts, number, tmp_path, monkeypatch
+):
     monkeypatch.setattr(system, 'ROOT', str(tmp_path))
     assert len(controller_slots.joined(drives, verdicts)) == number
 
 
 @pytest.mark.parametrize(
     'pci, number',
-    [('00:3b:00:00', 1), ('0000:3b:00.0', 1), ('00:5e:00:00', 0), ('', 0), ('nonsense', 0)],
+    [
+        ('00:3b:00:00', 1),
+        ('0000:3b:00.0', 1),
+        ('00:5e:00:00', 0),
+        ('', 0),
+        ('nonsense', 0),
+    ],
 )
 def test_controllers_are_told_apart_by_their_pci_address(pci, number, hosts):
     hosts(0, '0000:3b:00.0')
     hosts(1, '0000:5e:00.0')
-    assert len(controller_slots.joined([in_tool('4', pci=pci)], [verdict(FOUR)])) == number
+    assert (
+        len(controller_slots.joined([in_tool('4', pci=pci)], [verdict(FOUR)])) == number
+    )
 
 
 def test_a_second_controller_that_the_tool_does_not_report_is_seen(hosts):
@@ -362,10 +420,13 @@ def test_no_slot_is_that_of_another_drive(seed, hosts):
     addresses = ['0000:3b:00.0', '0000:5e:00.0']
     for number, address in enumerate(addresses[: dice.choice((1, 2, 2))]):
         hosts(number, address)
-    of_tool = [0, 1] if dice.random() < 0.5 else [1, 0]  # the number of each host's controller
+    # the number of each host's controller
+    of_tool = [0, 1] if dice.random() < 0.5 else [1, 0]
     drives, verdicts, truth = [], [], {}
     shown = dice.sample([0, 1], dice.choice((1, 2)))  # hosts that the tool reports
-    for host, did in [(host, did) for host in (0, 1) for did in dice.sample(range(9), 5)]:
+    for host, did in [
+        (host, did) for host in (0, 1) for did in dice.sample(range(9), 5)
+    ]:
         serial, address = f'SERIAL{host}{did}', f'megaraid,{did}@/dev/bus/{host}'
         truth[f'{of_tool[host]} {did}'] = address
         if dice.random() < 0.8:
@@ -389,12 +450,18 @@ def test_no_slot_is_that_of_another_drive(seed, hosts):
     [
         ('sleep 60', 0, 'no answer within 0.5 s'),
         ('echo accept the licence >&2; exit 1', 0, 'accept the licence'),
-        ('echo "Kein Controller"; exit 0', 0, 'printed nothing that this version understands'),
+        (
+            'echo "Kein Controller"; exit 0',
+            0,
+            'printed nothing that this version understands',
+        ),
         ('echo "Exit Code: 0x00"; exit 0', 1000, 'run triage --controllers as root'),
         ('exit 1', 1000, 'run triage --controllers as root'),
     ],
 )
-def test_a_tool_that_fails_is_answered_with_the_reason(script, uid, reason, run, monkeypatch):
+def test_a_tool_that_fails_is_answered_with_the_reason(
+    script, uid, reason, run, monkeypatch
+):
     """The advice to run it again would be a circle."""
     install, called = run
     monkeypatch.setattr('os.geteuid', lambda: uid)
@@ -424,7 +491,9 @@ def test_a_controller_that_did_not_answer_may_have_the_drive(run):
 def test_a_drive_in_no_volume_is_answered_with_what_the_tool_reports(run):
     install, called = run
     install('storcli64', STORCLI)
-    document = json.loads(called(CASES['storcli64'][1], 'triage', '--controllers', '--json'))
+    document = json.loads(
+        called(CASES['storcli64'][1], 'triage', '--controllers', '--json')
+    )
     assert sorted(str(group['unknown']) for group in hardware(document)) == [
         'None',
         'storcli64 reports no volume with this drive',
@@ -434,11 +503,15 @@ def test_a_drive_in_no_volume_is_answered_with_what_the_tool_reports(run):
 @pytest.mark.parametrize('entry', device_types.TYPES, ids=lambda entry: entry.name)
 def test_the_tool_is_advised_only_for_controllers_that_have_one(entry):
     """For others, running triage --controllers would change nothing."""
-    families = {family for tool in controllers.TOOLS for family in tool['programs'].values()}
+    families = {
+        family for tool in controllers.TOOLS for family in tool['programs'].values()
+    }
     assert (entry.name in dependence.WITH_TOOLS) == (entry.name in families)
 
 
 def test_each_form_of_a_locate_command_has_its_source():
-    data = json.loads((Path(controllers.__file__).parent / 'controllers.json').read_text())
+    data = json.loads(
+        (Path(controllers.__file__).parent / 'controllers.json').read_text()
+    )
     with_commands = {tool['name'] for tool in data['tools'] if tool.get('slots')}
     assert with_commands == {*data['sources'], 'storcli2'}

@@ -50,7 +50,9 @@ READING = {
 }
 
 
-def completed(known: Any, ask: Any, *rest: Any) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
+def completed(
+    known: Any, ask: Any, *rest: Any
+) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
     """Return the groups and notes, as if the program had answered this."""
     with mock.patch.object(controllers, 'ask', ask):
         return controllers.completed(known, *rest)[:2]
@@ -59,7 +61,9 @@ def completed(known: Any, ask: Any, *rest: Any) -> tuple[tuple[Group, ...], tupl
 def answer(name: str, text: str = '') -> dict[str, controllers.Family]:
     """Return what the tool of an output reports. text: another output of this tool."""
     tool = TOOL[INDEX[name]['tool']]
-    rows = controller_output.rows(text or text_of(name), tool, INDEX[name].get('controller', ''))
+    rows = controller_output.rows(
+        text or text_of(name), tool, INDEX[name].get('controller', '')
+    )
     drives = controller_volumes.tool_drives(rows, tool)
     volumes = controller_volumes.volumes(rows, tool)
     return {'family': controllers.Family(volumes, drives, '', tool['name'])}
@@ -103,7 +107,11 @@ def test_an_output_has_the_redundancy_that_its_source_shows(name):
     assert [
         key for key, groups in found.items() if any(group.doubts for group in groups)
     ] == entry.get('doubted', [])
-    assert all(groups[0].unknown for key, groups in found.items() if entry['volumes'][key] is None)
+    assert all(
+        groups[0].unknown
+        for key, groups in found.items()
+        if entry['volumes'][key] is None
+    )
 
 
 def smart_array(volume: str, *drives: str) -> Group:
@@ -133,7 +141,9 @@ def smart_array(volume: str, *drives: str) -> Group:
         ('RAID 1+0, Interim Recovery Mode', ['OK', 'Failed', 'OK', 'Failed'], None),
     ],
 )
-def test_a_volume_has_failed_if_the_tool_says_so_and_its_drives_prove_it(volume, drives, answer):
+def test_a_volume_has_failed_if_the_tool_says_so_and_its_drives_prove_it(
+    volume, drives, answer
+):
     """If the drives can still hold the data, it is unknown, and so is a volume that works with
     too few of them.
     """
@@ -217,7 +227,11 @@ def test_a_raid_10_with_an_odd_number_of_drives_lacks_one(state, drives, answer)
             for slot in range(drives)
         ],
     }
-    output = {'Controllers': [{'Command Status': {'Controller': 0}, 'Response Data': sections}]}
+    output = {
+        'Controllers': [
+            {'Command Status': {'Controller': 0}, 'Response Data': sections}
+        ]
+    }
 
     [groups] = read(json.dumps(output), 'storcli').values()
 
@@ -254,7 +268,9 @@ def damaged(text: str, is_json: bool, dice: random.Random) -> str:
     if how == 'cut':
         return text[: dice.randrange(len(text))]
     if how == 'flip':
-        word = dice.choice(list(re.finditer(r'\b(?:' + '|'.join(STATES) + r')\b', text)))
+        word = dice.choice(
+            list(re.finditer(r'\b(?:' + '|'.join(STATES) + r')\b', text))
+        )
         return text[: word.start()] + dice.choice(STATES) + text[word.end() :]
     if is_json:
         data = json.loads(text)
@@ -264,7 +280,9 @@ def damaged(text: str, is_json: bool, dice: random.Random) -> str:
         return json.dumps(data)
     lines = text.splitlines(keepends=True)
     first, many = dice.randrange(len(lines)), dice.choice((1, 1, 1, 3, 10))
-    lines[first : first + many] = [] if how == 'remove' else lines[first : first + many] * 2
+    lines[first : first + many] = (
+        [] if how == 'remove' else lines[first : first + many] * 2
+    )
     return ''.join(lines)
 
 
@@ -293,7 +311,9 @@ def test_a_damaged_output_is_never_more_redundant(outputs):
         name = dice.choice(names)
         entry = INDEX[name]
         text = damaged(text_of(name), name.endswith('.json'), dice)
-        for key, groups in read(text, entry['tool'], entry.get('controller', '')).items():
+        for key, groups in read(
+            text, entry['tool'], entry.get('controller', '')
+        ).items():
             answer, right = (
                 worst(groups),
                 max(
@@ -347,10 +367,22 @@ VDS = text_of('storcli-raid1-of-one-volume.json')
         ('"Optl"', '"OfLn"', 'the volume as OfLn, contrary to its drives'),
         ('"Optl"', '"Quantum"', 'the unknown state Quantum'),
         ('"State": "Optl",', '', 'the unknown state none'),
-        ('"State": "Onln"', '"State": "Cpybck"', 'a drive state that this version does not know'),
-        ('"State": "Onln"', '"State": "UGood"', 'a drive state that this version does not know'),
+        (
+            '"State": "Onln"',
+            '"State": "Cpybck"',
+            'a drive state that this version does not know',
+        ),
+        (
+            '"State": "Onln"',
+            '"State": "UGood"',
+            'a drive state that this version does not know',
+        ),
         ('"Optl"', '"Dgrd"', 'the volume as Dgrd, contrary to its drives'),
-        ('"State": "Onln"', '"State": "Offln"', 'the volume as Optl, contrary to its drives'),
+        (
+            '"State": "Onln"',
+            '"State": "Offln"',
+            'the volume as Optl, contrary to its drives',
+        ),
         ('"Per Span": 2', '"Per Span": 1', 'the level RAID1 with 2 drives'),
         (
             '"None",\n',
@@ -361,14 +393,19 @@ VDS = text_of('storcli-raid1-of-one-volume.json')
     ],
 )
 def test_what_is_not_understood_is_unknown_with_the_reason(old, new, why):
-    old, new = (each.replace('"Per Span"', '"Number of Drives Per Span"') for each in (old, new))
+    old, new = (
+        each.replace('"Per Span"', '"Number of Drives Per Span"') for each in (old, new)
+    )
     text = VDS.replace(old, new, 1) if 'Onln' in old else VDS.replace(old, new)
     assert text != VDS
     (group,) = read(text, 'storcli')['0 0']
     assert (group.level, group.unknown) == ('', f'storcli reports {why}')
 
 
-QUEUED, SPARED = text_of('hpssacli-raid5-queued.txt'), text_of('ssacli-raid10-spare.txt')
+QUEUED, SPARED = (
+    text_of('hpssacli-raid5-queued.txt'),
+    text_of('ssacli-raid10-spare.txt'),
+)
 TEN, FIVE = text_of('arcconf-raid10-four.txt'), text_of('arcconf-raid5.txt')
 
 
@@ -385,7 +422,11 @@ TEN, FIVE = text_of('arcconf-raid10-four.txt'), text_of('arcconf-raid5.txt')
             FIVE.replace(' : Optimal', ' : Optimal\n   Number of segments : 3', 1),
             'the level 5 with 4 drives',
         ),  # one too many
-        ('arcconf', TEN.replace('Group 1, Segment 1', 'Segment 1'), 'the level 10 with 4 drives'),
+        (
+            'arcconf',
+            TEN.replace('Group 1, Segment 1', 'Segment 1'),
+            'the level 10 with 4 drives',
+        ),
         ('MegaCli', 'depth', 'the level Primary-1, Secondary-0 with 4 drives'),
         (
             'ssacli',
@@ -461,7 +502,9 @@ def test_a_command_in_a_doubt_only_shows_more(tool):
 
 def test_preserved_cache_is_a_doubt_about_each_volume_of_the_controller():
     data = json.loads(text_of('storcli-raid10-after-rebuild.json'))
-    data['Controllers'][0]['Response Data']['Status'] = {'Any Offline VD Cache Preserved': 'Yes'}
+    data['Controllers'][0]['Response Data']['Status'] = {
+        'Any Offline VD Cache Preserved': 'Yes'
+    }
     spans = read(json.dumps(data), 'storcli')['0 0'][1:]
 
     assert all('show preservedcache' in str(span.doubts[0]) for span in spans)
@@ -469,7 +512,9 @@ def test_preserved_cache_is_a_doubt_about_each_volume_of_the_controller():
 
 def test_hostile_names_stay_in_their_fields():
     name = 'x", "State": "Optl\n   State : Optl\x1b[2J$(reboot)'
-    named = VDS.replace('"Optl"', '"Quantum"').replace('"Name": ""', f'"Name": {json.dumps(name)}')
+    named = VDS.replace('"Optl"', '"Quantum"').replace(
+        '"Name": ""', f'"Name": {json.dumps(name)}'
+    )
     text = json.dumps(json.loads(named))
     (group,) = read(text, 'storcli')['0 0']
 
@@ -545,7 +590,9 @@ def verdict(kind: str, path: str = '/dev/bus/0', serial: str = '') -> Located:
 
 def below(groups: tuple[Group, ...], name: str) -> list[tuple[str, ...]]:
     """Return what is below each member of a group."""
-    return [member.on for group in groups if group.id == name for member in group.members]
+    return [
+        member.on for group in groups if group.id == name for member in group.members
+    ]
 
 
 @pytest.fixture
@@ -555,7 +602,9 @@ def machine_of(tmp_path) -> System:
     return System(str(tmp_path / 'sys'))
 
 
-def test_members_are_the_checked_drives_and_the_volume_is_below_what_uses_it(machine_of):
+def test_members_are_the_checked_drives_and_the_volume_is_below_what_uses_it(
+    machine_of,
+):
     drives = [verdict('sat+megaraid,2'), verdict('megaraid,1'), verdict('megaraid,7')]
     mount = Group(
         'partition sda1',
@@ -576,7 +625,10 @@ def test_members_are_the_checked_drives_and_the_volume_is_below_what_uses_it(mac
     )
 
     assert notes == ()
-    assert below(known, 'sda') == [('sat+megaraid,2@/dev/bus/0',), ('megaraid,1@/dev/bus/0',)]
+    assert below(known, 'sda') == [
+        ('sat+megaraid,2@/dev/bus/0',),
+        ('megaraid,1@/dev/bus/0',),
+    ]
     # in no volume that is known
     assert below(known, 'MegaRAID /dev/bus/0') == [('megaraid,7@/dev/bus/0',)]
     failing = [
@@ -602,13 +654,17 @@ def test_members_are_the_checked_drives_and_the_volume_is_below_what_uses_it(mac
 
 def test_a_member_that_this_run_did_not_check_is_never_taken_for_fine(machine_of):
     drives = [verdict('megaraid,2')]
-    known, _ = completed((), lambda: answer('storcli-raid1-of-one-volume.json'), machine_of, drives)
+    known, _ = completed(
+        (), lambda: answer('storcli-raid1-of-one-volume.json'), machine_of, drives
+    )
 
     assert below(known, 'sda') == [
         ('megaraid,2@/dev/bus/0',),
         ('storcli controller 0 slot 252:1',),
     ]
-    step, *_ = machine(known, [Drive('x', frozenset(drives[0].place.disks), True, True)]).steps
+    step, *_ = machine(
+        known, [Drive('x', frozenset(drives[0].place.disks), True, True)]
+    ).steps
     assert (step.drive.name, step.label) == ('x', 'unknown')
 
 
@@ -636,11 +692,17 @@ def test_two_volumes_do_not_share_a_disk(machine_of):
 
 def commands(tool: dict) -> Iterator[list[str]]:
     """Yield the words of each command of a tool."""
-    yield from (*tool['commands'], *tool.get('more', ()), *filter(None, [tool.get('list')]))
+    yield from (
+        *tool['commands'],
+        *tool.get('more', ()),
+        *filter(None, [tool.get('list')]),
+    )
 
 
 def test_only_reading_commands_are_known():
-    assert {name: set(map(' '.join, commands(tool))) for name, tool in TOOL.items()} == READING
+    assert {
+        name: set(map(' '.join, commands(tool))) for name, tool in TOOL.items()
+    } == READING
 
 
 @pytest.fixture
@@ -700,13 +762,17 @@ def test_the_first_tool_of_a_family_that_reports_volumes_counts(installed):
 
 
 @pytest.mark.parametrize(
-    'failing, codes', [('/call/vall', ['controller-tool-failed']), ('/call/eall/sall', [])]
+    'failing, codes',
+    [('/call/vall', ['controller-tool-failed']), ('/call/eall/sall', [])],
 )
 def test_an_answer_in_part_is_doubted_unless_only_serial_numbers_are_missing(
     installed, failing, codes
 ):
     install, _ = installed
-    install('storcli64', f'[ $1 = {failing} ] && exit 1; cat {SAMPLES}/storcli-raid1-sas3508.json')
+    install(
+        'storcli64',
+        f'[ $1 = {failing} ] && exit 1; cat {SAMPLES}/storcli-raid1-sas3508.json',
+    )
     (volume,), notes = asked()
 
     command = 'run: storcli64 /call/vall show all J nolog'
@@ -730,8 +796,14 @@ def test_a_controller_is_asked_by_its_number(installed):
 @pytest.mark.parametrize(
     ('script', 'why'),
     [
-        ('echo "{}"', 'printed nothing that this version understands; run: ssacli ctrl all'),
-        (f'cat {SAMPLES}/../controllers/ssacli-raid1-detail.txt | grep -v -i logical', 'no volume'),
+        (
+            'echo "{}"',
+            'printed nothing that this version understands; run: ssacli ctrl all',
+        ),
+        (
+            f'cat {SAMPLES}/../controllers/ssacli-raid1-detail.txt | grep -v -i logical',
+            'no volume',
+        ),
         ('yes', 'larger than'),
     ],
 )
@@ -765,10 +837,14 @@ def test_triage_asks_the_controller_only_if_told(installed, fake, capsys, asked)
         words.append('--controllers')
     main.run(words, [])
     document = json.loads(capsys.readouterr().out)
-    step = next(each for each in document['replace_order'] if each['name'] == 'bus_0_megaraid_2')
+    step = next(
+        each for each in document['replace_order'] if each['name'] == 'bus_0_megaraid_2'
+    )
 
     assert step['label'] == ('next' if asked else 'copy first')
-    levels = [group['level'] for group in document['groups'] if group['kind'] == 'hardware']
+    levels = [
+        group['level'] for group in document['groups'] if group['kind'] == 'hardware'
+    ]
     assert levels == ['raid1' if asked else None]
     assert calls.exists() == asked
 
@@ -787,12 +863,20 @@ def test_triage_asks_the_controller_only_if_told(installed, fake, capsys, asked)
             {'serial': 'S1', 'presence': 'Gone', 'is': 'missing'},
             ('S1', 'missing', ('key',), 'Gone'),
         ),
-        ({'place': 'a', 'state': 'Ready', 'is': 'unused'}, ('a', 'unknown', ('key',), 'Ready')),
-        ({'place': 'a', 'state': 'OK', 'is': 'in_sync'}, ('a', 'in_sync', ('key',), '')),
+        (
+            {'place': 'a', 'state': 'Ready', 'is': 'unused'},
+            ('a', 'unknown', ('key',), 'Ready'),
+        ),
+        (
+            {'place': 'a', 'state': 'OK', 'is': 'in_sync'},
+            ('a', 'in_sync', ('key',), ''),
+        ),
         ({'state': 'OK', 'is': 'spare'}, ('', 'spare', (), '')),
     ],
 )
-def test_a_drive_is_a_member_with_the_words_of_the_tool_unless_it_is_well(drive, member):
+def test_a_drive_is_a_member_with_the_words_of_the_tool_unless_it_is_well(
+    drive, member
+):
     found = controller_volumes._member({**drive, 'key': 'key'}, 3)
 
     assert (found.name, found.state, found.on, found.detail, found.slot) == (*member, 3)
@@ -823,6 +907,8 @@ def test_a_spare_that_failed_is_none_and_an_active_one_is_unknown(said, spare, s
     }
 
     assert (
-        controller_volumes._state({'state': said, **({'spare': spare} if spare else {})}, tool)
+        controller_volumes._state(
+            {'state': said, **({'spare': spare} if spare else {})}, tool
+        )
         == state
     )

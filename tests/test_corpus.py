@@ -71,9 +71,12 @@ def reports():
 def test_every_report_is_read_or_says_why_not(reports):
     """525 outputs of smartctl 5.38 to 7.5; no traceback, no unexplained gap."""
     assert all(
-        has_smart_data(report) and report.identity.protocol for report, _ in reports.values()
+        has_smart_data(report) and report.identity.protocol
+        for report, _ in reports.values()
     )
-    assert len(reports) + len(WITHOUT_VERDICT) == len(os.listdir(os.path.join(CORPUS, 'reports')))
+    assert len(reports) + len(WITHOUT_VERDICT) == len(
+        os.listdir(os.path.join(CORPUS, 'reports'))
+    )
 
 
 def test_models_and_families_are_those_that_the_corpus_names(reports):
@@ -91,7 +94,9 @@ def compared(mine, theirs):
     """Return how many values there are, and which differ."""
     keys = set(mine) | set(theirs)
     return len(keys), [
-        (key, mine.get(key), theirs.get(key)) for key in keys if mine.get(key) != theirs.get(key)
+        (key, mine.get(key), theirs.get(key))
+        for key in keys
+        if mine.get(key) != theirs.get(key)
     ]
 
 
@@ -109,7 +114,9 @@ READINGS = {
     # tests/test_sas.py has the background scan
     'SCSI values': (
         lambda report: {
-            key: number for key, number in report.scsi.items() if not key.startswith('background_')
+            key: number
+            for key, number in report.scsi.items()
+            if not key.startswith('background_')
         },
         independent.text_scsi,
     ),
@@ -153,7 +160,9 @@ DISGUISES = {
         line.strip() for line in text.splitlines()
     ),
     'empty lines between': lambda text: text.replace('\n', '\n\n'),
-    'below a prompt': lambda text: f'root@host:~# smartctl -a /dev/sda\n{text}\nroot@host:~# ',
+    'below a prompt': lambda text: (
+        f'root@host:~# smartctl -a /dev/sda\n{text}\nroot@host:~# '
+    ),
     'blanks of a web page': lambda text: text.replace('  ', '\u00a0 '),
 }
 

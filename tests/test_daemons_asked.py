@@ -29,7 +29,10 @@ COMMAND = {
     'values, words',
     [
         ({}, []),
-        ({'smart_attributes_device': ['/dev/sda', 'x']}, ['--device', '/dev/sda', '--device', 'x']),
+        (
+            {'smart_attributes_device': ['/dev/sda', 'x']},
+            ['--device', '/dev/sda', '--device', 'x'],
+        ),
         (
             {'smart_attributes_scan': True, 'smart_attributes_expect': 3},
             ['--scan', '--expect', '3'],
@@ -47,7 +50,8 @@ def dumped(folder: Path, **service: Any) -> icinga.Objects:
     """Return the objects of a file such as Icinga writes, with one host and its service."""
     place = {'debug_info': ['/etc/icinga2/conf.d/x.conf', 3, 1, 3, 9]}
     variables = {
-        name: {'messages': [['=', '/x.conf', 7, 1, 7, 9]]} for name in service.get('vars', ())
+        name: {'messages': [['=', '/x.conf', 7, 1, 7, 9]]}
+        for name in service.get('vars', ())
     }
     values = {
         '__name': 'web1!smart',
@@ -58,7 +62,12 @@ def dumped(folder: Path, **service: Any) -> icinga.Objects:
     }
     objects = [
         {'type': 'CheckCommand', 'name': 'c', 'properties': {**COMMAND, 'timeout': 60}},
-        {'type': 'Host', 'name': 'web1', 'properties': {'name': 'web1', 'vars': None}, **place},
+        {
+            'type': 'Host',
+            'name': 'web1',
+            'properties': {'name': 'web1', 'vars': None},
+            **place,
+        },
         {
             'type': 'Service',
             'name': 'smart',
@@ -67,19 +76,30 @@ def dumped(folder: Path, **service: Any) -> icinga.Objects:
             **place,
         },
     ]
-    for name, content in ('debug', objects), ('vars', [{'name': 'NodeName', 'value': 'web1'}]):
+    for name, content in (
+        ('debug', objects),
+        ('vars', [{'name': 'NodeName', 'value': 'web1'}]),
+    ):
         texts = [json.dumps(each) for each in content]
-        (folder / f'icinga2.{name}').write_text(''.join(f'{len(text)}:{text},' for text in texts))
+        (folder / f'icinga2.{name}').write_text(
+            ''.join(f'{len(text)}:{text},' for text in texts)
+        )
     return icinga.objects_in(str(folder))
 
 
-@pytest.mark.parametrize(('endpoint', 'runs'), [('', True), ('web1', True), ('agent2', False)])
+@pytest.mark.parametrize(
+    ('endpoint', 'runs'), [('', True), ('web1', True), ('agent2', False)]
+)
 def test_only_services_of_this_node_are_run_here(tmp_path, endpoint, runs):
     assert bool(dumped(tmp_path, command_endpoint=endpoint).services()) == runs
 
 
 def test_a_misspelt_variable_is_corrected_in_its_line(tmp_path):
-    known = {'smart_attributes_device': '/dev/sda', 'smart_atributes_scan': True, 'disks': {}}
+    known = {
+        'smart_attributes_device': '/dev/sda',
+        'smart_atributes_scan': True,
+        'disks': {},
+    }
 
     [finding] = icinga.findings(dumped(tmp_path, vars=known))
 
@@ -107,7 +127,9 @@ def test_what_icinga_refuses_is_named_with_its_file(printed, code):
     assert (finding.code, finding.fields['file']) == (code, '/x.conf')
 
 
-def configured(root: Path, monkeypatch: pytest.MonkeyPatch, **texts: str) -> list[DaemonCheck]:
+def configured(
+    root: Path, monkeypatch: pytest.MonkeyPatch, **texts: str
+) -> list[DaemonCheck]:
     """Return the checks of an NRPE with these files."""
     (root / 'etc/nagios/nrpe.d').mkdir(parents=True)
     for name, text in texts.items():
@@ -116,7 +138,9 @@ def configured(root: Path, monkeypatch: pytest.MonkeyPatch, **texts: str) -> lis
     return nagios.nrpe_checks(nagios.nrpe())
 
 
-def test_nrpe_runs_the_last_definition_with_its_prefix_as_its_user(tmp_path, monkeypatch):
+def test_nrpe_runs_the_last_definition_with_its_prefix_as_its_user(
+    tmp_path, monkeypatch
+):
     [check] = configured(
         tmp_path,
         monkeypatch,
@@ -128,13 +152,24 @@ def test_nrpe_runs_the_last_definition_with_its_prefix_as_its_user(tmp_path, mon
     )
 
     assert check.line == (SHELL, '-c', f'/bin/nice {PLUGIN} --b -t 30')
-    assert (check.user, check.file, check.number) == ('icinga', '/etc/nagios/nrpe.d/x.cfg', 3)
+    assert (check.user, check.file, check.number) == (
+        'icinga',
+        '/etc/nagios/nrpe.d/x.cfg',
+        3,
+    )
     assert (check.seconds, check.own_limit, check.place) == (20, 30, 1)
 
 
 def check(text: str = PLUGIN, **more: Any) -> DaemonCheck:
-    usual = {'daemon': 'NRPE', 'name': 'x', 'user': 'nagios', 'line': (SHELL, '-c', text)}
-    return DaemonCheck(**{**usual, 'file': '/x.cfg', 'number': 4, 'unit': 'nrpe', **more})
+    usual = {
+        'daemon': 'NRPE',
+        'name': 'x',
+        'user': 'nagios',
+        'line': (SHELL, '-c', text),
+    }
+    return DaemonCheck(
+        **{**usual, 'file': '/x.cfg', 'number': 4, 'unit': 'nrpe', **more}
+    )
 
 
 LIMITS = {

@@ -17,7 +17,12 @@ METRICS = {
 
 
 def entry(**change):
-    return {'entries': [{'family': 'good', **MODELS}, {'family': 'mine', **MODELS, **change}]}
+    return {
+        'entries': [
+            {'family': 'good', **MODELS},
+            {'family': 'mine', **MODELS, **change},
+        ]
+    }
 
 
 def attribute(readings):
@@ -25,7 +30,10 @@ def attribute(readings):
 
 
 def advisory(**change):
-    return {'advisories': [{'id': 'acme-1', **MODELS, 'source': 'acme', **change}], 'entries': []}
+    return {
+        'advisories': [{'id': 'acme-1', **MODELS, 'source': 'acme', **change}],
+        'entries': [],
+    }
 
 
 def layout(*fields, **more):
@@ -38,7 +46,12 @@ ENTRY, LAYOUT = ('entries', 1), ('layouts', 'acme')
 IN_ENTRIES = {
     'pattern': (
         entry(models=['ACME X1-[0-9']),
-        [(ENTRY, 'mine: models "ACME X1-[0-9" is not a valid regular expression: unterminated')],
+        [
+            (
+                ENTRY,
+                'mine: models "ACME X1-[0-9" is not a valid regular expression: unterminated',
+            )
+        ],
     ),
     'firmware': (
         entry(firmware='1.0)'),
@@ -65,7 +78,12 @@ IN_ENTRIES = {
     ),
     'set': (
         entry(uses=['nvme-common']),
-        [(ENTRY, 'mine: uses "nvme-common", but there is no such set; did you mean ata-common?')],
+        [
+            (
+                ENTRY,
+                'mine: uses "nvme-common", but there is no such set; did you mean ata-common?',
+            )
+        ],
     ),
     'metric': (
         entry(attributes=attribute({'realocated': {'from': 'raw'}})),
@@ -78,7 +96,9 @@ IN_ENTRIES = {
     ),
     'formula': (
         entry(
-            attributes=attribute({'reallocated': [{'from': 'raw'}, {'from': '100 - normalised'}]})
+            attributes=attribute(
+                {'reallocated': [{'from': 'raw'}, {'from': '100 - normalised'}]}
+            )
         ),
         [
             (
@@ -91,7 +111,11 @@ IN_ENTRIES = {
     'set with a mistake': (
         {
             'entries': [{'family': 'mine', **MODELS, 'uses': ['own']}],
-            'sets': {'own': {'attributes': {**attribute({'wear': {'from': 'raw'}}), '8': None}}},
+            'sets': {
+                'own': {
+                    'attributes': {**attribute({'wear': {'from': 'raw'}}), '8': None}
+                }
+            },
         },
         [
             (
@@ -138,10 +162,14 @@ def test_an_entry_that_would_break_a_check_is_named_with_its_place(case):
     """
     data, expected = IN_ENTRIES[case]
 
-    found = list(data_errors.of_entries(data, METRICS, {'ata-common', 'own'}, ['ocp', 'acme']))
+    found = list(
+        data_errors.of_entries(data, METRICS, {'ata-common', 'own'}, ['ocp', 'acme'])
+    )
 
     assert [fault.path for fault in found] == [path for path, _ in expected]
-    assert all(fault.sentence.startswith(words) for fault, (_, words) in zip(found, expected))
+    assert all(
+        fault.sentence.startswith(words) for fault, (_, words) in zip(found, expected)
+    )
 
 
 def limit(**written):
@@ -154,12 +182,26 @@ def override(written, **selector):
 
 
 PENDING = 'metrics', 'pending'
-RULE = {'after': '92d', 'warning': '5 sectors', 'critical': None, 'why': 'nothing came of them'}
+RULE = {
+    'after': '92d',
+    'warning': '5 sectors',
+    'critical': None,
+    'why': 'nothing came of them',
+}
 IN_LIMITS = {
     'never': (limit(warning=None, critical='5'), []),
-    'protection': ({'overrides': [{'for': {'device': 'sda'}, 'why': 'odd', 'read': False}]}, []),
-    'two selectors': (override({'endurance_used': {'warning': '9'}}, serial='A', model='A.*'), []),
-    'days': ({'metrics': {'power_on_time': {'warning': '30d', 'ssd': {'warning': '30d'}}}}, []),
+    'protection': (
+        {'overrides': [{'for': {'device': 'sda'}, 'why': 'odd', 'read': False}]},
+        [],
+    ),
+    'two selectors': (
+        override({'endurance_used': {'warning': '9'}}, serial='A', model='A.*'),
+        [],
+    ),
+    'days': (
+        {'metrics': {'power_on_time': {'warning': '30d', 'ssd': {'warning': '30d'}}}},
+        [],
+    ),
     'acknowledged': (override({'pending': {'acknowledged': 5}}), []),
     **{
         f'{field} of {kind}': (
@@ -201,8 +243,17 @@ IN_LIMITS = {
         [((*PENDING, 'warning'), 'metrics, pending, warning: ')],
     ),
     'else': (
-        {'metrics': {'spare_available': {'critical': {'drive': 'threshold', 'else': '10%'}}}},
-        [(('metrics', 'spare_available', 'critical'), 'metrics, spare_available, critical: "10%"')],
+        {
+            'metrics': {
+                'spare_available': {'critical': {'drive': 'threshold', 'else': '10%'}}
+            }
+        },
+        [
+            (
+                ('metrics', 'spare_available', 'critical'),
+                'metrics, spare_available, critical: "10%"',
+            )
+        ],
     ),
     'override': (
         override({'endurance_used': {'warning': '9:1'}}),
@@ -234,11 +285,21 @@ IN_LIMITS = {
     ),
     'aged': (
         limit(aged=RULE, ssd={'aged': None}),
-        [((*PENDING, 'aged', 'warning'), 'metrics, pending, aged, warning: "5 sectors"')],
+        [
+            (
+                (*PENDING, 'aged', 'warning'),
+                'metrics, pending, aged, warning: "5 sectors"',
+            )
+        ],
     ),
     'second stage': (
         limit(aged=[{'after': '1d', 'why': 'old'}, RULE]),
-        [((*PENDING, 'aged', 'warning'), 'metrics, pending, aged, warning: "5 sectors"')],
+        [
+            (
+                (*PENDING, 'aged', 'warning'),
+                'metrics, pending, aged, warning: "5 sectors"',
+            )
+        ],
     ),
     'group': (
         limit(hdd={'groups': {'Acmee': {'warning': '5', 'why': 'measured'}}}),
@@ -292,21 +353,31 @@ def test_a_limit_that_cannot_be_used_is_named_with_its_place(case):
     data, expected = IN_LIMITS[case]
 
     found = list(
-        data_errors.of_limits(data, METRICS, ['Zenith', 'Acme'], ['Acme disk', 'Acme hard disk'])
+        data_errors.of_limits(
+            data, METRICS, ['Zenith', 'Acme'], ['Acme disk', 'Acme hard disk']
+        )
     )
 
     assert [fault.path for fault in found] == [path for path, _ in expected]
-    assert all(fault.sentence.startswith(words) for fault, (_, words) in zip(found, expected))
+    assert all(
+        fault.sentence.startswith(words) for fault, (_, words) in zip(found, expected)
+    )
 
 
 def test_families_are_not_checked_without_a_list():
-    assert list(data_errors.of_limits({'groups': {'Seagat': ['no such family']}}, METRICS)) == []
+    assert (
+        list(data_errors.of_limits({'groups': {'Seagat': ['no such family']}}, METRICS))
+        == []
+    )
 
 
 def test_a_metric_of_the_site_itself_is_proposed_for_a_mistyped_one():
     """In entries, in limits, and where a limit refers to another metric."""
     metrics = {**METRICS, 'squeaking': ''}
-    limits = {'squeeking': {}, 'pending': {'warning': {'drive': 'squeeking', 'else': '5'}}}
+    limits = {
+        'squeeking': {},
+        'pending': {'warning': {'drive': 'squeeking', 'else': '5'}},
+    }
     mistakes = [
         *data_errors.of_entries(
             entry(attributes=attribute({'squeeking': {'from': 'raw'}})), metrics, set()
@@ -314,13 +385,13 @@ def test_a_metric_of_the_site_itself_is_proposed_for_a_mistyped_one():
         *data_errors.of_limits({'metrics': limits}, metrics),
     ]
 
-    assert [mistake.sentence.rpartition(' ')[2] for mistake in mistakes] == ['squeaking?'] * 3
+    assert [mistake.sentence.rpartition(' ')[2] for mistake in mistakes] == [
+        'squeaking?'
+    ] * 3
 
 
 REVERSED = 'metrics, pending: critical 3 is reached before warning 9; swap them'
-OTHER_SIDE = (
-    'metrics, pending, ssd: "5:" alerts below 5, but high values of this metric are bad; write 5'
-)
+OTHER_SIDE = 'metrics, pending, ssd: "5:" alerts below 5, but high values of this metric are bad; write 5'
 
 
 def test_limits_that_contradict_each_other_are_told_and_neither_is_used():
@@ -331,7 +402,10 @@ def test_limits_that_contradict_each_other_are_told_and_neither_is_used():
                 'warning': '9',
                 'critical': '3',
                 'ssd': {'warning': '5:'},
-                'hdd': {'warning': {'drive': 'threshold', 'else': '9'}, 'critical': '3'},
+                'hdd': {
+                    'warning': {'drive': 'threshold', 'else': '9'},
+                    'critical': '3',
+                },
             }
         }
     }

@@ -17,7 +17,13 @@ AS_ROOT = pytest.mark.skipif(
 
 
 ENTRIES = {
-    'entries': [{'family': 'ACME X1', 'models': ['ACME X1-.*'], 'source': 'measured on 3 drives'}]
+    'entries': [
+        {
+            'family': 'ACME X1',
+            'models': ['ACME X1-.*'],
+            'source': 'measured on 3 drives',
+        }
+    ]
 }
 
 
@@ -45,7 +51,10 @@ def test_shipped_files_are_found_inside_the_package_first(tmp_path, monkeypatch)
 
     # in a single file
     monkeypatch.setattr(shipped_data, 'PACKAGE', f'{tmp_path}/program.pyz/package')
-    assert shipped_data.path('attributes.json') == f'{tmp_path}/program.pyz/package/attributes.json'
+    assert (
+        shipped_data.path('attributes.json')
+        == f'{tmp_path}/program.pyz/package/attributes.json'
+    )
 
 
 def test_an_incomplete_installation_says_what_is_missing():
@@ -115,12 +124,18 @@ def huge(path):
 UNREADABLE = {
     'pipe': (os.mkfifo, ' is not a regular file; specify a JSON file'),
     'folder': (os.mkdir, ' is not a regular file; specify a JSON file'),
-    'nothing': (str, ': cannot be read: No such file or directory; specify a readable file'),
+    'nothing': (
+        str,
+        ': cannot be read: No such file or directory; specify a readable file',
+    ),
     'link to itself': (
         lambda path: os.symlink(path, path),
         ': cannot be read: Too many levels of symbolic links; specify a readable file',
     ),
-    'huge': (huge, ' is larger than 4 MiB, too large for a data file; specify a JSON file'),
+    'huge': (
+        huge,
+        ' is larger than 4 MiB, too large for a data file; specify a JSON file',
+    ),
     'Latin-1': (
         lambda path: path.write_bytes('{"comment": "ä"}'.encode('latin-1')),
         ': byte 13 is not UTF-8; save the file as UTF-8',
@@ -148,7 +163,12 @@ WRITABLE = (
 @AS_ROOT
 @pytest.mark.parametrize(
     ('target', 'mode', 'group'),
-    [('site.json', 0o666, 0), ('site.json', 0o664, 12345), ('.', 0o777, 0), ('.', 0o775, 12345)],
+    [
+        ('site.json', 0o666, 0),
+        ('site.json', 0o664, 12345),
+        ('.', 0o777, 0),
+        ('.', 0o775, 12345),
+    ],
 )
 def test_root_refuses_what_others_can_change(site, target, mode, group):
     """Who can write the file, or replace it in its folder, would tell root what is fine."""
@@ -192,8 +212,14 @@ def test_root_refuses_a_file_of_others_in_a_folder_like_tmp(site):
 
 TEXTS = [
     ('{"entries": [}', 'site.json is not valid JSON: line 1, column 14: '),
-    ('{"entries": []\n "documents": {}}', 'site.json is not valid JSON: line 2, column 2: '),
-    ('\n{"entries": [],\n\n "documents" {}}', 'site.json is not valid JSON: line 4, column 14: '),
+    (
+        '{"entries": []\n "documents": {}}',
+        'site.json is not valid JSON: line 2, column 2: ',
+    ),
+    (
+        '\n{"entries": [],\n\n "documents" {}}',
+        'site.json is not valid JSON: line 4, column 14: ',
+    ),
     (' \n', 'site.json is not valid JSON: line 2, column 1: '),
     ('{"entries": NaN}', 'site.json is not valid JSON: NaN is not a number in JSON'),
     ('[' * 100_000, 'site.json is not valid JSON: it is nested too deeply'),

@@ -79,7 +79,8 @@ ID# ATTRIBUTE_NAME          FLAG     VALUE WORST THRESH TYPE      UPDATED  WHEN_
 
 if 'TEST_DEB' not in os.environ:
     pytest.skip(
-        'the package is tested by "make test-deb" only: it takes minutes', allow_module_level=True
+        'the package is tested by "make test-deb" only: it takes minutes',
+        allow_module_level=True,
     )
 
 
@@ -117,7 +118,11 @@ def stand_in(chroot: Chroot) -> None:
         # ok-healthy
         (['-d', '/dev/sda'], 0, 'SMART OK'),
         # warning-worn
-        (['-d', '/dev/sdb'], 1, 'sdb: rated write endurance used 86 % (warning above 85)'),
+        (
+            ['-d', '/dev/sdb'],
+            1,
+            'sdb: rated write endurance used 86 % (warning above 85)',
+        ),
         # critical-failing
         (['-d', '/dev/sdc'], 2, 'SMART CRITICAL - sdc'),
         # unknown-absent
@@ -168,7 +173,9 @@ def test_the_timer_of_the_metrics_is_off_and_its_service_works(fresh):
     fresh.does('mkdir', '-p', '/var/lib/prometheus/node-exporter')
     unit = fresh.reads('/usr/lib/systemd/system/check-smart-attributes-metrics.service')
     words = (
-        re.search('^ExecStart=(.*)$', unit, re.MULTILINE)[1].replace('$OPTIONS', '--scan').split()
+        re.search('^ExecStart=(.*)$', unit, re.MULTILINE)[1]
+        .replace('$OPTIONS', '--scan')
+        .split()
     )
 
     assert fresh.does(*words) == ''
@@ -202,7 +209,9 @@ def test_the_script_for_icinga_is_where_the_page_says(fresh):
         re.MULTILINE,
     )[1]
 
-    assert fresh.does('sh', '-c', line) == 'vars.smart_drives = ["/dev/sda", "/dev/sdb"]\n'
+    assert (
+        fresh.does('sh', '-c', line) == 'vars.smart_drives = ["/dev/sda", "/dev/sdb"]\n'
+    )
 
 
 def test_the_modules_are_compiled_and_not_in_anybodys_way(fresh):
@@ -220,14 +229,18 @@ def test_the_modules_are_compiled_and_not_in_anybodys_way(fresh):
 def field(package: Path, name: str) -> str:
     """Return a field of the control file of a package."""
     return subprocess.run(
-        ['dpkg-deb', '-f', str(package), name], check=True, capture_output=True, text=True
+        ['dpkg-deb', '-f', str(package), name],
+        check=True,
+        capture_output=True,
+        text=True,
     ).stdout.strip()
 
 
 def related(name: str) -> list[str]:
     """Return the packages in a field of ours, the first of alternatives."""
     return [
-        re.split(r'[ (|:]', part.strip())[0] for part in field(newest('*.deb'), name).split(',')
+        re.split(r'[ (|:]', part.strip())[0]
+        for part in field(newest('*.deb'), name).split(',')
     ]
 
 
@@ -302,14 +315,18 @@ def test_sudo_rs_gets_lines_that_it_understands(copy, suite):
     copy.installs_ours()
     stand_in(copy)
     first = ('env', 'PATH=/usr/lib/cargo/bin:/usr/sbin:/usr/bin:/sbin:/bin')
-    copy.writes('/etc/sudoers.d/check-smart-attributes', copy.does(*first, PLUGIN, 'sudoers'))
+    copy.writes(
+        '/etc/sudoers.d/check-smart-attributes', copy.does(*first, PLUGIN, 'sudoers')
+    )
     one, all_ = (
         copy.runs(*first, PLUGIN, *arguments, user='nagios')
         for arguments in (['-d', '/dev/sdb'], [])
     )
     other = copy.runs(*first, PLUGIN, '-d', '/dev/sdc', user='nagios')
 
-    assert '(sudo-rs ' in copy.reads('/etc/sudoers.d/check-smart-attributes').replace('"', '')
+    assert '(sudo-rs ' in copy.reads('/etc/sudoers.d/check-smart-attributes').replace(
+        '"', ''
+    )
     assert (one.returncode, all_.returncode) == (1, 1), one.stdout + all_.stdout
     assert other.returncode == 3 and '[sudo-' in other.stdout
 
@@ -323,20 +340,32 @@ def test_the_daemons_of_this_debian_find_what_the_package_brings(machine):
     # 2.13 dumps unasked
     machine.does('sh', '-c', 'icinga2 daemon -C --dump-objects || icinga2 daemon -C')
     listed = machine.does(
-        'icinga2', 'object', 'list', '--type', 'CheckCommand', '--name', 'check-smart-attributes'
+        'icinga2',
+        'object',
+        'list',
+        '--type',
+        'CheckCommand',
+        '--name',
+        'check-smart-attributes',
     )
     nagios = machine.does('nagios4', '-v', '/etc/nagios4/nagios.cfg')
     before = machine.asks_nrpe()
-    machine.does('cp', f'{EXAMPLES}/nrpe/check-smart-attributes.cfg', '/etc/nagios/nrpe.d/')
+    machine.does(
+        'cp', f'{EXAMPLES}/nrpe/check-smart-attributes.cfg', '/etc/nagios/nrpe.d/'
+    )
     asked = machine.asks_nrpe()
     machine.starts_nagios()
 
     assert "Object 'check-smart-attributes'" in listed
     assert '"/usr/lib/nagios/plugins/check_smart_attributes"' in listed
-    assert 'Total Errors:   0' in nagios and 'smart_attributes_drives' in machine.reads(COMMANDS)
+    assert 'Total Errors:   0' in nagios and 'smart_attributes_drives' in machine.reads(
+        COMMANDS
+    )
     assert 'not defined' in before.stdout
     assert asked.returncode == 1, asked.stdout
-    assert asked.stdout.startswith('SMART WARNING - sdb: rated write endurance used 86 %')
+    assert asked.stdout.startswith(
+        'SMART WARNING - sdb: rated write endurance used 86 %'
+    )
 
 
 def test_an_agent_may_get_the_command_from_its_masters_as_well(machine):
@@ -439,7 +468,9 @@ def conffiles(chroot: Chroot) -> list[str]:
 def change(chroot: Chroot, paths: Iterable[str]) -> dict[str, str]:
     """Change these files as an administrator could; return what is in them now."""
     for path in paths:
-        chroot.writes(path, chroot.reads(path) + ('\n' if path == DATABASE else '\n# changed\n'))
+        chroot.writes(
+            path, chroot.reads(path) + ('\n' if path == DATABASE else '\n# changed\n')
+        )
     return {path: chroot.reads(path) for path in paths}
 
 
@@ -456,7 +487,10 @@ def points(chroot: Chroot) -> set[tuple[float, ...]]:
     done = chroot.runs('check_smart_attributes', 'history', '-d', '/dev/sdb', '--json')
     drives = json.loads(done.stdout)['drives'] if done.returncode == 0 else []
     return {
-        tuple(point) for one in drives for series in one['series'] for point in series['points']
+        tuple(point)
+        for one in drives
+        for series in one['series']
+        for point in series['points']
     }
 
 
@@ -466,12 +500,16 @@ def assert_works(chroot: Chroot) -> None:
     """
     done = chroot.runs(PLUGIN, user='nagios')
 
-    assert (done.returncode, '2 drives: 1 warning, 1 ok' in done.stdout) == (1, True), done.stdout
+    assert (done.returncode, '2 drives: 1 warning, 1 ok' in done.stdout) == (1, True), (
+        done.stdout
+    )
     assert (
         chroot.does('stat', '-c', '%U %G %a', '/var/lib/check-smart-attributes')
         == 'nagios nagios 750\n'
     )
-    assert 'Total Errors:   0' in chroot.does('nagios4', '-v', '/etc/nagios4/nagios.cfg')
+    assert 'Total Errors:   0' in chroot.does(
+        'nagios4', '-v', '/etc/nagios4/nagios.cfg'
+    )
     assert 'Finished validating' in chroot.does('icinga2', 'daemon', '-C')
     assert chroot.does('visudo', '-c')
     assert (
@@ -531,7 +569,9 @@ def test_an_unattended_upgrade_from_version_1_6(before_upgrade, changed):
     assert before_upgrade.does(PLUGIN, 'sudoers') == before_upgrade.reads(RULE)
     assert {path: before_upgrade.reads(path) for path in kept} == kept
     assert before_upgrade.has(DATABASE) is (DATABASE in changed)
-    assert {path for path in left_over(before_upgrade) if not OF_OTHERS.match(path)} == set()
+    assert {
+        path for path in left_over(before_upgrade) if not OF_OTHERS.match(path)
+    } == set()
 
 
 @pytest.mark.parametrize(
@@ -575,7 +615,10 @@ def test_an_unattended_upgrade_from_an_earlier_package(machine, commit, is_chang
     )
     assert sorted(set(defined(machine)) & set(names)) == sorted(names)
     assert is_changed or machine.does(PLUGIN, 'sudoers') == machine.reads(RULE)
-    assert is_changed or {path for path in shipped if machine.has(path)} <= {RULE, README}
+    assert is_changed or {path for path in shipped if machine.has(path)} <= {
+        RULE,
+        README,
+    }
     assert {path for path in left_over(machine) if not OF_OTHERS.match(path)} == set()
 
 
@@ -584,13 +627,17 @@ def test_an_upgrade_asks_nothing_and_stops_no_timer(machine):
     it is enabled.
     """
     machine.writes('/run/systemd/system/here', '')
-    machine.writes('/usr/bin/deb-systemd-invoke', '#!/bin/sh\necho "$*" >>/tmp/invoked\n')
+    machine.writes(
+        '/usr/bin/deb-systemd-invoke', '#!/bin/sh\necho "$*" >>/tmp/invoked\n'
+    )
     machine.does('chmod', '755', '/usr/bin/deb-systemd-invoke')
     machine.installs_ours()
     machine.installs_ours('--reinstall')
 
     assert conffiles(machine) == []
-    assert not machine.has('/tmp/invoked') or 'stop' not in machine.reads('/tmp/invoked')
+    assert not machine.has('/tmp/invoked') or 'stop' not in machine.reads(
+        '/tmp/invoked'
+    )
 
 
 def test_an_upgrade_of_an_agent_says_how_nrpe_gets_its_command_back(machine):
@@ -599,7 +646,9 @@ def test_an_upgrade_of_an_agent_says_how_nrpe_gets_its_command_back(machine):
     """
     installs_earlier(machine, earlier('86399e1'))
     said = machine.installs_ours()
-    line = re.search(rf'^cp \S+ {re.escape(str(Path(NRPE).parent))}/$', said, re.MULTILINE)[0]
+    line = re.search(
+        rf'^cp \S+ {re.escape(str(Path(NRPE).parent))}/$', said, re.MULTILINE
+    )[0]
     before = machine.asks_nrpe()
     machine.does('sh', '-c', line)
 
@@ -623,7 +672,9 @@ def test_an_upgrade_keeps_a_database_that_was_changed_and_says_so(before_upgrade
     assert 'is kept' not in before_upgrade.does('dpkg-reconfigure', PACKAGE)
 
 
-def test_after_an_upgrade_a_check_that_names_an_unchanged_database_is_silent(before_upgrade):
+def test_after_an_upgrade_a_check_that_names_an_unchanged_database_is_silent(
+    before_upgrade,
+):
     """At its old path, as Icinga's template wants it, and as a copy that a site made."""
     before_upgrade.does('cp', DATABASE, '/etc/copy.json')
     before_upgrade.installs_ours()
@@ -648,14 +699,18 @@ def test_after_an_upgrade_limits_of_a_site_warn_until_they_are_migrated(before_u
     before_upgrade.installs_ours()
     words = PLUGIN, '-dbj', DATABASE, '-d', '/dev/sdb'
     before = before_upgrade.runs(*words, user='nagios')
-    said = before_upgrade.does(*re.search(r'as root, run: ([^;\n]*)', before.stdout)[1].split())
+    said = before_upgrade.does(
+        *re.search(r'as root, run: ([^;\n]*)', before.stdout)[1].split()
+    )
     after = before_upgrade.runs(*words, user='nagios')
 
-    assert before.returncode == 1 and '[limits-not-migrated]' in before.stdout.splitlines()[0], (
-        before.stdout
-    )
     assert (
-        'written: /etc/check-smart-attributes/thresholds.d/check_smartdb.json' in said.splitlines()
+        before.returncode == 1
+        and '[limits-not-migrated]' in before.stdout.splitlines()[0]
+    ), before.stdout
+    assert (
+        'written: /etc/check-smart-attributes/thresholds.d/check_smartdb.json'
+        in said.splitlines()
     )
     assert after.returncode == 0 and '(check)' not in after.stdout, after.stdout
 
@@ -668,7 +723,9 @@ def test_after_an_upgrade_limits_of_a_site_warn_until_they_are_migrated(before_u
         False,
     ],
 )
-def test_nagios_starts_after_an_upgrade_and_after_going_back(before_upgrade, is_changed):
+def test_nagios_starts_after_an_upgrade_and_after_going_back(
+    before_upgrade, is_changed
+):
     """With a service of 1.6 and a command of the site's own; what a site has changed stays in
     force both times.
     """
@@ -685,7 +742,9 @@ def test_nagios_starts_after_an_upgrade_and_after_going_back(before_upgrade, is_
     before_upgrade.starts_nagios()
 
     assert before_upgrade.reads(COMMANDS_1_6) == commands[COMMANDS_1_6]
-    left = [path for path in before_upgrade.files() - files if NAMED_AS_WE_ARE.search(path)]
+    left = [
+        path for path in before_upgrade.files() - files if NAMED_AS_WE_ARE.search(path)
+    ]
     assert left == []
     assert 'smart' not in before_upgrade.reads('/var/lib/ucf/hashfile')
 
@@ -699,20 +758,27 @@ def test_an_upgrade_that_fails_leaves_what_there_was(before_upgrade):
         'Maintainer: nobody <nobody@check-smart-attributes.invalid>\nDescription: has a file of '
         'ours\n',
     )
-    before_upgrade.writes('/tmp/other/usr/share/check-smart-attributes/attributes.json', '{}')
-    before_upgrade.does('dpkg-deb', '--root-owner-group', '-b', '/tmp/other', '/tmp/other.deb')
+    before_upgrade.writes(
+        '/tmp/other/usr/share/check-smart-attributes/attributes.json', '{}'
+    )
+    before_upgrade.does(
+        'dpkg-deb', '--root-owner-group', '-b', '/tmp/other', '/tmp/other.deb'
+    )
     before_upgrade.installs('/tmp/other.deb')
     shutil.copy(newest('*.deb'), before_upgrade.root / 'tmp/ours.deb')
     done = before_upgrade.runs('dpkg', '-i', '/tmp/ours.deb')
 
     assert done.returncode != 0 and 'trying to overwrite' in done.stdout
     assert before_upgrade.reads(DATABASE) == text
-    assert before_upgrade.has(COMMANDS_1_6) and not before_upgrade.has(DATABASE + '.dpkg-remove')
+    assert before_upgrade.has(COMMANDS_1_6) and not before_upgrade.has(
+        DATABASE + '.dpkg-remove'
+    )
     assert before_upgrade.does(
         'dpkg-query', '-W', '-f', '${Version} ${db:Status-Status}', PACKAGE
     ).startswith('1.6')
     assert (
-        before_upgrade.does('dpkg-query', '-W', '-f', '${db:Status-Status}', PACKAGE) == 'installed'
+        before_upgrade.does('dpkg-query', '-W', '-f', '${db:Status-Status}', PACKAGE)
+        == 'installed'
     )
 
 
@@ -723,7 +789,8 @@ def test_the_command_of_version_1_6_goes_on_to_work(before_upgrade):
     before_upgrade.installs_ours()
     before_upgrade.does('touch', '/dev/sda', '/dev/sdb')
     line = re.search(
-        r'smart_attributes_all\n\tcommand_line\t(.*)', before_upgrade.reads(COMMANDS_1_6)
+        r'smart_attributes_all\n\tcommand_line\t(.*)',
+        before_upgrade.reads(COMMANDS_1_6),
     )
     done = before_upgrade.runs('sh', '-c', line[1].replace('$$', '$'), user='nagios')
 
@@ -759,8 +826,12 @@ def test_the_single_file_program_wants_nothing_but_python(bare_11):
         bare_11.runs('python3', '-c', 'import nagiosplugin'),
         bare_11.runs(f'/tmp/{program.name}'),
     )
-    table = bare_11.does(f'/tmp/{program.name}', 'triage', '--report', '/tmp/intel-worn.json')
-    text = bare_11.does(f'/tmp/{program.name}', '--report', '/tmp/seagate-sas-healthy.txt')
+    table = bare_11.does(
+        f'/tmp/{program.name}', 'triage', '--report', '/tmp/intel-worn.json'
+    )
+    text = bare_11.does(
+        f'/tmp/{program.name}', '--report', '/tmp/seagate-sas-healthy.txt'
+    )
 
     assert 'ModuleNotFoundError' in pip.stdout
     assert answer.returncode == 3 and '[no-drives]' in answer.stdout
@@ -787,9 +858,10 @@ def test_an_unattended_upgrade_of_debian_11(bare_11, tmp_path, package):
         chroot.does(*UNATTENDED, 'full-upgrade')
         done = chroot.runs(PLUGIN, user='nagios')
 
-        assert (done.returncode, '2 drives: 1 warning, 1 ok' in done.stdout) == (1, True), (
-            done.stdout
-        )
+        assert (done.returncode, '2 drives: 1 warning, 1 ok' in done.stdout) == (
+            1,
+            True,
+        ), done.stdout
         assert_healthy(chroot)
         assert chroot.does(PLUGIN, 'sudoers') == chroot.reads(RULE)
 
@@ -820,7 +892,8 @@ def test_without_drives_it_installs_and_says_what_gets_the_rule(bare_11, install
 def test_an_old_sudo_gets_a_line_for_each_drive(debian_11):
     """1.9.5 would take an expression for a mistake, and then refuse everything to everybody."""
     all_, one = (
-        debian_11.runs(PLUGIN, *arguments, user='nagios') for arguments in ([], ['-d', '/dev/sda'])
+        debian_11.runs(PLUGIN, *arguments, user='nagios')
+        for arguments in ([], ['-d', '/dev/sda'])
     )
     off = ('/usr/sbin/smartctl', '-s', 'off', '/dev/sda')
     other = debian_11.runs('sudo', '-n', *off, user='nagios')
@@ -838,7 +911,10 @@ def test_a_rule_that_an_admin_has_changed_stays(debian_11):
     refused = debian_11.runs(PLUGIN, '-d', '/dev/sdc', user='nagios')
     debian_11.writes(RULE, wanted)
     debian_11.does('dpkg-reconfigure', PACKAGE)
-    kept, read = debian_11.reads(RULE), debian_11.runs(PLUGIN, '-d', '/dev/sdc', user='nagios')
+    kept, read = (
+        debian_11.reads(RULE),
+        debian_11.runs(PLUGIN, '-d', '/dev/sdc', user='nagios'),
+    )
     debian_11.writes(RULE, before)
 
     assert (refused.returncode, read.returncode) == (3, 2), refused.stdout + read.stdout
@@ -850,7 +926,13 @@ def test_the_libraries_of_debian_11_are_new_enough(debian_11, tmp_path):
     debian_11.installs(
         *(
             f'python3-{name}'
-            for name in ('chardet', 'humanfriendly', 'jinja2', 'prometheus-client', 'rich')
+            for name in (
+                'chardet',
+                'humanfriendly',
+                'jinja2',
+                'prometheus-client',
+                'rich',
+            )
         )
     )
     debian_11.writes('/tmp/mine.json', '{"metrix": {}}')
@@ -862,7 +944,9 @@ def test_the_libraries_of_debian_11_are_new_enough(debian_11, tmp_path):
     assert 'smart_drive_state{device="sdb"} 1.0' in debian_11.does(
         'check_smart_attributes', 'metrics'
     )
-    assert 'SMART OK' in debian_11.does(PLUGIN, '--report', '/tmp/seagate-sas-healthy.txt')
+    assert 'SMART OK' in debian_11.does(
+        PLUGIN, '--report', '/tmp/seagate-sas-healthy.txt'
+    )
     words = ('-d', '/dev/sda', '--thresholds', '/tmp/mine.json')
     assert 'did you mean' in debian_11.runs(PLUGIN, *words).stdout
 
@@ -899,7 +983,14 @@ def test_autopkgtest_passes(suite, tmp_path):
     chroot = unpacked(suite, tmp_path / 'chroot')
     package = [str(newest('*.deb')), str(newest('*.dsc'))]
     done = subprocess.run(
-        ['autopkgtest', '--no-built-binaries', *package, '--', 'chroot', str(chroot.root)],
+        [
+            'autopkgtest',
+            '--no-built-binaries',
+            *package,
+            '--',
+            'chroot',
+            str(chroot.root),
+        ],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

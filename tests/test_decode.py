@@ -33,15 +33,24 @@ RENDERINGS = {
     'raw8': (lambda b: ' '.join(map(str, reversed(b))), 6),
     'raw16': (lambda b: f'{word(b, 2)} {word(b, 1)} {word(b, 0)}', 6),
     'raw16(raw16)': (
-        lambda b: f'{word(b, 0)} ({word(b, 2)} {word(b, 1)})' if any(b[2:]) else str(word(b, 0)),
+        lambda b: (
+            f'{word(b, 0)} ({word(b, 2)} {word(b, 1)})'
+            if any(b[2:])
+            else str(word(b, 0))
+        ),
         6,
     ),
     'raw24(raw8)': (
-        lambda b: f'{low(b, 3)} ({b[5]} {b[4]} {b[3]})' if any(b[3:]) else str(low(b, 3)),
+        lambda b: (
+            f'{low(b, 3)} ({b[5]} {b[4]} {b[3]})' if any(b[3:]) else str(low(b, 3))
+        ),
         6,
     ),
     'raw16(avg16)': (lambda b: f'{word(b, 0)} (Average {word(b, 1)})', 4),
-    'tempminmax, other layouts': (lambda b: f'{b[0]} ({b[5]} {b[4]} {b[3]} {b[2]} {b[1]})', 6),
+    'tempminmax, other layouts': (
+        lambda b: f'{b[0]} ({b[5]} {b[4]} {b[3]} {b[2]} {b[1]})',
+        6,
+    ),
     'tempminmax': (lambda b: f'{b[0]} (Min/Max {b[2]}/{b[4]})', 1),
     'tempminmax with count': (lambda b: f'{b[0]} (Min/Max {b[2]}/{b[4]} #{b[5]})', 1),
 }
@@ -55,9 +64,10 @@ def test_bytes_come_back_from_what_smartctl_prints(rendering):
     render, known = RENDERINGS[rendering]
 
     for raw in SOME_BYTES:
-        assert tuple(decode.printed_bytes(render(raw))) == (*raw[:known], *(None,) * (6 - known)), (
-            render(raw)
-        )
+        assert tuple(decode.printed_bytes(render(raw))) == (
+            *raw[:known],
+            *(None,) * (6 - known),
+        ), render(raw)
 
 
 @pytest.mark.parametrize('rendering', RENDERINGS)
@@ -85,7 +95,9 @@ def test_text_and_json_say_the_same_where_the_text_holds_it(rendering, formula):
 
 
 def number(formula, of, *others):
-    return decode.evaluate(decode.parse(formula), of, {other.id: other for other in (of, *others)})
+    return decode.evaluate(
+        decode.parse(formula), of, {other.id: other for other in (of, *others)}
+    )
 
 
 @pytest.mark.parametrize(
@@ -178,7 +190,9 @@ def test_a_number_that_the_report_does_not_hold_is_unknown(formula):
     assert number(formula, row(194, raw='28 (Min/Max 20/32)')) is None
 
 
-@pytest.mark.parametrize('formula', ['value', '100 - value', 'value + raw', '100 * value / raw'])
+@pytest.mark.parametrize(
+    'formula', ['value', '100 - value', 'value + raw', '100 * value / raw']
+)
 def test_a_column_that_smartctl_leaves_out_is_unknown(formula):
     """Where the raw value takes more than six bytes, the value is printed as ---."""
     assert number(formula, row(1, value=None, raw='5')) is None
@@ -322,7 +336,8 @@ def test_a_refusal_says_all_that_can_be_written(formula):
 
 
 @pytest.mark.parametrize(
-    ('formula', 'expected'), [('raw', 2**48 - 1), ('raw / 1', 2**48 - 1), ('raw + raw', 2**49 - 2)]
+    ('formula', 'expected'),
+    [('raw', 2**48 - 1), ('raw / 1', 2**48 - 1), ('raw + raw', 2**49 - 2)],
 )
 def test_whole_numbers_stay_whole(formula, expected):
     """Counters of six bytes are exact; a division by one is none."""

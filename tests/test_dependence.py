@@ -16,7 +16,13 @@ from smart_attributes.knowledge import severity
 from smart_attributes.model import Case, Device, Group, Member, State, Verdict
 from smart_attributes.output import explain, json_document, metrics, plugin
 from smart_attributes.reading.system import System
-from smart_attributes.redundancy import arrays, block_devices, dependence, partitions, replacement
+from smart_attributes.redundancy import (
+    arrays,
+    block_devices,
+    dependence,
+    partitions,
+    replacement,
+)
 from smart_attributes.work import actions, work_list
 
 NOW = 1_795_348_800  # 2026-11-22
@@ -75,18 +81,24 @@ def labels(survey: Surveyed) -> dict[str, tuple[str, str]]:
 
 def test_a_failing_member_of_a_healthy_array_is_next(machine):
     raid5(machine)
-    survey = surveyed(machine, [drive('sda', HEALTHY), drive('sdb', FAILED), drive('sdc', HEALTHY)])
+    survey = surveyed(
+        machine, [drive('sda', HEALTHY), drive('sdb', FAILED), drive('sdc', HEALTHY)]
+    )
     failing = next(each for each in survey.cases if each.verdict.device.name == 'sdb')
 
     assert labels(survey) == {'sdb': ('next', 'replace-next')}
     assert failing.todo.action == actions.REPLACE
-    assert [(each.group.id, each.tolerates) for each in failing.use.depends] == [('md0', 0)]
+    assert [(each.group.id, each.tolerates) for each in failing.use.depends] == [
+        ('md0', 0)
+    ]
     assert work_list.in_order(survey.cases, survey.machine)[0].drive == 'sdb'
 
 
 def test_the_last_good_copies_of_a_degraded_array_stay(machine):
     raid5(machine, {**RAID5, 'sdc1': 'faulty none'})
-    survey = surveyed(machine, [drive('sda', HEALTHY), drive('sdb', FAILED), drive('sdc', HEALTHY)])
+    survey = surveyed(
+        machine, [drive('sda', HEALTHY), drive('sdb', FAILED), drive('sdc', HEALTHY)]
+    )
 
     assert labels(survey) == {
         'sda': ('last good copy', 'last-good-copy'),
@@ -108,11 +120,17 @@ def test_the_most_severe_drive_is_replaced_first_and_one_that_could_not_be_read_
     machine.mounted('/dev/md1', '/home')
     survey = surveyed(
         machine,
-        [drive('sda', problem='cannot be opened'), drive('sdb', WORN), drive('sdd', FAILED)],
+        [
+            drive('sda', problem='cannot be opened'),
+            drive('sdb', WORN),
+            drive('sdd', FAILED),
+        ],
     )
 
     assert survey.machine
-    assert [(step.drive.name, step.label, step.why.code) for step in survey.machine.steps] == [
+    assert [
+        (step.drive.name, step.label, step.why.code) for step in survey.machine.steps
+    ] == [
         ('sdd', 'copy first', 'no-redundancy'),
         ('sdb', 'copy first', 'data-at-risk'),
     ]
@@ -123,14 +141,21 @@ def test_a_machine_without_a_drive_to_replace_has_no_lines(machine):
     survey = surveyed(machine, [drive('sda', HEALTHY)])
 
     assert survey.machine and survey.machine.steps == ()
-    assert [each.action for each in work_list.in_order(survey.cases, survey.machine)] == [
-        actions.NOTHING
-    ]
+    assert [
+        each.action for each in work_list.in_order(survey.cases, survey.machine)
+    ] == [actions.NOTHING]
 
 
 def test_a_rebuild_is_waited_for(machine):
-    raid5(machine, {**RAID5, 'sdc1': 'spare 2'}, sync_action='recover', sync_completed='37 / 100')
-    survey = surveyed(machine, [drive('sdb', FAILED), drive('sda', HEALTHY), drive('sdc', HEALTHY)])
+    raid5(
+        machine,
+        {**RAID5, 'sdc1': 'spare 2'},
+        sync_action='recover',
+        sync_completed='37 / 100',
+    )
+    survey = surveyed(
+        machine, [drive('sdb', FAILED), drive('sda', HEALTHY), drive('sdc', HEALTHY)]
+    )
 
     assert labels(survey)['sdb'] == ('wait', 'group-rebuilding')
     assert 'recover 37 %' in survey.cases[0].todo.why
@@ -145,8 +170,14 @@ def test_a_check_adds_one_clause_behind_an_alert(machine):
     )
     ordered = severity.worst_first(survey.cases)
 
-    assert ', because md0 has the data on other drives, too; ' in plugin.first_line(ordered, '', '')
-    assert [plugin.clause(each) for each in ordered] == [f'[replace-next] {REBUILT}', '', '']
+    assert ', because md0 has the data on other drives, too; ' in plugin.first_line(
+        ordered, '', ''
+    )
+    assert [plugin.clause(each) for each in ordered] == [
+        f'[replace-next] {REBUILT}',
+        '',
+        '',
+    ]
     assert f'; [replace-next] {REBUILT}; [replace] ' in plugin.line(ordered[0]).findings
 
 
@@ -181,9 +212,13 @@ DEVICES = ('sda', 'sdb', 'sdc', 'sdd')
         ('[write-through] write-back', 'next', 'only-log-or-cache'),
     ],
 )
-def test_a_journal_that_holds_the_only_copy_of_data_is_not_next(machine, mode, label, code):
+def test_a_journal_that_holds_the_only_copy_of_data_is_not_next(
+    machine, mode, label, code
+):
     """With write-back, the write journal of RAID 5 has data that no other member has yet."""
-    raid5(machine, {**RAID5, 'sdd1': 'journal journal'}, raid_disks='3', journal_mode=mode)
+    raid5(
+        machine, {**RAID5, 'sdd1': 'journal journal'}, raid_disks='3', journal_mode=mode
+    )
     survey = surveyed(
         machine, [drive(name, FAILED if name == 'sdd' else HEALTHY) for name in DEVICES]
     )
@@ -209,7 +244,9 @@ UNSEEN = (
 
 @pytest.mark.parametrize('device', UNSEEN, ids=lambda device: device.name)
 @pytest.mark.parametrize('has_sys', [True, False])
-def test_the_data_of_a_drive_of_unknown_use_is_copied_first(machine, tmp_path, device, has_sys):
+def test_the_data_of_a_drive_of_unknown_use_is_copied_first(
+    machine, tmp_path, device, has_sys
+):
     """In a check as in triage and explain, which all show this item."""
     if not has_sys:
         machine.system = System(*(str(tmp_path / 'no') for _ in machine.system))
@@ -243,7 +280,8 @@ def test_the_document_has_groups_and_the_order(machine):
     )
 
     assert [
-        (each['name'], each['label'], each['code'], each['disks']) for each in told['replace_order']
+        (each['name'], each['label'], each['code'], each['disks'])
+        for each in told['replace_order']
     ] == [
         ('sdb', 'last good copy', 'last-good-copy', ['sdb']),
         ('sda', 'last good copy', 'last-good-copy', ['sda']),
@@ -256,15 +294,17 @@ def test_the_document_has_groups_and_the_order(machine):
         ['/srv'],
         None,
     )
-    assert {member['name']: (member['state'], member['drives']) for member in md0['members']} == {
+    assert {
+        member['name']: (member['state'], member['drives']) for member in md0['members']
+    } == {
         'sda1': ('in_sync', [{'name': 'sda', 'state': 'OK'}]),
         'sdb1': ('in_sync', [{'name': 'sdb', 'state': 'CRITICAL'}]),
         'sdc1': ('faulty', [{'name': 'sdc', 'state': None}]),
     }
     assert of_sdb['replacement']['label'] == 'last good copy'
-    assert [(each['group'], each['member'], each['tolerates']) for each in of_sdb['depends']] == [
-        ('md0', 'sdb1', -1)
-    ]
+    assert [
+        (each['group'], each['member'], each['tolerates']) for each in of_sdb['depends']
+    ] == [('md0', 'sdb1', -1)]
 
 
 def test_metrics_count_members_and_tolerance(machine):
@@ -292,7 +332,10 @@ def test_explain_tells_what_the_groups_allow(machine):
     ).cases[:1]
 
     assert explain.head(shown)[2] == f'Redundancy: {REBUILT}'
-    assert any(line.endswith(f' {shown.use.depends[0].said}') for line in explain.details(shown))
+    assert any(
+        line.endswith(f' {shown.use.depends[0].said}')
+        for line in explain.details(shown)
+    )
 
 
 def test_the_name_of_an_array_is_hostile(machine):
@@ -302,7 +345,11 @@ def test_the_name_of_an_array_is_hostile(machine):
 
     assert survey.cases[0].todo.step
     said = survey.cases[0].todo.step.why
-    assert said.isprintable() and '|' not in plugin.clause(survey.cases[0]) and len(said) < 400
+    assert (
+        said.isprintable()
+        and '|' not in plugin.clause(survey.cases[0])
+        and len(said) < 400
+    )
 
 
 def test_triage_of_this_machine_runs():
@@ -337,7 +384,10 @@ def test_a_removed_device_takes_an_empty_place_of_its_array(
     monkeypatch.setattr(arrays, 'udev_notes', lambda name, _: properties)
     names = ('sda', 'sdb', 'sdc')
     devices = block_devices.Devices(
-        System(), frozenset(names), {f'{name}1': name for name in names}, same={'sdc': 'sda'}
+        System(),
+        frozenset(names),
+        {f'{name}1': name for name in names},
+        same={'sdc': 'sda'},
     )
     group = Group(
         'md0',
@@ -349,10 +399,15 @@ def test_a_removed_device_takes_an_empty_place_of_its_array(
     )
     note = {'ID_FS_TYPE': 'linux_raid_member', 'ID_FS_UUID': UUID.replace(':', '-')}
     notes = {
-        'sdb1': {key: text for key, text in {**note, **changed}.items() if text is not None},
+        'sdb1': {
+            key: text for key, text in {**note, **changed}.items() if text is not None
+        },
         'sdc1': note,
     }
-    found = {each.name: each.state for each in arrays.with_removed(group, notes, devices).members}
+    found = {
+        each.name: each.state
+        for each in arrays.with_removed(group, notes, devices).members
+    }
 
     assert found == {'sda1': 'in_sync', removed if has_uuid else '': 'missing'}
 
@@ -372,7 +427,9 @@ def test_a_removed_device_takes_an_empty_place_of_its_array(
     ],
 )
 def test_progress_is_a_share_or_unknown(completed, percent):
-    assert arrays._progress(completed) == (percent if percent is None else pytest.approx(percent))
+    assert arrays._progress(completed) == (
+        percent if percent is None else pytest.approx(percent)
+    )
 
 
 @pytest.mark.parametrize(

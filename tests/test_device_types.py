@@ -39,7 +39,10 @@ def lacks(entry: DeviceType, documented: tables.Documented) -> list[str]:
             len(each.slots) == places,
             f'slots: give limits for each of the {places} numbers of {entry.form}',
         ),
-        (all(0 <= low <= high for low, high in each.slots), 'slots: the lowest number comes first'),
+        (
+            all(0 <= low <= high for low, high in each.slots),
+            'slots: the lowest number comes first',
+        ),
         (
             re.fullmatch(sudoers.type_expression(entry), kind),
             f'example: an address with the type {entry.form}',
@@ -63,7 +66,10 @@ def lacks(entry: DeviceType, documented: tables.Documented) -> list[str]:
             re.fullmatch(r'([0-9]+\.[0-9]+)?', documented.since),
             'since: a version of smartctl, such as 7.5',
         ),
-        (bool(each.bay) is not bool(each.drive_id), 'bay or drive_id: where the drive is'),
+        (
+            bool(each.bay) is not bool(each.drive_id),
+            'bay or drive_id: where the drive is',
+        ),
         (not entry.arguments, 'arguments: form and slots are enough'),
     ]
     return [field for is_there, field in checks if not is_there]
@@ -88,7 +94,11 @@ def test_a_controller_is_known_everywhere_by_its_entry(entry):
     assert sudoers.admits(sudoers.all_expressions(), arguments) is not entry.is_vendors
     assert bool(place.bay) is bool(entry.controller.bay) and '{' not in place.where
     assert re.search(failure_causes.SLOT, f'[{entry.name}_disk_00]')
-    assert [row for row in tables.controllers() if f'`{entry.form.partition("[")[0]}`' in row]
+    assert [
+        row
+        for row in tables.controllers()
+        if f'`{entry.form.partition("[")[0]}`' in row
+    ]
 
 
 @pytest.mark.parametrize(
@@ -105,6 +115,11 @@ def test_a_silent_slot_is_empty_where_its_entry_says_so(device_type, is_empty):
 
 
 def test_a_type_behind_a_tunnel_is_the_same_controller():
-    assert device_types.controller('sat+megaraid,6') is device_types.BY_NAME['megaraid'].controller
-    assert device_types.controller('sat') is None and device_types.controller('') is None
+    assert (
+        device_types.controller('sat+megaraid,6')
+        is device_types.BY_NAME['megaraid'].controller
+    )
+    assert (
+        device_types.controller('sat') is None and device_types.controller('') is None
+    )
     assert not device_types.is_raid(Device('/dev/sda', 'usbjmicron,0'))

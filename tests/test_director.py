@@ -33,7 +33,9 @@ def bed(loopback) -> Iterator[Bed]:
         '' if (MODULES / 'director').exists() else 'director'
     )
     if absent:
-        pytest.skip(f'the Director is not tried: missing {absent}; "make test-icinga" installs it')
+        pytest.skip(
+            f'the Director is not tried: missing {absent}; "make test-icinga" installs it'
+        )
     ground = Ground()
     try:
         command = (ROOT / 'contrib/icinga2/check-smart-attributes.conf').read_text()
@@ -80,17 +82,26 @@ def test_the_basket_becomes_services_that_run(bed):
         )
     bed.director.asks('host', 'set', 'bed', '--json', found_drives(bed))
     bed.director.deploys()
-    until(lambda: len(services_of(bed.icinga)) == 4, 30, 'the services that the Director deployed')
+    until(
+        lambda: len(services_of(bed.icinga)) == 4,
+        30,
+        'the services that the Director deployed',
+    )
 
     assert bed.icinga.services('other') == ['smart']
     assert bed.icinga.result('smart', 'other')['state'] == 2
-    assert {name: bed.icinga.result(name)['state'] for name in bed.icinga.services()} == {
+    assert {
+        name: bed.icinga.result(name)['state'] for name in bed.icinga.services()
+    } == {
         'smart /dev/sda': 0,
         'smart /dev/sdb': 1,
         'smart /dev/sdc': 2,
         'smart /dev/nvme0': 1,
     }
-    assert bed.icinga.result('smart /dev/sdb')['command'][1:] == ['--device', '/dev/sdb']
+    assert bed.icinga.result('smart /dev/sdb')['command'][1:] == [
+        '--device',
+        '/dev/sdb',
+    ]
 
 
 @pytest.mark.long
@@ -99,7 +110,9 @@ def test_every_option_is_a_field_of_the_command(bed):
     themselves.
     """
     bed.director.asks('basket', 'restore', given=BASKET)
-    command = json.loads(bed.director.asks('command', 'show', 'check-smart-attributes', '--json'))
+    command = json.loads(
+        bed.director.asks('command', 'show', 'check-smart-attributes', '--json')
+    )
     offered = {field['varname'] for field in json.loads(BASKET)['Datafield'].values()}
     wanted = {
         (argument.get('value') or argument['set_if']).strip('$')

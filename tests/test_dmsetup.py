@@ -47,12 +47,24 @@ NOT_UNDERSTOOD = 'the output of dmsetup status is not understood'
             Status('', 'aaa', 'resync', 25.0, RESYNC),
         ),
         # made from the source
-        ('0 8 raid raid6_zr 5 AAaAD 1/4 recover 0 0 -', Status('raid6', 'AAaAD', 'recover', 25.0)),
-        ('0 8 raid raid5_n 3 AAA 3/4 check 12 0 -', Status('raid5', 'AAA', 'check', 75.0)),
+        (
+            '0 8 raid raid6_zr 5 AAaAD 1/4 recover 0 0 -',
+            Status('raid6', 'AAaAD', 'recover', 25.0),
+        ),
+        (
+            '0 8 raid raid5_n 3 AAA 3/4 check 12 0 -',
+            Status('raid5', 'AAA', 'check', 75.0),
+        ),
         ('0 8 raid raid5_la 3 A-A 4/4 idle 0 0 A', Status('raid5', 'A-A')),
-        ('0 8 raid raid10 4 AAAA 4/4 frozen 0 0 -', Status('raid10-unknown-layout', 'AAAA')),
+        (
+            '0 8 raid raid10 4 AAAA 4/4 frozen 0 0 -',
+            Status('raid10-unknown-layout', 'AAAA'),
+        ),
         ('0 8 raid raid0 2 AA 0/0 idle 0 0 -', Status('raid0', 'AA')),
-        ('0 8 raid raid0_meta 2 AA 9/4 repair 0 0 -', Status('raid0', 'AA', 'repair', 100.0)),
+        (
+            '0 8 raid raid0_meta 2 AA 9/4 repair 0 0 -',
+            Status('raid0', 'AA', 'repair', 100.0),
+        ),
         # Linux 3.8 and older, or cut off
         ('0 8 raid raid1 2 AA 4/4', Status('', unknown=NOT_UNDERSTOOD)),
         (
@@ -60,7 +72,10 @@ NOT_UNDERSTOOD = 'the output of dmsetup status is not understood'
             Status('', 'AAAA', 'reshape', 25.0, RESYNC.replace('resync', 'reshape')),
         ),
         # on its way from 3 to 4 members
-        ('0 8 raid raid5_ls 3 AAAA 1/4 reshape 0 0 -', Status('', unknown=NOT_UNDERSTOOD)),
+        (
+            '0 8 raid raid5_ls 3 AAAA 1/4 reshape 0 0 -',
+            Status('', unknown=NOT_UNDERSTOOD),
+        ),
         ('0 8 raid raid7 3 AAA 4/4 idle 0', Status('', unknown=NOT_UNDERSTOOD)),
         ('0 8 raid raid1 2 AX 4/4 idle 0', Status('', unknown=NOT_UNDERSTOOD)),
         ('0 8 raid raid1 2 AA 4/4 dance 0', Status('', unknown=NOT_UNDERSTOOD)),
@@ -116,7 +131,13 @@ def image(place: int, state: str = 'unknown') -> Member:
             ['in_sync', 'rebuilding'],
             '',
         ),
-        ((image(1), image(0)), Status('raid1', 'AD'), 'raid1', ['in_sync', 'faulty'], ''),
+        (
+            (image(1), image(0)),
+            Status('raid1', 'AD'),
+            'raid1',
+            ['in_sync', 'faulty'],
+            '',
+        ),
         (
             (image(0), image(2)),
             Status('raid5', 'A-A'),
@@ -132,9 +153,27 @@ def image(place: int, state: str = 'unknown') -> Member:
             ['in_sync', 'missing', 'in_sync'],
             '',
         ),
-        ((image(0, 'faulty'), image(1)), Status('raid1', 'AA'), 'raid1', ['faulty', 'in_sync'], ''),
-        ((image(0), image(2)), Status('raid1', 'AA'), '', ['unknown', 'unknown'], DIFFERENT),
-        ((image(0), image(0)), Status('raid1', 'AA'), '', ['unknown', 'unknown'], DIFFERENT),
+        (
+            (image(0, 'faulty'), image(1)),
+            Status('raid1', 'AA'),
+            'raid1',
+            ['faulty', 'in_sync'],
+            '',
+        ),
+        (
+            (image(0), image(2)),
+            Status('raid1', 'AA'),
+            '',
+            ['unknown', 'unknown'],
+            DIFFERENT,
+        ),
+        (
+            (image(0), image(0)),
+            Status('raid1', 'AA'),
+            '',
+            ['unknown', 'unknown'],
+            DIFFERENT,
+        ),
         (
             (image(0), image(1)),
             Status('', 'aa', 'resync', 5.0, RESYNC),
@@ -144,7 +183,9 @@ def image(place: int, state: str = 'unknown') -> Member:
         ),
     ],
 )
-def test_a_volume_is_completed_by_place(members, status, level, member_states, unknown_for):
+def test_a_volume_is_completed_by_place(
+    members, status, level, member_states, unknown_for
+):
     made = dmsetup.with_status(volume(*members), status)
 
     assert (made.level, [member.state for member in made.members], made.unknown) == (
@@ -174,7 +215,9 @@ def test_a_volume_is_completed_by_place(members, status, level, member_states, u
 def test_what_casts_doubt_on_a_volume(line, doubts):
     """A rebuild that was stopped, a repair that runs, and mismatches."""
     status = dmsetup.statuses(f'vg-lv: 0 8 raid {line}\n')['vg-lv']
-    made = dmsetup.with_status(volume(image(0), image(1))._replace(name='vg/lv'), status)
+    made = dmsetup.with_status(
+        volume(image(0), image(1))._replace(name='vg/lv'), status
+    )
 
     assert [doubt.partition('; ')[2].split()[0] for doubt in made.doubts] == doubts
 
@@ -202,7 +245,9 @@ def test_only_lvm_volumes_of_unknown_level_are_asked_for(tmp_path, monkeypatch):
 
 
 def test_without_an_answer_volumes_stay_unknown_and_there_is_one_note(monkeypatch):
-    monkeypatch.setattr(system, 'output', lambda command: ('', 'dmsetup status: exit status 1'))
+    monkeypatch.setattr(
+        system, 'output', lambda command: ('', 'dmsetup status: exit status 1')
+    )
     known = (volume(image(0)),)
 
     found, notes, _ = dmsetup.completed(known)
@@ -230,12 +275,16 @@ def test_damaged_output_never_shows_a_better_state():
     best = dmsetup.statuses(text)
     damaged = [text[:end] for end in range(len(text))]
     damaged += ['\n'.join(chance.choices(lines, k=6)) for _ in range(500)]
-    damaged += [text[:place] + text[place + chance.randrange(1, 9) :] for place in range(len(text))]
+    damaged += [
+        text[:place] + text[place + chance.randrange(1, 9) :]
+        for place in range(len(text))
+    ]
 
     for each in damaged:
         for name, status in dmsetup.statuses(each).items():
             assert (
                 not status.level
                 or name not in best
-                or (status.level, status.health) == (best[name].level, best[name].health)
+                or (status.level, status.health)
+                == (best[name].level, best[name].health)
             ), each

@@ -108,13 +108,15 @@ def started(
     setup = within(around)
     if setup is not None and not before:
         code, output = warm.call(
-            warm.Request(words, '/', environment, OTHERWISE.format(root=root) + setup), timeout
+            warm.Request(words, '/', environment, OTHERWISE.format(root=root) + setup),
+            timeout,
         )
         return Result(code, output.decode())
     program = [
         *PYTHON[:-1],
         START.replace(
-            'from smart_attributes import main', before + 'from smart_attributes import main'
+            'from smart_attributes import main',
+            before + 'from smart_attributes import main',
         ),
     ]
     done = subprocess.run(
@@ -162,7 +164,9 @@ class Installation:
         self.write_rule(self.printed_rule())
 
     def printed_rule(self, path: str = '') -> str:
-        return run('sudoers', '--user', self.user, '-p', path or self.machine.smartctl).text
+        return run(
+            'sudoers', '--user', self.user, '-p', path or self.machine.smartctl
+        ).text
 
     def write_rule(self, text: str) -> None:
         self.rule.touch(0o440)
@@ -175,7 +179,14 @@ class Installation:
 
     @property
     def options(self) -> list[str]:
-        return ['-p', self.path, '--state-dir', str(self.state), '--config', str(self.config)]
+        return [
+            '-p',
+            self.path,
+            '--state-dir',
+            str(self.state),
+            '--config',
+            str(self.config),
+        ]
 
     @property
     def as_user(self) -> Sequence[str]:
@@ -197,9 +208,13 @@ class Installation:
 
     def about(self, subject: str, *more: str, **how: Any) -> dict[str, Any]:
         """Return the first finding about this subject."""
-        return next(each for each in self.findings(*more, **how) if each['subject'] == subject)
+        return next(
+            each for each in self.findings(*more, **how) if each['subject'] == subject
+        )
 
-    def seen_by_user(self, *more: str, around: Sequence[str] = (), **how: Any) -> Result:
+    def seen_by_user(
+        self, *more: str, around: Sequence[str] = (), **how: Any
+    ) -> Result:
         """Return what doctor prints if the user of the checks starts it."""
         words = ['doctor', *self.options, '--json', *more]
         return started(*words, around=[*around, *self.as_user], **how)
@@ -215,11 +230,11 @@ class Installation:
 
         In an editor, a line that allows everything is deleted.
         """
-        program = (
-            f'{shlex.quote(sys.executable)} -I {shlex.quote(str(ROOT / "check_smart_attributes"))}'
-        )
+        program = f'{shlex.quote(sys.executable)} -I {shlex.quote(str(ROOT / "check_smart_attributes"))}'
         words = re.sub(
-            'check_smart_attributes(?= sudoers| history| acknowledge)', lambda _: program, command
+            'check_smart_attributes(?= sudoers| history| acknowledge)',
+            lambda _: program,
+            command,
         )
         words = re.sub(rf'{sudo_rule.RULE}[\w-]*', str(self.rule), words)
         editor = dict.fromkeys(('SUDO_EDITOR', 'VISUAL', 'EDITOR'), 'sed -i -e /ALL$/d')
@@ -282,10 +297,12 @@ def test_a_healthy_installation_is_all_good_on_one_screen(installed):
 
     assert told.code == 0, told.text
     assert 'TO DO' not in told.text and '\nNo problems found.\n' in told.text
-    assert re.search(r'Python 3[.][0-9]+[.][0-9]+(?![.])', ' '.join(told.text.split())), (
-        'the whole version'
-    )
-    assert [line[7:18].strip() for line in told.text.splitlines() if line.startswith('good')] == [
+    assert re.search(
+        r'Python 3[.][0-9]+[.][0-9]+(?![.])', ' '.join(told.text.split())
+    ), 'the whole version'
+    assert [
+        line[7:18].strip() for line in told.text.splitlines() if line.startswith('good')
+    ] == [
         'program',
         'smartctl',
         'sudo rule',
@@ -297,7 +314,9 @@ def test_a_healthy_installation_is_all_good_on_one_screen(installed):
         'time limit',
     ]
     body, _, pasted = told.text.partition('Lines to paste')
-    lines = [line.replace(str(installed.folder), USUAL_FOLDER) for line in body.splitlines()]
+    lines = [
+        line.replace(str(installed.folder), USUAL_FOLDER) for line in body.splitlines()
+    ]
     assert len(lines) <= 24 and max(map(len, lines)) < 80
     assert 'vars.smart = true' in pasted and 'smart_attributes_device' not in pasted
     [line] = [line.strip() for line in pasted.splitlines() if 'command[' in line]
@@ -311,7 +330,10 @@ def test_it_is_looked_at_as_the_user_of_the_checks_really(installed):
 
     [told] = installed.to_do()
 
-    assert told['code'] == 'site-file-not-readable' and 'Permission denied' in told['message']
+    assert (
+        told['code'] == 'site-file-not-readable'
+        and 'Permission denied' in told['message']
+    )
     assert told['command'] == f'chmod a+r {path}'
 
 
@@ -377,7 +399,11 @@ class Copy:
             cwd=self.folder,
             env={'PATH': '/usr/bin:/bin', 'LC_ALL': 'C', 'HOME': '/nonexistent'},
         )
-        return [each for each in json.loads(done.stdout)['findings'] if each['state'] != 'good']
+        return [
+            each
+            for each in json.loads(done.stdout)['findings']
+            if each['state'] != 'good'
+        ]
 
 
 @pytest.fixture
@@ -399,7 +425,9 @@ def copy(installed, open_place) -> Copy:
         ('smart_attributes/reading', 0o700, 'package-not-readable'),
     ],
 )
-def test_a_path_that_keeps_the_user_from_starting_the_program_is_named(copy, name, mode, code):
+def test_a_path_that_keeps_the_user_from_starting_the_program_is_named(
+    copy, name, mode, code
+):
     """Before anything else; the command of the remedy ends it."""
     path = Path(os.path.normpath(copy.folder / name))
     assert copy.to_do() == []
@@ -408,7 +436,11 @@ def test_a_path_that_keeps_the_user_from_starting_the_program_is_named(copy, nam
     first, rest = copy.to_do()
     copy.installed.follow(first['command'])
 
-    assert (first['code'], first['state'], rest['state']) == (code, 'problem', 'unchecked')
+    assert (first['code'], first['state'], rest['state']) == (
+        code,
+        'problem',
+        'unchecked',
+    )
     assert (
         first['fields'].items()
         >= {
@@ -427,7 +459,9 @@ def test_the_class_that_counts_gets_the_permission(copy):
     others may.
     """
     shutil.chown(copy.folder, group='nogroup')
-    subprocess.run(['usermod', '--append', '--groups', 'nogroup', copy.installed.user], check=True)
+    subprocess.run(
+        ['usermod', '--append', '--groups', 'nogroup', copy.installed.user], check=True
+    )
     copy.folder.chmod(0o705)
 
     first, _ = copy.to_do()
@@ -461,7 +495,10 @@ def test_a_file_system_that_executes_nothing_is_named(copy):
 
     first, _ = copy.to_do(*around, ':')
 
-    assert (first['code'], first['fields']['obstacle']) == ('mounted-noexec', str(place))
+    assert (first['code'], first['fields']['obstacle']) == (
+        'mounted-noexec',
+        str(place),
+    )
     shutil.rmtree(f'{place}.kept')
     assert copy.to_do(*around, first['command']) == []
 
@@ -475,9 +512,15 @@ def test_a_file_system_that_executes_nothing_is_named(copy):
         # refuses-a-log
         (lambda rule, user: rule.replace('(-l ssd )?', ''), 'sudo-rule-refuses'),
         # other-words
-        (lambda rule, user: rule.replace('[0-9]{1,5}', '[0-9]{1,4}'), 'sudo-rule-of-other-version'),
+        (
+            lambda rule, user: rule.replace('[0-9]{1,5}', '[0-9]{1,4}'),
+            'sudo-rule-of-other-version',
+        ),
         # ends-early
-        (lambda rule, user: rule.replace('TIMEOUT=60', 'TIMEOUT=20'), 'sudo-rule-ends-early'),
+        (
+            lambda rule, user: rule.replace('TIMEOUT=60', 'TIMEOUT=20'),
+            'sudo-rule-ends-early',
+        ),
         # password
         (
             lambda rule, user: (
@@ -486,7 +529,10 @@ def test_a_file_system_that_executes_nothing_is_named(copy):
             'sudo-rule-asks-password',
         ),
         # too-wide
-        (lambda rule, user: f'{rule}{user} ALL=(root) NOPASSWD: ALL\n', 'sudo-line-too-wide'),
+        (
+            lambda rule, user: f'{rule}{user} ALL=(root) NOPASSWD: ALL\n',
+            'sudo-line-too-wide',
+        ),
     ],
 )
 def test_an_old_rule(installed, change, code):
@@ -529,7 +575,9 @@ def test_no_smartctl(installed, tmp_path):
     ]
     installed.path = '/usr/sbin/smartctl'
 
-    without, with_it = (installed.about('smartctl', around=around) for around in (hidden, []))
+    without, with_it = (
+        installed.about('smartctl', around=around) for around in (hidden, [])
+    )
 
     assert (without['code'], without['command']) == (
         'smartctl-not-installed',
@@ -538,7 +586,9 @@ def test_no_smartctl(installed, tmp_path):
     assert with_it['code'] == 'smartctl-found'
 
 
-@pytest.mark.skipif(not abilities.IS_ROOT, reason='only root trusts the files of these tests')
+@pytest.mark.skipif(
+    not abilities.IS_ROOT, reason='only root trusts the files of these tests'
+)
 @pytest.mark.parametrize(
     'script, mode, code',
     [
@@ -604,7 +654,16 @@ class Private:
             'echo ready && exec sleep 600'
         )
         self.holder = subprocess.Popen(
-            ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', script, str(folder)],
+            [
+                'unshare',
+                '--mount',
+                '--propagation',
+                'private',
+                'sh',
+                '-c',
+                script,
+                str(folder),
+            ],
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -613,9 +672,7 @@ class Private:
 
     def run(self, command: str) -> str:
         """Run a command of root there; *check_smart_attributes* is this clone's."""
-        program = (
-            f'{shlex.quote(sys.executable)} -I {shlex.quote(str(ROOT / "check_smart_attributes"))}'
-        )
+        program = f'{shlex.quote(sys.executable)} -I {shlex.quote(str(ROOT / "check_smart_attributes"))}'
         words = re.sub('check_smart_attributes(?= sudoers)', lambda _: program, command)
         return subprocess.run(
             [*self.around, 'sh', '-ec', f'cd {self.folder}; {words}'],
@@ -654,7 +711,11 @@ REFUSALS = {
         'account-expired',
         'sudo: account validation failure',
     ),
-    'name-of-a-backup': ('mv RULE RULE~', 'sudoers-name-ignored', 'sudo: a password is required'),
+    'name-of-a-backup': (
+        'mv RULE RULE~',
+        'sudoers-name-ignored',
+        'sudo: a password is required',
+    ),
     'beside-one-of-mode-0644': (
         'touch /etc/sudoers.d/zz; chmod 644 /etc/sudoers.d/zz; mv RULE RULE.conf',
         'sudoers-name-ignored',
@@ -696,7 +757,8 @@ def test_why_sudo_refuses_is_told_in_its_own_words(private, broken, code, said):
     without_name = filled(said.replace('RULE', ''))  # sudo 1.9.17 leaves the name out
     assert rule['code'] == code
     assert not said or any(
-        f'; sudo reports: {each}' in rule['message'] for each in (filled(said), without_name)
+        f'; sudo reports: {each}' in rule['message']
+        for each in (filled(said), without_name)
     ), rule['message']
     assert private.to_do() == []
 
@@ -711,7 +773,11 @@ def test_the_user_alone_is_sent_to_root_where_only_root_can_tell_why(private):
 
     alone = found_in(private.installed.seen_by_user(around=private.around))
     told = next(each for each in alone if each['subject'] == 'sudo rule')
-    asked = [*shlex.split(told['command'])[1:], '--config', str(private.installed.config)]
+    asked = [
+        *shlex.split(told['command'])[1:],
+        '--config',
+        str(private.installed.config),
+    ]
     found = found_in(started(*asked, '--json', around=private.around))
     as_root = next(each for each in found if each['subject'] == 'sudo rule')
     private.run(as_root['command'].replace(sudo_rule.RULE, rule))
@@ -763,7 +829,9 @@ def test_a_scan_that_hangs_is_no_fault_of_the_rule(installed):
 def test_a_file_system_that_keeps_no_history_is_named(private, broken, code):
     """Read-only, or gone at the next restart; the command of the remedy ends it."""
     state_dir = str(private.installed.state)
-    private.run(broken.replace('STATE', state_dir).replace('USER', private.installed.user))
+    private.run(
+        broken.replace('STATE', state_dir).replace('USER', private.installed.user)
+    )
 
     told = private.to_do()[0]
     private.run(told['command'])
@@ -787,9 +855,13 @@ def test_a_history_whose_parent_directory_is_on_a_tmpfs_gets_a_place_on_a_disk(p
         told = private.to_do()[0]
         private.run(told['command'])
 
-        assert (told['code'], told['fields']['mount']) == ('history-on-a-tmpfs', '/var/tmp')
+        assert (told['code'], told['fields']['mount']) == (
+            'history-on-a-tmpfs',
+            '/var/tmp',
+        )
         assert private.to_do() == []
-        private.run(f'umount {state_dir}; rm -r {state_dir}; mount {state_dir}')  # the next start
+        # the next start
+        private.run(f'umount {state_dir}; rm -r {state_dir}; mount {state_dir}')
         assert private.to_do() == []
     finally:
         shutil.rmtree(disk)
@@ -804,14 +876,23 @@ def test_a_history_whose_parent_directory_is_on_a_tmpfs_gets_a_place_on_a_disk(p
         ('chmod g+w', '.'),
     ],
 )
-def test_a_state_directory_that_others_can_write_to_gets_a_command(installed, broken, where):
+def test_a_state_directory_that_others_can_write_to_gets_a_command(
+    installed, broken, where
+):
     """An entry of an access-control list shows in no mode; the directory above counts as well."""
     below = installed.state / 'below'
     below.mkdir(0o755)
     shutil.chown(below, installed.user, 'users')
     shutil.chown(installed.state, installed.user, 'users')
     command = [*broken.split(), str(below / where)]
-    options = ['-p', installed.path, '--state-dir', str(below), '--config', str(installed.config)]
+    options = [
+        '-p',
+        installed.path,
+        '--state-dir',
+        str(below),
+        '--config',
+        str(installed.config),
+    ]
     installed.doctor = lambda *more, **how: started(
         'doctor', '--user', installed.user, *options, *more, **how
     )
@@ -852,9 +933,15 @@ def test_sudo_that_hangs_does_not_hold_it_up(installed, open_place):
     (folder / 'sudo').write_text('#!/bin/sh\nexec sleep 60\n')
     (folder / 'sudo').chmod(0o755)
 
-    told = installed.doctor('-t', '3', around=['env', f'PATH={folder}:/usr/bin:/bin'], timeout=SOON)
+    told = installed.doctor(
+        '-t', '3', around=['env', f'PATH={folder}:/usr/bin:/bin'], timeout=SOON
+    )
 
-    assert told.code == 1 and 'good   smartctl' in told.text and 'TO DO  sudo rule' in told.text
+    assert (
+        told.code == 1
+        and 'good   smartctl' in told.text
+        and 'TO DO  sudo rule' in told.text
+    )
 
 
 def test_a_drive_that_a_scan_finds_no_more_is_missed(installed):
@@ -892,7 +979,9 @@ def test_a_disk_that_no_check_has_read_is_named(installed):
 def test_a_rule_that_was_asked_for_more_types_is_of_this_version(installed):
     """A bridge that is not plugged in today is no reason to print it again."""
     installed.write_rule(
-        run('sudoers', '--user', installed.user, '-p', installed.path, '--type', 'areca').text
+        run(
+            'sudoers', '--user', installed.user, '-p', installed.path, '--type', 'areca'
+        ).text
     )
 
     assert installed.to_do() == []
@@ -923,7 +1012,9 @@ def test_a_library_that_is_missing_hides_nothing_else(installed):
 
     first = next(each for each in told if each['state'] != 'good')
     assert first['subject'] == 'site files' and 'install' in first['remedy']
-    assert [each['state'] for each in told if each['subject'] == 'time limit'] == ['good']
+    assert [each['state'] for each in told if each['subject'] == 'time limit'] == [
+        'good'
+    ]
 
 
 @pytest.mark.parametrize(
@@ -954,7 +1045,10 @@ def test_what_became_of_the_start_is_said(how, reason):
     told = start.finding('/p', 'nagios', Answer(('/p', '-V'), 'done', **how), None)
 
     assert (told.code, told.fields['reason']) == ('program-does-not-start', reason)
-    assert told.command == 'setpriv --reuid=nagios --regid="$(id -g nagios)" --init-groups /p -V'
+    assert (
+        told.command
+        == 'setpriv --reuid=nagios --regid="$(id -g nagios)" --init-groups /p -V'
+    )
 
 
 # --- lines to paste ------------------------------------------------------------------------------
@@ -997,7 +1091,11 @@ def test_what_sudo_lists_is_understood():
 
     assert (first.timeout, first.needs_password) == (60, False)
     assert first.of('/usr/sbin/smartctl') == ('^--json=c --scan$',)
-    assert (second.timeout, second.needs_password, second.commands) == (None, True, ('ALL',))
+    assert (second.timeout, second.needs_password, second.commands) == (
+        None,
+        True,
+        ('ALL',),
+    )
     assert entries_of('sudo: nothing\n') == []
 
 
@@ -1006,7 +1104,9 @@ def asked(**change: Any) -> sudo_rule.SudoAnswers:
     commands = tuple(f'/usr/sbin/smartctl ^{each}$' for each in wanted.expressions)
     entry = SudoersEntry(commands, wanted.timeout)
     calls = [('--json=c', '--scan'), ('--json=c', '/dev/sda')]
-    answers = sudo_rule.SudoAnswers('nagios', wanted, 'cmd', needed=calls, entries=[entry])
+    answers = sudo_rule.SudoAnswers(
+        'nagios', wanted, 'cmd', needed=calls, entries=[entry]
+    )
     return answers._replace(**change)
 
 
@@ -1022,13 +1122,20 @@ def test_a_rule_of_literal_lines_is_good_where_all_are_there():
             {'entries': []},
             {'entries': [literal], 'refused': [('-x',)]},
         )
-    ] == ['sudo-rule-current', 'sudo-rule-sufficient', 'sudo-rule-sufficient', 'sudo-rule-refuses']
+    ] == [
+        'sudo-rule-current',
+        'sudo-rule-sufficient',
+        'sudo-rule-sufficient',
+        'sudo-rule-refuses',
+    ]
 
 
 def test_an_admin_who_tries_it_as_himself_is_not_told_to_give_himself_a_rule():
     """He wants to know what the daemon's user may do."""
     nobody, admin = (
-        sudo_rule.finding(asked(refused=[('-x',)], entries=[], is_person=is_person)).remedy
+        sudo_rule.finding(
+            asked(refused=[('-x',)], entries=[], is_person=is_person)
+        ).remedy
         for is_person in (False, True)
     )
 
@@ -1126,14 +1233,18 @@ def test_the_line_that_wins_is_found(line):
         ),
         # restarted
         (
-            history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0, 'was damaged; lost', True),
+            history_state.HistoryFiles(
+                '/m', 'nagios', 84000, 1000.0, 'was damaged; lost', True
+            ),
             1 << 30,
             'history-remark',
             '/m: was damaged',
         ),
         # not-written
         (
-            history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0, 'not written; wait'),
+            history_state.HistoryFiles(
+                '/m', 'nagios', 84000, 1000.0, 'not written; wait'
+            ),
             1 << 30,
             'history-faulty',
             '/m: not written',
@@ -1190,7 +1301,9 @@ def test_pasted_lines_stand_below_the_name_of_their_place():
     assert drives.pastes(['/dev/sda', '$x'], '/x', 55, more) == [
         Paste('icinga', 'Icinga, in the Host', ICINGA),
         Paste(
-            'nagios', 'Nagios, in the service', f'check_command  smart_attributes_drives!{words}'
+            'nagios',
+            'Nagios, in the service',
+            f'check_command  smart_attributes_drives!{words}',
         ),
         Paste(
             'nrpe',
@@ -1204,7 +1317,11 @@ def test_pasted_lines_stand_below_the_name_of_their_place():
     'named, short',
     [
         (
-            ['sat+megaraid,2@/dev/bus/0', 'sat+megaraid,0@/dev/bus/0', 'sat+megaraid,1@/dev/bus/0'],
+            [
+                'sat+megaraid,2@/dev/bus/0',
+                'sat+megaraid,0@/dev/bus/0',
+                'sat+megaraid,1@/dev/bus/0',
+            ],
             ['sat+megaraid,0-2@/dev/bus/0'],
         ),
         (
@@ -1216,8 +1333,16 @@ def test_pasted_lines_stand_below_the_name_of_their_place():
             [f'megaraid,{slots}@/dev/bus/0' for slots in ('0-2', 7, 9, 10)],
         ),
         (
-            ['megaraid,0@/dev/bus/0', 'megaraid,1@/dev/bus/1', 'sat+megaraid,2@/dev/bus/1'],
-            ['megaraid,0@/dev/bus/0', 'megaraid,1@/dev/bus/1', 'sat+megaraid,2@/dev/bus/1'],
+            [
+                'megaraid,0@/dev/bus/0',
+                'megaraid,1@/dev/bus/1',
+                'sat+megaraid,2@/dev/bus/1',
+            ],
+            [
+                'megaraid,0@/dev/bus/0',
+                'megaraid,1@/dev/bus/1',
+                'sat+megaraid,2@/dev/bus/1',
+            ],
         ),
         (
             [f'areca,1/{slot}@/dev/sg2' for slot in (1, 2, 3)],

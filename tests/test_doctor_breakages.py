@@ -65,7 +65,9 @@ class Case(NamedTuple):
 
 
 CASES = {
-    'includedir-removed': Case('sed -i /includedir/d /etc/sudoers', 'sudoers-not-included'),
+    'includedir-removed': Case(
+        'sed -i /includedir/d /etc/sudoers', 'sudoers-not-included'
+    ),
     'syntax-error-in-another-file': Case(
         'echo "nagios ALL=(root NOPASSWD" >/etc/sudoers.d/other; chmod 440 /etc/sudoers.d/other',
         'sudoers-syntax-error',
@@ -73,7 +75,9 @@ CASES = {
     ),
     'rule-with-a-dot': Case(f'mv {RULE} {RULE}.conf', 'sudoers-name-ignored'),
     'rule-of-another-owner': Case(f'chown nagios {RULE}', 'sudoers-owner-wrong'),
-    'sudoers.d-of-another-owner': Case('chown nagios /etc/sudoers.d', 'sudoers-owner-wrong'),
+    'sudoers.d-of-another-owner': Case(
+        'chown nagios /etc/sudoers.d', 'sudoers-owner-wrong'
+    ),
     'smartctl-of-another-owner': Case(
         'chown nagios /usr/sbin/smartctl', 'smartctl-not-trusted', is_unknown=False
     ),
@@ -84,7 +88,9 @@ CASES = {
         is_unknown=False,
     ),
     'site-file-broken': Case(
-        f'echo "{{" >{SITE}/thresholds.d/site.json', 'site-file-invalid', editor='s/.*/{}/'
+        f'echo "{{" >{SITE}/thresholds.d/site.json',
+        'site-file-invalid',
+        editor='s/.*/{}/',
     ),
     'site-file-unreadable': Case(
         f'echo {{}} >{SITE}/thresholds.d/site.json; chmod 600 {SITE}/thresholds.d/site.json',
@@ -115,7 +121,9 @@ CASES = {
         ' /srv/packages/python3-nagiosplugin/usr/lib/python3/dist-packages',
         'python-package-missing',
     ),
-    'attributes.json-cut': Case(f'truncate -s 1000 {SHARE}/attributes.json', 'program-damaged'),
+    'attributes.json-cut': Case(
+        f'truncate -s 1000 {SHARE}/attributes.json', 'program-damaged'
+    ),
     'default.json-unreadable': Case(
         f'chmod 600 {SHARE}/thresholds/default.json', 'package-not-readable'
     ),
@@ -143,7 +151,8 @@ CASES = {
         'sed -i /nrpe_local/s/^/#/ /etc/nagios/nrpe.cfg', 'nrpe-not-included'
     ),
     'nrpe-user-nobody': Case(
-        'sed -i s/^nrpe_user=.*/nrpe_user=nobody/ /etc/nagios/nrpe.cfg', 'daemon-user-differs'
+        'sed -i s/^nrpe_user=.*/nrpe_user=nobody/ /etc/nagios/nrpe.cfg',
+        'daemon-user-differs',
     ),
     'nrpe-names-no-drive': Case(
         f'sed -i "s/8000/8000 -d \\/dev\\/sdz/" {NRPE}', 'daemon-names-no-drive'
@@ -155,7 +164,9 @@ CASES = {
         is_unknown=False,
     ),
     'site-file-in-capitals': Case(
-        f'echo {{}} >{SITE}/thresholds.d/site.JSON', 'site-file-name-ignored', is_unknown=False
+        f'echo {{}} >{SITE}/thresholds.d/site.JSON',
+        'site-file-name-ignored',
+        is_unknown=False,
     ),
     'host-without-drives': Case(NO_DRIVES, 'daemon-without-drives'),
     # Written down without sight of the code
@@ -171,8 +182,12 @@ CASES = {
     ),
     'rule-of-another-user': Case(f'sed -i s/^nagios/games/ {RULE}', 'sudo-rule-absent'),
     'rule-of-an-older-release': Case(f"sed -i '/scan/d' {RULE}", 'sudo-rule-refuses'),
-    'requiretty': Case('echo "Defaults requiretty" >>/etc/sudoers', 'sudo-needs-terminal'),
-    'nrpe-through-sudo': Case(f'sed -i "s/]=/]=\\/usr\\/bin\\/sudo /" {NRPE}', 'daemon-runs-sudo'),
+    'requiretty': Case(
+        'echo "Defaults requiretty" >>/etc/sudoers', 'sudo-needs-terminal'
+    ),
+    'nrpe-through-sudo': Case(
+        f'sed -i "s/]=/]=\\/usr\\/bin\\/sudo /" {NRPE}', 'daemon-runs-sudo'
+    ),
     'plugin-dir-without-plugin': Case(
         'mkdir -p /opt/plugins; sed -i "/const PluginDir/s/=.*/= \\"\\/opt\\/plugins\\"/" /etc/icinga2/constants.conf',
         'daemon-path-wrong',
@@ -201,7 +216,9 @@ CASES = {
         'daemon-arguments-refused',
         'nagios',
     ),
-    'python-is-gone': Case(f'sed -i "1s/python3/python3.9/" {PLUGIN}', 'program-without-python'),
+    'python-is-gone': Case(
+        f'sed -i "1s/python3/python3.9/" {PLUGIN}', 'program-without-python'
+    ),
     'rule-writable-by-all': Case(f'chmod 666 {RULE}', 'sudoers-mode-wrong'),
     'another-smartctl': Case(
         'mkdir -p /opt/smartmontools/sbin; cp /usr/sbin/smartctl /opt/smartmontools/sbin/;'
@@ -246,7 +263,10 @@ def cured(bed: Bed, case: Case, user: str = 'nagios') -> list[tuple[str, str]]:
     document = bed.doctor(user=user)
     for _ in range(MOST_ROUNDS):
         if 'error' in document:  # the program lacks something
-            step = document['code'], re.search('apt install [a-z0-9-]+', document['error'])[0]
+            step = (
+                document['code'],
+                re.search('apt install [a-z0-9-]+', document['error'])[0],
+            )
             steps.append(step)
             bed.run(step[1])
             document = bed.doctor(user=user)
@@ -258,7 +278,9 @@ def cured(bed: Bed, case: Case, user: str = 'nagios') -> list[tuple[str, str]]:
         step = first['code'], first['command'] or ''
         assert step not in steps, f'a circle: {steps}, then {step}: {first["message"]}'
         steps.append(step)
-        assert step[1], f'no command: {first["code"]}: {first["message"]} -> {first["remedy"]}'
+        assert step[1], (
+            f'no command: {first["code"]}: {first["message"]} -> {first["remedy"]}'
+        )
         if step[1].startswith('check_smart_attributes doctor'):
             document = bed.doctor(*step[1].split()[2:], user='')
             continue

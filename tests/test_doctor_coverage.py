@@ -54,9 +54,13 @@ def root(tmp_path, monkeypatch):
 def left(*uses: Uses, scanned: Sequence[str] = ()) -> list[str]:
     """Return the names of the disks that are named, and of the only subject that there is."""
     found = coverage.examine(
-        uses, NONE, lambda: [device for text in scanned for device in addresses.parse(text)]
+        uses,
+        NONE,
+        lambda: [device for text in scanned for device in addresses.parse(text)],
     )
-    assert len(found) <= 1 and all(each.code.startswith('drives-unmonitored') for each in found)
+    assert len(found) <= 1 and all(
+        each.code.startswith('drives-unmonitored') for each in found
+    )
     return [
         each.split(' (')[0]
         for finding in found
@@ -96,13 +100,20 @@ def test_an_address_covers_the_drive_that_it_leads_to(root, address, covered):
 
 def test_all_checks_together_are_compared(root):
     assert (
-        left(Uses(['/dev/sda', '/dev/nvme0']), Uses(['megaraid,0-7@/dev/bus/1', '/dev/sdc'])) == []
+        left(
+            Uses(['/dev/sda', '/dev/nvme0']),
+            Uses(['megaraid,0-7@/dev/bus/1', '/dev/sdc']),
+        )
+        == []
     )
     assert left(Uses(['/dev/sda']), Uses(['/dev/sdc'])) == ['nvme0n1', 'sdb']
 
 
 def test_a_check_with_a_scan_reads_what_the_scan_lists(root):
-    assert left(Uses(is_scan=True), scanned=['/dev/sda', '/dev/nvme0']) == ['sdb', 'sdc']
+    assert left(Uses(is_scan=True), scanned=['/dev/sda', '/dev/nvme0']) == [
+        'sdb',
+        'sdc',
+    ]
     assert left(Uses(['/dev/sdc']), scanned=ALL[:0]) == ALL[:3]
 
 
@@ -111,7 +122,11 @@ def test_a_disk_that_an_option_of_the_check_excludes_is_not_missed(root):
 
     [found] = coverage.examine([Uses(['/dev/nvme0'])], options, list)
 
-    assert [name in found.message for name in ('sda', 'sdb', 'sdc')] == [False, True, False]
+    assert [name in found.message for name in ('sda', 'sdb', 'sdc')] == [
+        False,
+        True,
+        False,
+    ]
 
 
 def test_without_known_checks_nothing_is_said(root):
@@ -121,7 +136,9 @@ def test_without_known_checks_nothing_is_said(root):
         raise SmartError('the scan failed', 'scan-failed')
 
     assert left() == [] and left(Uses(['/dev/sda']), Uses(is_known=False)) == []
-    assert left(Uses(['/dev/sd[a-d]'])) == [] and left(Uses(['/dev/disk/by-id/*'])) == []
+    assert (
+        left(Uses(['/dev/sd[a-d]'])) == [] and left(Uses(['/dev/disk/by-id/*'])) == []
+    )
     assert coverage.examine([Uses(is_scan=True)], NONE, fails) == []
 
 
@@ -142,11 +159,15 @@ def test_the_finding_names_each_disk_with_its_model_and_what_to_do(root):
 def test_a_hundred_disks_are_counted_after_the_first(tmp_path, monkeypatch):
     monkeypatch.setattr(system, 'ROOT', str(tmp_path))
     for number in range(100):
-        sys_tree.disk(tmp_path, f'sd{chr(97 + number // 26)}{chr(97 + number % 26)}', 'M' * 200)
+        sys_tree.disk(
+            tmp_path, f'sd{chr(97 + number // 26)}{chr(97 + number % 26)}', 'M' * 200
+        )
 
     [found] = coverage.examine([Uses(['/dev/sdzz'])], NONE, list)
 
-    assert found.message.endswith(' and 88 more disks') and found.message.count('(') == 12
+    assert (
+        found.message.endswith(' and 88 more disks') and found.message.count('(') == 12
+    )
 
 
 def test_two_paths_to_one_drive_are_one_drive(tmp_path, monkeypatch):
@@ -167,7 +188,9 @@ def test_a_volume_of_a_controller_that_smartctl_cannot_ask_is_not_a_lone_disk(
     tmp_path, monkeypatch
 ):
     monkeypatch.setattr(system, 'ROOT', str(tmp_path))
-    sys_tree.disk(tmp_path, 'sda', driver='mpi3mr', vendor='DELL', model='PERC H965i Front')
+    sys_tree.disk(
+        tmp_path, 'sda', driver='mpi3mr', vendor='DELL', model='PERC H965i Front'
+    )
     [finding] = coverage.examine([Uses(['/dev/sdz'])], NONE, list)
 
     assert finding.code == 'drives-unmonitored-behind-raid'
@@ -214,7 +237,8 @@ def test_what_is_no_disk_is_not_missed(tmp_path):
     ):
         device = sys_tree.write(tmp_path / f'sys/devices/{name}', {})
         sys_tree.link(
-            sys_tree.write(tmp_path / f'sys/block/{name}', {'size': '8'}) / 'device', device
+            sys_tree.write(tmp_path / f'sys/block/{name}', {'size': '8'}) / 'device',
+            device,
         )
     sys_tree.write(tmp_path / 'sys/block/sdq', {})
 

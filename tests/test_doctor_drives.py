@@ -34,7 +34,9 @@ def known(drive: Identity | None) -> Whereabouts:
     """Return what a history with this drive at /dev/sda knows."""
     places = [DrivePlace('/dev/sda', 1, 0)] if drive else []
     records = {1: Record(1, drive or NOBODY, 0, 0)}
-    return Whereabouts(places, records, Scope((), True), 0, {1: shown_identity(drive, False)})
+    return Whereabouts(
+        places, records, Scope((), True), 0, {1: shown_identity(drive, False)}
+    )
 
 
 def survey(*pairs, whereabouts=None, faults=(), mistakes=(), nobody=(State.OK, '')):
@@ -75,8 +77,12 @@ def silent(
 def missing(name):
     """Return the verdict on a drive that earlier checks have read, and how it was read."""
     device = Device(f'/dev/{name}', name=name)
-    outcome = DriveMissing('is missing since 2026-11-20 01:00', step='', state='warning')
-    verdict = Verdict(device, X1, State.WARNING, problem=str(outcome), code=outcome.code)
+    outcome = DriveMissing(
+        'is missing since 2026-11-20 01:00', step='', state='warning'
+    )
+    verdict = Verdict(
+        device, X1, State.WARNING, problem=str(outcome), code=outcome.code
+    )
     return verdict, Read(device, outcome)
 
 
@@ -86,7 +92,13 @@ def told(*pairs, hide_serial=False, **more):
 
 def shown(finding):
     """Return what a finding says, without the values in its sentences."""
-    return finding.code, finding.subject, finding.message, finding.remedy, finding.command
+    return (
+        finding.code,
+        finding.subject,
+        finding.message,
+        finding.remedy,
+        finding.command,
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,17 +107,29 @@ def shown(finding):
         (answering(), False, 'ACME X1 SERIAL1, 0.5 s'),
         (answering(), True, 'ACME X1, 0.5 s'),
         (answering(seconds=1.234, identity=Identity()), False, 'unknown drive, 1.2 s'),
-        (answering(state=State.WARNING), True, 'ACME X1, 0.5 s; a check reports WARNING; '),
+        (
+            answering(state=State.WARNING),
+            True,
+            'ACME X1, 0.5 s; a check reports WARNING; ',
+        ),
     ],
 )
 def test_a_drive_that_answers_is_named_with_its_time(pair, hide_serial, words):
     [found] = told(pair, hide_serial=hide_serial)
-    assert (found.code, found.subject, found.remedy) == ('drive-answers', '/dev/sda', '')
-    assert found.message == words or ('WARNING' in words and found.message.startswith(words))
+    assert (found.code, found.subject, found.remedy) == (
+        'drive-answers',
+        '/dev/sda',
+        '',
+    )
+    assert found.message == words or (
+        'WARNING' in words and found.message.startswith(words)
+    )
 
 
 def test_more_than_eight_drives_share_a_line_with_the_slowest():
-    pairs = [answering(f'sd{letter}', number) for number, letter in enumerate('abcihgfed')]
+    pairs = [
+        answering(f'sd{letter}', number) for number, letter in enumerate('abcihgfed')
+    ]
 
     assert [each.subject for each in told(*pairs[:8])] == [
         each.device.address for each, _ in pairs[:8]
@@ -119,7 +143,11 @@ def test_more_than_eight_drives_share_a_line_with_the_slowest():
     'pair, earlier, finding',
     [
         (silent(SudoRefused('x')), X1, ('drive-not-asked', '', '', '')),
-        (silent(DriveIsNoDrive('x'), 'volume'), X1, ('not-a-drive', 'volume', 'exclude the', '')),
+        (
+            silent(DriveIsNoDrive('x'), 'volume'),
+            X1,
+            ('not-a-drive', 'volume', 'exclude the', ''),
+        ),
         (
             silent(DriveIsNoDrive('x'), 'volume; name disks'),
             None,
@@ -145,11 +173,21 @@ def test_more_than_eight_drives_share_a_line_with_the_slowest():
             X1,
             ('controller-moved', 'not opened', 'use the address', ''),
         ),
-        (silent(DriveNotReached('x'), 'late; wait'), X1, ('not-reached', 'late', 'wait', '')),
-        (silent(DriveError('x')), None, ('drive-unreadable', 'not opened', 'run the call', '')),
+        (
+            silent(DriveNotReached('x'), 'late; wait'),
+            X1,
+            ('not-reached', 'late', 'wait', ''),
+        ),
+        (
+            silent(DriveError('x')),
+            None,
+            ('drive-unreadable', 'not opened', 'run the call', ''),
+        ),
     ],
 )
-def test_an_address_without_a_report_gets_its_cause_and_what_to_do(pair, earlier, finding):
+def test_an_address_without_a_report_gets_its_cause_and_what_to_do(
+    pair, earlier, finding
+):
     [found] = told(pair, whereabouts=known(earlier))
     code, message, remedy, command = finding
     assert (found.code, found.subject, found.command) == (code, '/dev/sda', command)
@@ -165,9 +203,9 @@ def test_serial_numbers_of_silent_drives_can_be_hidden():
         'ACME X1: not opened',
         'ACME X1, asleep; 1 h ago',
     ]
-    assert told(silent(DriveAbsent('x')), hide_serial=True, whereabouts=known(X1))[0].message == (
-        'was ACME X1: not opened'
-    )
+    assert told(silent(DriveAbsent('x')), hide_serial=True, whereabouts=known(X1))[
+        0
+    ].message == ('was ACME X1: not opened')
     assert told(asleep)[0].message == 'ACME X1 SERIAL1, asleep; 1 h ago'
 
 

@@ -25,14 +25,17 @@ OPEN = Finding('d', '/dev/sda', 'unchecked', 'could not be read', fields={'secon
 
 
 @pytest.mark.parametrize(
-    'found, is_good', [((), True), ((GOOD,), True), ((GOOD, BAD), False), ((GOOD, OPEN), False)]
+    'found, is_good',
+    [((), True), ((GOOD,), True), ((GOOD, BAD), False), ((GOOD, OPEN), False)],
 )
 def test_an_examination_is_good_if_every_finding_is(found, is_good):
     assert Examination('db1', 'nagios', found).is_good is is_good
 
 
 def test_the_screen_says_what_is_good_and_what_to_do():
-    assert doctor_findings.as_text(Examination('db1', 'nagios', [GOOD, BAD, OPEN])) == '\n'.join(
+    assert doctor_findings.as_text(
+        Examination('db1', 'nagios', [GOOD, BAD, OPEN])
+    ) == '\n'.join(
         [
             'db1, checked as nagios',
             'good   smartctl   version 7.3',
@@ -61,14 +64,18 @@ def test_the_last_line_counts_what_is_left(found, last):
 
 
 def test_a_cure_without_a_command_ends_without_a_colon():
-    text = doctor_findings.as_text(Examination('db1', 'nagios', [BAD._replace(command='')]))
+    text = doctor_findings.as_text(
+        Examination('db1', 'nagios', [BAD._replace(command='')])
+    )
 
     assert text.splitlines()[2].endswith(' as root')
 
 
 def test_words_are_wrapped_at_80_columns():
     """Lines go on below the words."""
-    text = doctor_findings.as_text(Examination('t', 'u', [GOOD._replace(message='abcd ' * 60)]))
+    text = doctor_findings.as_text(
+        Examination('t', 'u', [GOOD._replace(message='abcd ' * 60)])
+    )
     _, first, *rest, _, _ = text.splitlines()
 
     assert 74 < len(first) <= 79 and len(rest) >= 2
@@ -95,7 +102,9 @@ def test_a_finding_without_words_is_its_subject():
 
 
 def test_words_are_cut_after_600_characters():
-    text = doctor_findings.as_text(Examination('t', 'u', [GOOD._replace(message='word ' * 200)]))
+    text = doctor_findings.as_text(
+        Examination('t', 'u', [GOOD._replace(message='word ' * 200)])
+    )
 
     assert 110 < text.count('word') <= 120
 
@@ -129,11 +138,17 @@ def test_what_has_no_shape_is_not_shown():
 
 
 def test_json_says_the_same():
-    examination = Examination('db1', 'nagios', [BAD, OPEN], [Paste('nrpe', 'NRPE', 'a=1')])
+    examination = Examination(
+        'db1', 'nagios', [BAD, OPEN], [Paste('nrpe', 'NRPE', 'a=1')]
+    )
 
     told = json.loads(doctor_findings.as_json(examination))
     findings = [
-        {**each._asdict(), 'remedy': each.remedy or None, 'command': each.command or None}
+        {
+            **each._asdict(),
+            'remedy': each.remedy or None,
+            'command': each.command or None,
+        }
         for each in (BAD, OPEN)
     ]
 
@@ -146,7 +161,9 @@ def test_json_says_the_same():
         'paste': [{'daemon': 'nrpe', 'place': 'NRPE', 'text': 'a=1'}],
     }
     empty = doctor_findings.as_json(Examination('', '', ()))
-    assert empty.splitlines()[1] == ' "version": 2,' and json.loads(empty)['good'] is True
+    assert (
+        empty.splitlines()[1] == ' "version": 2,' and json.loads(empty)['good'] is True
+    )
 
 
 # --- codes and the schema -------------------------------------------------------------------------
@@ -157,7 +174,8 @@ SCHEMA = json.loads((ROOT / 'smart_attributes/schema/doctor.schema.json').read_t
 def errors(text: str) -> list[str]:
     """Return what is wrong in a document."""
     return [
-        error.message for error in jsonschema.Draft7Validator(SCHEMA).iter_errors(json.loads(text))
+        error.message
+        for error in jsonschema.Draft7Validator(SCHEMA).iter_errors(json.loads(text))
     ]
 
 
@@ -179,7 +197,9 @@ def values(code: str) -> dict[str, object]:
 )
 def test_what_doctor_prints_fits_its_schema(words, tmp_path):
     """Also where it fails."""
-    assert errors(run('doctor', '--json', '--state-dir', str(tmp_path), *words).text) == []
+    assert (
+        errors(run('doctor', '--json', '--state-dir', str(tmp_path), *words).text) == []
+    )
 
 
 @pytest.mark.parametrize('code', codes.DOCTOR)
@@ -217,9 +237,15 @@ def test_a_field_is_quoted_counted_or_measured_as_its_template_says():
         ('usage-error', 'correct it'),
     ],
 )
-def test_the_sentence_of_an_error_keeps_its_next_step_unless_the_code_has_one(code, remedy):
+def test_the_sentence_of_an_error_keeps_its_next_step_unless_the_code_has_one(
+    code, remedy
+):
     finding = doctor_findings.said(
         code, 'it is wrong; correct it', 'smartctl', path='/x', install='apt install'
     )
 
-    assert (finding.message, finding.remedy, finding.state) == ('it is wrong', remedy, 'problem')
+    assert (finding.message, finding.remedy, finding.state) == (
+        'it is wrong',
+        remedy,
+        'problem',
+    )

@@ -24,7 +24,9 @@ def put(root: Path, path: str, text: str = '') -> None:
 
 
 def asked(program: str = '/opt/x.pyz') -> list[tuple[str, str]]:
-    return [(finding.subject, finding.command) for finding in installed.examine(program)]
+    return [
+        (finding.subject, finding.command) for finding in installed.examine(program)
+    ]
 
 
 PLUGIN_LINK = ('plugin', f'ln -s /opt/x.pyz {PLUGIN}')
@@ -38,7 +40,9 @@ PLUGIN_LINK = ('plugin', f'ln -s /opt/x.pyz {PLUGIN}')
         ((PLUGIN,), []),
     ],
 )
-def test_a_plugin_that_is_missing_is_named_with_the_command_that_links_it(root, paths, missing):
+def test_a_plugin_that_is_missing_is_named_with_the_command_that_links_it(
+    root, paths, missing
+):
     for path in paths:
         put(root, path)
 
@@ -58,7 +62,10 @@ def test_a_check_command_that_icinga_does_not_read_is_included(root):
 def test_a_check_command_is_copied_from_where_make_install_has_it(root, tmp_path):
     """Icinga does not look below /usr/local."""
     put(root, '/etc/icinga2/conf.d/a.conf')
-    copy = tmp_path / 'local/share/icinga2/include/plugins-contrib.d/check-smart-attributes.conf'
+    copy = (
+        tmp_path
+        / 'local/share/icinga2/include/plugins-contrib.d/check-smart-attributes.conf'
+    )
     put(tmp_path, f'/{copy.relative_to(tmp_path)}')
 
     [finding] = installed.check_command(
@@ -74,7 +81,10 @@ def test_a_check_command_is_copied_from_where_make_install_has_it(root, tmp_path
     [
         ((), ''),
         (('etc/icinga2/conf.d',), '/etc/icinga2/conf.d'),
-        (('etc/icinga2/conf.d', installed.ICINGA_FOLDERS[0][1:]), installed.ICINGA_FOLDERS[0]),
+        (
+            ('etc/icinga2/conf.d', installed.ICINGA_FOLDERS[0][1:]),
+            installed.ICINGA_FOLDERS[0],
+        ),
     ],
 )
 def test_the_check_command_is_missed_where_icinga_includes_it(root, folders, expected):
@@ -97,7 +107,9 @@ def test_the_check_command_is_missed_where_icinga_includes_it(root, folders, exp
         ('', 'apt install'),
     ],
 )
-def test_the_system_names_its_own_command_for_packages(root, monkeypatch, release, command):
+def test_the_system_names_its_own_command_for_packages(
+    root, monkeypatch, release, command
+):
     """Lines of os-release as these systems have them; none of them but Debian was tried."""
     monkeypatch.setattr(installers, 'ROOT', str(root))
     put(root, '/etc/os-release', release)

@@ -53,7 +53,9 @@ def test_commands_are_the_lines_of_shell_and_the_programs_in_sentences():
 def test_a_command_that_failed_or_was_not_reached_is_wrong():
     """Each is between two marks; the shell ends in the third."""
     entry = Entry(status={'b': 1})
-    printed = '@typed@ 0\nsaid\n@typed@ 0 0\n@typed@ 1\n@typed@ 1 1\n@typed@ 2\nno end\n'
+    printed = (
+        '@typed@ 0\nsaid\n@typed@ 0 0\n@typed@ 1\n@typed@ 1 1\n@typed@ 2\nno end\n'
+    )
     ended = documented.results(['a', 'b', 'c', 'd'], entry, printed)
 
     assert [(each.status, each.is_right) for each in ended] == [
@@ -81,7 +83,9 @@ def test_the_table_names_what_its_document_has(page):
 
     assert exact - set(commands) == set()
     assert [
-        value for value in entry.values if not any(value in command for command in commands)
+        value
+        for value in entry.values
+        if not any(value in command for command in commands)
     ] == []
     assert [
         pattern
@@ -101,6 +105,7 @@ def test_each_command_that_is_not_typed_has_a_reason():
 
     assert set(entries) <= set(documented.DOCUMENTS)
     assert all(
-        not why or why.startswith(('needs ', 'is ', 'typed by ', 'opens ')) for why in reasons
+        not why or why.startswith(('needs ', 'is ', 'typed by ', 'opens '))
+        for why in reasons
     )
     assert len([why for why in reasons if why.startswith('needs ')]) <= 80

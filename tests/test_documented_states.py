@@ -19,11 +19,15 @@ pytestmark = [pytest.mark.xdist_group('doctor'), pytest.mark.long]
 DOCS = '/usr/share/doc/check-smart-attributes'
 # README's path of the Debian package, whose name Debian's policy requires
 DEBIAN_DOCS = '/usr/share/doc/monitoring-plugins-check-smart-attributes'
-NAGIOS_HOST = 'define host {\n\tuse linux-server\n\thost_name storage1\n\taddress 127.0.0.1\n}\n'
+NAGIOS_HOST = (
+    'define host {\n\tuse linux-server\n\thost_name storage1\n\taddress 127.0.0.1\n}\n'
+)
 
 
 def drive_with_serial(serial: str, report: str = 'intel-s3500-healthy') -> str:
-    return re.sub('("serial_number":\\s*)"[^"]*"', rf'\1"{serial}"', drive(report).decode())
+    return re.sub(
+        '("serial_number":\\s*)"[^"]*"', rf'\1"{serial}"', drive(report).decode()
+    )
 
 
 DRIVES = {
@@ -48,7 +52,9 @@ SITUATIONS = {
     '24-drives': Situation(DRIVES, 0, '24 drives: 24 ok'),
     'failed': Situation(ONE_FAILED, 2, 'sdc: health status FAILED'),
     'vanished': Situation(WITHOUT_ONE, 1, 'sdc is missing', before=DRIVES),
-    'vanished-after-it-failed': Situation(WITHOUT_ONE, 2, 'sdc is missing', before=ONE_FAILED),
+    'vanished-after-it-failed': Situation(
+        WITHOUT_ONE, 2, 'sdc is missing', before=ONE_FAILED
+    ),
     'all-vanished': Situation({}, 2, 'missing', before=DRIVES, may_lack_drives=True),
     'no-drives': Situation({}, 3, '[no-drives]'),
     'no-drives-allowed': Situation({}, 0, 'no drives', may_lack_drives=True),
@@ -74,7 +80,9 @@ def base() -> Iterator[Bed]:
         bed.install()
         bed.run(f'ln -s {DOCS} {DEBIAN_DOCS}; rm /etc/icinga2/conf.d/smart.conf')
         bed.run(block('README', 'sh', 'services.conf'))
-        bed.write('/etc/icinga2/conf.d/storage1.conf', block('README', 'icinga2', 'storage1'))
+        bed.write(
+            '/etc/icinga2/conf.d/storage1.conf', block('README', 'icinga2', 'storage1')
+        )
         bed.write(
             '/etc/nagios/nrpe_local.cfg',
             block('doc/how-to/nagios.md', 'nrpe', 'command[check_smart_attributes]'),
@@ -106,7 +114,10 @@ def test_the_documented_state_reaches_each_daemon(bed: Bed, name: str) -> None:
     situation = SITUATIONS[name]
     if situation.before:
         bed.has(situation.before)
-        bed.run(f'setpriv --reuid=nagios --regid=nagios --init-groups {PLUGIN}', is_checked=False)
+        bed.run(
+            f'setpriv --reuid=nagios --regid=nagios --init-groups {PLUGIN}',
+            is_checked=False,
+        )
     bed.has(situation.drives)
     if situation.may_lack_drives:
         allows_no_drives(bed)

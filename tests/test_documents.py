@@ -59,7 +59,9 @@ def test_every_option_metric_state_and_command_is_in_the_man_page():
     """Who is offline has this and nothing else; rendered, so a mistake in its language shows."""
     text = re.sub('\x1b\\[[0-9;]*m', '', shown())
     metrics = json.loads((ROOT / 'attributes.json').read_text())['metrics']
-    options = [each for command in described.names() for each in described.options(command)]
+    options = [
+        each for command in described.names() for each in described.options(command)
+    ]
 
     assert [
         name
@@ -67,16 +69,24 @@ def test_every_option_metric_state_and_command_is_in_the_man_page():
         for name in option.names
         if not re.search(rf'(?<![\w-]){re.escape(name)}(?![\w-])', text)
     ] == []
-    assert [metric for metric in metrics if not re.search(rf'\b{metric} \(', text)] == []
+    assert [
+        metric for metric in metrics if not re.search(rf'\b{metric} \(', text)
+    ] == []
     assert [state for state in State if f'{int(state)} {state.name}' not in text] == []
-    assert [name for name in described.names()[1:] if f'attributes {name}' not in text] == []
+    assert [
+        name for name in described.names()[1:] if f'attributes {name}' not in text
+    ] == []
 
 
 def test_every_condition_of_a_state_is_in_the_man_page():
     """A condition on two lines once ended the list in the man page."""
     text = (ROOT / 'doc/reference/states.md').read_text()
-    of_states = text.partition('## OK (')[2].partition('## Drives that were not read')[0]
-    conditions = [condition for _, _, listed in described.states() for condition in listed]
+    of_states = text.partition('## OK (')[2].partition('## Drives that were not read')[
+        0
+    ]
+    conditions = [
+        condition for _, _, listed in described.states() for condition in listed
+    ]
 
     assert len(conditions) == of_states.count('\n- ')
     assert all(condition.endswith('.') for condition in conditions)
@@ -136,7 +146,9 @@ def test_bash_knows_every_option(command):
     """Nothing is proposed that there is not, either. The file is made for each command alike."""
     proposed = completed('-') if command == 'check' else completed(command, '-')
 
-    assert set(proposed) == {name for option in described.options(command) for name in option.names}
+    assert set(proposed) == {
+        name for option in described.options(command) for name in option.names
+    }
 
 
 # --- Icinga --------------------------------------------------------------------------------------
@@ -188,7 +200,9 @@ def test_every_command_in_the_page_on_nagios_is_defined():
 def test_each_section_on_trouble_has_a_code_and_every_reason_a_next_step():
     """The message has the step; a section says what does not fit there."""
     headings = re.findall(
-        r'^### ([a-z0-9-]+)$', (ROOT / 'doc/how-to/troubleshooting.md').read_text(), re.MULTILINE
+        r'^### ([a-z0-9-]+)$',
+        (ROOT / 'doc/how-to/troubleshooting.md').read_text(),
+        re.MULTILINE,
     )
 
     assert len(set(headings)) == len(headings) > 15
@@ -198,26 +212,34 @@ def test_each_section_on_trouble_has_a_code_and_every_reason_a_next_step():
 
 def addresses(page: str) -> list[str]:
     text = (ROOT / 'doc' / page).read_text()
-    return [word for word in re.findall(r'`([^` ]+@/dev/[^` ]+)`', text) if 'N' not in word]
+    return [
+        word for word in re.findall(r'`([^` ]+@/dev/[^` ]+)`', text) if 'N' not in word
+    ]
 
 
 @pytest.mark.parametrize('address', addresses('how-to/raid.md'))
 def test_every_address_in_the_page_on_raid_is_understood(address):
     """And the sudoers rule admits it; where that takes a request, the page says so."""
     on_request = {entry.name for entry in device_types.TYPES if entry.is_vendors}
-    expressions = list(sudoers.all_expressions({re.split('[@,/]', address)[0]} & on_request))
+    expressions = list(
+        sudoers.all_expressions({re.split('[@,/]', address)[0]} & on_request)
+    )
     if 'jmb39x' in address:
         pytest.skip('this one is shown as refused')
 
     for device in parse(address):
-        assert sudoers.admits(expressions, smartctl_calls.read_arguments(device.path, device.type))
+        assert sudoers.admits(
+            expressions, smartctl_calls.read_arguments(device.path, device.type)
+        )
 
 
 def test_every_controller_is_in_the_page_on_raid():
     """Each type that picks a drive by number, in the spelling of our messages."""
     text = (ROOT / 'doc/how-to/raid.md').read_text()
     forms = [
-        entry.form.replace('[', '`, `').split('`')[0] for entry in device_types.TYPES if entry.slots
+        entry.form.replace('[', '`, `').split('`')[0]
+        for entry in device_types.TYPES
+        if entry.slots
     ]
 
     assert len(forms) > 6
@@ -229,7 +251,9 @@ def test_the_rule_for_drives_that_reading_can_harm_is_valid():
     (block,) = pages.blocks('doc/reference/harmful-drives.md')
     data = schema_errors.checked(block.text, 'thresholds', 'harmful.json')
     limits = thresholds.Thresholds({}, [('harmful.json', data)])
-    first, second = (parse(override['for']['device'])[0] for override in data['overrides'])
+    first, second = (
+        parse(override['for']['device'])[0] for override in data['overrides']
+    )
 
     assert limits.exceptions(first, Identity(), '').is_allowed
     assert limits.exceptions(second, Identity(), '').skipped_logs == {'selftest'}
@@ -241,7 +265,9 @@ def test_links_lead_to_a_file_and_a_heading(page):
     reworded once left links that opened the page at its top.
     """
     wrong = []
-    for path, anchor in re.findall(r'\]\(([^)#:]*)(?:#([^)]+))?\)', (ROOT / page).read_text()):
+    for path, anchor in re.findall(
+        r'\]\(([^)#:]*)(?:#([^)]+))?\)', (ROOT / page).read_text()
+    ):
         target = ((ROOT / page).parent / path).resolve() if path else ROOT / page
         if not target.exists() or (
             anchor and anchor not in pages.anchors(str(target.relative_to(ROOT)))
@@ -251,18 +277,26 @@ def test_links_lead_to_a_file_and_a_heading(page):
     assert wrong == []
 
 
-@pytest.mark.parametrize('page', ['README', 'CONTRIBUTING.md', 'doc/contributing/architecture.md'])
+@pytest.mark.parametrize(
+    'page', ['README', 'CONTRIBUTING.md', 'doc/contributing/architecture.md']
+)
 def test_each_path_in_code_format_is_there(page):
     """In the repository, or in the package; what is built or installed is not."""
     words = ' '.join(re.findall('`([^`\n]+)`', (ROOT / page).read_text())).split()
-    paths = [word for word in words if re.fullmatch(r'\w[\w.-]*/[\w./-]*|[\w-]+\.(?:py|md)', word)]
+    paths = [
+        word
+        for word in words
+        if re.fullmatch(r'\w[\w.-]*/[\w./-]*|[\w-]+\.(?:py|md)', word)
+    ]
     places = [ROOT, ROOT / 'smart_attributes']
 
     assert [
         path
         for path in paths
         if path != 'dist/'
-        and not any((place / name).exists() for place in places for name in (path, f'{path}.py'))
+        and not any(
+            (place / name).exists() for place in places for name in (path, f'{path}.py')
+        )
     ] == []
 
 
@@ -276,13 +310,21 @@ def test_the_commands_of_nrpe_divide_all_drives():
         if '--ignore /dev/sd..' in block.text
     )
     letters = string.ascii_lowercase
-    names = [*letters, *(first + second for first in letters for second in letters)][:150]
+    names = [*letters, *(first + second for first in letters for second in letters)][
+        :150
+    ]
     checked = []
     for line in text.splitlines():
         option, pattern = shlex.split(line)[-2:]
-        chosen = [patterns([pattern] if option == each else []) for each in ('--match', '--ignore')]
+        chosen = [
+            patterns([pattern] if option == each else [])
+            for each in ('--match', '--ignore')
+        ]
         checked.append(
-            [bool(is_wanted(parse(f'/dev/sd{name}')[0], Identity(), *chosen)) for name in names]
+            [
+                bool(is_wanted(parse(f'/dev/sd{name}')[0], Identity(), *chosen))
+                for name in names
+            ]
         )
 
     assert [sum(commands) for commands in zip(*checked)] == [1] * 150
@@ -293,7 +335,9 @@ def test_the_commands_of_nrpe_divide_all_drives():
     ('count', 'there'),
     [(50, {'endurance_used', 'temperature'}), (60, {'endurance_used'}), (100, set())],
 )
-def test_the_document_knows_how_many_drives_fit_into_the_output_of_nrpe(count, there, tmp_path):
+def test_the_document_knows_how_many_drives_fit_into_the_output_of_nrpe(
+    count, there, tmp_path
+):
     """Graphs of an admin who adds drives stop at these numbers."""
     report = Path(drive_path('intel-s3500-healthy')).read_text()
     number = re.search('"serial_number": *"(.*?)"', report)[1]
@@ -302,5 +346,7 @@ def test_the_document_knows_how_many_drives_fit_into_the_output_of_nrpe(count, t
     printed = run('--report', str(tmp_path), '--max-output', '8000').text
 
     assert {
-        metric for metric in ('endurance_used', 'temperature') if f"'sd0_{metric}'=" in printed
+        metric
+        for metric in ('endurance_used', 'temperature')
+        if f"'sd0_{metric}'=" in printed
     } == there

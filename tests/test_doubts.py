@@ -41,7 +41,8 @@ WORLDS = 24  # of a machine
 class World(NamedTuple):
     """What is true of a machine, among all that its layers admit."""
 
-    stale: frozenset[tuple[str, int]]  # group and number of its member: copies without the data
+    # group and number of its member: copies without the data
+    stale: frozenset[tuple[str, int]]
     dead: frozenset[str]  # disks
     journals: frozenset[str]  # groups with data that only their spares have
     # group -> slots of the devices that btrfs counts as missing
@@ -54,7 +55,8 @@ def made(chance: random.Random) -> list[Group]:
         [f'sd{letter}' for letter in 'abcdefghij'[: chance.randint(2, 10)]],
         list[Group](),
     )
-    free = list(disks) * chance.choice((1, 1, 2))  # of some disks, two partitions are used
+    # of some disks, two partitions are used
+    free = list(disks) * chance.choice((1, 1, 2))
     for layer in range(chance.choice((1, 1, 2, 3))):
         for _ in range(chance.choice((1, 2, 2, 3))):
             level = chance.choice(LEVELS)
@@ -64,7 +66,9 @@ def made(chance: random.Random) -> list[Group]:
             on = free[:1]
             if level != 'single':
                 on = free[: chance.choice((least, least, least + 1, least + 2))]
-            if len(on) >= least and (layer or not any(each.startswith('md') for each in on)):
+            if len(on) >= least and (
+                layer or not any(each.startswith('md') for each in on)
+            ):
                 free = free[len(on) :]
                 groups.append(array(chance, f'md{len(groups)}', level, layout, on))
         free = [
@@ -73,13 +77,17 @@ def made(chance: random.Random) -> list[Group]:
                 each.id
                 for each in groups
                 if each.id not in free
-                and not any(each.id in member.on for other in groups for member in other.members)
+                and not any(
+                    each.id in member.on for other in groups for member in other.members
+                )
             ),
         ]
     return groups
 
 
-def array(chance: random.Random, name: str, level: str, layout: int, on: Sequence[str]) -> Group:
+def array(
+    chance: random.Random, name: str, level: str, layout: int, on: Sequence[str]
+) -> Group:
     odd = chance.choice((0, 0, 0.1, 0.3))
 
     def likely(share: float = 1.0) -> bool:
@@ -132,9 +140,9 @@ def judged(chance: random.Random, groups: Sequence[Group]) -> list[Drive]:
             if each[:2] == 'sd'
         }
     )
-    failing = {disk for disk in disks if chance.random() < chance.choice((0.1, 0.3))} or {
-        chance.choice(disks)
-    }
+    failing = {
+        disk for disk in disks if chance.random() < chance.choice((0.1, 0.3))
+    } or {chance.choice(disks)}
     read = set(disks) - {
         disk
         for disk in disks
@@ -143,7 +151,10 @@ def judged(chance: random.Random, groups: Sequence[Group]) -> list[Drive]:
     return sorted(
         (
             Drive(
-                disk, frozenset((disk,)), disk in failing and chance.random() < 0.8, disk in failing
+                disk,
+                frozenset((disk,)),
+                disk in failing and chance.random() < 0.8,
+                disk in failing,
             )
             for disk in read
         ),
@@ -177,20 +188,25 @@ def worlds(
         for place, member in enumerate(group.members)
         if member.doubts or member.state == 'unknown'
     }
-    open_ones = {group.id: list(range(len(group.members))) for group in groups if group.doubts}
+    open_ones = {
+        group.id: list(range(len(group.members))) for group in groups if group.doubts
+    }
     spares = {
         group.id
         for group in groups
         if group.doubts and any(member.state == 'spare' for member in group.members)
     }
     for number in range(
-        WORLDS if named or open_ones or unread or any(group.missing for group in groups) else 1
+        WORLDS
+        if named or open_ones or unread or any(group.missing for group in groups)
+        else 1
     ):
         share = 1.0 if number == 0 else chance.random()
         stale = {each for each in named if chance.random() < share}
         for group, places in open_ones.items():
             stale |= {
-                (group, place) for place in chance.sample(places, chance.randint(0, len(places)))
+                (group, place)
+                for place in chance.sample(places, chance.randint(0, len(places)))
             }
         gone = {
             group.id: frozenset(chance.sample(range(group.slots), group.missing))
@@ -205,13 +221,16 @@ def worlds(
         )
 
 
-def reads(name: str, groups: Mapping[str, Group], world: World, removed: frozenset[str]) -> bool:
+def reads(
+    name: str, groups: Mapping[str, Group], world: World, removed: frozenset[str]
+) -> bool:
     """Return whether all data of a disk or array can be read in a world."""
     if name not in groups:
         return name not in removed and name not in world.dead
     group = groups[name]
     held = [
-        all(reads(each, groups, world, removed) for each in member.on) for member in group.members
+        all(reads(each, groups, world, removed) for each in member.on)
+        for member in group.members
     ]
     left = frozenset(
         member.slot
@@ -222,7 +241,9 @@ def reads(name: str, groups: Mapping[str, Group], world: World, removed: frozens
         and (name, place) not in world.stale
         and member.slot not in world.gone.get(name, ())
     )
-    journal = all(holds for member, holds in zip(group.members, held) if member.state == 'spare')
+    journal = all(
+        holds for member, holds in zip(group.members, held) if member.state == 'spare'
+    )
     return is_readable(group.level, group.layout, group.slots, left) and (
         journal or name not in world.journals
     )
@@ -235,15 +256,20 @@ def lost(
     with the world.
     """
     by_id = {group.id: group for group in groups}
-    inside = {each for group in groups for member in group.members for each in member.on}
-    removed = frozenset(disk for step in steps if step.label == NEXT for disk in step.drive.disks)
+    inside = {
+        each for group in groups for member in group.members for each in member.on
+    }
+    removed = frozenset(
+        disk for step in steps if step.label == NEXT for disk in step.drive.disks
+    )
     data = [group.id for group in groups if group.used_as or group.id not in inside]
     return [
         (name, world)
         for world in every
         if removed
         for name in data
-        if reads(name, by_id, world, frozenset()) and not reads(name, by_id, world, removed)
+        if reads(name, by_id, world, frozenset())
+        and not reads(name, by_id, world, removed)
     ]
 
 
@@ -256,14 +282,17 @@ def tried(machines: int, seed: int = 42) -> tuple[int, dict[str, int]]:
         if groups:
             drives = judged(chance, groups)
             steps = order(Stack(groups), drives)
-            told = next((step.label for step in steps if step.label in (NEXT, UNKNOWN)), 'other')
+            told = next(
+                (step.label for step in steps if step.label in (NEXT, UNKNOWN)), 'other'
+            )
             labels[told] = labels.get(told, 0) + 1
             bad += bool(lost(groups, steps, worlds(chance, groups, drives)))
     return bad, labels
 
 
 @pytest.mark.parametrize(
-    'machines', [1000, pytest.param(100_000, marks=[pytest.mark.long, pytest.mark.timeout(1200)])]
+    'machines',
+    [1000, pytest.param(100_000, marks=[pytest.mark.long, pytest.mark.timeout(1200)])],
 )
 def test_no_drive_that_is_next_takes_data_with_it(machines):
     bad, labels = tried(machines)

@@ -47,7 +47,9 @@ def drive(*rows, endurance=None, **identity):
         if endurance is None
         else {(7, 8): Statistic(endurance, 'Percentage Used Endurance Indicator')}
     )
-    return Report(Y5._replace(**identity), attributes=rows or ROWS, statistics=statistics)
+    return Report(
+        Y5._replace(**identity), attributes=rows or ROWS, statistics=statistics
+    )
 
 
 # --- what comes out ------------------------------------------------------------------
@@ -61,7 +63,9 @@ REPORTS = {
     'short model': drive(model='X1'),
     'odd rows': drive(row(0), row(300), row(5, None), row(5)),
     'regex in the model': drive(model='ACME (X1) [2.5"] 240GB+'),
-    'long names': drive(row(5, name='N' * 500, raw='9' * 500), model='M' * 500, family='F' * 500),
+    'long names': drive(
+        row(5, name='N' * 500, raw='9' * 500), model='M' * 500, family='F' * 500
+    ),
 }
 
 
@@ -73,7 +77,9 @@ def test_a_draft_fits_the_schema_and_wins_its_own_drive(report):
 
     data = schema_errors.checked(text, 'attributes', 'draft.json')
     assert formatting.formatted(data) == text
-    spec = spec_database(data).identify(given.identity, [line.id for line in given.attributes])
+    spec = spec_database(data).identify(
+        given.identity, [line.id for line in given.attributes]
+    )
     assert spec.family == data['entries'][0]['family']
     # drafts are sent to strangers, and the drive made up its own name
     assert 'SECRET0001' not in text and '5000c500a1b2c3d4' not in text
@@ -129,9 +135,13 @@ def test_attributes_carry_what_the_drive_said():
         ('', 'ACME-Y5-240', 'ACME-Y5-240'),
     ],
 )
-def test_the_family_is_smartctls_or_the_model_without_its_capacity(family, model, expected):
+def test_the_family_is_smartctls_or_the_model_without_its_capacity(
+    family, model, expected
+):
     """A proposal; only a person knows the product."""
-    assert drafted(drive(model=model, family=family))['entries'][0]['family'] == expected
+    assert (
+        drafted(drive(model=model, family=family))['entries'][0]['family'] == expected
+    )
 
 
 @pytest.mark.parametrize(
@@ -164,7 +174,9 @@ GENERIC = {
     'sets': {
         'disk': {
             'source': 'measured on 9 drives',
-            'attributes': {'197': {'name': 'Pending', 'readings': {'pending': {'from': 'raw'}}}},
+            'attributes': {
+                '197': {'name': 'Pending', 'readings': {'pending': {'from': 'raw'}}}
+            },
         }
     },
     'entries': [
@@ -244,7 +256,10 @@ def test_a_meaning_that_vendors_share_is_not_proposed_for_a_metric_that_is_read_
     shared = {'sets': {}, **vendor_entries(readings, readings, readings)}
     report = drive(row(5, name='Reallocated_Sector_Ct'), row(197), model='DISK 1')
 
-    assert 'readings' not in drafted(report, GENERIC, shared)['entries'][0]['attributes']['5']
+    assert (
+        'readings'
+        not in drafted(report, GENERIC, shared)['entries'][0]['attributes']['5']
+    )
 
 
 def vendor_entries(*readings, name='Reallocated_Sector_Ct', number='5', **more):
@@ -284,7 +299,9 @@ NOT_CERTAIN = {
             for n in range(9)
         ]
     },
-    'vendors disagree': vendor_entries(RAW, RAW, RAW, {'reallocated': {'from': 'raw bytes 0-1'}}),
+    'vendors disagree': vendor_entries(
+        RAW, RAW, RAW, {'reallocated': {'from': 'raw bytes 0-1'}}
+    ),
     'others give it no meaning': vendor_entries(
         RAW, RAW, RAW, {'pending': {'from': 'raw'}}, {'pending': {'from': 'value'}}
     ),
@@ -308,7 +325,9 @@ def test_a_meaning_that_is_not_certain_is_left_to_the_person(local):
     """Nothing is invented: one name means different things on different drives."""
     (entry,) = drafted(drive(), NOT_CERTAIN[local])['entries']
 
-    assert not any('readings' in attribute for attribute in entry['attributes'].values())
+    assert not any(
+        'readings' in attribute for attribute in entry['attributes'].values()
+    )
 
 
 # --- endurance -----------------------------------------------------------------------------
@@ -320,7 +339,9 @@ def test_the_only_attribute_that_equals_the_drives_own_figure_is_proposed():
 
     attribute = data['entries'][0]['attributes']['231']
     assert '100 - value' in attribute['comment']
-    assert attribute['readings'] == {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}}
+    assert attribute['readings'] == {
+        'endurance_used': {'from': '100 - value', 'valid': [0, 99]}
+    }
     assert data['samples'][0]['expect']['endurance_used'] == 3
 
 
@@ -329,7 +350,10 @@ def test_what_is_proposed_never_turns_an_unset_value_into_a_figure(formula):
     """The proposal obeys the same rules as everything else."""
     data = database()
     data['entries'][0]['attributes']['233']['readings'] = {
-        'endurance_used': {'from': formula, 'valid': list(draft.ENDURANCE_FORMULAS[formula])}
+        'endurance_used': {
+            'from': formula,
+            'valid': list(draft.ENDURANCE_FORMULAS[formula]),
+        }
     }
 
     readings = [
@@ -341,7 +365,9 @@ def test_what_is_proposed_never_turns_an_unset_value_into_a_figure(formula):
     assert [
         problem
         for spec, _ in readings
-        for problem in reading_rules._plausible(spec, decode.parse(spec['from']), metric)
+        for problem in reading_rules._plausible(
+            spec, decode.parse(spec['from']), metric
+        )
     ] == []
 
 
@@ -350,7 +376,9 @@ def test_what_is_proposed_never_turns_an_unset_value_into_a_figure(formula):
 
 def written(*rows, sectors):
     return Report(
-        Y5, attributes=rows, statistics={(1, 0x018): Statistic(sectors, 'Logical Sectors Written')}
+        Y5,
+        attributes=rows,
+        statistics={(1, 0x018): Statistic(sectors, 'Logical Sectors Written')},
     )
 
 
@@ -369,7 +397,9 @@ def test_an_amount_that_the_drive_states_tells_the_unit_of_its_attribute():
     assert data['entries'][0]['attributes']['241']['readings'] == {
         'host_written': {'from': 'raw', 'unit': '32MiB'}
     }
-    assert data['samples'][0]['stated'] == {'host_written': (391022 * 65536 + 40000) * 512}
+    assert data['samples'][0]['stated'] == {
+        'host_written': (391022 * 65536 + 40000) * 512
+    }
     assert data['samples'][0]['expect']['host_written'] == 391022 * 2**25
 
 
@@ -405,7 +435,9 @@ def test_an_amount_that_may_agree_by_chance_proposes_nothing(rows):
 
     assert (
         'readings'
-        not in drafted(written(*rows, sectors=sectors))['entries'][0]['attributes']['241']
+        not in drafted(written(*rows, sectors=sectors))['entries'][0]['attributes'][
+            '241'
+        ]
     )
 
 
@@ -438,7 +470,11 @@ def test_the_sample_is_made_of_the_drives_own_rows():
     'number, when, line',
     [
         (1, 'now', '  1 Some_Name               ------   100   100   000    NOW    7'),
-        (255, 'past', '255 Some_Name               ------   100   100   000    Past    7'),
+        (
+            255,
+            'past',
+            '255 Some_Name               ------   100   100   000    Past    7',
+        ),
         (5, '', '  5 Some_Name               ------   100   100   000    -    7'),
     ],
 )
@@ -469,7 +505,10 @@ HEADERS = {
         drive(endurance=55),
         'with the same value: no attribute; the meaning must come from a document.',
     ),
-    'several equal it': (SEVERAL, 'with the same value: 100 - value of 231, raw of 174; one drive'),
+    'several equal it': (
+        SEVERAL,
+        'with the same value: 100 - value of 231, raw of 174; one drive',
+    ),
     'entry exists': (
         drive(model='ACME X1-240'),
         'The entry ACME X1 already covers this drive: a separate entry is needed only if it is wrong '
@@ -512,7 +551,9 @@ def test_a_figure_that_proves_nothing_proposes_nothing(report):
 
     assert 'already' not in data['comment']
     assert 'endurance_used' not in data['samples'][0]['expect']
-    assert not any('readings' in each for each in data['entries'][0]['attributes'].values())
+    assert not any(
+        'readings' in each for each in data['entries'][0]['attributes'].values()
+    )
 
 
 # --- what a drive's own word is worth -------------------------------------------------------
@@ -526,4 +567,7 @@ def test_hours_and_temperature_are_stated_too():
     }
     data = drafted(Report(Y5, attributes=(row(9, raw='1234'),), statistics=statistics))
 
-    assert data['samples'][0]['stated'] == {'power_on_time': 1234 * 3600, 'temperature': 31}
+    assert data['samples'][0]['stated'] == {
+        'power_on_time': 1234 * 3600,
+        'temperature': 31,
+    }

@@ -25,7 +25,11 @@ def family(*entries, identity=SSD, attributes=(9, 12, 233), local=()):
         if local
         else []
     )
-    return drive_database.SpecDatabase(data, additions).identify(identity, attributes).family
+    return (
+        drive_database.SpecDatabase(data, additions)
+        .identify(identity, attributes)
+        .family
+    )
 
 
 MODELS = {'models': ['ACME X1-.*']}
@@ -47,7 +51,10 @@ MODELS = {'models': ['ACME X1-.*']}
 )
 def test_one_more_condition_wins_in_either_order(condition):
     """Order never matters: what says more about a drive knows it better."""
-    plain, special = {'family': 'plain', **MODELS}, {'family': 'special', **MODELS, **condition}
+    plain, special = (
+        {'family': 'plain', **MODELS},
+        {'family': 'special', **MODELS, **condition},
+    )
 
     assert [family(*order) for order in itertools.permutations((plain, special))] == [
         'special',
@@ -103,7 +110,10 @@ def test_an_entry_for_the_model_beats_a_guess_however_well_guarded():
     }
 
     assert family(guess, {'family': 'known', **MODELS}) == 'known'
-    assert family(guess, {'family': 'last resort', 'kind': 'ssd', 'fallback': True}) == 'guess'
+    assert (
+        family(guess, {'family': 'last resort', 'kind': 'ssd', 'fallback': True})
+        == 'guess'
+    )
 
 
 def test_a_drive_that_only_the_fallback_knows_has_no_entry():
@@ -126,7 +136,10 @@ def test_a_local_entry_beats_a_stronger_shipped_one():
     shipped = {'family': 'shipped', **MODELS, 'kind': 'ssd', 'has': [233]}
 
     assert family(shipped, local=[{'family': 'local', **MODELS}]) == 'local'
-    assert family(shipped, local=[{'family': 'local', 'generic': True, 'kind': 'ssd'}]) == 'local'
+    assert (
+        family(shipped, local=[{'family': 'local', 'generic': True, 'kind': 'ssd'}])
+        == 'local'
+    )
 
 
 def test_a_local_fallback_replaces_the_shipped_one_and_nothing_else():
@@ -139,18 +152,25 @@ def test_a_local_fallback_replaces_the_shipped_one_and_nothing_else():
     }
     database_with_mine = spec_database({'entries': [mine]})
 
-    assert database_with_mine.identify(SSD._replace(model='WHO'), [12]).names[12] == 'My_Name'
+    assert (
+        database_with_mine.identify(SSD._replace(model='WHO'), [12]).names[12]
+        == 'My_Name'
+    )
     assert database_with_mine.identify(SSD, [9]).family == 'ACME X1'
 
 
 def test_a_local_file_may_add_metrics_and_sets():
     """They are used by its own entries."""
     local = {
-        'metrics': {'flavour': {'meaning': 'what it tastes like', 'unit': '', 'worse': 'none'}},
+        'metrics': {
+            'flavour': {'meaning': 'what it tastes like', 'unit': '', 'worse': 'none'}
+        },
         'sets': {
             'taste': {
                 'source': 'measured on one',
-                'attributes': {'7': {'name': 'Taste', 'readings': {'flavour': {'from': 'raw'}}}},
+                'attributes': {
+                    '7': {'name': 'Taste', 'readings': {'flavour': {'from': 'raw'}}}
+                },
             }
         },
         'entries': [{'family': 'mine', **MODELS, 'uses': ['taste']}],
@@ -169,7 +189,10 @@ def test_own_attributes_come_before_those_of_sets_and_null_removes_one():
         **MODELS,
         'attributes': {
             '194': None,
-            '190': {'name': 'Airflow', 'readings': {'temperature': {'from': 'raw byte 0'}}},
+            '190': {
+                'name': 'Airflow',
+                'readings': {'temperature': {'from': 'raw byte 0'}},
+            },
             '12': {'name': 'Own_Name', 'readings': {'power_cycles': {'from': 'raw'}}},
         },
     }
@@ -204,7 +227,9 @@ def test_what_all_drives_have_in_common_comes_last_and_an_entry_may_do_without()
 
 def test_the_units_of_the_schema_are_those_that_can_be_converted():
     """A unit that one knows and the other does not would be found only on the drive."""
-    assert set(data_file.schema('attributes')['definitions']['unit']['enum']) == set(decode.UNITS)
+    assert set(data_file.schema('attributes')['definitions']['unit']['enum']) == set(
+        decode.UNITS
+    )
 
 
 # --- what an entry, a metric and an advisory hold, whole ----------------------------------------
@@ -216,7 +241,9 @@ def only(entry):
     return drive_database.SpecDatabase(data).identify(SSD, [9])
 
 
-@pytest.mark.parametrize(('data', 'date'), [({'date': '2026-01-31'}, '2026-01-31'), ({}, '?')])
+@pytest.mark.parametrize(
+    ('data', 'date'), [({'date': '2026-01-31'}, '2026-01-31'), ({}, '?')]
+)
 def test_a_database_tells_its_date(data, date):
     """-v prints it; a site's copy may have lost it."""
     shipped = {key: value for key, value in database().items() if key != 'date'}
@@ -235,7 +262,8 @@ def test_a_database_tells_its_date(data, date):
 def test_an_entry_for_no_model_of_its_own_is_generic(mark, is_generic):
     """measure counts what is won by a guess."""
     assert (
-        only({'family': 'mine', 'kind': 'ssd', 'attributes': {}, **mark}).is_generic is is_generic
+        only({'family': 'mine', 'kind': 'ssd', 'attributes': {}, **mark}).is_generic
+        is is_generic
     )
 
 
@@ -275,7 +303,10 @@ def test_a_warranted_amount_is_that_of_the_very_model():
     }
 
     assert only(entry).rated_written == (240, 'manual 240')
-    assert only({**entry, 'models': ['ACME X1-.*'], 'rated_written': {}}).rated_written is None
+    assert (
+        only({**entry, 'models': ['ACME X1-.*'], 'rated_written': {}}).rated_written
+        is None
+    )
     del entry['rated_written']
     assert only(entry).rated_written is None
 
@@ -292,7 +323,10 @@ def test_a_warranted_amount_does_not_depend_on_the_entry_that_reads_the_drive():
 
     data = {
         **database(),
-        'entries': [{'family': 'other brand', **MODELS, 'firmware': '.*', 'has': [9]}, named],
+        'entries': [
+            {'family': 'other brand', **MODELS, 'firmware': '.*', 'has': [9]},
+            named,
+        ],
     }
     spec = drive_database.SpecDatabase(data).identify(SSD, (9,))
 
@@ -348,15 +382,37 @@ def test_a_reading_has_all_that_its_entry_says_of_it():
         ]
     }
     some = {'name': 'Some', 'readings': readings}
-    first, second, *_ = only({'family': 'mine', **MODELS, 'attributes': {'241': some}}).readings
-    trap = only({'family': 'mine', **MODELS, 'attributes': {'241': {**some, 'trap': True}}})
+    first, second, *_ = only(
+        {'family': 'mine', **MODELS, 'attributes': {'241': some}}
+    ).readings
+    trap = only(
+        {'family': 'mine', **MODELS, 'attributes': {'241': {**some, 'trap': True}}}
+    )
     assert trap.readings[0].is_trap
 
     assert first == drive_database.ReadingSpec(
-        'host_written', 241, decode.parse('raw'), (1, 9), (5,), '32MiB', 8, (), False, 'raw 32MiB'
+        'host_written',
+        241,
+        decode.parse('raw'),
+        (1, 9),
+        (5,),
+        '32MiB',
+        8,
+        (),
+        False,
+        'raw 32MiB',
     )
     assert second == drive_database.ReadingSpec(
-        'host_written', 241, decode.parse('value'), (None, None), (), '', None, (), False, 'value'
+        'host_written',
+        241,
+        decode.parse('value'),
+        (None, None),
+        (),
+        '',
+        None,
+        (),
+        False,
+        'value',
     )
 
 
@@ -379,18 +435,29 @@ ADVISORY = {
     ('more', 'expected'),
     [
         ({}, ('', None, State.WARNING)),
-        ({'fixed_in': '1.1', 'hour': 1000, 'state': 'critical'}, ('1.1', 1000, State.CRITICAL)),
+        (
+            {'fixed_in': '1.1', 'hour': 1000, 'state': 'critical'},
+            ('1.1', 1000, State.CRITICAL),
+        ),
         ({'state': 'ok'}, ('', None, State.OK)),
     ],
 )
 def test_an_advisory_has_all_that_attributes_json_says_of_it(more, expected):
     """Without a firmware pattern it concerns every revision, also none."""
     (found,) = drive_database.SpecDatabase(
-        {**database(), 'advisories': [{**ADVISORY, 'too_late': ['media_errors'], **more}]}
+        {
+            **database(),
+            'advisories': [{**ADVISORY, 'too_late': ['media_errors'], **more}],
+        }
     ).advisories(SSD._replace(firmware=''))
 
     assert found == drive_database.Advisory(
-        'acme-1', 'it stops', 'update it', *expected, 'erratum 3', too_late=('media_errors',)
+        'acme-1',
+        'it stops',
+        'update it',
+        *expected,
+        'erratum 3',
+        too_late=('media_errors',),
     )
 
 
@@ -416,7 +483,9 @@ def test_the_fallback_has_conditions_like_any_entry(guard, is_held):
     data['entries'].append({**data['entries'][0], 'family': 'ACME X1 again'})
     data['entries'][3] = {**data['entries'][3], **guard}
 
-    assert bool(drive_database.SpecDatabase(data).identify(SSD, [9]).readings) is is_held
+    assert (
+        bool(drive_database.SpecDatabase(data).identify(SSD, [9]).readings) is is_held
+    )
 
 
 @pytest.mark.parametrize(
@@ -451,7 +520,9 @@ def test_a_dispute_is_between_entries_of_a_site(names, is_disputed):
     """Who made the mistake reads it; meanwhile the shipped entries speak."""
     disputed = spec_database({'entries': claiming(*names)})
 
-    assert disputed.dispute(SSD, [9]) == (DISPUTE.format('site1.json') if is_disputed else '')
+    assert disputed.dispute(SSD, [9]) == (
+        DISPUTE.format('site1.json') if is_disputed else ''
+    )
     assert disputed.dispute(SSD._replace(model='WHO'), [9]) == ''
     assert disputed.identify(SSD, [9]).family == ('ACME X1' if is_disputed else 'one')
 
@@ -468,7 +539,11 @@ def test_a_mistake_of_ours_is_no_dispute_of_a_site():
     for sites in ([], [other]):
         known = drive_database.SpecDatabase(data, sites)
         spec = known.identify(SSD, [9])
-        assert known.dispute(SSD, [9]) == known.dispute(SSD._replace(model='NOBODY'), [9]) == ''
+        assert (
+            known.dispute(SSD, [9])
+            == known.dispute(SSD._replace(model='NOBODY'), [9])
+            == ''
+        )
         assert spec.notes == (DISPUTE.format('attributes.json'),)
         assert (spec.family, [item.metric for item in spec.readings]) == (
             None,

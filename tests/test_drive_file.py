@@ -25,7 +25,15 @@ from smart_attributes.constants import (
 from smart_attributes.history import drive_file
 from smart_attributes.history.drive_file import Damaged, DriveHistory, Newer, Series
 from smart_attributes.history.drive_records import LATEST, DrivePlace, Record
-from smart_attributes.history.series import CHANGE, DAILY, HIGHEST, LATELY, Key, Observation, Point
+from smart_attributes.history.series import (
+    CHANGE,
+    DAILY,
+    HIGHEST,
+    LATELY,
+    Key,
+    Observation,
+    Point,
+)
 from smart_attributes.model import Identity, LastFinding, LastVerdict, State
 
 NOW = 1_795_000_000  # 18 November 2026
@@ -62,7 +70,11 @@ WHOLE = DriveHistory(
 
 def signed(body: bytes, version: int = drive_file.VERSION) -> bytes:
     """Return the content of a file with this body and a right checksum."""
-    return b'check_smart_attributes history %d %08x\n%s\n' % (version, crc32(body, version), body)
+    return b'check_smart_attributes history %d %08x\n%s\n' % (
+        version,
+        crc32(body, version),
+        body,
+    )
 
 
 def forged(**changes: object) -> bytes:
@@ -184,14 +196,23 @@ def test_the_forged_verdicts_are_damage_by_what_was_changed():
 
     assert drive_file.parsed(content, 7).verdict.state is State.CRITICAL
     assert drive_file.parsed(forged(verdict=None), 7).verdict is None
-    assert drive_file.parsed(forged(verdict=[NOW, '', False, []]), 7).verdict == LastVerdict(NOW)
+    assert drive_file.parsed(
+        forged(verdict=[NOW, '', False, []]), 7
+    ).verdict == LastVerdict(NOW)
 
 
-@pytest.mark.parametrize('number', [None, 0, 7, -3.5, 1e30, float('inf'), float('nan'), 1e31])
+@pytest.mark.parametrize(
+    'number', [None, 0, 7, -3.5, 1e30, float('inf'), float('nan'), 1e31]
+)
 def test_the_verdict_of_any_drive_can_be_read_again(number):
     """A number that cannot be stored is left out, and only the worst eight findings are kept."""
-    findings = (FAILED._replace(number=number), *(GREW._replace(ends=end) for end in range(9)))
-    stored = drive_file.text(WHOLE._replace(verdict=VERDICT._replace(findings=findings)))
+    findings = (
+        FAILED._replace(number=number),
+        *(GREW._replace(ends=end) for end in range(9)),
+    )
+    stored = drive_file.text(
+        WHOLE._replace(verdict=VERDICT._replace(findings=findings))
+    )
     verdict = drive_file.parsed(stored, 7).verdict
 
     is_stored = number is not None and abs(number) <= 1e30
@@ -202,16 +223,25 @@ def test_the_verdict_of_any_drive_can_be_read_again(number):
 
 BODIES = {name: signed(body) for name, body in FORGERIES.items()}
 BODIES.update((name, forged(**fields)) for name, fields in FIELDS.items())
-BODIES.update((f'point-{name}', forged(series=[[*ROW, [row]]])) for name, row in POINTS.items())
-BODIES['same-time'] = forged(series=[[*ROW, [[1, 1, 0], [0, 2, 0]]]])
-BODIES.update((f'verdict-{name}', forged(verdict=verdict)) for name, verdict in VERDICTS.items())
 BODIES.update(
-    (f'finding-{name}', forged(verdict=[NOW, '', False, [row]])) for name, row in FINDINGS.items()
+    (f'point-{name}', forged(series=[[*ROW, [row]]])) for name, row in POINTS.items()
+)
+BODIES['same-time'] = forged(series=[[*ROW, [[1, 1, 0], [0, 2, 0]]]])
+BODIES.update(
+    (f'verdict-{name}', forged(verdict=verdict)) for name, verdict in VERDICTS.items()
+)
+BODIES.update(
+    (f'finding-{name}', forged(verdict=[NOW, '', False, [row]]))
+    for name, row in FINDINGS.items()
 )
 
 
 def test_what_was_forged_is_damage_only_by_what_was_changed():
-    fields = {'series': [[*ROW, [[1, 1, 0]]]], 'places': [PLACE], 'aliases': [['/dev/sdb', False]]}
+    fields = {
+        'series': [[*ROW, [[1, 1, 0]]]],
+        'places': [PLACE],
+        'aliases': [['/dev/sdb', False]],
+    }
 
     assert drive_file.parsed(forged(**fields), 7).places == WHOLE.places
     assert drive_file.parsed(signed(forged().partition(b'\n')[2].strip()), 7) == WHOLE
@@ -227,7 +257,10 @@ def test_forged_files_take_little_time_and_memory():
     """24 drives, as large as a file may be."""
     points = [[1, 0]] * 21_600
     content = forged(series=[[*ROW, points]]).replace(b', ', b',')
-    began, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    began, before = (
+        time.process_time(),
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+    )
     drives = [
         drive_file.parsed(signed(content.partition(b'\n')[2].strip()), number)
         for number in range(24)
@@ -263,19 +296,22 @@ def test_a_file_that_is_too_large_is_halved_until_it_fits(count, length):
 
     assert LARGEST_HISTORY / 3 < len(content) <= LARGEST_HISTORY
     assert all(
-        stored.points[-2:] == many(count, length)[key].points[-2:] for key, stored in kept.items()
+        stored.points[-2:] == many(count, length)[key].points[-2:]
+        for key, stored in kept.items()
     )
     assert Key(f'metric {count - 1}', 'x' * 300) in kept
 
 
 def test_places_without_end_are_halved_too():
     places = tuple(
-        DrivePlace('/dev/' + 'x' * 390, 7, place, slot='y' * 400) for place in range(200)
+        DrivePlace('/dev/' + 'x' * 390, 7, place, slot='y' * 400)
+        for place in range(200)
     )
     content = drive_file.text(WHOLE._replace(places=places, series={}))
 
     assert (
-        len(content) <= LARGEST_HISTORY and drive_file.parsed(content, 7).places[-1] == places[-1]
+        len(content) <= LARGEST_HISTORY
+        and drive_file.parsed(content, 7).places[-1] == places[-1]
     )
 
 
@@ -308,10 +344,19 @@ MIDNIGHT = NOW // DAY * DAY
     ],
 )
 def test_a_series_gets_a_point_by_its_pace(pace, kept):
-    numbers = [(0, 5), (HOUR, 5), (2 * HOUR, 7), (3 * HOUR, 6), (DAY, 6), (DAY + HOUR, 9)]
+    numbers = [
+        (0, 5),
+        (HOUR, 5),
+        (2 * HOUR, 7),
+        (3 * HOUR, 6),
+        (DAY, 6),
+        (DAY + HOUR, 9),
+    ]
     drive = read([(MIDNIGHT + after, number) for after, number in numbers], pace)
 
-    assert [(point.time - MIDNIGHT, point.number) for point in drive.series[CRC].points] == kept
+    assert [
+        (point.time - MIDNIGHT, point.number) for point in drive.series[CRC].points
+    ] == kept
     assert drive.record[2:4] == (MIDNIGHT, MIDNIGHT + DAY + HOUR)
 
 
@@ -322,7 +367,9 @@ def test_a_number_that_is_missing_is_absent_since_its_last_reading():
     assert drive.series[CRC].absent == drive.histories[CRC].last_read == NOW
     drive = checked(drive, NOW + 900, Observation(CRC, 2, CHANGE))
 
-    assert drive.series[CRC] == Series(CHANGE, (Point(NOW, 1), Point(NOW + 900, 2, 900)))
+    assert drive.series[CRC] == Series(
+        CHANGE, (Point(NOW, 1), Point(NOW + 900, 2, 900))
+    )
 
 
 @pytest.mark.parametrize(
@@ -343,7 +390,10 @@ def test_a_number_that_could_not_be_read_again_is_not_stored(key, number):
 
 def test_no_drive_has_more_series_than_can_be_read_again():
     drive = drive_file.new(7, IDENTITY, NOW, order=1)
-    seen = [Observation(Key('x', str(number)), 1, CHANGE) for number in range(MOST_SERIES + 5)]
+    seen = [
+        Observation(Key('x', str(number)), 1, CHANGE)
+        for number in range(MOST_SERIES + 5)
+    ]
     finding = LastFinding(State.WARNING, *['x' * 500] * 2, None, 'y' * 500)
     drive = drive_file.with_readings(
         drive, IDENTITY, seen, LastVerdict(NOW, (finding,), 'z' * 500), NOW
@@ -357,7 +407,8 @@ def test_no_drive_has_more_series_than_can_be_read_again():
 
 
 @pytest.mark.parametrize(
-    'before, later, is_stored', [(0, 0, True), (149, 0, True), (150, 0, False), (0, 1, False)]
+    'before, later, is_stored',
+    [(0, 0, True), (149, 0, True), (150, 0, False), (0, 1, False)],
 )
 def test_of_two_checks_at_one_time_the_first_one_counts(before, later, is_stored):
     drive = read([(NOW, 1)], CHANGE)
@@ -367,7 +418,9 @@ def test_of_two_checks_at_one_time_the_first_one_counts(before, later, is_stored
 
 def test_what_was_cut_or_hidden_in_the_identity_becomes_complete():
     drive = drive_file.new(7, Identity('ATA', 'ACME', 'F1', '', ''), NOW, order=1)
-    drive = drive_file.with_readings(drive, IDENTITY._replace(firmware='F2'), [], None, NOW)
+    drive = drive_file.with_readings(
+        drive, IDENTITY._replace(firmware='F2'), [], None, NOW
+    )
 
     assert drive.record.identity == IDENTITY._replace(firmware='F2')
 
@@ -426,7 +479,9 @@ def test_older_points_of_what_changes_all_the_time_are_split_off_and_joined_agai
 
     assert (kept.series[hours].points, older[hours].points) == (points[3:], points[:3])
     assert (
-        drive_file.joined({hours: Series(DAILY, points[:2])}, older, NOW + 4 * DAY)[hours].points
+        drive_file.joined({hours: Series(DAILY, points[:2])}, older, NOW + 4 * DAY)[
+            hours
+        ].points
         == points[:3]
     )
     assert drive_file.split(read([(NOW, 1), (NOW + DAY, 2)], CHANGE))[1] == {}
@@ -449,11 +504,20 @@ def test_a_month_at_most_is_thinned_at_a_time():
 
 def test_places_that_were_left_long_ago_go_and_no_more_are_kept_than_can_be_read():
     places = [
-        DrivePlace(f'/dev/sd{number}', 7, 1, gone=NOW - 300 + number) for number in range(300)
+        DrivePlace(f'/dev/sd{number}', 7, 1, gone=NOW - 300 + number)
+        for number in range(300)
     ]
-    here, old = DrivePlace('/dev/sda', 7, 1), DrivePlace('/dev/old', 7, 1, gone=NOW - 401 * DAY)
+    here, old = (
+        DrivePlace('/dev/sda', 7, 1),
+        DrivePlace('/dev/old', 7, 1, gone=NOW - 401 * DAY),
+    )
     kept = drive_file.thinned_file(
         WHOLE._replace(places=(*places, old, here)), NOW, is_new_day=True
     ).places
 
-    assert len(kept) == MOST_PLACES and here in kept and old not in kept and places[-1] in kept
+    assert (
+        len(kept) == MOST_PLACES
+        and here in kept
+        and old not in kept
+        and places[-1] in kept
+    )

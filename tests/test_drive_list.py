@@ -31,11 +31,16 @@ HIDDEN = """\
 megaraid,6@/dev/bus/0  -        -    [device-open-failed] cannot be opened"""
 
 
-@pytest.mark.parametrize('hide_serial, text', [(False, ALL), (True, HIDDEN)], ids=['all', 'hidden'])
+@pytest.mark.parametrize(
+    'hide_serial, text', [(False, ALL), (True, HIDDEN)], ids=['all', 'hidden']
+)
 def test_columns_are_as_wide_as_their_widest_cell(hide_serial, text):
     addresses = ['/dev/sda', 'megaraid,6@/dev/bus/0']
 
-    assert drive_list.as_text(cases([SDA, SLOT], hide_serial=hide_serial), addresses) == text
+    assert (
+        drive_list.as_text(cases([SDA, SLOT], hide_serial=hide_serial), addresses)
+        == text
+    )
     assert drive_list.as_text([], []) == ''
 
 
@@ -75,10 +80,15 @@ OF_SLOT = {
 def test_json_names_every_field_and_has_null_for_what_is_unknown():
     """Never an empty text, which an apply rule would take for a name."""
     bare = SDA._replace(device=Device('/dev/sda', name='sda'), problem='x' * 900)
-    drives, addresses = [SDA, SLOT, bare], ['/dev/sda', 'megaraid,6@/dev/bus/0', '/dev/sda']
+    drives, addresses = (
+        [SDA, SLOT, bare],
+        ['/dev/sda', 'megaraid,6@/dev/bus/0', '/dev/sda'],
+    )
     told, hidden = (
         json.loads(
-            drive_list.as_json(cases(drives, hide_serial=is_hidden), addresses, {'state': 'OK'})
+            drive_list.as_json(
+                cases(drives, hide_serial=is_hidden), addresses, {'state': 'OK'}
+            )
         )
         for is_hidden in (False, True)
     )

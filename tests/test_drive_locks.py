@@ -104,11 +104,16 @@ print(json.dumps(told))"""
 
     told = run_as_nobody(code, json.dumps(commands), str(open_place / 'state'))
 
-    [pid] = [pid for pid, call in zip(fake.pids(), fake.calls()) if call == ' '.join(SDA)]
+    [pid] = [
+        pid for pid, call in zip(fake.pids(), fake.calls()) if call == ' '.join(SDA)
+    ]
     owner = Path(f'/proc/{pid}').stat().st_uid
     os.killpg(pid, 9)
     assert owner == 0
-    assert [outcomes for *outcomes, _ in told] == [['timeout', 'done'], *[['busy', 'done']] * 4]
+    assert [outcomes for *outcomes, _ in told] == [
+        ['timeout', 'done'],
+        *[['busy', 'done']] * 4,
+    ]
     assert re.search(rf' [0-2][0-9]:[0-5][0-9] \(process {pid}\)$', told[1][2])
 
 
@@ -120,7 +125,9 @@ def for_all_users(folder: Path) -> FakeSmartctl:
     return fake
 
 
-def test_a_drive_that_an_earlier_check_still_waits_for_is_left_alone_until_that_ends(fake, state):
+def test_a_drive_that_an_earlier_check_still_waits_for_is_left_alone_until_that_ends(
+    fake, state
+):
     """A further command into a controller that is in trouble makes it worse; who waits, and since
     when, is told at once. Other drives are read, and nobody has to clear anything away.
     """
@@ -136,7 +143,9 @@ def test_a_drive_that_an_earlier_check_still_waits_for_is_left_alone_until_that_
     assert (meanwhile.code, afterwards.code) == (2, 1)
     assert fake.calls() == [' '.join(SDB), ' '.join(SDA)]
     # A minute can begin between the two looks at the clock.
-    clocks = {time.strftime('%H:%M', time.localtime(since + late)) for late in (-1, 0, 1)}
+    clocks = {
+        time.strftime('%H:%M', time.localtime(since + late)) for late in (-1, 0, 1)
+    }
     said = re.search(
         rf'^UNKNOWN .*\[process-hangs\] .* (\S+) \(process {NO_PROCESS}\)',
         meanwhile.line_of('sda'),
@@ -183,11 +192,16 @@ def test_a_scan_that_hangs_is_not_started_again(fake, state):
 
     os.close(held)
     assert (result.code, fake.calls()) == (3, [])
-    assert '[scan-failed]' in result.first_line and f'(process {NO_PROCESS})' in result.first_line
+    assert (
+        '[scan-failed]' in result.first_line
+        and f'(process {NO_PROCESS})' in result.first_line
+    )
 
 
 @pytest.mark.parametrize('is_full', [False, True])
-def test_who_had_the_file_before_is_not_taken_for_who_has_it_now(fake, state, monkeypatch, is_full):
+def test_who_had_the_file_before_is_not_taken_for_who_has_it_now(
+    fake, state, monkeypatch, is_full
+):
     """Between its lock and its first line a check has said nothing of itself; on a full disk
     nothing can be said.
     """
@@ -257,7 +271,9 @@ def test_the_age_of_a_process_is_the_kernels_word(fake, state, written):
 # Checks that meet
 
 
-def test_five_checks_that_meet_at_two_slow_drives_call_none_of_them_hanging(fake, state):
+def test_five_checks_that_meet_at_two_slow_drives_call_none_of_them_hanging(
+    fake, state
+):
     """Each waits for a series of short processes, together longer than the limit of one drive,
     and reads then.
     """
@@ -266,7 +282,10 @@ def test_five_checks_that_meet_at_two_slow_drives_call_none_of_them_hanging(fake
     drives = ['-d', '/dev/sdb', '-d', '/dev/sdc']
     options = words(fake, state, *drives, '--drive-timeout', '3', '-t', '40')
 
-    checks = [start([*job.split(), *options]) for job in ('', '-vv', 'triage', 'metrics', '-v')]
+    checks = [
+        start([*job.split(), *options])
+        for job in ('', '-vv', 'triage', 'metrics', '-v')
+    ]
     texts = [each.communicate(timeout=60)[0] for each in checks]
 
     assert [each.returncode for each in checks] == [1, 1, 0, 0, 1], texts
@@ -278,7 +297,11 @@ def test_five_checks_that_meet_at_two_slow_drives_call_none_of_them_hanging(fake
     'seconds, options, pattern',
     [
         (1, ['-v'], r'note: waited [0-9.]+ s '),
-        (9, ['-t', '4'], r'sda  -  \[in-use\] .* since \S+ \(process {pid}\); .*different times'),
+        (
+            9,
+            ['-t', '4'],
+            r'sda  -  \[in-use\] .* since \S+ \(process {pid}\); .*different times',
+        ),
         (3, ['-t', '5'], r'\[in-use\] .* was using the'),
     ],
     ids=['waited', 'no-time-left', 'too-little-time-left'],
@@ -296,7 +319,9 @@ def test_a_check_that_begins_while_another_reads_calls_no_drive_hanging(
 
     assert first.communicate()[0] and first.returncode == 1
     assert second.code == (1 if options == ['-v'] else 3)
-    assert re.search(pattern.replace('{pid}', str(fake.pids()[0])), second.text), second.text
+    assert re.search(pattern.replace('{pid}', str(fake.pids()[0])), second.text), (
+        second.text
+    )
     assert not re.search(r'\bhang|dying', second.first_line)
 
 
@@ -382,13 +407,18 @@ def test_root_keeps_its_locks_where_only_root_can_write_whatever_state_dir_says(
     os.close(first)
     assert isinstance(second, Earlier)
     [file] = roots.iterdir()
-    assert [stat.S_IMODE(path.stat().st_mode) for path in (file, roots)] == [0o600, 0o755]
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (file, roots)] == [
+        0o600,
+        0o755,
+    ]
     assert list(open_place.glob('*/waiting')) == [roots]
 
 
 @needs_root
 @pytest.mark.parametrize('plant', ['file', 'folder', 'mode', 'link'])
-def test_root_uses_no_folder_of_locks_that_another_user_could_have_made(roots, open_place, plant):
+def test_root_uses_no_folder_of_locks_that_another_user_could_have_made(
+    roots, open_place, plant
+):
     """Neither nagios' own nor, in a sticky folder, a link that nagios planted there."""
     given, treasure = open_place / 'given', open_place / 'treasure'
     given.mkdir()
@@ -421,7 +451,9 @@ def test_root_uses_no_folder_of_locks_that_another_user_could_have_made(roots, o
     ],
     ids=['a-file', 'missing', 'writable-by-all', 'of-another'],
 )
-def test_without_a_folder_a_drive_is_judged_as_ever_with_a_note(open_place, make, words_of_reason):
+def test_without_a_folder_a_drive_is_judged_as_ever_with_a_note(
+    open_place, make, words_of_reason
+):
     """A home, a package and a named folder: none of them can be used."""
     fake = for_all_users(open_place)
     fake.answers(SDA, drive('intel-worn'))
@@ -448,10 +480,15 @@ def test_where_the_folder_is(monkeypatch, tmp_path):
     monkeypatch.setattr(state_directory, 'PACKAGE', str(tmp_path / 'package'))
     monkeypatch.setenv('HOME', '/home/somebody')
     monkeypatch.setenv('XDG_STATE_HOME', 'relative')
-    assert state_directory.location() == '/home/somebody/.local/state/check-smart-attributes'
+    assert (
+        state_directory.location()
+        == '/home/somebody/.local/state/check-smart-attributes'
+    )
 
     monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path / 'home'))
-    assert state_directory.location() == str(tmp_path / 'home' / 'check-smart-attributes')
+    assert state_directory.location() == str(
+        tmp_path / 'home' / 'check-smart-attributes'
+    )
     assert stat.S_IMODE(os.stat(state_directory.ready().path).st_mode) == 0o700
     with pytest.raises(state_directory.Unusable, match='--state-dir'):
         state_directory.ready(str(tmp_path / 'named'))
@@ -466,9 +503,18 @@ def test_where_the_folder_is(monkeypatch, tmp_path):
 # disks without a bus.
 # Node -> its numbers, and what sysfs knows of them.
 NODES = {
-    'sda': ('block/8:0', 'pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda'),
-    'sda1': ('block/8:1', 'pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda/sda1'),
-    'sg0': ('char/21:0', 'pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/scsi_generic/sg0'),
+    'sda': (
+        'block/8:0',
+        'pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda',
+    ),
+    'sda1': (
+        'block/8:1',
+        'pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sda/sda1',
+    ),
+    'sg0': (
+        'char/21:0',
+        'pci0000:00/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/scsi_generic/sg0',
+    ),
     'sdb': (
         'block/8:16',
         'pci0000:00/0000:00:02.0/0000:02:00.0/host1/target1:2:0/1:2:0:0/block/sdb',
@@ -479,7 +525,10 @@ NODES = {
     ),
     'nvme0': ('char/239:0', 'pci0000:00/0000:01:00.0/nvme/nvme0'),
     'nvme0n1': ('block/259:0', 'pci0000:00/0000:01:00.0/nvme/nvme0/nvme0n1'),
-    'nvme0n1p1': ('block/259:1', 'pci0000:00/0000:01:00.0/nvme/nvme0/nvme0n1/nvme0n1p1'),
+    'nvme0n1p1': (
+        'block/259:1',
+        'pci0000:00/0000:01:00.0/nvme/nvme0/nvme0n1/nvme0n1p1',
+    ),
     'ng0n1': ('char/238:0', 'pci0000:00/0000:01:00.0/nvme/nvme0/ng0n1'),
     'vda': ('block/254:0', 'pci0000:00/0000:00:02.0/virtio1/block/vda'),
     'md0': ('block/9:0', 'virtual/block/md0'),
@@ -516,7 +565,10 @@ def name_of(path, kind='', *more):
 @pytest.mark.parametrize(
     'expected, addresses',
     [
-        ('0:0:0:0', 'sda sda1 sg0 by-id sat@sda sat,12@sda scsi@sg0 sat@by-id ../dev/sda'),
+        (
+            '0:0:0:0',
+            'sda sda1 sg0 by-id sat@sda sat,12@sda scsi@sg0 sat@by-id ../dev/sda',
+        ),
         ('nvme0', 'nvme0 nvme0n1 nvme0n1p1 ng0n1 nvme@nvme0 nvme,0x1@nvme0'),
         (
             'megaraid,6@host1',
@@ -532,7 +584,9 @@ def name_of(path, kind='', *more):
         ('md1', 'md1'),
     ],
 )
-def test_a_drive_has_one_file_whatever_path_link_or_type_leads_to_it(nodes, expected, addresses):
+def test_a_drive_has_one_file_whatever_path_link_or_type_leads_to_it(
+    nodes, expected, addresses
+):
     """One process for a drive that hangs, not one a spelling."""
     names = set()
     for address in addresses.split():
@@ -568,11 +622,17 @@ def test_a_node_that_sysfs_does_not_know_is_named_by_its_path(nodes):
 
 @pytest.mark.parametrize(
     'one, other',
-    [('/dev/a!b', '/dev/a/b'), ('/dev/ä', '/dev/ö'), ('/dev/' + 'a' * 200, '/dev/b' + 'a' * 199)],
+    [
+        ('/dev/a!b', '/dev/a/b'),
+        ('/dev/ä', '/dev/ö'),
+        ('/dev/' + 'a' * 200, '/dev/b' + 'a' * 199),
+    ],
 )
 def test_two_paths_never_share_a_file(one, other):
     """And no name is too long for a file system."""
     names = [name_of(one), name_of(other)]
 
     assert names[0] != names[1]
-    assert [name for name in names if len(name) > 199 or not name.isascii() or '/' in name] == []
+    assert [
+        name for name in names if len(name) > 199 or not name.isascii() or '/' in name
+    ] == []

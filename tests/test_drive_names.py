@@ -43,7 +43,11 @@ BARE = named(Device('/dev/sdb', '', 'sdb'), Identity(), '', (), 'web1')
 def test_a_drive_that_is_seen_is_wanted_or_not():
     wanted = Wanted(['sda', 'S0004'])
 
-    assert [wanted.see([drive], drive) for drive in (SDA, BARE, RAID)] == [True, False, True]
+    assert [wanted.see([drive], drive) for drive in (SDA, BARE, RAID)] == [
+        True,
+        False,
+        True,
+    ]
 
 
 def chosen(word: str, *drives: Named, hide_serial: bool = False) -> list[Named]:
@@ -133,7 +137,9 @@ MANY = [
     for letter in 'abcdefghijkl'
 ]
 TWIN = RAID._replace(address='/dev/sdc', name='sdc')
-ADDRESSES = 'the name of 2 drives; write the address of one: megaraid,4@/dev/bus/0, /dev/sdc'
+ADDRESSES = (
+    'the name of 2 drives; write the address of one: megaraid,4@/dev/bus/0, /dev/sdc'
+)
 QUESTIONS = [
     ('S0004', False, (RAID, TWIN), f'"S0004" is {ADDRESSES}'),
     ('S0004', True, (RAID, TWIN), f'this name is {ADDRESSES}'),
@@ -144,7 +150,12 @@ QUESTIONS = [
         '"S-0001/B" matches no drive; did you mean S-0001/A?; drives: sda, sdb',
     ),
     ('S-0001/B', True, (SDA, BARE), 'this name matches no drive; drives: sda, sdb'),
-    ('sdax', False, (SDA, BARE), '"sdax" matches no drive; did you mean sda?; drives: sda, sdb'),
+    (
+        'sdax',
+        False,
+        (SDA, BARE),
+        '"sdax" matches no drive; did you mean sda?; drives: sda, sdb',
+    ),
     (
         'zzzzzz',
         False,
@@ -156,7 +167,9 @@ QUESTIONS = [
 
 
 @pytest.mark.parametrize('word, hide_serial, drives, said', QUESTIONS, ids=range(7))
-def test_a_name_that_decides_nothing_is_told_with_those_that_exist(word, hide_serial, drives, said):
+def test_a_name_that_decides_nothing_is_told_with_those_that_exist(
+    word, hide_serial, drives, said
+):
     """And with the nearest, which is no serial number where these are hidden."""
     with pytest.raises(UsageError) as refused:
         chosen(word, *drives, hide_serial=hide_serial)
@@ -222,7 +235,10 @@ def test_a_name_is_read_where_it_is_known_before_reading(monkeypatch, word, read
         lambda: {'/dev/sdxa': ['ata-ONE', 'ata-TWO'], '/dev/sdxb': ['ata-TWO']},
     )
 
-    assert named_drives._read_as(word, [Device('/dev/bus/7', 'megaraid,1', 'checked')]) == read
+    assert (
+        named_drives._read_as(word, [Device('/dev/bus/7', 'megaraid,1', 'checked')])
+        == read
+    )
 
 
 @pytest.mark.parametrize(
@@ -237,10 +253,14 @@ def test_names_within_given_drives_narrow_nothing_before_reading(which):
 
 
 @pytest.mark.parametrize('address', ['/dev/sd?', ''])
-def test_an_address_that_somebody_wrote_into_the_history_is_not_read(monkeypatch, address):
+def test_an_address_that_somebody_wrote_into_the_history_is_not_read(
+    monkeypatch, address
+):
     monkeypatch.setattr(history_answers, 'in_use', lambda *_: [address, '/dev/sdxa'])
 
-    assert [each.path for each in named_drives._known(HistorySettings())] == ['/dev/sdxa']
+    assert [each.path for each in named_drives._known(HistorySettings())] == [
+        '/dev/sdxa'
+    ]
 
 
 @pytest.mark.parametrize(
@@ -254,7 +274,9 @@ def test_an_address_that_somebody_wrote_into_the_history_is_not_read(monkeypatch
 def test_links_name_the_drives_that_they_lead_to(monkeypatch, device, word, is_named):
     """The link of a path to a controller names none of the drives behind it."""
     monkeypatch.setattr(
-        named_drives, 'links', lambda: {'/dev/sdxa': ['ata-ONE'], '/dev/nvme9n1': ['nvme-ONE']}
+        named_drives,
+        'links',
+        lambda: {'/dev/sdxa': ['ata-ONE'], '/dev/nvme9n1': ['nvme-ONE']},
     )
     found = named_drives._named(
         Read(device, DriveError('is silent')), named_drives.links(), Remembered()
@@ -292,7 +314,12 @@ class Host:
                         'exit_status': 0,
                     },
                     'devices': [
-                        {'name': path, 'info_name': path, 'type': 'sat', 'protocol': 'ATA'}
+                        {
+                            'name': path,
+                            'info_name': path,
+                            'type': 'sat',
+                            'protocol': 'ATA',
+                        }
                         for path in ('/dev/sdxa', '/dev/sdxb')
                     ],
                 }
@@ -301,7 +328,9 @@ class Host:
 
     def run(self, *words: str) -> Result:
         """Run a command, with what it needs to find this host."""
-        command, words = (words[:1], words[1:]) if not words[0].startswith('-') else ((), words)
+        command, words = (
+            (words[:1], words[1:]) if not words[0].startswith('-') else ((), words)
+        )
         return run(
             *command,
             '-p',
@@ -345,7 +374,10 @@ def test_each_command_takes_each_name(host, name, serial):
             and serial in result.text
             and not any(other in result.text for other in others)
         )
-    assert accepted.first_line.startswith('acknowledged: ') and ' pending ' in accepted.first_line
+    assert (
+        accepted.first_line.startswith('acknowledged: ')
+        and ' pending ' in accepted.first_line
+    )
 
 
 def test_only_the_named_drive_is_read(host):
@@ -372,7 +404,10 @@ def test_what_is_no_name_changes_nothing(tmp_path):
 def test_an_address_that_names_a_device_is_corrected(host):
     done = host.run('-d', 'bus_7_megaraid_4')
 
-    assert (done.code, 'write its address, megaraid,4@/dev/bus/7' in done.text) == (3, True)
+    assert (done.code, 'write its address, megaraid,4@/dev/bus/7' in done.text) == (
+        3,
+        True,
+    )
 
 
 def test_links_and_bays_of_this_machine_are_names(tmp_path, monkeypatch):
@@ -383,14 +418,18 @@ def test_links_and_bays_of_this_machine_are_names(tmp_path, monkeypatch):
         (folder / name).symlink_to('/dev/sdxa')
     monkeypatch.setattr(addresses, 'FOLDER', str(folder))
     monkeypatch.setattr(
-        system, 'place', lambda device: Place(bay='slot 7' if device.path == '/dev/sdxa' else '')
+        system,
+        'place',
+        lambda device: Place(bay='slot 7' if device.path == '/dev/sdxa' else ''),
     )
     reads = [
         Read(Device(f'/dev/{name}', '', name), DriveError('does not answer'))
         for name in ('sdxa', 'sdxb')
     ]
 
-    asked = named_drives.narrowed(Which(names=('wwn-0x5000c500a1b2c3d4',)), HistorySettings())
+    asked = named_drives.narrowed(
+        Which(names=('wwn-0x5000c500a1b2c3d4',)), HistorySettings()
+    )
     assert (asked.devices, asked.names, asked.scan) == (('/dev/sdxa',), (), False)
     for word in ('slot 7', 'ata-ACME_X1_S0001', f'{socket.gethostname()}:slot 7'):
         asked = RunSettings(Which(names=(word,)))

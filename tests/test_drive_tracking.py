@@ -14,7 +14,13 @@ from days import DAY, HOUR, START, Machine, asleep, disk
 from smart_attributes.check import drive_tracking
 from smart_attributes.check.drive_tracking import Whereabouts
 from smart_attributes.history import drive_file
-from smart_attributes.history.drive_records import Change, DrivePlace, Match, Record, Scope
+from smart_attributes.history.drive_records import (
+    Change,
+    DrivePlace,
+    Match,
+    Record,
+    Scope,
+)
 from smart_attributes.model import Device, Identity, State, Verdict
 
 
@@ -38,9 +44,16 @@ def told(result: Result) -> list:
 
 @pytest.mark.parametrize(
     'later, ago',
-    [(0, ''), (300, ', noticed 5 min'), (19 * HOUR, ', noticed 19 h'), (25 * HOUR, None)],
+    [
+        (0, ''),
+        (300, ', noticed 5 min'),
+        (19 * HOUR, ', noticed 19 h'),
+        (25 * HOUR, None),
+    ],
 )
-def test_another_drive_at_an_address_is_told_for_a_day_whoever_looks(machine, later, ago):
+def test_another_drive_at_an_address_is_told_for_a_day_whoever_looks(
+    machine, later, ago
+):
     """A swap is news for the admin on the next morning, too, and then no more."""
     assert told(machine.check(START + HOUR / 2, '--scan')) == []
     machine.holds(sda=disk(), sdb=disk('SERIAL03'))
@@ -71,7 +84,9 @@ def test_a_drive_that_is_gone_is_in_the_first_line(machine):
     later = machine.check(START + 40 * DAY, '--scan')
     assert ' 2026-11-20 01:00); ' in later.first_line  # since when
     document = machine.folder / 'host.json'
-    document.write_text(machine.run(START + 40 * DAY, 'triage', '--scan', '--json').text)
+    document.write_text(
+        machine.run(START + 40 * DAY, 'triage', '--scan', '--json').text
+    )
     fleet = json.loads(run('fleet', '--json', str(document)).text)['drives']
     assert [drive['action'] for drive in fleet] == ['search', 'nothing']
 
@@ -91,13 +106,17 @@ def failing(serial: str) -> dict[str, Any]:
     return {**disk(serial), 'smart_status': {'passed': False}}
 
 
-@pytest.mark.parametrize('forged', [{'concern': 'x'}, {'remedy': 'x'}, {'words': 'a|b\nOK'}])
+@pytest.mark.parametrize(
+    'forged', [{'concern': 'x'}, {'remedy': 'x'}, {'words': 'a|b\nOK'}]
+)
 def test_what_another_version_has_stored_does_not_stop_the_display(machine, forged):
     machine.holds(sda=disk(), sdb=failing('SERIAL02'))
     machine.check(START + HOUR, '--scan')
     for path in (machine.state / 'history').glob('*.drive'):
         drive = drive_file.parsed(path.read_bytes(), 0)
-        findings = tuple(finding._replace(**forged) for finding in drive.verdict.findings)
+        findings = tuple(
+            finding._replace(**forged) for finding in drive.verdict.findings
+        )
         verdict = drive.verdict._replace(findings=findings)
         path.write_bytes(drive_file.text(drive._replace(verdict=verdict)))
     machine.holds(sda=disk(), sdb=asleep())
@@ -129,7 +148,10 @@ def test_triage_tells_what_checks_no_longer_tell(machine):
     assert f'<p class="remark">{swapped}</p>' in page.read_text()
     found = json.loads(machine.run(START + 40 * DAY, *words, '--json').text)
     [remark] = found['remarks']
-    assert (found['state'], remark.pop('text')) == ('OK', gone.replace(' 20 d ', ' 40 d '))
+    assert (found['state'], remark.pop('text')) == (
+        'OK',
+        gone.replace(' 20 d ', ' 40 d '),
+    )
     assert remark == {
         'code': 'drive-missing',
         'address': '/dev/sdb',
@@ -160,7 +182,10 @@ def test_a_drive_that_falls_silent_is_named_as_it_was_seen_last(machine):
         assert result.first_line.startswith('SMART UNKNOWN - sdb ')
         assert seen.format(hours) in result.text
     page = json.loads(machine.run(START + 5 * HOUR, 'triage', '--scan', '--json').text)
-    assert [seen.format(5) in (drive['why'] or '') for drive in page['drives']] == [True, False]
+    assert [seen.format(5) in (drive['why'] or '') for drive in page['drives']] == [
+        True,
+        False,
+    ]
     hidden = machine.check(START + 5 * HOUR, '--scan', '--hide-serial').text
     assert 'there: ACME HD4000, 5 h ' in hidden and 'SERIAL0' not in hidden
 
@@ -175,7 +200,11 @@ def test_a_drive_that_answers_elsewhere_is_not_the_one_that_is_silent(machine):
 def test_a_drive_that_a_pattern_leaves_out_is_not_gone(machine):
     """It is there, and nobody wants to know more of it."""
     assert (
-        told(machine.check(START + HOUR, '--scan', '--ignore', '/dev/sdb', '--missing', 'critical'))
+        told(
+            machine.check(
+                START + HOUR, '--scan', '--ignore', '/dev/sdb', '--missing', 'critical'
+            )
+        )
         == []
     )
 
@@ -184,7 +213,9 @@ def test_a_sleeping_disk_is_no_solid_state_drive(machine):
     """Whether it turns, neither a disk in standby tells nor history."""
     machine.holds(sda=asleep(), sdb=disk('SERIAL02'))
 
-    drives = json.loads(machine.run(START + HOUR, 'triage', '--scan', '--json').text)['drives']
+    drives = json.loads(machine.run(START + HOUR, 'triage', '--scan', '--json').text)[
+        'drives'
+    ]
     assert {drive['name']: (drive['model'], drive['kind']) for drive in drives} == {
         'sda': ('ACME HD4000', None),
         'sdb': ('ACME HD4000', 'hdd'),
@@ -216,7 +247,10 @@ def known(*identities: Identity, hide_serial: bool = False, **more: Any) -> Wher
     ]
     places = [
         DrivePlace(
-            f'/dev/sd{"abc"[record.number - 1]}', record.number, START - DAY, is_scanned=True
+            f'/dev/sd{"abc"[record.number - 1]}',
+            record.number,
+            START - DAY,
+            is_scanned=True,
         )
         for record in records
     ]
@@ -250,7 +284,9 @@ def test_drives_that_are_new_have_numbers_that_no_other_one_has():
 
 def test_a_drive_that_is_not_to_be_told_from_another_takes_nobody_s_place():
     """Something is there; who, nobody knows."""
-    found = known(DISK, met=[('/dev/sda', Identity(), Match(note='has no serial number'))])
+    found = known(
+        DISK, met=[('/dev/sda', Identity(), Match(note='has no serial number'))]
+    )
 
     assert list(found.records) == [1]
     assert drive_tracking.news(found, [], False) == []
@@ -268,9 +304,9 @@ def test_a_drive_that_is_gone_is_missed_unless_it_is_accepted():
 
     assert (missed.identity, missed.change.address) == (DISK, '/dev/sda')
     assert asked == [(DISK, START - DAY), (OTHER, START - DAY)]
-    assert [drive.is_one_of_many for drive in drive_tracking.missed(here, accepts_none)] == [
-        True
-    ] * 2
+    assert [
+        drive.is_one_of_many for drive in drive_tracking.missed(here, accepts_none)
+    ] == [True] * 2
 
 
 @pytest.mark.parametrize(
@@ -283,20 +319,26 @@ def test_a_drive_that_is_gone_is_missed_unless_it_is_accepted():
     ],
 )
 def test_where_a_drive_was_decides_whether_it_is_missed(place, missed):
-    left = DrivePlace('/dev/sda', 1, START - 99 * DAY, is_scanned=True)._replace(**place)
+    left = DrivePlace('/dev/sda', 1, START - 99 * DAY, is_scanned=True)._replace(
+        **place
+    )
     places = [left, DrivePlace('/dev/sdc', 2, START - DAY, is_scanned=True)]
     records = [Record(1, DISK, 0, 0, 1), Record(2, OTHER, 0, START, 2)]
     met = [('/dev/sdc', OTHER, Match(records[1]))]
     here = drive_tracking.found(places, records, met, {'/dev/sdc': ''}, SCAN, START)
 
-    assert [drive.identity for drive in drive_tracking.missed(here, accepts_none)] == missed
+    assert [
+        drive.identity for drive in drive_tracking.missed(here, accepts_none)
+    ] == missed
 
 
 @pytest.mark.parametrize(
     'unread, confusable',
     [([], ()), (['/dev/sdb'], ('/dev/sdb',)), (['/dev/nvme0', '/dev/sg4'], ())],
 )
-def test_a_drive_that_may_sleep_under_another_name_is_one_of_several(unread, confusable):
+def test_a_drive_that_may_sleep_under_another_name_is_one_of_several(
+    unread, confusable
+):
     """The kernel gives the names of disks anew; those that sleep do not say who they are."""
     records = [Record(1, DISK, 0, 0, 1), Record(2, OTHER, 0, START, 2)]
     places = [DrivePlace('/dev/sda', 1, 0, is_scanned=True)]
@@ -317,12 +359,17 @@ def test_a_drive_that_may_sleep_under_another_name_is_one_of_several(unread, con
         (Identity(), False, 0, {'model': None, 'serial': None}, False),
     ],
 )
-def test_a_drive_that_is_gone_is_named_as_it_may_be(identity, hides_serial, later, fields, ago):
+def test_a_drive_that_is_gone_is_named_as_it_may_be(
+    identity, hides_serial, later, fields, ago
+):
     """A check that takes its time tells of its own moment."""
     gone = known(identity, hide_serial=hides_serial)._replace(now=START + later)
 
     [news] = drive_tracking.news(gone, [], False)
-    assert (news.code, news.fields) == ('drive-missing', {'address': '/dev/sda', **fields})
+    assert (news.code, news.fields) == (
+        'drive-missing',
+        {'address': '/dev/sda', **fields},
+    )
     assert (', noticed ' in news) is ago
     shown = drive_tracking.missed(gone, accepts_none)
     assert drive_tracking.news(gone, shown, True) == []
@@ -338,11 +385,15 @@ def test_who_took_another_one_s_place_has_replaced_it():
 @pytest.mark.parametrize('silence, state', [(DAY, State.OK), (DAY + 1, State.WARNING)])
 def test_a_drive_may_sleep_for_as_long_as_its_site_says(silence, state):
     verdict = Verdict(Device('/dev/sda'), Identity(), State.OK, (), problem='asleep')
-    found = drive_tracking.asleep(verdict, Record(1, DISK, 0, START), START + silence, DAY)
+    found = drive_tracking.asleep(
+        verdict, Record(1, DISK, 0, START), START + silence, DAY
+    )
 
     assert (found.state, found.identity) == (state, DISK)
     assert found.code == ('asleep-too-long' if state is State.WARNING else '')
-    assert ('longer than 24 h (--asleep-max-age)' in found.explained) is (state is State.WARNING)
+    assert ('longer than 24 h (--asleep-max-age)' in found.explained) is (
+        state is State.WARNING
+    )
 
 
 @pytest.mark.parametrize(
@@ -353,19 +404,25 @@ def test_a_drive_may_sleep_for_as_long_as_its_site_says(silence, state):
         (['--match', 'HD4000', '--ignore', 'SERIAL02'], ['sda']),
     ],
 )
-def test_patterns_know_a_sleeping_drive_by_its_remembered_name(machine, options, drives):
+def test_patterns_know_a_sleeping_drive_by_its_remembered_name(
+    machine, options, drives
+):
     """A service for one kind of drives keeps its drives when some sleep."""
     machine.holds(sda=disk(), sdb=asleep())
 
     text = machine.check(START + HOUR, '--scan', *options).text
-    assert [line.split()[1] for line in text.splitlines()[1:] if line.startswith('OK ')] == drives
+    assert [
+        line.split()[1] for line in text.splitlines()[1:] if line.startswith('OK ')
+    ] == drives
 
 
 def test_no_pattern_leaves_out_a_sleeping_drive_that_nobody_remembers(machine):
     """Never OK by silence: who it is cannot be told."""
     machine.holds(sda=disk(), sdb=asleep())
 
-    assert machine.check(START, '--scan', '--no-history', '--ignore', 'SERIAL02').line_of('sdb')
+    assert machine.check(
+        START, '--scan', '--no-history', '--ignore', 'SERIAL02'
+    ).line_of('sdb')
 
 
 def test_a_sleeping_drive_goes_by_its_remembered_name(machine):

@@ -36,7 +36,10 @@ KNOWN = """  { "ACME X1 SSDs", // tested with ACME X1-240/1.0
 def test_families_names_and_warnings_that_are_lacking_are_listed():
     """Adjacent strings are one, comments and USB bridges are skipped."""
     data = {**database(), 'advisories': []}
-    lines = [drivedb_gaps.gaps(entry, SpecDatabase(data)) for entry in drivedb_gaps.entries(KNOWN)]
+    lines = [
+        drivedb_gaps.gaps(entry, SpecDatabase(data))
+        for entry in drivedb_gaps.entries(KNOWN)
+    ]
 
     assert lines == [
         [
@@ -46,11 +49,15 @@ def test_families_names_and_warnings_that_are_lacking_are_listed():
         ['family: ACME Z9 SSDs (ACME Z9)'],
     ]
     # it has an advisory
-    assert len(drivedb_gaps.gaps(drivedb_gaps.entries(KNOWN)[0], SpecDatabase(database()))) == 1
+    assert (
+        len(drivedb_gaps.gaps(drivedb_gaps.entries(KNOWN)[0], SpecDatabase(database())))
+        == 1
+    )
 
 
 @pytest.mark.parametrize(
-    ('pattern', 'text'), [('A[1-9B]C?', 'A1'), ('(X|Y)(Z{2})', 'XZZ'), ('.*K.+', 'KX'), ('', '')]
+    ('pattern', 'text'),
+    [('A[1-9B]C?', 'A1'), ('(X|Y)(Z{2})', 'XZZ'), ('.*K.+', 'KX'), ('', '')],
 )
 def test_the_example_is_the_shortest_text_that_matches(pattern, text):
     """It is asked about in the place of a drive."""

@@ -38,7 +38,11 @@ ORDER, REPLACE = actions.ORDER, actions.REPLACE
 
 def verdict_on(report, limits=LIMITS):
     return judging.judge(
-        Device('/dev/sda', name='sda'), report, DATABASE, Thresholds(limits), judging.Rules()
+        Device('/dev/sda', name='sda'),
+        report,
+        DATABASE,
+        Thresholds(limits),
+        judging.Rules(),
     )
 
 
@@ -47,7 +51,9 @@ def outcome(verdict):
 
 
 def nvme(**log):
-    known = {key: number for key, number in {**WORN, **log}.items() if number is not None}
+    known = {
+        key: number for key, number in {**WORN, **log}.items() if number is not None
+    }
     return Report(NVME, smart_status=False, nvme=known)
 
 
@@ -65,7 +71,8 @@ def nvme(**log):
         ({'available_spare': 10}, REPLACE),
         ({'available_spare': None}, REPLACE),
         ({'available_spare_threshold': None}, REPLACE),
-        ({'critical_warning': 5}, REPLACE),  # the drive says that its spare blocks run out
+        # the drive says that its spare blocks run out
+        ({'critical_warning': 5}, REPLACE),
         ({'critical_warning': 12}, REPLACE),  # read-only is a finding of its own
     ],
 )
@@ -81,7 +88,9 @@ def test_raised_limits_hide_no_warning_of_a_worn_drive():
     verdict = verdict_on(nvme(percentage_used=104), limits)
 
     assert outcome(verdict) == (State.CRITICAL, ORDER)
-    assert [each.reading.metric for each in verdict.judgements if each.state] == ['reliability']
+    assert [each.reading.metric for each in verdict.judgements if each.state] == [
+        'reliability'
+    ]
 
 
 SSD = Identity(protocol='ATA', model='ST240FN0021', rotation=0)
@@ -105,10 +114,15 @@ def ata(*rows, passed=True, **more):
         (ata(LIFE._replace(name='Temperature_Celsius')), REPLACE),  # no name of a life
         (ata(LIFE._replace(value=0)), REPLACE),  # 0 may mean "never set"
         (ata(LIFE, statistics=LOST), REPLACE),
-        (ata(LIFE, self_tests=(SelfTest('Extended', 'read failure', False, 9),)), REPLACE),
+        (
+            ata(LIFE, self_tests=(SelfTest('Extended', 'read failure', False, 9),)),
+            REPLACE,
+        ),
     ],
 )
-def test_a_life_attribute_at_its_threshold_means_wear_unless_more_has_failed(report, action):
+def test_a_life_attribute_at_its_threshold_means_wear_unless_more_has_failed(
+    report, action
+):
     """Lost data and other failed attributes call for a replacement."""
     assert outcome(verdict_on(report)) == (State.CRITICAL, action)
 
@@ -164,9 +178,15 @@ def test_a_worn_drive_that_sleeps_is_still_one_to_order():
         ('ACME X1', (5, 9, 194), 'ssd'),
     ],
 )
-def test_without_the_rotation_rate_the_family_tells_a_hard_disk(model, attributes, kind):
+def test_without_the_rotation_rate_the_family_tells_a_hard_disk(
+    model, attributes, kind
+):
     """Lines are lost in tickets; a hard disk judged as an SSD would get other limits."""
-    rows = tuple(AttributeRow(each, 'x', 100, 100, 0, False, '', '0') for each in attributes)
-    report = Report(Identity('ATA', model, spins=4 in attributes), True, attributes=rows)
+    rows = tuple(
+        AttributeRow(each, 'x', 100, 100, 0, False, '', '0') for each in attributes
+    )
+    report = Report(
+        Identity('ATA', model, spins=4 in attributes), True, attributes=rows
+    )
 
     assert verdict_on(report).identity.kind == kind

@@ -5,7 +5,14 @@ import pytest
 from smart_attributes.knowledge import drive_logs, shipped_data
 from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.log_ages import with_history
-from smart_attributes.model import ErrorEntry, Identity, Reading, Report, SelfTest, Source
+from smart_attributes.model import (
+    ErrorEntry,
+    Identity,
+    Reading,
+    Report,
+    SelfTest,
+    Source,
+)
 
 METRICS = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json'))).metrics
 DISK = Identity(protocol='ATA', model='ACME DISK 1', rotation=7200)
@@ -19,9 +26,12 @@ def error(ago, *kind):
 
 def found(*errors, counted=(), count=None, age=AGE):
     """Return the readings with the history of a log, by metric."""
-    report = Report(DISK, errors=errors, error_count=len(errors) if count is None else count)
+    report = Report(
+        DISK, errors=errors, error_count=len(errors) if count is None else count
+    )
     readings = [
-        Reading('reported_uncorrect', number, '', Source(attribute=187)) for number in counted
+        Reading('reported_uncorrect', number, '', Source(attribute=187))
+        for number in counted
     ]
     dated = with_history(readings, report, METRICS, age) if errors else readings
     return {reading.metric: reading for reading in dated}
@@ -46,7 +56,9 @@ def found(*errors, counted=(), count=None, age=AGE):
         ((error(-100, 'UNC'),), 1, (None, False)),  # ahead
     ],
 )
-def test_the_counter_of_data_errors_is_as_old_as_the_newest_in_the_log(errors, count, quiet):
+def test_the_counter_of_data_errors_is_as_old_as_the_newest_in_the_log(
+    errors, count, quiet
+):
     """Aborted commands and repeated transfers are none; a log that lost entries still tells how old
     the lost ones must be.
     """
@@ -66,7 +78,12 @@ def test_a_counter_at_zero_has_no_age():
         ((error(10, 'UNC'), error(1000, 'IDNF'), error(1001, 'UNC')), 3, 10),  # all
         ((error(1001, 'UNC'),), 1, 1001),  # old
         (
-            (error(10, 'UNC', 'ABRT'), error(10, 'ABRT'), error(10, 'ICRC', 'ABRT'), error(10)),
+            (
+                error(10, 'UNC', 'ABRT'),
+                error(10, 'ABRT'),
+                error(10, 'ICRC', 'ABRT'),
+                error(10),
+            ),
             1,
             10,
         ),  # data errors only
@@ -101,17 +118,22 @@ def test_logged_data_errors_are_reported_once():
 @pytest.mark.parametrize(
     'errors, number, newest',
     [
-        ((error(10, 'ICRC', 'ABRT'), error(900, 'UNC'), error(950, 'ICRC')), 2, 10),  # newest
+        # newest
+        ((error(10, 'ICRC', 'ABRT'), error(900, 'UNC'), error(950, 'ICRC')), 2, 10),
         ((error(900, 'ICRC'),), 1, 900),  # old
         ((error(10, 'ABRT'), error(11, 'ICRC')), None, None),  # newest is another
         ((error(10, 'UNC'),), None, None),  # no interface error
     ],
 )
-def test_interface_errors_are_reported_only_if_the_newest_entry_is_one(errors, number, newest):
+def test_interface_errors_are_reported_only_if_the_newest_entry_is_one(
+    errors, number, newest
+):
     """An older one has been followed by other commands without a transfer error."""
     reading = found(*errors).get('logged_interface_errors')
 
-    assert (reading and (reading.number, reading.quiet)) == (number and (number, newest * HOUR))
+    assert (reading and (reading.number, reading.quiet)) == (
+        number and (number, newest * HOUR)
+    )
 
 
 def test_an_interface_error_is_reported_beside_the_data_errors():
@@ -119,16 +141,22 @@ def test_an_interface_error_is_reported_beside_the_data_errors():
     logged = error(10, 'ICRC', 'ABRT'), error(900, 'UNC')
 
     assert set(found(*logged)) == {'logged_data_errors', 'logged_interface_errors'}
-    assert set(found(*logged, counted=[7])) == {'reported_uncorrect', 'logged_interface_errors'}
+    assert set(found(*logged, counted=[7])) == {
+        'reported_uncorrect',
+        'logged_interface_errors',
+    }
 
 
 @pytest.mark.parametrize(
     'kind, status, passed, ago, pending, is_tested',
     [
-        ('Extended offline', 'Completed without error', True, 50, 0, True),  # passed since
-        ('Extended offline', 'Completed without error', True, 50, None, True),  # no counter
+        # passed since
+        ('Extended offline', 'Completed without error', True, 50, 0, True),
+        # no counter
+        ('Extended offline', 'Completed without error', True, 50, None, True),
         ('Extended offline', 'Completed without error', True, 50, 1, False),  # pending
-        ('Extended offline', 'Completed without error', True, 900, 0, False),  # before the error
+        # before the error
+        ('Extended offline', 'Completed without error', True, 900, 0, False),
         ('Short offline', 'Completed without error', True, 50, 0, False),  # short
         ('Extended offline', 'Completed: read failure', False, 50, 0, False),  # failed
     ],
@@ -146,10 +174,15 @@ def test_an_extended_test_that_passed_since_the_newest_error_counts_unless_a_sec
     if pending is not None:
         readings.append(Reading('pending', pending, '', Source(attribute=197)))
 
-    dated = {reading.metric: reading for reading in with_history(readings, report, METRICS, AGE)}
+    dated = {
+        reading.metric: reading
+        for reading in with_history(readings, report, METRICS, AGE)
+    }
 
     assert dated['reported_uncorrect'].is_tested is is_tested
-    assert not any(reading.is_tested for reading in dated.values() if reading.metric == 'pending')
+    assert not any(
+        reading.is_tested for reading in dated.values() if reading.metric == 'pending'
+    )
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,8 @@ def unexplained(paths: Iterable[str]) -> set[str]:
 def _has(source: str, name: str) -> bool:
     table = TABLES[source]
     return any(
-        fnmatchcase(name, each) for each in (*table['read'], *chain(*table['irrelevant'].values()))
+        fnmatchcase(name, each)
+        for each in (*table['read'], *chain(*table['irrelevant'].values()))
     )
 
 
@@ -63,7 +64,9 @@ def test_each_file_of_a_real_kernel_is_read_or_irrelevant_for_a_reason(file):
     paths = [line for line in file.read_text().splitlines() if not line.startswith('#')]
 
     assert len(paths) > 100 and unexplained(paths) == set()
-    assert unexplained(['md/dax', 'md/dev-NAME/dax', 'btrfs/devinfo/1/dax', 'btrfs/dax']) == {
+    assert unexplained(
+        ['md/dax', 'md/dev-NAME/dax', 'btrfs/devinfo/1/dax', 'btrfs/dax']
+    ) == {
         'md/dax',
         'md/dev-NAME/dax',
         'btrfs/devinfo/1/dax',
@@ -109,7 +112,9 @@ def test_each_file_that_is_read_is_in_the_code(source):
         for name in ('arrays', 'doubts')
     )
 
-    names = [each for path in TABLES[source]['read'] for each in re.findall('[a-z_]+', path)]
+    names = [
+        each for path in TABLES[source]['read'] for each in re.findall('[a-z_]+', path)
+    ]
     assert [name for name in names if not re.search(rf"['/]{name}\b", code)] == []
     assert files_with_doubts() <= {*TABLES['md']['read'], *TABLES['md_member']['read']}
 
@@ -146,16 +151,22 @@ def test_what_ends_a_doubt_is_said_in_words():
 
     assert len(calls) > 10 and not [why for why in whys if why.endswith('.')]
     remedies.remove('raid10')  # a level, which decides between two remedies
-    assert [remedy for remedy in remedies if not re.fullmatch('[A-Za-z][a-z_, -]+', remedy)] == []
+    assert [
+        remedy for remedy in remedies if not re.fullmatch('[A-Za-z][a-z_, -]+', remedy)
+    ] == []
 
 
 # --- doubts that are none -------------------------------------------------------------------------
 
 
-def found(tmp_path: Path, use: str = '/srv', level: str = 'raid1', **texts: str) -> Group:
+def found(
+    tmp_path: Path, use: str = '/srv', level: str = 'raid1', **texts: str
+) -> Group:
     machine = Machine(tmp_path)
     machine.disks('sda', 'sdb', 'sdc')
-    machine.md('md0', level, {'sda1': 'in_sync', 'sdb1': 'in_sync', 'sdc1': 'in_sync'}, **texts)
+    machine.md(
+        'md0', level, {'sda1': 'in_sync', 'sdb1': 'in_sync', 'sdc1': 'in_sync'}, **texts
+    )
     if use == 'swap':
         machine.swap('/dev/md0')
     elif use:
@@ -192,20 +203,31 @@ def found(tmp_path: Path, use: str = '/srv', level: str = 'raid1', **texts: str)
         ('/srv', 'raid1', {'mismatch_cnt': 'none', 'last_sync_action': 'resync'}, []),
         ('/srv', 'raid1', {'sync_action': 'frozen'}, ['let it rebuild']),
         ('/srv', 'raid1', {'sync_action': ''}, ['let it rebuild']),
-        ('/srv', 'raid5', {'journal_mode': 'quantum'}, ['switch its journal to write-through']),
+        (
+            '/srv',
+            'raid5',
+            {'journal_mode': 'quantum'},
+            ['switch its journal to write-through'],
+        ),
         ('/srv', 'raid5', {'reshape_position': '64'}, ['continue the reshape']),
         ('/srv', 'raid1', {'array_state': 'read-auto'}, ['let it resync']),
         ('/srv', 'raid1', {'resync_start': '0'}, ['let it resync']),
         (
             '/srv',
             'raid5',
-            {'consistency_policy': 'journal', 'journal_mode': 'write-through [write-back]'},
+            {
+                'consistency_policy': 'journal',
+                'journal_mode': 'write-through [write-back]',
+            },
             ['switch its journal to write-through'],
         ),
         (
             '/srv',
             'raid5',
-            {'consistency_policy': 'journal', 'journal_mode': '[write-through] write-back'},
+            {
+                'consistency_policy': 'journal',
+                'journal_mode': '[write-through] write-back',
+            },
             [],
         ),
         ('/srv', 'raid5', {'consistency_policy': 'ppl', 'journal_mode': ''}, []),
@@ -247,7 +269,8 @@ def test_a_doubt_about_a_member_has_the_remedy_that_removes_it(
     [md0] = groups(System(*(str(tmp_path / name) for name in ('sys', 'proc', 'udev'))))
 
     assert [
-        [doubt.partition('; ')[2].split()[0] for doubt in member.doubts] for member in md0.members
+        [doubt.partition('; ')[2].split()[0] for doubt in member.doubts]
+        for member in md0.members
     ] == [[], remedies, []]
 
 
@@ -271,10 +294,16 @@ def test_each_file_of_a_healthy_array_that_casts_doubt_is_needed(tmp_path):
     for file in sorted(files_with_doubts()):
         machine = Machine(tmp_path / file)
         machine.disks('sda', 'sdb')
-        folder = machine.md('md0', 'raid1', dict.fromkeys(('sda1', 'sdb1'), 'in_sync')) / 'md'
+        folder = (
+            machine.md('md0', 'raid1', dict.fromkeys(('sda1', 'sdb1'), 'in_sync'))
+            / 'md'
+        )
         machine.mounted('/dev/md0', '/srv')
         assert label(machine) == NEXT
         for path in (folder / file, folder / 'dev-sdb1' / file):
             path.unlink(missing_ok=True)
         without[file] = label(machine)
-    assert {file for file, told in without.items() if told == NEXT} == {*ALIKE, 'last_sync_action'}
+    assert {file for file, told in without.items() if told == NEXT} == {
+        *ALIKE,
+        'last_sync_action',
+    }

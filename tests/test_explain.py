@@ -39,7 +39,12 @@ from smart_attributes.shown import shown as shown_identity
 DATABASE = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
 SPEC = DATABASE.identify(Identity(), [])
 DAY = 86400
-RULE = {'within': '24h', 'warning': 0, 'for': '7d', 'why': 'each one is a failed transfer'}
+RULE = {
+    'within': '24h',
+    'warning': 0,
+    'for': '7d',
+    'why': 'each one is a failed transfer',
+}
 DEFAULTS = {
     'metrics': {
         'endurance_used': {'warning': '85', 'critical': '95', 'why': 'rated life'},
@@ -74,9 +79,14 @@ PENDING = Judgement(reading('pending', 2), State.OK, against='above 1')
 READINGS = (
     WORN,
     CRC,
-    Judgement(reading('self_test', 0, verdict='passed', state=State.OK, quiet=400 * DAY), State.OK),
+    Judgement(
+        reading('self_test', 0, verdict='passed', state=State.OK, quiet=400 * DAY),
+        State.OK,
+    ),
     Judgement(reading('temperature', 31, 'C', judged=False), State.OK),
-    Judgement(reading('pending', None, judged=False, unknown='255 means no value'), State.OK),
+    Judgement(
+        reading('pending', None, judged=False, unknown='255 means no value'), State.OK
+    ),
     PENDING._replace(against='', critical='8'),
 )
 VERDICT = Verdict(
@@ -89,7 +99,10 @@ VERDICT = Verdict(
 )
 USE: dict[str, Any] = {
     'place': Place(
-        'slot 7', 'ledctl locate=/dev/sda', ('sda',), locate_off='ledctl locate_off=/dev/sda'
+        'slot 7',
+        'ledctl locate=/dev/sda',
+        ('sda',),
+        locate_off='ledctl locate_off=/dev/sda',
     ),
     'depends': (
         Dependence(Group('md0', 'md0', 'md', 'raid1'), 'sda1', 'in_sync', 1, 'md0'),
@@ -134,7 +147,8 @@ def lines_of(capsys: pytest.CaptureFixture[str]) -> list[str]:
     [
         (
             VERDICT._replace(
-                state=State.CRITICAL, judgements=(PENDING._replace(state=State.CRITICAL),)
+                state=State.CRITICAL,
+                judgements=(PENDING._replace(state=State.CRITICAL),),
             ),
             'ACME X1  serial SERIAL1  CRITICAL',
             'replace it now. Reason: pending 2 (critical above 1)',
@@ -154,7 +168,11 @@ def lines_of(capsys: pytest.CaptureFixture[str]) -> list[str]:
             'SERIAL1  OK',
             'nothing. Status: health status not reported',
         ),
-        (Verdict(SDA, X1, State.OK, problem='standby'), 'SERIAL1  OK', 'nothing. Status: standby'),
+        (
+            Verdict(SDA, X1, State.OK, problem='standby'),
+            'SERIAL1  OK',
+            'nothing. Status: standby',
+        ),
     ],
     ids=['replace', 'watch', 'not-read', 'ok', 'standby'],
 )
@@ -179,7 +197,12 @@ def test_an_alert_has_its_value_its_limit_its_source_and_the_reason():
         origin='log',
         reason='failed',
     )
-    judgements = (WORN._replace(reason='life', origin='default.json'), grown, failed, CRC)
+    judgements = (
+        WORN._replace(reason='life', origin='default.json'),
+        grown,
+        failed,
+        CRC,
+    )
 
     assert list(explain._alerts(VERDICT._replace(judgements=judgements))) == [
         'endurance_used  86 %  warning above 85  attribute 233',
@@ -261,7 +284,9 @@ def test_attributes_that_no_reading_uses_are_listed():
     intel = Identity('ATA', 'INTEL SSDSC2BB240G4', rotation=0)
     seagate = Report(
         Identity('ATA', 'ST4000NM0035-1V4107', rotation=7200),
-        attributes=(AttributeRow(240, 'Unknown_Attribute', 100, None, None, None, '', '7'),),
+        attributes=(
+            AttributeRow(240, 'Unknown_Attribute', 100, None, None, None, '', '7'),
+        ),
     )
 
     rows = [
@@ -317,7 +342,9 @@ note: a note
 
 def test_the_whole_output_is_as_an_admin_reads_it(capsys, monkeypatch):
     monkeypatch.setenv('COLUMNS', '140')
-    known = VERDICT._replace(risk=Risk('endurance_used', 'SSDs', 0.2, 0.5, 0.4, 0.6, 9, 5, MEANING))
+    known = VERDICT._replace(
+        risk=Risk('endurance_used', 'SSDs', 0.2, 0.5, 0.4, 0.6, 9, 5, MEANING)
+    )
     explain.print_drive(hidden(known), REPORT, DATABASE, LIMITS, is_verbose=True)
 
     assert '\n'.join([*lines_of(capsys), '']) == OUTPUT
@@ -364,13 +391,19 @@ def test_the_heads_of_a_disk_are_a_table_of_their_own(capsys):
 def test_a_forecast_is_counted_from_now(capsys, monkeypatch):
     monkeypatch.setenv('COLUMNS', '140')
     monkeypatch.setattr('time.time', lambda: 0)
-    lasts = {'endurance_used': Forecast(60 * DAY, 60 * DAY, 60 * DAY, is_estimate=False)}
+    lasts = {
+        'endurance_used': Forecast(60 * DAY, 60 * DAY, 60 * DAY, is_estimate=False)
+    }
     fades = VERDICT._replace(state=State.OK, judgements=(), notes=())
-    explain.print_drive(hidden(fades, forecasts=lasts), None, DATABASE, LIMITS, is_verbose=False)
+    explain.print_drive(
+        hidden(fades, forecasts=lasts), None, DATABASE, LIMITS, is_verbose=False
+    )
     _, action, *_, last = lines_of(capsys)
 
     assert ' order ' in action
-    assert [' endurance_used: used up 1970-03-02 ' in line for line in (action, last)] == [True] * 2
+    assert [
+        ' endurance_used: used up 1970-03-02 ' in line for line in (action, last)
+    ] == [True] * 2
     assert last.startswith('wears out ')
 
 
@@ -380,7 +413,9 @@ def test_a_forecast_is_counted_from_now(capsys, monkeypatch):
 def test_tables_need_verbosity_and_a_report(report, is_verbose, capsys, monkeypatch):
     """Half of the lines used to be about limits that no one had asked for."""
     monkeypatch.setenv('COLUMNS', '140')
-    explain.print_drive(hidden(VERDICT), report, DATABASE, LIMITS, is_verbose=is_verbose)
+    explain.print_drive(
+        hidden(VERDICT), report, DATABASE, LIMITS, is_verbose=is_verbose
+    )
     lines = capsys.readouterr().out.splitlines()
 
     assert lines[2:] == [
@@ -408,7 +443,10 @@ def test_faults_of_the_run_are_printed_before_the_drives(capsys):
     first, second = capsys.readouterr().out.splitlines()
 
     assert first == 'UNKNOWN: slot 3'
-    assert second.startswith('UNKNOWN: site.json: xxx') and len(second) == len('UNKNOWN: ') + 500
+    assert (
+        second.startswith('UNKNOWN: site.json: xxx')
+        and len(second) == len('UNKNOWN: ') + 500
+    )
 
 
 def test_no_name_of_a_metric_is_cut(capsys, monkeypatch):

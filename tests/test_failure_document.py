@@ -51,7 +51,9 @@ def test_a_document_is_printed_as_it_is_and_lines_of_a_failure_become_one(
     assert done(printing(text, code), capsys) == (code, output)
 
 
-def test_a_document_larger_than_the_memory_for_it_is_printed_as_it_is(capsys, monkeypatch):
+def test_a_document_larger_than_the_memory_for_it_is_printed_as_it_is(
+    capsys, monkeypatch
+):
     """It waits in a temporary file, in which half a character of a file name is no error either."""
     monkeypatch.setattr(failure_document, 'ROOM', 10)
 
@@ -64,7 +66,9 @@ def test_a_document_larger_than_the_memory_for_it_is_printed_as_it_is(capsys, mo
 @pytest.mark.parametrize('code', [0, 1])
 def test_lines_of_a_command_without_a_document_are_its_messages(code, capsys):
     """Such as history --remove."""
-    status, output = done(printing('forgotten: EXAMPLE0001\nnote: it answers\n', code), capsys)
+    status, output = done(
+        printing('forgotten: EXAMPLE0001\nnote: it answers\n', code), capsys
+    )
 
     assert status == code
     assert (
@@ -88,7 +92,9 @@ def test_lines_of_a_command_without_a_document_are_its_messages(code, capsys):
 )
 def test_half_a_document_is_not_printed(error, capsys, monkeypatch):
     """The failure, which main prints alone, could not be read after it."""
-    monkeypatch.setattr('smart_attributes.commands.table.do', lambda *_: raising(error)())
+    monkeypatch.setattr(
+        'smart_attributes.commands.table.do', lambda *_: raising(error)()
+    )
 
     assert main.run(['triage', '--json']) == 3
     assert json.loads(capsys.readouterr().out)['state'] == 'UNKNOWN'

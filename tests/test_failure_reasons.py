@@ -54,8 +54,10 @@ WORDS = [
         SudoRefused,
         'user nagios',
     ),  # sudo not allowed
-    ('icinga is not in the sudoers file.', SudoRefused, 'user icinga'),  # sudo unknown user
-    ('sudo: sorry, you must have a tty to run sudo', DriveError, 'requires a terminal'),  # sudo tty
+    # sudo unknown user
+    ('icinga is not in the sudoers file.', SudoRefused, 'user icinga'),
+    # sudo tty
+    ('sudo: sorry, you must have a tty to run sudo', DriveError, 'requires a terminal'),
     (
         'sudo: The "no new privileges" flag is set, which prevents sudo from running as root.',
         DriveError,
@@ -71,13 +73,15 @@ WORDS = [
         SudoRefused,
         'asks for a password',
     ),  # sudo rs password
-    ('sudo: /etc/sudoers.d/x is world writable', DriveError, 'world writable'),  # sudo other
+    # sudo other
+    ('sudo: /etc/sudoers.d/x is world writable', DriveError, 'world writable'),
     (
         'sudo: /usr/sbin/smartctl: command not found',
         DriveError,
         'install smartmontools',
     ),  # no smartctl
-    ('=======> UNRECOGNIZED OPTION: json=c', DriveError, 'older than 7.0'),  # too old for json
+    # too old for json
+    ('=======> UNRECOGNIZED OPTION: json=c', DriveError, 'older than 7.0'),
     ('=======> UNRECOGNIZED OPTION: frob', DriveError, 'frob'),  # unknown option
     ('=======> INVALID ARGUMENT TO -l: ssd2', DriveError, '-l'),  # invalid argument
     (
@@ -91,41 +95,52 @@ WORDS = [
         DriveAsleep,
         'STANDBY (OS) mode',
     ),  # asleep says the kernel
-    ('Device is in STANDBY mode, exit(0)', DriveAsleep, 'STANDBY'),  # asleep with another status
+    # asleep with another status
+    ('Device is in STANDBY mode, exit(0)', DriveAsleep, 'STANDBY'),
     ('Device is in SLEEP mode, exit(2)', DriveError, 'dead'),  # unknown asleep or dead
-    ('Device is in STANDBY BY TIMER mode, exit(2)', DriveAsleep, 'BY TIMER'),  # asleep sas
+    # asleep sas
+    ('Device is in STANDBY BY TIMER mode, exit(2)', DriveAsleep, 'BY TIMER'),
     (
         'CHECK POWER MODE returned unknown value 0x42, exit(3)',
         DriveError,
         'report its power mode',
     ),  # unknown power mode
-    ('device is NOT READY (e.g. spun down, busy)', DriveError, 'not ready'),  # not ready
+    # not ready
+    ('device is NOT READY (e.g. spun down, busy)', DriveError, 'not ready'),
     ('NO MEDIUM present in device', DriveIsNoDrive, 'medium'),  # card reader
     (
-        OPEN.format('/dev/sda', "DELL or MegaRaid controller, please try adding '-d megaraid,N'"),
+        OPEN.format(
+            '/dev/sda', "DELL or MegaRaid controller, please try adding '-d megaraid,N'"
+        ),
         DriveIsNoDrive,
         'megaraid,N@/dev/bus/0',
     ),  # volume megaraid
     (
-        OPEN.format('/dev/sda', "AMCC/3ware controller, please try adding '-d 3ware,N',"),
+        OPEN.format(
+            '/dev/sda', "AMCC/3ware controller, please try adding '-d 3ware,N',"
+        ),
         DriveIsNoDrive,
         '3ware,N@',
     ),  # volume 3ware
-    ("/dev/sda: requires option '-d cciss,N'", DriveIsNoDrive, 'cciss,N@'),  # volume smart array
+    # volume smart array
+    ("/dev/sda: requires option '-d cciss,N'", DriveIsNoDrive, 'cciss,N@'),
     (
         OPEN.format('/dev/bus/0 [megaraid_disk_12]', 'INQUIRY failed'),
         DriveAbsent,
         'the slot is empty',
     ),  # slot megaraid
-    ('megasas_cmd: Device 9 does not exist', DriveAbsent, 'empty slot'),  # slot megaraid no such id
+    # slot megaraid no such id
+    ('megasas_cmd: Device 9 does not exist', DriveAbsent, 'empty slot'),
     (
         OPEN.format(
-            '/dev/sg0 [cciss_disk_20] [SCSI/SAT]', 'INQUIRY [SAT]: No such device or address'
+            '/dev/sg0 [cciss_disk_20] [SCSI/SAT]',
+            'INQUIRY [SAT]: No such device or address',
         ),
         DriveAbsent,
         'empty slot',
     ),  # slot cciss
-    ('Read Device Identity failed: No drive on port 3', DriveAbsent, 'port 3'),  # slot areca 3ware
+    # slot areca 3ware
+    ('Read Device Identity failed: No drive on port 3', DriveAbsent, 'port 3'),
     ('aacraid: Device 0 4 does not exist', DriveAbsent, 'empty slot'),  # slot aacraid
     (
         OPEN.format('/dev/sdb [USB JMicron]', 'No device connected'),
@@ -150,14 +165,17 @@ WORDS = [
         DriveError,
         'not permitted',
     ),  # forbidden
-    (OPEN.format('/dev/nvme7', 'No such device'), DriveAbsent, 'No such device'),  # absent
+    # absent
+    (OPEN.format('/dev/nvme7', 'No such device'), DriveAbsent, 'No such device'),
     (
         OPEN.format('/dev/sdz', 'No such file or directory'),
         DriveAbsent,
         'check path',
     ),  # absent file
-    (OPEN.format('/dev/sdc', 'INQUIRY failed'), DriveError, 'INQUIRY failed'),  # no inquiry
-    (OPEN.format('/dev/sdc', 'Connection timed out'), DriveError, 'timed out'),  # open timed out
+    # no inquiry
+    (OPEN.format('/dev/sdc', 'INQUIRY failed'), DriveError, 'INQUIRY failed'),
+    # open timed out
+    (OPEN.format('/dev/sdc', 'Connection timed out'), DriveError, 'timed out'),
     (
         OPEN.format('/dev/sdc', 'Device or resource busy'),
         DriveError,
@@ -178,8 +196,10 @@ WORDS = [
         DriveError,
         'ambiguous',
     ),  # usb ambiguous
-    ("/dev/sda: Unknown device type 'megaraid'", DriveError, 'smartctl -h'),  # unknown type
-    ('/dev/sdq: Unable to detect device type', DriveUndetected, 'cannot detect'),  # undetected
+    # unknown type
+    ("/dev/sda: Unknown device type 'megaraid'", DriveError, 'smartctl -h'),
+    # undetected
+    ('/dev/sdq: Unable to detect device type', DriveUndetected, 'cannot detect'),
     ('Probable ATA device behind a SAT layer', DriveError, 'sat@PATH'),  # sat
     (
         'Read Device Identity failed: Inappropriate ioctl for device',
@@ -239,10 +259,13 @@ WORDS = [
         DriveError,
         'IE mode page',
     ),  # iec
-    ('A mandatory SMART command failed: exiting.', DriveError, 'mandatory'),  # mandatory
+    # mandatory
+    ('A mandatory SMART command failed: exiting.', DriveError, 'mandatory'),
     ('smartmontools release 7.3 dated 2022-02-28', NotAReport, 'version'),  # version
-    ('/dev/sda -d sat # /dev/sda [SAT], ATA device', NotAReport, 'list of devices'),  # scan
-    ("/dev/sda [SAT]: Device of type 'sat' [ATA] opened", DriveError, 'only opened'),  # opened
+    # scan
+    ('/dev/sda -d sat # /dev/sda [SAT], ATA device', NotAReport, 'list of devices'),
+    # opened
+    ("/dev/sda [SAT]: Device of type 'sat' [ATA] opened", DriveError, 'only opened'),
 ]
 
 
@@ -278,7 +301,9 @@ def test_the_first_fault_names_the_cause_not_the_last():
 
 def test_smartctls_words_are_cleaned_before_they_are_quoted():
     """A device path or a message may hold anything."""
-    error = diagnose((), 2, OPEN.format('/dev/sda', "\x1b[31mbad | 'x'=1;; \u202e" + 'y' * 900))
+    error = diagnose(
+        (), 2, OPEN.format('/dev/sda', "\x1b[31mbad | 'x'=1;; \u202e" + 'y' * 900)
+    )
 
     assert not set("|'=\x1b\u202e") & set(str(error))
     assert len(str(error)) < 260
@@ -389,7 +414,12 @@ def test_a_sentence_quotes_only_what_its_expression_takes():
     ] == []
 
 
-ENDLESS = ['open device:  failed: ', "Type 'a': try '-d a,", '[areca_disk failed: ', '\n']
+ENDLESS = [
+    'open device:  failed: ',
+    "Type 'a': try '-d a,",
+    '[areca_disk failed: ',
+    '\n',
+]
 
 
 @pytest.mark.parametrize('words', ENDLESS)
@@ -404,7 +434,10 @@ def test_a_complaint_without_end_is_diagnosed_soon(words):
 
 def test_words_that_stand_below_a_lecture_are_still_found():
     """sudo greets first; what it wants stands at the end, and what smartctl says, too."""
-    lecture = 'We trust you have received the usual lecture from the local Administrator.\n' * 20
+    lecture = (
+        'We trust you have received the usual lecture from the local Administrator.\n'
+        * 20
+    )
     words = f'{lecture}sudo: a password is required\n'
 
     assert isinstance(diagnose((), 1, words), SudoRefused)
@@ -448,7 +481,12 @@ ZEROS = AttributeRow(5, 'Reallocated_Sector_Ct', 0, 0, 0, True, '', '0x000000000
         (Report(ATA, True), True, 'no SMART attributes'),
         (Report(ATA, None, error_count=0), True, 'no SMART attributes'),
         (
-            Report(ATA, True, attributes=(ZEROS,), statistics={(1, 8): Statistic(0, 'Resets')}),
+            Report(
+                ATA,
+                True,
+                attributes=(ZEROS,),
+                statistics={(1, 8): Statistic(0, 'Resets')},
+            ),
             True,
             'no SMART attributes',
         ),
@@ -473,7 +511,11 @@ def test_zeros_say_nothing(report, is_asked, part):
         (Report(ATA, True, attributes=(ZEROS._replace(value=None, raw='X'),)), True),
         (Report(ATA, True, statistics={(1, 8): Statistic(9, 'Resets')}), True),
         (
-            Report(ATA, True, self_tests=(SelfTest('Short', 'Completed: read failure', False, 0),)),
+            Report(
+                ATA,
+                True,
+                self_tests=(SelfTest('Short', 'Completed: read failure', False, 0),),
+            ),
             True,
         ),
         (Report(Identity('SCSI'), True), True),
@@ -642,7 +684,12 @@ def test_a_line_of_a_report_may_be_a_complaint(line, is_one):
 
 @pytest.mark.parametrize(
     'line, length',
-    [('x' * 400, 300), ('x\n' * 500, 399), (('x' * 299 + '\n') * 100, 8192), ('\n' * 500, 199)],
+    [
+        ('x' * 400, 300),
+        ('x\n' * 500, 399),
+        (('x' * 299 + '\n') * 100, 8192),
+        ('\n' * 500, 199),
+    ],
 )
 def test_only_the_beginning_of_an_output_is_examined(line, length):
     assert len(failure_reasons.examined(line)) == length

@@ -54,7 +54,11 @@ def test_an_error_knows_the_drive_if_anything_names_it(identity, is_known):
     [
         (UsageError('wrong'), 'usage-error', 'wrong'),
         (KeyboardInterrupt(), 'interrupted', 'interrupted; run it again'),
-        (alarm.TimeIsOver('5 s are over'), 'time-over', '5 s are over, before there was a result'),
+        (
+            alarm.TimeIsOver('5 s are over'),
+            'time-over',
+            '5 s are over, before there was a result',
+        ),
         (
             ModuleNotFoundError(name='numpy'),
             'python-package-missing',
@@ -67,8 +71,16 @@ def test_an_error_knows_the_drive_if_anything_names_it(identity, is_known):
         ),
         (SyntaxError(), 'plugin-damaged', 'reinstall SyntaxError'),
         (zlib.error(), 'plugin-damaged', 'reinstall error'),
-        (OSError(2, 'gone', f'{PACKAGE}/x.json'), 'plugin-damaged', 'reinstall FileNotFoundError'),
-        (OSError(2, 'gone', sys.argv[0]), 'plugin-damaged', 'reinstall FileNotFoundError'),
+        (
+            OSError(2, 'gone', f'{PACKAGE}/x.json'),
+            'plugin-damaged',
+            'reinstall FileNotFoundError',
+        ),
+        (
+            OSError(2, 'gone', sys.argv[0]),
+            'plugin-damaged',
+            'reinstall FileNotFoundError',
+        ),
         (
             OSError(2, 'gone', '/etc/x'),
             'internal-error',
@@ -121,8 +133,14 @@ def test_what_is_wrong_inside_is_told_of_one_drive(error, code, sentence):
             'numpy.linalg',
             f'the Python package numpy is not installed; {failures.installing("numpy")}',
         ),
-        ('smart_attributes.x', 'the module smart_attributes.x of this program cannot be loaded; '),
-        ('sys.gone', "the module sys of Python's standard library cannot be loaded from "),
+        (
+            'smart_attributes.x',
+            'the module smart_attributes.x of this program cannot be loaded; ',
+        ),
+        (
+            'sys.gone',
+            "the module sys of Python's standard library cannot be loaded from ",
+        ),
     ],
 )
 def test_a_missing_module_is_told_by_its_owner(module, sentence):

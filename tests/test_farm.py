@@ -43,19 +43,29 @@ NOT_OF_SEAGATE = 'FARM log (GP Log 0xa6) not supported for non-Seagate drives'
 LOG: Any = json.loads(OF_SATA)['seagate_farm_log']
 HEADS = (Head(1, 3, 2, 7), Head(3, 0, 0, 1))
 DISK = Identity(
-    protocol='ATA', model='ST10000DM0004-1ZC101', firmware='DN01', serial='ZL2ABCDE', rotation=7200
+    protocol='ATA',
+    model='ST10000DM0004-1ZC101',
+    firmware='DN01',
+    serial='ZL2ABCDE',
+    rotation=7200,
 )
 
 
 def report(hours, log, power_on=None):
     row = AttributeRow(9, 'Power_On_Hours', 1, 1, 0, False, '', str(hours))
     statistics = {} if power_on is None else {(1, 0x010): Statistic(power_on, 'hours')}
-    return Report(DISK, True, attributes=(row,), statistics=statistics, error_count=0, farm=log)
+    return Report(
+        DISK, True, attributes=(row,), statistics=statistics, error_count=0, farm=log
+    )
 
 
 def notes(of):
     verdict = judging.judge(
-        Device('/dev/sda', name='sda'), of, SHIPPED.database, SHIPPED.thresholds, judging.Rules()
+        Device('/dev/sda', name='sda'),
+        of,
+        SHIPPED.database,
+        SHIPPED.thresholds,
+        judging.Rules(),
     )
     assert verdict.state is State.OK
     hidden = [
@@ -64,7 +74,9 @@ def notes(of):
         if each.reading.metric == drive_logs.HIDDEN
     ]
     return hidden, [
-        str(note) for note in verdict.notes if note.code.startswith(('farm', 'power-on-time'))
+        str(note)
+        for note in verdict.notes
+        if note.code.startswith(('farm', 'power-on-time'))
     ]
 
 
@@ -186,7 +198,10 @@ def test_both_protocols_say_the_same(content, hours, serial):
     read_ = text_report.parse_report(content)
 
     assert read_.farm == Farm(serial, hours, HEADS)
-    assert (read_.identity.kind, read_.gaps) == ('hdd' if content is OF_SATA else 'sas', ())
+    assert (read_.identity.kind, read_.gaps) == (
+        'hdd' if content is OF_SATA else 'sas',
+        (),
+    )
 
 
 # smartmontools, issues 616 (ST4000VN006, smartctl 7.5 on FreeBSD) and 589 (in a USB enclosure):
@@ -232,7 +247,9 @@ def test_a_text_of_the_log_is_read(serial, hours, repeated, log):
 
 # --- the contradiction -----------------------------------------------------------------
 
-SET_BACK = 'the FARM log is {} h ahead of the power-on time: the power-on counter was set back'
+SET_BACK = (
+    'the FARM log is {} h ahead of the power-on time: the power-on counter was set back'
+)
 
 
 @pytest.mark.parametrize(
@@ -285,7 +302,9 @@ SET_BACK = 'the FARM log is {} h ahead of the power-on time: the power-on counte
         ),
     ],
 )
-def test_the_log_contradicts_a_counter_that_is_a_day_and_2_percent_behind(of, hidden, said):
+def test_the_log_contradicts_a_counter_that_is_a_day_and_2_percent_behind(
+    of, hidden, said
+):
     """It changes no state.
 
     A log that is behind, or missing, proves nothing: recertification resets it.
@@ -301,7 +320,10 @@ def test_each_witness_has_its_note_and_the_larger_time_counts():
     )
 
     assert hidden == [(29_500, True, 'FARM log'), (8500, False, 'self-test log')]
-    assert said == [SET_BACK.format(29_500), SET_BACK.format(8500).replace('FARM', 'self-test')]
+    assert said == [
+        SET_BACK.format(29_500),
+        SET_BACK.format(8500).replace('FARM', 'self-test'),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -333,7 +355,10 @@ class Bed:
     """A program in place of smartctl, with one Seagate disk; a state directory."""
 
     def __init__(
-        self, folder: Path, version: tuple[int, int] = (7, 4), model: str = 'ST10000DM0004-1ZC101'
+        self,
+        folder: Path,
+        version: tuple[int, int] = (7, 4),
+        model: str = 'ST10000DM0004-1ZC101',
     ) -> None:
         document = json.loads(OF_SATA)
         self.log = {
@@ -344,7 +369,9 @@ class Bed:
         document['model_name'] = model
         self.smartctl, self.state = FakeSmartctl(folder / 'bin'), folder / 'state'
         self.state.mkdir()
-        self.smartctl.answers(smartctl_calls.read_arguments('/dev/sda'), json.dumps(document))
+        self.smartctl.answers(
+            smartctl_calls.read_arguments('/dev/sda'), json.dumps(document)
+        )
 
     def answers(self, output: Any = None, **behaviour: Any) -> None:
         self.smartctl.answers(
@@ -383,7 +410,8 @@ def test_explain_shows_the_log_and_the_counts_of_heads(bed):
 
     assert 'time 25000 h, serial EXAMPLE0\n' in said
     assert (
-        '\nhead  reallocated  unrecoverable  repeated\n1     3            2              7 ' in said
+        '\nhead  reallocated  unrecoverable  repeated\n1     3            2              7 '
+        in said
     )
     assert f'note: {SET_BACK.format(13241)}' in said.replace('\n', ' ')
     assert 'EXAMPLE0' not in bed.says('explain', '--hide-serial')
@@ -407,7 +435,9 @@ def test_a_check_never_asks(bed, command):
 @pytest.mark.parametrize(
     'user, nosudo, is_asked', [(0, False, True), (1, True, True), (1, False, False)]
 )
-def test_the_monitoring_user_does_not_ask_what_sudo_refuses(monkeypatch, user, nosudo, is_asked):
+def test_the_monitoring_user_does_not_ask_what_sudo_refuses(
+    monkeypatch, user, nosudo, is_asked
+):
     """sudo would refuse the call and log that."""
     monkeypatch.setattr(os, 'geteuid', lambda: user)
     monkeypatch.setattr(smartctl_calls, 'find_sudo', lambda: '/usr/bin/sudo')
@@ -418,11 +448,15 @@ def test_the_monitoring_user_does_not_ask_what_sudo_refuses(monkeypatch, user, n
 
 @pytest.mark.parametrize('outcome', ['not started', 'too late', 'met', 'busy'])
 def test_a_disk_whose_turn_never_came_is_not_spoken_of(outcome):
-    [logs] = further_logs.kinds_of(SHIPPED, LogSettings(HowRead(nosudo=True), is_for_a_person=True))
+    [logs] = further_logs.kinds_of(
+        SHIPPED, LogSettings(HowRead(nosudo=True), is_for_a_person=True)
+    )
     disk = Read(Device('/dev/sda'), report(5, None)._replace(version=(7, 4)))
     call = logs.call(disk, None, True)
 
-    assert logs.joined(disk, {call: Answer(call, outcome, 'it was not started')}) == disk
+    assert (
+        logs.joined(disk, {call: Answer(call, outcome, 'it was not started')}) == disk
+    )
 
 
 @pytest.mark.parametrize(
@@ -435,7 +469,9 @@ def test_a_disk_whose_turn_never_came_is_not_spoken_of(outcome):
         ((7, 4), 'ACME 1', 0),
     ],
 )
-def test_only_disks_whose_entry_says_so_are_asked_by_smartctl_7_4(tmp_path, version, model, asked):
+def test_only_disks_whose_entry_says_so_are_asked_by_smartctl_7_4(
+    tmp_path, version, model, asked
+):
     """Before 7.4 the option is unknown; other vendors' disks have something else in log A6h."""
     bed = Bed(tmp_path, version, model)
     bed.answers()
@@ -513,7 +549,9 @@ def _version() -> tuple[int, ...]:
         ()
         if why_not()
         else smartctl_calls.version(
-            subprocess.run([library.SMARTCTL, '--version'], capture_output=True, check=False).stdout
+            subprocess.run(
+                [library.SMARTCTL, '--version'], capture_output=True, check=False
+            ).stdout
         )
     )
 
@@ -536,13 +574,20 @@ GIVEN = {
     [
         ('seagate-hdd-healthy', GIVEN, 'log is 13241 h', 'could not'),
         ('sas-seagate-healthy', GIVEN, 'log is 2668 h', 'could not'),
-        ('seagate-hdd-healthy', {**GIVEN, 'serial': 'OTHERONE'}, 'serial numbers', 'ahead'),
+        (
+            'seagate-hdd-healthy',
+            {**GIVEN, 'serial': 'OTHERONE'},
+            'serial numbers',
+            'ahead',
+        ),
         ('seagate-hdd-healthy', {**GIVEN, 'hours': 0}, 'time not reported', 'ahead'),
         ('seagate-hdd-healthy', {}, 'ST10000DM0004', 'FARM'),
         ('wd-hdd-healthy', GIVEN, 'WDC', 'FARM'),
     ],
 )
-def test_the_real_smartctl_reads_the_page_that_a_drive_serves(tmp_path, name, given, said, unsaid):
+def test_the_real_smartctl_reads_the_page_that_a_drive_serves(
+    tmp_path, name, given, said, unsaid
+):
     """Log A6h by READ LOG EXT, log page 3Dh by LOG SENSE."""
     machine = Machine(tmp_path / 'machine')
     machine.add('/dev/sda', read(name)._replace(farm=given))
@@ -565,7 +610,8 @@ def test_a_report_of_everything_holds_the_log_as_recorded(tmp_path):
     """What tests/farm/sata.json holds is what smartctl prints of the same drive."""
     machine = Machine(tmp_path)
     machine.add(
-        '/dev/sda', read('seagate-hdd-healthy')._replace(farm={**GIVEN, 'spindle_hours': 24_990})
+        '/dev/sda',
+        read('seagate-hdd-healthy')._replace(farm={**GIVEN, 'spindle_hours': 24_990}),
     )
     printed = subprocess.run(
         [machine.smartctl, '--json=c', '-x', '-l', 'farm', '/dev/sda'],
@@ -592,7 +638,10 @@ def test_a_file_with_only_the_log_says_what_it_lacks(tmp_path):
     file.write_text(
         json.dumps(
             {
-                **{key: json.loads(OF_SATA)[key] for key in ('device', 'seagate_farm_log')},
+                **{
+                    key: json.loads(OF_SATA)[key]
+                    for key in ('device', 'seagate_farm_log')
+                },
                 'smartctl': {'argv': ['smartctl', '-l', 'farm', '/dev/sda']},
             }
         )

@@ -21,7 +21,11 @@ OF_A_CHECK = {
     for action in described.whole_parser('check')._actions
     for spelling in action.option_strings
 }
-ACTIONS = [action for job in ('check', 'triage') for action in described.whole_parser(job)._actions]
+ACTIONS = [
+    action
+    for job in ('check', 'triage')
+    for action in described.whole_parser(job)._actions
+]
 # Options that may forbid reading a drive, change the meaning of others, or need no smartctl at all.
 DECIDING = (
     '--config',
@@ -131,7 +135,9 @@ def test_a_user_starts_smartctl_through_sudo(monkeypatch, is_root, nosudo, begin
     monkeypatch.setattr(fast_path.os, 'geteuid', lambda: 0 if is_root else 1000)
     monkeypatch.setattr(smartctl_calls, 'find_sudo', lambda: '/usr/bin/sudo')
     monkeypatch.setattr(
-        smartctl_calls, 'check_executable', lambda *given, **how: checked.append((given, how))
+        smartctl_calls,
+        'check_executable',
+        lambda *given, **how: checked.append((given, how)),
     )
     words = [
         '-p',
@@ -148,9 +154,15 @@ def test_a_user_starts_smartctl_through_sudo(monkeypatch, is_root, nosudo, begin
 
 @pytest.mark.parametrize(
     'words, expected',
-    [(['--scan'], ['']), (['--state-dir', '/a', '--state-dir=/b'], ['/b']), (['-d'], [])],
+    [
+        (['--scan'], ['']),
+        (['--state-dir', '/a', '--state-dir=/b'], ['/b']),
+        (['-d'], []),
+    ],
 )
-def test_locks_are_looked_for_in_the_state_folder_before_anything_starts(words, expected):
+def test_locks_are_looked_for_in_the_state_folder_before_anything_starts(
+    words, expected
+):
     listener = early.Listener()
     fast_path.start(['-p', '/bin/true', '--nosudo', *words], listener)
 
@@ -178,7 +190,11 @@ def test_80_drives_never_make_more_processes_at_once_than_allowed(tmp_path, most
     fake = FakeSmartctl(tmp_path / 'fake')
     running, counts = tmp_path / 'running', tmp_path / 'counts'
     running.mkdir()
-    names = [f'/dev/sd{first}{second}' for first in 'abcd' for second in 'abcdefghijklmnopqrst']
+    names = [
+        f'/dev/sd{first}{second}'
+        for first in 'abcd'
+        for second in 'abcdefghijklmnopqrst'
+    ]
     for name in names:
         fake.answers(
             read_arguments(name),
@@ -188,7 +204,11 @@ def test_80_drives_never_make_more_processes_at_once_than_allowed(tmp_path, most
         )
 
     result = run_in_parallel(
-        most, '-p', fake.path, '--nosudo', *(word for name in names for word in ('-d', name))
+        most,
+        '-p',
+        fake.path,
+        '--nosudo',
+        *(word for name in names for word in ('-d', name)),
     )
 
     seen = [int(line) for line in counts.read_text().split()]
@@ -206,10 +226,21 @@ def test_a_drive_that_is_being_ended_still_counts(tmp_path):
         read_arguments('/dev/sda'),
         before=f"trap 'sleep 0.3; echo over >>{trace}; exit' TERM; sleep 20 & wait",
     )
-    fake.answers(read_arguments('/dev/sdb'), drive('intel-worn'), before=f'echo next >>{trace}')
+    fake.answers(
+        read_arguments('/dev/sdb'), drive('intel-worn'), before=f'echo next >>{trace}'
+    )
 
     run_in_parallel(
-        1, '-p', fake.path, '--nosudo', '--drive-timeout', '2', '-d', '/dev/sda', '-d', '/dev/sdb'
+        1,
+        '-p',
+        fake.path,
+        '--nosudo',
+        '--drive-timeout',
+        '2',
+        '-d',
+        '/dev/sda',
+        '-d',
+        '/dev/sdb',
     )
 
     assert trace.read_text().split() == ['over', 'next']

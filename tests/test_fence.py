@@ -63,7 +63,11 @@ COMMANDS = {
     'place, command',
     [
         pytest.param(place, command, id=f'{name}-{command}')
-        for name, place in (('reading', READ), ('judging', JUDGED), ('remembering', REMEMBERED))
+        for name, place in (
+            ('reading', READ),
+            ('judging', JUDGED),
+            ('remembering', REMEMBERED),
+        )
         for command in COMMANDS
         if (name, command) != ('judging', 'list')
     ],
@@ -76,7 +80,9 @@ def test_a_fault_of_ours_in_one_drive_changes_nothing_about_another(
     work = getattr(module, name)
 
     def broken(*arguments, **named):
-        if any('EXAMPLE0001' in repr(each) for each in arguments) or arguments[:1] == (odd,):
+        if any('EXAMPLE0001' in repr(each) for each in arguments) or arguments[:1] == (
+            odd,
+        ):
             raise ZeroDivisionError
         return work(*arguments, **named)
 
@@ -97,9 +103,13 @@ def test_a_fault_of_ours_in_one_drive_changes_nothing_about_another(
         )
     if command == 'json':
         states = {
-            drive['name']: (drive['state'], drive['code']) for drive in json.loads(text)['drives']
+            drive['name']: (drive['state'], drive['code'])
+            for drive in json.loads(text)['drives']
         }
-        assert states == {'bad': ('CRITICAL', None), 'odd': ('UNKNOWN', 'internal-error')}
+        assert states == {
+            'bad': ('CRITICAL', None),
+            'odd': ('UNKNOWN', 'internal-error'),
+        }
 
 
 @pytest.mark.parametrize(
@@ -140,12 +150,16 @@ def test_a_drive_that_cannot_be_shown_is_unknown_and_the_others_are_shown(
 
     assert 'HGST HUS724020ALA640' in text and code == (2 if command == 'check' else 0)
     if command not in ('metrics', 'list'):
-        assert 'ZeroDivisionError inside check_smart_attributes' in ' '.join(text.split())
+        assert 'ZeroDivisionError inside check_smart_attributes' in ' '.join(
+            text.split()
+        )
     if command == 'check':
         assert text.startswith('SMART CRITICAL - bad: ')
 
 
-@pytest.mark.parametrize('command', ['check', 'triage', 'json', 'explain', 'metrics', 'zabbix'])
+@pytest.mark.parametrize(
+    'command', ['check', 'triage', 'json', 'explain', 'metrics', 'zabbix']
+)
 def test_a_fault_of_ours_in_the_action_of_one_drive_takes_none_from_another(
     command, folder, monkeypatch, capsys
 ):
@@ -165,13 +179,18 @@ def test_a_fault_of_ours_in_the_action_of_one_drive_takes_none_from_another(
 
     _, text = run(*COMMANDS[command], '--report', str(folder), capsys=capsys)
 
-    assert 'HGST HUS724020ALA640' in text and 'SMART UNKNOWN - [internal-error]' not in text
+    assert (
+        'HGST HUS724020ALA640' in text
+        and 'SMART UNKNOWN - [internal-error]' not in text
+    )
     assert ('action: ZeroDivisionError inside ' in ' '.join(text.split())) is (
         command in ('triage', 'json', 'explain', 'zabbix')
     )
 
 
-@pytest.mark.parametrize('command', ['check', 'triage', 'json', 'explain', 'metrics', 'zabbix'])
+@pytest.mark.parametrize(
+    'command', ['check', 'triage', 'json', 'explain', 'metrics', 'zabbix']
+)
 @pytest.mark.parametrize(
     'error, code',
     [(ZeroDivisionError(), 'internal-error'), (SyntaxError(), 'plugin-damaged')],
@@ -192,7 +211,10 @@ def test_a_fault_of_ours_in_the_groups_hides_no_failed_drive(
     status = main.run([*COMMANDS[command], '--report', str(folder)])
     printed = capsys.readouterr()
 
-    assert status == (2 if command == 'check' else 0) and 'HGST HUS724020ALA640' in printed.out
+    assert (
+        status == (2 if command == 'check' else 0)
+        and 'HGST HUS724020ALA640' in printed.out
+    )
     said = ' '.join((printed.out + printed.err).split())
     assert f': {type(error).__name__} in' in said
     if command == 'check':
@@ -217,7 +239,9 @@ def test_a_file_that_was_meant_as_a_report_is_never_left_out(
     content, code, words, tmp_path, capsys
 ):
     """It may be the one of a failing drive."""
-    (tmp_path / 'good.json').write_bytes((ROOT / f'tests/reports/{OTHER}.json').read_bytes())
+    (tmp_path / 'good.json').write_bytes(
+        (ROOT / f'tests/reports/{OTHER}.json').read_bytes()
+    )
     (tmp_path / 'x.txt').write_bytes(content)
 
     result, text = run('--report', str(tmp_path), '-v', capsys=capsys)

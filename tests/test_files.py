@@ -49,7 +49,9 @@ def test_a_file_that_only_looks_regular_is_not_waited_for(option):
     """The kernel calls /proc/kmsg a regular file, and whoever reads it waits for the next
     message.
     """
-    text = run(option, '/proc/kmsg', '--report', 'tests/reports/hgst-failed.json', timeout=20).text
+    text = run(
+        option, '/proc/kmsg', '--report', 'tests/reports/hgst-failed.json', timeout=20
+    ).text
 
     assert '[internal-error]' not in text and 'inside check_smart' not in text
     assert 'temporarily unavailable' in text or 'Operation not permitted' in text
@@ -84,7 +86,9 @@ def test_a_name_that_no_file_can_have_is_an_error_like_others():
 def test_a_caller_may_refuse_a_file_by_its_status(tmp_path):
     (tmp_path / 'file').touch()
     with pytest.raises(files.NotShown, match='file: 0'):
-        files.content(str(tmp_path / 'file'), 10, lambda name, status: f'{name}: {status.st_size}')
+        files.content(
+            str(tmp_path / 'file'), 10, lambda name, status: f'{name}: {status.st_size}'
+        )
 
 
 def test_a_file_inside_the_single_file_program_is_read_from_it(tmp_path, monkeypatch):

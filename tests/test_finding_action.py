@@ -38,11 +38,29 @@ from smart_attributes.work import statements
 
 NOW = 1_795_348_800
 STATES = [State.CRITICAL, State.UNKNOWN, State.WARNING]  # worst first
-URGENCY = ['replace', 'investigate', 'order-copy', 'order', 'cable', 'firmware', 'cooling', 'watch']
+URGENCY = [
+    'replace',
+    'investigate',
+    'order-copy',
+    'order',
+    'cable',
+    'firmware',
+    'cooling',
+    'watch',
+]
 SAVES_DATA = ('replace', 'order-copy')
 CHEAP = ('cable', 'firmware', 'cooling')
 # A failure that the drive reports is told together with the data that it lost.
-KINDS = ['health', 'data', 'protection', 'growing', 'errors', 'wear', 'cooling', 'cable']
+KINDS = [
+    'health',
+    'data',
+    'protection',
+    'growing',
+    'errors',
+    'wear',
+    'cooling',
+    'cable',
+]
 KINDS += ['firmware', '']
 ABOUT_DATA = [name for name, metric in METRICS.items() if metric.concern == 'data']
 
@@ -59,7 +77,11 @@ def needed(each: Judgement, risk: Risk | None) -> str:
         return 'order'
     shares = (risk.share_90 or 0, risk.share_365 or 0) if risk else (0, 0)
     is_of_it = risk is not None and risk.metric == each.reading.metric
-    return 'order-copy' if is_of_it and (shares[0] >= 0.15 or shares[1] >= 0.4) else 'watch'
+    return (
+        'order-copy'
+        if is_of_it and (shares[0] >= 0.15 or shares[1] >= 0.4)
+        else 'watch'
+    )
 
 
 def place(each: Judgement, risk: Risk | None) -> tuple[int, int, int]:
@@ -79,7 +101,8 @@ def wrong(verdict: Verdict) -> list[str]:
     words = [told.to_do, *(each.to_do for each in told.also)]
     wanted = {needed(each, risk) for each in alerting}
     is_unsound = any(
-        each.concern in ('health', 'data', 'protection', 'errors') and each.remedy != 'cable'
+        each.concern in ('health', 'data', 'protection', 'errors')
+        and each.remedy != 'cable'
         for each in alerting
     )
     checks = {
@@ -87,13 +110,17 @@ def wrong(verdict: Verdict) -> list[str]:
         'action': told.action == needed(first, risk),
         'first printed': line.startswith(statements.finding(first)),
         'printed': f'; [{told.action}] {told.to_do}' in line,
-        'reason': told.reason.startswith((first.words or statement(first.reading)).rstrip(')')),
-        'about data': first.reading.metric not in ABOUT_DATA or told.action not in CHEAP,
+        'reason': told.reason.startswith(
+            (first.words or statement(first.reading)).rstrip(')')
+        ),
+        'about data': first.reading.metric not in ABOUT_DATA
+        or told.action not in CHEAP,
         'lost': all(
             code in codes or URGENCY.index(code) > URGENCY.index(told.action)
             for code in wanted & set(SAVES_DATA)
         ),
-        'lost order': 'order' not in wanted or not codes.isdisjoint(('order', *SAVES_DATA)),
+        'lost order': 'order' not in wanted
+        or not codes.isdisjoint(('order', *SAVES_DATA)),
         'cheap lost': told.action == 'replace' or wanted & set(CHEAP) <= codes,
         'heat lost': 'cooling' not in wanted or 'cooling' in codes,
         'told twice': len(codes) == 1 + len(told.also),
@@ -120,7 +147,9 @@ def rule_breakers(verdicts: Iterable[Verdict]) -> tuple[int, list[str]]:
 
 def random_judgement(chance: random.Random) -> Judgement:
     known = METRICS[chance.choice(sorted(METRICS))]
-    state = chance.choice((State.WARNING, State.WARNING, State.CRITICAL, State.CRITICAL))
+    state = chance.choice(
+        (State.WARNING, State.WARNING, State.CRITICAL, State.CRITICAL)
+    )
     if chance.random() < 0.05:
         state = State.UNKNOWN
     number = chance.choice((0, 1, 2, 7, 40, 226, 1290))
@@ -142,7 +171,9 @@ def random_judgement(chance: random.Random) -> Judgement:
         state,
         limit,
         limit,
-        growth=f'{known.name} grew by {grown}' if grown and not known.is_verdict else '',
+        growth=f'{known.name} grew by {grown}'
+        if grown and not known.is_verdict
+        else '',
         grown=grown,
         concern=known.concern,
         remedy=remedy,
@@ -152,7 +183,9 @@ def random_judgement(chance: random.Random) -> Judgement:
 def random_verdict(chance: random.Random) -> Verdict:
     judgements = [random_judgement(chance) for _ in range(chance.randint(1, 6))]
     metric = chance.choice(judgements).reading.metric
-    risk = Risk(metric, 'disks', chance.random() / 3, chance.random() / 1.5, 0, 1, 100, 9)
+    risk = Risk(
+        metric, 'disks', chance.random() / 3, chance.random() / 1.5, 0, 1, 100, 9
+    )
     risk_of_it = chance.choice((None, risk))
     ordered = severity.in_order(judgements, risk_of_it)
     state = min((each.state for each in judgements), key=STATES.index)
@@ -166,7 +199,9 @@ def test_random_findings_follow_the_rule():
     assert (count, found) == (1000, [])
 
 
-def random_history(read_: Read, judge: rulebook.Judge, chance: random.Random) -> Verdict:
+def random_history(
+    read_: Read, judge: rulebook.Judge, chance: random.Random
+) -> Verdict:
     """Return the verdict on a drive some of whose numbers were lower an hour or a week ago."""
     current = verdicts.verdict(read_, judge, None)
     histories = {}
@@ -174,7 +209,9 @@ def random_history(read_: Read, judge: rulebook.Judge, chance: random.Random) ->
         by = chance.choice((0, 0, 0, 1, 3, 14, 200))
         since = NOW - chance.choice((HOUR, DAY, 7 * DAY))
         before = max(each.number - by, 0)
-        histories[each.key] = History((Point(NOW - 30 * DAY, before), Point(since, before)), since)
+        histories[each.key] = History(
+            (Point(NOW - 30 * DAY, before), Point(since, before)), since
+        )
     return verdicts.verdict(read_, judge, Past(histories, NOW))
 
 
@@ -183,15 +220,21 @@ def test_random_histories_follow_the_rule():
     options = table.understood(['--no-history', '--config', '/nonexistent'])[1]
     judge = rulebook.judge_of(options, rulebook.site_of(options.data, options.before))
     judge = judge._replace(rules=judge.rules._replace(now=NOW))
-    recorded = table.understood(['--no-history', '--report', str(ROOT / 'tests/reports')])[1]
+    recorded = table.understood(
+        ['--no-history', '--report', str(ROOT / 'tests/reports')]
+    )[1]
     reads = survey(recorded, Runner()).reads
     reports = [read_ for read_ in reads if isinstance(read_.outcome, Report)]
-    judged = [random_history(chance.choice(reports), judge, chance) for _ in range(1000)]
+    judged = [
+        random_history(chance.choice(reports), judge, chance) for _ in range(1000)
+    ]
     count, found = rule_breakers(each for each in judged if each.state is not State.OK)
 
     assert found == []
     assert count > 300
-    assert sum(any(each.growth for each in verdict.judgements) for verdict in judged) > 200
+    assert (
+        sum(any(each.growth for each in verdict.judgements) for verdict in judged) > 200
+    )
 
 
 def test_the_reports_of_the_tests_follow_the_rule():
@@ -221,6 +264,9 @@ def test_lost_data_is_not_hidden_by_a_health_status_that_means_wear():
     )
     verdict = drive('sda', *severity.in_order([worn, lost]))
 
-    assert [each.reading.metric for each in verdict.judgements] == ['media_errors', 'smart_status']
+    assert [each.reading.metric for each in verdict.judgements] == [
+        'media_errors',
+        'smart_status',
+    ]
     assert case(verdict, NOW).todo.action == 'replace'
     assert wrong(verdict) == []

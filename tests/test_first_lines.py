@@ -11,7 +11,13 @@ from conftest import Result
 from first_lines import Outputs, Tally
 
 simulated = pytest.mark.skipif(bool(simulator.why_not()), reason=simulator.why_not())
-DRIVE = {'name': 'sda', 'serial': 'S1', 'state': 'CRITICAL', 'action': 'copy', 'to_do': 'copy it'}
+DRIVE = {
+    'name': 'sda',
+    'serial': 'S1',
+    'state': 'CRITICAL',
+    'action': 'copy',
+    'to_do': 'copy it',
+}
 LINE = 'SMART CRITICAL - sda has FAILED; [copy] copy it; 1 drive: 1 critical'
 PAGE = '<strong>Copy it</strong>'
 METRICS = """smart_drive_state{device="sda"} 2.0
@@ -40,7 +46,9 @@ CHECK, TRIAGE = (
         ),
     ],
 )
-def test_who_why_and_action_are_looked_for_in_the_first_120_characters(text, drive, missing):
+def test_who_why_and_action_are_looked_for_in_the_first_120_characters(
+    text, drive, missing
+):
     assert first_lines.lacking(text[:120], text, drive) == missing
 
 
@@ -48,8 +56,14 @@ def test_who_why_and_action_are_looked_for_in_the_first_120_characters(text, dri
     ('text', 'words'),
     [
         ('sda pending 2 (warning above 0); [copy] copy the data', '[copy] copy'),
-        ('sda: update the firmware now; [firmware] update the firmware', 'update the firmware'),
-        ('sda pending 2; [watch] look again in a week; also [cable] check the cable', ''),
+        (
+            'sda: update the firmware now; [firmware] update the firmware',
+            'update the firmware',
+        ),
+        (
+            'sda pending 2; [watch] look again in a week; also [cable] check the cable',
+            '',
+        ),
         ('sda pending 2, above 0; reallocated 2, above 1', ''),
         ("| 'sda_pending'=2;;;0; 'sda_pending'=2;;;0; 'sda_pending'=2;;;0;", ''),
     ],
@@ -82,7 +96,9 @@ def test_two_outputs_that_disagree_are_found(field, old, new, wrong):
         texts['page'],
     )
 
-    found = [fault.detail.partition(':')[0] for fault in first_lines.disagreements(outputs)]
+    found = [
+        fault.detail.partition(':')[0] for fault in first_lines.disagreements(outputs)
+    ]
     assert found == wrong
 
 
@@ -100,14 +116,24 @@ class Answers:
     ('advice', 'answer', 'kinds'),
     [
         ('as root, run triage --controllers', 'no tool', []),
-        ('as root, run triage --controllers', 'run triage --controllers', ['command is a circle']),
-        ('run: check_smart_attributes explain -d sdx', '[usage-error] no', ['command refused']),
+        (
+            'as root, run triage --controllers',
+            'run triage --controllers',
+            ['command is a circle'],
+        ),
+        (
+            'run: check_smart_attributes explain -d sdx',
+            '[usage-error] no',
+            ['command refused'],
+        ),
         ('run: check_smart_attributes explain SERIAL', '[usage-error] no', []),
         ('check_smart_attributes history --remove S1', 'removed', ['deletes evidence']),
         ('check_smart_attributes acknowledge --missing S1', '[usage-error] no', []),
     ],
 )
-def test_a_command_that_leads_nowhere_or_deletes_evidence_is_found(advice, answer, kinds):
+def test_a_command_that_leads_nowhere_or_deletes_evidence_is_found(
+    advice, answer, kinds
+):
     outputs = Outputs(
         Result(2, f'SMART CRITICAL - sda; {advice}; x'), Result(2, ''), {'drives': []}
     )
@@ -116,7 +142,9 @@ def test_a_command_that_leads_nowhere_or_deletes_evidence_is_found(advice, answe
     assert [fault.kind for fault in found] == kinds
 
 
-@pytest.mark.parametrize(('answer', 'count'), [('CRITICAL  sda', 0), ('"sda" matches no drive', 1)])
+@pytest.mark.parametrize(
+    ('answer', 'count'), [('CRITICAL  sda', 0), ('"sda" matches no drive', 1)]
+)
 def test_a_name_that_is_refused_is_found(answer, count):
     outputs = Outputs(Result(2, CHECK), Result(2, ''), {'drives': []})
 
@@ -136,7 +164,9 @@ def test_random_machines_have_one_answer_and_commands_that_can_be_typed(tmp_path
 @simulated
 @pytest.mark.long
 @pytest.mark.timeout(3600)
-def test_what_recorded_reports_print_can_be_typed_and_keeps_the_evidence(tmp_path, shared):
+def test_what_recorded_reports_print_can_be_typed_and_keeps_the_evidence(
+    tmp_path, shared
+):
     tally = Tally()
     first_lines.of_reports(tmp_path / 'scene', tally, first_lines.reports()[::4])
 

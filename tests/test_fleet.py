@@ -40,7 +40,8 @@ class Judged(NamedTuple):
     facts: dict[str, Any]
     verdict: Verdict
     weight: float  # drives of its model for which it stands
-    claims: tuple[str, ...]  # families of the entries that claim the drive by its attributes
+    # families of the entries that claim the drive by its attributes
+    claims: tuple[str, ...]
 
 
 class Fleet(NamedTuple):
@@ -73,12 +74,16 @@ def fleet(shared, database) -> Fleet:
             claims = families_that_claim(database, report)
         except DriveError as error:
             verdict = fence.unreadable(device, error, State.OK)
-        drives.append(Judged(facts['path'].partition('/')[0], facts, verdict, weight, claims))
+        drives.append(
+            Judged(facts['path'].partition('/')[0], facts, verdict, weight, claims)
+        )
     gc.enable()
     return Fleet(drives)
 
 
-def families_that_claim(database: drive_database.SpecDatabase, report: Report) -> tuple[str, ...]:
+def families_that_claim(
+    database: drive_database.SpecDatabase, report: Report
+) -> tuple[str, ...]:
     """Return the families of all entries that fit a report with attributes."""
     numbers = [row.id for row in report.attributes]
     return (
@@ -120,17 +125,24 @@ def readings_of(judged: Judged, metric: str) -> list[tuple[float, str]]:
 
 def test_every_drive_gets_a_verdict(fleet):
     """No model is too strange."""
-    assert len({judged.facts['path'].rpartition('/')[0] for judged in fleet.drives}) == MODELS
+    assert (
+        len({judged.facts['path'].rpartition('/')[0] for judged in fleet.drives})
+        == MODELS
+    )
     # A card with two drives behind it that answers for them, with a log of zeros beside the
     # temperature.
-    assert {judged.facts['model'] for judged in fleet.drives if judged.verdict.problem} == {STRANGE}
+    assert {
+        judged.facts['model'] for judged in fleet.drives if judged.verdict.problem
+    } == {STRANGE}
 
 
 def test_every_drive_that_says_failed_is_critical(fleet):
     """The vendor's own verdict is near-certain; only known bogus thresholds and a warm NVMe
     drive are let off.
     """
-    failed = [judged for judged in fleet.drives if judged.facts.get('health') == 'FAILED!']
+    failed = [
+        judged for judged in fleet.drives if judged.facts.get('health') == 'FAILED!'
+    ]
     spared = [
         (judged.facts['path'], judged.verdict.state.name)
         for judged in failed
@@ -145,7 +157,10 @@ def test_at_least_85_of_100_ssds_have_an_entry_that_tells_their_endurance(fleet)
     """UNKNOWN for half of the drives is what made the older plugin useless."""
     ssds = [judged for judged in fleet.drives if judged.kind == 'SSD']
     told = sum(
-        any(source.startswith('attribute') for _, source in readings_of(judged, 'endurance_used'))
+        any(
+            source.startswith('attribute')
+            for _, source in readings_of(judged, 'endurance_used')
+        )
         for judged in ssds
     )
     assert told / len(ssds) >= 0.85
@@ -154,7 +169,9 @@ def test_at_least_85_of_100_ssds_have_an_entry_that_tells_their_endurance(fleet)
 def test_vendor_attributes_agree_with_the_drives_own_endurance_statistic(fleet):
     """Within 2 points or 6 % on 97.5 % of worn drives: the figure that no other tool has."""
     worn = [
-        judged for judged in fleet.drives if judged.kind == 'SSD' and 1 <= statistic(judged) <= 99
+        judged
+        for judged in fleet.drives
+        if judged.kind == 'SSD' and 1 <= statistic(judged) <= 99
     ]
     agree = 0.0
     for judged in worn:
@@ -192,7 +209,9 @@ def test_no_endurance_is_invented(fleet):
 def test_no_drive_is_claimed_by_two_entries(fleet):
     """Which entry speaks must not depend on their order."""
     assert {
-        (judged.facts['model'], *judged.claims) for judged in fleet.drives if len(judged.claims) > 1
+        (judged.facts['model'], *judged.claims)
+        for judged in fleet.drives
+        if len(judged.claims) > 1
     } == set()
 
 
@@ -204,12 +223,18 @@ def test_a_healthy_fleet_does_not_ring_at_night(fleet):
     for judged in fleet.drives:
         if judged.facts.get('health') == 'PASSED':
             reasons.update(
-                {j.reading.metric for j in judged.verdict.judgements if j.state is State.CRITICAL}
+                {
+                    j.reading.metric
+                    for j in judged.verdict.judgements
+                    if j.state is State.CRITICAL
+                }
             )
     metrics = load('thresholds/default.json')['metrics']
 
     def may_be_critical(metric: str) -> bool:
-        kinds = [metrics[metric].get(kind, {}) for kind in ('hdd', 'ssd', 'nvme', 'sas')]
+        kinds = [
+            metrics[metric].get(kind, {}) for kind in ('hdd', 'ssd', 'nvme', 'sas')
+        ]
         limits = [
             metrics[metric],
             *kinds,

@@ -30,7 +30,8 @@ def service(name: str, **facts: Any) -> dict[str, Any]:
     """Return a service as Icinga tells it, or otherwise."""
     result = {
         'state': 0,
-        'output': 'SMART OK - x; 1 drive: 1 ok\n' + LINE.format(serial=f'EXAMPLE{name}'),
+        'output': 'SMART OK - x; 1 drive: 1 ok\n'
+        + LINE.format(serial=f'EXAMPLE{name}'),
         'performance_data': ["'sda_endurance_used'=1%;85;95;0;"],
         'execution_end': 2e9,
     }
@@ -50,7 +51,10 @@ class Fake:
     def __init__(self, folder: Path, is_plain: bool = False) -> None:
         self.asked: list[dict[str, Any]] = []
         self.methods: set[tuple[str, str | None]] = set()
-        self.answer: Callable[[dict[str, Any]], Answer | None] = lambda question: (200, told())
+        self.answer: Callable[[dict[str, Any]], Answer | None] = lambda question: (
+            200,
+            told(),
+        )
         fake = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -58,7 +62,9 @@ class Fake:
 
             def do_POST(self) -> None:
                 fake.methods.add((self.command, self.headers['X-HTTP-Method-Override']))
-                question = json.loads(self.rfile.read(int(self.headers['Content-Length'])))
+                question = json.loads(
+                    self.rfile.read(int(self.headers['Content-Length']))
+                )
                 fake.asked.append(question)
                 found = fake.answer(question)
                 if callable(found):  # writes what it likes
@@ -82,7 +88,8 @@ class Fake:
                 pass
 
         self.server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
-        self.server.handle_error = lambda *_: None  # who has no trust in us hangs up, as it should
+        # who has no trust in us hangs up, as it should
+        self.server.handle_error = lambda *_: None
         self.certificate = folder / 'fake.crt'
         subprocess.run(
             [
@@ -108,8 +115,12 @@ class Fake:
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.shows(self.certificate, folder / 'fake.key')
         if not is_plain:
-            self.server.socket = self.context.wrap_socket(self.server.socket, server_side=True)
-        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
+            self.server.socket = self.context.wrap_socket(
+                self.server.socket, server_side=True
+            )
+        threading.Thread(
+            target=self.server.serve_forever, args=(0.05,), daemon=True
+        ).start()
         self.password = folder / 'password'
         self.password.write_text('secret\n')
         self.password.chmod(0o600)
@@ -167,7 +178,9 @@ def test_an_answer_that_is_none_is_a_sentence(fake, answer, said):
     fake.answer = lambda question: answer
     done = fake.fleet()
 
-    assert (done.code, said in done.text, '\x1b' in done.text) == (3, True, False), done.text
+    assert (done.code, said in done.text, '\x1b' in done.text) == (3, True, False), (
+        done.text
+    )
     assert done.text.startswith('error: 127.0.0.1:')
 
 
@@ -238,12 +251,22 @@ def test_services_are_asked_for_50_at_a_time_and_by_name(fake):
     names = [f'h{number:04}' for number in range(120)]
     fake.answer = lambda question: (
         200,
-        told(*(service(name.partition('!')[0]) for name in question.get('services', names))),
+        told(
+            *(
+                service(name.partition('!')[0])
+                for name in question.get('services', names)
+            )
+        ),
     )
     done = fake.fleet('--json')
 
     assert len(json.loads(done.text)['drives']) == 120
-    assert [len(question.get('services', ())) for question in fake.asked] == [0, 50, 50, 20]
+    assert [len(question.get('services', ())) for question in fake.asked] == [
+        0,
+        50,
+        50,
+        20,
+    ]
     assert fake.asked[0]['attrs'] == ['__name']
 
 
@@ -262,7 +285,9 @@ def test_a_service_that_went_while_icinga_was_asked_costs_no_other(fake):
     fake.answer = answer
     found = json.loads(fake.fleet('--json').text)
 
-    assert [drive['host'] for drive in found['drives']] == [name for name in names if name != 'h4']
+    assert [drive['host'] for drive in found['drives']] == [
+        name for name in names if name != 'h4'
+    ]
 
 
 def test_an_api_that_fails_half_way_leaves_what_it_told(fake, tmp_path):
@@ -273,7 +298,10 @@ def test_an_api_that_fails_half_way_leaves_what_it_told(fake, tmp_path):
         if len(fake.asked) > 2:
             return 500, b''
         return 200, told(
-            *(service(name.partition('!')[0]) for name in question.get('services', names))
+            *(
+                service(name.partition('!')[0])
+                for name in question.get('services', names)
+            )
         )
 
     fake.answer = answer
@@ -366,9 +394,7 @@ def test_hostile_words_of_a_check_stay_text(fake, tmp_path, face):
     that are none of ours.
     """
     nasty = '<img src=x onerror=alert(1)>\x1b[2J\u202e</script><script>alert(1)</script>{{7*7}}'
-    columns = (
-        f's{nasty}  M{nasty}  pending 16, critical above 8 {nasty}  S{nasty}  firmware {nasty}'
-    )
+    columns = f's{nasty}  M{nasty}  pending 16, critical above 8 {nasty}  S{nasty}  firmware {nasty}'
     lines = (
         f'SMART CRITICAL - {nasty}; 1 drive: 1 critical\nCRITICAL  {columns}\nUNKNOWN  '
         f' (check)  {nasty}'
@@ -395,7 +421,9 @@ def test_hostile_words_of_a_check_stay_text(fake, tmp_path, face):
     done = fake.fleet(*(str(page) if word == 'PAGE' else word for word in face))
     shown = done.text + (page.read_text() if page.exists() else '')
 
-    assert not [sign for sign in ('\x1b', '\u202e', '\\u001b', '\\u202e') if sign in shown]
+    assert not [
+        sign for sign in ('\x1b', '\u202e', '\\u001b', '\\u202e') if sign in shown
+    ]
     assert 'alert(1)' in shown
     if page.exists():
         assert (shown.count('<script'), '<img' in shown) == (2, False)

@@ -28,7 +28,11 @@ CUT = 'SMART OK - x; 24 drives: 24 ok\n' + LINE.format(serial='EXAMPLE0001')
 PROBLEM = 'SMART UNKNOWN - sda {0}; 1 drive: 1 unknown\nUNKNOWN   sda  -  {0}  -'
 # Outputs that real daemons and programs print -> code; exit status where it is not 3.
 OUTPUTS: list[tuple[str, str, int]] = [
-    ('CHECK_NRPE STATE CRITICAL: Socket timeout after 10 seconds.', 'output-foreign', 2),
+    (
+        'CHECK_NRPE STATE CRITICAL: Socket timeout after 10 seconds.',
+        'output-foreign',
+        2,
+    ),
     ('Warning (sda) [sda_Reallocated_Sector_Ct = Warning]', 'plugin-1.6', 1),
     ('OK (24 devices) ', 'plugin-1.6', 0),
     ('', 'no-output', 3),
@@ -50,7 +54,12 @@ OUTPUTS: list[tuple[str, str, int]] = [
     ('DISK OK - 7 GB free', 'output-foreign', 0),
     ('DISK CRITICAL', 'output-foreign', 2),
 ]
-HANDLED = {'downtime_depth': 0, 'acknowledgement': 0, 'state_type': 1, 'last_reachable': True}
+HANDLED = {
+    'downtime_depth': 0,
+    'acknowledgement': 0,
+    'state_type': 1,
+    'last_reachable': True,
+}
 
 
 def answered(
@@ -68,7 +77,10 @@ def answered(
         'execution_end': time.time(),
     }
     found = service(name, **{**HANDLED, 'last_check_result': result, **facts})
-    return {**found, 'joins': {'host': {**HANDLED, **(host or {})}} if host is not None else {}}
+    return {
+        **found,
+        'joins': {'host': {**HANDLED, **(host or {})}} if host is not None else {},
+    }
 
 
 @pytest.fixture
@@ -120,11 +132,19 @@ def test_table_and_page_show_code_words_and_remedy(fake, tmp_path):
     """What happened, why, next step."""
     fake.answer = lambda question: (
         200,
-        told(answered('h1', OUTPUTS[0][0], 2), answered('h2', CUT), answered('h3', 'OK (sda)')),
+        told(
+            answered('h1', OUTPUTS[0][0], 2),
+            answered('h2', CUT),
+            answered('h3', 'OK (sda)'),
+        ),
     )
     text, page = fake.fleet('--limit', '0').text, tmp_path / 'page.html'
     fake.fleet('--html', str(page))
-    card = html.unescape(page.read_text()).partition('id="drives"')[2].partition('<section')[0]
+    card = (
+        html.unescape(page.read_text())
+        .partition('id="drives"')[2]
+        .partition('<section')[0]
+    )
 
     cause = BY_NAME['output-foreign']
     words = f'[output-foreign] {cause.meaning}'
@@ -166,7 +186,10 @@ def test_the_page_draws_code_and_handling_in_its_table(fake, tmp_path):
 def test_a_message_about_a_check_has_the_remedy_of_its_code(words, name, remedy):
     facts = fleet_drives.check_row('(smart)', State.UNKNOWN, words, Origin('h')).facts
 
-    assert (facts['code'], facts['to_do']) == (name, fleet_drives.next_step(BY_NAME[remedy]))
+    assert (facts['code'], facts['to_do']) == (
+        name,
+        fleet_drives.next_step(BY_NAME[remedy]),
+    )
 
 
 @pytest.mark.parametrize(
@@ -189,4 +212,6 @@ def test_folders_load_no_tls():
     ).stdout.split()
 
     assert 'smart_attributes.fleet.services' in loaded
-    assert {'ssl', 'http.client', 'smart_attributes.fleet.icinga'} & set(loaded) == set()
+    assert {'ssl', 'http.client', 'smart_attributes.fleet.icinga'} & set(
+        loaded
+    ) == set()

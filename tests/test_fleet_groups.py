@@ -50,7 +50,8 @@ GROUPS = (
         2,
         0,
         tuple(
-            Member(f'{disk}2', 'in_sync', slot, (disk,)) for slot, disk in enumerate(('sda', 'sdc'))
+            Member(f'{disk}2', 'in_sync', slot, (disk,))
+            for slot, disk in enumerate(('sda', 'sdc'))
         ),
     ),
     Group(
@@ -92,8 +93,13 @@ def made(**facts: Any) -> dict[str, Any]:
     told = of_uses(replacement.uses(located, found), NOW)
     document = json_document.document(told, (), NOW)
     items = work_list.in_order(told, found)
-    of_groups = {**replacement.document(found, verdicts), 'work': json_document.work_list(items)}
-    return json.loads(json.dumps({**document, **of_groups, 'made': round(NOW), **facts}))
+    of_groups = {
+        **replacement.document(found, verdicts),
+        'work': json_document.work_list(items),
+    }
+    return json.loads(
+        json.dumps({**document, **of_groups, 'made': round(NOW), **facts})
+    )
 
 
 def saved(folder: Path, name: str, document: Any) -> None:
@@ -112,7 +118,9 @@ def test_what_depends_on_a_drive_and_its_replacement_come_through(tmp_path):
         told = found[wanted['name']]
         assert [group['text'] for group in told['depends']] == texts(wanted['depends'])
         for key in ('label', 'code', 'text'):
-            assert told.get('replacement', {}).get(key) == wanted.get('replacement', {}).get(key)
+            assert told.get('replacement', {}).get(key) == wanted.get(
+                'replacement', {}
+            ).get(key)
         assert (told['action'], told['why']) == (wanted['action'], wanted['why'])
 
 

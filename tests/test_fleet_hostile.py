@@ -57,7 +57,9 @@ def chunked(chunk: bytes, count: int = 10**9) -> Raw:
     """Return an answer that does not end, in chunks."""
 
     def write(send: Write) -> None:
-        block = (b'%x\r\n%s\r\n' % (len(chunk), chunk)) * max((64 << 10) // (len(chunk) + 6), 1)
+        block = (b'%x\r\n%s\r\n' % (len(chunk), chunk)) * max(
+            (64 << 10) // (len(chunk) + 6), 1
+        )
         with contextlib.suppress(OSError):
             send(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
             for _ in range(count):
@@ -94,7 +96,9 @@ DRIPS = {
     'head': dripping(b'HTTP/1.1 200 OK\r\n', b'X: y\r\n'),
     'status': dripping(b'', b'H'),
     'continue': dripping(b'', b'HTTP/1.1 100 Continue\r\n\r\n'),
-    'chunks': dripping(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', b'1\r\n \r\n'),
+    'chunks': dripping(
+        b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', b'1\r\n \r\n'
+    ),
     'crumbs': chunked(b'[]'),
 }  # so many of them that a list of chunks would take 500 MB
 
@@ -114,7 +118,10 @@ def test_a_list_of_services_without_end_is_a_sentence(fake, flood):
     cost = measured(*fake.arguments, '-t', ENOUGH)
 
     assert_in_bounds(cost, ENOUGH)
-    assert cost.text.strip().startswith('error: 127.0.0.1:') and 'too large for' in cost.text
+    assert (
+        cost.text.strip().startswith('error: 127.0.0.1:')
+        and 'too large for' in cost.text
+    )
 
 
 @pytest.mark.parametrize('flood', [FLOODS['lists'], FLOODS['endless']])
@@ -137,7 +144,9 @@ def test_a_service_whose_answer_has_no_end_hides_no_other(fake, flood):
     assert_in_bounds(cost, ENOUGH)
     assert [drive['host'] for drive in found['drives']] == ['a', 'c']
     notes = texts(found['notes'])
-    assert [note for note in notes if note.startswith('b!smart: ') and 'too large' in note]
+    assert [
+        note for note in notes if note.startswith('b!smart: ') and 'too large' in note
+    ]
     assert not [note for note in notes if 'removed' in note]
 
 
@@ -170,7 +179,10 @@ def test_time_that_is_over_leaves_the_drives_that_were_read(fake):
 
     assert done.code == 3
     assert len(found['drives']) == icinga.BATCH
-    assert f' {LITTLE} s exceeded' in found['notes'][0]['text'] and found['state'] == 'UNKNOWN'
+    assert (
+        f' {LITTLE} s exceeded' in found['notes'][0]['text']
+        and found['state'] == 'UNKNOWN'
+    )
     assert found['notes'][0]['code'] == 'not-gathered'
 
 
@@ -199,7 +211,10 @@ def test_a_number_of_a_million_digits_is_parsed_at_once():
 @pytest.mark.parametrize(
     'facts',
     [
-        {'output': f'SMART OK - x; {"9" * 5000} drives: 1 ok\n' + LINE.format(serial='X')},
+        {
+            'output': f'SMART OK - x; {"9" * 5000} drives: 1 ok\n'
+            + LINE.format(serial='X')
+        },
         {'performance_data': [f"'sda_endurance_used'={'9' * 5000}%;85;95;0;"]},
         {'performance_data': [f"'sda_endurance_time_left'={'9' * 400};85;95;0;"]},
         {'performance_data': [f"'sda_endurance_time_left'={'9' * 400}.5;85;95;0;"]},
@@ -219,14 +234,20 @@ def test_a_number_of_a_million_digits_is_parsed_at_once():
 def test_numbers_and_words_without_end_hide_no_other_host(fake, facts, face, tmp_path):
     """A number of 5,000 digits ended the whole run with a ValueError."""
     result = {**service('a')['attrs']['last_check_result'], **facts}
-    fake.answer = lambda question: (200, told(service('a', last_check_result=result), service('b')))
+    fake.answer = lambda question: (
+        200,
+        told(service('a', last_check_result=result), service('b')),
+    )
     page = tmp_path / 'page.html'
     done = fake.fleet('-t', '10', face.format(page))
     text = done.text
     if page.exists():
         text = page.read_text()
 
-    assert 'inside check_smart_attributes' not in done.text and 'time limit' not in done.text
+    assert (
+        'inside check_smart_attributes' not in done.text
+        and 'time limit' not in done.text
+    )
     assert 'EXAMPLEb' in text
 
 
@@ -235,7 +256,13 @@ def test_numbers_and_words_without_end_hide_no_other_host(fake, facts, face, tmp
 
 def document(host: str, *drives: Any) -> str:
     return json.dumps(
-        {'version': 2, 'state': 'OK', 'host': host, 'made': time.time(), 'drives': drives}
+        {
+            'version': 2,
+            'state': 'OK',
+            'host': host,
+            'made': time.time(),
+            'drives': drives,
+        }
     )
 
 
@@ -286,7 +313,12 @@ def test_a_document_that_cannot_be_read_is_named_and_hides_no_other(
         lambda: [{**WELL, 'past': {'pending': [[1, 2]] * 900_000}}],
         # readings
         lambda: [
-            {**WELL, 'readings': [{'metric': f'r{number}', 'value': 1} for number in range(60_000)]}
+            {
+                **WELL,
+                'readings': [
+                    {'metric': f'r{number}', 'value': 1} for number in range(60_000)
+                ],
+            }
         ],
         # drives
         lambda: [{**WELL, 'serial': f'EXAMPLE{n}'} for n in range(30_000)],
@@ -314,7 +346,9 @@ def test_drives_beyond_those_of_any_host_are_counted(tmp_path):
     """Nothing is left out in silence."""
     path = tmp_path / 'a.json'
     path.write_text(
-        document('a', *({**WELL, 'serial': f'EXAMPLE{number}'} for number in range(2_500)))
+        document(
+            'a', *({**WELL, 'serial': f'EXAMPLE{number}'} for number in range(2_500))
+        )
     )
     found = json.loads(run('fleet', '--json', str(path)).text)
 

@@ -42,7 +42,9 @@ CASES = {
         'Critical (sda) [sda_Reallocated_Sector_Ct = Critical]',
         ("'sda_Reallocated_Sector_Ct'=097;16;6",),
     ),
-    'other-words': Output(3, "Remote Icinga instance 'x' is not connected to 'bed'", ()),
+    'other-words': Output(
+        3, "Remote Icinga instance 'x' is not connected to 'bed'", ()
+    ),
     'old-lines': OLD_LINES,
     'stale': WELL._replace(text=WELL.text.replace('EXAMPLE0001', 'EXAMPLE0003')),
     'too-few': Output(
@@ -111,7 +113,10 @@ def handle(bed: Bed) -> None:
     """Schedule downtimes and acknowledge problems, as Icinga's users do."""
     words = {'author': 'admin', 'comment': 'drives are on order'}
     now = time.time()
-    for kind, chosen in (('Host', 'host.name == "silent"'), ('Service', 'host.name == "asleep"')):
+    for kind, chosen in (
+        ('Host', 'host.name == "silent"'),
+        ('Service', 'host.name == "asleep"'),
+    ):
         bed.icinga.asks(
             '/v1/actions/schedule-downtime',
             {
@@ -136,7 +141,9 @@ def handle(bed: Bed) -> None:
 def lacking() -> None:
     absent = missing('icinga2')
     if absent:
-        pytest.skip(f'Icinga 2 is not asked: missing {absent}; "make test-icinga" installs it')
+        pytest.skip(
+            f'Icinga 2 is not asked: missing {absent}; "make test-icinga" installs it'
+        )
 
 
 @pytest.fixture(scope='module')
@@ -144,7 +151,8 @@ def cases(loopback) -> Iterator[Bed]:
     """An Icinga with a host for each case, and two whose services run other commands."""
     lacking()
     others = ''.join(
-        fleet_bed.HOST.format(name=name) for name in [*CASES, NRPE, SSH, 'bare', 'twice', *SILENT]
+        fleet_bed.HOST.format(name=name)
+        for name in [*CASES, NRPE, SSH, 'bare', 'twice', *SILENT]
     )
     others += ''.join(
         service(name, active='true' if name == 'stale' else 'false') for name in CASES
@@ -164,7 +172,9 @@ def cases(loopback) -> Iterator[Bed]:
     try:
         bed.fill()
         bed.submit(
-            (name, 'smart', output) for name, output in CASES.items() if output and name != 'stale'
+            (name, 'smart', output)
+            for name, output in CASES.items()
+            if output and name != 'stale'
         )
         bed.submit([('stale', 'smart', CASES['stale'])], time.time() - 3600)
         [behind] = [WELL._replace(text=WELL.text.replace('EXAMPLE0001', 'EXAMPLE0008'))]
@@ -209,8 +219,16 @@ def test_all_drives_of_a_host_are_told_with_names_numbers_and_limits(told):
     used = next(each for each in worn['readings'] if each['metric'] == 'endurance_used')
 
     assert len(drives) == DRIVES
-    assert {(drive['state'], drive['action']) for drive in drives} == {('OK', 'nothing')}
-    assert (used['value'], used['unit'], used['warning'], used['critical'], used['judged']) == (
+    assert {(drive['state'], drive['action']) for drive in drives} == {
+        ('OK', 'nothing')
+    }
+    assert (
+        used['value'],
+        used['unit'],
+        used['warning'],
+        used['critical'],
+        used['judged'],
+    ) == (
         12,
         '%',
         '85',
@@ -225,7 +243,8 @@ def test_all_drives_of_a_host_are_told_with_names_numbers_and_limits(told):
 
 def rows(told: dict[str, Any], name: str) -> list[Any]:
     return [
-        (drive['name'], drive['state'], drive['action'], drive['code']) for drive in of(told, name)
+        (drive['name'], drive['state'], drive['action'], drive['code'])
+        for drive in of(told, name)
     ]
 
 
@@ -278,7 +297,11 @@ def test_downtimes_and_acknowledgements_are_shown(cases):
 
     def handled(user: str) -> dict[str, list[str]]:
         found = json.loads(run('fleet', '--json', *changed(cases, '--user', user)).text)
-        return {drive['host']: drive['handling'] for drive in found['drives'] if drive['handling']}
+        return {
+            drive['host']: drive['handling']
+            for drive in found['drives']
+            if drive['handling']
+        }
 
     of_services = {
         'asleep': ['service in downtime'],
@@ -288,7 +311,10 @@ def test_downtimes_and_acknowledgements_are_shown(cases):
     assert handled('of-hosts') == {**of_services, 'silent': ['host in downtime']}
     assert handled('fleet') == of_services
     assert 'objects/query/Host' in fleet(cases).text
-    assert 'objects/query/Host' not in run('fleet', *changed(cases, '--user', 'of-hosts')).text
+    assert (
+        'objects/query/Host'
+        not in run('fleet', *changed(cases, '--user', 'of-hosts')).text
+    )
 
 
 def test_lines_that_were_cut_off_leave_a_row_that_says_how_many(cases):
@@ -306,7 +332,9 @@ def test_lines_that_were_cut_off_leave_a_row_that_says_how_many(cases):
 
 def test_a_filter_chooses_services(cases):
     """In Icinga's own language."""
-    found = json.loads(fleet(cases, '--json', '--filter', f'service.host_name == "{host(1)}"').text)
+    found = json.loads(
+        fleet(cases, '--json', '--filter', f'service.host_name == "{host(1)}"').text
+    )
 
     assert {drive['host'] for drive in found['drives']} == {host(1)}
 

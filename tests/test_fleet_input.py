@@ -27,7 +27,9 @@ FRESH = {'made': round(time.time())}
 @pytest.fixture(scope='module')
 def document() -> dict[str, Any]:
     """What triage tells of thirteen drives."""
-    found: dict[str, Any] = json.loads(run('triage', '--json', '--report', REPORTS).text)
+    found: dict[str, Any] = json.loads(
+        run('triage', '--json', '--report', REPORTS).text
+    )
     return found
 
 
@@ -48,7 +50,9 @@ def without(document: dict[str, Any], word: str) -> dict[str, Any]:
     return {
         **document,
         'drives': [
-            each for each in document['drives'] if word.lower() not in str(each['model']).lower()
+            each
+            for each in document['drives']
+            if word.lower() not in str(each['model']).lower()
         ],
     }
 
@@ -67,7 +71,11 @@ def written(folder: Path, *drives: dict[str, Any], **facts: Any) -> str:
     """Write the document of a host and return its path."""
     path = folder / 'host.json'
     path.write_text(
-        json.dumps(shorthand.document({'state': 'OK', 'drives': list(drives), **FRESH, **facts}))
+        json.dumps(
+            shorthand.document(
+                {'state': 'OK', 'drives': list(drives), **FRESH, **facts}
+            )
+        )
     )
     return str(path)
 
@@ -87,7 +95,8 @@ def test_all_drives_of_all_hosts_are_told_with_their_host(collected):
     assert len(found['drives']) == 20
     assert found['fleet']['drives'] == 13  # each counts once
     assert found['state'] == 'CRITICAL'
-    assert 'drives-repeated' in codes(found)  # a shelf that both reach: a note and no alarm
+    # a shelf that both reach: a note and no alarm
+    assert 'drives-repeated' in codes(found)
 
 
 def test_what_a_document_says_of_a_drive_comes_through_unchanged(tmp_path, document):
@@ -97,7 +106,8 @@ def test_what_a_document_says_of_a_drive_comes_through_unchanged(tmp_path, docum
 
     for wanted in document['drives']:
         told = found[wanted['name']]
-        other = ('readings', 'forecasts', 'risk', 'depends')  # `meaning` says the risk in words
+        # `meaning` says the risk in words
+        other = ('readings', 'forecasts', 'risk', 'depends')
         assert {key: told.get(key) for key in wanted if key not in other} == {
             key: value for key, value in wanted.items() if key not in other
         }
@@ -114,10 +124,15 @@ def test_what_a_document_says_of_a_drive_comes_through_unchanged(tmp_path, docum
 def test_firmware_with_a_known_defect_is_told_with_what_helps(tmp_path):
     """By model and firmware alone: also of hosts whose own database does not know it yet."""
     known = {'model': 'Corsair Force LS SSD', 'firmware': 'S9FM01.8'}
-    found = fleet(written(tmp_path, {'name': 'sda', 'state': 'OK', 'serial': 'EXAMPLE1', **known}))
+    found = fleet(
+        written(tmp_path, {'name': 'sda', 'state': 'OK', 'serial': 'EXAMPLE1', **known})
+    )
     [told] = found['fleet']['steps']
 
-    assert told.items() >= {**known, 'drives': 1, 'hosts': 1}.items() and 'update' in told['why']
+    assert (
+        told.items() >= {**known, 'drives': 1, 'hosts': 1}.items()
+        and 'update' in told['why']
+    )
     # The maker names no version without the defect.
     assert told['action'] == actions.action(actions.WATCH).words
 
@@ -158,13 +173,19 @@ def test_the_table_tells_the_worst_drives_first_and_how_many_more_there_are(coll
 
 def test_an_old_document_is_as_of_its_day(tmp_path, document):
     """By its own word, or by the time of its file."""
-    path = written(tmp_path, *document['drives'][:1], made=round(time.time()) - 5 * 86400)
+    path = written(
+        tmp_path, *document['drives'][:1], made=round(time.time()) - 5 * 86400
+    )
     by_file = tmp_path / 'web9.json'
-    by_file.write_text(json.dumps({'version': 2, 'state': 'OK', 'drives': document['drives'][1:2]}))
+    by_file.write_text(
+        json.dumps({'version': 2, 'state': 'OK', 'drives': document['drives'][1:2]})
+    )
     os.utime(by_file, (time.time() - 40 * 86400,) * 2)
     found = fleet(path, str(by_file))
 
-    assert [each['notes'][0]['text'].rpartition(', ')[2] for each in found['drives']] == [
+    assert [
+        each['notes'][0]['text'].rpartition(', ')[2] for each in found['drives']
+    ] == [
         '5 days ago',
         '40 days ago',
     ]
@@ -176,7 +197,9 @@ def test_an_old_document_is_as_of_its_day(tmp_path, document):
 def test_what_is_no_time_is_as_of_the_time_of_the_file(tmp_path, made):
     """One host must not end the report on all others."""
     made = time.time() + 365 * 86400 if made == 'ahead' else made
-    path = written(tmp_path, {'name': 'sda', 'model': 'ACME X1', 'state': 'OK'}, made=made)
+    path = written(
+        tmp_path, {'name': 'sda', 'model': 'ACME X1', 'state': 'OK'}, made=made
+    )
     os.utime(path, (time.time() - 40 * 86400,) * 2)
 
     assert fleet(path)['drives'][0]['notes'][0]['text'].endswith(', 40 days ago')
@@ -197,7 +220,9 @@ def test_a_file_that_is_no_document_is_named_and_hides_no_other(collected):
     found = fleet(str(collected))
 
     assert len(found['drives']) == 20
-    [fault] = [note['text'] for note in found['notes'] if note['code'] == 'not-gathered']
+    [fault] = [
+        note['text'] for note in found['notes'] if note['code'] == 'not-gathered'
+    ]
     assert fault == f'{collected}/other.json: it is not output of triage --json'
 
 
@@ -280,11 +305,17 @@ def test_what_another_host_writes_stays_text(tmp_path, word):
     assert_harmless(done.text, '')
     assert '<script>alert' not in (tmp_path / 'page.html').read_text()
     assert_harmless(
-        (tmp_path / 'page.html').read_text().partition('</header>')[2].partition('<script')[0], ''
+        (tmp_path / 'page.html')
+        .read_text()
+        .partition('</header>')[2]
+        .partition('<script')[0],
+        '',
     )
 
 
-def test_documents_that_were_spoilt_give_drives_or_rows_and_no_traceback(tmp_path, document):
+def test_documents_that_were_spoilt_give_drives_or_rows_and_no_traceback(
+    tmp_path, document
+):
     """Wrong types and nasty strings anywhere."""
     chance = random.Random(7)
     for number in range(60):
@@ -296,12 +327,19 @@ def test_documents_that_were_spoilt_give_drives_or_rows_and_no_traceback(tmp_pat
 
     assert 'Traceback' not in done.text
     assert len(found['drives']) > 400
-    assert {each['state'] for each in found['drives']} <= {'OK', 'WARNING', 'CRITICAL', 'UNKNOWN'}
+    assert {each['state'] for each in found['drives']} <= {
+        'OK',
+        'WARNING',
+        'CRITICAL',
+        'UNKNOWN',
+    }
     for arguments in ([], ['--html', str(tmp_path / 'page.html')]):
         assert 'error: ' not in run('fleet', str(tmp_path), *arguments).text
 
 
-@pytest.mark.parametrize('wrong', [each for each in WRONG if not isinstance(each, float)], ids=repr)
+@pytest.mark.parametrize(
+    'wrong', [each for each in WRONG if not isinstance(each, float)], ids=repr
+)
 def test_a_drive_that_is_none_is_told_as_unknown(tmp_path, wrong):
     """Not left out."""
     found = fleet(written(tmp_path, wrong))
@@ -313,24 +351,38 @@ def test_a_drive_that_is_none_is_told_as_unknown(tmp_path, wrong):
 
 
 @pytest.mark.parametrize(
-    'code, action', [('drive-missing', actions.SEARCH), ('configuration-error', actions.REPAIR)]
+    'code, action',
+    [('drive-missing', actions.SEARCH), ('configuration-error', actions.REPAIR)],
 )
-def test_the_run_of_a_host_is_a_row_by_the_code_of_its_first_note(tmp_path, code, action):
+def test_the_run_of_a_host_is_a_row_by_the_code_of_its_first_note(
+    tmp_path, code, action
+):
     notes = [{'code': code, 'text': 'x'}, {'code': '', 'text': 'y'}]
     well = {'name': 'sda', 'model': 'ACME X1', 'state': 'OK'}
     found = fleet(written(tmp_path, well, version=2, state='CRITICAL', notes=notes))
 
     [row, drive] = found['drives']
-    assert (found['state'], found['fleet']['drives'], drive['state']) == ('CRITICAL', 1, 'OK')
+    assert (found['state'], found['fleet']['drives'], drive['state']) == (
+        'CRITICAL',
+        1,
+        'OK',
+    )
     assert (row['name'], row['state']) == ('(triage)', 'CRITICAL')
-    assert (row['code'], row['why'], row['action'], row['is_check']) == (code, 'x; y', action, True)
+    assert (row['code'], row['why'], row['action'], row['is_check']) == (
+        code,
+        'x; y',
+        action,
+        True,
+    )
 
 
 def test_a_triage_that_failed_is_a_row_with_its_error(tmp_path):
     (tmp_path / 'web8.json').write_text(run('triage', '--json', '-d', 'x@@y').text)
 
     [row] = fleet(str(tmp_path))['drives']
-    assert (row['state'], row['code']) == ('UNKNOWN', 'usage-error') and 'x@@y' in row['why']
+    assert (row['state'], row['code']) == ('UNKNOWN', 'usage-error') and 'x@@y' in row[
+        'why'
+    ]
 
 
 def test_files_of_folders_are_taken_in_order_and_hidden_ones_are_not(tmp_path):
@@ -348,7 +400,9 @@ def test_files_of_folders_are_taken_in_order_and_hidden_ones_are_not(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text('')
 
-    assert [os.path.relpath(path, tmp_path) for path in gathering._files([str(tmp_path)])] == [
+    assert [
+        os.path.relpath(path, tmp_path) for path in gathering._files([str(tmp_path)])
+    ] == [
         'a.json',
         'b.json',
         'aub/f.json',

@@ -29,7 +29,9 @@ VALUES = ("'sda_endurance_used'=1%;;;;",)
 
 def told(output, state=0, age=0.0, values=VALUES, interval=300.0, is_active=True):
     result = Result(state, output, values, NOW - age)
-    service = Service('db1', 'smart', result, interval, is_active, ('service acknowledged',))
+    service = Service(
+        'db1', 'smart', result, interval, is_active, ('service acknowledged',)
+    )
     return services.drives_of(service, DATABASE.metrics, NOW)
 
 
@@ -38,7 +40,13 @@ def text(first='OK - 1 drive: 1 ok', *lines):
 
 
 def drive(
-    name='sda', state='OK', action=actions.NOTHING, host='db1', model='ACME', serial='', **facts
+    name='sda',
+    state='OK',
+    action=actions.NOTHING,
+    host='db1',
+    model='ACME',
+    serial='',
+    **facts,
 ):
     return FleetDrive(
         {
@@ -87,11 +95,18 @@ def test_a_service_that_was_never_checked_has_a_row():
     ],
 )
 def test_a_result_is_old_after_two_intervals(interval, is_active, age, is_old):
-    found = told(text('OK - 1 drive: 1 ok', LINE), age=age, interval=interval, is_active=is_active)
+    found = told(
+        text('OK - 1 drive: 1 ok', LINE),
+        age=age,
+        interval=interval,
+        is_active=is_active,
+    )
     [only] = found.drives
 
     assert found.is_old is is_old
-    assert any(note['text'].startswith('as of ') for note in only.facts['notes']) is is_old
+    assert (
+        any(note['text'].startswith('as of ') for note in only.facts['notes']) is is_old
+    )
     assert only.facts['handling'] == ('service acknowledged',)
 
 
@@ -112,7 +127,9 @@ def test_drives_that_were_cut_off_are_counted(count, missing):
         if each.facts.get('is_check')
     ]
 
-    assert [(row['state'], row['code']) for row in rows] == [('UNKNOWN', 'output-cut')][:missing]
+    assert [(row['state'], row['code']) for row in rows] == [('UNKNOWN', 'output-cut')][
+        :missing
+    ]
     for row in rows:
         assert row['why'].startswith(f'output truncated: {missing} of ')
 
@@ -126,14 +143,20 @@ def test_drives_that_were_cut_off_are_counted(count, missing):
         ('UNKNOWN - x; 1 drive: 1 ok', [CHECK, LINE], ['UNKNOWN', 'OK']),
     ],
 )
-def test_a_check_that_is_worse_than_its_drives_has_a_row_before_all_others(first, lines, states):
+def test_a_check_that_is_worse_than_its_drives_has_a_row_before_all_others(
+    first, lines, states
+):
     assert [each.facts['state'] for each in told(text(first, *lines)).drives] == states
 
 
 def test_a_check_without_drives_has_a_row():
     [row] = told(text('OK - no drives')).drives
 
-    assert (row.facts['state'], row.facts['name'], row.facts['is_check']) == ('OK', '(smart)', True)
+    assert (row.facts['state'], row.facts['name'], row.facts['is_check']) == (
+        'OK',
+        '(smart)',
+        True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -194,7 +217,10 @@ def test_a_drive_is_planned_for_the_quarter_of_its_order(action, left, due):
 
 @pytest.mark.parametrize('state, due', [('CRITICAL', 'now'), ('OK', '')])
 def test_a_failing_drive_that_must_stay_is_ordered_all_the_same(state, due):
-    assert summary.due({'action': actions.KEEP, 'state': state, 'order_by': None}, NOW) == due
+    assert (
+        summary.due({'action': actions.KEEP, 'state': state, 'order_by': None}, NOW)
+        == due
+    )
 
 
 def planned(*drives):
@@ -242,14 +268,20 @@ def test_the_plan_has_every_quarter_and_the_first_one_first():
 
 
 def waiting(host, name, label='', code='', state='CRITICAL', action=actions.REPLACE):
-    group = {'replacement': {'label': label, 'code': code, 'text': 'words'}} if label else {}
+    group = (
+        {'replacement': {'label': label, 'code': code, 'text': 'words'}}
+        if label
+        else {}
+    )
     return drive(name, state, action, host, **group)
 
 
 def test_a_plan_says_what_is_to_do_in_full_where_that_is_known():
     found = planned(
         drive('sda', 'CRITICAL', actions.REPLACE, why='words', to_do='replace bay 3'),
-        drive('sdb', 'CRITICAL', actions.REPLACE, model=None, serial=None, firmware=None),
+        drive(
+            'sdb', 'CRITICAL', actions.REPLACE, model=None, serial=None, firmware=None
+        ),
     )
 
     assert [step for step in summary.steps(found, DATABASE) if step.drive] == [
@@ -272,10 +304,16 @@ def test_a_plan_says_what_is_to_do_in_full_where_that_is_known():
         # no unique serial number
         ({'serial': '123'}, {'serial': '123'}, ['OK', 'OK']),
         ({'serial': '0000'}, {'serial': '0000'}, ['OK', 'OK']),
-        ({'serial': 'SER1', 'model': ''}, {'serial': 'SER1', 'model': ''}, ['OK', 'OK']),
+        (
+            {'serial': 'SER1', 'model': ''},
+            {'serial': 'SER1', 'model': ''},
+            ['OK', 'OK'],
+        ),
     ],
 )
-def test_a_drive_that_was_met_before_counts_once_in_its_worst_state(first, second, states):
+def test_a_drive_that_was_met_before_counts_once_in_its_worst_state(
+    first, second, states
+):
     found = planned(drive(**first), drive(**second))
 
     assert [*found.states.elements()] == states
@@ -297,7 +335,9 @@ STATES = ('OK', 'CRITICAL', 'WARNING', 'OK', 'UNKNOWN', 'CRITICAL')
     ],
 )
 @pytest.mark.parametrize('is_turned', [False, True])
-def test_the_worst_drives_are_kept_in_whatever_order_they_come(most, names, left_out, is_turned):
+def test_the_worst_drives_are_kept_in_whatever_order_they_come(
+    most, names, left_out, is_turned
+):
     drives = [drive(name, state) for name, state in zip('abcdef', STATES)]
     found = table.Kept(most, table.in_page)
     for each in reversed(drives) if is_turned else drives:
@@ -326,10 +366,17 @@ def test_urgent_drives_are_kept_beside_the_worst_of_the_others(most, names, kept
 def test_the_table_keeps_only_the_readings_of_its_columns():
     readings = [
         {'metric': metric, 'value': 7, 'unit': '%', 'judged': judged}
-        for metric, judged in (('endurance_used', True), ('temperature', False), ('pending', True))
+        for metric, judged in (
+            ('endurance_used', True),
+            ('temperature', False),
+            ('pending', True),
+        )
     ]
 
-    assert table.in_table(drive()._replace(readings=lambda: readings))['readings'] == readings[:1]
+    assert (
+        table.in_table(drive()._replace(readings=lambda: readings))['readings']
+        == readings[:1]
+    )
 
 
 def test_the_least_severe_drives_give_way_where_history_is_full(monkeypatch):
@@ -350,7 +397,11 @@ def test_what_is_kept_is_taken_as_one_document(count):
         found.add(drive(f'sd{number}'))
     data = json.loads(found.taken(NOW + 0.6))
 
-    assert (len(data['drives']), data['made'], [*found.drives()]) == (count, NOW + 1, [])
+    assert (len(data['drives']), data['made'], [*found.drives()]) == (
+        count,
+        NOW + 1,
+        [],
+    )
 
 
 # --- the table ------------------------------------------------------------------------------------
@@ -374,7 +425,11 @@ def test_a_fleet_without_drives_is_counted():
     ],
 )
 def test_a_row_says_until_when_a_drive_lasts(left, until):
-    facts = {} if left is None else {'forecasts': {'a': {'left': left}, 'b': {'left': left + 1}}}
+    facts = (
+        {}
+        if left is None
+        else {'forecasts': {'a': {'left': left}, 'b': {'left': left + 1}}}
+    )
 
     assert table._until(facts, NOW) == until
 
@@ -386,13 +441,26 @@ NOTED = {'code': 'old-event', 'text': 'n'}
     'facts, what',
     [
         ({'state': 'OK', 'notes': [NOTED]}, ()),
-        ({'notes': [NOTED, {'text': 'w', 'code': 'c'}], 'why': 'w', 'code': 'c'}, ('[c] w', 'n')),
-        ({'action': actions.ORDER, 'to_do': 'order now', 'why': 'w'}, ('order now', 'w')),
+        (
+            {'notes': [NOTED, {'text': 'w', 'code': 'c'}], 'why': 'w', 'code': 'c'},
+            ('[c] w', 'n'),
+        ),
+        (
+            {'action': actions.ORDER, 'to_do': 'order now', 'why': 'w'},
+            ('order now', 'w'),
+        ),
         ({'action': actions.ORDER}, (actions.ORDER,)),
         ({'code': 'c', 'why': 'w', 'to_do': 'install'}, ('[c] w', 'install')),
-        ({'to_do': 'order', 'why': 'w', 'handling': ['set out']}, ('order', 'w', 'set out')),
         (
-            {'to_do': 'watch', 'why': 'w', 'also': [{'action': 'cable', 'to_do': 'look'}]},
+            {'to_do': 'order', 'why': 'w', 'handling': ['set out']},
+            ('order', 'w', 'set out'),
+        ),
+        (
+            {
+                'to_do': 'watch',
+                'why': 'w',
+                'also': [{'action': 'cable', 'to_do': 'look'}],
+            },
             ('watch', 'w', 'also look'),
         ),
         ({'code': 'c'}, ('[c]',)),
@@ -405,8 +473,20 @@ def test_a_row_says_what_to_do_and_why(facts, what):
 
 def test_a_row_leaves_out_numbers_that_are_not_judged_or_not_known():
     readings = [
-        {'metric': 'temperature', 'value': 31, 'unit': 'C', 'judged': False, 'state': 'OK'},
-        {'metric': 'spare_available', 'value': None, 'unit': '%', 'judged': True, 'state': 'OK'},
+        {
+            'metric': 'temperature',
+            'value': 31,
+            'unit': 'C',
+            'judged': False,
+            'state': 'OK',
+        },
+        {
+            'metric': 'spare_available',
+            'value': None,
+            'unit': '%',
+            'judged': True,
+            'state': 'OK',
+        },
     ]
     [row] = table.rows([{**drive().facts, 'readings': readings}], NOW)
 
@@ -441,8 +521,22 @@ def test_a_fleet_is_counted_in_the_document():
         'drives': 3,
         'states': {**dict.fromkeys(none, 1), 'warning': 0},
         'models': [
-            {'model': 'A', 'firmware': '1', 'drives': 1, 'hosts': 1, **none, 'critical': 1},
-            {'model': 'B', 'firmware': None, 'drives': 1, 'hosts': 1, **none, 'unknown': 1},
+            {
+                'model': 'A',
+                'firmware': '1',
+                'drives': 1,
+                'hosts': 1,
+                **none,
+                'critical': 1,
+            },
+            {
+                'model': 'B',
+                'firmware': None,
+                'drives': 1,
+                'hosts': 1,
+                **none,
+                'unknown': 1,
+            },
             {'model': None, 'firmware': None, 'drives': 1, 'hosts': 1, **none, 'ok': 1},
         ],
         'causes': {},
@@ -466,7 +560,14 @@ def test_models_of_most_alerts_and_then_of_most_drives_are_first():
         )
     )
 
-    assert [model for (model, _), _ in summary.by_model(found)] == ['F', 'E', 'D', 'B', 'A', 'C']
+    assert [model for (model, _), _ in summary.by_model(found)] == [
+        'F',
+        'E',
+        'D',
+        'B',
+        'A',
+        'C',
+    ]
 
 
 ADVISORY = {
@@ -484,7 +585,10 @@ def test_firmware_defects_of_most_drives_are_first():
     database = SpecDatabase(
         {
             **json.loads((ROOT / 'attributes.json').read_text()),
-            'advisories': [ADVISORY, {**ADVISORY, 'id': 'a', 'models': ['A'], 'fixed_in': '3'}],
+            'advisories': [
+                ADVISORY,
+                {**ADVISORY, 'id': 'a', 'models': ['A'], 'fixed_in': '3'},
+            ],
         }
     )
     found = planned(
@@ -529,7 +633,10 @@ def test_the_heading_of_a_fleet_has_the_counts():
         drive('sda', 'CRITICAL', actions.REPLACE, 'db1', 'A', 'SERIAL1', firmware='1'),
         drive('sdb', 'WARNING', actions.ORDER, 'db1', '', 'SERIAL2'),
         drive('sdc', 'OK', host='db2', model='BB', serial='SERIAL3', firmware='22'),
-        *(drive(host='db2', state='UNKNOWN', is_check=True, code='a') for _ in range(2)),
+        *(
+            drive(host='db2', state='UNKNOWN', is_check=True, code='a')
+            for _ in range(2)
+        ),
         drive(host='db3', state='WARNING', is_check=True, code='b'),
         drive(host='db3', is_check=True, code='a'),
     )
@@ -569,12 +676,18 @@ def test_a_row_shows_every_judged_number_with_its_unit():
         '2 TB',
     )
     assert row.used == '50 %'
-    assert (row.model, row.serial, row.state, row.host) == ('ACME', 'SER1', State.CRITICAL, 'db1')
+    assert (row.model, row.serial, row.state, row.host) == (
+        'ACME',
+        'SER1',
+        State.CRITICAL,
+        'db1',
+    )
 
 
 def test_a_row_leaves_cells_empty_that_its_drive_does_not_report():
     [row] = table.rows(
-        [{'state': 'OK', 'name': 'sda', 'host': 'db1', 'notes': [], 'readings': []}], NOW
+        [{'state': 'OK', 'name': 'sda', 'host': 'db1', 'notes': [], 'readings': []}],
+        NOW,
     )
 
     assert row == (State.OK, 'sda', '', '-', '', '', '', '', '', '', '', (), 'db1')

@@ -25,7 +25,9 @@ def file_of(machine: Machine, ending: str) -> Path:
     return path
 
 
-def test_growth_is_found_with_the_former_version_of_a_damaged_file(machine: Machine) -> None:
+def test_growth_is_found_with_the_former_version_of_a_damaged_file(
+    machine: Machine,
+) -> None:
     flip(file_of(machine, '.drive'), 8 * 400)
     told = machine.check(NOW)
 
@@ -38,5 +40,11 @@ def test_growth_that_damage_hides_is_reported_as_a_loss(machine: Machine) -> Non
         flip(file_of(machine, ending), 8 * 400)
     told = machine.check(NOW)
 
-    assert told.code == 1 and 'the earlier increases of this drive cannot be detected' in told.text
-    assert [SAID in machine.check(NOW + days * DAY).text for days in (6, 8)] == [True, False]
+    assert (
+        told.code == 1
+        and 'the earlier increases of this drive cannot be detected' in told.text
+    )
+    assert [SAID in machine.check(NOW + days * DAY).text for days in (6, 8)] == [
+        True,
+        False,
+    ]

@@ -15,7 +15,10 @@ NOW = 2e9
 
 def straight(days: int, per_day: float, used: float):
     """A history of a number that grew evenly to *used*."""
-    return [(NOW - (days - day) * DAY, used - (days - day) * per_day) for day in range(0, days, 7)]
+    return [
+        (NOW - (days - day) * DAY, used - (days - day) * per_day)
+        for day in range(0, days, 7)
+    ]
 
 
 @pytest.mark.parametrize('kind', workloads.KINDS)
@@ -62,7 +65,12 @@ def test_without_a_history_power_on_time_gives_an_estimate():
         ([], 20, None, 'the power-on time is not known'),
         ([], 2, None, 'the power-on time is not known'),
         ([], 2, 2 * YEAR, 'the date is more than 50 years away'),
-        ([(NOW - YEAR, 60.0)], 60, 2 * YEAR, 'the drive was used earlier and is idle now'),
+        (
+            [(NOW - YEAR, 60.0)],
+            60,
+            2 * YEAR,
+            'the drive was used earlier and is idle now',
+        ),
     ],
 )
 def test_no_date_where_the_data_say_nothing(points, used, age, why):
@@ -103,7 +111,9 @@ def told(points, used, age=None):
 
     points: (days ago, %).
     """
-    found = forecast([(NOW - ago * DAY, float(number)) for ago, number in points], NOW, used, age)
+    found = forecast(
+        [(NOW - ago * DAY, float(number)) for ago, number in points], NOW, used, age
+    )
     if isinstance(found, str):
         return found
     return (
@@ -175,7 +185,12 @@ def test_even_use_is_taken_as_it_is_but_for_rounding():
     """
     points = [(150 - day, 20 + day / 2) for day in range(0, 150, 10)]
 
-    assert told(points, 95) == (10, round(5 / (11 / 20 * 1.2)), round(5 / (9 / 20 / 1.2)), False)
+    assert told(points, 95) == (
+        10,
+        round(5 / (11 / 20 * 1.2)),
+        round(5 / (9 / 20 / 1.2)),
+        False,
+    )
 
 
 def test_the_rate_of_a_whole_life_belongs_to_the_range():
@@ -193,8 +208,10 @@ def test_the_rate_of_a_whole_life_belongs_to_the_range():
 @pytest.mark.parametrize(
     'used, found',
     [
-        (lambda day: int(10 + 60 * (day / 150) ** 2), (75, 31, 169, False)),  # ever faster
-        (lambda day: int(70 - 60 * (1 - day / 150) ** 2), (75, 43, 540, False)),  # ever slower
+        # ever faster
+        (lambda day: int(10 + 60 * (day / 150) ** 2), (75, 31, 169, False)),
+        # ever slower
+        (lambda day: int(70 - 60 * (1 - day / 150) ** 2), (75, 43, 540, False)),
         (
             lambda day: 10 + 10 * (day >= 5) + 15 * (day >= 125),
             (607, 203, 4368, False),

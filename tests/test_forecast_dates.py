@@ -13,7 +13,11 @@ NOW = 1_795_348_800  # 2026-11-22
 
 @pytest.mark.parametrize(
     'when, form, said',
-    [(NOW, '%Y-%m-%d', '2026-11-22'), (0, '%Y', '1970'), (NOW - 43_201, '%Y-%m-%d', '2026-11-21')],
+    [
+        (NOW, '%Y-%m-%d', '2026-11-22'),
+        (0, '%Y', '1970'),
+        (NOW - 43_201, '%Y-%m-%d', '2026-11-21'),
+    ],
 )
 def test_a_day_is_that_of_utc(when, form, said):
     assert dates.day(when, form) == said

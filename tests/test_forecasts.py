@@ -15,7 +15,15 @@ from days import DAY, HOUR, START, Machine
 from smart_attributes.check.forecasts import TIME_LEFT, forecasts, sooner, time_left
 from smart_attributes.history import past
 from smart_attributes.history.series import History, Point
-from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
+from smart_attributes.model import (
+    Device,
+    Identity,
+    Judgement,
+    Reading,
+    Source,
+    State,
+    Verdict,
+)
 
 ASKED = ('-w', 'endurance_time_left=30d:')
 LABEL = 'sda_endurance_time_left'
@@ -42,7 +50,9 @@ def machine(tmp_path: Path) -> Machine:
     'options, code, warning',
     [((), 0, ''), (('-w', 'endurance_time_left=200d:'), 1, '17280000:')],
 )
-def test_it_is_graphed_in_seconds_and_judged_where_a_site_asks(machine, options, code, warning):
+def test_it_is_graphed_in_seconds_and_judged_where_a_site_asks(
+    machine, options, code, warning
+):
     """84 % used in 840 days; the limit is told as it was written.
 
     By default an alarm would come too early for one site and too late for another.
@@ -82,7 +92,12 @@ def test_a_site_may_judge_it_instead_of_what_is_used(tmp_path):
         }
     }
     (tmp_path / 'mine.json').write_text(json.dumps(limits))
-    result = run('--report', drive_path('intel-worn'), '--thresholds', str(tmp_path / 'mine.json'))
+    result = run(
+        '--report',
+        drive_path('intel-worn'),
+        '--thresholds',
+        str(tmp_path / 'mine.json'),
+    )
 
     assert result.code == 1
     assert 'intel_worn: rated endurance lasts 192 days' in result.first_line
@@ -96,10 +111,12 @@ def test_a_site_may_judge_it_instead_of_what_is_used(tmp_path):
 def test_explain_and_triage_tell_the_same_time_as_the_check(machine):
     """One number, one place where it is made."""
     machine.holds(sda=ssd(84, 840))
-    [told] = json.loads(machine.run(START, 'triage', '--json', '-d', '/dev/sda', *ASKED).text)[
-        'drives'
-    ]
-    reading = next(each for each in told['readings'] if each['metric'] == 'endurance_time_left')
+    [told] = json.loads(
+        machine.run(START, 'triage', '--json', '-d', '/dev/sda', *ASKED).text
+    )['drives']
+    reading = next(
+        each for each in told['readings'] if each['metric'] == 'endurance_time_left'
+    )
     explained = machine.run(START, 'explain', '-v', '-d', '/dev/sda', *ASKED).text
 
     assert reading['value'] == told['forecasts']['endurance_used']['left'] == 160 * DAY
@@ -126,7 +143,8 @@ def test_of_two_equal_times_the_first_counts():
     order of words.
     """
     one, other = (
-        Reading(TIME_LEFT, 5 * DAY, 's', Source(log)) for log in ('use and age', 'history')
+        Reading(TIME_LEFT, 5 * DAY, 's', Source(log))
+        for log in ('use and age', 'history')
     )
 
     assert sooner(one, other) is one and sooner(other, one) is other
@@ -150,7 +168,8 @@ def test_a_time_says_what_it_is_made_of(used, known, source, days):
         )
     }
     found = time_left(
-        {'endurance_used': endurance, 'power_on_time': age}, past.Past(remembered, START)
+        {'endurance_used': endurance, 'power_on_time': age},
+        past.Past(remembered, START),
     )
 
     assert (found.source, found.unit, found.unknown) == (Source(source), 's', '')
@@ -162,9 +181,13 @@ def test_a_time_says_what_it_is_made_of(used, known, source, days):
 def test_a_time_that_is_not_known_is_one_of_seconds_all_the_same():
     """It keeps its place in the tables, beside those of other drives."""
     told = time_left({}, None)
-    assert told._replace(unknown='') == Reading(TIME_LEFT, None, 's', Source('use and age'))
+    assert told._replace(unknown='') == Reading(
+        TIME_LEFT, None, 's', Source('use and age')
+    )
     assert 'no endurance_used' in told.unknown
-    ageless = time_left({'endurance_used': SPARE._replace(metric='endurance_used')}, None)
+    ageless = time_left(
+        {'endurance_used': SPARE._replace(metric='endurance_used')}, None
+    )
     assert 'power-on time' in ageless.unknown
 
 
@@ -192,14 +215,18 @@ def spare_lasts(limit, number=70, remembered=True, reading=SPARE):
     )
     known = past.Past({past.key(reading): history} if remembered else {}, START)
     verdict = Verdict(
-        Device('/dev/sda'), Identity(), State.OK, (Judgement(reading, State.OK, **limit),)
+        Device('/dev/sda'),
+        Identity(),
+        State.OK,
+        (Judgement(reading, State.OK, **limit),),
     )
     told = forecasts(verdict, known)
     return round(told[reading.metric].left / DAY) if reading.metric in told else None
 
 
 @pytest.mark.parametrize(
-    'limit', [{'warning': '11:'}, {'critical': '5:'}, {'warning': '11:', 'critical': '5:'}]
+    'limit',
+    [{'warning': '11:'}, {'critical': '5:'}, {'warning': '11:', 'critical': '5:'}],
 )
 def test_spare_blocks_are_gone_when_they_have_fallen_to_nothing(limit):
     """A tenth of a per cent a day: 70 % last for 700 days."""

@@ -52,11 +52,16 @@ PIECES = (
 
 def like(reader: str) -> some.SearchStrategy[bytes]:
     """Return inputs for a reader: bytes and words, and its seeds with some places changed."""
-    edit = some.tuples(some.integers(0, 2**15), some.integers(0, 60), some.sampled_from(PIECES))
+    edit = some.tuples(
+        some.integers(0, 2**15), some.integers(0, 60), some.sampled_from(PIECES)
+    )
     edits = some.lists(edit, max_size=4)
     changed = some.builds(_changed, some.sampled_from(SEEDS[reader]), edits)
     return some.one_of(
-        changed, changed, some.binary(max_size=300), some.text(max_size=100).map(str.encode)
+        changed,
+        changed,
+        some.binary(max_size=300),
+        some.text(max_size=100).map(str.encode),
     )
 
 
@@ -146,13 +151,17 @@ def test_an_ok_from_nothing_is_noticed(reader, monkeypatch):
     """The program says UNKNOWN of such a report; here it takes any report for one with counters."""
     identity = Identity(model='ACME')  # without one, the program has another reason
     monkeypatch.setattr(f'foreign.{reader}_report.parse', lambda text: Report(identity))
-    monkeypatch.setattr('smart_attributes.knowledge.readings._has_counters', lambda report: True)
+    monkeypatch.setattr(
+        'smart_attributes.knowledge.readings._has_counters', lambda report: True
+    )
 
     with pytest.raises(AssertionError, match='OK from nothing'):
         READERS[reader](b'{"smartctl": {}, "model_name": "ACME"}')
 
 
-@pytest.mark.parametrize('kind, reader', [('attributes', 'entries'), ('thresholds', 'limits')])
+@pytest.mark.parametrize(
+    'kind, reader', [('attributes', 'entries'), ('thresholds', 'limits')]
+)
 def test_files_of_a_site_are_sound_before_they_are_changed(kind, reader):
     """What is refused at once would reach nothing behind it."""
     for seed in SEEDS[reader]:
@@ -169,5 +178,7 @@ def test_reports_are_fuzzed_in_small_parts_that_are_reports():
 
     assert len(parts) > 50 and max(map(len, parts)) <= LONGEST
     assert all(
-        text_report.parse_report(part) for part in parts if b'"ata_smart_attributes"' in part
+        text_report.parse_report(part)
+        for part in parts
+        if b'"ata_smart_attributes"' in part
     )

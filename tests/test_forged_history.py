@@ -40,10 +40,14 @@ class Shared(Machine):
         self._program = folder / 'program'
         for part in ('smart_attributes', 'thresholds'):
             shutil.copytree(
-                ROOT / part, self._program / part, ignore=shutil.ignore_patterns('__pycache__')
+                ROOT / part,
+                self._program / part,
+                ignore=shutil.ignore_patterns('__pycache__'),
             )
         shutil.copy(ROOT / 'attributes.json', self._program)
-        shutil.copytree(Path(nagiosplugin.__file__).parent, self._program / 'nagiosplugin')
+        shutil.copytree(
+            Path(nagiosplugin.__file__).parent, self._program / 'nagiosplugin'
+        )
         calls = folder / 'fake/calls'  # the stand-in notes there who called it
         calls.parent.mkdir()
         calls.touch()
@@ -79,7 +83,8 @@ class Shared(Machine):
             document = json.loads(path.read_bytes().partition(b'\n')[2])
             content = json.dumps(change(document) or document).encode()
             path.write_bytes(
-                b'check_smart_attributes history 1 %08x\n%s\n' % (crc32(content, 1), content)
+                b'check_smart_attributes history 1 %08x\n%s\n'
+                % (crc32(content, 1), content)
             )
 
 
@@ -102,7 +107,10 @@ def machine(open_place: Path) -> Shared:
     first = found.by_nobody(NOW - HOUR)
     assert first.code == 2 and 'no history' not in first.text, first.text
     found.holds(
-        sda=disk(a199=226), sdb=disk('SERIAL02', a5=100, a197=20), sdc=failed(), sdd=asleep()
+        sda=disk(a199=226),
+        sdb=disk('SERIAL02', a5=100, a197=20),
+        sdc=failed(),
+        sdd=asleep(),
     )
     return found
 
@@ -147,7 +155,10 @@ def test_a_time_left_that_another_users_history_makes_longer_is_not_believed(mac
     machine.holds(sda=ssd(84, 100))
     later = NOW + 80 * DAY
 
-    assert [machine.by_nobody(later, *asked).code, machine.check(later + HOUR, *asked).code] == [
+    assert [
+        machine.by_nobody(later, *asked).code,
+        machine.check(later + HOUR, *asked).code,
+    ] == [
         0,
         1,
     ]

@@ -101,7 +101,10 @@ def test_every_part_of_a_database_is_sorted_and_open():
     """
     data = {
         'date': '2026-11-20',
-        **{key: {'z': {}, 'b': {}} for key in ('documents', 'metrics', 'sets', 'layouts')},
+        **{
+            key: {'z': {}, 'b': {}}
+            for key in ('documents', 'metrics', 'sets', 'layouts')
+        },
         'entries': [
             {'family': 'F', 'fallback': 'ATA'},
             {'family': 'ACME 1500', 'models': ['ACME 1500']},

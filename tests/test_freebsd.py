@@ -42,13 +42,17 @@ def machine(fake) -> FakeSmartctl:
     for (path, kind), (recording, _) in DRIVES.items():
         arguments = read_arguments(path, '' if kind in ('scsi', 'nvme') else kind)
         fake.answers(arguments, drive(recording))
-    fake.answers('--version', 'smartctl 7.4 2023-08-01 r5530 [FreeBSD 14.0-RELEASE amd64]')
+    fake.answers(
+        '--version', 'smartctl 7.4 2023-08-01 r5530 [FreeBSD 14.0-RELEASE amd64]'
+    )
     return fake
 
 
 def told(machine, *words) -> str:
     done = freebsd.run(*words, '-p', machine.path, '--nosudo')
-    assert done.stderr == '' and 'internal-error' not in done.stdout, done.stdout + done.stderr
+    assert done.stderr == '' and 'internal-error' not in done.stdout, (
+        done.stdout + done.stderr
+    )
     return done.stdout
 
 
@@ -61,7 +65,9 @@ def test_a_check_reads_every_drive_of_the_scan(machine):
     states = [line.split()[:2] for line in lines[:-1] if not line.startswith('note')]
     assert {name for _, name in states} == NAMES
     assert first.startswith('SMART CRITICAL - da0: health status FAILED')
-    assert sorted(state for state, _ in states) == sorted(state for _, state in DRIVES.values())
+    assert sorted(state for state, _ in states) == sorted(
+        state for _, state in DRIVES.values()
+    )
 
 
 @abilities.namespaces
@@ -131,7 +137,9 @@ def test_the_sudo_rule_admits_drives_of_the_system_that_it_is_for():
         'list(sudoers.all_expressions())\n'
         'print(*(any(re.fullmatch(rule, line) for rule in rules) for line in sys.argv[1:]))'
     )
-    here = [sudoers.admits(sudoers.all_expressions(), tuple(line.split())) for line in lines]
+    here = [
+        sudoers.admits(sudoers.all_expressions(), tuple(line.split())) for line in lines
+    ]
 
     assert freebsd.run(*lines, code=code).stdout.split() == [
         str(expected) for expected in ON_FREEBSD.values()
@@ -158,7 +166,9 @@ def test_programs_and_locks_are_where_freebsd_has_them():
     ]
 
 
-@pytest.mark.skipif(not abilities.IS_ROOT, reason='only root can give a file another group')
+@pytest.mark.skipif(
+    not abilities.IS_ROOT, reason='only root can give a file another group'
+)
 @pytest.mark.parametrize(
     'mode, fault', [(0o755, '-'), (0o775, ' by others'), (0o757, ' by others')]
 )
@@ -168,7 +178,9 @@ def test_root_does_not_run_a_program_that_others_can_change(open_place, mode, fa
     program.write_text('')
     os.chown(program, -1, NOBODY)
     program.chmod(mode)
-    code = 'from smart_attributes import trust\nprint(trust.fault(sys.argv[1], 0) or "-")'
+    code = (
+        'from smart_attributes import trust\nprint(trust.fault(sys.argv[1], 0) or "-")'
+    )
 
     assert freebsd.run(str(program), code=code).stdout.strip().endswith(fault)
 

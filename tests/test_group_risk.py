@@ -42,7 +42,10 @@ TWO = [member(), member('sdb1', slot=1)]
 
 
 def group(
-    tolerates: int | None = 1, level: str | None = 'raid1', members: Any = TWO, **more: Any
+    tolerates: int | None = 1,
+    level: str | None = 'raid1',
+    members: Any = TWO,
+    **more: Any,
 ) -> dict[str, Any]:
     return {
         'id': 'md0',
@@ -61,9 +64,13 @@ def group(
     }
 
 
-FAULTY, SPARE = [member(), member('sdb1', 'faulty')], [*TWO, member('sdc1', 'spare', slot=None)]
+FAULTY, SPARE = (
+    [member(), member('sdb1', 'faulty')],
+    [*TWO, member('sdc1', 'spare', slot=None)],
+)
 BAD, SILENT, WORN = (
-    [member(), member('sdb1', drive=state)] for state in ('CRITICAL', 'UNKNOWN', 'WARNING')
+    [member(), member('sdb1', drive=state)]
+    for state in ('CRITICAL', 'UNKNOWN', 'WARNING')
 )
 
 
@@ -138,7 +145,9 @@ def drawn(*given: dict[str, Any], names: Any = ()) -> page.Groups:
     return page.groups(
         {
             'groups': given,
-            'drives': [{'name': name, 'place': place} for place, name in enumerate(names)],
+            'drives': [
+                {'name': name, 'place': place} for place, name in enumerate(names)
+            ],
         }
     )
 
@@ -186,7 +195,11 @@ def test_groups_without_redundancy_are_drawn_only_if_they_are_lost():
     [
         (group(), 'raid1', 'tolerates 1 further loss'),
         (group(0, kind='lvm'), 'LVM raid1', 'tolerates no further loss'),
-        (group(2, 'btrfs-raid1', kind='btrfs'), 'btrfs raid1', 'tolerates 2 further losses'),
+        (
+            group(2, 'btrfs-raid1', kind='btrfs'),
+            'btrfs raid1',
+            'tolerates 2 further losses',
+        ),
         (group(-2), 'raid1', 'has more failing or missing members than it tolerates'),
         (group(None, None, kind='ceph'), 'Ceph', 'redundancy not known'),
         (group(None, None, unknown='ask zpool'), '', 'redundancy not known: ask zpool'),
@@ -200,7 +213,8 @@ def test_a_group_says_what_it_tolerates(given, level, tolerance):
 
 def test_an_activity_has_its_word_and_progress():
     [known], [other] = (
-        drawn(group(activity=each, progress=37.4)).drawn for each in ('recover', 'juggle')
+        drawn(group(activity=each, progress=37.4)).drawn
+        for each in ('recover', 'juggle')
     )
 
     assert (known['activity'], known['progress'], other['activity']) == (
@@ -215,7 +229,9 @@ def boxes(*members: dict[str, Any], **more: Any) -> list[tuple[str, str]]:
     members.
     """
     content = page.Content(
-        '{}', {}, groups=drawn(group(None, members=members, **more), names=('sdx', 'sda'))
+        '{}',
+        {},
+        groups=drawn(group(None, members=members, **more), names=('sdx', 'sda')),
     )
     text = ' '.join(''.join(page.rendered(content, 'Drives', 0)).split())
     found = text.partition('<ul aria-label="Members of')[2].partition('</ul>')[0]
@@ -252,7 +268,12 @@ def test_of_many_empty_slots_three_are_drawn():
 
     assert found == [
         ('empty', text)
-        for text in ('slot 0: empty', 'slot 1: empty', 'slot 2: empty', '26 more empty slots')
+        for text in (
+            'slot 0: empty',
+            'slot 1: empty',
+            'slot 2: empty',
+            '26 more empty slots',
+        )
     ]
     assert boxes(member(None, 'missing', None, None)) == [('empty', 'empty slot')]
 
@@ -281,8 +302,13 @@ def test_the_worst_drives_of_a_member_are_named():
     """A member can be an array of many drives."""
     states = ('OK', None, 'WARNING', 'UNKNOWN', 'CRITICAL', 'OK', 'OK', 'OK')
     [(kind, text)] = boxes(
-        member(drives=[{'name': f'd{n}', 'state': state} for n, state in enumerate(states)])
+        member(
+            drives=[{'name': f'd{n}', 'state': state} for n, state in enumerate(states)]
+        )
     )
 
-    assert (kind, re.findall('d[0-9]', text)) == ('CRITICAL', ['d4', 'd3', 'd2', 'd1', 'd0', 'd5'])
+    assert (kind, re.findall('d[0-9]', text)) == (
+        'CRITICAL',
+        ['d4', 'd3', 'd2', 'd1', 'd0', 'd5'],
+    )
     assert text.endswith(' and 2 more drives') and ' d1 not checked ' in text

@@ -34,7 +34,8 @@ def found(machine):
     by_id = {group.id: group for group in result}
 
     assert len(by_id) == len(result)
-    for place, group in enumerate(result):  # lower ones first, so that nobody needs recursion
+    # lower ones first, so that nobody needs recursion
+    for place, group in enumerate(result):
         assert not {group.id for group in result[place:]} & {
             each for member in group.members for each in member.on
         }
@@ -79,7 +80,8 @@ def test_a_healthy_array(machine):
         ('in_sync,replacement', 'idle', 'in_sync'),
         ('faulty', 'idle', 'faulty'),
         ('faulty,write_error', 'idle', 'faulty'),
-        ('faulty,in_sync,blocked', 'idle', 'faulty'),  # a bad block that is not recorded yet
+        # a bad block that is not recorded yet
+        ('faulty,in_sync,blocked', 'idle', 'faulty'),
         ('spare', 'recover', 'rebuilding'),
         ('spare,replacement', 'recover', 'rebuilding'),
         ('spare', 'resync', 'rebuilding'),
@@ -97,7 +99,9 @@ def test_a_healthy_array(machine):
 def test_the_state_of_a_member_by_the_flags_of_md(machine, state, action, expected):
     """Only in_sync without faulty is a copy; a word of a newer kernel is none."""
     machine.disks('sda', 'sdb')
-    machine.md('md0', 'raid5', {'sda1': 'in_sync', 'sdb1': f'{state} 1'}, sync_action=action)
+    machine.md(
+        'md0', 'raid5', {'sda1': 'in_sync', 'sdb1': f'{state} 1'}, sync_action=action
+    )
 
     member = found(machine)['md0'].members[1]
     assert (member.name, member.state, member.slot) == ('sdb1', expected, 1)
@@ -125,7 +129,9 @@ def test_a_spare_without_a_place_is_not_rebuilding(machine):
 @pytest.mark.parametrize('action', ['idle', 'frozen', 'defragment', ''])
 def test_no_activity_has_no_progress(machine, action):
     machine.disks('sda')
-    machine.md('md0', 'raid1', {'sda1': 'in_sync'}, sync_action=action, sync_completed='5 / 10')
+    machine.md(
+        'md0', 'raid1', {'sda1': 'in_sync'}, sync_action=action, sync_completed='5 / 10'
+    )
 
     assert found(machine)['md0'][7:9] == ('', None)
 
@@ -152,7 +158,14 @@ def test_a_faulty_member_stands_for_its_place(machine):
 
 @pytest.mark.parametrize(
     'level, expected',
-    [('raid5', [1]), ('raid6', [1]), ('raid4', [1]), ('raid10', [1]), ('raid1', []), ('raid0', [])],
+    [
+        ('raid5', [1]),
+        ('raid6', [1]),
+        ('raid4', [1]),
+        ('raid10', [1]),
+        ('raid1', []),
+        ('raid0', []),
+    ],
 )
 def test_an_empty_place_is_missing_except_in_a_mirror(machine, level, expected):
     """After "mdadm --remove" only the number of places tells."""
@@ -161,7 +174,9 @@ def test_an_empty_place_is_missing_except_in_a_mirror(machine, level, expected):
     members = found(machine)['md0'].members
 
     assert [
-        member.slot for member in members if member.state == 'missing' and not member.name
+        member.slot
+        for member in members
+        if member.state == 'missing' and not member.name
     ] == expected
 
 
@@ -191,7 +206,9 @@ def test_a_member_whose_disk_is_gone_is_missing(machine, pulled):
         (folder / 'md/dev-sdb1/block').unlink()
         (folder / 'md/dev-sdb1/block').symlink_to('../../gone')
 
-    assert found(machine)['md0'].members[1] == Member('sdb1', 'missing', 1, (), 'in_sync')
+    assert found(machine)['md0'].members[1] == Member(
+        'sdb1', 'missing', 1, (), 'in_sync'
+    )
 
 
 @pytest.mark.parametrize(
@@ -211,7 +228,12 @@ def test_what_md_does_not_say_makes_the_redundancy_unknown(machine, texts, reaso
     """Never assumed; the members are still named."""
     machine.disks('sda', 'sdb')
     machine.md(
-        'md0', **{'level': 'raid10', 'members': {'sda1': 'in_sync', 'sdb1': 'in_sync'}, **texts}
+        'md0',
+        **{
+            'level': 'raid10',
+            'members': {'sda1': 'in_sync', 'sdb1': 'in_sync'},
+            **texts,
+        },
     )
     md0 = found(machine)['md0']
 
@@ -220,7 +242,8 @@ def test_what_md_does_not_say_makes_the_redundancy_unknown(machine, texts, reaso
 
 
 @pytest.mark.parametrize(
-    'state', ['clean', 'active', 'readonly', 'read-auto', 'write-pending', 'active-idle']
+    'state',
+    ['clean', 'active', 'readonly', 'read-auto', 'write-pending', 'active-idle'],
 )
 def test_an_array_that_runs_is_known(machine, state):
     machine.disks('sda')
@@ -233,9 +256,15 @@ def test_a_container_and_a_stopped_array_hold_no_data(machine):
     """The disks of an Intel RAID are in a container and in an array within."""
     machine.disk('sda')
     machine.md(
-        'md127', '', {'sda': 'spare none'}, array_state='inactive', metadata_version='external:imsm'
+        'md127',
+        '',
+        {'sda': 'spare none'},
+        array_state='inactive',
+        metadata_version='external:imsm',
     )
-    machine.md('md126', 'raid1', {'sda': 'in_sync'}, metadata_version='external:/md127/0')
+    machine.md(
+        'md126', 'raid1', {'sda': 'in_sync'}, metadata_version='external:/md127/0'
+    )
     machine.md('md5', '', {}, array_state='clear')
 
     assert list(found(machine)) == ['md126']
@@ -251,10 +280,18 @@ def test_a_container_and_a_stopped_array_hold_no_data(machine):
         ('a---b', LV, ('a-/b', 'lvm', 'single', '')),
         ('luks-1', 'CRYPT-LUKS2-0123-luks-1', ('luks-1', 'luks', 'single', '')),
         ('mpatha', 'mpath-3600508', ('mpatha', 'multipath', 'single', '')),
-        ('mpatha-part1', 'part1-mpath-3600508', ('mpatha-part1', 'partition', 'single', '')),
+        (
+            'mpatha-part1',
+            'part1-mpath-3600508',
+            ('mpatha-part1', 'partition', 'single', ''),
+        ),
         ('isw_x', 'DMRAID-isw_x', ('isw_x', 'dm', '', 'its target')),
         ('', '', ('dm-0', 'dm', '', 'its target')),
-        ('ceph--a1-osd--block--b2', LV, ('ceph-a1/osd-block-b2', 'ceph', '', 'only the')),
+        (
+            'ceph--a1-osd--block--b2',
+            LV,
+            ('ceph-a1/osd-block-b2', 'ceph', '', 'only the'),
+        ),
     ],
 )
 def test_a_volume_by_the_program_that_made_it(machine, name, uuid, expected):
@@ -264,7 +301,9 @@ def test_a_volume_by_the_program_that_made_it(machine, name, uuid, expected):
     [group] = found(machine).values()
 
     assert (*group[1:4], ' '.join(group.unknown.split()[:2])) == expected
-    assert group.members == (Member('sda1', 'in_sync' if group.level else 'unknown', 0, ('sda',)),)
+    assert group.members == (
+        Member('sda1', 'in_sync' if group.level else 'unknown', 0, ('sda',)),
+    )
 
 
 def test_a_volume_without_devices_lacks_one_without_a_name(machine):
@@ -326,9 +365,13 @@ def test_an_image_on_two_disks_needs_both(machine):
     machine.dm('dm-1', 'vg0-home_rimage_1', LV, 'sdc1')
     machine.dm('dm-2', 'vg0-home', LV, 'dm-0', 'dm-1')
 
-    assert found(machine)['dm-2'].members[0] == Member('sda1, sdb1', 'unknown', 0, ('sda', 'sdb'))
+    assert found(machine)['dm-2'].members[0] == Member(
+        'sda1, sdb1', 'unknown', 0, ('sda', 'sdb')
+    )
     machine.pull('sdb')
-    assert found(machine)['dm-2'].members[0] == Member('sda1, sdb1', 'missing', 0, ('sda',))
+    assert found(machine)['dm-2'].members[0] == Member(
+        'sda1, sdb1', 'missing', 0, ('sda',)
+    )
 
 
 def test_images_are_in_their_order_and_whole(machine):
@@ -376,7 +419,9 @@ def test_a_thin_volume_on_a_mirror_lies_on_that(machine):
     groups_found = found(machine)
 
     assert list(groups_found) == ['dm-4', 'dm-6']
-    assert groups_found['dm-6'].members == (Member('vg0/pool_tdata', 'in_sync', 0, ('dm-4',)),)
+    assert groups_found['dm-6'].members == (
+        Member('vg0/pool_tdata', 'in_sync', 0, ('dm-4',)),
+    )
 
 
 def test_layers_from_disk_to_mount(machine):
@@ -406,8 +451,10 @@ def test_layers_from_disk_to_mount(machine):
         ({'data/raid5': 9, 'metadata/raid1c3': 9}, 'btrfs-raid5'),
         ({'data/raid6': 9, 'metadata/raid1c3': 9}, 'btrfs-raid6'),
         ({'data/raid1c4': 9, 'metadata/raid1c3': 9}, 'raid1c3'),
-        ({'data/single': 9, 'data/raid1': 9, 'metadata/raid1': 9}, 'single'),  # during a conversion
-        ({'data/single': 0, 'data/raid1': 9, 'metadata/raid1': 9}, 'btrfs-raid1'),  # left from mkfs
+        # during a conversion
+        ({'data/single': 9, 'data/raid1': 9, 'metadata/raid1': 9}, 'single'),
+        # left from mkfs
+        ({'data/single': 0, 'data/raid1': 9, 'metadata/raid1': 9}, 'btrfs-raid1'),
         ({'data/raid1': 9, 'metadata/dup': 9}, 'dup'),
         ({'mixed/raid0': 9, 'system/raid1': 9}, 'raid0'),
     ],
@@ -429,9 +476,12 @@ def test_the_weakest_profile_of_btrfs_counts(machine, profiles, level):
 
 
 @pytest.mark.parametrize(
-    'label, mounted, name', [('pool', '/data', 'pool'), ('', '/data', '/data'), ('', '', UUID)]
+    'label, mounted, name',
+    [('pool', '/data', 'pool'), ('', '/data', '/data'), ('', '', UUID)],
 )
-def test_a_btrfs_is_named_by_its_label_else_by_its_first_mount_point(machine, label, mounted, name):
+def test_a_btrfs_is_named_by_its_label_else_by_its_first_mount_point(
+    machine, label, mounted, name
+):
     machine.btrfs(UUID, {'data/raid1': 9}, ('sda1', 'sdb1'), ({}, {}), label)
     if mounted:
         machine.mounted('/dev/sda1', mounted, 'btrfs', '0:40')
@@ -439,7 +489,9 @@ def test_a_btrfs_is_named_by_its_label_else_by_its_first_mount_point(machine, la
     assert found(machine)[f'btrfs {UUID}'].name == name
 
 
-@pytest.mark.skipif(not os.access('/dev/shm', os.W_OK), reason='no link can be made in /dev')
+@pytest.mark.skipif(
+    not os.access('/dev/shm', os.W_OK), reason='no link can be made in /dev'
+)
 def test_a_btrfs_made_by_a_link_in_dev_is_mounted_all_the_same(machine):
     """Linux 6.12 shows the path under which it was made, such as /dev/disk/by-id/ata-..."""
     machine.btrfs(UUID, {'data/raid1': 9}, ('sda1', 'sdb1'), ({}, {}))
@@ -463,7 +515,9 @@ def test_a_btrfs_made_by_a_link_in_dev_is_mounted_all_the_same(machine):
         ({}, 0),
     ],
 )
-def test_missing_devices_are_counted_without_a_name_and_errors_cast_a_doubt(machine, told, missing):
+def test_missing_devices_are_counted_without_a_name_and_errors_cast_a_doubt(
+    machine, told, missing
+):
     """/sys does not say which device has which number, and counted errors may be long corrected."""
     machine.disks('sda', 'sdb')
     machine.btrfs(UUID, {'data/raid1': 9}, ('sda1', 'sdb1'), ({}, told))
@@ -475,7 +529,12 @@ def test_missing_devices_are_counted_without_a_name_and_errors_cast_a_doubt(mach
 def test_a_pulled_disk_is_counted_once(machine):
     """It has failed to write, too."""
     machine.disks('sda', 'sdb')
-    machine.btrfs(UUID, {'data/raid1': 9}, ('sda1', 'sdb1'), ({}, {'error_stats': errors(write=3)}))
+    machine.btrfs(
+        UUID,
+        {'data/raid1': 9},
+        ('sda1', 'sdb1'),
+        ({}, {'error_stats': errors(write=3)}),
+    )
     machine.pull('sdb')
     group = found(machine)[f'btrfs {UUID}']
 
@@ -488,7 +547,10 @@ def test_a_disk_that_was_absent_at_mount_has_a_number_only(machine):
     machine.btrfs(UUID, {'data/raid1': 9}, ('sda1',), ({}, {'missing': 1}))
     group = found(machine)[f'btrfs {UUID}']
 
-    assert group.members == (Member('sda1', 'in_sync', 0, ('sda',)), Member('', 'missing', 1))
+    assert group.members == (
+        Member('sda1', 'in_sync', 0, ('sda',)),
+        Member('', 'missing', 1),
+    )
     assert (group.slots, group.missing) == (2, 0)
 
 
@@ -532,7 +594,9 @@ def test_a_replacement_of_btrfs(machine, source, names, missing):
         ({}, ({},), 'profiles could not'),
     ],
 )
-def test_what_btrfs_does_not_say_makes_the_redundancy_unknown(machine, profiles, states, reason):
+def test_what_btrfs_does_not_say_makes_the_redundancy_unknown(
+    machine, profiles, states, reason
+):
     machine.disks('sda')
     machine.btrfs(UUID, profiles, ('sda1',), states)
     group = found(machine)[f'btrfs {UUID}']
@@ -558,7 +622,8 @@ def test_a_mounted_partition_and_swap(machine):
     groups_found = found(machine)
 
     assert {
-        group.id: (group.kind, group.level, group.used_as) for group in groups_found.values()
+        group.id: (group.kind, group.level, group.used_as)
+        for group in groups_found.values()
     } == {
         'partition nvme0n1p2': ('partition', 'single', ('/',)),
         'swap nvme0n1p3': ('swap', 'single', ('swap',)),
@@ -603,7 +668,8 @@ def test_a_pool_of_zfs(machine):
         machine.disk(disk, f'{disk}1', f'{disk}9')
         machine.udev(f'{disk}1', 'zfs_member', 'tank' if disk < 'sdc' else 'old')
         machine.typed(f'{disk}9', RESERVED)
-        machine.udev(disk, 'zfs_member', 'tank')  # it finds the labels at the end of the disk, too
+        # it finds the labels at the end of the disk, too
+        machine.udev(disk, 'zfs_member', 'tank')
     machine.files(machine.proc, {'spl/kstat/zfs/tank/state': 'DEGRADED'})
     machine.mounted('tank/home', '/home', 'zfs', '0:41', '/')
     groups_found = found(machine)
@@ -626,8 +692,13 @@ def test_other_drivers_that_lie_on_disks(machine):
     machine.stacked('novel0', 'sdd1')
 
     assert {
-        group.id: (group.kind, group.level, group.slots) for group in found(machine).values()
-    } == {'bcache0': ('bcache', 'single', 2), 'drbd0': ('drbd', '', 1), 'novel0': ('dm', '', 1)}
+        group.id: (group.kind, group.level, group.slots)
+        for group in found(machine).values()
+    } == {
+        'bcache0': ('bcache', 'single', 2),
+        'drbd0': ('drbd', '', 1),
+        'novel0': ('dm', '', 1),
+    }
 
 
 def test_a_pool_on_a_volume(machine):
@@ -636,7 +707,9 @@ def test_a_pool_on_a_volume(machine):
     machine.dm('dm-0', 'crypt', 'CRYPT-LUKS2-x', 'sda1')
     machine.udev('dm-0', 'zfs_member', 'tank')
 
-    assert found(machine)['zfs tank'].members == (Member('crypt', 'unknown', None, ('dm-0',)),)
+    assert found(machine)['zfs tank'].members == (
+        Member('crypt', 'unknown', None, ('dm-0',)),
+    )
 
 
 def test_a_partition_of_an_array(machine):
@@ -645,7 +718,9 @@ def test_a_partition_of_an_array(machine):
     machine._device('md0p1', folder / 'md0p1')
     machine.mounted('/dev/md0p1', '/srv')
 
-    assert found(machine)['partition md0p1'].members == (Member('md0p1', 'in_sync', 0, ('md0',)),)
+    assert found(machine)['partition md0p1'].members == (
+        Member('md0p1', 'in_sync', 0, ('md0',)),
+    )
 
 
 def test_the_partitions_of_a_path_to_a_drive_are_not_in_use(machine):
@@ -678,7 +753,8 @@ def test_two_paths_to_a_disk_are_one_disk(machine, wwids, expected):
     for name, text in zip(('sda', 'sdb'), wwids):
         wwid, _, serial = text.partition(' S')
         machine.files(
-            machine.folder(name), {'device/wwid': wwid, 'device/vpd_pg80': f'\0\x80\0\x08{serial}'}
+            machine.folder(name),
+            {'device/wwid': wwid, 'device/vpd_pg80': f'\0\x80\0\x08{serial}'},
         )
     machine.md('md0', 'raid1', {'sda1': 'in_sync', 'sdb1': 'in_sync'})
     stack = Stack(groups(machine.system))
@@ -702,12 +778,16 @@ def test_a_mirror_of_multipath_volumes_counts_disks(machine):
     )
 
 
-def test_a_path_that_is_gone_changes_nothing_and_a_disk_without_paths_is_missing(machine):
+def test_a_path_that_is_gone_changes_nothing_and_a_disk_without_paths_is_missing(
+    machine,
+):
     machine.disks('sda', 'sdb')
     machine.dm('dm-0', 'mpatha', 'mpath-a', 'sda', 'sdb')
     machine.pull('sda')
 
-    assert found(machine)['dm-0'].members == (Member('sda, sdb', 'in_sync', 0, ('sdb',)),)
+    assert found(machine)['dm-0'].members == (
+        Member('sda, sdb', 'in_sync', 0, ('sdb',)),
+    )
 
     machine.pull('sdb')
 
@@ -749,7 +829,9 @@ def test_volumes_that_lie_on_each_other_are_unknown(machine):
     machine.dm('dm-2', 'z', 'CRYPT-3', 'sda1')
     groups_found = found(machine)
 
-    assert {name: (group.level, bool(group.unknown)) for name, group in groups_found.items()} == {
+    assert {
+        name: (group.level, bool(group.unknown)) for name, group in groups_found.items()
+    } == {
         'dm-0': ('', True),
         'dm-1': ('', True),
         'dm-2': ('single', False),
@@ -885,9 +967,9 @@ def test_a_machine_that_changes_while_it_is_read(machine, monkeypatch):
     for left in range(steps):
         calls['left'] = left
         for group in groups(machine.system):
-            assert group.id in {each.id for each in whole} | {'zfs tank'} or group.id.startswith(
-                ('dm-', 'md ', 'unknown ')
-            )
+            assert group.id in {each.id for each in whole} | {
+                'zfs tank'
+            } or group.id.startswith(('dm-', 'md ', 'unknown '))
             assert group.level or group.unknown
 
 

@@ -20,9 +20,7 @@ from smart_attributes.reading.smartctl_calls import SCAN, read_arguments
 DATA = json.loads((ROOT / 'attributes.json').read_text())
 BANS = [each for each in DATA['advisories'] if each.get('read') is False]
 MODEL, OTHER = 'SAMSUNG HD204UI', 'SAMSUNG HD103SJ'
-START = (
-    'import sys; from smart_attributes.reading import forbidden; forbidden.SYS = sys.argv.pop(1)'
-)
+START = 'import sys; from smart_attributes.reading import forbidden; forbidden.SYS = sys.argv.pop(1)'
 START += '; from smart_attributes import main; main.main()'
 
 
@@ -43,7 +41,9 @@ def kernel(folder: Path, **models: str) -> None:
 def site(folder: Path, **override: Any) -> None:
     (folder / 'config/thresholds.d').mkdir()
     whole = {'for': {'device': '/dev/sda'}, 'why': 'as the vendor says', **override}
-    (folder / 'config/thresholds.d/site.json').write_text(json.dumps({'overrides': [whole]}))
+    (folder / 'config/thresholds.d/site.json').write_text(
+        json.dumps({'overrides': [whole]})
+    )
 
 
 @pytest.fixture
@@ -54,7 +54,9 @@ def machine(tmp_path: Path, fake: FakeSmartctl) -> FakeSmartctl:
     for path, model in (('/dev/sda', MODEL), ('/dev/sdb', OTHER)):
         fake.answers(read_arguments(path), report(model))
     head = {'exit_status': 0, 'argv': ['smartctl', '--scan']}
-    found = [{'name': f'/dev/sd{each}', 'type': 'scsi', 'protocol': 'SCSI'} for each in 'ab']
+    found = [
+        {'name': f'/dev/sd{each}', 'type': 'scsi', 'protocol': 'SCSI'} for each in 'ab'
+    ]
     fake.answers(SCAN, json.dumps({'smartctl': head, 'devices': found}))
     return fake
 
@@ -62,8 +64,17 @@ def machine(tmp_path: Path, fake: FakeSmartctl) -> FakeSmartctl:
 def run(machine: FakeSmartctl, tmp_path: Path, *words: str) -> str:
     """Return the output for this machine."""
     command = [sys.executable, '-c', START, str(tmp_path / 'sys'), *words]
-    command += ['-p', machine.path, '--nosudo', '--no-history', '--config', f'{tmp_path}/config']
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False).stdout
+    command += [
+        '-p',
+        machine.path,
+        '--nosudo',
+        '--no-history',
+        '--config',
+        f'{tmp_path}/config',
+    ]
+    return subprocess.run(
+        command, capture_output=True, text=True, cwd=ROOT, check=False
+    ).stdout
 
 
 def asked(machine: FakeSmartctl) -> set[str]:
@@ -83,7 +94,11 @@ def test_such_a_drive_is_not_read_and_every_output_says_so(machine, tmp_path):
     assert text.startswith('SMART WARNING - sda is not read: ')
     assert '"read": true' in text and 'watch' not in text
     assert '; copy the data, then install the vendor' in text.splitlines()[0]
-    assert (told['state'], told['code'], told['action']) == ('WARNING', 'reading-harms', 'firmware')
+    assert (told['state'], told['code'], told['action']) == (
+        'WARNING',
+        'reading-harms',
+        'firmware',
+    )
 
 
 def test_a_scan_reads_only_the_others(machine, tmp_path):
@@ -111,7 +126,9 @@ def test_the_site_decides(machine, tmp_path, override, state, devices):
     assert ('read although' in text) == ('/dev/sda' in devices)
 
 
-@pytest.mark.parametrize('where', ['config/attributes.json', 'config/attributes.d/site.json'])
+@pytest.mark.parametrize(
+    'where', ['config/attributes.json', 'config/attributes.d/site.json']
+)
 def test_a_database_of_the_site_can_forbid_reading(machine, tmp_path, where):
     ban = {
         'id': 'site-ban',
@@ -126,7 +143,9 @@ def test_a_database_of_the_site_can_forbid_reading(machine, tmp_path, where):
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps({**DATA, 'date': '2999-01-01', 'advisories': [ban]}))
 
-    assert run(machine, tmp_path, '-d', '/dev/sdb').startswith('SMART CRITICAL - sdb is not read: ')
+    assert run(machine, tmp_path, '-d', '/dev/sdb').startswith(
+        'SMART CRITICAL - sdb is not read: '
+    )
     assert asked(machine) == set()
 
 
@@ -135,7 +154,11 @@ def test_a_recorded_report_of_such_a_drive_is_judged(tmp_path):
     (tmp_path / 'a.txt').write_text(report(MODEL))
     command = [sys.executable, 'check_smart_attributes', '--no-history', '--report']
     done = subprocess.run(
-        [*command, str(tmp_path / 'a.txt')], capture_output=True, text=True, cwd=ROOT, check=False
+        [*command, str(tmp_path / 'a.txt')],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
     )
 
     assert '; [firmware] install the vendor' in done.stdout
@@ -163,21 +186,35 @@ def test_the_kernel_knows_models_of_disks_and_not_of_slots(
 
 @pytest.mark.parametrize(
     'database',
-    ['', '{"advisories": 7}', '{"advisories": [1]}', '{"advisories": [{"read"', '\udc80'],
+    [
+        '',
+        '{"advisories": 7}',
+        '{"advisories": [1]}',
+        '{"advisories": [{"read"',
+        '\udc80',
+    ],
 )
 def test_a_damaged_database_forbids_nothing(database):
     """Judging reports it."""
     assert forbidden.advisories(database.encode(errors='surrogateescape')) == []
 
 
-def test_the_early_start_waits_for_every_model_that_must_not_be_read(tmp_path, monkeypatch):
+def test_the_early_start_waits_for_every_model_that_must_not_be_read(
+    tmp_path, monkeypatch
+):
     """It looks only at the first word of a model, before anything is parsed."""
     content = (ROOT / 'attributes.json').read_bytes()
-    assert forbidden.shipped() == content and forbidden.advisories(content) == BANS != []
+    assert (
+        forbidden.shipped() == content and forbidden.advisories(content) == BANS != []
+    )
     for ban in BANS:
-        known = [each for each in (MODEL, 'SAMSUNG HD155UI') if fits(ban['models'][0], each)]
+        known = [
+            each for each in (MODEL, 'SAMSUNG HD155UI') if fits(ban['models'][0], each)
+        ]
         assert known and all(forbidden.may_forbid(content, each) for each in known)
-    assert not forbidden.may_forbid(content, 'ST4000NM0035') and not forbidden.may_forbid(b'', 'x')
+    assert not forbidden.may_forbid(
+        content, 'ST4000NM0035'
+    ) and not forbidden.may_forbid(b'', 'x')
 
     kernel(tmp_path, sda=MODEL, sdb='ST4000NM0035')
     monkeypatch.setattr(forbidden, 'SYS', str(tmp_path / 'sys'))

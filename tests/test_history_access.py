@@ -74,7 +74,9 @@ def test_growth_is_told_for_seven_days_whoever_looks(machine, later, code):
     assert machine.check(START + HOUR + later).code == code
 
 
-@pytest.mark.parametrize('options', [['--no-history'], ['--ignore-metric', 'crc_errors']])
+@pytest.mark.parametrize(
+    'options', [['--no-history'], ['--ignore-metric', 'crc_errors']]
+)
 def test_growth_is_not_judged_where_nobody_wants_it(machine, options):
     """Without history, or of a metric that is ignored."""
     grown(machine, *options)
@@ -103,7 +105,9 @@ def test_history_that_cannot_be_used_is_said_without_v(machine):
     assert 'note: no history: ' in machine.run(START, 'explain', '-d', '/dev/sda').text
 
 
-@pytest.mark.parametrize('home, is_said', [('/dev/null/absent', False), ('/proc', True)])
+@pytest.mark.parametrize(
+    'home, is_said', [('/dev/null/absent', False), ('/proc', True)]
+)
 def test_where_a_user_has_no_home_there_is_no_history_to_be_missed(fake, home, is_said):
     """Nothing is meant to last there; --state-dir gives it a place.
 
@@ -112,7 +116,12 @@ def test_where_a_user_has_no_home_there_is_no_history_to_be_missed(fake, home, i
     fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
 
     result = run(
-        '-p', fake.path, '--nosudo', '-d', '/dev/sda', env={'HOME': home, 'XDG_STATE_HOME': ''}
+        '-p',
+        fake.path,
+        '--nosudo',
+        '-d',
+        '/dev/sda',
+        env={'HOME': home, 'XDG_STATE_HOME': ''},
     )
 
     assert ('no history' in result.text) == is_said
@@ -123,9 +132,9 @@ def test_triage_shows_the_past_and_changes_nothing(machine):
     grown(machine)
     before = files(machine)
 
-    found = json.loads(machine.run(START + HOUR, 'triage', '-d', '/dev/sda', '--json').text)[
-        'drives'
-    ][0]
+    found = json.loads(
+        machine.run(START + HOUR, 'triage', '-d', '/dev/sda', '--json').text
+    )['drives'][0]
 
     assert found['state'] == 'WARNING'
     assert found['past']['crc_errors'] == [[START, 212]]
@@ -134,7 +143,9 @@ def test_triage_shows_the_past_and_changes_nothing(machine):
 
 def files(machine):
     """What is in history's folder, and when it was written."""
-    return sorted((file.name, file.stat().st_mtime_ns) for file in machine.state.glob('history/*'))
+    return sorted(
+        (file.name, file.stat().st_mtime_ns) for file in machine.state.glob('history/*')
+    )
 
 
 def test_triage_without_any_history_says_nothing_of_it(machine, state_home):
@@ -142,7 +153,9 @@ def test_triage_without_any_history_says_nothing_of_it(machine, state_home):
     result = run('triage', '--nosudo', '-p', '/bin/true', '-d', '/dev/null')
 
     assert 'no history' not in result.text
-    assert not os.path.exists(os.path.join(state_home, 'check-smart-attributes', 'history'))
+    assert not os.path.exists(
+        os.path.join(state_home, 'check-smart-attributes', 'history')
+    )
 
 
 # --- tables of cases, without a run of the program ------------------------------------------------
@@ -245,7 +258,12 @@ def test_each_remark_about_the_history_has_its_code(history, monkeypatch):
 
 @pytest.mark.parametrize(
     'is_whole, not_written, is_written',
-    [(False, '', True), (True, '', False), (False, 'read-only', False), (True, 'read-only', False)],
+    [
+        (False, '', True),
+        (True, '', False),
+        (False, 'read-only', False),
+        (True, 'read-only', False),
+    ],
 )
 def test_readings_are_stored_by_a_check_that_can_write(
     history, monkeypatch, is_whole, not_written, is_written
@@ -284,9 +302,9 @@ def test_a_silent_drive_keeps_its_place_and_its_slot(history, monkeypatch):
     met(history(START)).keep([verdict_of(INTEL)])
     met(history(START + HOUR)).keep([verdict_of(INTEL)._replace(problem='is silent')])
 
-    assert [(each.address, each.slot, each.gone) for each in history(START + DAY).places] == [
-        ('/dev/sda', 'pci-0-ata-1', 0)
-    ]
+    assert [
+        (each.address, each.slot, each.gone) for each in history(START + DAY).places
+    ] == [('/dev/sda', 'pci-0-ata-1', 0)]
 
 
 def test_a_drive_that_was_kept_has_a_past_at_the_next_check(history):
@@ -300,7 +318,9 @@ def test_a_drive_that_was_kept_has_a_past_at_the_next_check(history):
         key.metric: [point.number for point in series.points]
         for key, series in known.histories.items()
     } == {'crc_errors': [8]}
-    assert second.store.drives[second.store.records[0].number].verdict == LastVerdict(START)
+    assert second.store.drives[second.store.records[0].number].verdict == LastVerdict(
+        START
+    )
     assert second.name(SDA).serial == INTEL.outcome.identity.serial
     record, series = history_answers.drive(second, SLEEPING)
     assert record.identity.serial == INTEL.outcome.identity.serial
@@ -314,7 +334,9 @@ def test_a_drive_that_could_not_be_read_is_not_kept(history):
     assert history_answers.drive(met(history(START + HOUR)), SLEEPING) is None
 
 
-def test_a_fault_of_ours_in_one_drive_keeps_no_history_from_another(history, monkeypatch):
+def test_a_fault_of_ours_in_one_drive_keeps_no_history_from_another(
+    history, monkeypatch
+):
     work = last_verdict.of
 
     def broken(verdict, now):
@@ -324,13 +346,16 @@ def test_a_fault_of_ours_in_one_drive_keeps_no_history_from_another(history, mon
 
     monkeypatch.setattr(last_verdict, 'of', broken)
     other = Read(
-        OTHER, INTEL.outcome._replace(identity=Identity('ATA', 'OTHER', serial='SERIAL02'))
+        OTHER,
+        INTEL.outcome._replace(identity=Identity('ATA', 'OTHER', serial='SERIAL02')),
     )
     known = Remembered(history(START))
     recall(known, INTEL, other)
     known.keep([verdict_of(INTEL), verdict_of(other)])
 
-    assert [record.identity.serial for record in history(START + DAY).records] == ['SERIAL02']
+    assert [record.identity.serial for record in history(START + DAY).records] == [
+        'SERIAL02'
+    ]
 
 
 @pytest.mark.parametrize('outcome', [DriveAbsent('x'), DriveIsNoDrive('x')])
@@ -362,7 +387,9 @@ def test_history_is_used_by_checks_and_by_people_who_look(tmp_path, words, is_us
 
 
 @pytest.mark.parametrize('command, is_whole', [([], False), (['explain'], True)])
-def test_a_check_reads_only_what_it_needs_of_the_history(history, tmp_path, command, is_whole):
+def test_a_check_reads_only_what_it_needs_of_the_history(
+    history, tmp_path, command, is_whole
+):
     met(history(START)).keep([verdict_of(INTEL)])
     words = [*command, '-d', '/dev/sda', '--state-dir', str(tmp_path / 'state')]
     options = table.understood(words)[1]

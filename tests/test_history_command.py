@@ -42,10 +42,16 @@ def test_a_metric_that_is_none_is_refused(machine):
 
 def test_all_points_are_there_as_json(machine):
     """For whoever draws better graphs."""
-    data = json.loads(machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda', '--json').text)
+    data = json.loads(
+        machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda', '--json').text
+    )
 
     series = {each['metric']: each['points'] for each in data['drives'][0]['series']}
-    assert series['reallocated'] == [[START, 0], [START + 2 * DAY, 4], [START + 3 * DAY, 8]]
+    assert series['reallocated'] == [
+        [START, 0],
+        [START + 2 * DAY, 4],
+        [START + 3 * DAY, 8],
+    ]
     assert len(series['temperature']) == 4
 
 
@@ -55,7 +61,12 @@ def forget(machine: Machine, serial: str, answer: str = 'y') -> tuple[int, str]:
     """
     command = command_at(START + 4 * DAY, 'history', *machine.words('--remove', serial))
     done = subprocess.run(
-        command, env=environment(), input=answer, capture_output=True, text=True, check=False
+        command,
+        env=environment(),
+        input=answer,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return done.returncode, done.stdout.rpartition('[y/N] ')[2]
 
@@ -63,13 +74,19 @@ def forget(machine: Machine, serial: str, answer: str = 'y') -> tuple[int, str]:
 @pytest.mark.parametrize('answer', ['', '\n', 'n\n', 'yesterday\n'])
 def test_a_drive_is_only_forgotten_if_a_person_agrees(machine, answer):
     assert forget(machine, 'SERIAL01', answer)[0] == 3
-    assert 'SERIAL01' in machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda').first_line
+    assert (
+        'SERIAL01'
+        in machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda').first_line
+    )
 
 
 def test_a_drive_that_is_forgotten_has_no_readings(machine):
     assert forget(machine, 'SERIAL01') == (0, '1 removed\n')
     assert forget(machine, 'SERIAL01')[0] == 3
-    assert 'no readings' in machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda').first_line
+    assert (
+        'no readings'
+        in machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda').first_line
+    )
 
 
 def test_a_drive_that_is_missing_is_forgotten_if_root_has_accepted_it(machine):
@@ -81,16 +98,24 @@ def test_a_drive_that_is_missing_is_forgotten_if_root_has_accepted_it(machine):
 
     status, text = forget(machine, 'SERIAL01')
     assert (status, '[usage-error]' in text) == (3, True)
-    assert machine.run(START + 4 * DAY, 'acknowledge', '--missing', 'SERIAL01').code == 0
+    assert (
+        machine.run(START + 4 * DAY, 'acknowledge', '--missing', 'SERIAL01').code == 0
+    )
     assert forget(machine, 'SERIAL01') == (0, '1 removed\n')
 
 
 # --- the table and the document, from values ------------------------------------------------------
 
 WEAR = history.Series(
-    'endurance_used', '100 - value', '%', ((START, 1), (START + 2 * DAY, 3)), START + 3 * DAY
+    'endurance_used',
+    '100 - value',
+    '%',
+    ((START, 1), (START + 2 * DAY, 3)),
+    START + 3 * DAY,
 )
-HEAT = history.Series('temperature', 'value', 'C', ((START + DAY, 31),), START + 4 * DAY)
+HEAT = history.Series(
+    'temperature', 'value', 'C', ((START + DAY, 31),), START + 4 * DAY
+)
 X1 = Identity(model='ACME X1', serial='SERIAL1')
 NAMED = shown(X1, hide_serial=False)
 
@@ -105,7 +130,9 @@ def test_a_drive_was_read_from_the_first_to_the_last_number():
         START - DAY,
         START + 9 * DAY,
     )
-    assert history.drive(NAMED, (START, START), [WEAR, HEAT], ['temperature']).series == [HEAT]
+    assert history.drive(
+        NAMED, (START, START), [WEAR, HEAT], ['temperature']
+    ).series == [HEAT]
     assert history.drive(NAMED, (START, START), [WEAR, HEAT]).series == [WEAR, HEAT]
 
 
@@ -115,13 +142,19 @@ def test_the_rows_of_a_drive_are_aligned():
     day = time.strftime('%Y-%m-%d', time.localtime(START + 2 * DAY))
 
     assert head.startswith('ACME X1 SERIAL1, read from ') and ' to ' in head
-    assert next(history.lines(found._replace(shown=shown(X1, hide_serial=True)))).startswith(
-        'ACME X1, read from '
-    )
+    assert next(
+        history.lines(found._replace(shown=shown(X1, hide_serial=True)))
+    ).startswith('ACME X1, read from ')
     assert columns.split() == ['metric', 'first', 'last', 'changed', 'points', 'source']
-    assert wear.split()[:7] == ['endurance_used', '1', '%', '3', '%', day, '2'] and wear.endswith(
-        '100 - value'
-    )
+    assert wear.split()[:7] == [
+        'endurance_used',
+        '1',
+        '%',
+        '3',
+        '%',
+        day,
+        '2',
+    ] and wear.endswith('100 - value')
     assert heat.split() == ['temperature', '31', 'C', '31', 'C', '-', '1', 'value']
     assert columns.index('source') == wear.index('100 - value') == heat.index('value')
 
@@ -156,6 +189,14 @@ def test_the_document_has_every_point(hide_serial, serial):
 
 
 def test_a_drive_without_a_name_has_none_in_the_document():
-    [found] = json.loads(history.as_json([history.drive(Shown(), (1.6, 2.4), [])]))['drives']
+    [found] = json.loads(history.as_json([history.drive(Shown(), (1.6, 2.4), [])]))[
+        'drives'
+    ]
 
-    assert found == {'model': None, 'serial': None, 'first_read': 2, 'last_read': 2, 'series': []}
+    assert found == {
+        'model': None,
+        'serial': None,
+        'first_read': 2,
+        'last_read': 2,
+        'series': [],
+    }

@@ -58,7 +58,9 @@ def test_a_drive_with_another_serial_number_at_its_address_has_replaced_it():
     first = {1: START, 2: START + STEP}
 
     assert changes(places, records(first), SDA, START + STEP) == [
-        Change('replaced', '/dev/sda', 1, START + STEP, successor=2, first=START, newest=1)
+        Change(
+            'replaced', '/dev/sda', 1, START + STEP, successor=2, first=START, newest=1
+        )
     ]
     assert kinds(places, SDA, START + DAY, first) == [('replaced', '/dev/sda', 1)]
     assert kinds(places, SDA, START + STEP + DAY, first) == []
@@ -97,9 +99,15 @@ TWO_SERVICES = [(BEHIND, {SLOT_0: 1}), (SDA, {A: 1})] * 3
             [('missing', A, 1), ('moved', B, 2)],
             id='letters-that-shift-replace-nothing',
         ),
-        pytest.param([(SDA, {A: 1}), (SDB, {B: 2})], SDA, [], id='a-service-for-each-drive'),
-        pytest.param([(SDA, {A: 1}), (SDB, {B: 2})], SDB, [], id='and-the-other-service'),
-        pytest.param([(BEHIND, {SLOT_0: 1}), (SCAN, {A: 2})], SCAN, [], id='no-scan-finds-it'),
+        pytest.param(
+            [(SDA, {A: 1}), (SDB, {B: 2})], SDA, [], id='a-service-for-each-drive'
+        ),
+        pytest.param(
+            [(SDA, {A: 1}), (SDB, {B: 2})], SDB, [], id='and-the-other-service'
+        ),
+        pytest.param(
+            [(BEHIND, {SLOT_0: 1}), (SCAN, {A: 2})], SCAN, [], id='no-scan-finds-it'
+        ),
         pytest.param(TWO_SERVICES, SDA, [], id='two-services-for-one-drive'),
         pytest.param(TWO_SERVICES, BEHIND, [], id='and-the-other-one'),
         pytest.param(
@@ -114,8 +122,12 @@ TWO_SERVICES = [(BEHIND, {SLOT_0: 1}), (SDA, {A: 1})] * 3
             [('missing', B, 1)],
             id='an-address-that-nobody-checks-any-more',
         ),
-        pytest.param([(SDA, {A: 1}), (SDA, {A: None})], SDA, [], id='asleep-or-unreadable'),
-        pytest.param([(SCAN, {A: 1}), (SCAN, {A: None})], SCAN, [], id='asleep-in-a-scan'),
+        pytest.param(
+            [(SDA, {A: 1}), (SDA, {A: None})], SDA, [], id='asleep-or-unreadable'
+        ),
+        pytest.param(
+            [(SCAN, {A: 1}), (SCAN, {A: None})], SCAN, [], id='asleep-in-a-scan'
+        ),
         pytest.param(
             [(SCAN, {A: 1}), (SCAN, {A: 2}), (SCAN, {C: 2}), (SCAN, {A: 2})],
             SCAN,
@@ -132,7 +144,9 @@ def test_what_runs_find_one_after_another_is_news(runs, scope, news):
 
 def test_a_drive_that_is_found_after_the_clock_was_set_back_has_moved():
     places = after(
-        (START, SCAN, {A: 1}), (START + 9 * STEP, SCAN, {}), (START - STEP, SCAN, {B: 1})
+        (START, SCAN, {A: 1}),
+        (START + 9 * STEP, SCAN, {}),
+        (START - STEP, SCAN, {B: 1}),
     )
 
     assert kinds(places, SCAN, START - STEP, {1: START}) == [('moved', A, 1)]
@@ -148,7 +162,9 @@ def test_a_missing_drive_stays_missing_and_is_no_news_after_a_day():
 
 
 def test_a_drive_found_elsewhere_has_moved():
-    places = after((START, SCAN, {'/dev/sda': 1}), (START + STEP, SCAN, {'/dev/sdb': 1}))
+    places = after(
+        (START, SCAN, {'/dev/sda': 1}), (START + STEP, SCAN, {'/dev/sdb': 1})
+    )
 
     assert changes(places, records({1: START}), SCAN, START + STEP) == [
         Change('moved', '/dev/sda', 1, START + STEP, now_at='/dev/sdb')
@@ -163,7 +179,9 @@ def test_a_drive_that_comes_back_is_no_longer_missing():
     )
 
     assert kinds(places, SDA, START + 2 * STEP, {1: START}) == []
-    here = DrivePlace('/dev/sda', 1, START + 2 * STEP, last=START + 2 * STEP, is_first=True)
+    here = DrivePlace(
+        '/dev/sda', 1, START + 2 * STEP, last=START + 2 * STEP, is_first=True
+    )
     assert places == [here]
 
 
@@ -180,13 +198,17 @@ def test_a_drive_that_is_at_two_addresses_has_moved_to_the_newer_one():
     ]
 
     assert [
-        change.now_at for change in changes(places, records({1: START}), SCAN, START + 2 * STEP)
+        change.now_at
+        for change in changes(places, records({1: START}), SCAN, START + 2 * STEP)
     ] == ['/dev/sda']
 
 
 def test_of_several_places_that_a_drive_has_left_the_last_one_counts():
     """And of those alone where this run looks."""
-    left = [at('/dev/sdb', 1, START, START + STEP), at('/dev/sda', 1, START, START + 2 * STEP)]
+    left = [
+        at('/dev/sdb', 1, START, START + STEP),
+        at('/dev/sda', 1, START, START + 2 * STEP),
+    ]
     elsewhere = DrivePlace('/dev/sdz', 1, START, START + 3 * STEP)
 
     for places in ([*left, elsewhere], [elsewhere, *left]):
@@ -203,7 +225,9 @@ def test_what_happened_first_is_told_first_and_at_once_by_address():
         at('/dev/sdb', 3, START, START + STEP),
     ]
 
-    told = changes(gone, records({1: START, 2: START, 3: START}), SCAN, START + 2 * STEP)
+    told = changes(
+        gone, records({1: START, 2: START, 3: START}), SCAN, START + 2 * STEP
+    )
     assert [change.drive for change in told] == [3, 2, 1]
 
 
@@ -218,19 +242,45 @@ RAID = 'megaraid,{}@/dev/bus/0'
     [
         (DrivePlace('/dev/sda', 1, 0), '', False),
         (DrivePlace('/dev/sda', 1, 0, slot=SAS.format(3)), 'pci-0000:00:17.0', False),
-        (DrivePlace('/dev/sda', 1, 0, slot='pci-0000:00:17.0-ata-1'), 'pci-0000:00:17.0', False),
-        (DrivePlace('/dev/nvme0', 1, 0, slot='pci-0000:01:00.0-nvme-1'), 'pci-0000:01:00.0', False),
-        (DrivePlace('/dev/sda', 1, 0, slot='pci-0000:03:00.0-scsi-0:0:1:0'), 'pci-0000:03:00.0', 0),
+        (
+            DrivePlace('/dev/sda', 1, 0, slot='pci-0000:00:17.0-ata-1'),
+            'pci-0000:00:17.0',
+            False,
+        ),
+        (
+            DrivePlace('/dev/nvme0', 1, 0, slot='pci-0000:01:00.0-nvme-1'),
+            'pci-0000:01:00.0',
+            False,
+        ),
+        (
+            DrivePlace('/dev/sda', 1, 0, slot='pci-0000:03:00.0-scsi-0:0:1:0'),
+            'pci-0000:03:00.0',
+            0,
+        ),
         (DrivePlace(RAID.format(7), 1, 0), 'megaraid@/dev/bus/0', False),
-        (DrivePlace('sat+megaraid,7@/dev/bus/0', 1, 0), 'sat+megaraid@/dev/bus/0', False),
+        (
+            DrivePlace('sat+megaraid,7@/dev/bus/0', 1, 0),
+            'sat+megaraid@/dev/bus/0',
+            False,
+        ),
         (DrivePlace('areca,3/2@/dev/sg2', 1, 0), 'areca@/dev/sg2', False),
         (
-            DrivePlace('/dev/sda', 1, 0, slot='pci-0000:00:14.0-usb-0:2:1.0-scsi-0:0:0:0'),
+            DrivePlace(
+                '/dev/sda', 1, 0, slot='pci-0000:00:14.0-usb-0:2:1.0-scsi-0:0:0:0'
+            ),
             None,
             True,
         ),
-        (DrivePlace('/dev/sda', 1, 0, slot='pci-0000:05:00.0-fc-0x5006-lun-1'), None, True),
-        (DrivePlace('/dev/sda', 1, 0, slot='ip-10.0.0.1:3260-iscsi-iqn.x-lun-1'), None, True),
+        (
+            DrivePlace('/dev/sda', 1, 0, slot='pci-0000:05:00.0-fc-0x5006-lun-1'),
+            None,
+            True,
+        ),
+        (
+            DrivePlace('/dev/sda', 1, 0, slot='ip-10.0.0.1:3260-iscsi-iqn.x-lun-1'),
+            None,
+            True,
+        ),
     ],
 )
 def test_a_place_belongs_to_a_controller_or_is_one_that_drives_often_leave(
@@ -250,24 +300,36 @@ def behind_raid(*numbers: int) -> dict[str, int | None]:
         pytest.param([1, 2], [2, 3], {1: ('replaced', 3)}, id='another-number'),
         pytest.param([1, 2], [2], {1: ('missing', None)}, id='nobody-came'),
         pytest.param(
-            [1, 2, 3], [3, 4, 5], {1: ('replaced', 4), 2: ('replaced', 5)}, id='two-for-two'
+            [1, 2, 3],
+            [3, 4, 5],
+            {1: ('replaced', 4), 2: ('replaced', 5)},
+            id='two-for-two',
         ),
         pytest.param(
-            [1, 2, 3], [3, 4], {1: ('missing', None), 2: ('missing', None)}, id='one-for-two'
+            [1, 2, 3],
+            [3, 4],
+            {1: ('missing', None), 2: ('missing', None)},
+            id='one-for-two',
         ),
         pytest.param([1, 2], [2, 3, 4], {1: ('replaced', 3)}, id='one-more-came'),
     ],
 )
-def test_new_drives_of_a_controller_replace_as_many_that_are_missing(before, later, kinds_after):
+def test_new_drives_of_a_controller_replace_as_many_that_are_missing(
+    before, later, kinds_after
+):
     """With fewer new ones, nobody knows which of the missing ones they replace."""
     scope = Scope({RAID.format(number) for number in range(9)})
-    places = after((START, scope, behind_raid(*before)), (START + STEP, scope, behind_raid(*later)))
+    places = after(
+        (START, scope, behind_raid(*before)), (START + STEP, scope, behind_raid(*later))
+    )
     recorded = records(dict.fromkeys(range(1, 9), START))
     missing = changes(places, recorded, scope, START + STEP)
     became = with_successors(missing, places, recorded)
 
     assert {change.kind for change in missing} == {'missing'}
-    assert {change.drive: (change.kind, change.successor) for change in became} == kinds_after
+    assert {
+        change.drive: (change.kind, change.successor) for change in became
+    } == kinds_after
 
 
 @pytest.mark.parametrize(
@@ -278,7 +340,9 @@ def test_new_drives_of_a_controller_replace_as_many_that_are_missing(before, lat
         pytest.param((RAID.format(1), RAID.format(2)), 1, id='was-known-when-it-went'),
     ],
 )
-def test_a_drive_that_came_elsewhere_or_was_known_before_replaces_nobody(addresses, order):
+def test_a_drive_that_came_elsewhere_or_was_known_before_replaces_nobody(
+    addresses, order
+):
     recorded = records({1: START, 2: START})
     recorded[2] = recorded[2]._replace(order=order)
     places = [
@@ -293,9 +357,13 @@ def test_a_drive_that_came_elsewhere_or_was_known_before_replaces_nobody(address
 
 def test_no_drive_is_the_successor_of_two():
     """The one that came first to the address of a drive has replaced that one."""
-    places = after((START, SCAN, behind_raid(1, 2)), (START + STEP, SCAN, {RAID.format(1): 3}))
+    places = after(
+        (START, SCAN, behind_raid(1, 2)), (START + STEP, SCAN, {RAID.format(1): 3})
+    )
     recorded = records({1: START, 2: START, 3: START + STEP})
-    became = with_successors(changes(places, recorded, SCAN, START + STEP), places, recorded)
+    became = with_successors(
+        changes(places, recorded, SCAN, START + STEP), places, recorded
+    )
 
     assert {change.drive: change.successor for change in became} == {1: 3, 2: None}
 
@@ -303,12 +371,15 @@ def test_no_drive_is_the_successor_of_two():
 @pytest.mark.parametrize(
     'order, kind',
     [
-        (1, 'missing'),  # it was known when the other one went: the letters have shifted
+        # it was known when the other one went: the letters have shifted
+        (1, 'missing'),
         (2, 'replaced'),
     ],
 )
 @pytest.mark.parametrize('clock', [-9 * DAY, 0, 9 * DAY])
-def test_which_drive_is_new_is_told_by_its_order_and_not_by_the_clock(order, kind, clock):
+def test_which_drive_is_new_is_told_by_its_order_and_not_by_the_clock(
+    order, kind, clock
+):
     recorded = records({1: START, 2: START + clock})
     recorded[2] = recorded[2]._replace(order=order)
     places = [
@@ -316,7 +387,9 @@ def test_which_drive_is_new_is_told_by_its_order_and_not_by_the_clock(order, kin
         DrivePlace('/dev/sda', 2, START + STEP + clock, is_first=True),
     ]
 
-    assert [change.kind for change in changes(places, recorded, SDA, START + STEP)] == [kind]
+    assert [change.kind for change in changes(places, recorded, SDA, START + STEP)] == [
+        kind
+    ]
 
 
 @pytest.mark.parametrize('gone', [0, START + 2 * STEP])

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from smart_attributes.history.drive_records import AMBIGUOUS, NAMELESS, Match, Record, matches
+from smart_attributes.history.drive_records import (
+    AMBIGUOUS,
+    NAMELESS,
+    Match,
+    Record,
+    matches,
+)
 from smart_attributes.model import Identity
 from smart_attributes.reading.identity import is_same_drive
 
@@ -38,7 +44,10 @@ def test_two_new_drives_are_just_new():
         ([DRIVE._replace(serial='', wwn='')], [], [NAMELESS]),  # nameless
         (
             [DRIVE],
-            [Record(1, BRIDGED, 0, 0), Record(2, BRIDGED._replace(firmware='F2'), 0, 0)],
+            [
+                Record(1, BRIDGED, 0, 0),
+                Record(2, BRIDGED._replace(firmware='F2'), 0, 0),
+            ],
             [AMBIGUOUS],
         ),  # two records
         (
@@ -46,11 +55,16 @@ def test_two_new_drives_are_just_new():
             [Record(1, DRIVE, 0, 0)],
             ['', ''],
         ),  # ok beside another
-        ([BRIDGED, BRIDGED], [Record(1, DRIVE, 0, 0)], [AMBIGUOUS, AMBIGUOUS]),  # two drives
+        # two drives
+        ([BRIDGED, BRIDGED], [Record(1, DRIVE, 0, 0)], [AMBIGUOUS, AMBIGUOUS]),
         ([BRIDGED], [Record(1, DRIVE, 0, 0)], ['']),  # ok known
         ([BRIDGED], [], ['']),  # ok new
         ([], [Record(1, DRIVE, 0, 0)], []),  # ok none
     ],
 )
-def test_a_drive_that_could_be_another_one_is_not_remembered(identities, records, notes):
-    assert [match.note for match in matches(identities, records, is_same_drive)] == notes
+def test_a_drive_that_could_be_another_one_is_not_remembered(
+    identities, records, notes
+):
+    assert [
+        match.note for match in matches(identities, records, is_same_drive)
+    ] == notes

@@ -31,7 +31,9 @@ LOCKS = '/proc/locks'
 
 
 @pytest.fixture
-def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> state_directory.StateDirectory:
+def state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> state_directory.StateDirectory:
     monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path / 'home'))
     (tmp_path / 'state').mkdir()
     return state_directory.ready(str(tmp_path / 'state'))
@@ -66,7 +68,11 @@ def written(
 
 
 def stored(path: Path) -> dict[str, bytes]:
-    return {file.name: file.read_bytes() for file in path.iterdir() if file.name != folder.LOCK}
+    return {
+        file.name: file.read_bytes()
+        for file in path.iterdir()
+        if file.name != folder.LOCK
+    }
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -136,7 +142,9 @@ def test_files_beyond_the_limit_are_not_read(state, path, monkeypatch):
         (lambda path: _crowded(path), 'has more than'),
     ],
 )
-def test_a_directory_that_cannot_be_used_has_a_reason(state, path, monkeypatch, make, words):
+def test_a_directory_that_cannot_be_used_has_a_reason(
+    state, path, monkeypatch, make, words
+):
     monkeypatch.setattr(folder, 'MOST_HISTORY_FILES', 3)
     make(path)
 
@@ -169,7 +177,9 @@ def waits(seconds: float) -> None:
     time.sleep(seconds)
 
 
-def test_a_check_waits_no_longer_than_it_wants_and_takes_what_has_arrived(state, path, monkeypatch):
+def test_a_check_waits_no_longer_than_it_wants_and_takes_what_has_arrived(
+    state, path, monkeypatch
+):
     for number in (1, 2):
         (path / f'{number}.drive').write_bytes(b'x')
     reads = folder.read_file
@@ -208,7 +218,9 @@ def _children() -> list[str]:
     return Path(f'/proc/self/task/{os.getpid()}/children').read_text().split()
 
 
-def test_a_child_that_cannot_write_for_long_is_told_by_the_next_check(state, path, monkeypatch):
+def test_a_child_that_cannot_write_for_long_is_told_by_the_next_check(
+    state, path, monkeypatch
+):
     """Also where the disk no longer takes a mark."""
     lock = Path(state_directory.for_locks(state_directory.WAITING, state.path))
     monkeypatch.setattr(folder, 'LOCK_PATIENCE', 0.2)
@@ -280,7 +292,9 @@ def test_a_check_that_ignores_the_end_of_processes_gets_its_answer(state, path):
 
 
 @pytest.mark.parametrize('what', ['pipe', 'fork'])
-def test_where_no_process_can_be_started_there_is_a_reason(state, path, monkeypatch, what):
+def test_where_no_process_can_be_started_there_is_a_reason(
+    state, path, monkeypatch, what
+):
     def refused() -> None:
         raise OSError(errno.EMFILE, 'Too many open files')
 
@@ -352,26 +366,41 @@ def test_trouble_with_one_drive_costs_only_this_drive(state, path):
     with pytest.raises(HistoryUnusable, match=r'drive\.new'):
         written(state, {number: {folder.DRIVE: b'new'} for number in (1, 2)})
 
-    assert (path / '1.drive').read_bytes() == b'old' and (path / '2.drive').read_bytes() == b'new'
+    assert (path / '1.drive').read_bytes() == b'old' and (
+        path / '2.drive'
+    ).read_bytes() == b'new'
     assert '1.drive.new' in read(state).not_written[1]
     shutil.rmtree(path / '1.drive.new')
     written(state, {1: {folder.DRIVE: b'new'}})
-    assert read(state).not_written == (0, '') and (path / '1.drive').read_bytes() == b'new'
+    assert (
+        read(state).not_written == (0, '') and (path / '1.drive').read_bytes() == b'new'
+    )
 
 
 @pytest.mark.parametrize(
     'owner, step',
-    [(folder, '_write_file'), (files, 'flush'), (os, 'rename'), (os, 'link'), (os, 'fsync')],
+    [
+        (folder, '_write_file'),
+        (files, 'flush'),
+        (os, 'rename'),
+        (os, 'link'),
+        (os, 'fsync'),
+    ],
 )
 def test_a_child_that_is_killed_at_any_step_leaves_old_or_new_files(
     state, path, monkeypatch, owner, step
 ):
     """And the next check writes as ever."""
-    written(state, {number: {folder.DRIVE: b'old', folder.DAYS: b'older'} for number in (1, 2)})
+    written(
+        state,
+        {number: {folder.DRIVE: b'old', folder.DAYS: b'older'} for number in (1, 2)},
+    )
     works = getattr(owner, step)
     for turn in range(9):
         monkeypatch.setattr(owner, step, killed_after(turn, works))
-        changes = {number: {folder.DAYS: b'newer', folder.DRIVE: b'new'} for number in (1, 2)}
+        changes = {
+            number: {folder.DAYS: b'newer', folder.DRIVE: b'new'} for number in (1, 2)
+        }
         try:
             written(state, changes)
         except HistoryUnusable as error:
@@ -386,7 +415,10 @@ def test_a_child_that_is_killed_at_any_step_leaves_old_or_new_files(
         )
         written(
             state,
-            {number: {folder.DRIVE: b'old', folder.DAYS: b'older'} for number in (1, 2)},
+            {
+                number: {folder.DRIVE: b'old', folder.DAYS: b'older'}
+                for number in (1, 2)
+            },
         )
         assert not [name for name in stored(path) if name.endswith('.new')]
 
@@ -433,7 +465,10 @@ def test_of_all_files_of_a_drive_its_former_version_is_removed_first(path, monke
     monkeypatch.setattr(os, 'unlink', lambda path: (removed.append(path), unlink(path)))
     folder.remove(str(path), 7)
 
-    assert sorted(stored(path)) == ['77.drive'] and os.path.basename(removed[0]) == '7.former'
+    assert (
+        sorted(stored(path)) == ['77.drive']
+        and os.path.basename(removed[0]) == '7.former'
+    )
 
 
 # --- disks ----------------------------------------------------------------------------------------
@@ -459,7 +494,9 @@ def test_a_full_disk_keeps_the_old_files_and_is_told_by_the_next_check(tmpfs):
     state = state_directory.ready(str(tmpfs))
     written(state, {number: {folder.DRIVE: b'old' * 5000} for number in (1, 2)})
     with pytest.raises(HistoryUnusable, match='is full'):
-        written(state, {number: {folder.DRIVE: b'new' * 9000} for number in (1, 2, 3, 4)})
+        written(
+            state, {number: {folder.DRIVE: b'new' * 9000} for number in (1, 2, 3, 4)}
+        )
 
     found = read(state)
     assert found.files['1.drive'].content in (b'old' * 5000, b'new' * 9000)
@@ -507,7 +544,9 @@ assert found.files["1.drive"].content == b"x" and found.is_complete, found
 
 def test_a_file_of_another_user_is_read_if_it_may_be(theirs):  # noqa: F811
     """Root's file in nagios' folder."""
-    as_nobody(lambda: written(state_directory.ready(str(theirs)), {1: {folder.DRIVE: b'x'}}))
+    as_nobody(
+        lambda: written(state_directory.ready(str(theirs)), {1: {folder.DRIVE: b'x'}})
+    )
     os.chown(theirs / 'history/1.drive', 0, 0)
 
     def replaced() -> None:
@@ -526,4 +565,5 @@ def test_reading_takes_little_memory(state, path):
     found = read(state)
 
     assert found.is_complete and len(found.files) == 24
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss - before < 60 << 10  # kB
+    # kB
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss - before < 60 << 10

@@ -42,7 +42,11 @@ GREW = 'crc_errors grew by '
 @pytest.mark.parametrize(
     'readings, now, sentence',
     [
-        ([(0, 212), (STEP, 226)], STEP, '14 in 5 min (212 to 226): check cable and backplane'),
+        (
+            [(0, 212), (STEP, 226)],
+            STEP,
+            '14 in 5 min (212 to 226): check cable and backplane',
+        ),
         (
             [(0, 212), (10 * DAY, 226)],
             10 * DAY,
@@ -75,7 +79,9 @@ GREW = 'crc_errors grew by '
         ),
     ],
 )
-def test_growth_is_told_with_the_numbers_the_time_and_what_to_do(readings, now, sentence):
+def test_growth_is_told_with_the_numbers_the_time_and_what_to_do(
+    readings, now, sentence
+):
     """Growth while nobody looked has its real time: five minutes would be an invented rate."""
     found = history(*((START + time, number) for time, number in readings))
     grown = told(found, START + now)
@@ -100,7 +106,8 @@ def test_growth_is_told_with_the_numbers_the_time_and_what_to_do(readings, now, 
 def test_what_fell_has_not_grown_but_what_rose_before_or_after_has(readings, size):
     """226 errors of ten years are not of today; firmware may answer 0 once."""
     found = told(
-        history(*((START + time, number) for time, number in readings)), START + readings[-1][0]
+        history(*((START + time, number) for time, number in readings)),
+        START + readings[-1][0],
     )
 
     assert (found and found.size) == size
@@ -117,7 +124,9 @@ def test_what_fell_has_not_grown_but_what_rose_before_or_after_has(readings, siz
 def test_the_hold_starts_when_growth_is_noticed(ago, is_told):
     """However many checks and manual runs look in between."""
     found = history(
-        (START, 1), (START + DAY, 2), *((START + DAY + STEP * place, 2) for place in range(1, 5))
+        (START, 1),
+        (START + DAY, 2),
+        *((START + DAY + STEP * place, 2) for place in range(1, 5)),
     )
     found = found._replace(last_read=max(found.last_read, START + DAY + ago))
 
@@ -135,17 +144,33 @@ def test_the_hold_starts_when_growth_is_noticed(ago, is_told):
         ([(0, 0), (STEP, 4), (2 * DAY, 8)], (DAY, WEEK, 5), None, None),
         # all rises of the period are, and none before it
         (
-            [(0, 0), (DAY, 1), (9 * DAY, 3), (9 * DAY + HOUR, 7), (9 * DAY + 2 * HOUR, 15)],
+            [
+                (0, 0),
+                (DAY, 1),
+                (9 * DAY, 3),
+                (9 * DAY + HOUR, 7),
+                (9 * DAY + 2 * HOUR, 15),
+            ],
             (DAY, 28 * DAY, 0),
             State.WARNING,
             (1, 15),
         ),
         # critical growth counts, although smaller growth came later
-        ([(0, 0), (STEP, 20), (3 * DAY, 21)], (DAY, WEEK, 0, 10), State.CRITICAL, (0, 20)),
+        (
+            [(0, 0), (STEP, 20), (3 * DAY, 21)],
+            (DAY, WEEK, 0, 10),
+            State.CRITICAL,
+            (0, 20),
+        ),
         # of equals, the newest
         ([(0, 0), (STEP, 5), (3 * DAY, 7)], (DAY, WEEK, 0), State.WARNING, (5, 7)),
         # a period in which each reading was higher
-        ([(day * DAY, day) for day in range(100)], (DAY, WEEK, 0), State.WARNING, (98, 99)),
+        (
+            [(day * DAY, day) for day in range(100)],
+            (DAY, WEEK, 0),
+            State.WARNING,
+            (98, 99),
+        ),
     ],
 )
 def test_growth_is_what_rose_in_the_period_of_its_rule(readings, rule, state, ends):
@@ -179,7 +204,8 @@ def test_several_rules_hold_side_by_side():
         ),  # ok fell while nobody looked
         ([(0, 0), (STEP, 1), (STEP + 540, 1)], False),  # ok nine minutes
         ([(0, 0), (STEP, 1), (STEP + 600, 1)], True),  # warn ten minutes
-        ([(0, 0), (STEP, 1), (STEP + 600, 1), (STEP + 900, 0)], True),  # warn stood then fell
+        # warn stood then fell
+        ([(0, 0), (STEP, 1), (STEP + 600, 1), (STEP + 900, 0)], True),
         ([(0, 0), (STEP, 1), (STEP + 600, 2)], True),  # warn rose on
     ],
 )
@@ -187,13 +213,17 @@ def test_a_gauge_that_flips_counts_when_it_stands(readings, is_told):
     """Pending sectors of some SSDs go to 1 and back for seconds."""
     found = history(*((START + time, number) for time, number in readings))
 
-    assert (told(found, START + 2000, GrowthRule(DAY, WEEK, 0, stands=600)) is not None) is is_told
+    assert (
+        told(found, START + 2000, GrowthRule(DAY, WEEK, 0, stands=600)) is not None
+    ) is is_told
 
 
 def test_what_had_to_stand_is_told_from_then_on():
     """For as long as its rule says, with all that rose in the rule's time before it."""
     rule = GrowthRule(DAY, DAY, 0, stands=10 * HOUR)
-    found = history((START, 0), (START + HOUR, 1), (START + DAY, 3), (START + 3 * DAY, 3))
+    found = history(
+        (START, 0), (START + HOUR, 1), (START + DAY, 3), (START + 3 * DAY, 3)
+    )
     end = START + DAY + 10 * HOUR + DAY
 
     assert told(found, end - 1, rule).size == 3
@@ -204,12 +234,15 @@ def test_a_number_that_is_noted_twice_has_stood_all_the_time():
     """As smartd's logs have it."""
     found = History(
         tuple(
-            Point(START + STEP * place, number, STEP) for place, number in enumerate((0, 1, 1, 1))
+            Point(START + STEP * place, number, STEP)
+            for place, number in enumerate((0, 1, 1, 1))
         ),
         START + 3 * STEP,
     )
 
-    assert told(found, START + 2000, GrowthRule(DAY, WEEK, 0, stands=2 * STEP)) is not None
+    assert (
+        told(found, START + 2000, GrowthRule(DAY, WEEK, 0, stands=2 * STEP)) is not None
+    )
     assert growth.quiet(found, START + 2000) == (2000 - STEP, True), (
         'it has not grown by being noted'
     )
@@ -220,9 +253,9 @@ def test_a_pending_page_of_a_solid_state_drive_is_told_when_it_stays(hours, is_t
     """By default: Crucial MX500 show one for up to two hours while they move data, and mean
     nothing by it.
     """
-    rule = json.loads((ROOT / 'thresholds/default.json').read_text())['metrics']['pending']['ssd'][
-        'growth'
-    ]
+    rule = json.loads((ROOT / 'thresholds/default.json').read_text())['metrics'][
+        'pending'
+    ]['ssd']['growth']
     end = START + STEP + int(hours * HOUR)
     found = history((START, 0), (START + STEP, 1), (end, 1), (end + STEP, 0))
 
@@ -239,7 +272,9 @@ def test_a_pending_page_of_a_solid_state_drive_is_told_when_it_stays(hours, is_t
         ('pending', (0, 12, 9), (9 * DAY, True)),
     ],
 )
-def test_a_counter_has_been_quiet_since_it_grew_or_counted_after_a_reset(metric, numbers, quiet):
+def test_a_counter_has_been_quiet_since_it_grew_or_counted_after_a_reset(
+    metric, numbers, quiet
+):
     """A counter of errors falls only by a reset, so all that it has counted since is new; sectors
     can become good again.
     """
@@ -262,9 +297,9 @@ def test_a_rule_is_read_from_the_thresholds():
 
     assert growth_rule(data) == CABLE._replace(gone=180 * DAY)
     assert growth_rule({**data, 'stands': '10m', 'critical': '2.5'})[3:5] == (2.5, 600)
-    assert growth_rule({'within': '24h', 'for': '7d', 'times': 3, 'gone': '9d'}) == GrowthRule(
-        DAY, WEEK, times=3, gone=9 * DAY
-    )
+    assert growth_rule(
+        {'within': '24h', 'for': '7d', 'times': 3, 'gone': '9d'}
+    ) == GrowthRule(DAY, WEEK, times=3, gone=9 * DAY)
 
 
 @pytest.mark.parametrize(
@@ -315,7 +350,9 @@ FOUR_YEARS = 4 * 365
         ([(-400, 20), (-20, 30), (-1, 20)], FOUR_YEARS, 10**6, False),
     ],
 )
-def test_haste_is_speed_against_the_drive_s_own_life_and_an_early_end(points, age, gone, is_hasty):
+def test_haste_is_speed_against_the_drive_s_own_life_and_an_early_end(
+    points, age, gone, is_hasty
+):
     """Each alone would be a false alarm."""
     worn = history(*((START + day * DAY, used) for day, used in points))
     rule = GrowthRule(MONTH, 0, times=3, gone=gone * DAY)
@@ -340,7 +377,9 @@ GIVEN = Acknowledgement(
 )
 def test_other_overrides_of_the_file_are_no_acknowledgements(other):
     """And cost none that follows: a mistake in one is told elsewhere."""
-    assert list(thresholds.from_overrides([other, acknowledgements.override(GIVEN)])) == [GIVEN]
+    assert list(
+        thresholds.from_overrides([other, acknowledgements.override(GIVEN)])
+    ) == [GIVEN]
 
 
 @pytest.mark.parametrize(
@@ -377,15 +416,21 @@ def test_silent_at_that_value_loud_when_it_grows(number, falls, is_silent):
     assert not thresholds.is_silent(None, number, falls)
 
 
-@pytest.mark.parametrize('today, applies', [('2027-01-31', True), ('2027-02-01', False)])
+@pytest.mark.parametrize(
+    'today, applies', [('2027-01-31', True), ('2027-02-01', False)]
+)
 def test_an_acknowledgement_runs_out(today, applies):
-    assert (thresholds.applying([GIVEN], 'S1', 'reallocated', today) is not None) is applies
+    assert (
+        thresholds.applying([GIVEN], 'S1', 'reallocated', today) is not None
+    ) is applies
 
 
 def test_the_last_one_given_applies_to_this_drive_and_metric_only():
     newer = GIVEN._replace(value=5)
 
-    assert thresholds.applying([GIVEN, newer], 'S1', 'reallocated', '2026-11-22') == newer
+    assert (
+        thresholds.applying([GIVEN, newer], 'S1', 'reallocated', '2026-11-22') == newer
+    )
     assert thresholds.applying([GIVEN], 'S2', 'reallocated', '2026-11-22') is None
     assert thresholds.applying([GIVEN], 'S1', 'pending', '2026-11-22') is None
 
@@ -396,8 +441,12 @@ def test_the_last_one_given_applies_to_this_drive_and_metric_only():
 def test_a_reading_of_the_same_number_only_says_that_it_was_there():
     once = History((Point(START, 5),), START)
 
-    assert series.with_reading(once, 5, START + STEP) == History((Point(START, 5),), START + STEP)
-    assert series.extended(CHANGE, once, 6, START + STEP)[1:] == (Point(START + STEP, 6, STEP),)
+    assert series.with_reading(once, 5, START + STEP) == History(
+        (Point(START, 5),), START + STEP
+    )
+    assert series.extended(CHANGE, once, 6, START + STEP)[1:] == (
+        Point(START + STEP, 6, STEP),
+    )
 
 
 # --- what earlier checks tell of a reading ----------------------------------------------------
@@ -405,7 +454,9 @@ def test_a_reading_of_the_same_number_only_says_that_it_was_there():
 CRC = Reading('crc_errors', 5, '', Source(attribute=199, definition='raw'))
 
 
-def remembered(reading: Reading, *points: tuple[int, float], now: int = START) -> past.Past:
+def remembered(
+    reading: Reading, *points: tuple[int, float], now: int = START
+) -> past.Past:
     """What history holds of a reading, at these times."""
     return past.Past({past.key(reading): history(*points)}, now)
 
@@ -436,19 +487,25 @@ def test_each_number_is_remembered_and_nothing_else():
         ([(-2 * DAY, 6), (-HOUR, 5)], None, (2 * DAY, True)),  # fell
         ([(-2 * DAY, 4), (-HOUR, 5)], DAY, (HOUR, False)),  # newer than its log
         ([(-2 * DAY, 4), (-HOUR, 5)], HOUR, (HOUR, True)),  # as old as its log
-        ([(-2 * DAY, 4), (-HOUR, 5)], HOUR // 2, (HOUR // 2, True)),  # older than its log
+        # older than its log
+        ([(-2 * DAY, 4), (-HOUR, 5)], HOUR // 2, (HOUR // 2, True)),
     ],
 )
 def test_a_reading_is_as_old_as_history_and_its_log_tell(points, log, quiet):
     """The newer one is right: no drive is silent for an event that only one of them has noticed."""
-    known = remembered(CRC, *((START + ago, number) for ago, number in points), (START, 5))
+    known = remembered(
+        CRC, *((START + ago, number) for ago, number in points), (START, 5)
+    )
     found = past.quieted(known, CRC._replace(quiet=log, quiet_is_bound=log is not None))
 
     assert (found.quiet, found.quiet_is_bound) == quiet
 
 
 def alert_of(
-    known: past.Past, reading: Reading, rule: dict[str, object], age: float | None = None
+    known: past.Past,
+    reading: Reading,
+    rule: dict[str, object],
+    age: float | None = None,
 ) -> growth.GrowthAlert | None:
     found = past.history(known, reading)
     assert found is not None
@@ -465,10 +522,12 @@ EVER = 1000 * 365 * DAY  # in which it used nearly nothing
     [
         ({}, [(-40, 73), (-1, 77)], EVER, True),  # warn gone within 180 days
         ({}, [(-40, 72), (-1, 76)], EVER, False),  # ok 180 days
-        ({'gone': '181d'}, [(-40, 72), (-1, 76)], EVER, True),  # warn gone within 181 days
+        # warn gone within 181 days
+        ({'gone': '181d'}, [(-40, 72), (-1, 76)], EVER, True),
         ({}, [(-40, 95), (-1, 97)], EVER, False),  # ok no more than the limit
         ({}, [(-40, 73), (-1, 77)], None, False),  # ok age not known
-        ({'within': '10d'}, [(-20, 73), (-1, 77)], EVER, True),  # warn as old as its rule
+        # warn as old as its rule
+        ({'within': '10d'}, [(-20, 73), (-1, 77)], EVER, True),
     ],
 )
 def test_wear_is_told_where_it_is_hasty_as_its_rule_says(rule, points, age, is_told):
@@ -484,7 +543,9 @@ def test_growth_is_told_against_the_limit_that_it_exceeds():
 
     def against(before: float) -> tuple[str, str]:
         alert = alert_of(
-            remembered(CRC, (START - HOUR, before), (START, 20)), CRC._replace(number=20), rule
+            remembered(CRC, (START - HOUR, before), (START, 20)),
+            CRC._replace(number=20),
+            rule,
         )
         assert alert is not None
         assert alert.against.code == 'growth'
@@ -542,7 +603,9 @@ def only(name: str) -> past.Past:
         (past.Past({}, START), 'temperature', None, 0),
     ],
 )
-def test_the_level_of_the_check_before_is_held_with_its_margin(known, metric, number, level):
+def test_the_level_of_the_check_before_is_held_with_its_margin(
+    known, metric, number, level
+):
     """Of temperatures alone, and of nothing that history does not know."""
     assert past.held(known, heat(number, metric)) == level
 

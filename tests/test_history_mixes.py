@@ -35,7 +35,10 @@ def reports(shared: Path, dice: random.Random) -> Iterator[Report]:
     for content in dice.sample(sorted(recorded().values()), len(recorded())):
         with suppress(SmartError):
             yield text_report.parse_report(content)
-    yield from (drive.report for drive in collection.read(str(shared / 'drives/drives.jsonl.gz')))
+    yield from (
+        drive.report
+        for drive in collection.read(str(shared / 'drives/drives.jsonl.gz'))
+    )
 
 
 def sighting(number: int, report: Report) -> Sighting:
@@ -54,7 +57,8 @@ def test_no_mix_of_real_drives_damages_a_history(shared: Path, tmp_path: Path) -
     mixes = 0
     for _ in range(int(os.environ.get('MIXES', '60'))):
         mix: list[Sighting] = [
-            sighting(number, report) for number, report in enumerate(islice(all_reports, DRIVES))
+            sighting(number, report)
+            for number, report in enumerate(islice(all_reports, DRIVES))
         ]
         mixes += bool(mix)
         (tmp_path / 'state').mkdir()

@@ -77,12 +77,18 @@ def check(
     """One check of one drive: opened, read, and kept."""
     opened = history(path, now, machine)
     opened.read()
-    opened.keep([Sighting(address, identity, (Observation(key, number, often),))], Scope({address}))
+    opened.keep(
+        [Sighting(address, identity, (Observation(key, number, often),))],
+        Scope({address}),
+    )
     return opened
 
 
 def points(
-    path: Path, identity: Identity = DRIVE, key: Key = CRC, now: int = START + 1000 * DAY
+    path: Path,
+    identity: Identity = DRIVE,
+    key: Key = CRC,
+    now: int = START + 1000 * DAY,
 ) -> tuple[Point, ...]:
     """What a later reader finds."""
     opened = history(path, now, writes=False)
@@ -167,7 +173,9 @@ def test_a_forgotten_drive_leaves_nothing(tmp_path):
 
 def test_a_drive_is_found_again_under_a_cut_model(tmp_path):
     """A SATA drive behind SCSI shows the first 16 characters of its model."""
-    check(tmp_path, 1, identity=DRIVE._replace(model='ATA     ACME 40', protocol='SCSI'))
+    check(
+        tmp_path, 1, identity=DRIVE._replace(model='ATA     ACME 40', protocol='SCSI')
+    )
 
     opened = history(tmp_path, START + STEP)
     assert histories(opened, opened.recall([DRIVE])[0])[CRC].points[-1].number == 1
@@ -177,7 +185,9 @@ def test_a_drive_without_identity_is_not_remembered_and_says_so(tmp_path):
     """Its growth would be that of any other drive without a serial number."""
     nameless = DRIVE._replace(serial='', wwn='')
     opened = history(tmp_path)
-    opened.keep([Sighting('/dev/sda', nameless, (Observation(CRC, 1, CHANGE),))], Scope())
+    opened.keep(
+        [Sighting('/dev/sda', nameless, (Observation(CRC, 1, CHANGE),))], Scope()
+    )
 
     assert history(tmp_path, START + STEP).records == []
     assert 'increases cause no alerts' in opened.recall([nameless])[0].note
@@ -219,9 +229,11 @@ def test_a_clock_far_behind_is_doubted_for_a_day_and_then_believed(tmp_path):
     check(tmp_path, 2, START + 365 * DAY)
     assert '364 days behind' in history(tmp_path, START + STEP).doubt
     check(tmp_path, 2.5, START + STEP)
-    assert [point.number for point in points(tmp_path, now=START + DAY)] == [1, 2, 2.5], (
-        'growth is stored'
-    )
+    assert [point.number for point in points(tmp_path, now=START + DAY)] == [
+        1,
+        2,
+        2.5,
+    ], 'growth is stored'
     check(tmp_path, 3, START + DAY + STEP)
 
     assert points(tmp_path) == (
@@ -235,13 +247,16 @@ def test_a_clock_far_behind_is_doubted_for_a_day_and_then_believed(tmp_path):
 # --- bounds -----------------------------------------------------------------------------------
 
 
-def test_a_drive_that_makes_up_serial_numbers_does_not_fill_the_disk(tmp_path, monkeypatch):
+def test_a_drive_that_makes_up_serial_numbers_does_not_fill_the_disk(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr('smart_attributes.history.store.MOST_DRIVES', 3)
     opened = history(tmp_path)
     for place in range(5):
         opened.now = START + place
         opened.keep(
-            [Sighting('/dev/sda', DRIVE._replace(serial=f'MADEUP{place}', wwn=''), ())], Scope()
+            [Sighting('/dev/sda', DRIVE._replace(serial=f'MADEUP{place}', wwn=''), ())],
+            Scope(),
         )
 
     assert len(history(tmp_path, START + STEP).records) == 3
@@ -272,7 +287,8 @@ def test_known_and_new_drives_are_told_apart(tmp_path):
     found = opened.recall([OTHER, new, DRIVE])
 
     assert [
-        [series.points[0].number for series in histories(opened, match).values()] for match in found
+        [series.points[0].number for series in histories(opened, match).values()]
+        for match in found
     ] == [[2], [], [1]]
     assert [match.record for match in found] == [
         opened.named(drive) for drive in (OTHER, new, DRIVE)
@@ -315,7 +331,9 @@ def test_a_check_keeps_all_drives_beside_those_that_it_cannot(tmp_path):
         ('/dev/sdc', store.number_of(DRIVE)),
         ('/dev/sdd', store.number_of(OTHER)),
     }
-    assert [len(histories(opened, match)) for match in opened.recall([DRIVE, OTHER])] == [1, 1]
+    assert [
+        len(histories(opened, match)) for match in opened.recall([DRIVE, OTHER])
+    ] == [1, 1]
 
 
 @pytest.mark.parametrize('seen', ['asleep', 'nameless'])
@@ -324,7 +342,12 @@ def test_a_drive_that_does_not_tell_its_name_has_not_left(tmp_path, seen):
     check(tmp_path, 1)
     opened = history(tmp_path, START + STEP)
     opened.keep(
-        [Sighting('/dev/sda', None if seen == 'asleep' else DRIVE._replace(serial='', wwn=''))],
+        [
+            Sighting(
+                '/dev/sda',
+                None if seen == 'asleep' else DRIVE._replace(serial='', wwn=''),
+            )
+        ],
         Scope({'/dev/sda'}),
     )
 
@@ -333,25 +356,36 @@ def test_a_drive_that_does_not_tell_its_name_has_not_left(tmp_path, seen):
 
 def test_one_address_with_two_answers_has_the_drive_that_told_its_name(tmp_path):
     opened = history(tmp_path)
-    opened.keep([Sighting('/dev/sda', DRIVE), Sighting('/dev/sda')], Scope({'/dev/sda'}))
+    opened.keep(
+        [Sighting('/dev/sda', DRIVE), Sighting('/dev/sda')], Scope({'/dev/sda'})
+    )
 
     opened = history(tmp_path, START + STEP)
-    assert [place.drive for place in opened.places] == [record.number for record in opened.records]
+    assert [place.drive for place in opened.places] == [
+        record.number for record in opened.records
+    ]
 
 
-def test_a_drive_that_is_not_stored_for_want_of_room_says_what_to_do(tmp_path, monkeypatch):
+def test_a_drive_that_is_not_stored_for_want_of_room_says_what_to_do(
+    tmp_path, monkeypatch
+):
     """Drives that are stored already are kept on."""
     monkeypatch.setattr('smart_attributes.history.store.MOST_DRIVES', 1)
     check(tmp_path, 1)
     opened = history(tmp_path, START + STEP)
     opened.keep(
-        [Sighting('/dev/sda', DRIVE, (Observation(CRC, 2, CHANGE),)), Sighting('/dev/sdb', OTHER)],
+        [
+            Sighting('/dev/sda', DRIVE, (Observation(CRC, 2, CHANGE),)),
+            Sighting('/dev/sdb', OTHER),
+        ],
         Scope(),
     )
 
     assert opened.recall([OTHER])[0].note == store.FULL
     nameless = DRIVE._replace(serial='', wwn='')
-    assert 'has no serial number' in opened.recall([nameless])[0].note, 'room would not help'
+    assert 'has no serial number' in opened.recall([nameless])[0].note, (
+        'room would not help'
+    )
     assert len(history(tmp_path, START + 2 * STEP).records) == 1
     assert numbers(tmp_path) == [1, 2]
 
@@ -363,7 +397,9 @@ def test_who_only_looks_corrects_no_time_and_starts_no_day_of_doubt(tmp_path):
         assert 'the clock' in history(tmp_path, now, writes=False).doubt
     check(tmp_path, 1, START + 2 * DAY)
 
-    assert history(tmp_path, START + 3 * DAY).records[0].last_read == START + 365 * DAY + 1
+    assert (
+        history(tmp_path, START + 3 * DAY).records[0].last_read == START + 365 * DAY + 1
+    )
 
 
 # --- damage -------------------------------------------------------------------------------------
@@ -387,13 +423,16 @@ def spoiled(path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b'"crc_errors"', b'"crc_errorz"'))
 
 
-def test_damage_costs_one_drive_the_readings_of_one_check_and_is_told_for_a_week(tmp_path):
+def test_damage_costs_one_drive_the_readings_of_one_check_and_is_told_for_a_week(
+    tmp_path,
+):
     three_checks(tmp_path)
     spoiled(path_in(tmp_path))
     opened = history(tmp_path, START + HOUR)
 
     assert [
-        len(histories(opened, match)[CRC].points) for match in opened.recall([DRIVE, OTHER])
+        len(histories(opened, match)[CRC].points)
+        for match in opened.recall([DRIVE, OTHER])
     ] == [2, 3]
     [message] = opened.damage
     assert '.drive (/dev/sda): its content ' in message
@@ -447,18 +486,28 @@ def test_a_newer_version_is_that_drives_trouble_and_stays(tmp_path, monkeypatch)
     check(tmp_path, 8, START + 2 * HOUR, OTHER, address='/dev/sdb')
 
     assert [match.note for match in opened.recall([DRIVE, OTHER])] == [store.NEWER, '']
-    assert path_in(tmp_path).read_bytes() == newer and numbers(tmp_path, OTHER) == [1, 2, 3, 8]
+    assert path_in(tmp_path).read_bytes() == newer and numbers(tmp_path, OTHER) == [
+        1,
+        2,
+        3,
+        8,
+    ]
 
 
-def test_files_beyond_the_limit_are_neither_read_nor_changed_and_it_is_told(tmp_path, monkeypatch):
+def test_files_beyond_the_limit_are_neither_read_nor_changed_and_it_is_told(
+    tmp_path, monkeypatch
+):
     three_checks(tmp_path)
     first, second = sorted((DRIVE, OTHER), key=store.number_of)
-    monkeypatch.setattr(store.folder, 'LARGEST_HISTORIES', path_in(tmp_path, first).stat().st_size)
+    monkeypatch.setattr(
+        store.folder, 'LARGEST_HISTORIES', path_in(tmp_path, first).stat().st_size
+    )
     before = path_in(tmp_path, second).read_bytes()
     opened = check(tmp_path, 9, START + HOUR, second)
 
     assert (
-        opened.damage[0].startswith('the history of 1 drive in ') and '--remove' in opened.damage[0]
+        opened.damage[0].startswith('the history of 1 drive in ')
+        and '--remove' in opened.damage[0]
     )
     assert 'exceed 3 MB together' in opened.recall([second])[0].note
     assert path_in(tmp_path, second).read_bytes() == before
@@ -475,9 +524,9 @@ def test_places_belong_to_a_machine_and_readings_to_the_drive(tmp_path):
     check(tmp_path, 2, START + STEP, machine='two', address='/dev/sdx')
     check(tmp_path, 3, START + 2 * STEP, OTHER, machine='two', address='/dev/sdx')
 
-    assert [(place.address, place.gone) for place in history(tmp_path, START + HOUR).places] == [
-        ('/dev/sda', 0)
-    ]
+    assert [
+        (place.address, place.gone) for place in history(tmp_path, START + HOUR).places
+    ] == [('/dev/sda', 0)]
     assert numbers(tmp_path) == [1, 2]
 
 
@@ -485,7 +534,8 @@ def test_the_last_verdict_is_stored_with_the_drive(tmp_path):
     finding = LastFinding(State.CRITICAL, 'smart_status', 'smart_status: FAILED')
     verdict = LastVerdict(START, (finding,), 'ACME 4000', is_disk=True)
     history(tmp_path).keep(
-        [Sighting('/dev/sda', DRIVE, (Observation(CRC, 1, CHANGE),), verdict=verdict)], Scope()
+        [Sighting('/dev/sda', DRIVE, (Observation(CRC, 1, CHANGE),), verdict=verdict)],
+        Scope(),
     )
     check(tmp_path, 2, START + STEP)
     opened = history(tmp_path, START + HOUR)

@@ -85,7 +85,9 @@ def spoilt_text(text: str, chance: random.Random) -> Report:
         if line and chance.random() < 0.03:
             cut = chance.randrange(len(line))
             lines[place] = (
-                line[:cut] + str(chance.choice(WRONG)) + line[cut + chance.choice([0, 5]) :]
+                line[:cut]
+                + str(chance.choice(WRONG))
+                + line[cut + chance.choice([0, 5]) :]
             )
     return text_report.parse('\n'.join(lines))
 
@@ -95,7 +97,9 @@ def assert_harmless(text: str, forbidden: str = '<>`|') -> None:
     shape, no tag, no command.
     """
     assert [
-        line for line in text.split('\n') if not line.isprintable() or set(line) & set(forbidden)
+        line
+        for line in text.split('\n')
+        if not line.isprintable() or set(line) & set(forbidden)
     ] == []
 
 
@@ -107,12 +111,16 @@ def assert_answer_is_harmless(text: str) -> None:
 
 @pytest.fixture(scope='module')
 def database() -> drive_database.SpecDatabase:
-    return drive_database.SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
+    return drive_database.SpecDatabase(
+        json.loads((ROOT / 'attributes.json').read_text())
+    )
 
 
 @pytest.fixture(scope='module')
 def limits() -> thresholds.Thresholds:
-    return thresholds.Thresholds(json.loads((ROOT / 'thresholds/default.json').read_text()))
+    return thresholds.Thresholds(
+        json.loads((ROOT / 'thresholds/default.json').read_text())
+    )
 
 
 def spoken(verdict: Verdict) -> list[str]:
@@ -128,7 +136,9 @@ def spoken(verdict: Verdict) -> list[str]:
 
 
 @pytest.mark.parametrize('path', REPORTS, ids=lambda path: path.stem)
-def test_a_spoiled_report_gives_one_harmless_result_in_every_face(path, database, limits):
+def test_a_spoiled_report_gives_one_harmless_result_in_every_face(
+    path, database, limits
+):
     """A drive's firmware, a bridge or a bug may put anything anywhere; daemon, terminal, page and
     shell must survive it.
     """
@@ -140,7 +150,9 @@ def test_a_spoiled_report_gives_one_harmless_result_in_every_face(path, database
             report = spoilt(text, chance)
             verdict = judging.judge(SDA, report, database, limits, judging.Rules())
             face = plugin.Face(verbose=2, all_perfdata=True)
-            assert_answer_is_harmless(plugin.render([case(verdict)], database.metrics, face).text)
+            assert_answer_is_harmless(
+                plugin.render([case(verdict)], database.metrics, face).text
+            )
             for said in spoken(verdict):
                 assert_harmless(said)
             judged += 1
@@ -154,14 +166,20 @@ def test_what_a_drive_calls_itself_is_harmless_in_every_face(nasty, database, li
     of smartctl.
     """
     document = json.loads((ROOT / 'tests/reports/hgst-failed.json').read_text())
-    document.update(model_name=f'X{nasty}Y', serial_number=nasty, firmware_version=f'1{nasty}')
-    document['smartctl']['messages'] = [{'string': f'Warning: {nasty}', 'severity': 'error'}]
+    document.update(
+        model_name=f'X{nasty}Y', serial_number=nasty, firmware_version=f'1{nasty}'
+    )
+    document['smartctl']['messages'] = [
+        {'string': f'Warning: {nasty}', 'severity': 'error'}
+    ]
     for row in document['ata_smart_attributes']['table']:
         row.update(name=nasty, when_failed='past')
     report = json_report.from_json(document)
     verdict = judging.judge(SDA, report, database, limits, judging.Rules())
 
-    answer = plugin.render([case(verdict)], database.metrics, plugin.Face(verbose=2)).text
+    answer = plugin.render(
+        [case(verdict)], database.metrics, plugin.Face(verbose=2)
+    ).text
     assert_answer_is_harmless(answer)
     assert not set(answer) & set('$\\')
     assert 'note: Warning:' in answer
@@ -169,7 +187,9 @@ def test_what_a_drive_calls_itself_is_harmless_in_every_face(nasty, database, li
         assert_harmless(text)
     gone = Coded('drive-missing', nasty)
     messages = [(State.CRITICAL, gone)]
-    shown = page.page(json_document.document([case(verdict)], messages, 0, [gone]), 'Drives', 0)
+    shown = page.page(
+        json_document.document([case(verdict)], messages, 0, [gone]), 'Drives', 0
+    )
     assert_harmless(shown, forbidden='')
     assert (shown.count('<script'), shown.count('</script>')) == (2, 2)
 
@@ -181,7 +201,10 @@ def test_a_problem_and_a_note_are_harmless(problem, database):
     whole = plugin.Whole(notes=[problem])
 
     answer = plugin.render(
-        [case(verdict._replace(notes=(problem,)))], database.metrics, plugin.Face(verbose=1), whole
+        [case(verdict._replace(notes=(problem,)))],
+        database.metrics,
+        plugin.Face(verbose=1),
+        whole,
     ).text
 
     assert_answer_is_harmless(answer)

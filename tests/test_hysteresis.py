@@ -41,9 +41,13 @@ def reduced(samples: Iterable[Sample]) -> list[float]:
         now = minute * MINUTE
         known = History(extended(CHANGE, known, number, now), now)
         known = known._replace(
-            points=tuple(series.peaks(series.latest(known, now, series.SPAN) or known.points))
+            points=tuple(
+                series.peaks(series.latest(known, now, series.SPAN) or known.points)
+            )
         )
-        level = number if level is None else series.level(MARGIN, number, level, known, now)
+        level = (
+            number if level is None else series.level(MARGIN, number, level, known, now)
+        )
         levels.append(level)
     return levels
 
@@ -55,14 +59,18 @@ def reduced(samples: Iterable[Sample]) -> list[float]:
         ([61, 59, 58], [61, 61, 61]),  # warn within the margin
         ([61, *[57] * 13], [61] * 13 + [60]),  # ok a day at the margin
         ([61, *[57] * 6, 58, *[57] * 12], [61] * 20),  # warn the day begins anew
-        ([65, *[59] * 13], [65] * 13 + [62]),  # warn a day below the limit but within the margin
+        # warn a day below the limit but within the margin
+        ([65, *[59] * 13], [65] * 13 + [62]),
         ([70, *[40] * 13, 61], [70] + [50] * 12 + [43, 61]),  # ok at once, warn again
         ([40, 84, 45, 59], [40, 84, 55, 59]),  # ok a short peak
     ],
 )
 def test_a_number_counts_until_it_has_been_lower_for_a_day(numbers, expected):
     """Samples two hours apart; the limit of 60 holds wherever the level is above it."""
-    assert reduced((120 * place, number) for place, number in enumerate(numbers)) == expected
+    assert (
+        reduced((120 * place, number) for place, number in enumerate(numbers))
+        == expected
+    )
 
 
 @pytest.mark.parametrize('seed', range(40))
@@ -137,7 +145,9 @@ def test_warm_drives_change_state_twice_a_month_at_most(interval, swing, noise):
             for now in range(0, 30 * DAY, interval)
         ]
         states = [level > LIMIT for level in reduced(readings)]
-        assert sum(before != after for before, after in zip(states, states[1:])) <= 2, drive
+        assert sum(before != after for before, after in zip(states, states[1:])) <= 2, (
+            drive
+        )
 
 
 @pytest.mark.parametrize('before, counts', [(200, 200), (201, 195)])

@@ -83,7 +83,10 @@ object Host "each" {{
 # Drive -> state and a piece of the first line.
 EXPECTED = {
     'sda': (0, 'SMART OK - '),
-    'sdb': (1, 'SMART WARNING - sdb: rated write endurance used 86 % (warning above 85)'),
+    'sdb': (
+        1,
+        'SMART WARNING - sdb: rated write endurance used 86 % (warning above 85)',
+    ),
     'sdc': (2, 'SMART CRITICAL - sdc: '),
     'nvme0': (1, 'SMART WARNING - nvme0: rated write endurance used 91 %'),
     'sdd': (3, 'SMART UNKNOWN - sdd was not found'),
@@ -93,7 +96,9 @@ EXPECTED = {
 def lacking() -> None:
     absent = missing('icinga2')
     if absent:
-        pytest.skip(f'Icinga 2 is not tried: missing {absent}; "make test-icinga" installs it')
+        pytest.skip(
+            f'Icinga 2 is not tried: missing {absent}; "make test-icinga" installs it'
+        )
 
 
 def drives_of_the_host(ground: Ground) -> str:
@@ -107,7 +112,10 @@ def drives_of_the_host(ground: Ground) -> str:
 
 def services() -> str:
     wanted = {
-        f'{dialect} {drive}': (command, f'vars.smart_attributes_device = "/dev/{drive}"')
+        f'{dialect} {drive}': (
+            command,
+            f'vars.smart_attributes_device = "/dev/{drive}"',
+        )
         for dialect, command in COMMANDS.items()
         for drive in DRIVES
     }
@@ -139,11 +147,14 @@ def fleets(ground: Ground) -> str:
     drives.
     """
     folders = {
-        drives: fleet(ground.folder / f'of{drives}', drives, Random(drives)) for drives in FLEETS
+        drives: fleet(ground.folder / f'of{drives}', drives, Random(drives))
+        for drives in FLEETS
     }
     return ''.join(
         SERVICE.format(
-            name=f'{drives} drives', command='recorded', vars=f'vars.folder = "{folder}"'
+            name=f'{drives} drives',
+            command='recorded',
+            vars=f'vars.folder = "{folder}"',
         )
         for drives, folder in folders.items()
     )
@@ -185,7 +196,11 @@ def output(result: dict[str, Any]) -> tuple[str, str]:
 
 @pytest.mark.parametrize(
     'dialect, drive',
-    [*(('ours', drive) for drive in DRIVES), ('template', 'sdb'), ('template-2.16', 'sdb')],
+    [
+        *(('ours', drive) for drive in DRIVES),
+        ('template', 'sdb'),
+        ('template-2.16', 'sdb'),
+    ],
 )
 def test_state_text_and_perfdata_come_back(bed, dialect, drive):
     """Healthy, worn, failing, absent; however Icinga spells the options."""
@@ -278,7 +293,9 @@ def test_one_service_for_each_drive(bed):
 
     assert made == ['smart nvme0', 'smart sda', 'smart sdb', 'smart sdc']
     assert {name: bed.result(name, 'each')['state'] for name in made} == {
-        f'smart {drive}': code for drive, (code, _) in EXPECTED.items() if drive != 'sdd'
+        f'smart {drive}': code
+        for drive, (code, _) in EXPECTED.items()
+        if drive != 'sdd'
     }
 
 
@@ -310,10 +327,17 @@ def test_soft_states_and_manual_runs_do_not_end_an_alarm_of_growth(bed, tmp_path
 
 def by_the_admin(ground: Ground, folder: Path, said: dict[str, Any]) -> int:
     """Check the drive as who runs the tests, in the daemon's folder of state; return the state."""
-    fake = FakeSmartctl(folder / 'fake')  # root runs none that belongs to the daemon's user
+    # root runs none that belongs to the daemon's user
+    fake = FakeSmartctl(folder / 'fake')
     fake.answers(read_arguments('/dev/sde'), json.dumps(said))
     return run(
-        '-p', fake.path, '--nosudo', '--state-dir', str(ground.state / NAME), '-d', '/dev/sde'
+        '-p',
+        fake.path,
+        '--nosudo',
+        '--state-dir',
+        str(ground.state / NAME),
+        '-d',
+        '/dev/sde',
     ).code
 
 
@@ -331,7 +355,9 @@ def test_icinga_parses_every_value_of_every_recorded_drive(bed):
         for folder in ('reports', 'drives')
         if (ROOT / 'tests' / folder).exists()
     ]
-    printed = run('-ap', *(word for report in reports for word in ('--report', report))).text
+    printed = run(
+        '-ap', *(word for report in reports for word in ('--report', report))
+    ).text
     ours = perfdata(printed)
 
     assert len(ours) > 200
@@ -340,7 +366,9 @@ def test_icinga_parses_every_value_of_every_recorded_drive(bed):
 
 def compare(icinga: Icinga, ours: dict[str, Value], tokens: list[str]) -> None:
     """See that Icinga reads the same in each token as we do."""
-    parsed = icinga.evaluates(f'{json.dumps(tokens)}.map(token => parse_performance_data(token))')
+    parsed = icinga.evaluates(
+        f'{json.dumps(tokens)}.map(token => parse_performance_data(token))'
+    )
     for token, theirs, (label, value) in zip(tokens, parsed, ours.items()):
         limits = [
             float(limit) if re.fullmatch('[0-9.]+', limit) else None
@@ -348,7 +376,8 @@ def compare(icinga: Icinga, ours: dict[str, Value], tokens: list[str]) -> None:
         ]
         assert (theirs['label'], theirs['value']) == (label, value.number), token
         assert (
-            theirs['unit'] == {'': '', '%': 'percent', 's': 'seconds', 'B': 'bytes'}[value.unit]
+            theirs['unit']
+            == {'': '', '%': 'percent', 's': 'seconds', 'B': 'bytes'}[value.unit]
         ), token
         assert [theirs['warn'], theirs['crit']] == limits, token
 
@@ -359,7 +388,7 @@ def names(text: str) -> list[str]:
 
 def test_our_command_does_not_collide_with_icingas_own(bed):
     """Both are defined at once, and Icinga has validated it."""
-    assert names((ROOT / 'contrib/icinga2/check-smart-attributes.conf').read_text()) == [
-        'check-smart-attributes'
-    ]
+    assert names(
+        (ROOT / 'contrib/icinga2/check-smart-attributes.conf').read_text()
+    ) == ['check-smart-attributes']
     assert 'Instantiated' in bed.validate()

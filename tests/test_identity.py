@@ -5,9 +5,17 @@ from __future__ import annotations
 import pytest
 
 from smart_attributes.model import Identity
-from smart_attributes.reading.identity import NONE, STRONG, WEAK, agreement, is_same_drive
+from smart_attributes.reading.identity import (
+    NONE,
+    STRONG,
+    WEAK,
+    agreement,
+    is_same_drive,
+)
 
-SSD = Identity(protocol='ATA', model='MODEL X1', serial='S0A1B2C3', wwn='5000c500a1b2c3d4')
+SSD = Identity(
+    protocol='ATA', model='MODEL X1', serial='S0A1B2C3', wwn='5000c500a1b2c3d4'
+)
 NVME = Identity(protocol='NVMe', model='MODEL N1', serial='N0A1B2C3')
 
 
@@ -26,7 +34,10 @@ def test_two_identities_agree_strongly_by_serial_number_and_wwn(change, expected
 
 
 def test_two_namespaces_agree_weakly():
-    one, other = NVME._replace(wwn='0025385b11b00001'), NVME._replace(wwn='0025385b11b00002')
+    one, other = (
+        NVME._replace(wwn='0025385b11b00001'),
+        NVME._replace(wwn='0025385b11b00002'),
+    )
 
     assert agreement(one, other) == WEAK
     assert agreement(one, one) == STRONG
@@ -36,7 +47,12 @@ def test_two_namespaces_agree_weakly():
     'one_, other, same',
     [
         pytest.param(SSD, SSD, True, id='equal'),
-        pytest.param(SSD, SSD._replace(wwn='0x5000C500A1B2C3D4'), True, id='wwn-written-otherwise'),
+        pytest.param(
+            SSD,
+            SSD._replace(wwn='0x5000C500A1B2C3D4'),
+            True,
+            id='wwn-written-otherwise',
+        ),
         pytest.param(SSD, SSD._replace(serial=''), True, id='serial-not-told-by-raid'),
         pytest.param(
             SSD._replace(serial='', wwn='5001001001001001'),
@@ -57,16 +73,24 @@ def test_two_namespaces_agree_weakly():
             True,
             id='serial-written-otherwise',
         ),
-        pytest.param(SSD, SSD._replace(wwn='5000c500a1b2c3d5'), False, id='neighbouring-wwn'),
-        pytest.param(SSD, SSD._replace(model='MODEL Y2'), False, id='two-models-under-one-wwn'),
-        pytest.param(SSD, SSD._replace(serial='S0A1B2C4'), False, id='two-serials-under-one-wwn'),
+        pytest.param(
+            SSD, SSD._replace(wwn='5000c500a1b2c3d5'), False, id='neighbouring-wwn'
+        ),
+        pytest.param(
+            SSD, SSD._replace(model='MODEL Y2'), False, id='two-models-under-one-wwn'
+        ),
+        pytest.param(
+            SSD, SSD._replace(serial='S0A1B2C4'), False, id='two-serials-under-one-wwn'
+        ),
         pytest.param(
             SSD._replace(wwn=''),
             SSD._replace(wwn='', model='MODEL Y2'),
             False,
             id='two-models-under-one-serial',
         ),
-        pytest.param(SSD._replace(wwn='', model=''), SSD._replace(wwn=''), False, id='no-model'),
+        pytest.param(
+            SSD._replace(wwn='', model=''), SSD._replace(wwn=''), False, id='no-model'
+        ),
         pytest.param(Identity(), Identity(), False, id='nothing-known'),
     ],
 )
@@ -112,7 +136,14 @@ def test_a_placeholder_is_no_serial_number(serial):
 
 @pytest.mark.parametrize(
     'serial',
-    ['S0A1B2C3', 'WD-WXX0A0000001', '9QQ1', 'EXAM000000EXAMPLE0', '99A012345678', '74747474X'],
+    [
+        'S0A1B2C3',
+        'WD-WXX0A0000001',
+        '9QQ1',
+        'EXAM000000EXAMPLE0',
+        '99A012345678',
+        '74747474X',
+    ],
 )
 def test_an_ordinary_serial_number_is_one(serial):
     """Also a short one and one with many equal digits."""

@@ -103,7 +103,8 @@ def test_implausible_wear_is_shown_and_neither_alarms_nor_is_graphed(tmp_path):
     CRITICAL.
     """
     young, old = (
-        run('--report', write_report(tmp_path / f'{hours}.json', hours)) for hours in (1, 98)
+        run('--report', write_report(tmp_path / f'{hours}.json', hours))
+        for hours in (1, 98)
     )
 
     assert young.code == 0 and 'endurance_used unknown (implausible: 97 %' in young.text
@@ -125,4 +126,6 @@ def test_no_failed_drive_that_was_worn_had_lived_so_short(shared):
     ]
 
     assert len(worn) > 7000
-    assert [known for known in worn if plausible_wear(*known, written=0)[0].number is None] == []
+    assert [
+        known for known in worn if plausible_wear(*known, written=0)[0].number is None
+    ] == []

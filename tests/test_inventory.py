@@ -30,12 +30,18 @@ def disk(name: str, serial: str, wwn: str = '') -> Read:
 
 
 def slot(number: int, error: DriveError) -> Read:
-    return Read(Device('/dev/bus/0', f'megaraid,{number}', f'slot_{number}', optional=True), error)
+    return Read(
+        Device('/dev/bus/0', f'megaraid,{number}', f'slot_{number}', optional=True),
+        error,
+    )
 
 
 SDA, SDB = disk('sda', 'A1', '5000c500a1b2c3d4'), disk('sdb', 'B2')
 TWIN = disk('sdc', 'A1', '5000c500a1b2c3d4')
-EMPTY, LATE = slot(0, DriveAbsent('is not there')), slot(1, DriveNotReached('was not read'))
+EMPTY, LATE = (
+    slot(0, DriveAbsent('is not there')),
+    slot(1, DriveNotReached('was not read')),
+)
 VOLUME = Read(Device('/dev/sdv', name='sdv'), DriveIsNoDrive('is a RAID volume'))
 GONE = Read(Device('/dev/sdx', name='sdx'), DriveAbsent('is not there'))
 
@@ -84,7 +90,11 @@ def test_a_drive_that_answers_as_another_type_is_noted():
 
 @pytest.mark.parametrize(
     'label, wanted',
-    [('device', ['sda', 'sdb']), ('serial', ['a1', 'b2']), ('wwn', ['5000c500a1b2c3d4', 'sdb'])],
+    [
+        ('device', ['sda', 'sdb']),
+        ('serial', ['a1', 'b2']),
+        ('wwn', ['5000c500a1b2c3d4', 'sdb']),
+    ],
 )
 def test_a_drive_is_named_by_its_label_or_else_by_its_device(label, wanted):
     drives = inventory_of(SDA, SDB, label=label)
@@ -99,7 +109,9 @@ def test_a_drive_is_named_by_its_link_or_else_by_its_device(monkeypatch):
     assert [read.device.name for read in drives.reads] == ['ata_disk_a1', 'sdb']
 
 
-def test_a_named_volume_is_left_out_if_drives_behind_its_controller_are_read(monkeypatch, tmp_path):
+def test_a_named_volume_is_left_out_if_drives_behind_its_controller_are_read(
+    monkeypatch, tmp_path
+):
     """They say all that it could; a volume of another controller stays, and so does a recorded
     report.
     """
@@ -136,15 +148,35 @@ def test_a_machine_is_bare_only_if_every_address_was_read_and_holds_no_drive(
 @pytest.mark.parametrize(
     'is_scan, is_bare, words, state, reason',
     [
-        (True, True, '--no-drives ok', State.OK, 'no drives: smartctl --scan found none '),
+        (
+            True,
+            True,
+            '--no-drives ok',
+            State.OK,
+            'no drives: smartctl --scan found none ',
+        ),
         (True, False, '--expect 0 --no-drives ok', State.OK, 'no drives, as expected '),
-        (True, True, '--expect 0 --no-drives critical', State.CRITICAL, 'no drives: smartctl '),
+        (
+            True,
+            True,
+            '--expect 0 --no-drives critical',
+            State.CRITICAL,
+            'no drives: smartctl ',
+        ),
         (True, True, '', State.UNKNOWN, 'no drives to check: '),
-        (True, False, '--expect 2 --no-drives ok', State.UNKNOWN, 'no drives to check: '),
+        (
+            True,
+            False,
+            '--expect 2 --no-drives ok',
+            State.UNKNOWN,
+            'no drives to check: ',
+        ),
         (False, True, '--no-drives ok', State.UNKNOWN, 'no drives to check: '),
     ],
 )
-def test_a_check_without_drives_has_a_state_and_a_reason(is_scan, is_bare, words, state, reason):
+def test_a_check_without_drives_has_a_state_and_a_reason(
+    is_scan, is_bare, words, state, reason
+):
     stage = Reads(DeviceList((), is_scan=is_scan))
 
     reported, sentence = nobody(
@@ -152,7 +184,9 @@ def test_a_check_without_drives_has_a_state_and_a_reason(is_scan, is_bare, words
     )
 
     assert reported is state and sentence.startswith(reason)
-    assert getattr(sentence, 'code', '') == ('no-drives' if state is State.UNKNOWN else '')
+    assert getattr(sentence, 'code', '') == (
+        'no-drives' if state is State.UNKNOWN else ''
+    )
 
 
 @pytest.mark.parametrize(

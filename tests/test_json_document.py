@@ -36,7 +36,10 @@ C, W, U = State.CRITICAL, State.WARNING, State.UNKNOWN
 
 
 def made(*verdicts, messages=(), hide_serial=False, remarks=()):
-    drives = [each if isinstance(each, Case) else case(each, NOW, hide_serial) for each in verdicts]
+    drives = [
+        each if isinstance(each, Case) else case(each, NOW, hide_serial)
+        for each in verdicts
+    ]
     return json_document.document(drives, messages, NOW, remarks)
 
 
@@ -86,16 +89,26 @@ def test_notes_hold_the_messages_of_the_run_with_code_state_and_fields():
     )
 
     assert told['notes'][:2] == [
-        {'code': 'drive-missing', 'text': 'failure', 'serial': 'EXAMPLE1', 'state': 'CRITICAL'},
+        {
+            'code': 'drive-missing',
+            'text': 'failure',
+            'serial': 'EXAMPLE1',
+            'state': 'CRITICAL',
+        },
         {'code': 'old-event', 'text': 'demand', 'state': 'WARNING'},
     ]
-    assert (len(told['notes'][2]['text']), told['notes'][2]['state']) == (500, 'UNKNOWN')
+    assert (len(told['notes'][2]['text']), told['notes'][2]['state']) == (
+        500,
+        'UNKNOWN',
+    )
     assert told['remarks'] == [{'code': 'drive-moved', 'text': 'remark'}]
     assert 'notes' not in made(SDA) and 'remarks' not in made(SDA)
 
 
 def test_a_healthy_drive_has_every_key():
-    assert made(SDA._replace(entry='ACME drives', notes=(said('a note'),)))['drives'] == [
+    assert made(SDA._replace(entry='ACME drives', notes=(said('a note'),)))[
+        'drives'
+    ] == [
         {
             'device': '/dev/sda',
             'type': 'sat',
@@ -121,11 +134,18 @@ def test_a_healthy_drive_has_every_key():
 
 def test_a_drive_that_reports_nothing_has_nulls():
     [told] = made(
-        Verdict(Device('/dev/sda', name='sda'), Identity(), U, problem='is silent', code='timeout')
+        Verdict(
+            Device('/dev/sda', name='sda'),
+            Identity(),
+            U,
+            problem='is silent',
+            code='timeout',
+        )
     )['drives']
 
     assert {
-        key: told[key] for key in ('type', 'model', 'serial', 'firmware', 'kind', 'entry')
+        key: told[key]
+        for key in ('type', 'model', 'serial', 'firmware', 'kind', 'entry')
     } == dict.fromkeys(('type', 'model', 'serial', 'firmware', 'kind', 'entry'))
     assert (told['notes'], told['why'], told['code']) == (
         [{'code': 'timeout', 'text': 'is silent'}],
@@ -140,8 +160,16 @@ def test_a_drive_that_reports_nothing_has_nulls():
         (Judgement(reading(8.0), State.OK), 8, ''),
         (Judgement(reading(8.5, '%'), State.OK), 8.5, '%'),
         (Judgement(reading(None, 's'), State.OK), None, 's'),
-        (Judgement(reading(1, 'x', verdict='pass|ed', state=State.OK), State.OK), 'pass ed', ''),
-        (Judgement(reading(1, verdict='x' * 900, state=State.OK), State.OK), 497 * 'x' + '...', ''),
+        (
+            Judgement(reading(1, 'x', verdict='pass|ed', state=State.OK), State.OK),
+            'pass ed',
+            '',
+        ),
+        (
+            Judgement(reading(1, verdict='x' * 900, state=State.OK), State.OK),
+            497 * 'x' + '...',
+            '',
+        ),
         (Judgement(reading(None, '', state=State.OK), State.OK), None, ''),
     ],
     ids=['whole', 'fraction', 'unknown', 'word', 'long-word', 'unknown-word'],
@@ -149,7 +177,11 @@ def test_a_drive_that_reports_nothing_has_nulls():
 def test_a_value_is_a_number_a_word_or_null(judgement, value, unit):
     told = reading_of(judgement)
 
-    assert (told['value'], told['unit'], type(told['value'])) == (value, unit, type(value))
+    assert (told['value'], told['unit'], type(told['value'])) == (
+        value,
+        unit,
+        type(value),
+    )
     assert len(told['said']) <= 500
 
 
@@ -189,7 +221,9 @@ def test_a_reading_has_its_limits_reason_and_growth():
 
 def limited(number, state=W, warning='4', critical='', unit='', **more):
     against = ranges.describe(critical if state is C else warning, number, unit)
-    return Judgement(reading(number, unit, **more), state, warning, critical, against=against)
+    return Judgement(
+        reading(number, unit, **more), state, warning, critical, against=against
+    )
 
 
 def status(metric):
@@ -258,13 +292,21 @@ def test_a_silent_drive_has_who_was_there_last(hide_serial, serial):
 
 
 def test_the_place_of_a_drive_is_there_if_it_is_known():
-    [told] = made(case(SDA, place=Place('slot 7', 'ledctl locate=/dev/sda', ('sda',))))['drives']
+    [told] = made(case(SDA, place=Place('slot 7', 'ledctl locate=/dev/sda', ('sda',))))[
+        'drives'
+    ]
     [bare] = made(SDA)['drives']
 
     assert (told['bay'], told['locate']) == ('slot 7', 'ledctl locate=/dev/sda')
-    assert not {'bay', 'drive_id', 'locate', 'depends', 'replacement', 'forecasts', 'past'} & set(
-        bare
-    )
+    assert not {
+        'bay',
+        'drive_id',
+        'locate',
+        'depends',
+        'replacement',
+        'forecasts',
+        'past',
+    } & set(bare)
 
 
 MIRROR = Group(

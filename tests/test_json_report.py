@@ -7,13 +7,22 @@ import json
 import pytest
 from refusals import DISABLED, NO_DRIVE, NOT_ASKED
 
-from smart_attributes.errors import DriveAsleep, DriveError, DriveIsNoDrive, NotAReport, SudoRefused
+from smart_attributes.errors import (
+    DriveAsleep,
+    DriveError,
+    DriveIsNoDrive,
+    NotAReport,
+    SudoRefused,
+)
 from smart_attributes.model import AttributeRow, SelfTest, Statistic
 from smart_attributes.reading import json_report
 
 
 def smartctl(
-    version=(7, 3), status=0, messages=(), argv=('smartctl', '--json=c', '-a', '/dev/sda')
+    version=(7, 3),
+    status=0,
+    messages=(),
+    argv=('smartctl', '--json=c', '-a', '/dev/sda'),
 ):
     """The part of a document that is smartctl's own."""
     return {
@@ -22,7 +31,9 @@ def smartctl(
             'version': list(version),
             'argv': list(argv),
             'exit_status': status,
-            'messages': [{'string': text, 'severity': severity} for text, severity in messages],
+            'messages': [
+                {'string': text, 'severity': severity} for text, severity in messages
+            ],
         },
     }
 
@@ -98,7 +109,11 @@ ATA = {
                 },
                 {
                     'type': {'value': 1, 'string': 'Short offline'},
-                    'status': {'value': 121, 'string': 'Completed: read failure', 'passed': False},
+                    'status': {
+                        'value': 121,
+                        'string': 'Completed: read failure',
+                        'passed': False,
+                    },
                     'lifetime_hours': 880,
                 },
             ]
@@ -183,10 +198,21 @@ def test_an_ata_drive_is_read_in_full():
         500107862016,
         'ACME ARGO',
     )
-    assert report.attributes[0] == AttributeRow(5, 'Attribute_5', 98, 98, 10, True, '', '12', 12)
-    assert [attribute.when_failed for attribute in report.attributes] == ['', 'now', 'past']
+    assert report.attributes[0] == AttributeRow(
+        5, 'Attribute_5', 98, 98, 10, True, '', '12', 12
+    )
+    assert [attribute.when_failed for attribute in report.attributes] == [
+        '',
+        'now',
+        'past',
+    ]
     assert report.statistics == {(7, 8): Statistic(3, 'Percentage Used', 'N')}
-    assert (report.smart_status, report.error_count, report.exit_status, report.version) == (
+    assert (
+        report.smart_status,
+        report.error_count,
+        report.exit_status,
+        report.version,
+    ) == (
         True,
         3,
         64,
@@ -250,7 +276,14 @@ def test_a_sas_drive_is_read_in_full():
         'read.gigabytes_processed': 71532.573,
         'read.total_uncorrected_errors': 2,
     }
-    assert report.identity[:6] == ('SCSI', 'ACME SASSY', 'S1', '', '5000c5004a5b6c7d', 10000)
+    assert report.identity[:6] == (
+        'SCSI',
+        'ACME SASSY',
+        'S1',
+        '',
+        '5000c5004a5b6c7d',
+        10000,
+    )
     assert [test[2:] for test in report.self_tests] == [(True, 4700), (False, 4600)]
 
 
@@ -258,11 +291,20 @@ def test_a_sas_drive_is_read_in_full():
     'renamed',
     [
         # smartctl-7.0
-        {'model_name': 'ACME SASSY', 'revision': 'S1', 'vendor': 'ACME', 'product': 'SASSY'},
+        {
+            'model_name': 'ACME SASSY',
+            'revision': 'S1',
+            'vendor': 'ACME',
+            'product': 'SASSY',
+        },
         # smartctl-7.3
         {'scsi_model_name': 'ACME SASSY', 'scsi_revision': 'S1'},
         pytest.param(
-            {'scsi_model_name': 'ACME SASSY', 'model_name': 'ACME SASSY', 'firmware_version': 'S1'},
+            {
+                'scsi_model_name': 'ACME SASSY',
+                'model_name': 'ACME SASSY',
+                'firmware_version': 'S1',
+            },
             id='both',
         ),
     ],
@@ -396,7 +438,8 @@ def test_a_failed_last_self_test_counts_without_its_log():
 
 
 @pytest.mark.parametrize(
-    'status, is_told', [(0x06, True), (0x86, True), (0x05, False), (0x82, False), (None, False)]
+    'status, is_told',
+    [(0x06, True), (0x86, True), (0x05, False), (0x82, False), (None, False)],
 )
 def test_an_offline_data_collection_that_failed_is_a_message(status, is_told):
     found = {'offline_data_collection': {'status': {'value': status}}}
@@ -415,19 +458,26 @@ def test_an_nvme_self_test_log_is_read():
                     {
                         'self_test_code': {'value': 2, 'string': 'Extended'},
                         'power_on_hours': 90,
-                        'self_test_result': {'value': 7, 'string': 'Completed: failed segments'},
+                        'self_test_result': {
+                            'value': 7,
+                            'string': 'Completed: failed segments',
+                        },
                     }
                 ]
             },
         }
     )
 
-    assert report.self_tests == (SelfTest('Extended', 'Completed: failed segments', False, 90),)
+    assert report.self_tests == (
+        SelfTest('Extended', 'Completed: failed segments', False, 90),
+    )
 
 
 def test_the_pending_defects_log_counts_as_the_statistic_it_equals():
     """ACS-4: the Pending Error Count is the number of entries in that log."""
-    report = json_report.from_json({**ATA, 'ata_pending_defects_log': {'size': 63, 'count': 4}})
+    report = json_report.from_json(
+        {**ATA, 'ata_pending_defects_log': {'size': 63, 'count': 4}}
+    )
 
     assert report.statistics[1, 0x40].number == 4
 
@@ -458,12 +508,8 @@ def test_text_before_the_json_is_skipped_and_used():
 
 
 NOTHING = {'device': {'type': 'sat', 'protocol': 'ATA'}, 'model_name': 'X'}
-NO_SMART = (
-    'has no SMART: device lacks SMART capability; for RAID or USB, give the right type (TYPE@PATH)'
-)
-VOLUME = (
-    'is a RAID volume or virtual disk without SMART; name the drives behind it (smartctl --scan)'
-)
+NO_SMART = 'has no SMART: device lacks SMART capability; for RAID or USB, give the right type (TYPE@PATH)'
+VOLUME = 'is a RAID volume or virtual disk without SMART; name the drives behind it (smartctl --scan)'
 SUDO = (
     'cannot be read: sudo asks for a password, so the sudoers rule for this call'
     ' is missing; run check_smart_attributes sudoers, and save its output in /et'
@@ -484,7 +530,11 @@ WITHOUT_VERDICT = {
             'dmesg -T; or run smartctl by hand'
         ),
     ),
-    'unsupported': ({**NOTHING, 'smart_support': {'available': False}}, DriveError, NO_SMART),
+    'unsupported': (
+        {**NOTHING, 'smart_support': {'available': False}},
+        DriveError,
+        NO_SMART,
+    ),
     'disabled': (
         {**SAS, 'smart_support': {'available': True, 'enabled': False}},
         DriveError,
@@ -493,10 +543,14 @@ WITHOUT_VERDICT = {
     'errors': (
         smartctl(messages=[('Odd words', 'error'), ('others', 'error')]),
         DriveError,
-        ('cannot be read: smartctl reports "Odd words"; run smartctl by hand: smartctl -x PATH'),
+        (
+            'cannot be read: smartctl reports "Odd words"; run smartctl by hand: smartctl -x PATH'
+        ),
     ),
     'idle': (
-        smartctl(status=2, messages=[('Device is in IDLE mode, exit(2)', 'information')]),
+        smartctl(
+            status=2, messages=[('Device is in IDLE mode, exit(2)', 'information')]
+        ),
         DriveAsleep,
         'is in IDLE mode, not woken',
     ),
@@ -537,7 +591,13 @@ def test_a_document_without_a_verdict_says_why(case):
     [
         ('', 0, '', DriveError, 'empty'),
         ('', 1, '', DriveError, 'exit status 1'),
-        ('', 1, 'sudo: a password is required\n', SudoRefused, 'check_smart_attributes sudoers'),
+        (
+            '',
+            1,
+            'sudo: a password is required\n',
+            SudoRefused,
+            'check_smart_attributes sudoers',
+        ),
         (json.dumps(NOTHING), 0, 'sudo: a password is required', SudoRefused, SUDO),
         ('{"smartctl": {"version": [7', 0, '', DriveError, 'damaged'),
         ('{' + '"a":{' * 100000, 0, '', DriveError, 'damaged'),
@@ -553,7 +613,9 @@ def test_a_document_without_a_verdict_says_why(case):
     ],
     ids=range(15),
 )
-def test_what_is_no_document_is_an_error_with_a_next_step(printed, status, other_text, kind, part):
+def test_what_is_no_document_is_an_error_with_a_next_step(
+    printed, status, other_text, kind, part
+):
     """Other programs' words, half a document, two of them; one key makes it smartctl's."""
     with pytest.raises(DriveError) as caught:
         json_report.parse(printed, status, other_text)
@@ -627,7 +689,10 @@ def test_a_drive_has_a_capacity_and_a_sector_size(more, sizes):
         ({'wwn': {'naa': 5, 'oui': 0xC50, 'id': 0}}, '5000c50000000000'),
         ({'wwn': {'naa': 5, 'oui': 1}}, ''),
         ({'logical_unit_id': ' 0x5000C500 '}, '5000c500'),
-        ({'nvme_namespaces': [{'eui64': {'oui': 1, 'ext_id': 2}}, {}]}, '0000010000000002'),
+        (
+            {'nvme_namespaces': [{'eui64': {'oui': 1, 'ext_id': 2}}, {}]},
+            '0000010000000002',
+        ),
         ({'nvme_namespaces': [{}, {'eui64': {'oui': 1, 'ext_id': 2}}]}, ''),
         ({'nvme_namespaces': [{'eui64': {'oui': 1}}]}, ''),
     ],
@@ -670,7 +735,10 @@ def test_complaints_are_warnings_and_errors_with_a_text():
     'more, expected',
     [
         ({}, AttributeRow(9, '', None, None, None, None, '', '', None)),
-        ({'raw': {'value': 7}}, AttributeRow(9, '', None, None, None, None, '', '7', 7)),
+        (
+            {'raw': {'value': 7}},
+            AttributeRow(9, '', None, None, None, None, '', '7', 7),
+        ),
         (
             {'raw': {'value': 7, 'string': '7 h'}, 'when_failed': 'soon'},
             AttributeRow(9, '', None, None, None, None, '', '7 h', 7),
@@ -727,26 +795,38 @@ def test_a_row_has_only_values_that_smartctl_prints(more, expected):
 )
 def test_a_statistic_is_valid_unless_it_says_otherwise(number, entry, expected):
     assert (
-        json_report._statistics([{'number': number, 'table': [{'offset': 8, **entry}]}]) == expected
+        json_report._statistics([{'number': number, 'table': [{'offset': 8, **entry}]}])
+        == expected
     )
 
 
 @pytest.mark.parametrize(
     'more, other_text, expected',
     [
-        ({'scsi_pending_defects': {'count': 0}}, 'Pending defect count:3', {'pending_defects': 0}),
+        (
+            {'scsi_pending_defects': {'count': 0}},
+            'Pending defect count:3',
+            {'pending_defects': 0},
+        ),
         ({}, 'Pending defect count: 3', {'pending_defects': 3}),
         ({}, 'x', {}),
         (
             {
                 'scsi_error_counter_log': {
-                    'verify': {'total_uncorrected_errors': 2, 'gigabytes_processed': '1,5'}
+                    'verify': {
+                        'total_uncorrected_errors': 2,
+                        'gigabytes_processed': '1,5',
+                    }
                 }
             },
             '',
             {'verify.gigabytes_processed': 1.5, 'verify.total_uncorrected_errors': 2},
         ),
-        ({'scsi_error_counter_log': {'read': {'total_uncorrected_errors': '2'}}}, '', {}),
+        (
+            {'scsi_error_counter_log': {'read': {'total_uncorrected_errors': '2'}}},
+            '',
+            {},
+        ),
         (
             {
                 'scsi_start_stop_cycle_counter': {
@@ -769,7 +849,11 @@ def test_a_drive_has_the_logs_of_its_protocol_alone():
 
 def test_a_passed_alone_is_worth_nothing_where_attributes_were_asked_for():
     def document(option):
-        return {**NOTHING, **smartctl(argv=['smartctl', option]), 'smart_status': {'passed': True}}
+        return {
+            **NOTHING,
+            **smartctl(argv=['smartctl', option]),
+            'smart_status': {'passed': True},
+        }
 
     assert json_report.from_json(document('-H')).smart_status
     with pytest.raises(DriveError, match='no SMART attributes'):
@@ -778,16 +862,27 @@ def test_a_passed_alone_is_worth_nothing_where_attributes_were_asked_for():
 
 @pytest.mark.parametrize(
     ('told', 'expected'),
-    [({'physical_block_size': 4096}, 4096), ({}, None), ({'physical_block_size': 0}, None)],
+    [
+        ({'physical_block_size': 4096}, 4096),
+        ({}, None),
+        ({'physical_block_size': 0}, None),
+    ],
 )
 def test_the_physical_sector_is_what_smartctl_says_or_is_not_known(told, expected):
     """Counts of logical sectors are converted by it; a guess would hide seven errors of eight."""
-    assert json_report.from_json({**ATA, **told}).identity.physical_block_size == expected
+    assert (
+        json_report.from_json({**ATA, **told}).identity.physical_block_size == expected
+    )
 
 
 STATE = {
     'json_format_version': [1, 0],
-    'device': {'name': '/dev/sda', 'info_name': '/dev/sda [SAT]', 'type': 'sat', 'protocol': 'ATA'},
+    'device': {
+        'name': '/dev/sda',
+        'info_name': '/dev/sda [SAT]',
+        'type': 'sat',
+        'protocol': 'ATA',
+    },
     'model_name': 'INTEL SSDSC2BB240G4',
     'serial_number': 'EXAMPLE0001',
     'smart_status': {'passed': True},
@@ -806,7 +901,10 @@ STATE = {
         ({'smart_status': {'passed': False}}, ''),
         ({'ata_smart_attributes': {'table': [row(5, 1, 1, 10, failed='now')]}}, ''),
         ({'nvme_smart_health_information_log': {'critical_warning': 8}}, ''),
-        ({'nvme_smart_health_information_log': {'critical_warning': 0}}, 'not-a-report'),
+        (
+            {'nvme_smart_health_information_log': {'critical_warning': 0}},
+            'not-a-report',
+        ),
     ],
 )
 def test_the_state_of_smartd_is_no_report_unless_the_drive_is_failing(change, code):

@@ -12,14 +12,22 @@ OBJECT = {'a': {'b': {'c': 7}}, 'd': [1]}
 
 @pytest.mark.parametrize(
     'path, value',
-    [([], OBJECT), (['a', 'b'], {'c': 7}), (['d'], {}), (['x', 'b'], {}), (['a', 'b', 'c'], {})],
+    [
+        ([], OBJECT),
+        (['a', 'b'], {'c': 7}),
+        (['d'], {}),
+        (['x', 'b'], {}),
+        (['a', 'b', 'c'], {}),
+    ],
     ids=str,
 )
 def test_an_object_is_at_the_end_of_a_path(path, value):
     assert content.object_of(OBJECT, *path) == value
 
 
-@pytest.mark.parametrize('path, value', [('a.b.c', 7), ('a.b', None), ('a.x.c', None), ('c', None)])
+@pytest.mark.parametrize(
+    'path, value', [('a.b.c', 7), ('a.b', None), ('a.x.c', None), ('c', None)]
+)
 def test_a_number_is_at_the_end_of_a_path(path, value):
     assert content.integer_at(OBJECT, path) == value
 
@@ -36,7 +44,10 @@ def test_a_number_is_at_the_end_of_a_path(path, value):
 def test_a_list_is_a_list_and_its_objects_are_objects(value, entries, objects):
     data = {'k': value, 'other': [{}]}
 
-    assert (content.list_of(data, 'k'), content.objects_of(data, 'k')) == (entries, objects)
+    assert (content.list_of(data, 'k'), content.objects_of(data, 'k')) == (
+        entries,
+        objects,
+    )
     assert content.list_of({}, 'k') == []
 
 
@@ -48,7 +59,9 @@ def test_a_text_has_no_outer_blanks(data, text):
 
 
 @pytest.mark.parametrize(
-    'value, words', [([], []), (['a', ''], ['a', '']), (['a', 0], None), ('a', None)], ids=str
+    'value, words',
+    [([], []), (['a', ''], ['a', '']), (['a', 0], None), ('a', None)],
+    ids=str,
 )
 def test_words_are_strings_or_absent(value, words):
     assert content.words_of({'k': value}, 'k') == words
@@ -113,12 +126,23 @@ def test_a_number_that_json_would_round_is_read_from_its_string(data, number):
     ids=str,
 )
 def test_a_byte_and_a_word_have_their_ranges(value, byte, word):
-    assert (content.byte_of({'k': value}, 'k'), content.word_of({'k': value}, 'k')) == (byte, word)
+    assert (content.byte_of({'k': value}, 'k'), content.word_of({'k': value}, 'k')) == (
+        byte,
+        word,
+    )
 
 
 @pytest.mark.parametrize(
     'value, offset',
-    [(8, 8), (504, 504), (0, None), (512, None), (9, None), (-(2**63), None), ('8', None)],
+    [
+        (8, 8),
+        (504, 504),
+        (0, None),
+        (512, None),
+        (9, None),
+        (-(2**63), None),
+        ('8', None),
+    ],
     ids=str,
 )
 def test_a_statistic_is_inside_its_page(value, offset):

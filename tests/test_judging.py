@@ -33,8 +33,12 @@ OK, WARNING, CRITICAL, UNKNOWN = State.OK, State.WARNING, State.CRITICAL, State.
 SDA = Device('/dev/sda', name='sda')
 HOUR = 3600
 DAY_0 = 1795132800.0  # 2026-11-20
-DATABASE = drive_database.SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
-LIMITS = thresholds.Thresholds(json.loads((ROOT / 'thresholds/default.json').read_text()))
+DATABASE = drive_database.SpecDatabase(
+    json.loads((ROOT / 'attributes.json').read_text())
+)
+LIMITS = thresholds.Thresholds(
+    json.loads((ROOT / 'thresholds/default.json').read_text())
+)
 PLAIN = judging.Rules()
 HDD = Identity('ATA', 'ACME DISK 1', rotation=7200)
 SSD = Identity('ATA', 'ACME SSD 1', rotation=0)
@@ -70,10 +74,15 @@ def unmet(database, limits, metric, kind, drive_limit, temperatures):
         rotation=7200 if kind == 'hdd' else 0,
     )
     of_drive = {
-        name: Reading(name, number, 'C', Source('x')) for name, number in temperatures.items()
+        name: Reading(name, number, 'C', Source('x'))
+        for name, number in temperatures.items()
     }
     reading = Reading(
-        metric.name, best_number(metric), metric.unit, Source('x'), drive_limit=drive_limit
+        metric.name,
+        best_number(metric),
+        metric.unit,
+        Source('x'),
+        drive_limit=drive_limit,
     )
     limit = limits.limit(metric.name, SDA, identity, '')
     judged = judging.judge_reading(reading, limit, Others(of_drive, database.metrics))
@@ -92,7 +101,14 @@ def test_the_best_number_of_a_metric_is_ok_whatever_the_drive_states_as_its_limi
     ]
     temperatures = 'temperature_limit', 'temperature_critical_limit'
     told = [
-        unmet(DATABASE, LIMITS, metric, kind, number, dict.fromkeys(temperatures, number - 50))
+        unmet(
+            DATABASE,
+            LIMITS,
+            metric,
+            kind,
+            number,
+            dict.fromkeys(temperatures, number - 50),
+        )
         for metric in metrics
         for number in range(256)
     ]
@@ -101,7 +117,9 @@ def test_the_best_number_of_a_metric_is_ok_whatever_the_drive_states_as_its_limi
 
 
 def test_no_default_limit_lies_outside_the_range_of_its_metric():
-    for kind, (name, metric) in product(('ATA', 'NVMe', 'SCSI'), DATABASE.metrics.items()):
+    for kind, (name, metric) in product(
+        ('ATA', 'NVMe', 'SCSI'), DATABASE.metrics.items()
+    ):
         limit = LIMITS.limit(name, SDA, Identity(kind, 'ACME', rotation=0), '')
         for text in (limit.warning, limit.critical):
             if isinstance(text, str) and text:
@@ -114,10 +132,14 @@ def test_no_default_limit_lies_outside_the_range_of_its_metric():
 
 
 def spare(number, threshold=None):
-    return Reading('spare_available', number, '%', Source('NVMe health log'), drive_limit=threshold)
+    return Reading(
+        'spare_available', number, '%', Source('NVMe health log'), drive_limit=threshold
+    )
 
 
-SPARE_LIMIT = Limit(DriveLimit('threshold', 6, '16:'), DriveLimit('threshold', 0, '11:'))
+SPARE_LIMIT = Limit(
+    DriveLimit('threshold', 6, '16:'), DriveLimit('threshold', 0, '11:')
+)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +161,9 @@ SPARE_LIMIT = Limit(DriveLimit('threshold', 6, '16:'), DriveLimit('threshold', 0
 )
 def test_spare_is_judged_by_the_drives_own_threshold(reading, state, against):
     """Drives set it at 3, 5 or 10; without one the usual 10 holds."""
-    judgement = judging.judge_reading(reading, SPARE_LIMIT, Others(metrics=DATABASE.metrics))
+    judgement = judging.judge_reading(
+        reading, SPARE_LIMIT, Others(metrics=DATABASE.metrics)
+    )
 
     assert (judgement.state, judgement.against) == (state, against)
 
@@ -174,7 +198,9 @@ def test_a_temperature_is_judged_by_the_own_limit_of_the_drive(
     """
     statistics = {(5, 0x008): Statistic(temperature, 'Current Temperature')}
     if own_limit:
-        statistics[(5, 0x058)] = Statistic(own_limit, 'Specified Maximum Operating Temperature')
+        statistics[(5, 0x058)] = Statistic(
+            own_limit, 'Specified Maximum Operating Temperature'
+        )
 
     verdict = judged(worn(identity=identity, statistics=statistics))
 
@@ -235,10 +261,14 @@ def test_no_note_says_that_a_drive_is_failing_if_the_finding_does_not(bits, code
 def test_a_firmware_update_that_is_too_late_is_no_remedy(firmware, errors, remedy):
     """The action agrees with the text of the advisory on the 980 PRO."""
     report = nvme(media_errors=errors)
-    identity = report.identity._replace(model='Samsung SSD 980 PRO 1TB', firmware=firmware)
+    identity = report.identity._replace(
+        model='Samsung SSD 980 PRO 1TB', firmware=firmware
+    )
     verdict = judged(report._replace(identity=identity))
 
-    [told] = [each for each in verdict.judgements if each.reading.metric == 'media_errors']
+    [told] = [
+        each for each in verdict.judgements if each.reading.metric == 'media_errors'
+    ]
     assert (told.state is WARNING, told.remedy) == (errors > 0, remedy)
 
 
@@ -289,7 +319,12 @@ SAMSUNG = Identity('ATA', 'SAMSUNG MZ7LM960HMJP-00005', rotation=0)
         (OK, worn(ODD, identity=SSD, smart_status=False), (246,)),  # it is ignored
         (
             CRITICAL,
-            worn(AT_THRESHOLD._replace(prefail=True), ODD, identity=SSD, smart_status=False),
+            worn(
+                AT_THRESHOLD._replace(prefail=True),
+                ODD,
+                identity=SSD,
+                smart_status=False,
+            ),
             (246,),
         ),  # another one is not
     ],
@@ -363,11 +398,16 @@ def test_a_firmware_defect_tells_when_it_bites(changed, hours, state, words):
         ('VO0480XXXXX', 'HPD5', False),
     ],
 )
-def test_the_32768_hours_of_hpe_concern_firmware_before_hpd8_only(model, firmware, is_affected):
+def test_the_32768_hours_of_hpe_concern_firmware_before_hpd8_only(
+    model, firmware, is_affected
+):
     """The firmware is called HPDn; two public checkers look for HDPn and never match."""
     identity = Identity(protocol='SCSI', model=model, firmware=firmware)
 
-    assert any(advisory.hour == 32768 for advisory in DATABASE.advisories(identity)) is is_affected
+    assert (
+        any(advisory.hour == 32768 for advisory in DATABASE.advisories(identity))
+        is is_affected
+    )
 
 
 # --- verdicts and limits -------------------------------------------------------------------
@@ -377,7 +417,9 @@ SDB = Device('/dev/sdb', name='sdb')
 
 
 def verdict_reading(state):
-    return Reading('power_loss_protection', 0, '', Source(attribute=175), 'failed', state)
+    return Reading(
+        'power_loss_protection', 0, '', Source(attribute=175), 'failed', state
+    )
 
 
 def limit_of(**fields):
@@ -440,7 +482,9 @@ def test_what_is_shown_only_or_unknown_alarms_nobody(reading):
         (96, (CRITICAL, '85', '95', 'above 95', 'site.json', True)),  # crit
     ],
 )
-def test_a_judgement_keeps_its_limits_and_who_set_the_one_that_decided(number, expected):
+def test_a_judgement_keeps_its_limits_and_who_set_the_one_that_decided(
+    number, expected
+):
     """perfdata and explain show them, also where all is well."""
     reading = Reading('endurance_used', number, '%', Source(attribute=233))
 
@@ -500,7 +544,8 @@ def test_a_limit_that_is_only_a_warning_says_who_set_it():
 
 
 @pytest.mark.parametrize(
-    'bound', [None, DriveLimit('threshold', 0, None), DriveLimit('temperature_limit', 0, None)]
+    'bound',
+    [None, DriveLimit('threshold', 0, None), DriveLimit('temperature_limit', 0, None)],
 )
 def test_no_limit_is_no_range(bound):
     """The empty text is what perfdata leaves out."""
@@ -540,7 +585,11 @@ def verdict_on(report, *sites, rules=PLAIN, device=SDA, today='', data=None):
 
 
 def judgement_of(verdict, metric):
-    (found,) = [judgement for judgement in verdict.judgements if judgement.reading.metric == metric]
+    (found,) = [
+        judgement
+        for judgement in verdict.judgements
+        if judgement.reading.metric == metric
+    ]
     return found
 
 
@@ -556,7 +605,13 @@ def test_a_verdict_names_the_drive_the_entry_and_the_worst_state():
     """What the line of a drive is made of."""
     verdict = verdict_on(worn(WORN))
 
-    assert (verdict.device, verdict.identity, verdict.state, verdict.entry, verdict.problem) == (
+    assert (
+        verdict.device,
+        verdict.identity,
+        verdict.state,
+        verdict.entry,
+        verdict.problem,
+    ) == (
         SDA,
         X1,
         CRITICAL,
@@ -580,7 +635,12 @@ def test_judgements_stand_worst_first():
 
 @pytest.mark.parametrize(
     'selector',
-    [{'serial': 'EXAMPLE0001'}, {'device': 'sda'}, {'model': 'ACME X1.*'}, {'family': 'ACME X1'}],
+    [
+        {'serial': 'EXAMPLE0001'},
+        {'device': 'sda'},
+        {'model': 'ACME X1.*'},
+        {'family': 'ACME X1'},
+    ],
     ids=str,
 )
 @pytest.mark.parametrize(
@@ -624,7 +684,9 @@ def test_a_family_that_no_entry_tells_is_no_override_s_family():
     other = override({'family': 'XXXX'}, metrics=NO_WEAR_LIMIT)
 
     assert (
-        verdict_on(worn(identity=unknown, statistics={(7, 8): Statistic(97, 'some')}), other).state
+        verdict_on(
+            worn(identity=unknown, statistics={(7, 8): Statistic(97, 'some')}), other
+        ).state
         is CRITICAL
     )
 
@@ -645,7 +707,11 @@ def test_a_limit_refers_to_the_reading_that_is_judged():
     data = small_database.database()
     data['entries'][0]['attributes'] = {
         '1': {'name': 'Limit', 'readings': {'temperature_limit': {'from': 'raw'}}},
-        '2': {'name': 'Trap', 'trap': True, 'readings': {'temperature_limit': {'from': 'raw'}}},
+        '2': {
+            'name': 'Trap',
+            'trap': True,
+            'readings': {'temperature_limit': {'from': 'raw'}},
+        },
         '194': {'name': 'Temperature', 'readings': {'temperature': {'from': 'raw'}}},
     }
     limit = {'drive': 'temperature_limit', 'minus': 5, 'else': '40'}
@@ -663,7 +729,10 @@ def test_a_limit_refers_to_the_reading_that_is_judged():
 @pytest.mark.parametrize(
     ('state', 'identity', 'device', 'words'),
     [
-        *((each, X1._replace(model='WHO'), SDA, ('WHO (firmware 1.1)',)) for each in State),
+        *(
+            (each, X1._replace(model='WHO'), SDA, ('WHO (firmware 1.1)',))
+            for each in State
+        ),
         (
             OK,
             Identity(),
@@ -684,7 +753,9 @@ def test_a_model_without_entry_is_said_aloud_in_the_state_that_was_asked_for(
     """--unknown-model; the default is OK. The command can be typed."""
     found = judgement_of(
         verdict_on(
-            worn(identity=identity), rules=judging.Rules(unknown_model=state), device=device
+            worn(identity=identity),
+            rules=judging.Rules(unknown_model=state),
+            device=device,
         ),
         'unknown_model',
     )
@@ -703,8 +774,12 @@ def test_a_model_without_entry_is_said_aloud_in_the_state_that_was_asked_for(
 )
 def test_a_table_without_identity_and_health_status_is_not_ok(model, status, state):
     """Nothing in it can be judged, whatever --unknown-model says; no command would help."""
-    report = Report(Identity(protocol='ATA', model=model), status, attributes=(row(231, 0),))
-    found = judgement_of(verdict_on(report, rules=judging.Rules(unknown_model=OK)), 'unknown_model')
+    report = Report(
+        Identity(protocol='ATA', model=model), status, attributes=(row(231, 0),)
+    )
+    found = judgement_of(
+        verdict_on(report, rules=judging.Rules(unknown_model=OK)), 'unknown_model'
+    )
 
     assert found.state is state
     assert ('draft' in found.reading.action) is (state is OK)
@@ -736,11 +811,18 @@ def test_a_firmware_defect_counts_from_the_hours_of_this_very_drive(rows, state,
     """attributes.json knows the defect, the drive its age, the clock the day."""
     report = worn(*rows, identity=X1._replace(firmware='1.0'))
 
-    found = judgement_of(verdict_on(report, rules=judging.Rules(now=DAY_0)), 'firmware_advisory')
+    found = judgement_of(
+        verdict_on(report, rules=judging.Rules(now=DAY_0)), 'firmware_advisory'
+    )
 
     assert (found.state, words in found.reading.verdict) == (state, True)
     assert found.reading._replace(verdict='', brief='', action='') == Reading(
-        'firmware_advisory', 0, '', Source('acme-manual, erratum 3 (2026-05)'), '', state
+        'firmware_advisory',
+        0,
+        '',
+        Source('acme-manual, erratum 3 (2026-05)'),
+        '',
+        state,
     )
 
 
@@ -799,7 +881,11 @@ def pair(first, log, second, **more):
         (worn(), [HEALTH._replace(metric='write_protect')], []),
         (
             worn(),
-            [percent(None, 'SCSI log')._replace(unknown='255 is not plausible', judged=False)],
+            [
+                percent(None, 'SCSI log')._replace(
+                    unknown='255 is not plausible', judged=False
+                )
+            ],
             ['endurance_used from SCSI log is unknown: 255 is not plausible'],
         ),
         (
@@ -811,7 +897,9 @@ def pair(first, log, second, **more):
         (
             worn(),
             pair(10, 'log b', 16),
-            ['endurance_used: 10 % from log a, 16 % from log b; the worse value is used'],
+            [
+                'endurance_used: 10 % from log a, 16 % from log b; the worse value is used'
+            ],
         ),
         (worn(), pair(10, 'log b', 15), []),
         (
@@ -832,7 +920,10 @@ def test_an_attribute_that_wear_is_read_from_and_that_is_lost_is_a_note():
     """All drives of such a family have one of them: 14,359 of 14,359."""
     assert [
         'values-missing'
-        in [note.code for note in verdict_on(worn(*map(row, numbers), smart_status=None)).notes]
+        in [
+            note.code
+            for note in verdict_on(worn(*map(row, numbers), smart_status=None)).notes
+        ]
         for numbers in ((5,), (5, 233), ())
     ] == [True, False, False]
 
@@ -850,7 +941,10 @@ def test_the_end_of_a_warranty_is_never_critical(source, number, state):
     """It is no failure."""
     judgement = alone(percent(number, source), Limit('85', '95'))
 
-    assert (judgement.state, bool(judgement.critical)) == (state, source != drive_logs.RATED)
+    assert (judgement.state, bool(judgement.critical)) == (
+        state,
+        source != drive_logs.RATED,
+    )
 
 
 @pytest.mark.parametrize(
@@ -863,7 +957,9 @@ def test_the_end_of_a_warranty_is_never_critical(source, number, state):
         ('device statistics', 'endurance_used', 0, 'look again', ''),
     ],
 )
-def test_a_statistic_that_is_not_to_be_believed_is_a_note(log, metric, number, why, told):
+def test_a_statistic_that_is_not_to_be_believed_is_a_note(
+    log, metric, number, why, told
+):
     """The figure is shown with what is known of its like, and what it foretells all the same."""
     noted = notes_on(
         worn(),
@@ -873,7 +969,9 @@ def test_a_statistic_that_is_not_to_be_believed_is_a_note(log, metric, number, w
 
     notes = [note for note in noted if note.code == 'statistic-not-trusted']
     assert len(noted) == len(notes) == (0 if told is None else 1)
-    assert all(f': {number} % ' in note and note.endswith(f'family{told}') for note in notes)
+    assert all(
+        f': {number} % ' in note and note.endswith(f'family{told}') for note in notes
+    )
 
 
 # --- growth, and what was accepted ------------------------------------------------
@@ -898,7 +996,11 @@ def grown(reading, *numbers, after=3600, later=60):
     """
     now = int(DAY_0)
     points = [
-        Point(now - after - DAY * (len(numbers) - 1 - place), number, DAY // 2 if place else 0)
+        Point(
+            now - after - DAY * (len(numbers) - 1 - place),
+            number,
+            DAY // 2 if place else 0,
+        )
         for place, number in enumerate(numbers)
     ]
     return past.Past({past.key(reading): History(tuple(points), now - later)}, now)
@@ -907,7 +1009,9 @@ def grown(reading, *numbers, after=3600, later=60):
 def crc_judged(reading, history, limit=None, given=None, level=OK):
     limit = limit or Limit(growth=(CABLE,), growth_origin='default.json')
     return judging.weighed(
-        Judgement(reading, level, against='above 5' if level else '', origin='site.json'),
+        Judgement(
+            reading, level, against='above 5' if level else '', origin='site.json'
+        ),
         limit,
         history,
         given,
@@ -923,13 +1027,20 @@ def crc_judged(reading, history, limit=None, given=None, level=OK):
         (CRITICAL, CRITICAL, 'site.json', 'above 5', ''),
     ],
 )
-def test_growth_alarms_where_the_level_says_less(level, state, origin, against, growth_against):
+def test_growth_alarms_where_the_level_says_less(
+    level, state, origin, against, growth_against
+):
     """A counter that never goes back tells by rising alone; a level that is as bad is told first,
     and growth behind it.
     """
     judgement = crc_judged(crc(226), grown(crc(226), 212), level=level)
 
-    assert (judgement.state, judgement.origin, judgement.against, judgement.growth_against) == (
+    assert (
+        judgement.state,
+        judgement.origin,
+        judgement.against,
+        judgement.growth_against,
+    ) == (
         state,
         origin,
         against,
@@ -977,7 +1088,10 @@ def test_the_order_of_precedence(level, before, is_acknowledged, is_own, state):
     limit = Limit(growth=(CABLE,), own_fields=frozenset({'warning'} if is_own else ()))
     given = Acknowledgement('S1', 'crc_errors', 226) if is_acknowledged else None
 
-    assert crc_judged(crc(226), grown(crc(226), before), limit, given, level).state is state
+    assert (
+        crc_judged(crc(226), grown(crc(226), before), limit, given, level).state
+        is state
+    )
 
 
 @pytest.mark.parametrize('accepted, state', [(225, WARNING), (226, OK), (300, OK)])
@@ -985,16 +1099,22 @@ def test_an_acknowledged_number_is_silent_until_it_is_passed(accepted, state):
     """Silent while it stands, loud when it moves, whether level or growth would speak."""
     given = Acknowledgement('S1', 'crc_errors', accepted)
 
-    assert crc_judged(crc(226), grown(crc(226), 212), given=given, level=WARNING).state is state
+    assert (
+        crc_judged(crc(226), grown(crc(226), 212), given=given, level=WARNING).state
+        is state
+    )
 
 
 def test_the_word_of_the_drive_is_never_acknowledged():
     """Health FAILED, warning bits, an attribute failing now."""
-    reading = Reading('smart_status', 0, '', Source('self-assessment'), 'FAILED', CRITICAL)
+    reading = Reading(
+        'smart_status', 0, '', Source('self-assessment'), 'FAILED', CRITICAL
+    )
     given = Acknowledgement('S1', 'smart_status', 1)
 
     assert (
-        judging.weighed(Judgement(reading, CRITICAL), Limit(), None, given, False).state is CRITICAL
+        judging.weighed(Judgement(reading, CRITICAL), Limit(), None, given, False).state
+        is CRITICAL
     )
 
 
@@ -1015,9 +1135,12 @@ def test_a_limit_of_this_very_drive_stands_above_growth(metrics, state, selector
     """
     own = {'for': selector, 'why': 'an old cable', 'metrics': {'crc_errors': metrics}}
     limits = thresholds.Thresholds(
-        {'metrics': {'crc_errors': {'growth': CABLE}}}, [('site.json', {'overrides': [own]})]
+        {'metrics': {'crc_errors': {'growth': CABLE}}},
+        [('site.json', {'overrides': [own]})],
     )
-    limit = limits.limit('crc_errors', SDA, Identity('ATA', 'M', serial='S1', rotation=7200), '')
+    limit = limits.limit(
+        'crc_errors', SDA, Identity('ATA', 'M', serial='S1', rotation=7200), ''
+    )
 
     assert crc_judged(crc(226), grown(crc(226), 212), limit).state is state
 
@@ -1032,21 +1155,25 @@ def test_a_counter_that_was_higher_before_is_noted():
     known = grown(reading_of(report, 'power_on_time'), 900 * HOUR)
 
     without = judged(report).notes
-    assert [note.code for note in judged(report, known).notes if note not in without] == [
-        'counter-set-back'
-    ]
+    assert [
+        note.code for note in judged(report, known).notes if note not in without
+    ] == ['counter-set-back']
 
 
 def test_a_limit_that_was_passed_holds_with_all_that_belongs_to_the_metric():
     """The state is of the higher number, the reading is today's."""
     hot = Reading('temperature', 58, 'C', Source(attribute=194))
     kept = {
-        past._beside(hot, name): History((Point(int(DAY_0) - 60, number, 0),), int(DAY_0) - 60)
+        past._beside(hot, name): History(
+            (Point(int(DAY_0) - 60, number, 0),), int(DAY_0) - 60
+        )
         for name, number in ((past._RECENT, 58), (past._HELD, 61))
     }
 
     held = judging.judge_remembered(
-        hot, Limit('60', '70'), Others({}, DATABASE.metrics, past.Past(kept, int(DAY_0)))
+        hot,
+        Limit('60', '70'),
+        Others({}, DATABASE.metrics, past.Past(kept, int(DAY_0))),
     )
 
     assert (held.state, held.reading) == (WARNING, hot)
@@ -1073,7 +1200,9 @@ def test_what_is_acknowledged_is_told_by_whom_when_and_why():
     verdict = judged(worn(row(5, raw='30'), identity=S1), limits=limits)
 
     assert verdict.state is OK
-    assert [('martin' in note) for note in verdict.notes if note.code == 'acknowledged'] == [True]
+    assert [
+        ('martin' in note) for note in verdict.notes if note.code == 'acknowledged'
+    ] == [True]
     assert judged(worn(row(5, raw='31'), identity=S1), limits=limits).state is WARNING
 
 
@@ -1120,7 +1249,10 @@ def test_where_less_is_worse_growth_is_a_fall(before, is_floor, state):
     reading = spare(90)
 
     limit, history = Limit(growth=(SPARE_GROWTH,)), grown(reading, before, 90)
-    assert judging.weighed(Judgement(reading, OK), limit, history, None, is_floor).state is state
+    assert (
+        judging.weighed(Judgement(reading, OK), limit, history, None, is_floor).state
+        is state
+    )
 
 
 @pytest.mark.parametrize('number, state', [(59, WARNING), (60, OK), (61, OK)])
@@ -1144,7 +1276,9 @@ def test_wear_that_is_much_faster_than_ever_and_soon_over_warns(used, hours, sta
     nobody has planned.
     """
     report = Report(
-        Identity('NVMe', 'ACME N1'), True, nvme={'percentage_used': used, 'power_on_hours': hours}
+        Identity('NVMe', 'ACME N1'),
+        True,
+        nvme={'percentage_used': used, 'power_on_hours': hours},
     )
     now = int(DAY_0)
     points = (Point(now - 40 * DAY, 10), Point(now - DAY, used, DAY))
@@ -1168,8 +1302,12 @@ def time_left(metrics, *, rows=None, before=None, is_own=True, site=(), ignored=
         200 days ago, by history.
     """
     report = worn(*(rows or (row(233, 16), row(9, raw=str(840 * 24)))))
-    limits = thresholds.Thresholds({'metrics': metrics}, [('site.json', {'overrides': list(site)})])
-    used = Reading('endurance_used', 84, '%', Source(attribute=233, definition='100 - value'))
+    limits = thresholds.Thresholds(
+        {'metrics': metrics}, [('site.json', {'overrides': list(site)})]
+    )
+    used = Reading(
+        'endurance_used', 84, '%', Source(attribute=233, definition='100 - value')
+    )
     now = int(DAY_0)
     history = None
     if before is not None:
@@ -1234,7 +1372,9 @@ def test_what_a_site_ignores_is_foreseen_from_nothing(metrics, ignored, told):
         [row(9, raw='20000')],  # no endurance
     ],
 )
-def test_a_time_that_nobody_knows_is_a_word_only_where_somebody_asked(metrics, told, rows):
+def test_a_time_that_nobody_knows_is_a_word_only_where_somebody_asked(
+    metrics, told, rows
+):
     """A graph without points would tell nothing."""
     assert time_left(metrics, rows=rows) == told
 
@@ -1264,4 +1404,6 @@ def test_history_that_another_user_could_have_written_makes_no_time_longer(
     metrics, before, is_own, days
 ):
     """It could silence an alarm; it may only raise one."""
-    assert time_left(metrics, before=before, is_own=is_own)[0] == pytest.approx(days, rel=0.05)
+    assert time_left(metrics, before=before, is_own=is_own)[0] == pytest.approx(
+        days, rel=0.05
+    )

@@ -40,7 +40,9 @@ from guests import guest
 
 BY_ID = '/dev/disk/by-id'
 SATA = f'{BY_ID}/ata-QEMU-SATA_SATA0001'
-GOOD, WARNING, SHARED = (f'{BY_ID}/nvme-QEMU_NVMe_Ctrl_NVME000{number}' for number in (1, 2, 3))
+GOOD, WARNING, SHARED = (
+    f'{BY_ID}/nvme-QEMU_NVMe_Ctrl_NVME000{number}' for number in (1, 2, 3)
+)
 RAID, OTHER_RAID = (f'{BY_ID}/wwn-0x5000c50000000a0{number}' for number in (1, 2))
 SAS = f'{BY_ID}/wwn-0x3333333000004e20'
 VIRTUAL = f'{BY_ID}/scsi-0QEMU_QEMU_HARDDISK_VIRT0001'
@@ -50,14 +52,20 @@ NEW_SAS_DRIVE = 'modprobe scsi_debug dev_size_mb=8; udevadm settle'
 WATCH_YOURSELF = 'smartctl -s on'
 # What a scan has to find, each once; the virtual disk, the optical drives and the USB stick are
 # none of it.
-SERIALS = ['20000', 'NVME0001', 'NVME0002', 'NVME0003', 'RAID0001', 'RAID0002', 'SATA0001']
+SERIALS = [
+    '20000',
+    'NVME0001',
+    'NVME0002',
+    'NVME0003',
+    'RAID0001',
+    'RAID0002',
+    'SATA0001',
+]
 SERVICE = 'check-smart-attributes-metrics.service'
 TIMER = 'check-smart-attributes-metrics.timer'
 PROM = '/var/lib/prometheus/node-exporter/smart.prom'
 TWO_DRIVES = f'Environment="OPTIONS=-d {SATA} -d {SAS} --drive-timeout 15"'
-ASK_NODE_EXPORTER = (
-    'import urllib.request as u; print(u.urlopen("http://127.0.0.1:9100/metrics").read().decode())'
-)
+ASK_NODE_EXPORTER = 'import urllib.request as u; print(u.urlopen("http://127.0.0.1:9100/metrics").read().decode())'
 # Root may do the first three; the service may not, but open any drive.
 FORBIDDEN = """
 import socket, time
@@ -72,7 +80,8 @@ tried(lambda: open('/dev/kmsg').close())
 tried(lambda: socket.socket(socket.AF_INET))
 tried(lambda: open('/dev/vda', 'rb').read(1))
 """
-PATIENT = ('--drive-timeout', '90', '-t', '110')  # QEMU on a busy machine takes its time
+# QEMU on a busy machine takes its time
+PATIENT = ('--drive-timeout', '90', '-t', '110')
 STATES = {'OK': 0, 'CRITICAL': 2, 'UNKNOWN': 3}
 
 
@@ -84,10 +93,14 @@ def machines(tmp_path_factory) -> Iterator[dict[str, Future[Machine]]]:
     """Boot Debian after Debian: the second one gets ready while the first one, which has one
     processor, is tested.
     """
-    folders = {suite: tmp_path_factory.mktemp(suite) for suite in ('bookworm', 'trixie')}
+    folders = {
+        suite: tmp_path_factory.mktemp(suite) for suite in ('bookworm', 'trixie')
+    }
     with ThreadPoolExecutor(1) as pool:
         booting = {
-            'bookworm': pool.submit(booted, 'bookworm', everything(), folders['bookworm']),
+            'bookworm': pool.submit(
+                booted, 'bookworm', everything(), folders['bookworm']
+            ),
             'trixie': pool.submit(booted, 'trixie', nvme(), folders['trixie']),
         }
         yield booting
@@ -121,14 +134,19 @@ def check(machine: Machine, *arguments: str) -> Result:
 
 def smartctl(machine: Machine, *arguments: str) -> dict[str, Any]:
     """Return what smartctl says of a drive, as root."""
-    report: dict[str, Any] = json.loads(machine.runs('smartctl', '--json', '-x', *arguments).text)
+    report: dict[str, Any] = json.loads(
+        machine.runs('smartctl', '--json', '-x', *arguments).text
+    )
     return report
 
 
 def told(report: dict[str, Any]) -> str:
     """Return the state to which smartctl's own verdict leads, and nothing else that it says."""
     support = report.get('smart_support', {'available': True, 'enabled': True})
-    if not (support['available'] and support.get('enabled')) or 'smart_status' not in report:
+    if (
+        not (support['available'] and support.get('enabled'))
+        or 'smart_status' not in report
+    ):
         return 'UNKNOWN'
     return 'OK' if report['smart_status']['passed'] else 'CRITICAL'
 
@@ -171,7 +189,9 @@ def settled(machine: Machine, path: str, is_there: bool = True) -> None:
 
 def host_of(machine: Machine, driver: str) -> str:
     """Return the number of a controller's SCSI host."""
-    path = machine.shell(f'grep -lx {driver} /sys/class/scsi_host/host*/proc_name | head -n 1')
+    path = machine.shell(
+        f'grep -lx {driver} /sys/class/scsi_host/host*/proc_name | head -n 1'
+    )
     return re.search('host([0-9]+)', path)[1]
 
 
@@ -181,7 +201,9 @@ def host_of(machine: Machine, driver: str) -> str:
 @pytest.fixture(scope='module')
 def judged(machine) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Each drive of a scan as the program judges it, beside smartctl's own report."""
-    document = json.loads(machine.runs(PLUGIN, 'triage', '--json', *PATIENT, user='nagios').text)
+    document = json.loads(
+        machine.runs(PLUGIN, 'triage', '--json', *PATIENT, user='nagios').text
+    )
     return [
         (drive, smartctl(machine, '-d', drive['type'] or 'auto', drive['device']))
         for drive in document['drives']
@@ -194,7 +216,9 @@ def test_a_scan_finds_each_drive_once(judged):
     """
     assert sorted(drive['serial'] for drive, _ in judged) == SERIALS
     assert [
-        drive['serial'] for drive, report in judged if drive['serial'] != report['serial_number']
+        drive['serial']
+        for drive, report in judged
+        if drive['serial'] != report['serial_number']
     ] == []
 
 
@@ -235,7 +259,10 @@ def test_nagios_sees_what_root_sees(machine):
 def test_nagios_may_change_nothing_on_a_drive(machine):
     """The same smartctl, another option."""
     assert (
-        machine.runs('sudo', '-n', '/usr/sbin/smartctl', '-s', 'off', SAS, user='nagios').code == 1
+        machine.runs(
+            'sudo', '-n', '/usr/sbin/smartctl', '-s', 'off', SAS, user='nagios'
+        ).code
+        == 1
     )
     assert smartctl(machine, SAS)['smart_support']['enabled']
 
@@ -246,7 +273,10 @@ def test_nagios_may_change_nothing_on_a_drive(machine):
 def test_a_sas_drive_that_tests_the_alarm_is_ok_with_a_note(machine):
     """The drive's own words; afterwards nothing of it is left."""
     machine.does('sdparm', '--set=TEST=1,MRIE=6', SAS)
-    words, tested = smartctl(machine, SAS)['smart_status'], check(machine, '-v', '-d', SAS)
+    words, tested = (
+        smartctl(machine, SAS)['smart_status'],
+        check(machine, '-v', '-d', SAS),
+    )
     machine.does('sdparm', '--set=TEST=0', SAS)
 
     assert not words['passed']
@@ -318,14 +348,21 @@ def test_a_drive_that_hangs_costs_one_process_and_hides_nobody(machine):
     limit holds.
     """
     with hanging(machine):
-        first = check(machine, '-d', SATA, '-d', SAS, '--drive-timeout', '8', '-t', '20')
-        again = check(machine, '-d', SATA, '-d', SAS, '--drive-timeout', '8', '-t', '20')
+        first = check(
+            machine, '-d', SATA, '-d', SAS, '--drive-timeout', '8', '-t', '20'
+        )
+        again = check(
+            machine, '-d', SATA, '-d', SAS, '--drive-timeout', '8', '-t', '20'
+        )
         assert machine.shell('pgrep -c smartctl') == '1\n'
 
     assert (first.code, again.code) == (3, 3)
     assert '[timeout]' in first.text
     assert '[process-hangs]' in again.text
-    assert all(re.search('^OK .* SATA0001', result.text, re.MULTILINE) for result in (first, again))
+    assert all(
+        re.search('^OK .* SATA0001', result.text, re.MULTILINE)
+        for result in (first, again)
+    )
     # the kernel has given the command up; nobody has to clear anything
     assert check(machine, '-d', SAS).code == 0
 
@@ -336,10 +373,15 @@ def test_a_drive_that_hangs_costs_one_process_and_hides_nobody(machine):
 def drives_read(text: str) -> dict[str, bool]:
     """Return by serial number whether a drive was read."""
     serial_of = dict(
-        re.findall(r'^smart_drive_info\{.*?device="([^"]*)".*?serial="([^"]+)"', text, re.MULTILINE)
+        re.findall(
+            r'^smart_drive_info\{.*?device="([^"]*)".*?serial="([^"]+)"',
+            text,
+            re.MULTILINE,
+        )
     )
     return {
-        serial_of.get(device, device): read == '1'  # the file has "1.0", node_exporter "1"
+        # the file has "1.0", node_exporter "1"
+        serial_of.get(device, device): read == '1'
         for device, read in re.findall(
             r'^smart_drive_read_ok\{device="([^"]*)"\} ([01])\b', text, re.MULTILINE
         )
@@ -349,13 +391,17 @@ def drives_read(text: str) -> dict[str, bool]:
 def verdicts(text: str) -> list[str]:
     """Return what metrics say of drives, apart from values that change from minute to minute."""
     return sorted(
-        line for line in text.splitlines() if re.match('smart_(drive_|reading_|status)', line)
+        line
+        for line in text.splitlines()
+        if re.match('smart_(drive_|reading_|status)', line)
     )
 
 
 def outcome(machine: Machine) -> str:
     """Return how the last run of the service ended, as systemd has it: "success"."""
-    return machine.does('systemctl', 'show', '--property=Result', '--value', SERVICE).strip()
+    return machine.does(
+        'systemctl', 'show', '--property=Result', '--value', SERVICE
+    ).strip()
 
 
 def test_the_service_reads_what_root_reads(machine):
@@ -388,7 +434,9 @@ def changed(machine: Machine, *settings: str) -> Iterator[None]:
         machine.shell(f'rm -r {folder}; systemctl daemon-reload')
 
 
-def test_the_service_may_not_set_the_clock_read_the_kernels_log_or_use_the_network(machine):
+def test_the_service_may_not_set_the_clock_read_the_kernels_log_or_use_the_network(
+    machine,
+):
     """Another program in its place; systemd only warns about a directive that it does not know."""
     machine.shell(f'printf "%s" {shlex.quote(FORBIDDEN)} >/usr/local/lib/forbidden')
     with changed(
@@ -399,7 +447,12 @@ def test_the_service_may_not_set_the_clock_read_the_kernels_log_or_use_the_netwo
     ):
         machine.does('systemctl', 'start', SERVICE)
 
-    assert machine.does('cat', '/run/tried').split() == ['refused', 'refused', 'refused', 'allowed']
+    assert machine.does('cat', '/run/tried').split() == [
+        'refused',
+        'refused',
+        'refused',
+        'allowed',
+    ]
 
 
 def run_beside_a_hanging_drive(machine: Machine) -> list[str]:
@@ -414,7 +467,9 @@ def run_beside_a_hanging_drive(machine: Machine) -> list[str]:
     return left
 
 
-def test_the_service_succeeds_while_a_drive_hangs_and_reads_it_again_afterwards(machine):
+def test_the_service_succeeds_while_a_drive_hangs_and_reads_it_again_afterwards(
+    machine,
+):
     """smartctl stays in state D, where nobody can end it; neither this run nor the next one
     waits for it.
     """
@@ -442,7 +497,9 @@ def test_the_service_succeeds_while_a_drive_hangs_and_reads_it_again_afterwards(
         pytest.param(f'{BY_ID}/ata-GONE', 'was not found', id='absent-by-id'),
     ],
 )
-def test_what_smartctl_says_nothing_of_is_unknown_with_its_reason(machine, address, words):
+def test_what_smartctl_says_nothing_of_is_unknown_with_its_reason(
+    machine, address, words
+):
     """smartctl itself has no verdict there, either."""
     kind, _, path = address.rpartition('@')
     of_kind = ['-d', kind] if kind else []
@@ -472,11 +529,14 @@ def test_drives_behind_megaraid_are_named_and_empty_slots_are_passed_over(machin
 def test_a_host_number_that_changes_is_told_and_a_name_by_id_goes_on_to_work(machine):
     """The driver comes back as another host, since a second controller was quicker."""
     before = host_of(machine, 'megaraid_sas')
-    machine.shell(f'modprobe -r megaraid_sas; echo 1 >{DEBUG}/add_host; modprobe megaraid_sas')
+    machine.shell(
+        f'modprobe -r megaraid_sas; echo 1 >{DEBUG}/add_host; modprobe megaraid_sas'
+    )
     settled(machine, RAID)
     now = host_of(machine, 'megaraid_sas')
     old, by_id = (
-        check(machine, '-d', f'megaraid,0@{path}') for path in (f'/dev/bus/{before}', RAID)
+        check(machine, '-d', f'megaraid,0@{path}')
+        for path in (f'/dev/bus/{before}', RAID)
     )
     machine.shell(f'echo -1 >{DEBUG}/add_host')
 
@@ -490,7 +550,9 @@ def test_a_drive_pulled_from_megaraid_is_missed_and_found_again(machine):
     slots = f'megaraid,[0-3]@/dev/bus/{host_of(machine, "megaraid_sas")}'
     machine.controls('device_del', id='raid1')
     missed = until(
-        lambda: missing(check(machine, '-d', slots, '--expect', '2')), 60, 'the drive is gone'
+        lambda: missing(check(machine, '-d', slots, '--expect', '2')),
+        60,
+        'the drive is gone',
     )
     machine.plugs('raid1')
     settled(machine, OTHER_RAID)
@@ -520,7 +582,9 @@ def test_an_nvme_drive_pulled_while_checks_run_is_missed_and_found_again(machine
     settled(machine, WARNING)
     found = check(machine, *PATIENT, '--expect', str(len(SERIALS)))
     answers = until(
-        lambda: four_answers(machine.does('cat', '/tmp/checks')), 120, 'four checks have ended'
+        lambda: four_answers(machine.does('cat', '/tmp/checks')),
+        120,
+        'four checks have ended',
     )
 
     assert missed.code == 2 and f'1 of {len(SERIALS)} expected' in missed.first_line
@@ -543,11 +607,20 @@ def four_answers(text: str) -> list[tuple[str, int]]:
 def test_one_of_two_ways_to_an_nvme_drive_is_enough(machine):
     """Through whichever controller it answers, it is one drive."""
     controllers = machine.shell('grep -l NVME0003 /sys/class/nvme/nvme*/serial').split()
-    results = [check(machine, '-d', f'/dev/{path.split("/")[4]}') for path in controllers]
+    results = [
+        check(machine, '-d', f'/dev/{path.split("/")[4]}') for path in controllers
+    ]
 
-    assert [(result.code, 'NVME0003' in result.text) for result in results] == [(0, True)] * 2
+    assert [(result.code, 'NVME0003' in result.text) for result in results] == [
+        (0, True)
+    ] * 2
     together = check(
-        machine, *(word for path in controllers for word in ('-d', f'/dev/{path.split("/")[4]}'))
+        machine,
+        *(
+            word
+            for path in controllers
+            for word in ('-d', f'/dev/{path.split("/")[4]}')
+        ),
     )
     assert together.first_line.endswith('1 drive: 1 ok')
 
@@ -584,7 +657,11 @@ def timer_runs_the_service(machine: Machine) -> None:
     """
     ended = last_end(machine)
     machine.shell('date --set "@$(( $(date +%s) + 400 ))"')
-    until(lambda: last_end(machine) not in (ended, '0'), 200, 'the timer has run the service')
+    until(
+        lambda: last_end(machine) not in (ended, '0'),
+        200,
+        'the timer has run the service',
+    )
 
 
 def last_end(machine: Machine) -> str:
@@ -592,11 +669,17 @@ def last_end(machine: Machine) -> str:
     "0": not yet.
     """
     return machine.does(
-        'systemctl', 'show', '--property=InactiveEnterTimestampMonotonic', '--value', SERVICE
+        'systemctl',
+        'show',
+        '--property=InactiveEnterTimestampMonotonic',
+        '--value',
+        SERVICE,
     ).strip()
 
 
-def test_the_timer_keeps_node_exporter_up_to_date_across_a_reboot_and_a_hanging_drive(newer):
+def test_the_timer_keeps_node_exporter_up_to_date_across_a_reboot_and_a_hanging_drive(
+    newer,
+):
     """Enabled as doc/how-to/metrics.md says; a drive hangs at the first run, then the guest
     restarts.
     """
@@ -605,12 +688,18 @@ def test_the_timer_keeps_node_exporter_up_to_date_across_a_reboot_and_a_hanging_
     )
     with hanging(newer):
         timer_runs_the_service(newer)
-        first = outcome(newer), drives_read(newer.does('python3', '-c', ASK_NODE_EXPORTER))
+        first = (
+            outcome(newer),
+            drives_read(newer.does('python3', '-c', ASK_NODE_EXPORTER)),
+        )
     newer.does('rm', PROM)
     newer.reboots()
     timer_runs_the_service(newer)
 
-    assert (first[0], sorted(first[1].values())) == ('success', [False, True, True, True])
+    assert (first[0], sorted(first[1].values())) == (
+        'success',
+        [False, True, True, True],
+    )
     assert outcome(newer) == 'success'
     assert drives_read(newer.does('python3', '-c', ASK_NODE_EXPORTER)) == {
         f'NVME000{number}': True for number in (1, 2, 3)

@@ -38,7 +38,11 @@ from guests import guest
 ARRAYS = {'raid1': 2, 'raid5': 3, 'raid6': 4, 'raid10': 4, 'lvm': 2, 'btrfs': 2}
 SPARE = 'spare-0'
 SERIALS = [
-    *(f'{array}-{number}' for array, count in ARRAYS.items() for number in range(count)),
+    *(
+        f'{array}-{number}'
+        for array, count in ARRAYS.items()
+        for number in range(count)
+    ),
     SPARE,
 ]
 PULL = 'echo 1 >/sys/block/$(basename $(disk {}))/device/delete'
@@ -91,7 +95,9 @@ for each in lvm-1 btrfs-1; do state_of $each offline; done
 {WRITE_LATER}
 for each in lvm-1 btrfs-1; do state_of $each running; done
 """
-PULLED = '\n'.join([*(PULL.format(f'{array}-1') for array in ARRAYS), 'udevadm settle; sleep 2'])
+PULLED = '\n'.join(
+    [*(PULL.format(f'{array}-1') for array in ARRAYS), 'udevadm settle; sleep 2']
+)
 REBUILD = f"""
 rebuild() {{
     mdadm --quiet /dev/$1 --fail $(disk $2-1)
@@ -176,9 +182,16 @@ class Server:
         """Return the order of replacement in one case."""
         if case not in self.orders:
             self.enters(case.state)
-            self.machine.shell(f"cat >{SITE} <<'END'\n{json.dumps(limits(case.failing))}\nEND")
-            document = json.loads(self.machine.runs(PLUGIN, *TRIAGE, seconds=PATIENCE).text)
-            assert {drive['state'] for drive in document['drives']} <= {'OK', 'CRITICAL'}
+            self.machine.shell(
+                f"cat >{SITE} <<'END'\n{json.dumps(limits(case.failing))}\nEND"
+            )
+            document = json.loads(
+                self.machine.runs(PLUGIN, *TRIAGE, seconds=PATIENCE).text
+            )
+            assert {drive['state'] for drive in document['drives']} <= {
+                'OK',
+                'CRITICAL',
+            }
             self.orders[case] = tuple(
                 (self.serials[step['disks'][0]], step['label'])
                 for step in document['replace_order']
@@ -187,7 +200,9 @@ class Server:
 
     def readable(self, pulled: Sequence[str]) -> set[str]:
         """Pull these disks; return the arrays whose data can still be read, all of it."""
-        self.machine.shell('\n'.join([TOOLS, *map(PULL.format, pulled), 'udevadm settle; sleep 1']))
+        self.machine.shell(
+            '\n'.join([TOOLS, *map(PULL.format, pulled), 'udevadm settle; sleep 1'])
+        )
         return set(self.machine.shell(READ).split())
 
     def needed(self, state: str) -> set[str]:
@@ -203,8 +218,14 @@ class Server:
         together.
         """
         self.enters(state)
-        there = self.machine.shell('cd /dev/disk/by-id; ls | sed -n "s/^ata-QEMU-SATA_//p"').split()
-        pulled = [serial for serial in there if serial.endswith(f'-{number}') and serial != SPARE]
+        there = self.machine.shell(
+            'cd /dev/disk/by-id; ls | sed -n "s/^ata-QEMU-SATA_//p"'
+        ).split()
+        pulled = [
+            serial
+            for serial in there
+            if serial.endswith(f'-{number}') and serial != SPARE
+        ]
         left = self.readable(pulled)
         return {serial for serial in pulled if array_of(serial) not in left}
 
@@ -252,7 +273,8 @@ def server(tmp_path_factory) -> Iterator[Server]:
 def test_the_data_survives_when_all_drives_that_come_next_are_pulled(server, case):
     """All at once, so one of each array; whatever could be read before can be read afterwards."""
     first = [
-        serial for serial, label in takewhile(lambda step: step[1] == NEXT, server.order(case))
+        serial
+        for serial, label in takewhile(lambda step: step[1] == NEXT, server.order(case))
     ]
     server.enters(case.state)
 
@@ -261,11 +283,15 @@ def test_the_data_survives_when_all_drives_that_come_next_are_pulled(server, cas
 
 
 @pytest.mark.parametrize('state', STATES)
-def test_the_data_is_lost_with_each_last_good_copy_and_with_no_other_drive(server, state):
+def test_the_data_is_lost_with_each_last_good_copy_and_with_no_other_drive(
+    server, state
+):
     """While an array is rebuilt, its only other copies are labelled "wait"."""
     kept = labelled(server.order(Case(state, 0)), LAST, WAIT)
 
-    assert kept - NOT_TOLD.get(state, set()) == server.needed(state) - IN_DOUBT.get(state, set())
+    assert kept - NOT_TOLD.get(state, set()) == server.needed(state) - IN_DOUBT.get(
+        state, set()
+    )
 
 
 # --- before the next rebuild ----------------------------------------------------------------------

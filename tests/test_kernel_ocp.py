@@ -33,8 +33,13 @@ if not abilities.IS_ROOT:
     pytest.fail('we are not root; "make test-kernel" sees to that', pytrace=False)
 from guests import guest
 
-DRIVES = (*drive('log', 'nvme,serial=NVME0001,ocp=on'), *drive('none', 'nvme,serial=NVME0002'))
-WITH_LOG, WITHOUT = (f'/dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_NVME000{number}' for number in (1, 2))
+DRIVES = (
+    *drive('log', 'nvme,serial=NVME0001,ocp=on'),
+    *drive('none', 'nvme,serial=NVME0002'),
+)
+WITH_LOG, WITHOUT = (
+    f'/dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_NVME000{number}' for number in (1, 2)
+)
 AMOUNT = 8 * 1024 * 1024  # bytes that the test reads from the first drive
 OCP = json.loads((ROOT / 'attributes.json').read_text())['layouts']['ocp']
 GUID = bytes.fromhex('C5AF1028EABFF2A49C4F6F7CC914D5AF')
@@ -73,16 +78,27 @@ class Server:
         """
         found = self.machine.shell('grep -l NVME0001 /sys/class/nvme/nvme*/serial')
         call = smartctl_calls.page_arguments(page, f'/dev/{found.split("/")[4]}')
-        return self.machine.runs('sudo', '-n', '/usr/sbin/smartctl', *call, user='nagios')
+        return self.machine.runs(
+            'sudo', '-n', '/usr/sbin/smartctl', *call, user='nagios'
+        )
 
     def check(self, path: str) -> Result:
         """Run a check as a daemon does."""
-        return self.machine.runs(PLUGIN, '-v', '--vendor-logs', 'always', '-d', path, user='nagios')
+        return self.machine.runs(
+            PLUGIN, '-v', '--vendor-logs', 'always', '-d', path, user='nagios'
+        )
 
     def triage(self, path: str) -> dict[str, Any]:
         """Return what `triage` reports about a drive."""
         done = self.machine.runs(
-            PLUGIN, 'triage', '--json', '--vendor-logs', 'always', '-d', path, user='nagios'
+            PLUGIN,
+            'triage',
+            '--json',
+            '--vendor-logs',
+            'always',
+            '-d',
+            path,
+            user='nagios',
         )
         found: dict[str, Any]
         [found] = json.loads(done.text)['drives']
@@ -92,7 +108,9 @@ class Server:
 @pytest.fixture(scope='module')
 def server(tmp_path_factory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp('ocp')
-    machine = Machine(guest('trixie', folder), DRIVES, folder, qemu_of('trixie', folder))
+    machine = Machine(
+        guest('trixie', folder), DRIVES, folder, qemu_of('trixie', folder)
+    )
     try:
         machine.shell(f'udevadm settle; head -c {AMOUNT} {WITH_LOG} >/dev/null')
         yield Server(machine)
@@ -143,7 +161,9 @@ def test_a_log_that_is_not_filled_in_is_a_note_and_no_alert(server):
     assert result.code == 0 and 'no content' in result.text, result.text
     # which each NVMe drive reports in its health log
     of_log = set(vendor_logs.names(OCP)) - {'endurance_used'}
-    assert not [label for label in perfdata(result.text) if label.endswith(tuple(of_log))]
+    assert not [
+        label for label in perfdata(result.text) if label.endswith(tuple(of_log))
+    ]
     assert (found['state'], codes(found)) == ('OK', ['vendor-log-empty'])
     assert log_of(found) == {vendor_logs.STATUS: vendor_logs.EMPTY}
 
@@ -154,7 +174,10 @@ def test_a_drive_that_refuses_the_log_keeps_its_state(server):
     result, found = server.check(WITHOUT), server.triage(WITHOUT)
 
     assert result.code == 0 and 'Invalid Field' in result.text, result.text
-    assert (found['state'], codes(found)) == ('OK', ['vendor-log-unread', 'smartctl-message'])
+    assert (found['state'], codes(found)) == (
+        'OK',
+        ['vendor-log-unread', 'smartctl-message'],
+    )
     assert log_of(found) == {vendor_logs.STATUS: vendor_logs.UNREAD}
 
 

@@ -134,11 +134,15 @@ def test_outputs_show_what_to_do_and_do_not_decide_it():
                 if isinstance(node, ast.Attribute):
                     if getattr(node.value, 'id', '') in ('actions', 'work_list'):
                         names.add(node.attr)
-                elif isinstance(node, ast.ImportFrom) and node.module == 'work.work_list':
+                elif (
+                    isinstance(node, ast.ImportFrom) and node.module == 'work.work_list'
+                ):
                     names.update(alias.name for alias in node.names)
             names -= {'action', 'item'}
 
-    assert {module: ' '.join(sorted(names)) for module, names in found.items() if names} == SHOWN
+    assert {
+        module: ' '.join(sorted(names)) for module, names in found.items() if names
+    } == SHOWN
 
 
 def test_every_subpackage_and_module_at_the_top_has_a_rule():
@@ -177,14 +181,18 @@ def test_measuring_imports_only_what_its_rule_allows():
     assert wrong == []
 
 
-ABILITIES = re.compile(r'\b(?:shutil\.which|os\.geteuid|util\.find_spec|pty\.openpty)\(')
+ABILITIES = re.compile(
+    r'\b(?:shutil\.which|os\.geteuid|util\.find_spec|pty\.openpty)\('
+)
 
 
 def test_only_one_module_of_the_tests_asks_what_this_machine_can_do():
     """Each module that asked for itself was wrong on some machine."""
     paths = (ROOT / 'tests').rglob('*.py')
 
-    assert {path.stem for path in paths if ABILITIES.search(path.read_text())} == {'abilities'}
+    assert {path.stem for path in paths if ABILITIES.search(path.read_text())} == {
+        'abilities'
+    }
 
 
 def test_the_inits_of_subpackages_are_empty():
@@ -195,9 +203,14 @@ def test_the_inits_of_subpackages_are_empty():
 def test_a_foreign_library_stays_in_its_module():
     """So that it can be replaced, and is loaded by nobody else."""
     theirs = [
-        (module, name) for module in MODULES for name, is_ours in imports(module) if not is_ours
+        (module, name)
+        for module in MODULES
+        for name, is_ours in imports(module)
+        if not is_ours
     ]
-    standard = set(getattr(sys, 'stdlib_module_names', {name for _, name in theirs})) - set(FOREIGN)
+    standard = set(
+        getattr(sys, 'stdlib_module_names', {name for _, name in theirs})
+    ) - set(FOREIGN)
 
     assert [
         (module, name)
@@ -225,11 +238,20 @@ def test_a_check_loads_nothing_that_it_does_not_need(drive, tmp_path):
         smartctl_calls.read_arguments('/dev/sda'),
         Path(drive_path('intel-s3500-healthy')).read_bytes(),
     )
-    _, modules = loaded('-p', smartctl.path, '--nosudo', '--state-dir', str(tmp_path), '-d', drive)
+    _, modules = loaded(
+        '-p', smartctl.path, '--nosudo', '--state-dir', str(tmp_path), '-d', drive
+    )
 
-    assert {'smart_attributes.output.plugin', 'smart_attributes.history.store'} <= modules
-    assert [name for name in modules if name in HEAVY or name.startswith(HEAVY_SUBPACKAGES)] == []
-    assert {name for name in modules if name.startswith('smart_attributes.commands.')} == {
+    assert {
+        'smart_attributes.output.plugin',
+        'smart_attributes.history.store',
+    } <= modules
+    assert [
+        name for name in modules if name in HEAVY or name.startswith(HEAVY_SUBPACKAGES)
+    ] == []
+    assert {
+        name for name in modules if name.startswith('smart_attributes.commands.')
+    } == {
         'smart_attributes.commands.table',
         'smart_attributes.commands.cases',
         'smart_attributes.commands.check',
@@ -241,7 +263,8 @@ def test_a_check_loads_nothing_that_it_does_not_need(drive, tmp_path):
         'work.alerts',
         'work.dates',
     ):
-        assert (f'smart_attributes.{name}' in modules) == (drive == '/dev/silent')  # it alerts
+        # it alerts
+        assert (f'smart_attributes.{name}' in modules) == (drive == '/dev/silent')
 
 
 def test_no_model_name_is_in_the_code():
@@ -304,7 +327,9 @@ def test_the_drawing_shows_two_sides_that_do_not_know_each_other_and_nothing_tha
     assert [pair for pair in between if set(pair) == {'reading', 'knowledge'}] == []
     height = architecture.heights(between)
     assert [pair for pair in between if height[pair[0]] <= height[pair[1]]] == []
-    assert re.search('^  check --> command_line$', '\n'.join(architecture.drawing()), re.MULTILINE)
+    assert re.search(
+        '^  check --> command_line$', '\n'.join(architecture.drawing()), re.MULTILINE
+    )
 
 
 def test_no_modules_import_each_other_in_a_circle():

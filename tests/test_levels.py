@@ -34,7 +34,9 @@ def history(readings: Days) -> History:
 def told(
     *readings: tuple[float, float], rule: GrowthRule = RULE, falls: bool = True
 ) -> Growth | None:
-    return growth.level_growth(history(readings), [rule], int(readings[-1][0] * DAY), falls)
+    return growth.level_growth(
+        history(readings), [rule], int(readings[-1][0] * DAY), falls
+    )
 
 
 @pytest.mark.parametrize(
@@ -42,22 +44,34 @@ def told(
     [
         pytest.param([(0, 100), (1, 100), (2, 96), (3, 96)], 4, id='fell'),
         pytest.param([(0, 100), (1, 100), (2, 96)], None, id='one-reading-is-no-proof'),
-        pytest.param([(0, 100), (1, 100), (2, 98), (3, 98)], None, id='no-more-than-the-limit'),
+        pytest.param(
+            [(0, 100), (1, 100), (2, 98), (3, 98)], None, id='no-more-than-the-limit'
+        ),
         pytest.param(
             [(0, 100), (1, 100), (2, 99), (3, 99), (4, 97), (5, 97), (6, 96)],
             3,
             id='fell-step-by-step',
         ),
         pytest.param(
-            [(0, 100), (1, 100), (2, 10), (3, 100), (4, 100)], None, id='one-wrong-reading'
+            [(0, 100), (1, 100), (2, 10), (3, 100), (4, 100)],
+            None,
+            id='one-wrong-reading',
         ),
         pytest.param([(0, 96), (1, 96), (2, 100), (3, 100)], None, id='rose'),
         pytest.param(
-            [(0, 100), (1, 100), (2, 96), (3, 96), (4, 100), (5, 100)], None, id='came-back'
+            [(0, 100), (1, 100), (2, 96), (3, 96), (4, 100), (5, 100)],
+            None,
+            id='came-back',
         ),
-        pytest.param([(0, 100), (1, 100), (2, 96), (3, 96), (31, 96)], 4, id='told-for-30-days'),
-        pytest.param([(0, 100), (1, 100), (2, 96), (3, 96), (33, 96)], None, id='and-no-longer'),
-        pytest.param([(0, 100), (1, 96), (2, 92), (3, 88)], None, id='too-little-is-known'),
+        pytest.param(
+            [(0, 100), (1, 100), (2, 96), (3, 96), (31, 96)], 4, id='told-for-30-days'
+        ),
+        pytest.param(
+            [(0, 100), (1, 100), (2, 96), (3, 96), (33, 96)], None, id='and-no-longer'
+        ),
+        pytest.param(
+            [(0, 100), (1, 96), (2, 92), (3, 88)], None, id='too-little-is-known'
+        ),
         pytest.param(
             [(0, 100), (1, 100), (10, 99), (20, 98), (30, 97), (40, 96), (41, 96)],
             None,
@@ -105,11 +119,16 @@ def alerts(metric: str, numbers: Iterable[tuple[int, float]]) -> list[int]:
     for now, number in numbers:
         known = series.with_reading(known, number, now)
         if now % DAY == 0:
-            before = now - drive_file.KEPT_WHOLE if len(known.points) > series.MANY else 0
+            before = (
+                now - drive_file.KEPT_WHOLE if len(known.points) > series.MANY else 0
+            )
             old = [point for point in known.points if point.time < before]
             kept = drive_file.thinned(old, 0) if old else []
             known = known._replace(
-                points=(*kept, *(point for point in known.points if point.time >= before))
+                points=(
+                    *kept,
+                    *(point for point in known.points if point.time >= before),
+                )
             )
         if (
             (now // HOUR) % 6 == 0
@@ -136,7 +155,9 @@ def test_noise_of_five_per_cent_is_no_alert_for_a_year(metric, interval):
 
 @pytest.mark.parametrize('noise', [0, 0.05])
 @pytest.mark.parametrize('interval', [5 * MINUTE, HOUR, 6 * HOUR, DAY])
-def test_a_capacitor_that_loses_20_points_in_90_days_is_found_within_a_week(interval, noise):
+def test_a_capacitor_that_loses_20_points_in_90_days_is_found_within_a_week(
+    interval, noise
+):
     chance = random.Random(interval)
 
     def number(now: int) -> float:
@@ -144,7 +165,8 @@ def test_a_capacitor_that_loses_20_points_in_90_days_is_found_within_a_week(inte
         return round(true * (1 + chance.uniform(-noise, noise)))
 
     found = alerts(
-        'capacitor_health', ((now, number(now)) for now in range(0, 140 * DAY, interval))
+        'capacitor_health',
+        ((now, number(now)) for now in range(0, 140 * DAY, interval)),
     )
 
     assert found and found[0] <= (30 + 90 + 7) * DAY

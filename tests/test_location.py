@@ -74,16 +74,26 @@ def test_an_nvme_drive_is_in_the_slot_of_its_address(system):
     'kind, place, where',
     [
         ('megaraid,6', Place(drive_id='6'), "controller's drive ID 6, slot unknown"),
-        ('sat+megaraid,6', Place(drive_id='6'), "controller's drive ID 6, slot unknown"),
+        (
+            'sat+megaraid,6',
+            Place(drive_id='6'),
+            "controller's drive ID 6, slot unknown",
+        ),
         ('cciss,0', Place(drive_id='0'), "controller's drive ID 0, slot unknown"),
-        ('aacraid,0,0,4', Place(drive_id='0,4'), "controller's drive ID 0,4, slot unknown"),
+        (
+            'aacraid,0,0,4',
+            Place(drive_id='0,4'),
+            "controller's drive ID 0,4, slot unknown",
+        ),
         ('areca,3/2', Place('slot 3'), 'slot 3'),
         ('3ware,0', Place('port 0'), 'port 0'),
         ('sssraid,2,5', Place('slot 5 of enclosure 2'), 'slot 5 of enclosure 2'),
         ('sat', Place(), ''),
     ],
 )
-def test_the_number_that_a_controller_gives_a_drive_is_no_bay(system, kind, place, where):
+def test_the_number_that_a_controller_gives_a_drive_is_no_bay(
+    system, kind, place, where
+):
     """Who pulls "drive 6" pulls another disk."""
     found = on(system, '/dev/sg9', kind)
     assert (found, found.where) == (place, where)

@@ -34,12 +34,17 @@ def machine(tmp_path) -> Machine:
 
 
 def test_the_metadata_of_a_volume_group():
-    backup = lvm_backup.parsed(metadata('vg0', ('sda1', 'sdb1'), {**RAID, 'vm': ('sda1', 'sdb1')}))
+    backup = lvm_backup.parsed(
+        metadata('vg0', ('sda1', 'sdb1'), {**RAID, 'vm': ('sda1', 'sdb1')})
+    )
 
     assert backup
     assert (backup.id, backup.name) == (lvm_id('vg0'), 'vg0')
     assert backup.devices == {'pv0': lvm_id('sda1'), 'pv1': lvm_id('sdb1')}
-    assert (backup.volumes['vm'], backup.areas['vm']) == (lvm_id('vg0vm'), ('pv0', 'pv1'))
+    assert (backup.volumes['vm'], backup.areas['vm']) == (
+        lvm_id('vg0vm'),
+        ('pv0', 'pv1'),
+    )
     assert backup.areas['root'] == ()
 
 
@@ -92,7 +97,9 @@ def raid(machine: Machine) -> None:
           'data': ()}, {}),
     ],
 )  # fmt: skip
-def test_an_inactive_volume_is_a_group_on_its_physical_volumes(machine, volumes, expected):
+def test_an_inactive_volume_is_a_group_on_its_physical_volumes(
+    machine, volumes, expected
+):
     raid(machine)
     machine.lv('dm-1', 'vg0', 'home', 'sda1')
     machine.volume_group('vg0', ('md0', 'sda1', 'sdb1'), {**volumes, 'home': ('sda1',)})
@@ -109,7 +116,9 @@ def test_an_inactive_volume_is_a_group_on_its_physical_volumes(machine, volumes,
 def test_an_inactive_volume_on_one_drive_is_only_here(machine):
     """That of a guest that is stopped, beside a RAID of the same volume group."""
     for number, disk in enumerate(('sda', 'sdb')):
-        machine.lv(f'dm-{number}', 'vg0', f'root_rimage_{number}', f'{disk}1', suffix='-rimage')
+        machine.lv(
+            f'dm-{number}', 'vg0', f'root_rimage_{number}', f'{disk}1', suffix='-rimage'
+        )
     machine.lv('dm-2', 'vg0', 'root', 'dm-0', 'dm-1')
     machine.mounted('/dev/mapper/vg0-root', '/', number=machine.numbers['dm-2'])
     machine.volume_group('vg0', ('sda1', 'sdb1'), {**RAID, 'vm': ('sdb1',)})
@@ -132,9 +141,16 @@ def test_an_inactive_volume_on_one_drive_is_only_here(machine):
         (None, True, False),
         ({'root': ('sda1',)}, False, False),
     ],
-    ids=['complete', 'older than the active volume', 'missing', 'without the ids of devices'],
+    ids=[
+        'complete',
+        'older than the active volume',
+        'missing',
+        'without the ids of devices',
+    ],
 )
-def test_without_a_complete_backup_it_is_not_known(machine, volumes, has_udev, is_known):
+def test_without_a_complete_backup_it_is_not_known(
+    machine, volumes, has_udev, is_known
+):
     machine.lv('dm-0', 'vg0', 'root', 'sda1')
     if volumes:
         machine.volume_group('vg0', ('sda1',), volumes)

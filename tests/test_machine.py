@@ -22,7 +22,10 @@ SUDO = ('/usr/bin/sudo', '-n')
 GOOD = {'stdout': drive('intel-worn'), 'status': 0}
 TOO_OLD = {'stdout': b'=======> UNRECOGNIZED OPTION: json=c', 'status': 1}
 REFUSED = {'stderr': b'sudo: a password is required', 'status': 1}
-ABSENT = {'stdout': b'/dev/bus/0 [megaraid_disk_06]: Device 6 does not exist', 'status': 2}
+ABSENT = {
+    'stdout': b'/dev/bus/0 [megaraid_disk_06]: Device 6 does not exist',
+    'status': 2,
+}
 SCANNED = (
     b'{"smartctl": {"argv": ["smartctl", "--scan"], "exit_status": 0}, "devices": ['
     b'{"name": "/dev/sdb", "type": "scsi"}, {"name": "/dev/zram0", "type": "scsi"}]}'
@@ -74,7 +77,10 @@ def test_named_drives_are_enough():
         END,
     )
 
-    assert addresses(devices) == [('sat@/dev/sda', 'sda_sat'), ('scsi@/dev/sda', 'sda_scsi')]
+    assert addresses(devices) == [
+        ('sat@/dev/sda', 'sda_sat'),
+        ('scsi@/dev/sda', 'sda_scsi'),
+    ]
     assert (devices.is_scan, devices.is_whole) == (False, False)
 
 
@@ -86,13 +92,20 @@ def test_named_drives_are_enough():
         (['/dev/sda', '/dev/sdb'], True, ['/dev/sda', '/dev/sdb']),
     ],
 )
-def test_a_scan_adds_its_drives_to_the_named_ones(monkeypatch, words, is_scan, expected):
+def test_a_scan_adds_its_drives_to_the_named_ones(
+    monkeypatch, words, is_scan, expected
+):
     monkeypatch.setattr(os, 'geteuid', lambda: 1000)
     answers = Answers({'stdout': SCANNED, 'status': 0})
     devices = find(named(words)._replace(notes=('a note',)), is_scan, HOW, answers, END)
 
     assert [address for address, _ in addresses(devices)] == expected
-    assert (devices.is_scan, devices.is_whole, devices.notes[0], len(devices.notes)) == (
+    assert (
+        devices.is_scan,
+        devices.is_whole,
+        devices.notes[0],
+        len(devices.notes),
+    ) == (
         True,
         True,
         'a note',
@@ -110,7 +123,11 @@ def test_a_scan_that_left_out_what_may_be_a_drive_is_not_whole():
 @pytest.mark.parametrize(
     'answer, code, reason',
     [
-        ({'status': 3, 'stdout': b'strange'}, 'scan-failed', 'failed with exit status 3'),
+        (
+            {'status': 3, 'stdout': b'strange'},
+            'scan-failed',
+            'failed with exit status 3',
+        ),
         (
             {'status': 0, 'outcome': 'timeout', 'reason': 'no answer within 7 s'},
             'scan-failed',
@@ -152,14 +169,18 @@ SDA, SAT, RAID = (
 
 
 def test_a_drive_gives_its_report_and_how_it_was_read():
-    runner = Answers({**GOOD, 'stderr': b'a\xff complaint', 'seconds': 1.5, 'waited': 0.5})
+    runner = Answers(
+        {**GOOD, 'stderr': b'a\xff complaint', 'seconds': 1.5, 'waited': 0.5}
+    )
     same = SDA._replace(name='other')
     first, second = read_all([asked(SDA), asked(same)], HOW, runner, END)
     command = asked(SDA).command
 
     assert runner.calls == [([command], 7, END)]
     assert (first.device, second.device) == (SDA, same)
-    assert first.identity.model == 'INTEL SSDSC2BB150G7' and first.outcome.exit_status == 0
+    assert (
+        first.identity.model == 'INTEL SSDSC2BB150G7' and first.outcome.exit_status == 0
+    )
     assert (first.remark, first.seconds, first.waited) == ('', 1.5, 0.5)
     assert (
         first.transcript
@@ -177,7 +198,11 @@ def test_a_smartctl_without_json_is_asked_once():
     runner = Answers(TOO_OLD)
     [read] = read_all([asked(SDA)], HOW, runner, END)
 
-    assert (read.outcome.code, str(read.outcome), len(runner.calls)) == ('smartctl-too-old', OLD, 1)
+    assert (read.outcome.code, str(read.outcome), len(runner.calls)) == (
+        'smartctl-too-old',
+        OLD,
+        1,
+    )
 
 
 def test_a_scan_by_a_smartctl_without_json_has_one_sentence():
@@ -185,7 +210,10 @@ def test_a_scan_by_a_smartctl_without_json_has_one_sentence():
     with pytest.raises(SmartError) as caught:
         find(DeviceList(()), True, HOW, Answers(TOO_OLD), END)
 
-    assert (caught.value.code, str(caught.value)) == ('smartctl-too-old', f'smartctl --scan: {OLD}')
+    assert (caught.value.code, str(caught.value)) == (
+        'smartctl-too-old',
+        f'smartctl --scan: {OLD}',
+    )
 
 
 @pytest.mark.parametrize(
@@ -206,7 +234,8 @@ def test_a_drive_behind_raid_that_does_not_answer_through_sat_is_asked_without(
     [read] = read_all([asked(device)], HOW, runner, END)
 
     assert (
-        read.device == device._replace(type=read_as) and isinstance(read.outcome, Report) is is_read
+        read.device == device._replace(type=read_as)
+        and isinstance(read.outcome, Report) is is_read
     )
     assert [(call[0], *call[1:]) for call in runner.calls[1:]] == [
         ([asked(device._replace(type='megaraid,6')).command], 7, END)
@@ -250,7 +279,11 @@ APART = 'start the checks of one drive at different times, or increase -t'
             f'time; {APART}',
         ),
         ({'outcome': 'cut short'}, 'timeout', f'cannot be read: because; {SLOW}'),
-        ({'outcome': 'timeout', 'waited': 1.0}, 'timeout', f'cannot be read: because; {SLOW}'),
+        (
+            {'outcome': 'timeout', 'waited': 1.0},
+            'timeout',
+            f'cannot be read: because; {SLOW}',
+        ),
         (
             {'outcome': 'busy'},
             'process-hangs',
@@ -273,12 +306,17 @@ def test_a_process_without_an_answer_is_a_reason(answer, code, words):
 @pytest.mark.parametrize(
     'answer, code',
     [
-        ({'status': 2, 'stderr': b'sudo: sorry, you must have a tty\xff'}, 'sudo-blocked'),
+        (
+            {'status': 2, 'stderr': b'sudo: sorry, you must have a tty\xff'},
+            'sudo-blocked',
+        ),
         ({'status': 0}, 'report-empty'),
         ({'status': 3}, 'smartctl-failed'),
     ],
 )
-def test_the_words_and_the_status_of_smartctl_are_the_reason_where_there_is_no_report(answer, code):
+def test_the_words_and_the_status_of_smartctl_are_the_reason_where_there_is_no_report(
+    answer, code
+):
     [read] = read_all([asked(SDA)], HOW, Answers(answer), END)
 
     assert isinstance(read.outcome, DriveError) and read.outcome.code == code

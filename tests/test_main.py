@@ -58,10 +58,19 @@ def foreign(tmp_path) -> str:
 @pytest.mark.parametrize('locale', LOCALES)
 @pytest.mark.parametrize(
     'command, code',
-    [((), 2), (('-v',), 2), (('triage',), 0), (('explain',), 0), (('list',), 0), (('draft',), 0)],
+    [
+        ((), 2),
+        (('-v',), 2),
+        (('triage',), 0),
+        (('explain',), 0),
+        (('list',), 0),
+        (('draft',), 0),
+    ],
     ids=lambda command: '-'.join(command) if isinstance(command, tuple) else None,
 )
-def test_a_model_that_the_locale_cannot_write_costs_no_verdict(foreign, locale, command, code):
+def test_a_model_that_the_locale_cannot_write_costs_no_verdict(
+    foreign, locale, command, code
+):
     """A FAILED drive was UNKNOWN, with words about codecs, because its model was Chinese."""
     done = in_locale(locale, *command, '--report', foreign)
 
@@ -81,7 +90,9 @@ def test_a_mistake_that_the_locale_cannot_write_is_still_told(locale, tmp_path):
     done = in_locale(locale, '--report', 'x', '--thresholds', str(limits))
 
     assert done.returncode == 3
-    assert done.stdout.startswith(b'SMART UNKNOWN - [configuration-error] limits.json: ')
+    assert done.stdout.startswith(
+        b'SMART UNKNOWN - [configuration-error] limits.json: '
+    )
 
 
 def leaving(seconds: float) -> subprocess.Popen[bytes]:
@@ -146,7 +157,9 @@ def install(folder: Path, launcher: str) -> Path:
     *folder*/modules.
     """
     modules = folder / 'modules'
-    shutil.copytree(ROOT / 'smart_attributes', modules / 'smart_attributes', ignore=NO_CACHE)
+    shutil.copytree(
+        ROOT / 'smart_attributes', modules / 'smart_attributes', ignore=NO_CACHE
+    )
     shutil.copytree(ROOT / 'thresholds', modules / 'thresholds')
     shutil.copy(ROOT / 'attributes.json', modules)
     text = (ROOT / launcher).read_text()
@@ -176,7 +189,9 @@ DAMAGES = {
     'no-module': lambda modules: shutil.rmtree(modules),
     'unreadable-package': lambda modules: modules.chmod(0o700),
     'unreadable-module': lambda modules: (modules / 'main.py').chmod(0o600),
-    'unreadable-module-later': lambda modules: (modules / 'commands/table.py').chmod(0o600),
+    'unreadable-module-later': lambda modules: (modules / 'commands/table.py').chmod(
+        0o600
+    ),
     'unreadable-documents': lambda modules: [
         (modules / 'command_line' / name).chmod(0o600)
         for name in ('failure_document.py', 'options.py')
@@ -200,9 +215,13 @@ DAMAGES = {
         ),
     ],
 )
-def test_a_program_that_cannot_start_is_unknown_and_says_why(open_place, launcher, damage):
+def test_a_program_that_cannot_start_is_unknown_and_says_why(
+    open_place, launcher, damage
+):
     """As nagios; a traceback would end with 1, which is WARNING, and nothing to read."""
-    abilities.skip_without(abilities.no_system_python() if damage == 'unreadable-face' else '')
+    abilities.skip_without(
+        abilities.no_system_python() if damage == 'unreadable-face' else ''
+    )
     program = install(open_place, launcher)
     DAMAGES[damage](program.parent / 'smart_attributes')
     as_nobody = [
@@ -215,12 +234,21 @@ def test_a_program_that_cannot_start_is_unknown_and_says_why(open_place, launche
     ]
     for arguments in (['--report', REPORT], ['triage', '--json', '--report', REPORT]):
         done = subprocess.run(
-            [*as_nobody, str(program), *arguments], capture_output=True, text=True, cwd='/'
+            [*as_nobody, str(program), *arguments],
+            capture_output=True,
+            text=True,
+            cwd='/',
         )
 
         assert done.returncode == 3 and done.stderr == '', done.stderr
-        words = done.stdout if '--json' not in arguments else json.loads(done.stdout)['error']
-        assert 'check_smart_attributes cannot start: ' in words and 'reinstall it' in words, words
+        words = (
+            done.stdout
+            if '--json' not in arguments
+            else json.loads(done.stdout)['error']
+        )
+        assert (
+            'check_smart_attributes cannot start: ' in words and 'reinstall it' in words
+        ), words
         assert len(done.stdout.splitlines()) == 1 or '--json' in arguments
         assert '--json' in arguments or done.stdout.startswith('SMART UNKNOWN - ')
 
@@ -233,7 +261,9 @@ def test_a_damage_of_a_module_that_knows_the_repair_is_told_too(tmp_path, other)
     (modules / other).unlink()
 
     done = subprocess.run(
-        [sys.executable, '-B', str(program), '--report', REPORT], capture_output=True, text=True
+        [sys.executable, '-B', str(program), '--report', REPORT],
+        capture_output=True,
+        text=True,
     )
 
     assert (done.returncode, done.stderr) == (3, '')
@@ -245,7 +275,9 @@ def test_a_damage_of_a_module_that_knows_the_repair_is_told_too(tmp_path, other)
 def test_a_damaged_single_file_is_unknown_and_says_why(tmp_path, damage):
     """A download that lost bytes, where Python still finds the start of the program."""
     stage = tmp_path / 'stage'
-    shutil.copytree(ROOT / 'smart_attributes', stage / 'smart_attributes', ignore=NO_CACHE)
+    shutil.copytree(
+        ROOT / 'smart_attributes', stage / 'smart_attributes', ignore=NO_CACHE
+    )
     shutil.copy(ROOT / 'tools/zipapp_main.py', stage / '__main__.py')
     if damage == 'missing':
         (stage / 'smart_attributes/main.py').unlink()
@@ -257,7 +289,9 @@ def test_a_damaged_single_file_is_unknown_and_says_why(tmp_path, damage):
         (tmp_path / 'program.pyz').write_bytes(data)
 
     done = subprocess.run(
-        [sys.executable, '-IS', str(tmp_path / 'program.pyz'), '-V'], capture_output=True, text=True
+        [sys.executable, '-IS', str(tmp_path / 'program.pyz'), '-V'],
+        capture_output=True,
+        text=True,
     )
 
     assert done.returncode == 3 and done.stderr == '', done.stderr
@@ -277,7 +311,9 @@ runpy.run_path(sys.argv[0], run_name='__main__')
 
 @pytest.mark.parametrize('version', ['3.6.8', '3.8.10'])
 @pytest.mark.parametrize('launcher', LAUNCHERS[:2])
-def test_an_older_python_is_unknown_and_says_which_is_needed(open_place, launcher, version):
+def test_an_older_python_is_unknown_and_says_which_is_needed(
+    open_place, launcher, version
+):
     """Debian 10 has 3.7, RHEL 8 has 3.6.
 
     Without this line, 3.8 printed the version, and no check could run.
@@ -334,7 +370,12 @@ def document(*words: str, code: int = 3, **more) -> dict:
 @pytest.mark.parametrize('command', [('triage',), ('fleet',), ()])
 @pytest.mark.parametrize(
     'words',
-    [['--json', '--no-such-option'], ['--json=yes'], ['--json', '-t', 'x'], ['-t', '--json']],
+    [
+        ['--json', '--no-such-option'],
+        ['--json=yes'],
+        ['--json', '-t', 'x'],
+        ['-t', '--json'],
+    ],
     ids='_'.join,
 )
 def test_a_mistake_in_a_command_line_that_asks_for_json_is_a_document(command, words):
@@ -374,12 +415,20 @@ def test_what_cannot_be_done_is_a_document_with_an_error(words, tmp_path):
 def test_whatever_a_command_that_takes_json_prints_is_a_document(tmp_path):
     """Also beside --html and where history is filled or emptied, and for -V."""
     page = document(
-        'triage', '--report', REPORT, '--html', str(tmp_path / 'page.html'), '--json', code=0
+        'triage',
+        '--report',
+        REPORT,
+        '--html',
+        str(tmp_path / 'page.html'),
+        '--json',
+        code=0,
     )
     version = document('list', '-V', '--json', code=0)
 
     assert len(page['drives']) == 1 and (tmp_path / 'page.html').stat().st_size > 1000
-    assert version['state'] == 'OK' and version['messages'][0].startswith('check_smart_attributes ')
+    assert version['state'] == 'OK' and version['messages'][0].startswith(
+        'check_smart_attributes '
+    )
 
 
 @pytest.mark.parametrize('command', ['triage', 'history'])
@@ -397,7 +446,16 @@ def test_when_time_is_over_before_anything_is_known_there_is_still_a_document(
     """A scan that hangs; with the reason in it."""
     fake.answers('--json=c --scan', before='sleep 20')
     check = subprocess.Popen(
-        [*PLUGIN, command, '--json', '-p', fake.path, '--nosudo', '-t', '3' if number else '1'],
+        [
+            *PLUGIN,
+            command,
+            '--json',
+            '-p',
+            fake.path,
+            '--nosudo',
+            '-t',
+            '3' if number else '1',
+        ],
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -67,10 +67,15 @@ def test_a_check_runs_from_there(installed):
     """As a daemon starts it, with the data of the installation; the link serves a shell."""
     plugin = installed / PLUGIN
     check = subprocess.run(
-        [str(plugin), '--report', drive_path('intel-worn')], capture_output=True, text=True, cwd='/'
+        [str(plugin), '--report', drive_path('intel-worn')],
+        capture_output=True,
+        text=True,
+        cwd='/',
     )
 
-    assert subprocess.check_output([str(plugin), '-V']).startswith(b'check_smart_attributes')
+    assert subprocess.check_output([str(plugin), '-V']).startswith(
+        b'check_smart_attributes'
+    )
     assert check.returncode == 1 and 'endurance_used 86 %' in check.stdout, check.stdout
     assert plugin.read_text().startswith(f'#!{sys.executable} -IS\n')
     assert (installed / 'sbin/check_smart_attributes').samefile(plugin)
@@ -84,7 +89,9 @@ def test_each_file_is_readable_and_of_this_prefix(installed):
         '755',
         'link',
     }
-    assert {path for path, mode in modes.items() if mode == '755' and 'examples' not in path} == {
+    assert {
+        path for path, mode in modes.items() if mode == '755' and 'examples' not in path
+    } == {
         PLUGIN,
         f'{SHARE}/configure-host',
     }
@@ -103,7 +110,9 @@ def test_each_file_is_readable_and_of_this_prefix(installed):
         'share/doc/check-smart-attributes/examples/nrpe/check-smart-attributes.cfg',
     ):
         text = (installed / name).read_text()
-        assert str(installed) in text and '/usr/' not in text.replace(str(installed), ''), name
+        assert str(installed) in text and '/usr/' not in text.replace(
+            str(installed), ''
+        ), name
     example = f'{installed}/share/doc/check-smart-attributes/examples/example-site.json'
     assert example in (installed / 'etc/README').read_text()
 
@@ -128,7 +137,9 @@ def test_the_examples_hold_the_ansible_role_with_all_that_it_runs(installed):
     used = re.findall(r'role_path \}\}/(\S+?)"?[,\s]', tasks)
 
     assert set(used) == {'files/verify', 'files/configure-host'}
-    assert [path for path in used if not (role / 'check_smart_attributes' / path).exists()] == []
+    assert [
+        path for path in used if not (role / 'check_smart_attributes' / path).exists()
+    ] == []
 
 
 def test_uninstall_leaves_nothing_but_what_is_the_sites(tmp_path):

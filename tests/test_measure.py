@@ -32,7 +32,9 @@ DATABASE = {
             'attributes': {
                 '233': {
                     'name': 'Wear',
-                    'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}},
+                    'readings': {
+                        'endurance_used': {'from': '100 - value', 'valid': [0, 99]}
+                    },
                 }
             },
         },
@@ -44,7 +46,9 @@ DATABASE = {
             'attributes': {
                 '9': {
                     'name': 'Hours',
-                    'readings': {'power_on_time': {'from': 'raw bytes 0-2', 'unit': 'h'}},
+                    'readings': {
+                        'power_on_time': {'from': 'raw bytes 0-2', 'unit': 'h'}
+                    },
                 }
             },
         },
@@ -65,13 +69,17 @@ def drive(model='ACME SSD 1', value=90, statistic=10, **more):
         ],
         'devstat': {}
         if statistic is None
-        else {'7:0x008': [str(statistic), '---', 'Percentage Used Endurance Indicator']},
+        else {
+            '7:0x008': [str(statistic), '---', 'Percentage Used Endurance Indicator']
+        },
         **more,
     }
 
 
 def measured(*drives):
-    default = thresholds.Thresholds(json.loads((ROOT / 'thresholds/default.json').read_text()))
+    default = thresholds.Thresholds(
+        json.loads((ROOT / 'thresholds/default.json').read_text())
+    )
     return accuracy.measure(
         (collection.CollectedDrive(d['path'], collection.report_of(d)) for d in drives),
         drive_database.SpecDatabase(DATABASE),
@@ -94,13 +102,19 @@ def lines(*drives):
         (10, 96, False),
     ],
 )
-def test_agreement_is_two_points_or_six_percent_of_the_statistic(value, statistic, agrees):
+def test_agreement_is_two_points_or_six_percent_of_the_statistic(
+    value, statistic, agrees
+):
     """The figure that issues quote; its edges are pinned."""
-    assert measured(drive(value=value, statistic=statistic)).comparisons[0].agrees is agrees
+    assert (
+        measured(drive(value=value, statistic=statistic)).comparisons[0].agrees
+        is agrees
+    )
 
 
 @pytest.mark.parametrize(
-    ('statistic', 'is_worn'), [(0, False), (1, True), (99, True), (100, False), (None, False)]
+    ('statistic', 'is_worn'),
+    [(0, False), (1, True), (99, True), (100, False), (None, False)],
 )
 def test_only_statistics_from_1_to_99_validate_anything(statistic, is_worn):
     """At 0 nothing can be told apart, at 100 a normalized value has stopped."""
@@ -111,11 +125,17 @@ def test_totals_are_counted_over_all_ssds():
     """Drives won by a generic entry are listed with their model."""
     text = lines(drive(), drive(value=50), drive('OTHER SSD'), drive('OTHER SSD'))
 
-    assert 'worn SATA SSDs (endurance statistic 1 to 99): 4; agree: 1 of 4, 25.00 %' in text
+    assert (
+        'worn SATA SSDs (endurance statistic 1 to 99): 4; agree: 1 of 4, 25.00 %'
+        in text
+    )
     assert 'matched by an entry that is not generic: 2 of 4, 50.00 %' in text
     assert 'matched by a generic entry: 2\n    2 x OTHER SSD' in text
     assert 'matched by two entries: 0' in text
-    assert 'ACME SSD 1: the attribute gives 50 % (attribute 233), the drive states 10 %' in text
+    assert (
+        'ACME SSD 1: the attribute gives 50 % (attribute 233), the drive states 10 %'
+        in text
+    )
 
 
 def test_alarms_are_counted_by_what_the_drive_thinks_of_itself():
@@ -123,11 +143,19 @@ def test_alarms_are_counted_by_what_the_drive_thinks_of_itself():
     text = lines(drive(value=2, statistic=98), drive(health='FAILED!'))
 
     assert 'ssd   PASSED   CRITICAL 1' in text and 'ssd   FAILED   CRITICAL 1' in text
-    assert 'reasons for CRITICAL, health status PASSED\n         1 ssd   endurance_used' in text
-    assert 'reasons for CRITICAL, health status FAILED\n         1 ssd   smart_status' in text
+    assert (
+        'reasons for CRITICAL, health status PASSED\n         1 ssd   endurance_used'
+        in text
+    )
+    assert (
+        'reasons for CRITICAL, health status FAILED\n         1 ssd   smart_status'
+        in text
+    )
 
 
-def test_evidence_is_written_beside_the_samples_and_the_database_stays(tmp_path, monkeypatch):
+def test_evidence_is_written_beside_the_samples_and_the_database_stays(
+    tmp_path, monkeypatch
+):
     """A measuring changes what was measured, a line each, and no entry."""
     database, drives = tmp_path / 'attributes.json', tmp_path / 'drives.jsonl.gz'
     database.write_text(json.dumps(DATABASE))
@@ -135,7 +163,9 @@ def test_evidence_is_written_beside_the_samples_and_the_database_stays(tmp_path,
     drives.write_bytes(gzip.compress(json.dumps(drive()).encode()))
     default = ROOT / 'thresholds/default.json'
     monkeypatch.setattr(
-        shipped_data, 'path', lambda name: str(database if name == 'attributes.json' else default)
+        shipped_data,
+        'path',
+        lambda name: str(database if name == 'attributes.json' else default),
     )
 
     accuracy.main(str(drives), str(tmp_path / 'tests/evidence.json'), lambda line: None)
@@ -161,7 +191,9 @@ def test_a_statistic_that_the_entry_does_not_believe_is_counted_apart():
     text = lines(drive(), drive(statistic=99))
     del DATABASE['entries'][0]['untrusted_statistics']
 
-    assert 'agree: 1 of 2, 50.00 %; where the entry believes the statistic: none' in text
+    assert (
+        'agree: 1 of 2, 50.00 %; where the entry believes the statistic: none' in text
+    )
 
 
 @pytest.mark.parametrize('task', ['--accuracy', '--verdicts'])
@@ -191,7 +223,10 @@ def test_facts_give_the_same_report_as_smartctls_json(shared):
             )
             assert one.statistics == other.statistics
             assert {key: other.nvme.get(key) for key in one.nvme} == one.nvme
-            assert (one.smart_status, one.error_count) == (other.smart_status, other.error_count)
+            assert (one.smart_status, one.error_count) == (
+                other.smart_status,
+                other.error_count,
+            )
 
 
 @pytest.mark.parametrize(

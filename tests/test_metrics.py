@@ -106,7 +106,8 @@ def everything() -> dict[str, metrics.Family]:
     """Return a metric for every metric there is, graphed or not, and the others."""
     device = Device('/dev/sda', name='sda')
     others = metrics.metrics(
-        metrics.Run(cases([Verdict(device, Identity(), State.OK)]), State.OK, 0), METRICS
+        metrics.Run(cases([Verdict(device, Identity(), State.OK)]), State.OK, 0),
+        METRICS,
     )
     named = [
         metrics.Family(
@@ -180,7 +181,9 @@ def test_a_drive_that_was_not_read_is_told(fake, tmp_path):
     found = Scraped(file.read_text())
 
     assert (done.code, found.of('smart_run_state')) == (0, State.OK)
-    assert [found.of('smart_drive_read_ok', device=name) for name in ('sda', 'sdb')] == [1, 0]
+    assert [
+        found.of('smart_drive_read_ok', device=name) for name in ('sda', 'sdb')
+    ] == [1, 0]
     assert [found.of('smart_drive_state', device=name) for name in ('sda', 'sdb')] == [
         State.WARNING,
         State.UNKNOWN,
@@ -229,7 +232,10 @@ def test_metrics_remember_as_a_check_does(machine):
     machine.holds(sda=disk(a199=226))
     _, found = at(machine, START + HOUR, '-d', '/dev/sda')
 
-    assert found.of('smart_reading_state', device='sda', metric='crc_errors') == State.WARNING
+    assert (
+        found.of('smart_reading_state', device='sda', metric='crc_errors')
+        == State.WARNING
+    )
     assert found.of('smart_run_timestamp_seconds') == START + HOUR
 
 
@@ -251,7 +257,9 @@ def reading(metric: str, number: Any = 1, unit: str = '', **more: Any) -> Readin
 
 
 OF_SDA = (
-    Judgement(reading('endurance_used', 86, '%'), State.WARNING, '85', '95', graphed=True),
+    Judgement(
+        reading('endurance_used', 86, '%'), State.WARNING, '85', '95', graphed=True
+    ),
     Judgement(reading('endurance_used', 3, '%'), State.OK, '85', graphed=True),
     Judgement(reading('temperature', 31, 'C'), State.OK, warning='55', graphed=False),
     Judgement(reading('pending', 0), State.OK, critical='8'),
@@ -269,7 +277,12 @@ LASTS = {
     'endurance_used': Forecast(9.6, 5.2, 20.4, is_estimate=True),
     'endurance_left': Forecast(1, 2, 3, is_estimate=False),
 }
-SDB = Verdict(Device('/dev/sdb', name='sdb'), Identity(), State.UNKNOWN, problem='cannot be opened')
+SDB = Verdict(
+    Device('/dev/sdb', name='sdb'),
+    Identity(),
+    State.UNKNOWN,
+    problem='cannot be opened',
+)
 
 
 MD0 = Membership(
@@ -279,7 +292,10 @@ MD0 = Membership(
         'md',
         'raid1',
         2,
-        members=(Member('sda1', 'in_sync', 0, ('sda',)), Member('sdb1', 'in_sync', 1, ('sdb',))),
+        members=(
+            Member('sda1', 'in_sync', 0, ('sda',)),
+            Member('sdb1', 'in_sync', 1, ('sdb',)),
+        ),
     ),
     0,
     (('sda',), ('sdb',)),
@@ -292,8 +308,13 @@ def families(hide_serial: bool = False) -> dict[str, tuple[str, tuple[str, ...],
         case(SDA, 1000.6, hide_serial, forecasts=LASTS),
         case(SDB, 1000.6, hide_serial),
     ]
-    found = metrics.metrics(metrics.Run(drives, State.WARNING, 1000.6, [MD0, UNKNOWN]), METRICS)
-    return {family.name: (family.help, family.labels, list(family.samples)) for family in found}
+    found = metrics.metrics(
+        metrics.Run(drives, State.WARNING, 1000.6, [MD0, UNKNOWN]), METRICS
+    )
+    return {
+        family.name: (family.help, family.labels, list(family.samples))
+        for family in found
+    }
 
 
 def test_every_family_has_its_help_its_labels_and_its_samples():
@@ -315,7 +336,8 @@ def test_every_family_has_its_help_its_labels_and_its_samples():
             [(('sda', 'order', 'order a replacement now'), 1)],
         ),
         'smart_run_state': (
-            'State of the run itself (no drives, missing drives, configuration errors); ' + states,
+            'State of the run itself (no drives, missing drives, configuration errors); '
+            + states,
             (),
             [((), 1)],
         ),
@@ -386,7 +408,9 @@ def test_every_family_has_its_help_its_labels_and_its_samples():
 
 
 def test_a_hidden_serial_number_is_an_empty_label():
-    assert [labels[2] for labels, _ in families(hide_serial=True)['smart_drive_info'][2]] == [
+    assert [
+        labels[2] for labels, _ in families(hide_serial=True)['smart_drive_info'][2]
+    ] == [
         '',
         '',
     ]
@@ -415,7 +439,7 @@ def test_without_its_library_the_metrics_say_how_to_get_it(monkeypatch, is_of_de
     with pytest.raises(SmartError) as raised:
         metrics.library()
 
-    assert f'; {sys.executable} -m pip install prometheus_client' in str(raised.value).replace(
-        'apt install python3-prometheus-client, or ', ''
-    )
+    assert f'; {sys.executable} -m pip install prometheus_client' in str(
+        raised.value
+    ).replace('apt install python3-prometheus-client, or ', '')
     assert ('python3-prometheus-client' in str(raised.value)) == is_of_debian

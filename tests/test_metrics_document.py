@@ -14,7 +14,15 @@ from days import DAY, START, Machine, disk
 
 from smart_attributes.commands import table
 from smart_attributes.errors import Coded
-from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
+from smart_attributes.model import (
+    Device,
+    Identity,
+    Judgement,
+    Reading,
+    Source,
+    State,
+    Verdict,
+)
 from smart_attributes.output import metrics_document
 
 REPORTS = str(ROOT / 'tests/reports')
@@ -25,7 +33,9 @@ AGENT = (ROOT / 'contrib/zabbix/check-smart-attributes.conf').read_text()
 @pytest.fixture(scope='module')
 def sample() -> dict[str, Any]:
     """The document of the sample drives."""
-    found: dict[str, Any] = json.loads(run('metrics', '--json', '--report', REPORTS).text)
+    found: dict[str, Any] = json.loads(
+        run('metrics', '--json', '--report', REPORTS).text
+    )
     return found
 
 
@@ -55,8 +65,13 @@ def test_a_drive_that_is_gone_is_a_problem_of_its_own(machine):
     machine.holds(sda=disk())
     after = at(machine, START + DAY, '--missing', 'critical')
 
-    assert (before, after['run']) == ('OK: 2 drives: 2 ok', 'OK: 2 drives: 1 critical, 1 ok')
-    assert [(drive['id'], drive['state'], drive['action']) for drive in after['drives']] == [
+    assert (before, after['run']) == (
+        'OK: 2 drives: 2 ok',
+        'OK: 2 drives: 1 critical, 1 ok',
+    )
+    assert [
+        (drive['id'], drive['state'], drive['action']) for drive in after['drives']
+    ] == [
         ('SERIAL02', 'CRITICAL', 'search'),
         ('SERIAL01', 'OK', 'nothing'),
     ]
@@ -93,12 +108,19 @@ def test_a_failure_is_a_document_without_drives():
     [(False, 'S1', {'model': 'M1', 'serial': 'S1'}), (True, 'sda', {'model': 'M1'})],
     ids=['shown', 'hidden'],
 )
-def test_the_document_has_the_drives_worst_first_and_their_values_in_one_list(hide, key, known):
-    reading = Judgement(Reading('temperature', 30.0, 'C', Source('')), State.OK, graphed=True)
+def test_the_document_has_the_drives_worst_first_and_their_values_in_one_list(
+    hide, key, known
+):
+    reading = Judgement(
+        Reading('temperature', 30.0, 'C', Source('')), State.OK, graphed=True
+    )
     gone = {'problem': 'gone', 'code': 'no-such-device'}
     verdicts = [
         Verdict(
-            Device('/dev/sda', name='sda'), Identity(model='M1', serial='S1'), State.OK, (reading,)
+            Device('/dev/sda', name='sda'),
+            Identity(model='M1', serial='S1'),
+            State.OK,
+            (reading,),
         ),
         Verdict(Device('/dev/sdb', name='sdb'), Identity(), State.UNKNOWN, **gone),
     ]
@@ -178,16 +200,23 @@ def seen(name: str, serial: str = '', before: str = '') -> Verdict:
     'verdicts, hide, keys',
     [
         pytest.param(
-            [seen('sda', 'S1'), seen('sdb', 'S2')], False, ['S1', 'S2'], id='serial-numbers'
+            [seen('sda', 'S1'), seen('sdb', 'S2')],
+            False,
+            ['S1', 'S2'],
+            id='serial-numbers',
         ),
-        pytest.param([seen('sda', 'S1'), seen('sdb', 'S2')], True, ['sda', 'sdb'], id='hidden'),
+        pytest.param(
+            [seen('sda', 'S1'), seen('sdb', 'S2')], True, ['sda', 'sdb'], id='hidden'
+        ),
         pytest.param(
             [seen('sda', '000'), seen('sdb', '000'), seen('sdc', 'S3')],
             False,
             ['sda', 'sdb', 'S3'],
             id='shared',
         ),
-        pytest.param([seen('sda'), seen('sdb', before='S2')], False, ['sda', 'S2'], id='not-read'),
+        pytest.param(
+            [seen('sda'), seen('sdb', before='S2')], False, ['sda', 'S2'], id='not-read'
+        ),
         pytest.param(
             [seen('sde'), seen('sdf', 'sde'), seen('sdg', 'device:sde')],
             False,
@@ -195,7 +224,10 @@ def seen(name: str, serial: str = '', before: str = '') -> Verdict:
             id='a-name-that-is-a-serial-number',
         ),
         pytest.param(
-            [seen('sda', "x'] y"), seen('bus,1')], False, ['x__y', 'bus_1'], id='characters'
+            [seen('sda', "x'] y"), seen('bus,1')],
+            False,
+            ['x__y', 'bus_1'],
+            id='characters',
         ),
     ],
 )
@@ -220,9 +252,15 @@ def test_a_key_stays_with_its_drive_and_needs_no_quotes(verdicts, hide, keys):
     [
         (r'- \$\.(\w+)$', lambda sample: sample),
         (r"'\$\.(\w+)\[\*\]", lambda sample: sample),
-        (r'\)\]\.(\w+)\.first', lambda sample: {**sample['drives'][0], **sample['readings'][0]}),
+        (
+            r'\)\]\.(\w+)\.first',
+            lambda sample: {**sample['drives'][0], **sample['readings'][0]},
+        ),
         (r'drives\[i\]\.(\w+)', lambda sample: sample['drives'][0]),
-        (r'path: \$\.(\w+)', lambda sample: {**sample['drives'][0], **sample['readings'][0]}),
+        (
+            r'path: \$\.(\w+)',
+            lambda sample: {**sample['drives'][0], **sample['readings'][0]},
+        ),
     ],
 )
 def test_each_path_of_the_template_exists(sample, pattern, keys):
@@ -235,7 +273,9 @@ def test_each_path_of_the_template_exists(sample, pattern, keys):
 
 def test_the_template_has_no_list_of_metrics_and_no_limits(sample):
     """Both are the plugin's: a graphed metric of a site is an item without a change here."""
-    assert [each['metric'] for each in sample['readings'] if each['metric'] in TEMPLATE] == []
+    assert [
+        each['metric'] for each in sample['readings'] if each['metric'] in TEMPLATE
+    ] == []
     assert set(re.findall(r"expression: '(\w+)", TEMPLATE)) == {'find', 'nodata'}
 
 

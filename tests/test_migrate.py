@@ -49,7 +49,12 @@ def test_limits_of_a_known_model_move_to_metrics(tmp_path):
     old = database(
         tmp_path / 'old.json',
         Mine=entry(
-            {'233': ['20:', '10:'], '5': ['3', '10'], '1024': ['0', '10'], '1025': ['0', '0']}
+            {
+                '233': ['20:', '10:'],
+                '5': ['3', '10'],
+                '1024': ['0', '10'],
+                '1025': ['0', '0'],
+            }
         ),
     )
 
@@ -92,7 +97,15 @@ def test_what_was_migrated_judges_as_it_did(intel, tmp_path):
     """
     old = database(tmp_path / 'old.json', Mine=entry({'233': ['90:', '80:']}))
     assert migrated(tmp_path, old).code == 0
-    there = ['-p', intel.path, '--nosudo', '-d', '/dev/sda', '--config', str(tmp_path / 'etc')]
+    there = [
+        '-p',
+        intel.path,
+        '--nosudo',
+        '-d',
+        '/dev/sda',
+        '--config',
+        str(tmp_path / 'etc'),
+    ]
 
     assert run(*there).first_line.startswith(
         'SMART WARNING - sda: rated write endurance used 12 % '
@@ -118,8 +131,12 @@ def test_changed_limits_of_nvme_move_to_all_nvme_drives(tmp_path):
     """In base units: minutes become seconds."""
     old = database(
         tmp_path / 'old.json',
-        Generic_NVMe=entry({'4': ['70', '90'], '15': ['10', '20'], '3': ['1', '2']}, items=LOG),
-        Generic_SAS=entry({'0': ['5', '10'], '7': ['1', '2'], '14': ['1', '2']}, items=LOG),
+        Generic_NVMe=entry(
+            {'4': ['70', '90'], '15': ['10', '20'], '3': ['1', '2']}, items=LOG
+        ),
+        Generic_SAS=entry(
+            {'0': ['5', '10'], '7': ['1', '2'], '14': ['1', '2']}, items=LOG
+        ),
     )
 
     result = migrated(tmp_path, old)
@@ -135,14 +152,18 @@ def test_changed_limits_of_nvme_move_to_all_nvme_drives(tmp_path):
         ('reported_uncorrect', 'sas'): '1',
     }
     [line] = lost(result)
-    assert result.code == 1 and line.startswith('old.json, Generic NVMe: number 3, ["1", "2"], ')
+    assert result.code == 1 and line.startswith(
+        'old.json, Generic NVMe: number 3, ["1", "2"], '
+    )
 
 
 def test_a_model_without_an_entry_has_the_meanings_that_all_drives_share(tmp_path):
     """What the others mean is in no old database."""
     items = {194: 'RAW_VALUE', 230: 'RAW_VALUE'}
     limits = {'194': ['40', '50'], '230': ['85', '95']}
-    old = database(tmp_path / 'old.json', ACME=entry(limits, models=['X9-240GB'], items=items))
+    old = database(
+        tmp_path / 'old.json', ACME=entry(limits, models=['X9-240GB'], items=items)
+    )
 
     result = migrated(tmp_path, old)
 
@@ -151,21 +172,43 @@ def test_a_model_without_an_entry_has_the_meanings_that_all_drives_share(tmp_pat
         {'model': '(?:.*[ _])?X9-240GB'},
         {'temperature': {'warning': '40', 'critical': '50'}},
     )
-    assert [line.endswith(': check_smart_attributes draft') for line in lost(result)] == [True]
+    assert [
+        line.endswith(': check_smart_attributes draft') for line in lost(result)
+    ] == [True]
 
 
 REFUSED = [
-    ({'175': ['100:', '100:']}, [MODEL], 'attributes.json does not define what it means'),
-    ({'12': ['1', '2']}, [MODEL], 'it is not in "ID#", so version 1.6 never evaluated it'),
+    (
+        {'175': ['100:', '100:']},
+        [MODEL],
+        'attributes.json does not define what it means',
+    ),
+    (
+        {'12': ['1', '2']},
+        [MODEL],
+        'it is not in "ID#", so version 1.6 never evaluated it',
+    ),
     ({'5': ['1', 'x']}, [MODEL], '"x" is not a Nagios range'),
     ({'5': ['1']}, [MODEL], 'it is not a list of a warning'),
     ({'5': '1'}, [MODEL], 'it is not a list of a warning'),
     ({'x': ['1', '2']}, [MODEL], 'not an attribute number'),
     ({'5': ['1', '2', 'r8']}, [MODEL], 'this version does not shift numbers'),
     ({'5': ['0:', '0']}, [MODEL], '"0:" always or never alerts'),
-    ({'5': ['2', '1']}, [MODEL], 'as reallocated, critical 1 is reached before warning 2'),
-    ({'5': ['2:', '1:']}, [MODEL], '"2:" alerts below 2, but high values of this metric are bad'),
-    ({'5': ['1', '2']}, ['Western Digital Red'], '"Western Digital Red" is not a whole model'),
+    (
+        {'5': ['2', '1']},
+        [MODEL],
+        'as reallocated, critical 1 is reached before warning 2',
+    ),
+    (
+        {'5': ['2:', '1:']},
+        [MODEL],
+        '"2:" alerts below 2, but high values of this metric are bad',
+    ),
+    (
+        {'5': ['1', '2']},
+        ['Western Digital Red'],
+        '"Western Digital Red" is not a whole model',
+    ),
     ({'5': ['1', '2']}, ['INTEL SSD[0-9]+'], '"INTEL SSD[0-9]+" is not a whole model'),
     ({'5': ['1', '2']}, [], '"Device" lists no models'),
     (
@@ -182,7 +225,13 @@ def test_what_cannot_be_converted_is_a_sentence(tmp_path):
 
     The old file counts as migrated all the same.
     """
-    columns = {5: 'RAW_VALUE', 175: 'VALUE', 190: 'RAW_VALUE', 194: 'RAW_VALUE', 1025: 'VALUE'}
+    columns = {
+        5: 'RAW_VALUE',
+        175: 'VALUE',
+        190: 'RAW_VALUE',
+        194: 'RAW_VALUE',
+        1025: 'VALUE',
+    }
     entries = {
         f'E{place}': entry(limits, models=models, items=columns)
         for place, (limits, models, _) in enumerate(REFUSED)
@@ -191,7 +240,12 @@ def test_what_cannot_be_converted_is_a_sentence(tmp_path):
 
     result = migrated(tmp_path, old)
     beside = run(
-        '--report', drive_path('intel-worn'), '-dbj', old, '--config', str(tmp_path / 'etc')
+        '--report',
+        drive_path('intel-worn'),
+        '-dbj',
+        old,
+        '--config',
+        str(tmp_path / 'etc'),
     )
 
     assert result.code == 1 and len(lost(result)) == len(REFUSED)
@@ -207,17 +261,24 @@ def test_a_user_configuration_is_understood_by_reading_its_drives(intel, tmp_pat
         drive('intel-s3500-healthy').replace(b'EXAMPLE0001', b'EXAMPLE0002'),
     )
     limits = {'Threshs': {'233': ['35:', '30:'], '250': ['1', '2']}}
-    config = users(tmp_path / 'old.json', {'/dev/sda': limits, '/dev/megaraid6': limits})
+    config = users(
+        tmp_path / 'old.json', {'/dev/sda': limits, '/dev/megaraid6': limits}
+    )
     there = ['-p', intel.path, '--nosudo']
     addresses = ['/dev/sda', 'megaraid,6@/dev/sda']
 
     alone = migrated(tmp_path / 'a', config, *there)
     named = migrated(tmp_path, config, *there, '-d', addresses[0], '-d', addresses[1])
 
-    assert [each['for'] for each in made(tmp_path / 'a')['overrides']] == [{'device': '/dev/sda'}]
+    assert [each['for'] for each in made(tmp_path / 'a')['overrides']] == [
+        {'device': '/dev/sda'}
+    ]
     assert lost(alone)[1].startswith('old.json, /dev/megaraid6: ')
-    assert [(each['for']['device'], each['metrics']) for each in made(tmp_path)['overrides']] == [
-        (address, {'endurance_used': {'warning': '65', 'critical': '70'}}) for address in addresses
+    assert [
+        (each['for']['device'], each['metrics']) for each in made(tmp_path)['overrides']
+    ] == [
+        (address, {'endurance_used': {'warning': '65', 'critical': '70'}})
+        for address in addresses
     ]
     assert [line.split(', ')[1] for line in lost(named)] == [
         '/dev/sda: number 250',
@@ -244,7 +305,9 @@ def test_a_link_has_the_key_of_its_target_and_a_slot_not_that_of_its_path(tmp_pa
     (tmp_path / 'link').symlink_to('disk')
 
     assert f'{tmp_path}/disk' in migrate.keys_of(Device(f'{tmp_path}/link'))
-    assert '/dev/sda' not in migrate.keys_of(Device('/dev/sda', 'megaraid,6', name='sda'))
+    assert '/dev/sda' not in migrate.keys_of(
+        Device('/dev/sda', 'megaraid,6', name='sda')
+    )
 
 
 def test_both_files_of_a_check_become_one(intel, tmp_path):
@@ -258,7 +321,12 @@ def test_both_files_of_a_check_become_one(intel, tmp_path):
         {'model': MODEL},
         {'device': '/dev/sda'},
     ]
-    assert run(*there, '-dbj', old, '-ucfgj', config, '--config', str(tmp_path / 'etc')).code == 0
+    assert (
+        run(
+            *there, '-dbj', old, '-ucfgj', config, '--config', str(tmp_path / 'etc')
+        ).code
+        == 0
+    )
 
 
 def test_a_file_is_written_once_and_never_overwritten(tmp_path):
@@ -272,7 +340,11 @@ def test_a_file_is_written_once_and_never_overwritten(tmp_path):
 
 @pytest.mark.parametrize(
     ('content', 'words'),
-    [('{"entries": []}', 'no "Devices"'), ('{', 'line 1'), (None, 'specify a readable')],
+    [
+        ('{"entries": []}', 'no "Devices"'),
+        ('{', 'line 1'),
+        (None, 'specify a readable'),
+    ],
 )
 def test_a_file_of_another_kind_is_refused(tmp_path, content, words):
     """One sentence, no traceback."""
@@ -291,7 +363,8 @@ def test_hostile_names_stay_text(tmp_path):
         tmp_path / 'old.json',
         **{
             'EVIL\x1b[2J|': entry(
-                {'5': ['1', '2'], '\x1b[2J': 5}, models=['ACME\x1b[2J 1234', 'ACME\x1b 1234', MODEL]
+                {'5': ['1', '2'], '\x1b[2J': 5},
+                models=['ACME\x1b[2J 1234', 'ACME\x1b 1234', MODEL],
             )
         },
     )

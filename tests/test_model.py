@@ -49,7 +49,11 @@ def test_an_address_has_the_device_type_in_front():
 def test_a_source_is_named_by_its_attribute_or_its_log():
     sources = [Source(attribute=0), Source('SMART log'), Source('SMART log', 5)]
 
-    assert [str(source) for source in sources] == ['attribute 0', 'SMART log', 'attribute 5']
+    assert [str(source) for source in sources] == [
+        'attribute 0',
+        'SMART log',
+        'attribute 5',
+    ]
 
 
 def test_what_was_read_has_the_identity_of_the_drive_that_answered():

@@ -29,7 +29,8 @@ def test_a_mutant_is_known_by_its_function_and_the_statements_that_differ():
     grows.
     """
     was, is_now = (
-        f'def f():\n    a = 3\n    return (a +\n            {number})\n' for number in (1, 2)
+        f'def f():\n    a = 3\n    return (a +\n            {number})\n'
+        for number in (1, 2)
     )
 
     assert mutant('f', was, is_now) == Mutant('f', ('return a + 1',), ('return a + 2',))
@@ -65,7 +66,12 @@ def test_the_tests_that_are_asked_run_the_statement_that_differs(differs, lines)
 
 @pytest.mark.parametrize(
     ('after', 'lines'),
-    [('a B b c', range(1, 2)), ('a b c', range(2, 3)), ('A b b C', range(4)), ('a b b c d', [4])],
+    [
+        ('a B b c', range(1, 2)),
+        ('a b c', range(2, 3)),
+        ('A b b C', range(4)),
+        ('a b b c d', [4]),
+    ],
 )
 def test_lines_that_differ_go_from_the_first_to_the_last(after, lines):
     assert list(changed('a\nb\nb\nc', after.replace(' ', '\n'))) == list(lines)
@@ -89,9 +95,19 @@ class House:
 @pytest.mark.parametrize(
     ('place', 'code', 'call', 'result'),
     [
-        (('', 'plain'), 'def plain(number, step=2): return number - step + STEP', 'plain(5)', 4),
+        (
+            ('', 'plain'),
+            'def plain(number, step=2): return number - step + STEP',
+            'plain(5)',
+            4,
+        ),
         (('', 'kept'), 'def kept(number): return number + 2', 'kept(5)', 7),
-        (('House', 'rooms'), 'class House:\n    def rooms(self): return 4', 'House().rooms', 4),
+        (
+            ('House', 'rooms'),
+            'class House:\n    def rooms(self): return 4',
+            'House().rooms',
+            4,
+        ),
     ],
     ids=['function-with-its-default', 'cached', 'property'],
 )
@@ -125,14 +141,22 @@ def says(*numbers: int, then=lambda: trials.PASSED):
     ('work', 'told'),
     [
         pytest.param(says(3, 4), (trials.PASSED, 4), id='passed'),
-        pytest.param(says(3, then=lambda: trials.FAILED), (trials.FAILED, 3), id='failed'),
-        pytest.param(says(then=lambda: 1 // 0), (trials.FAILED, None), id='failed-by-an-error'),
+        pytest.param(
+            says(3, then=lambda: trials.FAILED), (trials.FAILED, 3), id='failed'
+        ),
+        pytest.param(
+            says(then=lambda: 1 // 0), (trials.FAILED, None), id='failed-by-an-error'
+        ),
         pytest.param(
             says(3, then=lambda: os.kill(os.getpid(), signal.SIGKILL)),
             (trials.FAILED, 3),
             id='failed-dead',
         ),
-        pytest.param(says(3, then=lambda: time.sleep(60)), (trials.FAILED, 3), id='failed-hanging'),
+        pytest.param(
+            says(3, then=lambda: time.sleep(60)),
+            (trials.FAILED, 3),
+            id='failed-hanging',
+        ),
     ],
 )
 def test_a_process_that_dies_or_hangs_has_noticed(work, told):
@@ -160,7 +184,9 @@ def test_own_tests_are_asked_first_and_others_while_there_is_time():
 
     Who noticed a mutant of the same function will notice the next one, too.
     """
-    trial = trials.Trials([change(0)], {'check/judging': {'test_judging'}}, Path(), None, print)
+    trial = trials.Trials(
+        [change(0)], {'check/judging': {'test_judging'}}, Path(), None, print
+    )
     tests = [
         ('test_other', 0.2, True),
         ('test_other', 0.1, True),
@@ -193,14 +219,18 @@ ALLOWED = {
     'write-inside': lambda own, other: (own / 'file').write_text('new'),
     'read-outside': lambda own, other: (other / 'file').read_text(),
     'remove-a-link': lambda own, other: (own / 'link').unlink(),
-    'remove-in-an-open-folder': lambda own, other: os.unlink('file', dir_fd=os.open(own, 0)),
+    'remove-in-an-open-folder': lambda own, other: os.unlink(
+        'file', dir_fd=os.open(own, 0)
+    ),
     'signal-to-what-it-started': lambda own, other: kill_a_child(),
 }
 FORBIDDEN = {
     'write-outside': lambda own, other: (other / 'file').write_text('new'),
     'remove-through-a-link': lambda own, other: (own / 'link/file').unlink(),
     'move-out': lambda own, other: (own / 'file').rename(other / 'gone'),
-    'remove-in-another-one': lambda own, other: os.unlink('file', dir_fd=os.open(other, 0)),
+    'remove-in-another-one': lambda own, other: os.unlink(
+        'file', dir_fd=os.open(other, 0)
+    ),
     'mode-of-what-is-open': lambda own, other: os.chmod(os.open(other, 0), 0),
     'signal-to-others': lambda own, other: os.kill(os.getppid(), 0),
     'signal-to-all': lambda own, other: os.kill(-1, 0),
@@ -237,11 +267,17 @@ def test_a_mutant_harms_nothing_outside_of_its_folder(tmp_path, work):
 
 def change(number: int) -> Change:
     removed = (str(number),)
-    return Change(Mutant('f', removed, ()), 'check/judging', ('', 'f'), '', range(1), str(number))
+    return Change(
+        Mutant('f', removed, ()), 'check/judging', ('', 'f'), '', range(1), str(number)
+    )
 
 
 def test_modules_and_functions_are_asked_for_by_name():
-    assert mutants.named('judging') == mutants.named('check/judging') == {'check/judging': set()}
+    assert (
+        mutants.named('judging')
+        == mutants.named('check/judging')
+        == {'check/judging': set()}
+    )
     assert mutants.named('trust.Path.is_safe') == {'trust': {'Path.is_safe'}}
     assert mutants.named('judge') == {} and mutants.named('files') == {'files': set()}
 
@@ -284,4 +320,6 @@ def test_each_mutant_has_an_identity_that_lines_above_do_not_change(tmp_path):
     assert mutations.drafts('module', source) == drafts
     assert len({draft.identity for draft in drafts}) == len(drafts) > 3
     assert {draft.function for draft in drafts} == {'House.rooms'}
-    assert {made.identity for made in mutations.changes('module', source, wanted)} == wanted
+    assert {
+        made.identity for made in mutations.changes('module', source, wanted)
+    } == wanted

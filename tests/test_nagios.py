@@ -38,7 +38,9 @@ SIXTY = [f'sixty drives {number}' for number in range(5)]
 
 
 def lacking(*programs: str) -> None:
-    absent = missing(*programs) or ('' if abilities.path_of(CHECK_NRPE) else 'check_nrpe')
+    absent = missing(*programs) or (
+        '' if abilities.path_of(CHECK_NRPE) else 'check_nrpe'
+    )
     if absent:
         pytest.skip(
             f'Nagios and NRPE are not tried: missing {absent}; "make test-icinga" installs them'
@@ -51,7 +53,9 @@ def nrpe(loopback) -> Iterator[Nrpe]:
     lacking('nrpe')
     ground = Ground()
     try:
-        daemon = Nrpe(ground, re.sub('^#command', 'command', NRPE_COMMANDS, flags=re.MULTILINE))
+        daemon = Nrpe(
+            ground, re.sub('^#command', 'command', NRPE_COMMANDS, flags=re.MULTILINE)
+        )
         daemon.start()
         yield daemon
     finally:
@@ -63,7 +67,9 @@ def sixty_drives(ground: Ground) -> Path:
     report = drive('intel-s3500-healthy').decode()
     serial = re.search('"serial_number":\\s*"(.*?)"', report)[1]
     for number in range(60):
-        ground.place(f'sixty/drive{number}.json', report.replace(serial, f'EXAMPLE{number:04}'))
+        ground.place(
+            f'sixty/drive{number}.json', report.replace(serial, f'EXAMPLE{number:04}')
+        )
     return ground.folder / 'sixty'
 
 
@@ -76,7 +82,9 @@ def nagios(nrpe) -> Iterator[Nagios]:
         recorded = f'smart_attributes_drives!--report {sixty_drives(ground)}'
         services = {**SERVICES, **dict.fromkeys(SIXTY, recorded)}
         daemon = Nagios(
-            ground, NAGIOS_COMMANDS.replace(' -t 60 ', f' -p {nrpe.port} -t 60 '), services
+            ground,
+            NAGIOS_COMMANDS.replace(' -t 60 ', f' -p {nrpe.port} -t 60 '),
+            services,
         )
         daemon.start()
         yield daemon
@@ -127,11 +135,17 @@ def test_nagios_keeps_state_text_and_perfdata(nagios, service, code, words):
     that we ship.
     """
     result = nagios.result(service)
-    values = perfdata(f'\n| {result["performance_data"]}') if result['performance_data'] else {}
+    values = (
+        perfdata(f'\n| {result["performance_data"]}')
+        if result['performance_data']
+        else {}
+    )
 
     assert int(result['current_state']) == code, result['plugin_output']
     assert words in result['plugin_output']
-    assert re.search(r'^(OK|WARNING|CRITICAL|UNKNOWN) +[a-z0-9]+ ', result['long_plugin_output'])
+    assert re.search(
+        r'^(OK|WARNING|CRITICAL|UNKNOWN) +[a-z0-9]+ ', result['long_plugin_output']
+    )
     assert bool(values) == (code != 3)
     assert '|' not in result['plugin_output'] + result['long_plugin_output']
 
@@ -195,8 +209,12 @@ def test_nothing_is_cut_behind_nrpe_and_the_series_stay(loopback):
                 )
 
     assert cut == []
-    assert {drives: len(found) for drives, found in series.items()} == dict.fromkeys(FLEETS, 1)
-    assert all(len(labels) >= drives for drives, found in series.items() for labels in found)
+    assert {drives: len(found) for drives, found in series.items()} == dict.fromkeys(
+        FLEETS, 1
+    )
+    assert all(
+        len(labels) >= drives for drives, found in series.items() for labels in found
+    )
 
 
 def is_whole(ground: Ground, drives: int, result: dict[str, str]) -> bool:
@@ -253,7 +271,10 @@ def test_sixty_drives_arrive_whole_under_load(nagios):
 def whole(result: dict[str, str]) -> str:
     """Return the plugin's output, put together again from where Nagios keeps its parts."""
     text = '\n'.join(
-        [result['plugin_output'], result['long_plugin_output'].replace('\\n', '\n').rstrip('\n')]
+        [
+            result['plugin_output'],
+            result['long_plugin_output'].replace('\\n', '\n').rstrip('\n'),
+        ]
     )
     # as Nagios does in the first line
     return f'{text}\n| {result["performance_data"]}'.replace(';', ':')

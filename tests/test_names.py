@@ -26,13 +26,18 @@ KINDS = (
 
 def names(*addresses):
     return [
-        device.name for device in named([device for text in addresses for device in parse(text)])
+        device.name
+        for device in named([device for text in addresses for device in parse(text)])
     ]
 
 
 def test_a_name_grows_only_where_it_must():
     """Graphs hang on names: an unrelated drive must not rename another."""
-    assert names('sat@/dev/sda', 'scsi@/dev/sda', '/dev/sdb') == ['sda_sat', 'sda_scsi', 'sdb']
+    assert names('sat@/dev/sda', 'scsi@/dev/sda', '/dev/sdb') == [
+        'sda_sat',
+        'sda_scsi',
+        'sdb',
+    ]
 
 
 def test_the_same_address_twice_is_one_device():
@@ -58,13 +63,20 @@ def test_a_short_name_holds_only_what_picks_the_drive(address, name):
 
 
 def test_a_path_within_a_path_stays():
-    assert names('/dev/a/dev/b', '/dev/a_dev_b') == ['_2fdev_2fa_2fdev_2fb', '_2fdev_2fa_5fdev_5fb']
+    assert names('/dev/a/dev/b', '/dev/a_dev_b') == [
+        '_2fdev_2fa_2fdev_2fb',
+        '_2fdev_2fa_5fdev_5fb',
+    ]
 
 
 def test_names_depend_on_the_devices_and_not_on_their_order():
     """A scan may list drives in another order after each boot."""
     paths = ['/dev/sda', '/dev/sdA', '/dev/s-da', '/dev/disk/by-id/sda', '/dev/@']
-    devices = [device for kind, path in product(KINDS, paths) for device in parse(f'{kind}@{path}')]
+    devices = [
+        device
+        for kind, path in product(KINDS, paths)
+        for device in parse(f'{kind}@{path}')
+    ]
     expected = {device.address: device.name for device in named(devices)}
     shuffler = random.Random(1)
 
@@ -80,7 +92,9 @@ def test_names_depend_on_the_devices_and_not_on_their_order():
 
 def test_a_label_that_two_drives_share_tells_their_addresses():
     """Serial numbers of cheap drives repeat; a graph belongs to one drive."""
-    devices = named([device for letter in 'abcd' for device in parse(f'/dev/sd{letter}')])
+    devices = named(
+        [device for letter in 'abcd' for device in parse(f'/dev/sd{letter}')]
+    )
     labels = ['S1', 's1', 'S1 sda', '']
 
     assert [device.name for device in labelled(list(zip(devices, labels)))] == [
@@ -93,7 +107,11 @@ def test_a_label_that_two_drives_share_tells_their_addresses():
 
 def test_names_grow_until_no_two_are_equal():
     """One that has nothing longer keeps what it has."""
-    assert unique(map(iter, (['a', 'a_1'], ['a', 'b', 'b_2'], ['b']))) == ['a_1', 'b_2', 'b']
+    assert unique(map(iter, (['a', 'a_1'], ['a', 'b', 'b_2'], ['b']))) == [
+        'a_1',
+        'b_2',
+        'b',
+    ]
 
 
 def test_a_name_begins_and_ends_with_a_letter_or_digit():

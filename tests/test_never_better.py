@@ -25,7 +25,18 @@ import abilities
 import block_tree
 import pytest
 from conftest import ROOT, Result
-from days import DAY, HOUR, START, Machine, asleep, command_at, disk, environment, killed, stored
+from days import (
+    DAY,
+    HOUR,
+    START,
+    Machine,
+    asleep,
+    command_at,
+    disk,
+    environment,
+    killed,
+    stored,
+)
 from fake_smartctl import FakeSmartctl
 from test_forged_history import Shared
 
@@ -36,7 +47,10 @@ Said = dict[str, Any]  # what smartctl prints about a drive
 GONE = 'CRITICAL drive-missing'
 SLOT = 'pci-0000:00:17.0-ata-{}'
 USB = 'pci-0000:00:14.0-usb-0:2:1.0-scsi-0:0:0:0'
-FIBRE, ISCSI = 'pci-0000:05:00.0-fc-0x50-lun-3', 'ip-10.0.0.9:3260-iscsi-iqn.2026-11.example-lun-1'
+FIBRE, ISCSI = (
+    'pci-0000:05:00.0-fc-0x50-lun-3',
+    'ip-10.0.0.9:3260-iscsi-iqn.2026-11.example-lun-1',
+)
 _LINE = re.compile(r'^(OK|WARNING|CRITICAL|UNKNOWN) +(\S+)(.*)$', re.MULTILINE)
 
 
@@ -131,7 +145,10 @@ def test_an_address_without_a_device_shows_the_missing_drive_once(machine):
     machine.holds(**WITHOUT_B, sdb=ABSENT)
     result = machine.check(START)
 
-    assert (result.code, verdicts(result)) == (2, {'sda': 'OK', 'sdb': GONE, 'sdc': 'OK'})
+    assert (result.code, verdicts(result)) == (
+        2,
+        {'sda': 'OK', 'sdb': GONE, 'sdc': 'OK'},
+    )
 
 
 @pytest.mark.parametrize('event', [{}, {'sdb': asleep()}, {'sdb': UNREADABLE}])
@@ -149,7 +166,11 @@ def test_two_drives_that_go_together_are_critical(plain):
 
     shown = verdicts(result)
     assert result.code == 2
-    assert (shown['sdb'], shown['sdc'], shown['drives-missing']) == (GONE, GONE, 'CRITICAL')
+    assert (shown['sdb'], shown['sdc'], shown['drives-missing']) == (
+        GONE,
+        GONE,
+        'CRITICAL',
+    )
 
 
 @pytest.mark.parametrize(('level', 'code'), [('raid1', 2), ('', 1)])
@@ -163,7 +184,9 @@ def test_a_healthy_drive_that_leaves_an_array_is_critical(plain, tmp_path, level
     assert in_tree(plain, tree, START).code == 0
     tree.pull('sdb')
     if level:
-        tree.files(tree.sys / 'block/md0/md', {'degraded': '1', 'dev-sdb1/state': 'faulty'})
+        tree.files(
+            tree.sys / 'block/md0/md', {'degraded': '1', 'dev-sdb1/state': 'faulty'}
+        )
     plain.holds(sda=A)
     result = in_tree(plain, tree, START + HOUR)
 
@@ -179,7 +202,11 @@ def in_tree(machine: Machine, tree: block_tree.Machine, now: float) -> Result:
     )
     place = program.index('\nimport sys, time') + 1
     done = subprocess.run(
-        [*interpreter, program[:place] + setup + program[place:], *machine.words('--scan')],
+        [
+            *interpreter,
+            program[:place] + setup + program[place:],
+            *machine.words('--scan'),
+        ],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         env=environment(),
@@ -258,7 +285,9 @@ def test_a_missing_drive_is_shown_by_its_names(machine, command, word):
     ('word', 'serial'),
     [('BBBB2222', 'BBBB2222'), ('BBBB2229', 'BBBB2229'), ('sdb', 'BBBB2229')],
 )
-def test_explain_tells_a_missing_drive_from_one_with_nearly_its_number(machine, word, serial):
+def test_explain_tells_a_missing_drive_from_one_with_nearly_its_number(
+    machine, word, serial
+):
     similar = disk('BBBB2229')
     scan(machine, START - HOUR / 2, **ALL, sdd=similar)
     scan(machine, START, **WITHOUT_B, sdb=similar)  # known, at its address
@@ -278,7 +307,9 @@ def test_explain_tells_a_missing_drive_from_one_with_nearly_its_number(machine, 
         (['sdb', 'AAAA1111'], ['AAAA1111', 'CCCC3333']),
     ],
 )
-def test_a_missing_drive_is_shown_by_the_name_that_a_check_gives_it(machine, words, serials):
+def test_a_missing_drive_is_shown_by_the_name_that_a_check_gives_it(
+    machine, words, serials
+):
     moved = {'sda': A, 'sdb': C}
     assert verdicts(scan(machine, START, **moved))['sdb_missing'] == GONE
     result = machine.run(START + HOUR, 'triage', '--json', *words)
@@ -287,13 +318,18 @@ def test_a_missing_drive_is_shown_by_the_name_that_a_check_gives_it(machine, wor
     assert sorted(drive['serial'] for drive in drives) == sorted(serials)
 
 
-def test_a_missing_drive_is_told_if_a_pattern_leaves_out_the_one_at_its_address(machine):
+def test_a_missing_drive_is_told_if_a_pattern_leaves_out_the_one_at_its_address(
+    machine,
+):
     similar = disk('BBBB2229')
     scan(machine, START - HOUR / 2, **ALL, sdd=similar)
     for now in (START, START + HOUR):
         result = scan(machine, now, '--ignore', 'BBBB2229', **WITHOUT_B, sdb=similar)
 
-        assert (result.code, verdicts(result)) == (2, {'sda': 'OK', 'sdb': GONE, 'sdc': 'OK'})
+        assert (result.code, verdicts(result)) == (
+            2,
+            {'sda': 'OK', 'sdb': GONE, 'sdc': 'OK'},
+        )
     since = re.findall(r'since \S+ (\d\d:\d\d)', result.first_line)
     assert since == ['00:00']  # stored by the check before
 
@@ -308,7 +344,9 @@ def test_a_missing_drive_that_a_pattern_leaves_out_is_not_told(machine, options)
 def test_one_missing_drive_that_is_asked_for_is_not_all_of_them(machine):
     scan(machine, START, **WITHOUT_B)
     machine.holds(**WITHOUT_B, sdb=ABSENT)
-    results = [machine.run(START + HOUR, 'triage', word) for word in ('BBBB2222', '/dev/sdb')]
+    results = [
+        machine.run(START + HOUR, 'triage', word) for word in ('BBBB2222', '/dev/sdb')
+    ]
 
     assert ['drive-missing' in result.text for result in results] == [True, True]
     assert ['drives-missing' in result.text for result in results] == [False, False]
@@ -353,7 +391,9 @@ def on_machine(machine: Machine, name: str) -> None:
     """Let the next checks be those of a machine with this ID."""
     file = machine.folder / f'id-{name}'
     file.write_text(f'{name}\n')
-    machine.setup = f'from smart_attributes.history import store\nstore.MACHINE_ID = {str(file)!r}'
+    machine.setup = (
+        f'from smart_attributes.history import store\nstore.MACHINE_ID = {str(file)!r}'
+    )
 
 
 def test_two_machines_with_one_directory_report_growth_and_miss_drives(plain):
@@ -378,7 +418,9 @@ def test_a_new_machine_id_restarts_no_counter(plain):
     seen = []
     for step, errors in enumerate((0, 60, 120)):
         on_machine(plain, str(step))
-        seen.append(verdicts(scan(plain, START + step * HOUR, sda=disk(a199=errors)))['sda'])
+        seen.append(
+            verdicts(scan(plain, START + step * HOUR, sda=disk(a199=errors)))['sda']
+        )
 
     assert seen == ['OK', 'WARNING', 'WARNING']
 
@@ -577,7 +619,9 @@ def test_the_serial_number_that_the_kernel_knows_names_the_missing_drive(plain):
 
     shown = verdicts(result)
     line = next(
-        line for line in result.text.splitlines() if GONE.split()[1] in line and 'BB' in line
+        line
+        for line in result.text.splitlines()
+        if GONE.split()[1] in line and 'BB' in line
     )
     assert result.code == 2 and 'BBBB2222' in line
     assert [shown[name] for name in ('sda', 'sdb', 'sdc')] == ['OK'] * 3
@@ -597,7 +641,9 @@ def test_a_clock_that_was_fast_makes_no_known_drive_a_new_one(plain):
 
 
 def padded(file: Path) -> None:
-    file.write_bytes((ROOT / 'tests/reports/hgst-failed.json').read_bytes() + b' ' * 5_000_000)
+    file.write_bytes(
+        (ROOT / 'tests/reports/hgst-failed.json').read_bytes() + b' ' * 5_000_000
+    )
 
 
 def compressed(file: Path) -> None:
@@ -702,7 +748,9 @@ def site_file(machine: Machine, override: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize('state', ['FAILED', 'OK'])
-def test_a_disk_that_moves_between_hosts_with_one_history_has_its_newest_verdict(plain, state):
+def test_a_disk_that_moves_between_hosts_with_one_history_has_its_newest_verdict(
+    plain, state
+):
     on_machine(plain, 'old')
     scan(plain, START, **ALL)
     on_machine(plain, 'new')
@@ -832,7 +880,11 @@ def test_a_recorded_report_neither_reads_nor_writes_the_history(machine):
 
 def contents(machine: Machine) -> dict[str, bytes]:
     """Return the files below the state directory, by path."""
-    return {str(path): path.read_bytes() for path in machine.state.rglob('*') if path.is_file()}
+    return {
+        str(path): path.read_bytes()
+        for path in machine.state.rglob('*')
+        if path.is_file()
+    }
 
 
 def test_services_of_single_drives_miss_only_their_own(machine):
@@ -840,9 +892,15 @@ def test_services_of_single_drives_miss_only_their_own(machine):
     for name in 'abc':
         machine.check(START, '-d', f'/dev/sd{name}')
     machine.holds(**WITHOUT_B, sdb=ABSENT)
-    results = {name: machine.check(START + HOUR, '-d', f'/dev/sd{name}') for name in 'abc'}
+    results = {
+        name: machine.check(START + HOUR, '-d', f'/dev/sd{name}') for name in 'abc'
+    }
 
-    assert {name: result.code for name, result in results.items()} == {'a': 0, 'b': 2, 'c': 0}
+    assert {name: result.code for name, result in results.items()} == {
+        'a': 0,
+        'b': 2,
+        'c': 0,
+    }
     assert verdicts(results['b']) == {'sdb': GONE}
 
 
@@ -869,7 +927,11 @@ def test_two_services_that_check_one_host_agree(machine):
     machine.holds(**WITHOUT_B)
     by_scan = machine.check(START + HOUR + 1, '--scan')
 
-    assert verdicts(by_name) == verdicts(by_scan) == {'sda': 'OK', 'sdb': GONE, 'sdc': 'OK'}
+    assert (
+        verdicts(by_name)
+        == verdicts(by_scan)
+        == {'sda': 'OK', 'sdb': GONE, 'sdc': 'OK'}
+    )
     machine.run(START + 2 * HOUR, 'acknowledge', '--missing', 'BBBB2222')
     assert machine.check(START + 3 * HOUR, '--scan').code == 0
 
@@ -885,7 +947,8 @@ def test_growth_is_a_floor_only_as_long_as_its_alert_lasts(plain):
     assert scan(plain, START + HOUR, sda=disk(a199=60)).code == 1
 
     codes_asleep = [
-        scan(plain, START + HOUR + days * DAY, sda=asleep()).code for days in (0.1, 5, 7)
+        scan(plain, START + HOUR + days * DAY, sda=asleep()).code
+        for days in (0.1, 5, 7)
     ]
     assert codes_asleep == [1, 1, 0]
 
@@ -935,7 +998,8 @@ def test_a_limit_that_root_has_lowered_since_raises_nothing(plain):
     """The drive is judged by it when it is read again."""
     scan(plain, START, sda=disk('AAAA1111', a5=100))
     site_file(
-        plain, {'for': {'serial': 'AAAA1111'}, 'metrics': {'reallocated': {'critical': '50'}}}
+        plain,
+        {'for': {'serial': 'AAAA1111'}, 'metrics': {'reallocated': {'critical': '50'}}},
     )
 
     assert scan(plain, START + HOUR, sda=asleep()).code == 1
@@ -943,7 +1007,9 @@ def test_a_limit_that_root_has_lowered_since_raises_nothing(plain):
 
 def test_an_acknowledged_value_is_no_floor(plain):
     scan(plain, START, sda=disk('AAAA1111', a5=100))
-    plain.run(START, 'acknowledge', 'AAAA1111', 'reallocated', '--why', 'stable for years')
+    plain.run(
+        START, 'acknowledge', 'AAAA1111', 'reallocated', '--why', 'stable for years'
+    )
 
     assert scan(plain, START + HOUR, sda=asleep()).code == 0
 

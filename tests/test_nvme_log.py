@@ -25,7 +25,9 @@ COMMAND = (
 def changed(**lines):
     """Return the dump of PAGE with some keys changed; None takes one away."""
     document = {**json.loads(dump(PAGE)), **lines}
-    return json.dumps({key: value for key, value in document.items() if value is not None}).encode()
+    return json.dumps(
+        {key: value for key, value in document.items() if value is not None}
+    ).encode()
 
 
 def line(number):
@@ -43,7 +45,9 @@ def test_a_page_is_read_byte_by_byte():
 def test_a_page_of_a_namespace_is_read():
     """smartctl names the namespace where it was asked for one."""
     assert (
-        nvme_log.parse(changed(smartctl_0004_u='NVMe Log 0xc0 (NSID 0x1, 0x0200 bytes)'), '0xC0')
+        nvme_log.parse(
+            changed(smartctl_0004_u='NVMe Log 0xc0 (NSID 0x1, 0x0200 bytes)'), '0xC0'
+        )
         == PAGE
     )
 
@@ -85,7 +89,10 @@ def test_a_damaged_dump_is_refused_with_a_reason(output):
 def test_a_swapped_pair_of_lines_is_refused():
     """The offset of each line is what follows from the lines before it."""
     assert not isinstance(
-        nvme_log.parse(changed(smartctl_0010_u=line(11), smartctl_0011_u=line(10)), '0xC0'), bytes
+        nvme_log.parse(
+            changed(smartctl_0010_u=line(11), smartctl_0011_u=line(10)), '0xC0'
+        ),
+        bytes,
     )
 
 
@@ -125,7 +132,10 @@ def test_an_answer_is_a_page_or_a_status(answer, status, failure):
     page = nvme_log.page_of(answer, '0xC0')
 
     assert page is not None
-    assert (page.status, page.data) == (status, PAGE if status == nvme_log.READ else b'')
+    assert (page.status, page.data) == (
+        status,
+        PAGE if status == nvme_log.READ else b'',
+    )
     assert failure in page.failure and bool(failure) == bool(page.failure)
 
 
@@ -151,7 +161,9 @@ def test_a_drive_that_was_not_asked_has_no_page(outcome):
         (Device('report.json'), ''),
     ],
 )
-def test_the_controller_is_asked_not_the_namespace(device, found, monkeypatch, tmp_path):
+def test_the_controller_is_asked_not_the_namespace(
+    device, found, monkeypatch, tmp_path
+):
     """nvme1n1 is a namespace of nvme4 here; nvme2n1 has two controllers, as with multipath;
     nvme5n1 has one of them.
     """
@@ -164,7 +176,12 @@ def test_the_controller_is_asked_not_the_namespace(device, found, monkeypatch, t
         (block / name).mkdir(parents=True)
         (tmp_path / 'sys' / target).mkdir(parents=True)
         (block / name / 'device').symlink_to(tmp_path / 'sys' / target)
-    for controller in ('subsys0/nvme5', 'subsys0/nvme6', 'subsys1/nvme7', 'subsys1/power'):
+    for controller in (
+        'subsys0/nvme5',
+        'subsys0/nvme6',
+        'subsys1/nvme7',
+        'subsys1/power',
+    ):
         (tmp_path / 'sys/devices' / controller).mkdir()
     monkeypatch.setattr(system, 'ROOT', str(tmp_path))
 

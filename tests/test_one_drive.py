@@ -23,14 +23,18 @@ SDA, RAID = '/dev/sda', 'megaraid,0@/dev/bus/0'
 DRIVE = read('samsung-healthy')
 
 
-def test_some_machines_show_each_drive_once_and_no_failing_one_as_a_healthy_one(tmp_path):
+def test_some_machines_show_each_drive_once_and_no_failing_one_as_a_healthy_one(
+    tmp_path,
+):
     counted: Counter[str] = Counter()
     for number in range(8):
         assert one_drive.faults_of(number, 1, tmp_path / 'machine', counted) == []
     assert counted['failed'] and counted['drives'] > 20
 
 
-def test_the_oracle_notices_a_derived_status_that_hides_the_one_of_the_drive(tmp_path, monkeypatch):
+def test_the_oracle_notices_a_derived_status_that_hides_the_one_of_the_drive(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(same_drive, '_status', lambda reports: reports[0])
     faults = [
         fault
@@ -58,7 +62,13 @@ class Bed:
             for _ in range(count):
                 drive = one_drive.with_one_error_more(drive)
             machine.add(address, drive, latency=15 if address == RAID else 0)
-        words = ['-p', machine.smartctl, '--nosudo', '--state-dir', str(self.folder / 'state')]
+        words = [
+            '-p',
+            machine.smartctl,
+            '--nosudo',
+            '--state-dir',
+            str(self.folder / 'state'),
+        ]
         result = survey(understood([*words, '-d', SDA, '-d', RAID])[1], Runner())
         result.history.keep(result.verdicts)
         return len(result.verdicts)
@@ -87,9 +97,9 @@ def test_a_drive_is_split_after_two_checks_agree(bed):
 
 def verdicts_of(machine: Machine, folder: Path, *words: str) -> dict[str, State]:
     """Return the state of each drive that a check shows, and store what it read."""
-    options = understood(['-p', machine.smartctl, '--nosudo', '--state-dir', str(folder), *words])[
-        1
-    ]
+    options = understood(
+        ['-p', machine.smartctl, '--nosudo', '--state-dir', str(folder), *words]
+    )[1]
     result = survey(options, Runner())
     result.history.keep(result.verdicts)
     return {verdict.device.address: verdict.state for verdict in result.verdicts}
@@ -113,13 +123,24 @@ def test_a_status_that_smartctl_derived_does_not_end_the_one_of_the_drive(
 
     assert State.CRITICAL in verdicts_of(failing, tmp_path / 'state', *both).values()
     for _ in range(2):
-        assert verdicts_of(failing, tmp_path / 'state', '-d', RAID) == {RAID: State.CRITICAL}
+        assert verdicts_of(failing, tmp_path / 'state', '-d', RAID) == {
+            RAID: State.CRITICAL
+        }
 
 
 @pytest.mark.parametrize('word', ['sda', SDA, RAID, 'bus_0_megaraid_0', DRIVE.serial])
-def test_a_drive_that_is_named_is_read_at_its_other_address_too(tmp_path, failing, word):
+def test_a_drive_that_is_named_is_read_at_its_other_address_too(
+    tmp_path, failing, word
+):
     verdicts_of(failing, tmp_path / 'state', '-d', SDA, '-d', RAID)
-    words = ['explain', '-p', failing.smartctl, '--nosudo', '--state-dir', str(tmp_path / 'state')]
+    words = [
+        'explain',
+        '-p',
+        failing.smartctl,
+        '--nosudo',
+        '--state-dir',
+        str(tmp_path / 'state'),
+    ]
     result = survey(understood([*words, word])[1], Runner())
 
     assert [(each.device.address, each.state) for each in result.verdicts] == [

@@ -46,23 +46,37 @@ def test_an_argument_becomes_its_value(convert, text, value):
             'is not a time; write 90m, 12h, 7d or 2w',
             ['', '7', 'd', '0d', '-1d', '100000h', '7D', '٣d', '²d'],
         ),
-        (values.state, 'is not valid here; use ok, warning, critical, unknown', ['green']),
+        (
+            values.state,
+            'is not valid here; use ok, warning, critical, unknown',
+            ['green'],
+        ),
         (
             values.metric_range,
             'is not of the form METRIC=RANGE, for example endurance_used=80',
             ['wear', 'wear=', '=80'],
         ),
-        (values.seconds, 'is not a valid number of seconds (0.1 to 3600)', ['0.09', '3601', 'nan']),
+        (
+            values.seconds,
+            'is not a valid number of seconds (0.1 to 3600)',
+            ['0.09', '3601', 'nan'],
+        ),
         (
             values.max_output,
             'is not a valid number of bytes (2000 to 1e+06)',
             ['1999', '1000001', '8000.5'],
         ),
-        (values.expected, 'is not a valid number of drives (0 to 10000)', ['-1', '10001']),
+        (
+            values.expected,
+            'is not a valid number of drives (0 to 10000)',
+            ['-1', '10001'],
+        ),
         (values.attribute, 'is not a valid attribute number (1 to 255)', ['0', '256']),
     ],
 )
-def test_an_argument_that_cannot_be_meant_is_quoted_with_what_can(convert, words, texts):
+def test_an_argument_that_cannot_be_meant_is_quoted_with_what_can(
+    convert, words, texts
+):
     for text in texts:
         with pytest.raises(argparse.ArgumentTypeError) as error:
             convert(text)
@@ -89,11 +103,15 @@ def test_a_list_takes_no_empty_value(command, option, value):
 
 
 def test_all_lists_are_tried():
-    assert {'-d', '--match', '--ignore', '--remove'} <= {option for _, option in REPEATED}
+    assert {'-d', '--match', '--ignore', '--remove'} <= {
+        option for _, option in REPEATED
+    }
 
 
 def test_a_misspelt_word_in_place_of_a_time_is_corrected():
     with pytest.raises(argparse.ArgumentTypeError) as error:
         values.interval('alwys')
 
-    assert str(error.value).endswith('use a time such as 6h, always or never; did you mean always?')
+    assert str(error.value).endswith(
+        'use a time such as 6h, always or never; did you mean always?'
+    )

@@ -9,7 +9,15 @@ from cases import case, cases
 from conftest import ROOT
 
 from smart_attributes.knowledge.drive_database import SpecDatabase
-from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
+from smart_attributes.model import (
+    Device,
+    Identity,
+    Judgement,
+    Reading,
+    Source,
+    State,
+    Verdict,
+)
 from smart_attributes.output import plugin
 from smart_attributes.output.plugin import Face, Whole
 
@@ -69,7 +77,10 @@ def test_the_worst_drive_stands_first_and_the_values_last():
 def test_a_run_without_drives_has_a_sentence_and_its_notes():
     whole = Whole(notes=('nothing found',), nobody=(OK, 'as expected'))
 
-    assert render(whole=whole) == (['SMART OK - as expected', 'note: nothing found'], OK)
+    assert render(whole=whole) == (
+        ['SMART OK - as expected', 'note: nothing found'],
+        OK,
+    )
     assert render() == (['SMART UNKNOWN - no drives'], UNKNOWN)
 
 
@@ -100,10 +111,13 @@ def test_a_run_without_drives_has_a_sentence_and_its_notes():
             'renew it; ',
             ['WARNING   (check)  renew it', 'OK        (check)  fine'],
         ),  # demands
-        (Whole(demands=((OK, 'fine'),)), OK, '', ['OK        (check)  fine']),  # demand of ok
+        # demand of ok
+        (Whole(demands=((OK, 'fine'),)), OK, '', ['OK        (check)  fine']),
     ],
 )
-def test_sentences_about_the_check_decide_its_state_and_have_lines(whole, state, first, rest):
+def test_sentences_about_the_check_decide_its_state_and_have_lines(
+    whole, state, first, rest
+):
     lines, found = render(NEW, whole=whole)
 
     assert found is state
@@ -123,12 +137,16 @@ def test_each_v_adds_lines_to_a_drive(verbose, more):
     lines = plugin.drive_lines(case(WORN), Face(verbose=verbose))
 
     assert lines[0] == LINE_B and len(lines) == 1 + len(more)
-    assert [line for line, wanted in zip(lines[1:], more) if wanted not in (None, line)] == []
+    assert [
+        line for line, wanted in zip(lines[1:], more) if wanted not in (None, line)
+    ] == []
     assert all('endurance_used' in line and line.startswith('  ') for line in lines[3:])
 
 
 def test_a_drive_without_an_entry_says_none_and_hides_its_serial():
-    lines = plugin.drive_lines(case(WORN._replace(entry=None), hide_serial=True), Face(verbose=1))
+    lines = plugin.drive_lines(
+        case(WORN._replace(entry=None), hide_serial=True), Face(verbose=1)
+    )
 
     assert lines[-1] == '  entry: none' and 'SERIAL1' not in lines[0]
 
@@ -137,7 +155,9 @@ def test_a_drive_without_an_entry_says_none_and_hides_its_serial():
     'verbose, notes', [(0, ['note: remark']), (1, ['note: remark', 'note: detail'])]
 )
 def test_remarks_are_shown_always_and_notes_with_v(verbose, notes):
-    lines, _ = render(NEW, whole=Whole(remarks=('remark',), notes=('detail',)), verbose=verbose)
+    lines, _ = render(
+        NEW, whole=Whole(remarks=('remark',), notes=('detail',)), verbose=verbose
+    )
 
     assert [line for line in lines if line.startswith('note: ')] == notes
 
@@ -152,7 +172,10 @@ def test_long_sentences_are_cut_at_500_characters():
         len('UNKNOWN   (check)  ') + 500,
         len('note: ') + 500,
     ]
-    assert [len(line) for line in notes[1:]] == [len('  note: ') + 500, len('  entry: ') + 100]
+    assert [len(line) for line in notes[1:]] == [
+        len('  note: ') + 500,
+        len('  entry: ') + 100,
+    ]
 
 
 def test_a_transcript_is_printed_before_the_values_and_nothing_is_left_out():
@@ -210,7 +233,10 @@ def test_the_first_line_has_up_to_three_parts(verdicts, extra, most, line):
     'verdicts, words',
     [
         (
-            [drive('sda', ('endurance_used', 3, '%')), drive('sdb', ('endurance_used', 9, '%'))],
+            [
+                drive('sda', ('endurance_used', 3, '%')),
+                drive('sdb', ('endurance_used', 9, '%')),
+            ],
             'most worn: sdb endurance_used 9 %',
         ),
         (
@@ -234,6 +260,8 @@ def test_where_all_is_well_the_number_that_tells_most_is_named(verdicts, words):
 
 def test_a_reading_that_is_not_judged_tells_nothing():
     [one] = NEW.judgements
-    shown = NEW._replace(judgements=(one._replace(reading=one.reading._replace(judged=False)),))
+    shown = NEW._replace(
+        judgements=(one._replace(reading=one.reading._replace(judged=False)),)
+    )
 
     assert plugin.most_telling([shown]) == ''

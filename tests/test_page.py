@@ -63,7 +63,9 @@ OF_A_READING = ('source', 'warning', 'critical', 'reason', 'said', 'unit', 'grow
 @pytest.fixture(scope='module')
 def sample() -> dict[str, Any]:
     """The document of the sample drives."""
-    document: dict[str, Any] = json.loads(run('triage', '--json', '--report', REPORTS).text)
+    document: dict[str, Any] = json.loads(
+        run('triage', '--json', '--report', REPORTS).text
+    )
     return document
 
 
@@ -97,7 +99,9 @@ def grown(sample: dict[str, Any], count: int) -> dict[str, Any]:
         if number % 10 == 1:
             drive['readings'][0]['growth'] = 'grew by 3 in 24 h'
             drive.update(
-                past={'endurance_used': [[NOW - 9e6, 1], [NOW - 5e6, 3], [NOW - 1e6, 4]]},
+                past={
+                    'endurance_used': [[NOW - 9e6, 1], [NOW - 5e6, 3], [NOW - 1e6, 4]]
+                },
                 locate='ledctl --listed-only locate=/dev/sdb',
             )
         drives.append(drive)
@@ -147,12 +151,20 @@ def test_triage_writes_one_page(tmp_path):
 @pytest.mark.parametrize(
     'kind, reason',
     [
-        ('absent', 'No such file or directory; use a path in a directory that you can write to'),
-        ('full', 'No space left on device; use a path in a directory that you can write to'),
+        (
+            'absent',
+            'No such file or directory; use a path in a directory that you can write to',
+        ),
+        (
+            'full',
+            'No space left on device; use a path in a directory that you can write to',
+        ),
         ('pipe', 'it is not a regular file; use another path'),
     ],
 )
-def test_a_file_that_cannot_be_written_stays_as_it_was(tmp_path, monkeypatch, kind, reason):
+def test_a_file_that_cannot_be_written_stays_as_it_was(
+    tmp_path, monkeypatch, kind, reason
+):
     """Whoever looks at it in this moment sees the old one; `--html /dev/null` as root makes no
     file of it.
     """
@@ -198,10 +210,14 @@ def test_no_string_of_a_drive_is_markup_in_the_file(sample):
     document = grown(sample, len(HOSTILE))
     for drive, hostile in zip(document['drives'], HOSTILE):
         drive.update(
-            dict.fromkeys(OF_A_DRIVE, f'{hostile}<i>&'), notes=[noted(hostile)], action='replace'
+            dict.fromkeys(OF_A_DRIVE, f'{hostile}<i>&'),
+            notes=[noted(hostile)],
+            action='replace',
         )
     hostile_notes = [noted(f'{hostile}<i>&') for hostile in HOSTILE]
-    document.update(work=worked(document['drives']), notes=hostile_notes, remarks=hostile_notes)
+    document.update(
+        work=worked(document['drives']), notes=hostile_notes, remarks=hostile_notes
+    )
     text = page.page(document, visible(' '.join(HOSTILE)), NOW)
     before, _, rest = text.partition('<script type="application/json"')
     data, _, after = rest.partition('</script>')
@@ -209,7 +225,12 @@ def test_no_string_of_a_drive_is_markup_in_the_file(sample):
     assert '<i>' not in text and '&lt;i&gt;&amp;' in before
     assert not set(data.partition('>')[2]) & set('<>&')
     assert json.loads(data.partition('>')[2])['drives']
-    assert (text.count('<script'), after.count('<script'), '<img' in text, '\x1b' in text) == (
+    assert (
+        text.count('<script'),
+        after.count('<script'),
+        '<img' in text,
+        '\x1b' in text,
+    ) == (
         2,
         1,
         False,
@@ -220,7 +241,9 @@ def test_no_string_of_a_drive_is_markup_in_the_file(sample):
 def test_the_policy_of_the_page_admits_its_own_script_and_style_alone(sample):
     """By their hashes: a browser runs nothing else and loads nothing."""
     text = page.page(sample, 'Drives', NOW)
-    [policy] = re.findall('http-equiv="Content-Security-Policy" content="([^"]+)"', text)
+    [policy] = re.findall(
+        'http-equiv="Content-Security-Policy" content="([^"]+)"', text
+    )
     told = dict(part.split(' ', 1) for part in html.unescape(policy).split('; '))
     [script] = re.findall('<script>(.*?)</script>', text, re.DOTALL)
     [style] = re.findall('<style>(.*?)</style>', text, re.DOTALL)
@@ -254,7 +277,9 @@ def test_the_policy_of_the_page_stops_a_foreign_script_and_any_request(chromium,
 
     assert chromium.run('return window.isForeign') is None
     told = ' '.join(chromium.said())
-    assert all(directive in told for directive in ('script-src', 'img-src', 'style-src'))
+    assert all(
+        directive in told for directive in ('script-src', 'img-src', 'style-src')
+    )
 
 
 def test_a_click_on_a_title_sorts_and_another_one_turns_it_round(chromium, sixty):
@@ -274,7 +299,9 @@ def test_a_click_on_a_title_sorts_and_another_one_turns_it_round(chromium, sixty
     assert [int(text.split()[0]) for text in rising if text] == sorted(numbers)
     assert falling[-1] == rising[-1] == ''
     assert (
-        chromium.run('return document.querySelector("[data-key=used]").getAttribute("aria-sort")')
+        chromium.run(
+            'return document.querySelector("[data-key=used]").getAttribute("aria-sort")'
+        )
         == 'ascending'
     )
 
@@ -290,13 +317,21 @@ def test_a_click_on_a_title_sorts_and_another_one_turns_it_round(chromium, sixty
             'HGST HUS724020ALA640EXAMPLE',
             id='model',
         ),
-        pytest.param('action', 'order', 'What to do', 'Order a replacement', id='what-to-do'),
         pytest.param(
-            'text', 'DB04 example0000', 'Host', 'db04', id='text-of-two-words-in-any-case'
+            'action', 'order', 'What to do', 'Order a replacement', id='what-to-do'
+        ),
+        pytest.param(
+            'text',
+            'DB04 example0000',
+            'Host',
+            'db04',
+            id='text-of-two-words-in-any-case',
         ),
     ],
 )
-def test_filters_leave_what_was_asked_for(chromium, sixty, field_id, value, column, wanted):
+def test_filters_leave_what_was_asked_for(
+    chromium, sixty, field_id, value, column, wanted
+):
     """And the count says how many of how many."""
     chromium.open(sixty)
     chromium.run(
@@ -311,7 +346,8 @@ def test_filters_leave_what_was_asked_for(chromium, sixty, field_id, value, colu
     assert all(cell.startswith(wanted) for cell in shown)
     assert (chromium.said(), chromium.requests()) == ([], [])
     assert (
-        chromium.run('return document.getElementById("shown").textContent') == f'{len(shown)} of 60'
+        chromium.run('return document.getElementById("shown").textContent')
+        == f'{len(shown)} of 60'
     )
 
 
@@ -337,7 +373,10 @@ def test_the_keyboard_sorts_and_opens_a_panel(chromium, sixty):
     panel = chromium.run('return document.querySelector("tr.panel").textContent')
 
     assert hosts == sorted(hosts)
-    assert chromium.run('return document.activeElement.getAttribute("aria-expanded")') == 'true'
+    assert (
+        chromium.run('return document.activeElement.getAttribute("aria-expanded")')
+        == 'true'
+    )
     assert 'in use bymd0' in panel
 
 
@@ -387,7 +426,9 @@ def long_names(sample, tmp_path_factory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp('long')
     (folder / 'documents').mkdir()
     for host in (HOST, 'db1'):
-        (folder / f'documents/{host}.json').write_text(json.dumps(with_long_names(sample, host)))
+        (folder / f'documents/{host}.json').write_text(
+            json.dumps(with_long_names(sample, host))
+        )
     done = run('fleet', str(folder / 'documents'), '--html', str(folder / 'fleet.html'))
     assert done.code == 0
     return {
@@ -400,7 +441,11 @@ def long_names(sample, tmp_path_factory) -> dict[str, Path]:
 WIDTHS = {390: 844, 768: 1024, 1024: 768, 1440: 900, 1920: 1080}
 EACH_WIDTH = pytest.mark.parametrize(
     'width',
-    [390, 1440, *(pytest.param(width, marks=pytest.mark.long) for width in (768, 1024, 1920))],
+    [
+        390,
+        1440,
+        *(pytest.param(width, marks=pytest.mark.long) for width in (768, 1024, 1920)),
+    ],
 )
 IN_SIGHT = """const box = document.querySelector('#rows td.what').getBoundingClientRect();
     const range = document.createRange(); range.selectNodeContents(document.querySelector('#rows td.state'));
@@ -476,7 +521,13 @@ def arrays(sample, tmp_path_factory) -> Path:
             [
                 member(ailing, 0),
                 member(good[0], 1),
-                {'name': None, 'state': 'missing', 'slot': 2, 'detail': None, 'drives': []},
+                {
+                    'name': None,
+                    'state': 'missing',
+                    'slot': 2,
+                    'detail': None,
+                    'drives': [],
+                },
             ],
         ),
         array(
@@ -487,7 +538,12 @@ def arrays(sample, tmp_path_factory) -> Path:
             activity='recover',
             progress=37,
         ),
-        array('md2', 'raid6', 2, [member(drive, slot) for slot, drive in enumerate(good[3:11])]),
+        array(
+            'md2',
+            'raid6',
+            2,
+            [member(drive, slot) for slot, drive in enumerate(good[3:11])],
+        ),
         array('sdp1', 'single', 0, [member(good[11], 0)]),
     ]
     steps = [
@@ -502,7 +558,8 @@ def arrays(sample, tmp_path_factory) -> Path:
         for drive in (ailing, good[0])
     ]
     return written(
-        tmp_path_factory.mktemp('arrays'), {**document, 'groups': groups, 'replace_order': steps}
+        tmp_path_factory.mktemp('arrays'),
+        {**document, 'groups': groups, 'replace_order': steps},
     )
 
 
@@ -565,11 +622,13 @@ def test_paper_shows_what_the_page_shows(chromium, of_machine):
     )
     resize(chromium, 720)
     try:
-        rows, share, outside = chromium.run("""const box = (each) => each.getBoundingClientRect();
+        rows, share, outside = (
+            chromium.run("""const box = (each) => each.getBoundingClientRect();
             const rows = [...document.querySelectorAll('#rows > tr')];
             const parts = [...document.querySelectorAll('.chart, #rows td, .bays li, .group li')];
             return [rows.length, box(rows[0].querySelector('.what')).width / innerWidth,
                     parts.filter((each) => box(each).right > innerWidth + 1).length]""")
+        )
         wide = chromium.run('return document.documentElement.scrollWidth')
     finally:
         chromium.driver.execute_cdp_cmd('Emulation.setEmulatedMedia', {'media': ''})
@@ -581,15 +640,21 @@ def test_paper_shows_what_the_page_shows(chromium, of_machine):
 def test_a_limit_of_days_is_told_in_days(chromium, sample, tmp_path):
     """As somebody has written it: nobody counts 4,800 hours."""
     drives = json.loads(
-        run('triage', '--json', '--report', REPORTS, '-w', 'endurance_time_left=200d:').text
+        run(
+            'triage', '--json', '--report', REPORTS, '-w', 'endurance_time_left=200d:'
+        ).text
     )
     chromium.open(written(tmp_path, drives))
     chromium.run('document.querySelectorAll("#rows th.name button")[1].click()')
 
-    assert 'below 200 days' in chromium.run('return document.querySelector(".panel").textContent')
+    assert 'below 200 days' in chromium.run(
+        'return document.querySelector(".panel").textContent'
+    )
 
 
-def test_a_drive_that_something_is_to_be_done_with_leads_to_its_panel(chromium, sixty, sample):
+def test_a_drive_that_something_is_to_be_done_with_leads_to_its_panel(
+    chromium, sixty, sample
+):
     """From the worst thing to its numbers in one step, and back."""
     chromium.open(sixty)
     chromium.run('document.querySelector("#bays .CRITICAL a").click()')
@@ -608,10 +673,14 @@ def test_history_is_a_line_and_growth_is_told(chromium, sixty):
         'const text = document.getElementById("text"); text.value = "EXAMPLE000001"; '
         'text.dispatchEvent(new Event("input"));document.querySelector("#rows button").click()'
     )
-    line = chromium.run('return document.querySelector("svg.course").getAttribute("aria-label")')
+    line = chromium.run(
+        'return document.querySelector("svg.course").getAttribute("aria-label")'
+    )
 
     assert ' from 1 % ' in line and ' since 2026-10-03' in line
-    assert '; grew by 3 in' in chromium.run('return document.querySelector("tr.panel").textContent')
+    assert '; grew by 3 in' in chromium.run(
+        'return document.querySelector("tr.panel").textContent'
+    )
 
 
 def test_what_a_drive_calls_itself_stays_text(chromium, sample, tmp_path):
@@ -619,17 +688,30 @@ def test_what_a_drive_calls_itself_stays_text(chromium, sample, tmp_path):
     document, groups = grown(sample, len(HOSTILE)), []
     for drive, hostile in zip(document['drives'], HOSTILE):
         drive.update(
-            dict.fromkeys(OF_A_DRIVE, hostile), depends=[{'text': hostile}], notes=[noted(hostile)]
+            dict.fromkeys(OF_A_DRIVE, hostile),
+            depends=[{'text': hostile}],
+            notes=[noted(hostile)],
         )
         for reading in drive['readings']:
             reading.update(dict.fromkeys(OF_A_READING, hostile))
-        named = {**member(drive, 0), 'name': hostile, 'state': hostile, 'detail': hostile}
-        groups.append(array(hostile, hostile, -1, [named], activity=hostile, unknown=hostile))
+        named = {
+            **member(drive, 0),
+            'name': hostile,
+            'state': hostile,
+            'detail': hostile,
+        }
+        groups.append(
+            array(hostile, hostile, -1, [named], activity=hostile, unknown=hostile)
+        )
     document.update(
-        work=worked(document['drives']), notes=[noted(each) for each in HOSTILE], groups=groups
+        work=worked(document['drives']),
+        notes=[noted(each) for each in HOSTILE],
+        groups=groups,
     )
     chromium.open(written(tmp_path, document))
-    chromium.run('document.querySelectorAll("#rows button").forEach((button) => button.click())')
+    chromium.run(
+        'document.querySelectorAll("#rows button").forEach((button) => button.click())'
+    )
 
     assert chromium.said() == []
     assert chromium.requests() == []
@@ -649,7 +731,12 @@ def axe() -> str:
     folders = [Path(os.environ.get('AXE_CORE') or ROOT / '.venv/node_modules/axe-core')]
     folders += [Path(package.origin).parent] if package and package.origin else []
     found = next(
-        (folder / 'axe.min.js' for folder in folders if (folder / 'axe.min.js').is_file()), None
+        (
+            folder / 'axe.min.js'
+            for folder in folders
+            if (folder / 'axe.min.js').is_file()
+        ),
+        None,
     )
     if found is None:
         pytest.skip(
@@ -719,7 +806,9 @@ def test_the_page_of_a_fleet_leads_from_a_model_to_its_drives(chromium, of_fleet
         'return [...document.querySelectorAll("h2")].map((title) => '
         'title.firstChild.textContent.trim())'
     )
-    chromium.run('document.querySelector("[data-model=\'Corsair Force LS SSD\']").click()')
+    chromium.run(
+        'document.querySelector("[data-model=\'Corsair Force LS SSD\']").click()'
+    )
     hosts = chromium.column('Host')
     chromium.run(
         'document.getElementById("all").click(); const text = document.getElementById("text"); '
@@ -757,7 +846,9 @@ def aged(sample: dict[str, Any], count: int, has_history: bool) -> dict[str, Any
             forecasts={},
         )
         begin = NOW - (300 if number != 1 else 20) * DAY
-        readings = {each['metric']: each for each in drive['readings'] if each['judged']}
+        readings = {
+            each['metric']: each for each in drive['readings'] if each['judged']
+        }
         wear, heat = readings.get('endurance_used'), readings.get('temperature')
         if heat:
             heat['value'] = 51 if number == 2 else 33
@@ -783,7 +874,11 @@ def aged(sample: dict[str, Any], count: int, has_history: bool) -> dict[str, Any
             }
         if 'reallocated' in readings and number == 0:
             readings['reallocated']['value'] = 12
-            drive['past']['reallocated'] = [[begin, 0], [NOW - 60 * DAY, 8], [NOW - 40 * DAY, 12]]
+            drive['past']['reallocated'] = [
+                [begin, 0],
+                [NOW - 60 * DAY, 8],
+                [NOW - 40 * DAY, 12],
+            ]
         if not has_history:
             drive['past'] = {}
     drives = document['drives']
@@ -798,7 +893,9 @@ def machines(sample, tmp_path_factory) -> Callable[..., Path]:
 
     @lru_cache(maxsize=None)
     def page_of(count: int, has_history: bool = True) -> Path:
-        return written(folder, aged(sample, count, has_history), f'{count}-{has_history}.html')
+        return written(
+            folder, aged(sample, count, has_history), f'{count}-{has_history}.html'
+        )
 
     return page_of
 
@@ -834,16 +931,23 @@ FIRST = """const box = (found) => found.getBoundingClientRect(), row = document.
 
 
 @EACH_WIDTH
-@pytest.mark.parametrize('has_history', [True, pytest.param(False, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
-    'count', [24, *(pytest.param(count, marks=pytest.mark.long) for count in (3, 200, 1000))]
+    'has_history', [True, pytest.param(False, marks=pytest.mark.long)]
 )
-def test_a_page_can_be_read_at_every_width(chromium, machines, count, has_history, width):
+@pytest.mark.parametrize(
+    'count',
+    [24, *(pytest.param(count, marks=pytest.mark.long) for count in (3, 200, 1000))],
+)
+def test_a_page_can_be_read_at_every_width(
+    chromium, machines, count, has_history, width
+):
     """The first alert with its action is in sight, no word is broken in an open row, and nothing
     is cut off.
     """
     height, scheme = WIDTHS[width], 'dark' if width == 1440 else 'light'
-    chromium.open(machines(count, has_history), width, height, prefers_color_scheme=scheme)
+    chromium.open(
+        machines(count, has_history), width, height, prefers_color_scheme=scheme
+    )
     state, action, wide = chromium.run(FIRST)
     chromium.run('document.querySelector("#rows th.name button").click()')
 
@@ -861,7 +965,9 @@ def work(chromium) -> float:
 
 
 @pytest.mark.long
-def test_1000_drives_that_alert_are_a_page_of_7_mb_that_opens_within_a_second(chromium, machines):
+def test_1000_drives_that_alert_are_a_page_of_7_mb_that_opens_within_a_second(
+    chromium, machines
+):
     chromium.driver.execute_cdp_cmd('Performance.enable', {'timeDomain': 'threadTicks'})
     chromium.open(machines(1000))
     took = work(chromium)
@@ -879,20 +985,26 @@ def test_1000_drives_that_alert_are_a_page_of_7_mb_that_opens_within_a_second(ch
         ('counters', 'md0 since 2026-12-26: +12 before, +0'),
     ],
 )
-def test_three_questions_are_answered_from_the_page_alone(chromium, of_machine, chart, words):
+def test_three_questions_are_answered_from_the_page_alone(
+    chromium, of_machine, chart, words
+):
     """Which SSD wears fastest; since when is it this warm; did bad sectors grow before the array
     was rebuilt.
     """
     chromium.open(of_machine)
 
-    assert words in chromium.run('return document.getElementById(arguments[0]).textContent', chart)
+    assert words in chromium.run(
+        'return document.getElementById(arguments[0]).textContent', chart
+    )
 
 
 def test_without_script_the_list_and_the_charts_are_there(chromium, of_machine):
     """In the browser with scripts switched off: rows that open, readings, charts, and links from
     them to the rows.
     """
-    chromium.driver.execute_cdp_cmd('Emulation.setScriptExecutionDisabled', {'value': True})
+    chromium.driver.execute_cdp_cmd(
+        'Emulation.setScriptExecutionDisabled', {'value': True}
+    )
     try:
         for width in (390, 1440):
             chromium.open(of_machine, width)
@@ -910,7 +1022,9 @@ def test_without_script_the_list_and_the_charts_are_there(chromium, of_machine):
             assert (rows, tools, targets) == (24, 0, True)
             assert charts > 12 and readings > 100 and wide <= width
     finally:
-        chromium.driver.execute_cdp_cmd('Emulation.setScriptExecutionDisabled', {'value': False})
+        chromium.driver.execute_cdp_cmd(
+            'Emulation.setScriptExecutionDisabled', {'value': False}
+        )
 
 
 def test_a_line_of_a_chart_leads_to_the_trends_of_its_drive(chromium, of_machine):
@@ -919,12 +1033,15 @@ def test_a_line_of_a_chart_leads_to_the_trends_of_its_drive(chromium, of_machine
 
     chromium.open(of_machine)
     chromium.run('document.querySelector("#temperature a.line").focus()')
-    name = chromium.run('return document.activeElement.getAttribute("aria-label")').partition(':')[
-        0
-    ]
+    name = chromium.run(
+        'return document.activeElement.getAttribute("aria-label")'
+    ).partition(':')[0]
     chromium.driver.switch_to.active_element.send_keys(Keys.ENTER)
 
-    assert chromium.run('return document.querySelector("#rows th.name").textContent') == name
+    assert (
+        chromium.run('return document.querySelector("#rows th.name").textContent')
+        == name
+    )
     assert 'Temperature' in chromium.run(
         'return [...document.querySelectorAll(".trends strong")].map((each) => each.textContent)'
     )
@@ -940,7 +1057,9 @@ STRANGE = {
 @pytest.mark.parametrize(
     'points',
     [
-        pytest.param(points, id=name, marks=[] if name == 'one-point' else pytest.mark.long)
+        pytest.param(
+            points, id=name, marks=[] if name == 'one-point' else pytest.mark.long
+        )
         for name, points in STRANGE.items()
     ],
 )
@@ -949,7 +1068,8 @@ def test_strange_histories_are_drawn(chromium, sample, tmp_path, points):
     document = aged(sample, 3, True)
     for place, drive in enumerate(document['drives']):
         drive.update(
-            name='n' * 63 + str(place), past={each['metric']: points for each in drive['readings']}
+            name='n' * 63 + str(place),
+            past={each['metric']: points for each in drive['readings']},
         )
     path = written(tmp_path, {**document, 'work': worked(document['drives'])})
     chromium.open(path, 390)
@@ -957,7 +1077,10 @@ def test_strange_histories_are_drawn(chromium, sample, tmp_path, points):
         'document.querySelectorAll("#rows th.name button").forEach((each) => each.click())'
     )
 
-    assert (chromium.said(), chromium.run('return document.documentElement.scrollWidth')) == (
+    assert (
+        chromium.said(),
+        chromium.run('return document.documentElement.scrollWidth'),
+    ) == (
         [],
         390,
     )

@@ -25,10 +25,19 @@ def noted(text):
 def drive(
     name: str, action: str = actions.NOTHING, state: str = 'OK', **more: Any
 ) -> dict[str, Any]:
-    return {'name': name, 'state': state, 'action': action, 'readings': [], 'notes': [], **more}
+    return {
+        'name': name,
+        'state': state,
+        'action': action,
+        'readings': [],
+        'notes': [],
+        **more,
+    }
 
 
-def read(metric: str, value: Any, unit: str = '', judged: bool = True) -> dict[str, Any]:
+def read(
+    metric: str, value: Any, unit: str = '', judged: bool = True
+) -> dict[str, Any]:
     return {'metric': metric, 'value': value, 'unit': unit, 'judged': judged}
 
 
@@ -41,7 +50,9 @@ def work(*drives: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def shown(drives: list[dict[str, Any]], **more: Any) -> str:
-    return page.page({'version': 2, 'drives': drives, 'work': work(*drives), **more}, 'Drives', NOW)
+    return page.page(
+        {'version': 2, 'drives': drives, 'work': work(*drives), **more}, 'Drives', NOW
+    )
 
 
 def data_of(text: str) -> dict[str, Any]:
@@ -70,7 +81,9 @@ def test_the_list_begins_with_the_work_list_and_has_each_drive_once():
 @pytest.mark.parametrize('depends, count', [([], 1), ([{'text': 'md0'}], 0)])
 def test_a_drive_whose_use_is_not_known_says_so(depends, count):
     """If groups depend on it, the reason already says what is not known."""
-    text = shown([drive('a', actions.REPLACE, not_known='its use is not known', depends=depends)])
+    text = shown(
+        [drive('a', actions.REPLACE, not_known='its use is not known', depends=depends)]
+    )
 
     assert text.count('<span>Its use is not known</span>') == count
 
@@ -78,21 +91,42 @@ def test_a_drive_whose_use_is_not_known_says_so(depends, count):
 def test_further_actions_of_a_drive_are_on_the_page():
     """In the plain table, and in the data that the script reads."""
     also = [{'action': 'cable', 'to_do': 'check the cable'}]
-    text = shown([drive('sda', 'watch', 'WARNING', to_do='watch: ...', why='pending 2', also=also)])
+    text = shown(
+        [
+            drive(
+                'sda',
+                'watch',
+                'WARNING',
+                to_do='watch: ...',
+                why='pending 2',
+                also=also,
+            )
+        ]
+    )
 
-    assert '<strong>Watch: ...</strong><span>Also check the cable</span><span>pending 2' in text
+    assert (
+        '<strong>Watch: ...</strong><span>Also check the cable</span><span>pending 2'
+        in text
+    )
     assert data_of(text)['drives'][0]['also'] == also
 
 
 def test_drives_of_one_name_all_stay_in_the_list():
     """Reports of two hosts may have the same name."""
-    found = page._listed({'drives': [drive('a', serial='1'), drive('a', serial='2')], 'work': []})
+    found = page._listed(
+        {'drives': [drive('a', serial='1'), drive('a', serial='2')], 'work': []}
+    )
 
     assert [each['serial'] for each in found] == ['1', '2']
 
 
 def test_the_head_counts_the_drives_of_each_state():
-    drives = [drive('a', state='WARNING'), drive('b'), drive('c'), drive('d', state='UNKNOWN')]
+    drives = [
+        drive('a', state='WARNING'),
+        drive('b'),
+        drive('c'),
+        drive('d', state='UNKNOWN'),
+    ]
 
     assert page._counts(drives) == {'CRITICAL': 0, 'UNKNOWN': 1, 'WARNING': 1, 'OK': 2}
 
@@ -108,7 +142,9 @@ def test_the_head_counts_the_drives_of_each_state():
 )
 def test_a_reason_names_metrics_as_people_say_them(why, text):
     """In the data as well; one name may be the end of another."""
-    readings = [read(metric, 1) for metric in ('spare_left', 'old_spare_left', 'pending')]
+    readings = [
+        read(metric, 1) for metric in ('spare_left', 'old_spare_left', 'pending')
+    ]
     [listed] = data_of(shown([drive('a', why=why, readings=readings)]))['drives']
 
     assert listed.get('why', '') == text
@@ -143,7 +179,9 @@ def test_notes_and_remarks_are_on_the_page():
 
 def test_the_data_of_the_page_are_the_document_and_when_it_was_made():
     data = data_of(
-        page.page({'version': 2, 'drives': [drive('sda', model='ACME')]}, 'Drives', NOW + 0.6)
+        page.page(
+            {'version': 2, 'drives': [drive('sda', model='ACME')]}, 'Drives', NOW + 0.6
+        )
     )
 
     assert data['made'] == NOW + 1
@@ -166,7 +204,8 @@ def test_the_page_says_when_it_was_made(monkeypatch):
     monkeypatch.setattr(page.time, 'localtime', lambda now: page.time.gmtime(now))
 
     assert re.search(
-        '<time>2026-11-22 12:34 [A-Z]+</time>', page.page({'drives': []}, 'Drives', 1_795_350_840)
+        '<time>2026-11-22 12:34 [A-Z]+</time>',
+        page.page({'drives': []}, 'Drives', 1_795_350_840),
     )
 
 
@@ -175,7 +214,12 @@ def test_the_last_good_copy_on_a_disk_without_a_check_is_in_the_list():
     document = {
         'drives': [drive('sda', actions.WAIT)],
         'work': [
-            {'name': 'sdx', 'action': 'do-not-remove', 'reason': 'why sdx', 'state': 'OK'},
+            {
+                'name': 'sdx',
+                'action': 'do-not-remove',
+                'reason': 'why sdx',
+                'state': 'OK',
+            },
             {'name': 'sda', 'action': 'wait', 'reason': None},
         ],
     }
@@ -210,13 +254,18 @@ def test_groups_are_drawn_and_are_not_in_the_data():
                 'state': 'in_sync',
                 'slot': 0,
                 'detail': '<u>',
-                'drives': [{'name': 'sda', 'state': 'CRITICAL'}, {'name': 'sdz', 'state': None}],
+                'drives': [
+                    {'name': 'sda', 'state': 'CRITICAL'},
+                    {'name': 'sdz', 'state': None},
+                ],
             },
             {'name': None, 'state': 'missing', 'slot': 1, 'detail': None, 'drives': []},
         ],
     }
     text = shown([drive('sda', state='CRITICAL')], groups=[group], replace_order=[])
-    drawn = text.partition('<section aria-labelledby="groups-title"')[2].partition('</main>')[0]
+    drawn = text.partition('<section aria-labelledby="groups-title"')[2].partition(
+        '</main>'
+    )[0]
 
     for words in (
         '&lt;b&gt;md0&lt;/b&gt;',
@@ -260,7 +309,16 @@ READING = {'metric': 'pending', 'value': 8, 'unit': ''}
         ({**READING, 'value': 'passed', 'said': 'pending: passed'}, False),
         ({**READING, 'value': 'passed', 'said': 'pending passed'}, True),
     ],
-    ids=['follows', 'differs', 'none', 'missing', 'the-value', 'with-unit', 'word', 'other-word'],
+    ids=[
+        'follows',
+        'differs',
+        'none',
+        'missing',
+        'the-value',
+        'with-unit',
+        'word',
+        'other-word',
+    ],
 )
 def test_words_that_follow_from_the_value_are_not_kept(reading, is_kept):
     assert ('said' in compact_reading(reading)) is is_kept
@@ -274,12 +332,22 @@ def test_what_is_empty_is_left_out():
             model='ACME',
             host='db1',
             serial='',
-            findings=[{'text': 'grown_defects 9', 'metric': 'grown_defects'}, noted('x')],
+            findings=[
+                {'text': 'grown_defects 9', 'metric': 'grown_defects'},
+                noted('x'),
+            ],
             bay=None,
             notes=[noted('old')],
-            readings=[{**READING, 'warning': '8', 'critical': ''}, {**READING, 'value': None}],
+            readings=[
+                {**READING, 'warning': '8', 'critical': ''},
+                {**READING, 'value': None},
+            ],
         ),
-        drive('sdb', replacement={'text': 'x'}, depends=[{'text': 'md0 (raid1)', 'name': 'md0'}]),
+        drive(
+            'sdb',
+            replacement={'text': 'x'},
+            depends=[{'text': 'md0 (raid1)', 'name': 'md0'}],
+        ),
     ]
 
     assert [compact(each) for each in given] == [
@@ -371,7 +439,9 @@ def test_a_course_has_what_the_chart_draws_of_it():
         course.high,
         course.usual,
     ) == ('endurance_used', '%', NOW - 2 * YEAR, 30, 1, 30, 17.5)
-    assert course.rate == pytest.approx(20 / YEAR * MONTH) and course.forecast == {'left': 0.5}
+    assert course.rate == pytest.approx(20 / YEAR * MONTH) and course.forecast == {
+        'left': 0.5
+    }
     assert course.rises == [(NOW - YEAR, 9), (NOW - 10 * DAY, 11), (NOW, 15)]
     assert (course.is_usual, course.warm) == (False, NOW)
 
@@ -395,7 +465,8 @@ def warm(name: str, last: float, *past: float) -> dict[str, Any]:
         readings=[read('temperature', last, 'C')],
         past={
             'temperature': [
-                [NOW - DAY * (len(past) - day), number] for day, number in enumerate(past)
+                [NOW - DAY * (len(past) - day), number]
+                for day, number in enumerate(past)
             ]
         },
     )
@@ -448,7 +519,13 @@ def test_charts_begin_with_what_matters_most():
             )
         )
     )
-    assert [each.drive['name'] for each in found['temperature']] == ['h', 'i', 'j', 'f', 'g']
+    assert [each.drive['name'] for each in found['temperature']] == [
+        'h',
+        'i',
+        'j',
+        'f',
+        'g',
+    ]
 
 
 @pytest.mark.parametrize(
@@ -464,7 +541,11 @@ def test_charts_begin_with_what_matters_most():
 )
 def test_counts_that_rose_have_a_chart(metric, value, unit, is_judged, is_shown):
     found = charted(
-        drive('a', readings=[read(metric, value, unit, is_judged)], past={metric: [[NOW - DAY, 2]]})
+        drive(
+            'a',
+            readings=[read(metric, value, unit, is_judged)],
+            past={metric: [[NOW - DAY, 2]]},
+        )
     )
 
     assert [course.metric for course in found['rose']] == ([metric] if is_shown else [])
@@ -479,13 +560,21 @@ def test_a_drive_that_came_later_is_a_fellow_of_the_others_in_its_array():
     groups = [
         {
             'name': name,
-            'members': [{'drives': [{'name': each} for each in names]} for names in members],
+            'members': [
+                {'drives': [{'name': each} for each in names]} for names in members
+            ],
         }
-        for name, members in (('md0', (('old', 'new'), ('edge',))), ('md1', (('today',),)))
+        for name, members in (
+            ('md0', (('old', 'new'), ('edge',))),
+            ('md1', (('today',),)),
+        )
     ]
     found = charted(old, edge, new, today, groups=groups)
 
-    assert (found['came'], found['begin']) == ({'new': NOW - 7 * DAY + 1}, NOW - 9 * DAY)
+    assert (found['came'], found['begin']) == (
+        {'new': NOW - 7 * DAY + 1},
+        NOW - 9 * DAY,
+    )
     assert found['fellows'] == {
         'old': [('md0', 'new')],
         'edge': [('md0', 'new')],
@@ -514,17 +603,28 @@ def test_a_drive_that_came_later_is_a_fellow_of_the_others_in_its_array():
     ],
 )
 def test_a_line_keeps_its_ends_and_its_peaks(numbers, most, left):
-    assert [number for _, number in page_charts.thinned([*enumerate(numbers)], most)] == left
+    assert [
+        number for _, number in page_charts.thinned([*enumerate(numbers)], most)
+    ] == left
 
 
 def test_a_fleet_has_ranges_by_model_and_host():
     ranges = page_charts.FleetRanges()
-    for model, host, used in (('A', 'h1', 10), ('A', 'h2', 30), ('', 'h2', 40), ('B', 'h3', None)):
+    for model, host, used in (
+        ('A', 'h1', 10),
+        ('A', 'h2', 30),
+        ('', 'h2', 40),
+        ('B', 'h3', None),
+    ):
         ranges.add({'model': model, 'host': host}, used)
 
     assert ranges.charts() == {
         'ranges': [
-            ('Wear by model', '%', [('not known', 40, 40, 40, 1), ('A', 10, 20, 30, 2)]),
+            (
+                'Wear by model',
+                '%',
+                [('not known', 40, 40, 40, 1), ('A', 10, 20, 30, 2)],
+            ),
             ('Wear by host', '%', [('h2', 30, 35, 40, 2), ('h1', 10, 10, 10, 1)]),
         ]
     }
@@ -532,16 +632,26 @@ def test_a_fleet_has_ranges_by_model_and_host():
 
 def test_a_drive_without_two_points_in_time_is_in_no_chart():
     """A page without any history has no chart, and says nothing about what did not happen."""
-    text = shown([worn('a', 5), warm('b', 40), worn('c', 1, [[NOW, 1], [NOW + DAY, 2]])])
+    text = shown(
+        [worn('a', 5), warm('b', 40), worn('c', 1, [[NOW, 1], [NOW + DAY, 2]])]
+    )
 
-    assert '<svg' not in text and 'history' not in text.partition('<noscript>')[0].lower()
+    assert (
+        '<svg' not in text and 'history' not in text.partition('<noscript>')[0].lower()
+    )
     assert charted(worn('a', 5))['wear'] == []
     assert '<svg' in shown([worn('a', 5, [[NOW - DAY, 5]])])
 
 
 def test_links_of_the_page_lead_somewhere():
     """A part that is not on the page has no link."""
-    group = {'name': 'md0', 'kind': 'md', 'level': 'raid1', 'used_as': [], 'tolerates': 1}
+    group = {
+        'name': 'md0',
+        'kind': 'md',
+        'level': 'raid1',
+        'used_as': [],
+        'tolerates': 1,
+    }
     group.update(activity=None, missing=0, unknown=None, members=[])
     for more in ({}, {'groups': [group]}):
         for drives in (
@@ -577,7 +687,9 @@ def test_an_axis_has_each_date_once():
         (None, None, 'slot unknown', ''),
     ],
 )
-def test_a_drive_is_in_its_enclosure_behind_its_controller(bay, kind, enclosure, number):
+def test_a_drive_is_in_its_enclosure_behind_its_controller(
+    bay, kind, enclosure, number
+):
     assert page_charts._bay({'bay': bay, 'type': kind, 'device': '/dev/bus/0'}) == (
         enclosure,
         number,
@@ -607,7 +719,9 @@ def test_shelves_have_their_drives_by_bay():
 
 
 def test_every_drive_with_its_state_is_among_the_bays():
-    drives = [drive(f'd{number}', bay=f'slot {number}', device='') for number in range(700)]
+    drives = [
+        drive(f'd{number}', bay=f'slot {number}', device='') for number in range(700)
+    ]
     drives[9].update(state='WARNING')
     bays = shown(drives).partition('<ul class="bays"')[2].partition('</ul>')[0]
 
@@ -617,8 +731,12 @@ def test_every_drive_with_its_state_is_among_the_bays():
 
 def test_the_list_shows_the_action_and_the_reason_of_the_document():
     """All findings are in the row that opens."""
-    given = drive('sda', 'replace', 'CRITICAL', to_do='replace it now', reason='16 sectors')
-    given.update(why='pending 16; old', findings=[{'text': 'pending 16', 'metric': 'pending'}])
+    given = drive(
+        'sda', 'replace', 'CRITICAL', to_do='replace it now', reason='16 sectors'
+    )
+    given.update(
+        why='pending 16; old', findings=[{'text': 'pending 16', 'metric': 'pending'}]
+    )
     text = shown([given])
 
     assert '<strong>Replace it now</strong><span>16 sectors</span>' in text

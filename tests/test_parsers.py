@@ -69,7 +69,9 @@ def command(
                 help='count each drive twice, as some do, and once more '
                 'where nobody can be sure that all were in',
             ),
-            option('--name', dest='wanted', action='append', default=[], metavar='NAME'),
+            option(
+                '--name', dest='wanted', action='append', default=[], metavar='NAME'
+            ),
         ),
         values=values,
         takes_old_options=takes_old_options,
@@ -94,8 +96,13 @@ def test_the_help_of_a_command_has_its_sentence_its_options_and_its_example():
     """120 columns wide, whatever the terminal."""
     short = shown()
     assert '  --twice ' in short and '  --name NAME' in short and '--label' not in short
-    assert '\n4 more options: check_smart_attributes count --help-all\n\nexample:\n' in short
-    assert shown(is_whole=True) == HELP.format(' count', '', NAMED + FIRST, '', '\nIt counts.\n')
+    assert (
+        '\n4 more options: check_smart_attributes count --help-all\n\nexample:\n'
+        in short
+    )
+    assert shown(is_whole=True) == HELP.format(
+        ' count', '', NAMED + FIRST, '', '\nIt counts.\n'
+    )
 
 
 def test_the_help_has_no_color(monkeypatch):
@@ -107,7 +114,9 @@ def test_the_help_has_no_color(monkeypatch):
 
 def test_the_help_of_the_command_without_a_name_lists_the_others():
     """Below each other, by the longest name."""
-    assert shown([command(), command('list')._replace(summary='List /dev/sdX.')]) == HELP.format(
+    assert shown(
+        [command(), command('list')._replace(summary='List /dev/sdX.')]
+    ) == HELP.format(
         '', OTHERS, FIRST, '2 more options: check_smart_attributes --help-all\n\n', ''
     )
 
@@ -120,7 +129,9 @@ def test_values_go_into_the_groups_that_take_them():
     assert (options.history.access, options.before) == ('reads', None)
 
 
-@pytest.mark.parametrize('words', [[], ['--twice'], ['--label=serial'], ['--name', 'a']], ids=str)
+@pytest.mark.parametrize(
+    'words', [[], ['--twice'], ['--label=serial'], ['--name', 'a']], ids=str
+)
 def test_plain_words_are_read_without_the_code_for_version_1_6(words, monkeypatch):
     """Each check would import it."""
     monkeypatch.setattr(command_line, 'spelt', None)
@@ -143,7 +154,10 @@ def test_plain_words_are_read_without_the_code_for_version_1_6(words, monkeypatc
             'did you mean serial?',
         ),
         (['--name'], 'argument --name: expected one argument'),
-        (['--ssdonly', '/dev/sda'], '"/dev/sda" has no option before it and would not be checked'),
+        (
+            ['--ssdonly', '/dev/sda'],
+            '"/dev/sda" has no option before it and would not be checked',
+        ),
     ],
 )
 def test_a_mistake_is_an_error_that_names_the_help(words, sentence):
@@ -152,10 +166,14 @@ def test_a_mistake_is_an_error_that_names_the_help(words, sentence):
         parsed(*words, takes_old_options='--ssdonly' in words)
 
     assert str(error.value).startswith(sentence)
-    assert str(error.value).endswith('; check_smart_attributes count --help lists the options')
+    assert str(error.value).endswith(
+        '; check_smart_attributes count --help lists the options'
+    )
 
 
-@pytest.mark.parametrize('words, strays', [([], ()), (['sda', '--', 'sdb'], ('sda', 'sdb'))])
+@pytest.mark.parametrize(
+    'words, strays', [([], ()), (['sda', '--', 'sdb'], ('sda', 'sdb'))]
+)
 def test_values_of_version_1_6_come_apart(words, strays):
     """It ignored words that belong to no option; "--" is none of them."""
     before = parsed('--ssdonly', *words, takes_old_options=True).before

@@ -26,7 +26,9 @@ BIOS_BOOT = '21686148-6449-6e6f-744e-656564454649'
 RESERVED = 'e3c9e316-0b5c-4db8-817d-f92df00215ae'  # by Microsoft
 
 
-def noted(entry_type: str = '', signature: str = '', ambivalent: str = '') -> Mapping[str, str]:
+def noted(
+    entry_type: str = '', signature: str = '', ambivalent: str = ''
+) -> Mapping[str, str]:
     """Return udev's properties of a partition, without those that it does not write."""
     properties = {
         'ID_PART_ENTRY_TYPE': entry_type,
@@ -49,7 +51,10 @@ def noted(entry_type: str = '', signature: str = '', ambivalent: str = '') -> Ma
         (noted(EFI[0], 'ext4'), SIGNATURE),
         (noted(RESERVED, 'ntfs'), SIGNATURE),
         (noted('0x5', 'vfat'), SIGNATURE),
-        (noted(EFI[0], ambivalent='filesystem:ext4:1.0 filesystem:vfat:FAT32'), SIGNATURE),
+        (
+            noted(EFI[0], ambivalent='filesystem:ext4:1.0 filesystem:vfat:FAT32'),
+            SIGNATURE,
+        ),
         # not known is not nothing
         (noted(LINUX_DATA), UNKNOWN),
         (noted('0x83'), UNKNOWN),

@@ -57,7 +57,12 @@ DAMAGED = ('rows-unread', 'values-damaged')
 
 def codes(said):
     findings = {finding['code'] for finding in said['findings']}
-    return {said['action'], said['code'], *findings, *(note['code'] for note in said['notes'])}
+    return {
+        said['action'],
+        said['code'],
+        *findings,
+        *(note['code'] for note in said['notes']),
+    }
 
 
 @pytest.fixture(scope='module')
@@ -85,14 +90,23 @@ def test_a_case_says_what_its_table_holds(cases):
         for case, said in cases.items()
     }
 
-    for case in ('01-wrapped-72', '02-wrapped-88', '18-en-dash', '19-line-numbers', '21-noformat'):
-        assert (values[case]['reported_uncorrect'], values[case]['pending']) == (68, 16), case
+    for case in (
+        '01-wrapped-72',
+        '02-wrapped-88',
+        '18-en-dash',
+        '19-line-numbers',
+        '21-noformat',
+    ):
+        assert (values[case]['reported_uncorrect'], values[case]['pending']) == (
+            68,
+            16,
+        ), case
     assert values['04-wrapped-sas']['reported_uncorrect'] == 800
     assert values['10-life-attribute-prefail']['endurance_used'] == 90
     assert values['12-session-of-calls']['spare_available'] == 100
-    assert [finding['code'] for finding in cases['12-session-of-calls']['findings']] == [
-        'firmware-defect'
-    ]
+    assert [
+        finding['code'] for finding in cases['12-session-of-calls']['findings']
+    ] == ['firmware-defect']
 
 
 # --- every report, in every shape ---------------------------------------------------------
@@ -122,7 +136,9 @@ def test_a_shape_of_a_mail_a_wiki_or_a_chat_changes_no_state(texts):
 @pytest.mark.parametrize('change', pasting.OF_A_WIDTH)
 def test_no_width_makes_an_alarm_ok_or_a_healthy_drive_critical(texts, change):
     chosen = some(texts, random.randrange(40), 40)
-    for what, sums in pasting.figures(chosen, pasting.widths(change, (60, 72, 80, 88, 95))):
+    for what, sums in pasting.figures(
+        chosen, pasting.widths(change, (60, 72, 80, 88, 95))
+    ):
         assert sums.faults == [], what
 
 
@@ -160,10 +176,19 @@ def test_no_damaged_line_makes_an_alarm_ok(texts):
 def test_what_became_of_states_is_counted():
     sums = pasting.Figures()
     sums.add(
-        'x', {'a': CRITICAL, 'b': WARNING, 'c': OK, 'd': OK}, {'a': OK, 'b': WARNING, 'c': CRITICAL}
+        'x',
+        {'a': CRITICAL, 'b': WARNING, 'c': OK, 'd': OK},
+        {'a': OK, 'b': WARNING, 'c': CRITICAL},
     )
 
-    assert (sums.alarms, sums.kept, sums.lost, sums.healthy, sums.ok, sums.critical) == (
+    assert (
+        sums.alarms,
+        sums.kept,
+        sums.lost,
+        sums.healthy,
+        sums.ok,
+        sums.critical,
+    ) == (
         2,
         1,
         1,
@@ -228,7 +253,10 @@ def test_what_stands_around_a_line_is_removed(pasted):
             [ROW.replace('48000', '40 (Min/Max 30/42)')],
         ),
         ([*textwrap.wrap(HEADING, 68), ROW], [HEADING, ROW]),
-        ([f'{ROW} {ROW.replace("5 Re", "197 Re")}'], [ROW, ROW.replace('5 Re', '197 Re')]),
+        (
+            [f'{ROW} {ROW.replace("5 Re", "197 Re")}'],
+            [ROW, ROW.replace('5 Re', '197 Re')],
+        ),
         ([ROW, ROW], [ROW]),
         (
             ['read: 1 0 0 1', '0 0.026 550', 'write: 1 0 0 1 0 0 0'],
@@ -256,7 +284,9 @@ def test_wrapped_rows_are_joined_by_the_grammar_of_their_table(lines, whole):
 
 FLASH = '229 Flash_ID 0x0002 100 001 000 Old_age Always - 0x517693'
 RATE = '188 Command_Timeout -O--CK 100 100 000 - 0 0'
-FAULT = '04 -- 71 00 00 00 00 03 47 ce 2c 00 00 Device Fault; Error: ABRT at LBA = 0x2c = 4'
+FAULT = (
+    '04 -- 71 00 00 00 00 03 47 ce 2c 00 00 Device Fault; Error: ABRT at LBA = 0x2c = 4'
+)
 
 
 @pytest.mark.parametrize(
@@ -318,7 +348,9 @@ WORDS = {
 
 @pytest.mark.parametrize('words', WORDS)
 def test_passed_with_anything_behind_it_is_never_a_failure(words):
-    report = text_report.parse(f'{BANNER}{MODEL}\n{PASSED.format(words)}{HEADING}\n{ROW}\n\n')
+    report = text_report.parse(
+        f'{BANNER}{MODEL}\n{PASSED.format(words)}{HEADING}\n{ROW}\n\n'
+    )
 
     assert report.smart_status is WORDS[words]
     is_unread = any(gap.code == 'rows-unread' for gap in report.gaps)
@@ -326,7 +358,10 @@ def test_passed_with_anything_behind_it_is_never_a_failure(words):
 
 
 def test_a_value_that_smartctl_calls_not_available_is_no_tag_and_no_damage():
-    lines = ['Current Drive Temperature:     <not available>', '<b>SMART Health Status: OK</b>']
+    lines = [
+        'Current Drive Temperature:     <not available>',
+        '<b>SMART Health Status: OK</b>',
+    ]
 
     assert plain_lines('\n'.join(lines)) == [lines[0], 'SMART Health Status: OK']
     assert joined_rows.joined(lines[:1]).unread == []
@@ -344,7 +379,12 @@ def test_a_number_that_was_cut_with_its_column_is_not_judged():
 def of(model, *more, serial='S1', day=''):
     date = f'Local Time is:    Sat Jan {day} 12:00:00 2016 UTC\n' if day else ''
     return ''.join(
-        [BANNER, f'Device Model: {model}\nSerial Number: {serial}\n' if model else '', date, *more]
+        [
+            BANNER,
+            f'Device Model: {model}\nSerial Number: {serial}\n' if model else '',
+            date,
+            *more,
+        ]
     )
 
 
@@ -359,15 +399,34 @@ NEWER = TABLE.replace('48000', '48008')
         ([of('', TABLE), of('A', PASSED.format('PASSED'))], '48000'),
         ([of('A', TABLE, day='10'), of('A', NEWER, day='11')], '48008'),
         ([of('A', NEWER, day='11'), of('A', TABLE, day='10')], '48008'),
-        (['$ smartctl -i /dev/sda\n', of('A'), '$ smartctl -A /dev/sda\n', of('', TABLE)], '48000'),
-        (['$ smartctl -i /dev/sda\n', of('A'), '$ smartctl -A /dev/sdb\n', of('', TABLE)], None),
+        (
+            [
+                '$ smartctl -i /dev/sda\n',
+                of('A'),
+                '$ smartctl -A /dev/sda\n',
+                of('', TABLE),
+            ],
+            '48000',
+        ),
+        (
+            [
+                '$ smartctl -i /dev/sda\n',
+                of('A'),
+                '$ smartctl -A /dev/sdb\n',
+                of('', TABLE),
+            ],
+            None,
+        ),
         ([of('A'), of('B', TABLE)], None),
         ([of('A'), of('A', TABLE, serial='S2')], None),
         ([of('A'), of('', TABLE), of('', NEWER)], None),
         # who made the serial numbers unreadable can have pasted two drives
         ([of('A', TABLE, serial='XXXXXXXX'), of('A', NEWER, serial='XXXXXXXX')], None),
         ([of('A', TABLE, serial='S3Z9xxxx'), of('A', NEWER, serial='S3Z9xxxx')], None),
-        ([of('A', TABLE, serial='[removed]'), of('A', NEWER, serial='[removed]')], None),
+        (
+            [of('A', TABLE, serial='[removed]'), of('A', NEWER, serial='[removed]')],
+            None,
+        ),
         ([of('A', TABLE, serial=''), of('A', NEWER, serial='')], None),
         (
             [
@@ -393,12 +452,16 @@ def test_a_quoted_json_report_is_read():
     whole = json.dumps(json.loads(drive('samsung-worn-out')), indent=1)
     quoted = '\n'.join(f'> {line}' for line in whole.split('\n'))
 
-    assert text_report.parse_report(quoted.encode()) == text_report.parse_report(whole.encode())
+    assert text_report.parse_report(quoted.encode()) == text_report.parse_report(
+        whole.encode()
+    )
 
 
 def test_json_of_another_program_is_no_part_of_a_text():
     text = f'{BANNER}{MODEL}\n{TABLE}{{\n"more": 1}}\n'
-    assert text_report.parse_report(text.encode()).identity.model == 'ST2000DM001-9YN164'
+    assert (
+        text_report.parse_report(text.encode()).identity.model == 'ST2000DM001-9YN164'
+    )
 
 
 @pytest.mark.parametrize('value', [None, 'x', [], {}])
@@ -411,17 +474,20 @@ def test_a_damaged_entry_of_a_table_of_json_is_never_ok(value):
     damaged = pasting.judged({'a': json.dumps(said)})['a']
 
     assert healthy['state'] == 'OK'
-    assert (damaged['state'], damaged['findings'][0]['code']) == ('UNKNOWN', 'rows-unread')
+    assert (damaged['state'], damaged['findings'][0]['code']) == (
+        'UNKNOWN',
+        'rows-unread',
+    )
 
 
 def test_a_table_of_which_no_row_can_be_read_names_no_bridge():
-    text = (
-        f'{BANNER}{MODEL}\nGeneral SMART Values:\n{PASSED.format("PASSED")}{HEADING}\n{ROW[:40]}\n'
-    )
+    text = f'{BANNER}{MODEL}\nGeneral SMART Values:\n{PASSED.format("PASSED")}{HEADING}\n{ROW[:40]}\n'
     with pytest.raises(DriveError) as caught:
         text_report.parse(text)
 
-    assert caught.value.code == 'report-damaged' and ROW[:38].split()[1] in str(caught.value)
+    assert caught.value.code == 'report-damaged' and ROW[:38].split()[1] in str(
+        caught.value
+    )
 
 
 # --- where reports come from --------------------------------------------------------------
@@ -454,7 +520,9 @@ def test_a_folder_of_tickets_is_read(tmp_path):
     )
     (tmp_path / '2.txt').write_text(mail.format('lunch', 'at noon?'))
     (tmp_path / '3.txt').write_text('at noon?\n')
-    said = json.loads(run('triage', '--json', '--no-history', '--report', str(tmp_path)).text)
+    said = json.loads(
+        run('triage', '--json', '--no-history', '--report', str(tmp_path)).text
+    )
 
     assert {Path(each['device']).name: each['state'] for each in said['drives']} == {
         '1.txt': 'CRITICAL',

@@ -33,12 +33,18 @@ def test_every_shipped_pattern_can_be_used():
     data = json.loads((ROOT / 'attributes.json').read_text())
 
     assert [
-        pattern for _, _, pattern in data_errors.patterns(data) if patterns.error_in(pattern)
+        pattern
+        for _, _, pattern in data_errors.patterns(data)
+        if patterns.error_in(pattern)
     ] == []
 
 
-@pytest.mark.parametrize('pattern', ['(a+)+X', '(a{1,40}){1,40}X', '(?:(?:a?){1000}){1000}X'])
-def test_a_pattern_that_never_ends_is_ended_once_and_not_used_again(pattern, monkeypatch):
+@pytest.mark.parametrize(
+    'pattern', ['(a+)+X', '(a{1,40}){1,40}X', '(?:(?:a?){1000}){1000}X']
+)
+def test_a_pattern_that_never_ends_is_ended_once_and_not_used_again(
+    pattern, monkeypatch
+):
     """Without a time limit of the command, too."""
     monkeypatch.setattr(patterns, '_too_slow', {})
     monkeypatch.setattr(patterns, 'MATCHING_TIME', 0.1)
@@ -52,14 +58,20 @@ def test_a_pattern_that_never_ends_is_ended_once_and_not_used_again(pattern, mon
 
 @pytest.mark.parametrize(
     ('pattern', 'text', 'expected'),
-    [('ACME.*', 'ACME X1', True), ('ACME', 'ACME X1', False), ('(a+)+', 'a' * 60, True)],
+    [
+        ('ACME.*', 'ACME X1', True),
+        ('ACME', 'ACME X1', False),
+        ('(a+)+', 'a' * 60, True),
+    ],
 )
 def test_a_pattern_that_ends_is_matched_with_the_whole_text(pattern, text, expected):
     assert patterns.fits(pattern, text) is expected
     assert patterns.too_slow() == []
 
 
-@pytest.mark.parametrize(('length', 'quoted'), [(60, f'"{"a" * 60}"'), (61, f'"{"a" * 60}…"')])
+@pytest.mark.parametrize(
+    ('length', 'quoted'), [(60, f'"{"a" * 60}"'), (61, f'"{"a" * 60}…"')]
+)
 def test_a_long_pattern_is_quoted_in_part(length, quoted):
     assert patterns.quoted('a' * length) == quoted
 
@@ -109,7 +121,9 @@ def test_a_pattern_is_compiled_only_for_a_text_that_begins_with_its_letters(
 ):
     """Compiling all of them takes longer than a check."""
     compiled, real = [], re.fullmatch
-    monkeypatch.setattr(re, 'fullmatch', lambda *words: compiled.append(words) or real(*words))
+    monkeypatch.setattr(
+        re, 'fullmatch', lambda *words: compiled.append(words) or real(*words)
+    )
     patterns.matches_pattern(pattern, text)
 
     assert compiled == ([(pattern, text)] if is_compiled else [])

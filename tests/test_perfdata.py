@@ -11,13 +11,23 @@ from conftest import ROOT
 
 from smart_attributes.fleet import plugin_output
 from smart_attributes.knowledge.drive_database import SpecDatabase
-from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
+from smart_attributes.model import (
+    Device,
+    Identity,
+    Judgement,
+    Reading,
+    Source,
+    State,
+    Verdict,
+)
 from smart_attributes.output import perfdata
 
 METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
 
 
-def judged(metric, number, unit='', warning='', critical='', graphed=True, is_judged=True):
+def judged(
+    metric, number, unit='', warning='', critical='', graphed=True, is_judged=True
+):
     return Judgement(
         Reading(metric, number, unit, Source('log'), judged=is_judged),
         State.OK,
@@ -28,27 +38,39 @@ def judged(metric, number, unit='', warning='', critical='', graphed=True, is_ju
 
 
 def drive(*judgements, name='sda', **more):
-    return Verdict(Device(f'/dev/{name}', name=name), Identity(), State.OK, judgements, **more)
+    return Verdict(
+        Device(f'/dev/{name}', name=name), Identity(), State.OK, judgements, **more
+    )
 
 
 @pytest.mark.parametrize(
     'judgement, text',
     [
-        (judged('endurance_used', 9, '%', '85', '95'), "'sda_endurance_used'=9%;85;95;0;"),
+        (
+            judged('endurance_used', 9, '%', '85', '95'),
+            "'sda_endurance_used'=9%;85;95;0;",
+        ),
         (judged('temperature', 31, 'C', '60', '70'), "'sda_temperature'=31;60;70;;"),
         (judged('host_written', 512, 'B'), "'sda_host_written'=512B;;;0;"),
-        (judged('power_on_time', 7200, 's', '30d:'), "'sda_power_on_time'=7200s;2592000:;;0;"),
+        (
+            judged('power_on_time', 7200, 's', '30d:'),
+            "'sda_power_on_time'=7200s;2592000:;;0;",
+        ),
         (judged('temperature', -4.5, 'C'), "'sda_temperature'=-4.5;;;;"),
         (judged('pending', 0), "'sda_pending'=0;;;0;"),
     ],
     ids=['percent', 'no-unit-C', 'bytes', 'limit-in-days', 'negative', 'zero'],
 )
 def test_a_value_has_all_fields(judgement, text):
-    assert [value.text for value in perfdata.values([drive(judgement)], METRICS, False)] == [text]
+    assert [
+        value.text for value in perfdata.values([drive(judgement)], METRICS, False)
+    ] == [text]
 
 
 def test_a_value_knows_its_metric_and_the_length_of_its_limits():
-    [value] = perfdata.values([drive(judged('endurance_used', 9, '%', '85', '95'))], METRICS, False)
+    [value] = perfdata.values(
+        [drive(judged('endurance_used', 9, '%', '85', '95'))], METRICS, False
+    )
 
     assert (value.metric, value.limits) == ('endurance_used', '8595')
 
@@ -111,7 +133,9 @@ def test_only_numbers_that_are_judged_are_drawn(judgement, is_all, is_graphed):
 )
 def test_a_value_is_read_back(text, value):
     assert plugin_output.read_values([text]) == [value]
-    assert [type(number) for _, number, _ in plugin_output.read_values([text])] == [type(value[1])]
+    assert [type(number) for _, number, _ in plugin_output.read_values([text])] == [
+        type(value[1])
+    ]
 
 
 @pytest.mark.parametrize(

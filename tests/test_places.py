@@ -23,7 +23,8 @@ def test_a_value_is_shown_as_json_but_never_at_length(value, text):
 
 
 @pytest.mark.parametrize(
-    ('words', 'text'), [(['1'], '1'), (['1', '2'], '1 or 2'), (['1', '2', '3'], '1, 2 or 3')]
+    ('words', 'text'),
+    [(['1'], '1'), (['1', '2'], '1 or 2'), (['1', '2', '3'], '1, 2 or 3')],
 )
 def test_words_are_listed_as_in_a_sentence(words, text):
     assert data_file.listed(words, 'or') == text
@@ -63,7 +64,16 @@ DATA = {
         (('entries', 4), 'entry 5'),
         (('entries', 9), 'entry 10'),
         (
-            ('entries', 0, 'attributes', '233', 'readings', 'endurance_used', 0, 'from'),
+            (
+                'entries',
+                0,
+                'attributes',
+                '233',
+                'readings',
+                'endurance_used',
+                0,
+                'from',
+            ),
             'ACME X1, attribute 233, endurance_used, item 1, from',
         ),
         (('advisories', 0), 'advisory 1, a-1'),

@@ -22,7 +22,11 @@ pytestmark = pytest.mark.libraries
 
 def scan_of(*devices: dict[str, str]) -> str:
     """Return what smartctl's scan prints of these devices."""
-    smartctl = {'version': [7, 3], 'argv': ['smartctl', '--json=c', '--scan'], 'exit_status': 0}
+    smartctl = {
+        'version': [7, 3],
+        'argv': ['smartctl', '--json=c', '--scan'],
+        'exit_status': 0,
+    }
     document = {'json_format_version': [1, 0], 'smartctl': smartctl, 'devices': devices}
     return json.dumps(document)
 
@@ -37,7 +41,9 @@ def refusal(text: str, severity: str = 'error') -> str:
 OPEN = 'Smartctl open device: /dev/sdb failed: '
 ASLEEP = refusal('Device is in STANDBY mode, exit(2)', 'information')
 NO_SUCH = refusal(f'{OPEN}No such device')
-EMPTY_SLOT = refusal('Smartctl open device: /dev/bus/0 [megaraid_disk_01] failed: INQUIRY failed')
+EMPTY_SLOT = refusal(
+    'Smartctl open device: /dev/bus/0 [megaraid_disk_01] failed: INQUIRY failed'
+)
 
 
 def check(fake: FakeSmartctl, *arguments: str):
@@ -84,7 +90,9 @@ def test_four_states_at_once_parse_as_one_nagios_result(fake):
     for letter, (output, status) in answers.items():
         fake.answers(read_arguments(f'/dev/sd{letter}'), output, status)
 
-    result = check(fake, *(word for letter in answers for word in ('-d', f'/dev/sd{letter}')))
+    result = check(
+        fake, *(word for letter in answers for word in ('-d', f'/dev/sd{letter}'))
+    )
 
     assert result.code == 2
     assert [line.split()[:2] for line in result.text.splitlines()[1:5]] == [
@@ -128,7 +136,9 @@ def test_empty_slots_of_a_range_are_skipped_and_drives_kept(fake):
     """RAID controllers number slots with gaps."""
     fake.answers(read_arguments('/dev/bus/0', 'megaraid,0'), drive('wd-gold-healthy'))
     fake.answers(read_arguments('/dev/bus/0', 'megaraid,1'), EMPTY_SLOT, 2)
-    fake.answers(read_arguments('/dev/bus/0', 'megaraid,2'), drive('seagate-exos-failing'))
+    fake.answers(
+        read_arguments('/dev/bus/0', 'megaraid,2'), drive('seagate-exos-failing')
+    )
 
     result = check(fake, '-d', 'megaraid,0-2@/dev/bus/0')
 
@@ -181,12 +191,17 @@ def test_drives_that_nobody_looked_for_are_no_machine_without_drives(fake, optio
 
     result = check(fake, '--no-drives', 'ok', *options)
 
-    assert (result.code, result.first_line[:40]) == (3, 'SMART UNKNOWN - [no-drives] no drives to')
+    assert (result.code, result.first_line[:40]) == (
+        3,
+        'SMART UNKNOWN - [no-drives] no drives to',
+    )
 
 
 def test_a_guest_whose_only_disk_is_virtual_has_no_drives(fake):
     """smartctl's scan takes it for one, and so the check was UNKNOWN for ever."""
-    fake.answers(SCAN, scan_of({'name': '/dev/sda', 'type': 'scsi', 'protocol': 'SCSI'}))
+    fake.answers(
+        SCAN, scan_of({'name': '/dev/sda', 'type': 'scsi', 'protocol': 'SCSI'})
+    )
     fake.answers(
         read_arguments('/dev/sda'),
         json.dumps(
@@ -209,7 +224,9 @@ def test_a_guest_whose_only_disk_is_virtual_has_no_drives(fake):
 
 def test_a_scan_of_something_that_we_cannot_address_is_no_machine_without_drives(fake):
     """A type that a newer smartctl knows may be a drive."""
-    fake.answers(SCAN, scan_of({'name': '/dev/sda', 'type': 'newraid,0', 'protocol': 'ATA'}))
+    fake.answers(
+        SCAN, scan_of({'name': '/dev/sda', 'type': 'newraid,0', 'protocol': 'ATA'})
+    )
 
     assert check(fake, '--no-drives', 'ok').code == 3
 
@@ -276,7 +293,9 @@ def test_a_limit_on_the_command_line_beats_the_shipped_one(fake):
 
 
 @pytest.mark.parametrize('families', [['One'], ['One', 'Two']])
-def test_a_local_entry_beats_the_shipped_one_but_not_another_local_one(fake, tmp_path, families):
+def test_a_local_entry_beats_the_shipped_one_but_not_another_local_one(
+    fake, tmp_path, families
+):
     """A site knows its drives better; the order in a file never decides what a number means."""
     entry = {
         'models': ['INTEL SSDSC2BB.*'],
@@ -288,7 +307,9 @@ def test_a_local_entry_beats_the_shipped_one_but_not_another_local_one(fake, tmp
         },
     }
     file = tmp_path / 'mine.json'
-    file.write_text(json.dumps({'entries': [{'family': each, **entry} for each in families]}))
+    file.write_text(
+        json.dumps({'entries': [{'family': each, **entry} for each in families]})
+    )
 
     result = of_sda(fake, 'intel-s3500-healthy', '--attributes', str(file), '-v')
 
@@ -342,11 +363,15 @@ def test_perfdata_of_300_drives_is_reduced_by_us_and_says_so(tmp_path):
 
 
 @pytest.mark.parametrize('bits, state', [(1, 2), (2, 1), (4, 2), (8, 2)])
-def test_the_word_of_an_nvme_drive_that_failed_is_graphed_and_not_said_twice(bits, state, tmp_path):
+def test_the_word_of_an_nvme_drive_that_failed_is_graphed_and_not_said_twice(
+    bits, state, tmp_path
+):
     """It was 1 while the drive was well, then gone, and never 0."""
     report = json.loads(drive('nvme-worn'))
     report['smart_status'] = {'passed': False, 'nvme': {'value': bits}}
-    report['nvme_smart_health_information_log'].update(critical_warning=bits, percentage_used=3)
+    report['nvme_smart_health_information_log'].update(
+        critical_warning=bits, percentage_used=3
+    )
     (tmp_path / 'failed.json').write_text(json.dumps(report))
 
     result = run('--report', str(tmp_path / 'failed.json'))
@@ -356,10 +381,14 @@ def test_the_word_of_an_nvme_drive_that_failed_is_graphed_and_not_said_twice(bit
     assert 'smart_status' not in result.text.partition('\n| ')[0]
 
 
-@pytest.mark.parametrize('report', ['intel-worn.json', 'seagate-sas-healthy.txt', 'nvme-worn.json'])
+@pytest.mark.parametrize(
+    'report', ['intel-worn.json', 'seagate-sas-healthy.txt', 'nvme-worn.json']
+)
 def test_what_smartctl_said_is_shown_without_serials_as_well(fake, report):
     """-vvv is for tickets, and so is --hide-serial."""
-    fake.answers(read_arguments('/dev/sda'), (ROOT / 'tests/reports' / report).read_text())
+    fake.answers(
+        read_arguments('/dev/sda'), (ROOT / 'tests/reports' / report).read_text()
+    )
 
     told = {
         word: check(fake, '-d', '/dev/sda', '-vvv', *word.split()).text
@@ -394,7 +423,9 @@ def test_the_launcher_runs_from_any_folder_through_a_link(tmp_path):
 
 
 @pytest.mark.parametrize(
-    'command', [[], ['-vv'], ['triage'], ['explain']], ids=lambda words: ' '.join(words) or 'check'
+    'command',
+    [[], ['-vv'], ['triage'], ['explain']],
+    ids=lambda words: ' '.join(words) or 'check',
 )
 @pytest.mark.parametrize('output', ['no-reader', 'full', 'none'])
 def test_an_output_that_cannot_be_written_ends_quietly_with_3(command, output):
@@ -411,7 +442,9 @@ def test_an_output_that_cannot_be_written_ends_quietly_with_3(command, output):
     os.close(reader)  # before anything is started, so that nothing has to be waited for
     with open(writer, 'wb'), open('/dev/full', 'wb') as full:
         done = subprocess.run(
-            command if output != 'none' else ['/bin/sh', '-c', 'exec "$@" >&-', 'sh', *command],
+            command
+            if output != 'none'
+            else ['/bin/sh', '-c', 'exec "$@" >&-', 'sh', *command],
             stdout=full if output == 'full' else writer,
             stderr=subprocess.PIPE,
             text=True,
@@ -420,7 +453,9 @@ def test_an_output_that_cannot_be_written_ends_quietly_with_3(command, output):
     assert (done.returncode, done.stderr) == (3, '')
 
 
-@pytest.mark.skipif(not abilities.IS_ROOT, reason='only root must not run what others can change')
+@pytest.mark.skipif(
+    not abilities.IS_ROOT, reason='only root must not run what others can change'
+)
 def test_root_does_not_run_a_smartctl_of_somebody_else(fake):
     """A plugin option must not become a way to run anything as root."""
     fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))

@@ -16,17 +16,36 @@ from test_hostile import NASTY
 from smart_attributes.check.fence import unreadable
 from smart_attributes.errors import DriveError
 from smart_attributes.fleet import plugin_output
-from smart_attributes.model import Device, Identity, Judgement, Reading, Source, State, Verdict
+from smart_attributes.model import (
+    Device,
+    Identity,
+    Judgement,
+    Reading,
+    Source,
+    State,
+    Verdict,
+)
 from smart_attributes.output import plugin
 
 OK, WARNING, CRITICAL, UNKNOWN = State.OK, State.WARNING, State.CRITICAL, State.UNKNOWN
 
-pytestmark = pytest.mark.xdist_group('lines')  # with the other files that read these drives
+# with the other files that read these drives
+pytestmark = pytest.mark.xdist_group('lines')
 
 REPORTS = str(ROOT / 'tests/reports')
 SDA = Device('/dev/sda', name='sda')
 # Beside `-`, which is how a line says that a drive told nothing.
-WORDS = ['', 'ACME X1', 'firmware', 'firmware 1', '(check)', 'note: x', '... x', '#1', *NASTY]
+WORDS = [
+    '',
+    'ACME X1',
+    'firmware',
+    'firmware 1',
+    '(check)',
+    'note: x',
+    '... x',
+    '#1',
+    *NASTY,
+]
 
 
 Told = tuple[str, list[dict[str, Any]]]
@@ -61,9 +80,13 @@ def simulated(tmp_path_factory) -> list[Told]:
 @lru_cache(maxsize=None)
 def of_machine(folder: Path) -> list[Told]:
     machine, addresses = Machine(folder), []
-    for number, drive in enumerate(name for name in names() if not name.endswith('-volume')):
+    for number, drive in enumerate(
+        name for name in names() if not name.endswith('-volume')
+    ):
         is_nvme = read(drive).protocol == 'NVMe'
-        addresses.append(f'/dev/nvme{number}' if is_nvme else f'megaraid,{number}@/dev/bus/0')
+        addresses.append(
+            f'/dev/nvme{number}' if is_nvme else f'megaraid,{number}@/dev/bus/0'
+        )
         machine.add(addresses[-1], drive)
     return [
         told(
@@ -131,7 +154,9 @@ def test_each_value_of_perfdata_read_back_is_the_reading(drives, request):
 
 
 def verdict(word: str) -> Verdict:
-    return unreadable(SDA, DriveError(word or 'is silent'), OK, Identity('ATA', word, word, word))
+    return unreadable(
+        SDA, DriveError(word or 'is silent'), OK, Identity('ATA', word, word, word)
+    )
 
 
 @pytest.mark.parametrize(
@@ -222,7 +247,9 @@ def test_a_value_that_was_cut_is_none(text):
 
 def of_state(state: State, is_accepted: bool = False) -> Verdict:
     reading = Reading('pending', 3, '', Source('log'))
-    return Verdict(SDA, Identity(), state, (Judgement(reading, state, acknowledged=is_accepted),))
+    return Verdict(
+        SDA, Identity(), state, (Judgement(reading, state, acknowledged=is_accepted),)
+    )
 
 
 @pytest.mark.parametrize(
@@ -234,7 +261,10 @@ def of_state(state: State, is_accepted: bool = False) -> Verdict:
             [of_state(OK), of_state(CRITICAL), of_state(OK)],
             '3 drives: 1 critical, 2 ok',
         ),
-        ([of_state(state) for state in State], '4 drives: 1 critical, 1 unknown, 1 warning, 1 ok'),
+        (
+            [of_state(state) for state in State],
+            '4 drives: 1 critical, 1 unknown, 1 warning, 1 ok',
+        ),
         ([of_state(OK), of_state(OK, True)], '2 drives: 1 ok, 1 acknowledged'),
         ([of_state(WARNING, True)], '1 drive: 1 warning'),
     ],
@@ -247,11 +277,20 @@ def test_drives_are_counted_by_state_the_worst_first(verdicts, said):
 @pytest.mark.parametrize(
     'line, text',
     [
-        (plugin.Line(OK, 'sda', '1', '2', 'S', '1'), 'OK        sda  1  2  S  firmware 1'),
+        (
+            plugin.Line(OK, 'sda', '1', '2', 'S', '1'),
+            'OK        sda  1  2  S  firmware 1',
+        ),
         (plugin.Line(OK, 'sda', '1', '2', None, ''), 'OK        sda  1  2  firmware -'),
         (plugin.Line(UNKNOWN, 'sda', '', '2', '', ''), 'UNKNOWN   sda  -  2  -'),
-        (plugin.Line(UNKNOWN, 'sda', '', '2', 'S', ''), 'UNKNOWN   sda  -  2  S  firmware -'),
-        (plugin.Line(UNKNOWN, 'sda', '', '2', '', '1'), 'UNKNOWN   sda  -  2  -  firmware 1'),
+        (
+            plugin.Line(UNKNOWN, 'sda', '', '2', 'S', ''),
+            'UNKNOWN   sda  -  2  S  firmware -',
+        ),
+        (
+            plugin.Line(UNKNOWN, 'sda', '', '2', '', '1'),
+            'UNKNOWN   sda  -  2  -  firmware 1',
+        ),
     ],
 )
 def test_a_line_has_firmware_where_anybody_answered(line, text):

@@ -80,7 +80,9 @@ def test_identity_state_and_findings_are_those_of_the_line():
 
 
 def test_control_characters_of_a_line_are_not_shown():
-    facts = read(WORN._replace(name='', model='AC\nME', serial='E\n1', firmware='1\t0')).facts
+    facts = read(
+        WORN._replace(name='', model='AC\nME', serial='E\n1', firmware='1\t0')
+    ).facts
 
     assert [facts[key] for key in ('name', 'model', 'serial', 'firmware')] == [
         '-',
@@ -95,9 +97,15 @@ def test_control_characters_of_a_line_are_not_shown():
 
 @pytest.mark.parametrize('code', OF_CODE)
 def test_a_clause_about_groups_is_the_replacement(code):
-    facts = facts_of(f'{FINDING}; [{code}] of md0; [slot-unknown] drive ID 3; [wait] wait')
+    facts = facts_of(
+        f'{FINDING}; [{code}] of md0; [slot-unknown] drive ID 3; [wait] wait'
+    )
 
-    assert facts['replacement'] == {'label': OF_CODE[code][0], 'code': code, 'text': 'of md0'}
+    assert facts['replacement'] == {
+        'label': OF_CODE[code][0],
+        'code': code,
+        'text': 'of md0',
+    }
     assert (facts['why'], facts['action']) == (f'{FINDING}; of md0', 'wait')
 
 
@@ -131,7 +139,9 @@ def test_an_imitated_clause_makes_nothing_less_strict(findings, why, code):
 
 
 def test_the_last_action_of_a_line_counts():
-    facts = facts_of(f'{FINDING}; [watch] forged; {REPLACE}; also [cable] check the cable')
+    facts = facts_of(
+        f'{FINDING}; [watch] forged; {REPLACE}; also [cable] check the cable'
+    )
 
     assert (facts['action'], facts['why']) == ('replace', f'{FINDING}; [watch] forged')
     assert facts['also'] == [{'action': 'cable', 'to_do': 'check the cable'}]
@@ -141,7 +151,11 @@ def test_a_line_that_was_cut_off_says_so():
     """What to do stood in the part that is missing."""
     facts = facts_of(FINDING, state=WARNING)
 
-    assert (facts['state'], facts['code'], facts['why']) == ('WARNING', 'output-cut', FINDING)
+    assert (facts['state'], facts['code'], facts['why']) == (
+        'WARNING',
+        'output-cut',
+        FINDING,
+    )
     assert facts['to_do'] == BY_NAME['output-cut'].remedy
 
 
@@ -156,7 +170,9 @@ def test_a_drive_that_was_not_read_keeps_the_code_of_its_reason():
     )
     wait = Replacement('wait', Coded('group-rebuilding', 'md0: wait'))
     text = plugin.written(plugin.line(case(silent, replacement=wait)))
-    [line] = plugin_output.plugin_text(f'SMART UNKNOWN - 1 drive: 1 unknown\n{text}').lines
+    [line] = plugin_output.plugin_text(
+        f'SMART UNKNOWN - 1 drive: 1 unknown\n{text}'
+    ).lines
     facts = read(line).facts
 
     assert '  [timeout] no answer; [group-rebuilding] md0: wait; [investigate] ' in text
@@ -169,7 +185,8 @@ def test_a_drive_that_was_not_read_keeps_the_code_of_its_reason():
 
 
 @pytest.mark.parametrize(
-    'findings, action', [(Coded('empty-slot', 'x'), actions.SEARCH), ('x', actions.READ)]
+    'findings, action',
+    [(Coded('empty-slot', 'x'), actions.SEARCH), ('x', actions.READ)],
 )
 def test_a_drive_that_was_not_read_has_the_next_step_of_its_action(findings, action):
     words = f'x; [{action}] look'
@@ -196,11 +213,23 @@ def test_a_forecast_is_shorter_by_the_age_of_the_result(seconds, elapsed, left):
 @pytest.mark.parametrize(
     'state, end, by',
     [
-        (WARNING, '[order] order a replacement by 2024-05-06 (earliest date)', '2024-05-06'),
+        (
+            WARNING,
+            '[order] order a replacement by 2024-05-06 (earliest date)',
+            '2024-05-06',
+        ),
         (WARNING, '[order] order a replacement now', '2023-11-13'),
         (WARNING, '[order] order a replacement', '2024-11-08'),
-        (WARNING, '[cable] x; also [order] order by 2024-05-06 (expected date)', '2024-05-06'),
-        (CRITICAL, '[replace] x; also [order] order by 2024-05-06 (expected date)', None),
+        (
+            WARNING,
+            '[cable] x; also [order] order by 2024-05-06 (expected date)',
+            '2024-05-06',
+        ),
+        (
+            CRITICAL,
+            '[replace] x; also [order] order by 2024-05-06 (expected date)',
+            None,
+        ),
     ],
 )
 def test_the_date_of_an_order_is_that_of_the_line_or_else_of_perfdata(state, end, by):
@@ -211,7 +240,11 @@ def test_the_date_of_an_order_is_that_of_the_line_or_else_of_perfdata(state, end
 
 @pytest.mark.parametrize(
     'days, action, by',
-    [(10, 'order', '2023-11-14'), (451, 'nothing', '2024-11-09'), (None, 'nothing', None)],
+    [
+        (10, 'order', '2023-11-14'),
+        (451, 'nothing', '2024-11-09'),
+        (None, 'nothing', None),
+    ],
 )
 def test_a_drive_that_is_ok_is_ordered_if_it_wears_out_soon(days, action, by):
     values = [f"'sda_endurance_time_left'={days * DAY}s;;;0;"] if days else []
@@ -241,11 +274,19 @@ def test_a_reading_has_the_state_of_its_limits_and_a_bad_status_that_of_the_driv
 ):
     [reading] = read(line, text).readings()
 
-    assert (reading['value'], reading['state'], reading['judged']) == (value, state, True)
+    assert (reading['value'], reading['state'], reading['judged']) == (
+        value,
+        state,
+        True,
+    )
 
 
 def test_a_reading_has_its_limits():
-    values = ["'sda_endurance_used'=97%;85;95;0;", "'sdb_pending'=1;;;0;", "'sda_none'=1;;;0;"]
+    values = [
+        "'sda_endurance_used'=97%;85;95;0;",
+        "'sdb_pending'=1;;;0;",
+        "'sda_none'=1;;;0;",
+    ]
     drive = read(WORN, *values)
 
     assert drive.readings() == [
@@ -267,17 +308,24 @@ def test_a_reading_has_its_limits():
 def test_a_label_is_divided_at_the_longest_metric():
     """Names of drives have underscores, too."""
     lines = [WORN._replace(name=name) for name in ('bus_0_megaraid_1', 'bus_0')]
-    values = ["'bus_0_megaraid_1_endurance_time_left'=7s;;;0;", "'bus_0_pending'=8;;;0;"]
+    values = [
+        "'bus_0_megaraid_1_endurance_time_left'=7s;;;0;",
+        "'bus_0_pending'=8;;;0;",
+    ]
     found = plugin_output.drives(lines, values, NOW, Origin('h'), METRICS)
 
-    assert [drive.numbers for drive in found] == [{'endurance_time_left': 7}, {'pending': 8}]
+    assert [drive.numbers for drive in found] == [
+        {'endurance_time_left': 7},
+        {'pending': 8},
+    ]
 
 
 # --- rows about checks ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    'state, action, start', [(OK, 'nothing', 'nothing'), (UNKNOWN, 'repair', 'on the host: ')]
+    'state, action, start',
+    [(OK, 'nothing', 'nothing'), (UNKNOWN, 'repair', 'on the host: ')],
 )
 def test_a_check_without_drives_is_a_row_with_what_to_do(state, action, start):
     origin = Origin('web1', dated(NOW, 3600), handling=('host in downtime',))

@@ -46,7 +46,9 @@ def some(dice: random.Random) -> Bays:
 
 
 def without(bays: Bays, name: str) -> Bays:
-    return Bays(*({key: each for key, each in part.items() if key != name} for part in bays))
+    return Bays(
+        *({key: each for key, each in part.items() if key != name} for part in bays)
+    )
 
 
 def shifted(bays: Bays) -> Bays:
@@ -84,7 +86,9 @@ def shows(machine: Machine, bays: Bays) -> None:
 @pytest.mark.parametrize(
     'event', [vanishes, is_replaced, moves, sleeps], ids=lambda event: event.__name__
 )
-def test_only_a_drive_that_vanishes_is_reported(tmp_path: Path, event: Callable[..., Bays]) -> None:
+def test_only_a_drive_that_vanishes_is_reported(
+    tmp_path: Path, event: Callable[..., Bays]
+) -> None:
     """PRESENCE=100 is the whole run: a seed for each machine, and each event on each machine."""
     for seed in range(int(os.environ.get('PRESENCE', '4'))):
         dice = random.Random(seed)
@@ -103,7 +107,10 @@ def test_only_a_drive_that_vanishes_is_reported(tmp_path: Path, event: Callable[
         if gone:
             status = bays.drives[name].get('smart_status', {'passed': True})
             expected = 'WARNING' if status['passed'] else 'CRITICAL'
-            assert serial in gone[-1] and gone[-1].startswith(expected), (seed, told.text)
+            assert serial in gone[-1] and gone[-1].startswith(expected), (
+                seed,
+                told.text,
+            )
         assert not gone or told.code in (1, 2)
 
 
@@ -133,18 +140,24 @@ def test_a_site_chooses_the_state(machine: Machine, options: tuple, code: int) -
     assert state(machine, START + HOUR, *options) == code
 
 
-def test_an_acknowledged_drive_is_silent_until_it_has_been_back(machine: Machine) -> None:
+def test_an_acknowledged_drive_is_silent_until_it_has_been_back(
+    machine: Machine,
+) -> None:
     """Only root's file counts. Back once, it is missed again."""
     assert machine.run(START + HOUR, 'acknowledge', '--missing', 'SERIAL03').code == 3
     given = machine.run(
         START + HOUR, 'acknowledge', '--missing', 'SERIAL02', '--until', '2027-01-31'
     )
-    assert given.code == 0 and 'acknowledged: SERIAL02 missing, by ' in given.text, given.text
+    assert given.code == 0 and 'acknowledged: SERIAL02 missing, by ' in given.text, (
+        given.text
+    )
 
     assert [state(machine, START + days * DAY) for days in (1, 60, 90)] == [0, 0, 1], (
         'until the day given'
     )
-    machine.run(START + HOUR, 'acknowledge', '--missing', 'SERIAL02', '--why', 'sold to Ann')
+    machine.run(
+        START + HOUR, 'acknowledge', '--missing', 'SERIAL02', '--why', 'sold to Ann'
+    )
     assert [state(machine, START + days * DAY) for days in (91, 92)] == [0, 0]
     machine.holds(sda=disk(), sdb=disk('SERIAL02'))
     assert state(machine, START + 93 * DAY) == 0
@@ -153,5 +166,10 @@ def test_an_acknowledged_drive_is_silent_until_it_has_been_back(machine: Machine
     assert machine.run(START + 94 * DAY, 'acknowledge', '--list').text.startswith(
         'SERIAL02 missing, by '
     )
-    assert machine.run(START + 94 * DAY, 'acknowledge', '--withdraw', 'SERIAL02:missing').code == 0
+    assert (
+        machine.run(
+            START + 94 * DAY, 'acknowledge', '--withdraw', 'SERIAL02:missing'
+        ).code
+        == 0
+    )
     assert 'SERIAL02' not in machine.run(START + 94 * DAY, 'acknowledge', '--list').text

@@ -49,7 +49,10 @@ def test_importing_it_loads_none_of_the_expensive_modules():
         'import smart_attributes.reading.processes; print(*set(sys.modules) - old)'
     )
     loaded = subprocess.run(
-        [sys.executable, '-I', '-S', '-c', code], capture_output=True, text=True, check=True
+        [sys.executable, '-I', '-S', '-c', code],
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
 
     assert set(loaded.split()) - {'__future__', 'errno', 'fcntl', 'select', 'time'} == {
@@ -69,7 +72,10 @@ def test_answers_come_as_they_are_ready(fake, runner):
     slow = fake.answers('slow', before='sleep 0.5')
     quick = fake.answers('quick')
 
-    commands = [answer.command for answer in runner.run([slow, quick], 20, time.monotonic() + 25)]
+    commands = [
+        answer.command
+        for answer in runner.run([slow, quick], 20, time.monotonic() + 25)
+    ]
 
     assert commands == [quick, slow]
 
@@ -100,7 +106,9 @@ def test_who_ignores_sigterm_is_killed_soon_after(fake, runner):
     assert not group_lives(fake.pids()[0])
 
 
-def test_no_more_processes_run_at_once_than_allowed(fake, runner, tmp_path, monkeypatch):
+def test_no_more_processes_run_at_once_than_allowed(
+    fake, runner, tmp_path, monkeypatch
+):
     """This protects small machines and controllers."""
     running = tmp_path / 'running'
     running.mkdir()
@@ -132,7 +140,9 @@ def test_when_the_time_for_all_is_over_each_drive_says_so(fake, runner, monkeypa
         *['cut short'] * 2,
         'too late',
     ]
-    assert 'overall' in answers[hanging[0]].reason and 'its turn' in answers[never].reason
+    assert (
+        'overall' in answers[hanging[0]].reason and 'its turn' in answers[never].reason
+    )
     assert 'never' not in fake.calls()
 
 
@@ -149,7 +159,10 @@ def test_neither_zombies_nor_descriptors_are_left(fake):
     answers = run(runner, commands, drive_timeout=2.0)
     runner.close()
 
-    assert sorted(answer.outcome for answer in answers.values()) == ['done'] * 17 + ['timeout'] * 3
+    assert (
+        sorted(answer.outcome for answer in answers.values())
+        == ['done'] * 17 + ['timeout'] * 3
+    )
     assert len(os.listdir('/proc/self/fd')) == len(before)
     warm.stop()  # a child that is none of the program
     with pytest.raises(ChildProcessError):
@@ -158,7 +171,9 @@ def test_neither_zombies_nor_descriptors_are_left(fake):
 
 def test_few_descriptors_only_mean_fewer_at_once(fake):
     """200 drives want 400 pipes; some services allow 64."""
-    commands = [fake.answers(f'drive {number}', before='sleep 0.02') for number in range(30)]
+    commands = [
+        fake.answers(f'drive {number}', before='sleep 0.02') for number in range(30)
+    ]
     code = f"""import resource, sys, time
 sys.path.insert(0, {str(ROOT)!r})
 from smart_attributes.reading.processes import Runner
@@ -166,7 +181,9 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
 answers = Runner().run([tuple(line.split()) for line in sys.stdin], 20, time.monotonic() + 25)
 print(*sorted(answer.outcome for answer in answers))"""
     printed = subprocess.check_output(
-        [sys.executable, '-c', code], input='\n'.join(map(' '.join, commands)), text=True
+        [sys.executable, '-c', code],
+        input='\n'.join(map(' '.join, commands)),
+        text=True,
     )
 
     assert printed.split() == ['done'] * 30
@@ -175,7 +192,9 @@ print(*sorted(answer.outcome for answer in answers))"""
 @pytest.mark.parametrize(
     ('load', 'lower'), [(3.9, processes.NICENESS), (4.0, 0)], ids=['idle', 'busy']
 )
-def test_the_process_gets_its_arguments_and_nothing_of_ours(fake, runner, monkeypatch, load, lower):
+def test_the_process_gets_its_arguments_and_nothing_of_ours(
+    fake, runner, monkeypatch, load, lower
+):
     """No shell looks at the words, no variable changes what smartctl prints, no signal to us
     reaches it.
 
@@ -185,7 +204,9 @@ def test_the_process_gets_its_arguments_and_nothing_of_ours(fake, runner, monkey
     monkeypatch.setenv('LD_PRELOAD', '')
     monkeypatch.setenv('LC_NUMERIC', 'de_DE.UTF-8')
     priorities = []
-    monkeypatch.setattr(os, 'setpriority', lambda _, pid, lower: priorities.append((pid, lower)))
+    monkeypatch.setattr(
+        os, 'setpriority', lambda _, pid, lower: priorities.append((pid, lower))
+    )
     words = ('-d', 'megaraid,6', '$(id);*', 'a b', '')
     show = (
         "for word; do echo \"<$word>\"; done; tr '\\0' '\\n' </proc/$$/environ; readlink "
@@ -206,7 +227,9 @@ def test_the_process_gets_its_arguments_and_nothing_of_ours(fake, runner, monkey
 
 
 def test_sudo_gets_a_session_of_its_own_without_our_terminal(fake, runner):
-    command = fake.answers(('-n', 'smartctl'), before="cut -d' ' -f5,6,19 /proc/$$/stat; echo $$")
+    command = fake.answers(
+        ('-n', 'smartctl'), before="cut -d' ' -f5,6,19 /proc/$$/stat; echo $$"
+    )
     [answer] = run(runner, [command]).values()
 
     stat, pid = answer.stdout.decode().splitlines()[:2]
@@ -268,10 +291,16 @@ def test_output_without_end_is_cut(fake, runner):
     [answer] = run(runner, [command]).values()
 
     assert answer.outcome == 'overflow'
-    assert processes.LARGEST_FILE <= len(answer.stdout) <= processes.LARGEST_FILE + (1 << 16)
+    assert (
+        processes.LARGEST_FILE
+        <= len(answer.stdout)
+        <= processes.LARGEST_FILE + (1 << 16)
+    )
 
 
-def test_complaints_without_end_are_cut_as_well_and_keep_nobody_from_being_heard(fake, runner):
+def test_complaints_without_end_are_cut_as_well_and_keep_nobody_from_being_heard(
+    fake, runner
+):
     """What is no answer is read and forgotten until its time is over; the drive beside it
     answers at once.
     """
@@ -282,7 +311,9 @@ def test_complaints_without_end_are_cut_as_well_and_keep_nobody_from_being_heard
 
     assert answers[endless].outcome == 'timeout'
     assert (
-        processes.LARGEST_FILE <= len(answers[endless].stderr) <= processes.LARGEST_FILE + (1 << 16)
+        processes.LARGEST_FILE
+        <= len(answers[endless].stderr)
+        <= processes.LARGEST_FILE + (1 << 16)
     )
     assert answers[other].outcome == 'done'
 
@@ -303,7 +334,9 @@ def test_what_stands_in_a_pipe_is_an_answer_however_late_it_is_taken(fake, runne
 
 
 @pytest.mark.parametrize(
-    'output, status', [(b'{"smartctl":{"ver', 4), (b'\xff\0\n', 255)], ids=['half-json', 'garbage']
+    'output, status',
+    [(b'{"smartctl":{"ver', 4), (b'\xff\0\n', 255)],
+    ids=['half-json', 'garbage'],
 )
 def test_whatever_was_printed_is_handed_on_as_it_is(fake, runner, output, status):
     """Making sense of it is somebody else's task. Libraries and sudo complain on stderr."""
@@ -311,7 +344,13 @@ def test_whatever_was_printed_is_handed_on_as_it_is(fake, runner, output, status
 
     [answer] = run(runner, [command]).values()
 
-    assert (answer.outcome, answer.stdout, answer.stderr, answer.status, answer.signal) == (
+    assert (
+        answer.outcome,
+        answer.stdout,
+        answer.stderr,
+        answer.status,
+        answer.signal,
+    ) == (
         'done',
         output,
         b'noise\n',
@@ -337,7 +376,11 @@ def test_the_end_of_smartctl_itself_counts(fake, runner):
 
 @pytest.mark.parametrize(
     'content, mode, number',
-    [(None, 0, errno.ENOENT), ('', 0o644, errno.EACCES), ('no script', 0o755, errno.ENOEXEC)],
+    [
+        (None, 0, errno.ENOENT),
+        ('', 0o644, errno.EACCES),
+        ('no script', 0o755, errno.ENOEXEC),
+    ],
     ids=['missing', 'not-executable', 'no-program'],
 )
 def test_what_cannot_be_started_says_why(runner, tmp_path, content, mode, number):

@@ -30,8 +30,12 @@ from smart_attributes.output import metrics
 from smart_attributes.reading.smartctl_calls import read_arguments
 
 REPORTS = str(ROOT / 'tests/reports')
-DASHBOARD = json.loads((ROOT / 'contrib/grafana/check-smart-attributes.json').read_text())
-QUERIES = [target['expr'] for panel in DASHBOARD['panels'] for target in panel['targets']]
+DASHBOARD = json.loads(
+    (ROOT / 'contrib/grafana/check-smart-attributes.json').read_text()
+)
+QUERIES = [
+    target['expr'] for panel in DASHBOARD['panels'] for target in panel['targets']
+]
 RULES = ROOT / 'contrib/prometheus/check-smart-attributes.rules.yml'
 UNIT = ROOT / 'contrib/systemd/check-smart-attributes-metrics.service'
 SCRAPING = """
@@ -52,7 +56,10 @@ def needs(program: str) -> str:
 def checked(text: str) -> list[str]:
     """Return what promtool finds wrong with metrics."""
     done = subprocess.run(
-        [needs('promtool'), 'check', 'metrics'], input=text, capture_output=True, text=True
+        [needs('promtool'), 'check', 'metrics'],
+        input=text,
+        capture_output=True,
+        text=True,
     )
     return (done.stdout + done.stderr).splitlines()
 
@@ -65,7 +72,9 @@ def test_promtool_finds_no_fault_with_the_metrics_of_any_metric():
     text = metrics.text(list(everything().values()))
 
     assert checked(text) == []
-    assert checked(text.replace('# HELP smart_pending ', '# ')) == ['smart_pending no help text']
+    assert checked(text.replace('# HELP smart_pending ', '# ')) == [
+        'smart_pending no help text'
+    ]
 
 
 @pytest.mark.long
@@ -98,9 +107,10 @@ def test_promtool_finds_no_fault_with_the_queries_of_the_dashboard(tmp_path):
         text=True,
     )
 
-    assert (done.returncode, f'{len(QUERIES)} rules found' in done.stdout) == (0, True), (
-        done.stdout + done.stderr
-    )
+    assert (done.returncode, f'{len(QUERIES)} rules found' in done.stdout) == (
+        0,
+        True,
+    ), done.stdout + done.stderr
 
 
 def test_the_queries_of_the_dashboard_ask_for_what_there_is():
@@ -126,7 +136,9 @@ class Bed(NamedTuple):
             return Scraped(answer.read().decode())
 
     def asked(self, question: str) -> Any:
-        with urllib.request.urlopen(f'{self.prometheus}/api/v1/{question}', timeout=5) as answer:
+        with urllib.request.urlopen(
+            f'{self.prometheus}/api/v1/{question}', timeout=5
+        ) as answer:
             return json.load(answer)['data']
 
 
@@ -155,7 +167,9 @@ def open_folder() -> Iterator[Path]:
 def bed(loopback, open_folder: Path) -> Iterator[Bed]:
     """Both on the loopback interface, as nobody where we are root."""
     exporter, prometheus = free_port(), free_port()
-    (open_folder / 'scraping.yml').write_text(SCRAPING.format(rules=RULES, port=exporter))
+    (open_folder / 'scraping.yml').write_text(
+        SCRAPING.format(rules=RULES, port=exporter)
+    )
     commands = [
         [
             needs('prometheus-node-exporter'),
@@ -207,7 +221,11 @@ def test_node_exporter_takes_the_file_and_prometheus_alerts(bed):
     assert run('metrics', '--report', REPORTS, '--output', str(bed.file)).code == 0
     ours, theirs = Scraped(bed.file.read_text()), bed.scraped()
     firing = until(
-        lambda: [alert for alert in bed.asked('alerts')['alerts'] if alert['state'] == 'firing'],
+        lambda: [
+            alert
+            for alert in bed.asked('alerts')['alerts']
+            if alert['state'] == 'firing'
+        ],
         30,
         'alert',
     )
@@ -221,13 +239,15 @@ def test_node_exporter_takes_the_file_and_prometheus_alerts(bed):
     }
     for query in QUERIES:  # the dashboard's, as Grafana asks them
         assert (
-            bed.asked(f'query?{urlencode({"query": query.replace("$instance", ".*")})}')[
-                'resultType'
-            ]
+            bed.asked(
+                f'query?{urlencode({"query": query.replace("$instance", ".*")})}'
+            )['resultType']
             == 'vector'
         )
     told = next(
-        alert['annotations'] for alert in firing if alert['labels']['device'] == 'samsung_worn_out'
+        alert['annotations']
+        for alert in firing
+        if alert['labels']['device'] == 'samsung_worn_out'
     )
     assert 'CRITICAL in endurance_used' in told['summary']
     assert 'serial EXAMPLE0004' in told['description']
@@ -265,7 +285,9 @@ def test_the_rights_that_the_service_keeps_are_enough(open_place):
     fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
     state.mkdir(mode=0o750)
     shutil.chown(state, NOBODY, NOBODY)
-    kept = ','.join(f'+{name[4:].lower()}' for name in setting('CapabilityBoundingSet').split())
+    kept = ','.join(
+        f'+{name[4:].lower()}' for name in setting('CapabilityBoundingSet').split()
+    )
     done = subprocess.run(
         [
             'setpriv',
@@ -300,20 +322,26 @@ def test_the_service_runs_the_command_as_the_parser_knows_it():
     from smart_attributes.commands import table
 
     words = (
-        setting('ExecStart').replace('$OPTIONS', setting('Environment').partition('=')[2]).split()
+        setting('ExecStart')
+        .replace('$OPTIONS', setting('Environment').partition('=')[2])
+        .split()
     )
     options = table.understood(words[1:])[1]
 
     assert (words[1], options.which.scan) == ('metrics', True)
     assert os.path.dirname(str(options.own.output)) == setting('AssertPathIsDirectory')
-    assert setting('ReadWritePaths').split()[0] == os.path.dirname(str(options.own.output))
+    assert setting('ReadWritePaths').split()[0] == os.path.dirname(
+        str(options.own.output)
+    )
     assert float(setting('TimeoutStartSec')) > options.how_read.timeout
 
 
 def rules() -> dict[str, str]:
     """Return alert -> expression, on one line."""
     text = re.sub(r'\s+', ' ', RULES.read_text())
-    return dict(re.findall(r'- alert: (\w+) expr: (?:>- )?(.*?) (?:for:|labels: \{s)', text))
+    return dict(
+        re.findall(r'- alert: (\w+) expr: (?:>- )?(.*?) (?:for:|labels: \{s)', text)
+    )
 
 
 def test_the_rules_ask_for_metrics_that_there_are():

@@ -17,7 +17,14 @@ import pytest
 from block_tree import Machine
 
 from smart_attributes.redundancy.dependence import groups
-from smart_attributes.redundancy.replacement import LAST, NEXT, UNKNOWN, Drive, Step, order
+from smart_attributes.redundancy.replacement import (
+    LAST,
+    NEXT,
+    UNKNOWN,
+    Drive,
+    Step,
+    order,
+)
 from smart_attributes.redundancy.survival import Stack
 
 LINUX = '0fc63daf-8483-4772-8e79-3d69d8477de4'
@@ -47,7 +54,9 @@ class Made:
 
     def __init__(self, chance: random.Random, folder: Path) -> None:
         self.chance, self.machine = chance, Machine(folder)
-        self.disks = [f'sd{letter}' for letter in 'abcd'[: chance.choice((1, 2, 2, 3, 4))]]
+        self.disks = [
+            f'sd{letter}' for letter in 'abcd'[: chance.choice((1, 2, 2, 3, 4))]
+        ]
         self.parts = dict.fromkeys(self.disks, 0)
         self.data: list[Datum] = []
         self.is_evident = True  # there is evidence of everything
@@ -109,7 +118,18 @@ class Made:
     def on(self, name: str) -> list[str]:
         """Put something on an array or partition; return the data."""
         kind = self.chance.choice(
-            ('mounted', 'mounted', 'swap', 'idle', 'luks', 'lvm', 'lvm', 'parts', 'locked', 'pool')
+            (
+                'mounted',
+                'mounted',
+                'swap',
+                'idle',
+                'luks',
+                'lvm',
+                'lvm',
+                'parts',
+                'locked',
+                'pool',
+            )
         )
         if kind == 'parts' and not name.startswith('md'):
             kind = 'mounted'
@@ -131,7 +151,11 @@ class Made:
         else:
             self.parted(name)
         # swap space on redundant storage is data of that storage
-        return [f'{kind} on {name}'] if kind != 'swap' or name.startswith('md') else ['swap']
+        return (
+            [f'{kind} on {name}']
+            if kind != 'swap' or name.startswith('md')
+            else ['swap']
+        )
 
     def volume(self, called: str, uuid: str, below: str) -> str:
         name = f'dm-{self.volumes}'
@@ -143,7 +167,11 @@ class Made:
         """Make a physical volume with a thin pool, of which no volume is active."""
         group = f'vg{self.volumes}'
         below = name
-        for called, suffix in (('p_tdata', '-tdata'), ('p-tpool', '-tpool'), ('p', '-pool')):
+        for called, suffix in (
+            ('p_tdata', '-tdata'),
+            ('p-tpool', '-tpool'),
+            ('p', '-pool'),
+        ):
             volume = f'dm-{self.volumes}'
             self.volumes += 1
             self.machine.lv(volume, group, called, below, suffix=suffix)
@@ -174,13 +202,21 @@ class Made:
         if self.chance.random() < 0.2:
             (self.machine.lvm / group).unlink()
             self.is_evident = False
-            return ['swap' if is_swap else 'lv', *('hidden' for each in volumes if each == 'vm')]
-        return ['swap' if is_swap else 'lv', *(each for each in volumes if each == 'vm')]
+            return [
+                'swap' if is_swap else 'lv',
+                *('hidden' for each in volumes if each == 'vm'),
+            ]
+        return [
+            'swap' if is_swap else 'lv',
+            *(each for each in volumes if each == 'vm'),
+        ]
 
     # --- on one disk ------------------------------------------------------------------------------
 
     def part_of(self, disk: str) -> None:
-        kind = self.chance.choice(('empty', 'empty', 'empty', 'swap', 'data', 'efi', 'nothing'))
+        kind = self.chance.choice(
+            ('empty', 'empty', 'empty', 'swap', 'data', 'efi', 'nothing')
+        )
         if kind == 'empty':
             entry_type = self.chance.choice([*EMPTY])
             self.part(disk, entry_type, EMPTY[entry_type])
@@ -203,8 +239,13 @@ class Made:
 
 def judged(chance: random.Random, disks: Sequence[str]) -> list[Drive]:
     """Return all drives of a machine, of which at least one is failing, those first."""
-    failing = {disk for disk in disks if chance.random() < 0.2} or {chance.choice(disks)}
-    drives = [Drive(disk, frozenset((disk,)), disk in failing, disk in failing) for disk in disks]
+    failing = {disk for disk in disks if chance.random() < 0.2} or {
+        chance.choice(disks)
+    }
+    drives = [
+        Drive(disk, frozenset((disk,)), disk in failing, disk in failing)
+        for disk in disks
+    ]
     return sorted(drives, key=lambda drive: not drive.is_failing)
 
 
@@ -219,13 +260,20 @@ def lost(made: Made, steps: Sequence[Step]) -> list[str]:
     ]
 
 
-def too_careful(made: Made, drives: Sequence[Drive], steps: Sequence[Step]) -> list[str]:
+def too_careful(
+    made: Made, drives: Sequence[Drive], steps: Sequence[Step]
+) -> list[str]:
     """Return the failing drives that are not "next" although their data has other copies, on a
     machine with all evidence.
     """
     failing = {drive.name for drive in drives if drive.is_failing}
-    others = [step for step in steps if step.drive.is_to_replace is False and step.label != LAST]
-    if not made.is_evident or len(failing) > 1 or others:  # a dropped member comes first
+    others = [
+        step
+        for step in steps
+        if step.drive.is_to_replace is False and step.label != LAST
+    ]
+    # a dropped member comes first
+    if not made.is_evident or len(failing) > 1 or others:
         return []
     needed = any(failing >= set(datum.copies) for datum in made.data)
     return [
@@ -244,7 +292,8 @@ class Tally(NamedTuple):
     bad: list[str]
     labels: dict[str, int]
     evident: int  # steps of drives to replace on machines with all evidence
-    unknown: int  # of these, the ones whose label or reason is that something is not known
+    # of these, the ones whose label or reason is that something is not known
+    unknown: int
 
 
 def tried(folder: Path, machines: int, seed: int) -> Tally:
@@ -258,17 +307,24 @@ def tried(folder: Path, machines: int, seed: int) -> Tally:
         drives = judged(chance, made.disks)
         steps = order(Stack(groups(made.machine.system)), drives)
         bad += [f'{number}: loses {what}' for what in lost(made, steps)]
-        bad += [f'{number}: {name} is not next' for name in too_careful(made, drives, steps)]
+        bad += [
+            f'{number}: {name} is not next' for name in too_careful(made, drives, steps)
+        ]
         for step in steps:
             labels[step.label] = labels.get(step.label, 0) + 1
-            if made.is_evident and step.drive.is_to_replace and step.drive.name in made.used:
+            if (
+                made.is_evident
+                and step.drive.is_to_replace
+                and step.drive.name in made.used
+            ):
                 evident += 1
                 unknown += step.label == UNKNOWN or step.why.code in UNKNOWN_CODES
     return Tally(bad, labels, evident, unknown)
 
 
 @pytest.mark.parametrize(
-    'machines', [300, pytest.param(1_000, marks=[pytest.mark.long, pytest.mark.timeout(3600)])]
+    'machines',
+    [300, pytest.param(1_000, marks=[pytest.mark.long, pytest.mark.timeout(3600)])],
 )
 def test_no_drive_that_is_next_takes_data_with_it(tmp_path, machines):
     found = tried(tmp_path / 'machine', machines, 67)

@@ -42,7 +42,10 @@ def test_a_range_alerts_outside_and_says_on_which_side(text, good, bad, words):
 )
 def test_a_limit_of_the_drive_becomes_a_range_without_exponent(number, text):
     """Daemons read plain numbers; above alerts beyond the number, below under it."""
-    assert (ranges.beyond(number, False), ranges.beyond(number, True)) == (text, f'{text}:')
+    assert (ranges.beyond(number, False), ranges.beyond(number, True)) == (
+        text,
+        f'{text}:',
+    )
 
 
 def test_a_range_without_ends_is_allowed_if_useless():
@@ -94,7 +97,9 @@ DAY = 86_400
         ('2592000:', 30, 29, 'below 2592000', '2592000:'),
     ],
 )
-def test_a_range_of_seconds_may_count_in_days_weeks_and_years(text, good, bad, words, plain):
+def test_a_range_of_seconds_may_count_in_days_weeks_and_years(
+    text, good, bad, words, plain
+):
     """Nobody counts thirty days in seconds; a person is told the limit as it was written, a
     daemon in seconds.
     """

@@ -32,12 +32,16 @@ def test_each_pattern_matches_a_model_and_no_model_has_two():
         for model in MODELS
     }
 
-    assert {model: patterns for model, patterns in found.items() if len(patterns) != 1} == {}
+    assert {
+        model: patterns for model, patterns in found.items() if len(patterns) != 1
+    } == {}
     assert {pattern for patterns in found.values() for pattern in patterns} == {
         pattern for pattern, _ in ROWS
     }
     assert [
-        pattern for pattern, many in Counter(pattern for pattern, _ in ROWS).items() if many > 1
+        pattern
+        for pattern, many in Counter(pattern for pattern, _ in ROWS).items()
+        if many > 1
     ] == []
 
 

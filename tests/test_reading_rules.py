@@ -21,12 +21,16 @@ BEYOND_255 = (
 def problems(metric, spec):
     formula = decode.parse(spec['from'])
     return [
-        problem for rule in reading_rules.RULES for problem in rule(spec, formula, METRICS[metric])
+        problem
+        for rule in reading_rules.RULES
+        for problem in rule(spec, formula, METRICS[metric])
     ]
 
 
 def unset(row, number):
-    return [f'{row} means "never set", but becomes {number} %; narrow "valid", or list it in "not"']
+    return [
+        f'{row} means "never set", but becomes {number} %; narrow "valid", or list it in "not"'
+    ]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +44,9 @@ def unset(row, number):
         (
             'host_written',
             {'from': 'raw'},
-            ['"unit" is missing: the metric is an amount of data; write the unit of one count'],
+            [
+                '"unit" is missing: the metric is an amount of data; write the unit of one count'
+            ],
         ),
         ('power_on_time', {'from': 'raw', 'unit': 'h'}, []),
         ('pending', {'from': 'raw'}, []),
@@ -61,7 +67,9 @@ def test_a_time_or_an_amount_has_a_unit(metric, spec, expected):
         (
             'raw byte 0',
             [300, None],
-            ['"valid": [300, null] is never reached: raw byte 0 lies between 0 and 255'],
+            [
+                '"valid": [300, null] is never reached: raw byte 0 lies between 0 and 255'
+            ],
         ),
         (
             'raw byte 0',
@@ -71,7 +79,11 @@ def test_a_time_or_an_amount_has_a_unit(metric, spec, expected):
         ('raw byte 0', [255, 400], []),
         ('raw byte 0', [-9, 0], []),
         ('raw byte 0', [5, 5], []),
-        ('raw byte 0', [6, 5], ['"valid": [6, 5] is empty; write the smaller number first']),
+        (
+            'raw byte 0',
+            [6, 5],
+            ['"valid": [6, 5] is empty; write the smaller number first'],
+        ),
         ('raw byte 0 / 1000', None, []),
     ],
 )
@@ -92,7 +104,11 @@ def test_an_interval_can_be_reached(formula, valid, expected):
     ],
 )
 def test_endurance_beyond_255_percent_needs_a_ceiling(ceiling, end, expected):
-    spec = {'from': 'raw bytes 0-1', 'valid': [0, end], **({'ceiling': ceiling} if ceiling else {})}
+    spec = {
+        'from': 'raw bytes 0-1',
+        'valid': [0, end],
+        **({'ceiling': ceiling} if ceiling else {}),
+    }
 
     assert problems('endurance_used', spec) == expected
 
@@ -131,8 +147,14 @@ def test_a_value_that_was_never_set_becomes_no_figure(formula, valid, expected):
     ],
 )
 def test_each_result_has_one_word(states, expected):
-    assert problems('power_loss_protection', {'from': 'value', 'states': states}) == expected
+    assert (
+        problems('power_loss_protection', {'from': 'value', 'states': states})
+        == expected
+    )
 
 
 def test_a_ratio_has_no_upper_bound():
-    assert reading_rules.bounds(decode.parse('100 * raw of 17 / raw of 16')) == (0, math.inf)
+    assert reading_rules.bounds(decode.parse('100 * raw of 17 / raw of 16')) == (
+        0,
+        math.inf,
+    )

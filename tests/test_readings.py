@@ -42,7 +42,10 @@ def drive(*rows, statistics=(), **more):
     return Report(
         X1,
         attributes=rows,
-        statistics={place: Statistic(number, 'some') for place, number in dict(statistics).items()},
+        statistics={
+            place: Statistic(number, 'some')
+            for place, number in dict(statistics).items()
+        },
         **more,
     )
 
@@ -53,7 +56,11 @@ def one(found, metric):
 
 
 def judged(found, metric):
-    return [(reading.number, str(reading.source)) for reading in found[metric] if reading.judged]
+    return [
+        (reading.number, str(reading.source))
+        for reading in found[metric]
+        if reading.judged
+    ]
 
 
 # --- vendor attributes -------------------------------------------------------------------
@@ -115,7 +122,10 @@ def test_a_counter_at_its_ceiling_says_or_more():
         3_600_000,
         True,
     )
-    assert (quantity(age(65535)), quantity(age(65534))) == ('1092.2 h or more', '1092.2 h')
+    assert (quantity(age(65535)), quantity(age(65534))) == (
+        '1092.2 h or more',
+        '1092.2 h',
+    )
 
 
 @pytest.mark.parametrize(
@@ -147,7 +157,9 @@ def test_of_the_readings_of_one_metric_the_first_valid_one_counts():
             },
             '233': {
                 'name': 'B',
-                'readings': {'endurance_used': {'from': '100 - value', 'valid': [0, 99]}},
+                'readings': {
+                    'endurance_used': {'from': '100 - value', 'valid': [0, 99]}
+                },
             },
         }
 
@@ -156,7 +168,9 @@ def test_of_the_readings_of_one_metric_the_first_valid_one_counts():
         ('999', 22, 78, 233),
         ('999', 0, None, 231),
     ):
-        found = one(read(drive(row(231, raw=raw), row(233, value)), with_two), 'endurance_used')
+        found = one(
+            read(drive(row(231, raw=raw), row(233, value)), with_two), 'endurance_used'
+        )
         assert (found.number, str(found.source)) == (number, f'attribute {attribute}')
 
 
@@ -169,7 +183,9 @@ def test_a_trap_is_shown_and_never_judged():
     found = read(drive(row(233, 3), row(175, 0)), as_trap)
 
     assert one(found, 'endurance_used')[1] == 97
-    assert judged(found, 'endurance_used') == judged(found, 'power_loss_protection') == []
+    assert (
+        judged(found, 'endurance_used') == judged(found, 'power_loss_protection') == []
+    )
 
 
 def test_the_vendors_threshold_goes_with_the_value_that_it_is_for():
@@ -181,7 +197,9 @@ def test_the_vendors_threshold_goes_with_the_value_that_it_is_for():
             'readings': {'spare_available': {'from': 'value'}},
         }
 
-    found = read(drive(row(232, 90, threshold=10), row(233, 90, threshold=10)), with_spare)
+    found = read(
+        drive(row(232, 90, threshold=10), row(233, 90, threshold=10)), with_spare
+    )
 
     assert one(found, 'spare_available').drive_limit == 10
     assert one(found, 'endurance_used').drive_limit is None
@@ -219,7 +237,9 @@ def test_the_larger_endurance_is_judged_and_both_are_kept(value, statistic, expe
     ],
     ids=['beside an attribute', 'alone', 'another'],
 )
-def test_a_statistic_that_the_entry_distrusts_is_not_judged(rows, statistics, metric, expected):
+def test_a_statistic_that_the_entry_distrusts_is_not_judged(
+    rows, statistics, metric, expected
+):
     """Some controllers state a constant there: better no figure than an invented one."""
     found = read(
         drive(*rows, statistics=statistics),
@@ -232,7 +252,9 @@ def test_a_statistic_that_the_entry_distrusts_is_not_judged(rows, statistics, me
 @pytest.mark.parametrize(('threshold', 'limit'), [(10, 10), (0, None), (100, None)])
 def test_a_spare_threshold_of_0_or_100_is_none(threshold, limit):
     """It would never alarm, or always."""
-    report = Report(NVME, nvme={'available_spare': 90, 'available_spare_threshold': threshold})
+    report = Report(
+        NVME, nvme={'available_spare': 90, 'available_spare_threshold': threshold}
+    )
 
     assert one(read(report), 'spare_available').drive_limit == limit
 
@@ -242,7 +264,10 @@ def test_sectors_are_counted_in_the_drives_own_size():
     report = drive(statistics={(1, 0x18): 10})
 
     assert (
-        one(read(report._replace(identity=X1._replace(sector_size=4096))), 'host_written').number
+        one(
+            read(report._replace(identity=X1._replace(sector_size=4096))),
+            'host_written',
+        ).number
         == 40960
     )
     assert one(read(report), 'host_written').number == 5120
@@ -286,7 +311,9 @@ def test_a_bogus_threshold_suppresses_itself_and_the_failed_that_comes_from_it()
     assert 'wrong' in one(found, 'smart_status').verdict
 
 
-@pytest.mark.parametrize('other', [row(5, 1, threshold=10, prefail=True, when_failed='now')])
+@pytest.mark.parametrize(
+    'other', [row(5, 1, threshold=10, prefail=True, when_failed='now')]
+)
 def test_a_real_failure_beside_a_bogus_one_is_still_critical(other):
     """Silencing one thing silences nothing else."""
     found = read(drive(BOGUS, other, smart_status=False), ignoring_246)
@@ -297,14 +324,18 @@ def test_a_real_failure_beside_a_bogus_one_is_still_critical(other):
 
 @pytest.mark.parametrize(
     'rows',
-    [(), (row(202, 1, threshold=10, when_failed='now'),), (BOGUS._replace(when_failed='past'),)],
+    [
+        (),
+        (row(202, 1, threshold=10, when_failed='now'),),
+        (BOGUS._replace(when_failed='past'),),
+    ],
     ids=['nothing-failing', 'old-age-only', 'bogus-in-the-past'],
 )
 def test_failed_that_no_bogus_threshold_explains_stays_critical(rows):
     """An old-age attribute never makes a drive FAILED, so something else did."""
-    assert states(read(drive(*rows, smart_status=False), ignoring_246), 'smart_status') == [
-        (State.CRITICAL, True)
-    ]
+    assert states(
+        read(drive(*rows, smart_status=False), ignoring_246), 'smart_status'
+    ) == [(State.CRITICAL, True)]
 
 
 @pytest.mark.parametrize(
@@ -355,19 +386,25 @@ def test_failed_that_no_known_bit_explains_stays_critical(bits):
         'known-to-be-bogus',
     ],
 )
-def test_an_error_rate_that_was_at_its_threshold_once_is_told(number, prefail, ignored, is_told):
+def test_an_error_rate_that_was_at_its_threshold_once_is_told(
+    number, prefail, ignored, is_told
+):
     """A rate recovers; a counter that was at its threshold still is."""
 
     def change(entry):
         entry['ignore_thresholds'] = list(ignored)
 
     found = read(
-        drive(row(number, 90, worst=5, threshold=10, prefail=prefail, when_failed='past')),
+        drive(
+            row(number, 90, worst=5, threshold=10, prefail=prefail, when_failed='past')
+        ),
         change if ignored else None,
     )
 
     assert 'vendor_threshold' not in found
-    assert states(found, 'vendor_threshold_past') == ([(State.WARNING, True)] if is_told else [])
+    assert states(found, 'vendor_threshold_past') == (
+        [(State.WARNING, True)] if is_told else []
+    )
     assert [
         (reading.number, reading.unit, reading.drive_limit, str(reading.source))
         for reading in found.get('vendor_threshold_past', ())
@@ -383,10 +420,16 @@ def test_an_error_rate_that_was_at_its_threshold_once_is_told(number, prefail, i
     ],
     ids=['the-entry-knows', 'the-entry-knows-of-none', 'no-entry'],
 )
-def test_what_smartctl_makes_of_a_drive_counts_where_nobody_knows_better(model, rows, expected):
+def test_what_smartctl_makes_of_a_drive_counts_where_nobody_knows_better(
+    model, rows, expected
+):
     """It goes by the names of its own database; an entry that reads nothing has its reasons."""
     found = read(
-        Report(X1._replace(model=model), attributes=tuple(rows), derived={'endurance_used': 28})
+        Report(
+            X1._replace(model=model),
+            attributes=tuple(rows),
+            derived={'endurance_used': 28},
+        )
     )
 
     assert judged(found, 'endurance_used') == expected
@@ -467,12 +510,17 @@ def test_the_word_failed_that_the_bits_explain_is_kept_beside_them():
         (73, {'warning_temp_threshold': 84}, 'although it is 73 C'),
         (74, {'warning_temp_threshold': 84}, ''),
         (85, {'warning_temp_threshold': 84}, ''),
-        (12, {'warning_temp_threshold': 0}, 'lower limit, or the sensor'),  # not reported
+        # not reported
+        (12, {'warning_temp_threshold': 0}, 'lower limit, or the sensor'),
     ],
 )
-def test_a_drive_that_is_far_from_its_upper_limit_is_not_to_be_cooled(degrees, limit, why):
+def test_a_drive_that_is_far_from_its_upper_limit_is_not_to_be_cooled(
+    degrees, limit, why
+):
     log = {'critical_warning': 2, 'temperature': degrees, **limit}
-    reading = one(read(Report(NVME, smart_status=False, nvme=log)), 'temperature_warning')
+    reading = one(
+        read(Report(NVME, smart_status=False, nvme=log)), 'temperature_warning'
+    )
 
     assert (reading.state, reading.has_remedy) == (State.WARNING, not why)
     assert why in reading.verdict
@@ -514,7 +562,9 @@ def test_below_zero_is_a_temperature(raw, degrees):
 SILENT = row(5, threshold=None)
 
 
-@pytest.mark.parametrize(('prefail', 'state'), [(True, State.CRITICAL), (False, State.WARNING)])
+@pytest.mark.parametrize(
+    ('prefail', 'state'), [(True, State.CRITICAL), (False, State.WARNING)]
+)
 def test_an_attribute_at_its_threshold_is_worse_when_it_is_prefail(prefail, state):
     """Old age is worn, not broken."""
     found = read(drive(row(5, 1, threshold=36, prefail=prefail, when_failed='now')))
@@ -562,9 +612,17 @@ def test_the_words_of_a_verdict_are_all_that_the_admin_sees(case):
 
 METRICS = spec_database().metrics
 UNKNOWN = {
-    'valid range': (drive(row(233, 0)), 'endurance_used', '100 is outside its valid range'),
+    'valid range': (
+        drive(row(233, 0)),
+        'endurance_used',
+        '100 is outside its valid range',
+    ),
     'too low': (drive(row(194, raw='0')), 'temperature', '0 is not a plausible value'),
-    'too high': (drive(row(194, raw='255')), 'temperature', '255 is not a plausible value'),
+    'too high': (
+        drive(row(194, raw='255')),
+        'temperature',
+        '255 is not a plausible value',
+    ),
     'result': (
         drive(row(175, 101, '640 (409 5906)')),
         'power_loss_protection',
@@ -602,13 +660,17 @@ def test_a_number_that_is_none_is_unknown_with_its_reason(case):
 
     assert (found.number, found.judged, found.unknown) == (None, False, why)
     assert str(found.source) == (
-        f'attribute {report.attributes[0].id}' if report.attributes else 'NVMe health log'
+        f'attribute {report.attributes[0].id}'
+        if report.attributes
+        else 'NVMe health log'
     )
     assert found.unit == METRICS[metric].unit
 
 
 @pytest.mark.parametrize(('errors', 'logged'), [(2**32, 7), (3, 0), (0, 0)])
-def test_lost_data_is_counted_unless_it_is_one_bit_that_no_error_log_knows(errors, logged):
+def test_lost_data_is_counted_unless_it_is_one_bit_that_no_error_log_knows(
+    errors, logged
+):
     report = Report(NVME, nvme={'media_errors': errors, 'num_err_log_entries': logged})
 
     assert judged(read(report), 'media_errors') == [(errors, 'NVMe health log')]
@@ -661,7 +723,9 @@ def test_a_drive_without_health_status_is_judged_by_its_attributes_or_its_log(re
     ],
     ids=['nothing', 'a command failed', 'an error log', 'statistics', 'nvme', 'sas'],
 )
-def test_a_report_without_health_status_and_counters_is_unknown_with_the_next_step(report):
+def test_a_report_without_health_status_and_counters_is_unknown_with_the_next_step(
+    report,
+):
     """Neither says that the drive is well; other findings of it still count."""
     found = status(read(report))
 
@@ -704,14 +768,18 @@ WRITTEN = row(241, raw='10000')  # 32 MiB each
         'thrice the warranty',
     ],
 )
-def test_wear_is_the_share_of_the_warranted_writes_where_the_drive_has_none(rows, expected):
+def test_wear_is_the_share_of_the_warranted_writes_where_the_drive_has_none(
+    rows, expected
+):
     """A drive without a figure of its own, or with one that means nothing."""
     rated = {'ACME X1-240': {'bytes': 10**13, 'source': 'acme-manual, section 3'}}
 
     found = read(drive(*rows), lambda entry: entry.update(rated_written=rated))
 
     assert (
-        judged(found, 'endurance_used') if rows else list(found.get('endurance_used', []))
+        judged(found, 'endurance_used')
+        if rows
+        else list(found.get('endurance_used', []))
     ) == expected
 
 
@@ -727,13 +795,17 @@ def test_wear_is_the_share_of_the_warranted_writes_where_the_drive_has_none(rows
         (None, 80.5, (80.5, 'NVMe log 0xC0')),
     ],
 )
-def test_decimals_are_preferred_and_an_estimate_far_away_is_unknown(own, estimate, expected):
+def test_decimals_are_preferred_and_an_estimate_far_away_is_unknown(
+    own, estimate, expected
+):
     """The drive's own percentage counts if its estimate of the endurance gives another wear
     altogether.
     """
     shipped = spec_database()
     report = Report(NVME, nvme={} if own is None else {'percentage_used': own})
-    page = Reading('endurance_used', estimate, '%', Source('NVMe log 0xC0', definition='ocp'))
+    page = Reading(
+        'endurance_used', estimate, '%', Source('NVMe log 0xC0', definition='ocp')
+    )
 
     found = [
         each
@@ -741,7 +813,9 @@ def test_decimals_are_preferred_and_an_estimate_far_away_is_unknown(own, estimat
         if each.metric == 'endurance_used'
     ]
 
-    assert [(each.number, str(each.source)) for each in found if each.judged] == [expected]
+    assert [(each.number, str(each.source)) for each in found if each.judged] == [
+        expected
+    ]
     assert any('contradicts' in each.unknown for each in found) is (
         own is not None and abs(own - estimate) > 20
     )
@@ -757,9 +831,13 @@ def test_decimals_are_preferred_and_an_estimate_far_away_is_unknown(own, estimat
         ((9, 9), '', 'endurance_used', False),
     ],
 )
-def test_a_normalized_statistic_is_a_number_for_endurance_only(place, flags, metric, is_read):
+def test_a_normalized_statistic_is_a_number_for_endurance_only(
+    place, flags, metric, is_read
+):
     """29 of the measured disks report 200 "reallocated sectors", normalized."""
-    assert (metric in read(Report(X1, statistics={place: Statistic(50, 'some', flags)}))) is is_read
+    assert (
+        metric in read(Report(X1, statistics={place: Statistic(50, 'some', flags)}))
+    ) is is_read
 
 
 @pytest.mark.parametrize(
@@ -767,7 +845,12 @@ def test_a_normalized_statistic_is_a_number_for_endurance_only(place, flags, met
     [
         # a data unit is 1,000 blocks of 512 bytes
         (Report(NVME, nvme={'data_units_written': 3}), 'host_written', 3 * 512000, 'B'),
-        (Report(NVME, nvme={'critical_comp_time': 2}), 'critical_temperature_time', 120, 's'),
+        (
+            Report(NVME, nvme={'critical_comp_time': 2}),
+            'critical_temperature_time',
+            120,
+            's',
+        ),
         (Report(NVME, nvme={'available_spare': 0}), 'spare_available', 0, '%'),
         (
             Report(NVME, nvme={'available_spare': 0, 'available_spare_threshold': 10}),
@@ -781,11 +864,23 @@ def test_a_normalized_statistic_is_a_number_for_endurance_only(place, flags, met
             1,
             '%',
         ),
-        (Report(SAS, scsi={'unheard_of': 1, 'power_on_hours': 2}), 'power_on_time', 7200, 's'),
-        (Report(SAS, scsi={'write.gigabytes_processed': 1.5}), 'host_written', 1.5e9, 'B'),
+        (
+            Report(SAS, scsi={'unheard_of': 1, 'power_on_hours': 2}),
+            'power_on_time',
+            7200,
+            's',
+        ),
+        (
+            Report(SAS, scsi={'write.gigabytes_processed': 1.5}),
+            'host_written',
+            1.5e9,
+            'B',
+        ),
     ],
 )
-def test_the_logs_of_nvme_and_sas_drives_are_read_in_base_units(report, metric, number, unit):
+def test_the_logs_of_nvme_and_sas_drives_are_read_in_base_units(
+    report, metric, number, unit
+):
     """What has no metric is left alone."""
     reading = one(read(report), metric)
 
@@ -835,8 +930,12 @@ def test_a_reading_of_an_attribute_tells_how_it_was_read():
     """A changed formula or unit is another series of numbers, and no growth."""
     found = read(drive(row(233, 90), row(241, raw='3')))
 
-    assert one(found, 'endurance_used').source == Source(attribute=233, definition='100 - value')
-    assert one(found, 'host_written').source == Source(attribute=241, definition='raw 32MiB')
+    assert one(found, 'endurance_used').source == Source(
+        attribute=233, definition='100 - value'
+    )
+    assert one(found, 'host_written').source == Source(
+        attribute=241, definition='raw 32MiB'
+    )
 
 
 # --- which of two is judged --------------------------------------------------------------------
@@ -857,9 +956,9 @@ def test_of_two_readings_of_spare_the_smaller_is_judged(value, standard, expecte
 
     found = read(report, with_spare)
 
-    assert [reading.number for reading in found['spare_available'] if reading.judged is True] == [
-        expected
-    ]
+    assert [
+        reading.number for reading in found['spare_available'] if reading.judged is True
+    ] == [expected]
     assert [reading.judged for reading in found['spare_available']].count(False) == 1
 
 
@@ -867,7 +966,9 @@ def test_of_two_equal_readings_the_standard_log_is_judged():
     """One of them has to be, and not now the one, now the other: history and graphs go by it."""
     report = drive(row(232, 90))._replace(nvme={'available_spare': 90})
 
-    assert judged(read(report, with_spare), 'spare_available') == [(90, 'NVMe health log')]
+    assert judged(read(report, with_spare), 'spare_available') == [
+        (90, 'NVMe health log')
+    ]
 
 
 # --- sectors -------------------------------------------------------------------------------
@@ -883,8 +984,12 @@ def disk(raw, logical=512, physical=None, statistic=None):
         }
 
     rows = [row(5, raw=str(raw))] if raw is not None else []
-    report = drive(*rows, statistics={} if statistic is None else {(3, 0x20): statistic})
-    identity = X1._replace(rotation=7200, sector_size=logical, physical_block_size=physical)
+    report = drive(
+        *rows, statistics={} if statistic is None else {(3, 0x20): statistic}
+    )
+    identity = X1._replace(
+        rotation=7200, sector_size=logical, physical_block_size=physical
+    )
     return read(report._replace(identity=identity), in_logical_sectors)['reallocated']
 
 
@@ -911,7 +1016,9 @@ def disk(raw, logical=512, physical=None, statistic=None):
         'a-size-that-is-none',
     ],
 )
-def test_logical_sectors_become_those_that_are_on_the_disk(raw, logical, physical, expected):
+def test_logical_sectors_become_those_that_are_on_the_disk(
+    raw, logical, physical, expected
+):
     """One bad sector of 4 KiB shows as 8; limits are about sectors that are bad.
 
     No size makes errors vanish.
@@ -928,9 +1035,9 @@ def test_the_device_statistic_is_counted_as_the_attribute_is():
     assert [quantity(reading) for reading in disk(16, physical=4096, statistic=16)] == [
         '2 (16 logical sectors)'
     ] * 2
-    assert [quantity(reading) for reading in disk(None, physical=4096, statistic=16)] == [
-        '2 (16 logical sectors)'
-    ]
+    assert [
+        quantity(reading) for reading in disk(None, physical=4096, statistic=16)
+    ] == ['2 (16 logical sectors)']
 
 
 def test_an_entry_may_say_that_only_the_statistic_counts_logical_sectors():
@@ -948,7 +1055,8 @@ def test_an_entry_may_say_that_only_the_statistic_counts_logical_sectors():
     report = drive(row(5, raw='90'), statistics={(3, 0x20): 720})
 
     found = read(
-        report._replace(identity=X1._replace(rotation=7200, physical_block_size=4096)), change
+        report._replace(identity=X1._replace(rotation=7200, physical_block_size=4096)),
+        change,
     )['reallocated']
 
     assert [reading.number for reading in found] == [90, 90]
@@ -981,6 +1089,8 @@ def test_wear_that_age_and_written_bytes_contradict_is_unknown():
 
 def test_the_age_of_a_self_test_is_by_the_hours_of_the_same_report():
     """Whatever other readings come before them."""
-    report = drive(row(233, 90, raw='0'), row(9, raw='150'), self_tests=(self_test(True),))
+    report = drive(
+        row(233, 90, raw='0'), row(9, raw='150'), self_tests=(self_test(True),)
+    )
 
     assert one(read(report), 'self_test').quiet == 50 * 3600

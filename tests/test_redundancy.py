@@ -83,7 +83,10 @@ def shares(data: Sequence[int], parity: int) -> list[int]:
     """Return data and parity of a stripe: values of the polynomial through the data at further
     places.
     """
-    return [interpolated(dict(enumerate(data)), place) for place in range(len(data) + parity)]
+    return [
+        interpolated(dict(enumerate(data)), place)
+        for place in range(len(data) + parity)
+    ]
 
 
 def interpolated(points: dict[int, int], place: int) -> int:
@@ -106,16 +109,19 @@ def is_readable(level: str, layout: int, slots: int, left: frozenset[int]) -> bo
         return bool(left)
     if level in ANYWHERE:
         return all(
-            left & set(places) for places in itertools.combinations(range(slots), ANYWHERE[level])
+            left & set(places)
+            for places in itertools.combinations(range(slots), ANYWHERE[level])
         )
     if level == 'raid10':
         return all(left & places for places in raid10_places(layout, slots))
     data = [17 + 31 * slot for slot in range(slots - PARITY[level])]
     written = shares(data, PARITY[level])
-    kept = dict(itertools.islice(((slot, written[slot]) for slot in sorted(left)), len(data)))
-    return len(kept) == len(data) and [interpolated(kept, place) for place in range(len(data))] == [
-        each % PRIME for each in data
-    ]
+    kept = dict(
+        itertools.islice(((slot, written[slot]) for slot in sorted(left)), len(data))
+    )
+    return len(kept) == len(data) and [
+        interpolated(kept, place) for place in range(len(data))
+    ] == [each % PRIME for each in data]
 
 
 def raid10_places(layout: int, slots: int) -> Iterator[frozenset[int]]:
@@ -123,7 +129,9 @@ def raid10_places(layout: int, slots: int) -> Iterator[frozenset[int]]:
     copies = layout & 255
     row = [chunk for chunk in range(slots) for _ in range(copies)]
     for chunk in range(slots):
-        yield frozenset(place % slots for place, what in enumerate(row) if what == chunk)
+        yield frozenset(
+            place % slots for place, what in enumerate(row) if what == chunk
+        )
 
 
 # --- one array -----------------------------------------------------------------------------------
@@ -133,7 +141,9 @@ def disk(slot: int) -> str:
     return f'sd{chr(97 + slot)}'
 
 
-def array(level: str, layout: int, kinds: Sequence[tuple[str, bool]], activity: str = '') -> Group:
+def array(
+    level: str, layout: int, kinds: Sequence[tuple[str, bool]], activity: str = ''
+) -> Group:
     """Return an array of partitions; a member that is missing has no disk, a faulty one no slot,
     as in md.
     """
@@ -169,19 +179,28 @@ def drives(kinds: Sequence[tuple[str, bool]]) -> list[Drive]:
 
 
 def disks(steps: Sequence[Step], label: str) -> frozenset[str]:
-    return frozenset(name for step in steps if step.label == label for name in step.drive.disks)
+    return frozenset(
+        name for step in steps if step.label == label for name in step.drive.disks
+    )
 
 
-def examine(level: str, layout: int, kinds: Sequence[tuple[str, bool]], activity: str = '') -> None:
+def examine(
+    level: str, layout: int, kinds: Sequence[tuple[str, bool]], activity: str = ''
+) -> None:
     """Compare the order for one array with what the oracle can still read."""
     group = array(level, layout, kinds, activity)
     stack, steps = Stack([group]), order(Stack([group]), drives(kinds))
-    good = frozenset(slot for slot, (state, _) in enumerate(kinds) if state == 'in_sync')
+    good = frozenset(
+        slot for slot, (state, _) in enumerate(kinds) if state == 'in_sync'
+    )
     failing = frozenset(slot for slot, (_, fails) in enumerate(kinds) if fails)
 
     def readable(without: frozenset[str]) -> bool:
         return is_readable(
-            level, layout, len(kinds), frozenset(slot for slot in good if disk(slot) not in without)
+            level,
+            layout,
+            len(kinds),
+            frozenset(slot for slot in good if disk(slot) not in without),
         )
 
     case = (level, layout, kinds, activity, steps)
@@ -190,16 +209,24 @@ def examine(level: str, layout: int, kinds: Sequence[tuple[str, bool]], activity
         assert not disks(steps, NEXT) & {disk(slot) for slot in good}, case
         return
     assert readable(disks(steps, NEXT)), case
-    assert not any(readable(step.drive.disks) for step in steps if step.label == LAST), case
+    assert not any(
+        readable(step.drive.disks) for step in steps if step.label == LAST
+    ), case
     told = {step.drive.name: step.label for step in steps}
-    assert all(told.get(disk(slot), '') for slot in failing if kinds[slot][0] != 'missing'), case
-    for slot in good:  # whoever holds the last copy is named, and never as one to replace
+    assert all(
+        told.get(disk(slot), '') for slot in failing if kinds[slot][0] != 'missing'
+    ), case
+    # whoever holds the last copy is named, and never as one to replace
+    for slot in good:
         assert (
             readable(frozenset((disk(slot),)))
             or told.get(disk(slot)) in (WAIT if activity in BUSY else LAST, COPY)
             or not levels.is_redundant(group)
         ), case
-    if len(failing & good) == 1 == len(failing | set(range(len(kinds))) - good) and not activity:
+    if (
+        len(failing & good) == 1 == len(failing | set(range(len(kinds))) - good)
+        and not activity
+    ):
         (one,) = failing
         expected = NEXT if readable(frozenset((disk(one),))) else COPY
         assert told[disk(one)] == expected, case  # not more careful than needed
@@ -242,7 +269,8 @@ def test_random_states_of_four_to_eight_members(arrays):
         level, layout = chance.choice(LEVELS)
         number = chance.choice((4, 5, 6, 7, 8))
         kinds = tuple(
-            chance.choice(KINDS if chance.random() < 0.5 else KINDS[:1]) for _ in range(number)
+            chance.choice(KINDS if chance.random() < 0.5 else KINDS[:1])
+            for _ in range(number)
         )
         activity = chance.choice(('', '', '', 'recover', 'resync', 'reshape', 'check'))
         if fits(level, layout, number):
@@ -255,10 +283,14 @@ def test_tolerates_as_many_losses_as_the_oracle(level, layout):
         if fits(level, layout, number):
             for states in itertools.product(('in_sync', 'faulty'), repeat=number):
                 group = array(level, layout, [(state, False) for state in states])
-                good = frozenset(slot for slot, state in enumerate(states) if state == 'in_sync')
+                good = frozenset(
+                    slot for slot, state in enumerate(states) if state == 'in_sync'
+                )
                 found: int | None = Stack([group]).tolerates(group, frozenset())
                 assert found is not None
-                assert max(found, -1) == min(tolerated(level, layout, number, good), number - 1), (
+                assert max(found, -1) == min(
+                    tolerated(level, layout, number, good), number - 1
+                ), (
                     states,
                     found,
                 )
@@ -326,8 +358,14 @@ def ordered(groups: Sequence[Group], *drives: Drive) -> tuple[Step, ...]:
         (MIRRORED, 'ab', {'sda': COPY, 'sdb': WAIT}, 'data-at-risk'),
         (STRIPED, 'a', {'sda': NEXT}, 'replace-next'),
         (STRIPED, 'ab', {'sda': NEXT, 'sdb': WAIT}, 'replace-next'),
-        (STRIPED, 'ac', {'sda': COPY, 'sdc': WAIT}, 'data-at-risk'),  # half of each copy
-        ([group('sda1', 'single', 'sda', used='/')], 'a', {'sda': COPY}, 'no-redundancy'),
+        # half of each copy
+        (STRIPED, 'ac', {'sda': COPY, 'sdc': WAIT}, 'data-at-risk'),
+        (
+            [group('sda1', 'single', 'sda', used='/')],
+            'a',
+            {'sda': COPY},
+            'no-redundancy',
+        ),
         ([group('sda1', 'single', 'sda', used='/')], '', {}, ''),
         ([], 'a', {'sda': COPY}, 'use-unknown'),  # nobody knows what is on it
         ([UNKNOWN], 'a', {'sda': COPY}, 'redundancy-unknown'),
@@ -343,7 +381,12 @@ def ordered(groups: Sequence[Group], *drives: Drive) -> tuple[Step, ...]:
             {'sda': COPY},
             'redundancy-unknown',
         ),
-        ([group('md0', 'raid9', 'sda', 'sdb', used='/')], 'a', {'sda': COPY}, 'redundancy-unknown'),
+        (
+            [group('md0', 'raid9', 'sda', 'sdb', used='/')],
+            'a',
+            {'sda': COPY},
+            'redundancy-unknown',
+        ),
         # one drive is in two arrays: it is what the stricter one says
         (
             [
@@ -413,9 +456,14 @@ def test_a_worn_drive_waits_for_a_failing_one():
 
 
 def test_two_worn_drives_of_one_mirror_are_not_replaced_together():
-    found = ordered([group('md0', 'raid1', 'sda', 'sdb', used='/')], worn('sda'), worn('sdb'))
+    found = ordered(
+        [group('md0', 'raid1', 'sda', 'sdb', used='/')], worn('sda'), worn('sdb')
+    )
 
-    assert [(step.drive.name, step.label) for step in found] == [('sda', NEXT), ('sdb', WAIT)]
+    assert [(step.drive.name, step.label) for step in found] == [
+        ('sda', NEXT),
+        ('sdb', WAIT),
+    ]
 
 
 RAID1 = group('md0', 'raid1', 'sda', 'sdb', used='/srv')
@@ -442,7 +490,12 @@ RAID1 = group('md0', 'raid1', 'sda', 'sdb', used='/srv')
         (
             [
                 group(
-                    'md0', 'raid5', 'sda', 'sdb', 'sdc', states={'sdb': 'missing', 'sdc': 'missing'}
+                    'md0',
+                    'raid5',
+                    'sda',
+                    'sdb',
+                    'sdc',
+                    states={'sdb': 'missing', 'sdc': 'missing'},
                 )
             ],
             'a',
@@ -455,7 +508,12 @@ RAID1 = group('md0', 'raid1', 'sda', 'sdb', used='/srv')
             'replace-next',
             'sda2',
         ),
-        ([group('sda2', 'single', 'sda', used='swap', kind='swap')], 'a', 'only-swap', 'sda2'),
+        (
+            [group('sda2', 'single', 'sda', used='swap', kind='swap')],
+            'a',
+            'only-swap',
+            'sda2',
+        ),
     ],
 )
 def test_the_first_step_has_its_reason_and_names_swap(groups, failing, code, swap):
@@ -464,21 +522,31 @@ def test_the_first_step_has_its_reason_and_names_swap(groups, failing, code, swa
     assert (found[0].why.code, found[0].why.partition('swap on ')[2]) == (code, swap)
 
 
-@pytest.mark.parametrize(('state', 'words'), [('spare', '/srv) '), ('rebuilding', 'rebuilding) ')])
+@pytest.mark.parametrize(
+    ('state', 'words'), [('spare', '/srv) '), ('rebuilding', 'rebuilding) ')]
+)
 def test_a_failing_spare_was_not_dropped(state, words):
-    array_of_three = group('md0', 'raid1', 'sda', 'sdb', 'sdc', used='/srv', states={'sdc': state})
+    array_of_three = group(
+        'md0', 'raid1', 'sda', 'sdb', 'sdc', used='/srv', states={'sdc': state}
+    )
     found = ordered([array_of_three], bad('sdc'))
 
     assert (found[0].label, found[0].why.code) == (NEXT, 'member-not-used')
     assert words in found[0].why
 
 
-NESTED = [group('md1', 'raid1', 'sda', 'sdb'), group('md0', 'raid1', 'md1', 'sdc', 'sdd', used='/')]
+NESTED = [
+    group('md1', 'raid1', 'sda', 'sdb'),
+    group('md0', 'raid1', 'md1', 'sdc', 'sdd', used='/'),
+]
 
 
 def test_of_nested_groups_the_one_that_tolerates_least_is_named():
     """Whatever their names are."""
-    assert [each.id for each in Stack(NESTED).between({'sda'}, NESTED[1])] == ['md1', 'md0']
+    assert [each.id for each in Stack(NESTED).between({'sda'}, NESTED[1])] == [
+        'md1',
+        'md0',
+    ]
     [step] = ordered(NESTED, bad('sda'))
 
     assert (step.label, step.why.fields['group']) == (NEXT, 'md1')
@@ -487,7 +555,10 @@ def test_of_nested_groups_the_one_that_tolerates_least_is_named():
 def test_a_group_that_is_mounted_and_a_member_has_data_of_its_own():
     both = [NESTED[0]._replace(used_as=('/home',)), NESTED[1]]
 
-    assert [Stack(groups).carries_data(groups[0]) for groups in (NESTED, both)] == [False, True]
+    assert [Stack(groups).carries_data(groups[0]) for groups in (NESTED, both)] == [
+        False,
+        True,
+    ]
     assert Stack(NESTED).carries_data(NESTED[1])
 
 
@@ -546,7 +617,9 @@ def test_a_drive_that_no_group_needs_more_than_another_names_the_unknown_one():
 
     assert [(step.label, step.why.code) for step in found] == [(NEXT, 'replace-next')]
     lost = ordered([pool._replace(members=group('', '', 'sda').members)], bad('sda'))
-    assert [(step.label, step.why.fields) for step in lost] == [(COPY, {'group': 'tank'})]
+    assert [(step.label, step.why.fields) for step in lost] == [
+        (COPY, {'group': 'tank'})
+    ]
 
 
 @pytest.mark.parametrize('activity', BUSY)
@@ -565,7 +638,11 @@ def test_a_failing_member_waits_while_another_is_rebuilt(activity):
     )
     [step] = ordered([raid6], bad('sda'))
 
-    assert (step.drive.name, step.label, step.why.code) == ('sda', WAIT, 'group-rebuilding')
+    assert (step.drive.name, step.label, step.why.code) == (
+        'sda',
+        WAIT,
+        'group-rebuilding',
+    )
 
 
 def test_what_is_next_is_lost_for_those_that_come_later():
@@ -573,7 +650,10 @@ def test_what_is_next_is_lost_for_those_that_come_later():
     raid10 = group('md0', 'raid10', 'sda', 'sdb', 'sdc', 'sdd', used='/', layout=0x102)
     found = ordered([raid10], worn('sda'), worn('sdc'))
 
-    assert [(step.drive.name, step.label) for step in found] == [('sda', NEXT), ('sdc', WAIT)]
+    assert [(step.drive.name, step.label) for step in found] == [
+        ('sda', NEXT),
+        ('sdc', WAIT),
+    ]
 
 
 def test_the_group_that_tolerates_least_is_named():
@@ -591,9 +671,13 @@ def test_the_group_that_tolerates_least_is_named():
 def test_a_group_that_is_already_incomplete_is_not_the_one_that_needs_a_drive():
     """The other partition of the drive holds the only copy of a group that can be read."""
     broken = group('md0', 'raid1', 'sda', 'sdb', states={'sda': 'faulty'}, missing=1)
-    found = ordered([broken, group('md1', 'raid1', 'md0', 'sda', used='/')], worn('sdb'))
+    found = ordered(
+        [broken, group('md1', 'raid1', 'md0', 'sda', used='/')], worn('sdb')
+    )
 
-    assert [(step.drive.name, step.label, step.why.code, step.why.fields) for step in found] == [
+    assert [
+        (step.drive.name, step.label, step.why.code, step.why.fields) for step in found
+    ] == [
         ('sdb', NEXT, 'replace-next', {'group': 'md1'}),
         ('sda', LAST, 'last-good-copy', {'group': 'md1'}),
     ]
@@ -608,7 +692,10 @@ def test_the_groups_at_risk_come_first_and_name_their_drives():
     ]
     found = machine(
         groups,
-        [Drive('left', frozenset(('sda',)), True, True), Drive('right', frozenset(('sdb',)), True)],
+        [
+            Drive('left', frozenset(('sda',)), True, True),
+            Drive('right', frozenset(('sdb',)), True),
+        ],
     )
 
     assert [(each.group.id, each.tolerates) for each in found.groups] == [
@@ -617,7 +704,10 @@ def test_the_groups_at_risk_come_first_and_name_their_drives():
         ('md1', 2),
         ('tank', None),
     ]
-    assert [each.drives for each in found.groups][:2] == [(('left',), ('right',)), (('sdg',),)]
+    assert [each.drives for each in found.groups][:2] == [
+        (('left',), ('right',)),
+        (('sdg',),),
+    ]
 
 
 # --- sentences ------------------------------------------------------------------------------------
@@ -665,13 +755,19 @@ CUT = 'x' * 37 + '...'
 
 def with_states(*states: str, **more: object) -> Group:
     """Return RAID1 with a member in each of these states, sda first."""
-    members = (Member(f'{disk(slot)}', state, slot) for slot, state in enumerate(states))
+    members = (
+        Member(f'{disk(slot)}', state, slot) for slot, state in enumerate(states)
+    )
     return RAID1._replace(members=tuple(members), **more)  # type: ignore[arg-type]
 
 
 FAULTY = with_states('in_sync', 'faulty', 'spare')
 BAD = RAID1._replace(
-    members=(Member('sda', 'in_sync'), Member('sdb', 'faulty'), Member(NAME_OF_41, 'missing'))
+    members=(
+        Member('sda', 'in_sync'),
+        Member('sdb', 'faulty'),
+        Member(NAME_OF_41, 'missing'),
+    )
 )
 JOURNAL = Member('sda', 'in_sync', role='journal')
 LOGS = [
@@ -694,12 +790,17 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
             'sdd1, use not known',
         ),
         (
-            sentences.tolerance(group('sda2', 'single', kind='partition', members=(IDLE,)), 0),
+            sentences.tolerance(
+                group('sda2', 'single', kind='partition', members=(IDLE,)), 0
+            ),
             'sda2 (backup, ext4, not mounted), no redundancy',
         ),
         (sentences.tolerance(RAID1, 0), 'md0 (raid1, /srv), tolerates no further loss'),
         (sentences.tolerance(RAID1, 1), 'md0 (raid1, /srv), tolerates 1 further loss'),
-        (sentences.tolerance(RAID1, 2), 'md0 (raid1, /srv), tolerates 2 further losses'),
+        (
+            sentences.tolerance(RAID1, 2),
+            'md0 (raid1, /srv), tolerates 2 further losses',
+        ),
         (
             sentences.tolerance(RAID1, -1),
             'md0 (raid1, /srv), has more failing or missing members than it tolerates',

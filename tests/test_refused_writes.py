@@ -11,7 +11,8 @@ from smart_attributes.reading import text_report
 from smart_attributes.reading.json_report import from_json
 
 READ_ONLY, PROTECTED = NvmeError(1013, 4, 1, 0x82), NvmeError(1012, 4, 0, 0x20)
-INVALID_FIELD = NvmeError(1014, 0, 0, 0x02)  # to smartctl itself, as on many healthy drives
+# to smartctl itself, as on many healthy drives
+INVALID_FIELD = NvmeError(1014, 0, 0, 0x02)
 NVME = Identity(protocol='NVMe', model='ACME N1', rotation=0)
 
 
@@ -21,7 +22,11 @@ def refusals(*errors, bits=0):
     )
     database = spec_database()
     found = readings(report, database.identify(NVME, ()), database.metrics)
-    return [(each.state, str(each.source)) for each in found if each.metric == 'write_protect']
+    return [
+        (each.state, str(each.source))
+        for each in found
+        if each.metric == 'write_protect'
+    ]
 
 
 @pytest.mark.parametrize(
@@ -30,7 +35,8 @@ def refusals(*errors, bits=0):
         ([READ_ONLY], State.CRITICAL),
         ([PROTECTED], State.WARNING),
         ([PROTECTED, READ_ONLY], State.CRITICAL),
-        ([INVALID_FIELD, READ_ONLY], State.CRITICAL),  # a newer error of smartctl hides nothing
+        # a newer error of smartctl hides nothing
+        ([INVALID_FIELD, READ_ONLY], State.CRITICAL),
         ([READ_ONLY._replace(queue=0)], None),
         ([READ_ONLY._replace(code_type=2)], None),  # an application tag
         ([PROTECTED._replace(code_type=1)], None),
@@ -111,7 +117,12 @@ def test_smartctls_json_holds_the_entries_of_commands():
             'smartctl': {'version': [7, 4], 'exit_status': 0},
             'device': {'name': '/dev/nvme0', 'type': 'nvme', 'protocol': 'NVMe'},
             'smart_status': {'passed': True},
-            'nvme_error_information_log': {'size': 64, 'read': 16, 'unread': 48, 'table': table},
+            'nvme_error_information_log': {
+                'size': 64,
+                'read': 16,
+                'unread': 48,
+                'table': table,
+            },
         }
     )
 

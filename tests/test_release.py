@@ -66,7 +66,11 @@ def refusal(folder: Path) -> str:
     """Return what `make release` says before it touches anything."""
     (folder / 'dist').mkdir(exist_ok=True)
     done = subprocess.run(
-        ['make', '--silent', 'release'], cwd=folder, capture_output=True, text=True, timeout=60
+        ['make', '--silent', 'release'],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
 
     assert done.returncode != 0
@@ -76,7 +80,9 @@ def refusal(folder: Path) -> str:
 
 def test_a_clean_tagged_tree_may_be_released(clone):
     """Nothing is asked for that it does not have."""
-    done = subprocess.run(['sh', 'tools/releasable'], cwd=clone, capture_output=True, text=True)
+    done = subprocess.run(
+        ['sh', 'tools/releasable'], cwd=clone, capture_output=True, text=True
+    )
 
     assert (done.returncode, done.stderr) == (0, '')
 
@@ -113,7 +119,9 @@ def noted(notes: str) -> Callable[[Path], None]:
         (noted(NOTES.replace('- Nothing.', '')), f' alerts in {VERSION}; '),
     ],
 )
-def test_what_nobody_could_build_again_or_was_told_of_is_not_released(clone, change, words):
+def test_what_nobody_could_build_again_or_was_told_of_is_not_released(
+    clone, change, words
+):
     """The tag says what a version is made of, and an update at night must not bring an alarm that
     nobody was told of.
     """
@@ -132,7 +140,10 @@ def test_this_version_says_what_alerts_differently():
 
 def test_no_pinned_file_names_a_registry():
     """Whoever has a mirror uses it; hashes say what is right."""
-    for path in (*(ROOT / 'requirements').iterdir(), ROOT / 'debian/pysmart.requirements'):
+    for path in (
+        *(ROOT / 'requirements').iterdir(),
+        ROOT / 'debian/pysmart.requirements',
+    ):
         assert '://' not in path.read_text(), path
     assert all(
         '--hash=sha256:' in part
@@ -149,21 +160,30 @@ def test_the_library_in_the_debian_package_has_its_licence_told():
 
     assert f'{name} {version} ' in told
     assert re.search(
-        f'^Files: {name.lower()}/\\*\n(.+\n)+License: LGPL-2.1-or-later$', told, re.MULTILINE
+        f'^Files: {name.lower()}/\\*\n(.+\n)+License: LGPL-2.1-or-later$',
+        told,
+        re.MULTILINE,
     )
 
 
 def test_every_rule_that_a_commit_has_shipped_is_in_the_list_of_the_package():
     """The upgrade replaces these rules; the newest may be missing until it is replaced itself."""
     shallow = subprocess.run(
-        ['git', 'rev-parse', '--is-shallow-repository'], cwd=ROOT, capture_output=True, text=True
+        ['git', 'rev-parse', '--is-shallow-repository'],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
     )
     if shallow.stdout.strip() != 'false':
         pytest.skip(
             'the list of shipped rules is not compared: this is not a clone with the whole history'
         )
     shipped = subprocess.run(
-        ['sh', 'tools/shipped-rules'], cwd=ROOT, check=True, capture_output=True, text=True
+        ['sh', 'tools/shipped-rules'],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
     ).stdout
     listed = (ROOT / 'debian/shipped-rules').read_text().splitlines()
 
@@ -219,7 +239,18 @@ def files(tmp_path) -> Path:
     (folder / 'SHA256SUMS').write_bytes(sums)
     for name in ('key', 'other'):
         subprocess.run(
-            ['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', str(tmp_path / name)],
+            [
+                'ssh-keygen',
+                '-q',
+                '-t',
+                'ed25519',
+                '-N',
+                '',
+                '-C',
+                name,
+                '-f',
+                str(tmp_path / name),
+            ],
             check=True,
         )
         (tmp_path / f'{name}.signers').write_text(
@@ -254,7 +285,10 @@ def verified(folder: Path, signers: str = '../key.signers') -> tuple[bool, str]:
     prints.
     """
     done = subprocess.run(
-        ['sh', str(ROOT / 'tools/verify'), signers], cwd=folder, capture_output=True, text=True
+        ['sh', str(ROOT / 'tools/verify'), signers],
+        cwd=folder,
+        capture_output=True,
+        text=True,
     )
     return done.returncode == 0, (done.stdout + done.stderr).splitlines()[-1]
 
@@ -319,7 +353,9 @@ def test_checksums_that_fit_changed_files_are_refused(files):
     assert verified(files) == refused
     signed(files)
     lines = (files / 'SHA256SUMS.sig').read_text().splitlines()
-    (files / 'SHA256SUMS.sig').write_text('\n'.join([*lines[:-3], lines[-3][::-1], *lines[-2:]]))
+    (files / 'SHA256SUMS.sig').write_text(
+        '\n'.join([*lines[:-3], lines[-3][::-1], *lines[-2:]])
+    )
     assert verified(files) == refused
     (files / 'SHA256SUMS.sig').unlink()
     assert verified(files) == refused
@@ -342,26 +378,39 @@ def test_the_bill_of_materials_lists_what_is_in_the_program(released, tmp_path):
     """
     path = released / 'check_smart_attributes.pyz'
     bill = sbom.bill(path, VERSION, 0, sbom.metadata(path))
-    inside = {each['name']: each for each in bill['components'] if each['scope'] == 'required'}
+    inside = {
+        each['name']: each for each in bill['components'] if each['scope'] == 'required'
+    }
     pinned = set(
-        re.findall('^([a-z0-9-]+)==', (ROOT / 'requirements/zipapp.txt').read_text(), re.MULTILINE)
+        re.findall(
+            '^([a-z0-9-]+)==',
+            (ROOT / 'requirements/zipapp.txt').read_text(),
+            re.MULTILINE,
+        )
     )
 
     assert set(inside) == pinned and 'nagiosplugin' in pinned
     assert all(
-        each['version'] and each['licenses'] and each['properties'] for each in inside.values()
+        each['version'] and each['licenses'] and each['properties']
+        for each in inside.values()
     )
     assert 'hatchling' in {
         each['name'] for each in bill['components'] if each['scope'] == 'excluded'
     }
-    assert json.dumps(bill) == json.dumps(sbom.bill(path, VERSION, 0, sbom.metadata(path)))
+    assert json.dumps(bill) == json.dumps(
+        sbom.bill(path, VERSION, 0, sbom.metadata(path))
+    )
 
 
-def test_a_program_with_another_library_than_the_pinned_ones_gets_no_bill(released, tmp_path):
+def test_a_program_with_another_library_than_the_pinned_ones_gets_no_bill(
+    released, tmp_path
+):
     """The bill is of the file, not of what the file ought to be."""
     changed = Path(shutil.copy(released / 'check_smart_attributes.pyz', tmp_path))
     with zipfile.ZipFile(changed, 'a') as archive:
-        archive.writestr('planted-1.0.dist-info/METADATA', 'Name: planted\nVersion: 1.0\n')
+        archive.writestr(
+            'planted-1.0.dist-info/METADATA', 'Name: planted\nVersion: 1.0\n'
+        )
 
     with pytest.raises(SystemExit, match=r"'planted', '1.0'"):
         sbom.bill(changed, VERSION, 0, {})

@@ -97,7 +97,9 @@ def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
 # --- md -------------------------------------------------------------------------------------------
 
 
-def makes_array(bed: Bed, name: str, level: int, members: list[str], options: str = '') -> None:
+def makes_array(
+    bed: Bed, name: str, level: int, members: list[str], options: str = ''
+) -> None:
     """Make an array with a file system and a file. options: further ones of mdadm."""
     bed.machine.shell(
         f'mdadm --quiet --create /dev/{name} --run --level={level} --raid-devices={len(members)} '
@@ -130,7 +132,9 @@ def identity(bed: Bed, name: str) -> list[str]:
 
 def is_assembled_again(bed: Bed, name: str) -> None:
     """Stop the array and let mdadm find its members; the data must be there."""
-    uuid = bed.machine.shell(f'mdadm --detail --export /dev/{name} | sed -n s/MD_UUID=//p').strip()
+    uuid = bed.machine.shell(
+        f'mdadm --detail --export /dev/{name} | sed -n s/MD_UUID=//p'
+    ).strip()
     bed.machine.shell(
         f'umount /srv/{name}; udevadm settle; mdadm --quiet --stop /dev/{name}; '
         f'mdadm --quiet --assemble /dev/{name} --uuid={uuid}; mount /dev/{name} /srv/{name}'
@@ -151,7 +155,10 @@ def test_md_copies_a_disk_that_still_reads_with_its_efi_partition_and_swap(bed):
     bed.machine.shell(
         '\n'.join(
             (
-                *(f"printf '{PARTITIONS}' | sfdisk --quiet {disk}" for disk in (old, other)),
+                *(
+                    f"printf '{PARTITIONS}' | sfdisk --quiet {disk}"
+                    for disk in (old, other)
+                ),
                 'udevadm settle',
                 f'mkfs.vfat {old}-part1; mkdir -p /boot/efi; mount {old}-part1 /boot/efi',
                 f'mkswap {old}-part2; swapon {old}-part2',
@@ -255,7 +262,9 @@ def test_md_copies_a_member_that_is_encrypted(bed):
     bed.prepares(old, new)
     bed.types('Open a LUKS container on the new disk', OFFSET='32768')
     bed.types(
-        'Name the members', OLD_PART='/dev/mapper/old-member', NEW_PART='/dev/mapper/new-member'
+        'Name the members',
+        OLD_PART='/dev/mapper/old-member',
+        NEW_PART='/dev/mapper/new-member',
     )
     bed.types('md: name the array', ARRAY='/dev/md6')
     bed.types('md: replace a member that still reads')
@@ -307,7 +316,10 @@ def test_data_in_the_place_of_a_new_partition_stops_the_commands(bed):
     bed.machine.shell(
         '\n'.join(
             (
-                *(f"printf '{PARTITIONS}' | sfdisk --quiet {disk}" for disk in (old, new)),
+                *(
+                    f"printf '{PARTITIONS}' | sfdisk --quiet {disk}"
+                    for disk in (old, new)
+                ),
                 'udevadm settle',
                 f'mkfs.ext4 -q {new}-part3; wipefs --quiet --all {new}; udevadm settle',
                 f'blockdev --rereadpt {new}; udevadm settle',
@@ -319,13 +331,17 @@ def test_data_in_the_place_of_a_new_partition_stops_the_commands(bed):
     bed.types('Check the new disk')
 
     bed.stops('Copy the partition table', "test -z '")
-    assert bed.machine.shell(f'wipefs --noheadings --output TYPE {new}-part3') == 'ext4\n'
+    assert (
+        bed.machine.shell(f'wipefs --noheadings --output TYPE {new}-part3') == 'ext4\n'
+    )
 
 
 # --- LVM ------------------------------------------------------------------------------------------
 
 
-def makes_volumes(bed: Bed, group: str, volumes: dict[str, str], disks: list[str]) -> None:
+def makes_volumes(
+    bed: Bed, group: str, volumes: dict[str, str], disks: list[str]
+) -> None:
     """Make a volume group with volumes, each with a file system and a file. volumes: name ->
     options of lvcreate.
     """
@@ -351,7 +367,9 @@ def volumes_of(bed: Bed, group: str) -> str:
 def is_activated_again(bed: Bed, group: str, volumes: dict[str, str]) -> None:
     for name in volumes:
         bed.machine.shell(f'umount /srv/{group}-{name}')
-    bed.machine.shell(f'vgchange -q -an {group}; vgchange -q -ay --activationmode complete {group}')
+    bed.machine.shell(
+        f'vgchange -q -an {group}; vgchange -q -ay --activationmode complete {group}'
+    )
     for name in volumes:
         place = f'/srv/{group}-{name}'
         bed.machine.shell(f'mount /dev/{group}/{name} {place}')
@@ -413,12 +431,16 @@ def profiles(bed: Bed, place: str) -> str:
 def is_mounted_again(bed: Bed, place: str, disks: list[str]) -> None:
     """Mount it from each of its devices, without "degraded"; all copies must be good."""
     for disk in disks:
-        bed.machine.shell(f'umount {place}; btrfs device scan >/dev/null; mount {disk} {place}')
+        bed.machine.shell(
+            f'umount {place}; btrfs device scan >/dev/null; mount {disk} {place}'
+        )
         bed.reads_back(place)
     assert 'degraded' not in bed.machine.does(
         'findmnt', '--noheadings', '--output', 'OPTIONS', place
     )
-    assert 'missing' not in bed.machine.does('btrfs', 'filesystem', 'show', place).lower()
+    assert (
+        'missing' not in bed.machine.does('btrfs', 'filesystem', 'show', place).lower()
+    )
     scrub = bed.machine.does('btrfs', 'scrub', 'start', '-B', place)
     assert 'no errors found' in scrub, scrub
     assert bed.machine.runs('btrfs', 'device', 'stats', '--check', disks[-1]).code == 0
@@ -439,7 +461,9 @@ def test_btrfs_copies_a_device_that_still_reads(bed):
     is_mounted_again(bed, '/srv/btrfs1', [other, new])
 
 
-def test_btrfs_rebuilds_a_missing_device_and_converts_only_what_the_degraded_mount_wrote(bed):
+def test_btrfs_rebuilds_a_missing_device_and_converts_only_what_the_degraded_mount_wrote(
+    bed,
+):
     gone, other, new = (bed.take('large') for _ in range(3))
     makes_btrfs(bed, '/srv/btrfs2', '-d raid1 -m raid1', [gone, other])
     before = profiles(bed, '/srv/btrfs2')
@@ -480,13 +504,18 @@ def test_btrfs_keeps_different_profiles_of_data_and_metadata(bed):
 
 def test_files_are_copied_only_to_a_mounted_disk(bed):
     old, new = bed.take(), bed.take()
-    bed.machine.shell(f'mkfs.ext4 -q {old}; mkdir -p /srv/single /srv/new; mount {old} /srv/single')
+    bed.machine.shell(
+        f'mkfs.ext4 -q {old}; mkdir -p /srv/single /srv/new; mount {old} /srv/single'
+    )
     bed.fills('/srv/single')
     bed.begins()
     bed.types('Name the disks', OLD=old, NEW=new, LIKE='$OLD')
     bed.types('Check the new disk')
     bed.stops(
-        'Copy the files', 'findmnt --mountpoint /srv/new', SOURCE='/srv/single', TARGET='/srv/new'
+        'Copy the files',
+        'findmnt --mountpoint /srv/new',
+        SOURCE='/srv/single',
+        TARGET='/srv/new',
     )
     assert bed.machine.does('ls', '/srv/new') == ''
     bed.machine.shell(f'mkfs.ext4 -q {new}; mount {new} /srv/new; umount /srv/single')
@@ -520,7 +549,9 @@ def test_a_whole_disk_is_copied_and_compared(bed):
     bed.types('Copy the whole disk')
     bed.types('Check that nothing uses the old disk', 'Detach the old disk')
 
-    bed.machine.shell(f'blockdev --rereadpt {new}; udevadm settle; mount {new}-part3 /srv/whole')
+    bed.machine.shell(
+        f'blockdev --rereadpt {new}; udevadm settle; mount {new}-part3 /srv/whole'
+    )
     bed.reads_back('/srv/whole')
 
 

@@ -25,7 +25,9 @@ def drive(
 ) -> FleetDrive:
     """Return a drive. code: of the reason for its place in the order of its host."""
     replacement = (
-        {'replacement': {'label': OF_CODE[code][0], 'code': code, 'text': 'x'}} if code else {}
+        {'replacement': {'label': OF_CODE[code][0], 'code': code, 'text': 'x'}}
+        if code
+        else {}
     )
     return FleetDrive(
         {
@@ -76,11 +78,21 @@ def test_drives_to_be_replaced_now_or_after_others_are_in_the_order(action, coun
     'drives, names',
     [
         # by state, host and name
-        ([drive('b'), drive('a', state='WARNING'), drive('a')], ['a sda', 'b sda', 'a sda']),
-        ([drive('b', 'sda'), drive('a', 'sdb'), drive('a')], ['a sda', 'a sdb', 'b sda']),
+        (
+            [drive('b'), drive('a', state='WARNING'), drive('a')],
+            ['a sda', 'b sda', 'a sda'],
+        ),
+        (
+            [drive('b', 'sda'), drive('a', 'sdb'), drive('a')],
+            ['a sda', 'a sdb', 'b sda'],
+        ),
         # a host with a group at risk is first, the worst of these before others
         (
-            [drive('a'), drive('b', code='last-good-copy'), drive('c', code='data-at-risk')],
+            [
+                drive('a'),
+                drive('b', code='last-good-copy'),
+                drive('c', code='data-at-risk'),
+            ],
             ['c sda', 'b sda', 'a sda'],
         ),
         # hosts of the same risk by name, with all of their drives
@@ -124,7 +136,9 @@ def test_the_most_urgent_are_kept(monkeypatch):
     monkeypatch.setattr(replacement_order, 'MOST_GROUPS', 3)
     order, most = ReplacementOrder(), 0
     for number in range(20):
-        order.add(drive(f'h{number:02}', state='CRITICAL' if number % 5 == 4 else 'WARNING'))
+        order.add(
+            drive(f'h{number:02}', state='CRITICAL' if number % 5 == 4 else 'WARNING')
+        )
         most = max(most, len(order._kept))
 
     assert most == 6

@@ -77,7 +77,8 @@ def test_the_date_of_a_report_is_read_as_asctime_writes_it(text, date):
 
 
 @pytest.mark.parametrize(
-    'date, usable', [(MADE, MADE), (NOW + 3600, NOW + 3600), (NOW + YEAR, 0), (0, 0), (86400, 0)]
+    'date, usable',
+    [(MADE, MADE), (NOW + 3600, NOW + 3600), (NOW + YEAR, 0), (0, 0), (86400, 0)],
 )
 def test_the_date_of_a_wrong_clock_is_not_used(date, usable):
     assert report_date.possible(date, NOW) == usable
@@ -107,11 +108,14 @@ def test_forecast_and_date_of_order_count_from_the_date_of_each_report(tmp_path)
 
 
 @pytest.mark.parametrize(
-    'date, used, is_noted', [('', 80, True), ('', 100, False), ('', 1, False), (DATED, 80, False)]
+    'date, used, is_noted',
+    [('', 80, True), ('', 100, False), ('', 1, False), (DATED, 80, False)],
 )
 def test_a_missing_date_is_told_only_where_a_forecast_counts_from_it(
     tmp_path, date, used, is_noted
 ):
     found = triage(report(tmp_path, 'a.txt', date, used))
 
-    assert ('report-undated' in [note['code'] for note in found[0]['notes']]) == is_noted
+    assert (
+        'report-undated' in [note['code'] for note in found[0]['notes']]
+    ) == is_noted

@@ -66,7 +66,10 @@ def test_folders_of_hosts_are_no_files(folder):
     result = run('--report', str(folder))
 
     assert result.code == 1
-    assert '3 drives: 2 warning, 1 ok' in result.first_line and 'file' not in result.first_line
+    assert (
+        '3 drives: 2 warning, 1 ok' in result.first_line
+        and 'file' not in result.first_line
+    )
 
 
 def test_a_folder_that_cannot_be_listed_is_unknown(folder, monkeypatch):

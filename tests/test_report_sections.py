@@ -60,8 +60,16 @@ ID# ATTRIBUTE_NAME          FLAGS    VALUE WORST THRESH FAIL RAW_VALUE
 
 def lacking(said: Any) -> str:
     """Return what a report, JSON or text, is said to lack."""
-    report = json_report.from_json(said) if isinstance(said, dict) else text_report.parse(said)
-    codes = ('values-missing',) if isinstance(said, dict) else ('values-missing', 'rows-unread')
+    report = (
+        json_report.from_json(said)
+        if isinstance(said, dict)
+        else text_report.parse(said)
+    )
+    codes = (
+        ('values-missing',)
+        if isinstance(said, dict)
+        else ('values-missing', 'rows-unread')
+    )
     return ', '.join(gap for gap in report.gaps if gap.code in codes)
 
 
@@ -198,10 +206,14 @@ def test_the_health_log_of_an_nvme_drive_is_missed_as_one():
 
 
 @pytest.mark.parametrize('arguments', [('-v',), ()])
-def test_a_text_without_its_attributes_is_not_ok_in_silence(tmp_path: Any, arguments: Any):
+def test_a_text_without_its_attributes_is_not_ok_in_silence(
+    tmp_path: Any, arguments: Any
+):
     """sed '/^Vendor Specific SMART/,/^$/d' of a disk that has SMART enabled."""
     file = tmp_path / 'disk.txt'
-    file.write_text(re.sub(r'^Vendor Specific SMART(?s:.*?)\n\n', '', DISK, flags=re.MULTILINE))
+    file.write_text(
+        re.sub(r'^Vendor Specific SMART(?s:.*?)\n\n', '', DISK, flags=re.MULTILINE)
+    )
     text = run('--report', str(file), *arguments).text
 
     assert 'passed' in text or 'no entry for' in text

@@ -7,11 +7,22 @@ from __future__ import annotations
 import pytest
 
 from smart_attributes.errors import DriveIsNoDrive
-from smart_attributes.model import AttributeRow, ErrorEntry, Identity, Report, SelfTest, Statistic
+from smart_attributes.model import (
+    AttributeRow,
+    ErrorEntry,
+    Identity,
+    Report,
+    SelfTest,
+    Statistic,
+)
 from smart_attributes.reading import content
 
 ROW = AttributeRow(5, 'x', 100, 100, 10, True, '', '0')
-ATA, SAS, NVME = Identity('ATA', 'ACME'), Identity('SCSI', 'ACME'), Identity('NVMe', 'ACME')
+ATA, SAS, NVME = (
+    Identity('ATA', 'ACME'),
+    Identity('SCSI', 'ACME'),
+    Identity('NVMe', 'ACME'),
+)
 QEMU = Identity('ATA', 'QEMU HARDDISK')
 DISABLED = 'has SMART disabled'
 EMPTY = 'reports no SMART attributes'
@@ -29,7 +40,12 @@ EMPTY = 'reports no SMART attributes'
         (Report(SAS, scsi={'temperature': 0}), False),
         (Report(SAS, scsi={'temperature': 0, 'drive_trip': 0}), False),
         (Report(SAS, scsi={'grown_defects': 0}), True),
-        (Report(NVME, nvme={'warning_temp_threshold': 70, 'critical_temp_threshold': 80}), False),
+        (
+            Report(
+                NVME, nvme={'warning_temp_threshold': 70, 'critical_temp_threshold': 80}
+            ),
+            False,
+        ),
         (Report(NVME, nvme={'critical_warning': 0}), True),
     ],
     ids=range(11),
@@ -74,11 +90,17 @@ def test_a_report_without_verdict_has_a_reason(report, is_disabled, is_asked, wo
     ],
     ids=range(9),
 )
-def test_the_ok_of_a_volume_says_nothing_about_its_drives(report, kind, transport, words):
-    problem = content.known_problem(report, kind, transport, is_disabled=False, is_asked=False)
+def test_the_ok_of_a_volume_says_nothing_about_its_drives(
+    report, kind, transport, words
+):
+    problem = content.known_problem(
+        report, kind, transport, is_disabled=False, is_asked=False
+    )
 
     assert (
-        words in str(problem) and isinstance(problem, DriveIsNoDrive) if words else problem is None
+        words in str(problem) and isinstance(problem, DriveIsNoDrive)
+        if words
+        else problem is None
     )
 
 
@@ -124,7 +146,9 @@ def test_the_exit_status_replaces_a_lost_health_status(passed, words, status, re
 def test_the_length_of_the_pending_defects_log_is_a_statistic(number, count, expected):
     own = {} if number is None else {(1, 0x40): Statistic(number, 'own')}
 
-    assert content.with_pending(own, count) == ({} if expected is None else {(1, 0x40): expected})
+    assert content.with_pending(own, count) == (
+        {} if expected is None else {(1, 0x40): expected}
+    )
 
 
 @pytest.mark.parametrize(
@@ -155,7 +179,9 @@ def test_a_world_wide_name_is_hexadecimal_digits(printed, digits):
         ('no Error: UNC', 0x04, ('ABRT',)),
     ],
 )
-def test_the_kind_of_an_error_is_in_its_words_else_in_the_register(words, register, kind):
+def test_the_kind_of_an_error_is_in_its_words_else_in_the_register(
+    words, register, kind
+):
     assert content.error_entry(3, 70, words, register) == ErrorEntry(3, kind, 70)
 
 

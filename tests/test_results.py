@@ -32,7 +32,8 @@ def test_every_value_of_a_service_is_read():
 
 
 @pytest.mark.parametrize(
-    'found', [{}, {'name': None, 'attrs': [], 'joins': 3}, {'attrs': {'last_check_result': 7}}]
+    'found',
+    [{}, {'name': None, 'attrs': [], 'joins': 3}, {'attrs': {'last_check_result': 7}}],
 )
 def test_values_of_another_kind_count_as_missing(found):
     empty = service(found)
@@ -88,7 +89,8 @@ def test_the_host_is_shown_only_with_its_attributes(joins, is_shown):
 )
 def test_how_a_problem_is_handled_comes_from_service_and_host(own, host, handling):
     assert (
-        service({**FOUND, 'attrs': {**ATTRS, **own}, 'joins': {'host': host}}).handling == handling
+        service({**FOUND, 'attrs': {**ATTRS, **own}, 'joins': {'host': host}}).handling
+        == handling
     )
 
 

@@ -75,7 +75,9 @@ def test_in_the_pool_all_vendors_weigh_the_same():
 
     hazard = risk.pooled(of, risk.SOON)[stratum]
 
-    assert hazard == pytest.approx(math.sqrt(math.log(1 / 0.6) * math.log(1 / 0.8)), rel=0.02)
+    assert hazard == pytest.approx(
+        math.sqrt(math.log(1 / 0.6) * math.log(1 / 0.8)), rel=0.02
+    )
 
 
 # --- strata ---------------------------------------------------------------------------------------
@@ -100,7 +102,11 @@ def lives(*of):
         (row,) = report.attributes
         reading = Reading('pending', row.raw_number, '', Source(attribute=197))
         return rulebook.Verdict(
-            None, report.identity, State.OK, (Judgement(reading, State.OK),), entry='Seagate disk'
+            None,
+            report.identity,
+            State.OK,
+            (Judgement(reading, State.OK),),
+            entry='Seagate disk',
         )
 
     return list(risk.lives(of, judge, {'Seagate disk': SEAGATE}))
@@ -161,7 +167,10 @@ def test_the_stratum_of_the_highest_rate_decides():
     (life,) = lives(timeline((0, 100, 0), (100, 120, 3)))
     rank = {level(2, 14): 2.0, rise(1, 14): 1.0, level(2, 90): 0.5, rise(1, 90): 0.1}
 
-    assert {stratum for _, stratum in risk.entries([life], rank)} == {level(2, 14), level(2, 90)}
+    assert {stratum for _, stratum in risk.entries([life], rank)} == {
+        level(2, 14),
+        level(2, 90),
+    }
     assert {stratum for _, stratum in risk.entries([life])} == set(rank)
 
 
@@ -179,7 +188,9 @@ def test_a_group_with_few_failures_takes_the_share_of_the_pool():
     assert found.row(SEAGATE).soon == pytest.approx(0.5)
     assert found.row(HGST) == found.of[POOL]
     assert (
-        risk.of_document(json.loads(risk.as_text(risk.document({rise(0, 14): found}))))[rise(0, 14)]
+        risk.of_document(json.loads(risk.as_text(risk.document({rise(0, 14): found}))))[
+            rise(0, 14)
+        ]
         .row(SEAGATE)
         .drives
         == 40
@@ -199,7 +210,11 @@ def test_the_default_limits_of_hard_disks_follow_from_the_shares(metric):
 
 @pytest.mark.parametrize(
     'stratum',
-    [each for each in TABLE if each.form == LEVEL and each.ends == UNKNOWN and TABLE[each].decides],
+    [
+        each
+        for each in TABLE
+        if each.form == LEVEL and each.ends == UNKNOWN and TABLE[each].decides
+    ],
     ids=str,
 )
 @pytest.mark.parametrize('group', [SEAGATE, HGST, 'Western Digital', risk.OTHERS])
@@ -213,7 +228,8 @@ def test_no_limit_contradicts_the_share_beside_it(stratum, group):
         for name, state in limits.STATES.items()
     }
     is_beyond = {
-        name: above is not None and stratum.above >= above for name, above in found.items()
+        name: above is not None and stratum.above >= above
+        for name, above in found.items()
     }
 
     if is_beyond['critical']:
@@ -260,7 +276,9 @@ def stratum(metric, form, above, days, **rows):
 SMALL = risks.Risks(
     {
         'hdd': [
-            stratum('pending', RISE, 4, 14, **{SEAGATE: row(0.5, 0.9), POOL: row(0.4, 0.7)}),
+            stratum(
+                'pending', RISE, 4, 14, **{SEAGATE: row(0.5, 0.9), POOL: row(0.4, 0.7)}
+            ),
             stratum('pending', LEVEL, 8, UNKNOWN, **{POOL: row(0.3, 0.6)}),
             stratum('reallocated', LEVEL, 0, UNKNOWN, **{POOL: row(0.2, 0.5)}),
             stratum('pending', LEVEL, 0, UNKNOWN, **{POOL: row(0.1, 0.3)}),
@@ -343,7 +361,8 @@ def test_no_rate_is_invented(found, kind):
     [
         judgement('temperature', 75, State.CRITICAL),
         Judgement(
-            Reading('smart_status', 0, '', Source('x'), state=State.CRITICAL), State.CRITICAL
+            Reading('smart_status', 0, '', Source('x'), state=State.CRITICAL),
+            State.CRITICAL,
         ),
     ],
     ids=['heat', 'the-drive-itself'],
@@ -359,7 +378,9 @@ def test_a_rate_has_its_drives_and_its_bounds():
 
     numbers = 0.1, 0.3, 0.15, 0.6, 100, 50
     assert found == Risk('pending', found.whose, *numbers, found.said)
-    assert f' 1 in 10 such {found.whose} ' in found.said and found.whose.endswith('all vendors')
+    assert f' 1 in 10 such {found.whose} ' in found.said and found.whose.endswith(
+        'all vendors'
+    )
 
 
 @pytest.mark.parametrize(
@@ -390,7 +411,15 @@ def test_a_rate_has_its_drives_and_its_bounds():
 )
 def test_a_share_is_said_as_it_was_counted(soon, year, said):
     data = {
-        'hdd': [stratum('pending', LEVEL, 0, 0, **{POOL: row(0.1, 0.2), SEAGATE: row(soon, year)})],
+        'hdd': [
+            stratum(
+                'pending',
+                LEVEL,
+                0,
+                0,
+                **{POOL: row(0.1, 0.2), SEAGATE: row(soon, year)},
+            )
+        ],
         'ssd': [],
     }
     assert risks.Risks(data).of([judgement()], 'hdd', (SEAGATE,)).said == said
@@ -412,7 +441,12 @@ def test_shares_of_ssds_are_those_of_their_fleet():
     """Ten times as many failed ones beyond a number as healthy ones: ten times the fleet's
     yearly rate.
     """
-    counts = {'failed': 1000, 'failed_beyond': 100, 'healthy': 1000, 'healthy_beyond': 10}
+    counts = {
+        'failed': 1000,
+        'failed_beyond': 100,
+        'healthy': 1000,
+        'healthy_beyond': 10,
+    }
     rows = [
         {'vendor': vendor, 'metric': metric, 'limit': f'above {number:g}', **counts}
         for vendor in 'ABC'
@@ -428,7 +462,10 @@ def test_shares_of_ssds_are_those_of_their_fleet():
 def test_the_shipped_file_is_complete_and_ordered():
     """Each stratum once; shares are shares, and lie within their interval."""
     for kind in ('hdd', 'ssd'):
-        keys = [(each['metric'], each['form'], each['above'], each['days']) for each in DATA[kind]]
+        keys = [
+            (each['metric'], each['form'], each['above'], each['days'])
+            for each in DATA[kind]
+        ]
         assert len(set(keys)) == len(keys)
         for each in DATA[kind]:
             assert POOL in each['rows']

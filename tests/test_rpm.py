@@ -31,7 +31,16 @@ RULE = '/etc/sudoers.d/check-smart-attributes'
 UNITS = '/usr/lib/systemd/system'
 RPM = '/srv/rpm'
 SPEC = ROOT / f'build/rpm/{PACKAGE}.spec'
-MACHINE = ('bash', 'coreutils', 'findutils', 'grep', 'sed', 'python3', 'smartmontools', 'sudo')
+MACHINE = (
+    'bash',
+    'coreutils',
+    'findutils',
+    'grep',
+    'sed',
+    'python3',
+    'smartmontools',
+    'sudo',
+)
 AGENTS = ('icinga2', 'nrpe')
 
 # Answers by the device alone, and as smartctl 7.4 for its version.
@@ -62,7 +71,8 @@ cp -a {tree}/. %{{buildroot}}
 
 if 'TEST_RPM' not in os.environ:
     pytest.skip(
-        'the RPM is tested by "make test-rpm" only: it takes minutes', allow_module_level=True
+        'the RPM is tested by "make test-rpm" only: it takes minutes',
+        allow_module_level=True,
     )
 
 
@@ -130,7 +140,9 @@ def stubs(python: str) -> dict[str, Stub]:
             Stub('bash', provides='/bin/sh'),
             *(Stub(name) for name in ('coreutils', 'findutils', 'grep', 'sed', 'sudo')),
             Stub('python3', version=python[6:], links={'/usr/bin/python3': python}),
-            Stub('smartmontools', version='7.4', texts={'/usr/sbin/smartctl': SMARTCTL}),
+            Stub(
+                'smartmontools', version='7.4', texts={'/usr/sbin/smartctl': SMARTCTL}
+            ),
             Stub('icinga2', user='icinga', texts={f'{UNITS}/icinga2.service': ''}),
             Stub('nrpe', user='nrpe', texts={f'{UNITS}/nrpe.service': ''}),
         )
@@ -152,13 +164,17 @@ class Host(NamedTuple):
         return self.does_rpm('-U', *(f'/srv/stubs/{name}.rpm' for name in names))
 
     def installs_ours(self, package: Path | None = None) -> str:
-        shutil.copy(package or newest('*.rpm', ROOT / 'dist'), self.chroot.root / 'srv/ours.rpm')
+        shutil.copy(
+            package or newest('*.rpm', ROOT / 'dist'), self.chroot.root / 'srv/ours.rpm'
+        )
         return self.does_rpm('-U', '/srv/ours.rpm')
 
     def removes_ours(self) -> str:
         return self.does_rpm('-e', PACKAGE)
 
-    def checks(self, *arguments: str, user: str = 'icinga') -> subprocess.CompletedProcess[str]:
+    def checks(
+        self, *arguments: str, user: str = 'icinga'
+    ) -> subprocess.CompletedProcess[str]:
         return self.chroot.runs(PLUGIN, *arguments, user=user)
 
     def files(self) -> set[str]:
@@ -169,7 +185,9 @@ class Host(NamedTuple):
 
     def points(self) -> set[tuple[float, ...]]:
         """Return what the history holds of a drive, as root sees it: time and value."""
-        document = json.loads(self.chroot.does(COMMAND, 'history', '-d', '/dev/sdb', '--json'))
+        document = json.loads(
+            self.chroot.does(COMMAND, 'history', '-d', '/dev/sdb', '--json')
+        )
         return {
             tuple(point)
             for one in document['drives']
@@ -183,7 +201,8 @@ def prepare(chroot: Chroot, folder: Path) -> Host:
     place.
     """
     chroot.installs('rpm', 'sudo', 'python3')
-    (chroot.root / 'usr/share/licenses').mkdir()  # of the package filesystem on RHEL and SUSE
+    # of the package filesystem on RHEL and SUSE
+    (chroot.root / 'usr/share/licenses').mkdir()
     # Debian 11 and 12 want to be asked twice
     option = re.findall('--force-debian', chroot.does('rpm', '--help'))[:1]
     chroot.writes(RPM, f'#!/bin/sh\nexec rpm {" ".join(option)} "$@"\n')
@@ -241,7 +260,11 @@ def monitored(bare, tmp_path_factory) -> Iterator[Host]:
         # ok-healthy
         (['-d', '/dev/sda'], 0, 'SMART OK'),
         # warning-worn
-        (['-d', '/dev/sdb'], 1, 'sdb: rated write endurance used 86 % (warning above 85)'),
+        (
+            ['-d', '/dev/sdb'],
+            1,
+            'sdb: rated write endurance used 86 % (warning above 85)',
+        ),
         # warning-scan
         ([], 1, '2 drives: 1 warning, 1 ok'),
     ],
@@ -260,9 +283,13 @@ def test_another_monitoring_user_needs_a_history_of_its_own(monitored):
     monitored.checks('-d', '/dev/sda')
     without = monitored.checks('-d', '/dev/sda', user='nrpe')
     monitored.chroot.does('install', '-d', '-o', 'nrpe', '/var/lib/nrpe-smart')
-    own = monitored.checks('-d', '/dev/sda', '--state-dir', '/var/lib/nrpe-smart', user='nrpe')
+    own = monitored.checks(
+        '-d', '/dev/sda', '--state-dir', '/var/lib/nrpe-smart', user='nrpe'
+    )
 
-    assert without.stdout.startswith('SMART WARNING - [history-unusable] '), without.stdout
+    assert without.stdout.startswith('SMART WARNING - [history-unusable] '), (
+        without.stdout
+    )
     assert own.stdout.startswith('SMART OK'), own.stdout
 
 
@@ -295,7 +322,9 @@ def test_a_drive_that_is_added_is_read(host, suite, device, code, words):
 def test_the_rule_suits_this_sudo(monitored, suite):
     """sudo 1.9.5 of RHEL 8 and 9 knows no regular expressions and gets one line for each drive."""
     assert monitored.owner(RULE) == 'root root 440'
-    assert ('not support regular' in monitored.chroot.reads(RULE)) is (suite == 'bullseye')
+    assert ('not support regular' in monitored.chroot.reads(RULE)) is (
+        suite == 'bullseye'
+    )
     assert monitored.chroot.does('visudo', '-c')
 
 
@@ -303,7 +332,9 @@ def test_plugins_are_where_the_daemons_of_each_distribution_look(monitored):
     """PluginDir is below /usr/lib64 on RHEL and below /usr/lib on SUSE; root's shell looks in
     /usr/sbin.
     """
-    versions = {monitored.chroot.does(path, '-V') for path in (PLUGIN, PLUGIN_OF_SUSE, COMMAND)}
+    versions = {
+        monitored.chroot.does(path, '-V') for path in (PLUGIN, PLUGIN_OF_SUSE, COMMAND)
+    }
     version = monitored.does_rpm('-q', '--qf', '%{VERSION}', PACKAGE)
 
     assert len(versions) == 1
@@ -357,10 +388,16 @@ def test_a_newer_python_beside_the_old_one_is_used(bare, suite, tmp_path):
         copy, real = Host(chroot), os.readlink(bare.chroot.root / 'usr/bin/python3')
         (chroot.root / 'usr/bin/python3').unlink()
         for stub in (
-            Stub('python3', version='3.6', texts={'/usr/bin/python3': '#!/bin/sh\nexit 1\n'}),
+            Stub(
+                'python3',
+                version='3.6',
+                texts={'/usr/bin/python3': '#!/bin/sh\nexit 1\n'},
+            ),
             Stub('python3.11'),
         ):
-            shutil.copy(stub.built(tmp_path), chroot.root / f'srv/stubs/{stub.name}.rpm')
+            shutil.copy(
+                stub.built(tmp_path), chroot.root / f'srv/stubs/{stub.name}.rpm'
+            )
         copy.installs(*MACHINE, 'python3.11', 'icinga2')
         copy.installs_ours()
 
@@ -400,7 +437,10 @@ def test_an_upgrade_keeps_the_history_and_drops_old_modules(host, earlier):
     """Also where rpm does not know the files: compiled modules and the history."""
     host.installs_ours(earlier)
     host.checks()
-    known, had = host.points(), host.chroot.has(f'{SHARE}/smart_attributes/gone/__pycache__')
+    known, had = (
+        host.points(),
+        host.chroot.has(f'{SHARE}/smart_attributes/gone/__pycache__'),
+    )
     host.installs_ours()
     done = host.checks()
 

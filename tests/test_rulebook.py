@@ -58,7 +58,10 @@ BROKEN = {
                     'family': 'ACME',
                     'kind': 'hdd',
                     'attributes': {
-                        '5': {'name': 'Five', 'readings': {'reallocated': {'from': 'normalised'}}}
+                        '5': {
+                            'name': 'Five',
+                            'readings': {'reallocated': {'from': 'normalised'}},
+                        }
                     },
                 }
             ]
@@ -101,7 +104,9 @@ def test_a_failed_drive_stays_critical_whatever_is_wrong_with_a_file(config, mis
     result = checked(config, '--report', HGST)
 
     assert result.code == 2
-    assert result.first_line.startswith('SMART CRITICAL - hgst_failed: health status FAILED')
+    assert result.first_line.startswith(
+        'SMART CRITICAL - hgst_failed: health status FAILED'
+    )
     told = [line for line in result.text.splitlines() if line.startswith('UNKNOWN ')]
     assert any('site.json' in line and words in line for line in told), result.text
     assert 'inside check_smart_attributes' not in result.text
@@ -112,7 +117,12 @@ def test_what_is_sound_beside_a_mistake_holds(config):
     written(
         config,
         'thresholds.d',
-        {'metrics': {'temperature': {'warnin': '3'}, 'power_on_time': {'warning': '1'}}},
+        {
+            'metrics': {
+                'temperature': {'warnin': '3'},
+                'power_on_time': {'warning': '1'},
+            }
+        },
     )
 
     assert 'warning above 1' in checked(config, '--report', WELL).text
@@ -126,7 +136,9 @@ def test_what_is_sound_beside_a_mistake_holds(config):
         lambda path: path.chmod(0o666),  # mode
         lambda path: os.chown(path.parent, 65534, -1),  # folder
         pytest.param(
-            lambda path: subprocess.run(['setfacl', '-m', 'u:65534:rw', path], check=True),
+            lambda path: subprocess.run(
+                ['setfacl', '-m', 'u:65534:rw', path], check=True
+            ),
             marks=needs_acl,
         ),  # acl
     ],
@@ -200,7 +212,10 @@ def test_a_configuration_directory_that_is_none_is_a_fault(kind, tmp_path):
         (path.mkdir if kind == 'a-folder' else path.touch)()
 
     result = run(
-        '--config', str(path), '--report', str(ROOT / 'tests/reports/intel-s3500-healthy.json')
+        '--config',
+        str(path),
+        '--report',
+        str(ROOT / 'tests/reports/intel-s3500-healthy.json'),
     )
 
     assert result.code == (0 if kind == 'a-folder' else 3)
@@ -216,7 +231,9 @@ def site_in(folder: Path, **files: object) -> DataFiles:
     Return where a run finds these files.
     """
     for place, content in files.items():
-        path = folder / (f'{place[:-2]}.d/own.json' if place.endswith('_d') else f'{place}.json')
+        path = folder / (
+            f'{place[:-2]}.d/own.json' if place.endswith('_d') else f'{place}.json'
+        )
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(content))
     return DataFiles(config=str(folder))
@@ -226,14 +243,17 @@ OWN_ENTRY = {'entries': [{'family': 'Own', 'models': ['ACME X1']}]}
 
 
 def test_files_of_a_site_are_found_in_their_order(tmp_path):
-    data = site_in(tmp_path, attributes_d={}, thresholds_d={}, acknowledged={})._replace(
-        attributes=('/a.json',), thresholds=('/t.json',)
-    )
+    data = site_in(
+        tmp_path, attributes_d={}, thresholds_d={}, acknowledged={}
+    )._replace(attributes=('/a.json',), thresholds=('/t.json',))
     (tmp_path / 'thresholds.d/README').touch()
     mistakes: list[str] = []
 
     assert rulebook.files_of(data, mistakes) == (
-        [(f'{tmp_path}/attributes.d/own.json', 'attributes.d/own.json'), ('/a.json', '')],
+        [
+            (f'{tmp_path}/attributes.d/own.json', 'attributes.d/own.json'),
+            ('/a.json', ''),
+        ],
         [
             (f'{tmp_path}/acknowledged.json', ''),
             (f'{tmp_path}/thresholds.d/own.json', 'thresholds.d/own.json'),
@@ -261,7 +281,9 @@ def test_limits_behind_ucfgj_come_last(tmp_path):
     data = site_in(tmp_path, thresholds_d={'comment': 'own'}, old={'comment': 'old'})
     before = Before(user_config=str(tmp_path / 'old.json'))
 
-    assert [file.data['comment'] for file in rulebook.site_of(data, before).thresholds] == [
+    assert [
+        file.data['comment'] for file in rulebook.site_of(data, before).thresholds
+    ] == [
         'own',
         'old',
     ]
@@ -283,18 +305,23 @@ def test_a_command_that_judges_nothing_knows_the_entries_of_the_site(tmp_path):
 @pytest.mark.parametrize(
     'report, told',
     [
-        (REPORT, ['INTEL SSDSC2BB240G4: 25', 'sda, INTEL SSDSC2BB240G4, some entry']),  # read
+        # read
+        (REPORT, ['INTEL SSDSC2BB240G4: 25', 'sda, INTEL SSDSC2BB240G4, some entry']),
         (None, ['sda, INTEL SSDSC2BB240G4, some entry']),  # silent
     ],
 )
 def test_contradictions_are_those_about_the_drive(monkeypatch, report, told):
     monkeypatch.setattr(
-        SpecDatabase, 'dispute', lambda _, identity, numbers: f'{identity.model}: {len(numbers)}'
+        SpecDatabase,
+        'dispute',
+        lambda _, identity, numbers: f'{identity.model}: {len(numbers)}',
     )
     monkeypatch.setattr(
         Thresholds,
         'disagreements',
-        lambda _, device, identity, entry: [f'{device.name}, {identity.model}, {entry}'],
+        lambda _, device, identity, entry: [
+            f'{device.name}, {identity.model}, {entry}'
+        ],
     )
     verdict = Verdict(SDA, REPORT.identity, State.OK, entry='some entry')
 
@@ -315,7 +342,9 @@ def test_limits_that_contradict_each_other_are_refused(words, why):
 
 
 def test_the_share_that_failed_is_that_of_the_findings():
-    found = Judgement(Reading('pending', 40, '', Source('', 197, 'raw')), State.CRITICAL)
+    found = Judgement(
+        Reading('pending', 40, '', Source('', 197, 'raw')), State.CRITICAL
+    )
 
     assert rulebook.risk_of([found], 'hdd', ()) is not None
     assert rulebook.risk_of([], 'hdd', ()) is None
@@ -341,8 +370,14 @@ def test_what_the_command_line_decides_reaches_limits_and_rules():
 
     assert found.thresholds._command_line == ({'pending': '3'}, {'pending': '5'})
     assert found.thresholds._today == rulebook.today()
-    assert (found.rules.ignored_metrics, found.rules.ignored_attributes) == ({'temperature'}, {9})
-    assert (found.rules.unknown_model, found.rules.asleep) == (State.CRITICAL, State.WARNING)
+    assert (found.rules.ignored_metrics, found.rules.ignored_attributes) == (
+        {'temperature'},
+        {9},
+    )
+    assert (found.rules.unknown_model, found.rules.asleep) == (
+        State.CRITICAL,
+        State.WARNING,
+    )
     assert not found.rules.uses_vendor_logs
     with pytest.raises(UsageError, match='"pendin" is '):
         judge('-w', 'pendin=3')

@@ -24,7 +24,9 @@ from smart_attributes.model import (
 )
 from smart_attributes.reading.addresses import parse
 
-SSD = Identity(protocol='ATA', model='MODEL X1', serial='S0A1B2C3', wwn='5000c500a1b2c3d4')
+SSD = Identity(
+    protocol='ATA', model='MODEL X1', serial='S0A1B2C3', wwn='5000c500a1b2c3d4'
+)
 NVME = Identity(protocol='NVMe', model='MODEL N1', serial='N0A1B2C3')
 
 
@@ -60,7 +62,10 @@ def test_of_two_addresses_the_one_behind_raid_is_kept():
         ('/dev/sdb', SSD._replace(serial='S9', wwn='')),
     ]
 
-    assert addresses_kept(*pairs) == [('megaraid,6@/dev/bus/0', '/dev/sda'), ('/dev/sdb',)]
+    assert addresses_kept(*pairs) == [
+        ('megaraid,6@/dev/bus/0', '/dev/sda'),
+        ('/dev/sdb',),
+    ]
 
 
 def test_every_address_given_up_is_named():
@@ -74,9 +79,9 @@ def test_every_address_given_up_is_named():
 @pytest.mark.parametrize('field', ['serial', 'wwn'])
 def test_one_of_serial_and_wwn_is_enough_to_find_a_drive_again(field):
     """A controller that does not pass both on."""
-    assert addresses_kept(('/dev/sda', SSD), ('/dev/sdb', SSD._replace(**{field: ''}))) == [
-        ('/dev/sda', '/dev/sdb')
-    ]
+    assert addresses_kept(
+        ('/dev/sda', SSD), ('/dev/sdb', SSD._replace(**{field: ''}))
+    ) == [('/dev/sda', '/dev/sdb')]
 
 
 def test_a_drive_that_cannot_be_read_is_one_drive_at_all_its_addresses():
@@ -96,7 +101,10 @@ def test_of_two_addresses_the_one_that_tells_is_kept():
     [drive] = drives_of(*found)
 
     assert kept(*found) == [('/dev/sda', 'megaraid,6@/dev/bus/0')]
-    assert note(drive) == 'also reached as megaraid,6@/dev/bus/0, which returns no SMART data'
+    assert (
+        note(drive)
+        == 'also reached as megaraid,6@/dev/bus/0, which returns no SMART data'
+    )
 
 
 TABLE = (
@@ -116,16 +124,26 @@ HEALTH = {
     'media_errors': 7,
     'data_units_written': 1_000_000,
 }
-LOGS = {'power_on_hours': 1000, 'start_stop_cycles': 30, 'grown_defects': 7, 'percentage_used': 10}
+LOGS = {
+    'power_on_hours': 1000,
+    'start_stop_cycles': 30,
+    'grown_defects': 7,
+    'percentage_used': 10,
+}
 
 
 def with_raw(report: Report, id_: int, raw: int) -> Report:
-    rows = tuple(row._replace(raw=str(raw)) if row.id == id_ else row for row in report.attributes)
+    rows = tuple(
+        row._replace(raw=str(raw)) if row.id == id_ else row
+        for row in report.attributes
+    )
     return report._replace(attributes=rows)
 
 
 def with_value(report: Report, id_: int, value: int) -> Report:
-    rows = tuple(row._replace(value=value) if row.id == id_ else row for row in report.attributes)
+    rows = tuple(
+        row._replace(value=value) if row.id == id_ else row for row in report.attributes
+    )
     return report._replace(attributes=rows)
 
 
@@ -196,8 +214,12 @@ def test_two_drives_with_one_identity_differ_in_what_no_drive_counts_in_two_seco
         ('scsi', LOGS, {'grown_defects': 8}, False, True),
     ],
 )
-def test_the_logs_tell_two_drives_with_one_identity_apart(part, before, after, strong, weak):
-    one, other = (REPORT._replace(**{part: log}) for log in (before, {**before, **after}))
+def test_the_logs_tell_two_drives_with_one_identity_apart(
+    part, before, after, strong, weak
+):
+    one, other = (
+        REPORT._replace(**{part: log}) for log in (before, {**before, **after})
+    )
 
     assert differ(one, other, 2, may_count=True) is strong
     assert differ(one, other, 2, may_count=False) is weak
@@ -210,7 +232,9 @@ def at(address: str, report: Report, ended: float = 0) -> Read:
 SERIAL = REPORT._replace(identity=REPORT.identity._replace(wwn=''))
 
 
-@pytest.mark.parametrize('report, drives', [(REPORT, 1), (SERIAL, 2)], ids=['strong', 'weak'])
+@pytest.mark.parametrize(
+    'report, drives', [(REPORT, 1), (SERIAL, 2)], ids=['strong', 'weak']
+)
 def test_errors_that_are_counted_between_two_reads_leave_one_drive_if_its_identity_is_strong(
     report, drives
 ):
@@ -230,7 +254,9 @@ def test_errors_that_are_counted_between_two_reads_leave_one_drive_if_its_identi
         (DOUBTED, 1, 2, False),
     ],
 )
-def test_a_drive_known_as_one_is_split_when_two_checks_agree(seen, counted, drives, is_doubted):
+def test_a_drive_known_as_one_is_split_when_two_checks_agree(
+    seen, counted, drives, is_doubted
+):
     reads = [at('/dev/sda', SERIAL, 2), at('/dev/sdb', with_raw(SERIAL, 5, counted), 3)]
     apart = drives_of(*reads, seen=seen)
 
@@ -252,7 +278,9 @@ def test_namespaces_have_capacities_of_their_own():
     one = with_health(
         REPORT._replace(identity=NVME._replace(wwn='0025385b11b00001', capacity=10**9))
     )
-    other = one._replace(identity=NVME._replace(wwn='0025385b11b00002', capacity=10**12))
+    other = one._replace(
+        identity=NVME._replace(wwn='0025385b11b00002', capacity=10**12)
+    )
 
     assert len(drives_of(at('/dev/nvme0n1', one), at('/dev/nvme0n2', other))) == 1
 
@@ -276,7 +304,9 @@ FAILED = REPORT._replace(smart_status=False)
         (REPORT._replace(smart_status=None), FAILED, False, False),
     ],
 )
-def test_the_worst_status_that_the_drive_itself_reported_counts(plain, raid, status, is_derived):
+def test_the_worst_status_that_the_drive_itself_reported_counts(
+    plain, raid, status, is_derived
+):
     [drive] = drives_of(at('/dev/sda', plain), at('megaraid,0@/dev/bus/0', raid))
 
     assert drive.read.outcome.smart_status is status
@@ -357,13 +387,16 @@ def test_a_part_that_one_address_lacks_is_that_of_the_other_one(field, value):
 @pytest.mark.parametrize(
     'one, other, expected',
     [
-        (0, 0x80, 0x80),  # the log of self-tests has a failed one, which one report does not list
+        # the log of self-tests has a failed one, which one report does not list
+        (0, 0x80, 0x80),
         (0x40, 0x10, 0x50),
         (4, 0, 4),  # a command that failed says nothing of the drive
         (0, 4, 0),
     ],
 )
-def test_what_smartctl_found_at_any_address_stays_in_the_exit_status(one, other, expected):
+def test_what_smartctl_found_at_any_address_stays_in_the_exit_status(
+    one, other, expected
+):
     reports = [REPORT._replace(exit_status=one), REPORT._replace(exit_status=other)]
 
     assert merged(reports).exit_status == expected
@@ -393,13 +426,18 @@ def test_of_two_tables_the_one_with_more_errors_counts(good, bad):
 
 
 def test_the_warnings_of_all_addresses_count():
-    one, other = with_health(REPORT, critical_warning=1), with_health(REPORT, critical_warning=4)
+    one, other = (
+        with_health(REPORT, critical_warning=1),
+        with_health(REPORT, critical_warning=4),
+    )
 
     assert merged([one, other]).nvme['critical_warning'] == 5
 
 
 def test_the_identity_is_that_of_the_most_complete_report():
-    scsi = Report(SSD._replace(protocol='SCSI', model='ATA MODEL', wwn='', rotation=None))
+    scsi = Report(
+        SSD._replace(protocol='SCSI', model='ATA MODEL', wwn='', rotation=None)
+    )
     one = merged([scsi, SERIAL._replace(identity=SERIAL.identity._replace(rotation=0))])
 
     assert (one.identity.protocol, one.identity.model, one.identity.rotation) == (
@@ -443,6 +481,10 @@ def test_a_controller_and_its_namespaces_are_one_nvme_drive():
 
 def test_both_ports_of_a_sas_drive_are_one_drive():
     """smartctl tells the WWN of the logical unit, which both ports share."""
-    sas = Identity(protocol='SCSI', model='VENDOR S1', serial='Z1A2B3C4', wwn='5000c500a1b2c3d4')
+    sas = Identity(
+        protocol='SCSI', model='VENDOR S1', serial='Z1A2B3C4', wwn='5000c500a1b2c3d4'
+    )
 
-    assert addresses_kept(('/dev/sda', sas), ('/dev/sdb', sas)) == [('/dev/sda', '/dev/sdb')]
+    assert addresses_kept(('/dev/sda', sas), ('/dev/sdb', sas)) == [
+        ('/dev/sda', '/dev/sdb')
+    ]

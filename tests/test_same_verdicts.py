@@ -34,7 +34,12 @@ ANSWER = {
             {
                 'version': 2,
                 'state': 'OK',
-                'drives': [{'device': '/dev/sda', 'readings': [{'metric': 'pending', 'value': 0}]}],
+                'drives': [
+                    {
+                        'device': '/dev/sda',
+                        'readings': [{'metric': 'pending', 'value': 0}],
+                    }
+                ],
             }
         ),
     ],
@@ -46,7 +51,9 @@ def checkout(tmp_path):
     """A copy of this checkout, as far as its launcher needs it."""
     folder = tmp_path / 'checkout'
     for name in ('smart_attributes', 'thresholds'):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns('__pycache__'))
+        shutil.copytree(
+            ROOT / name, folder / name, ignore=shutil.ignore_patterns('__pycache__')
+        )
     for name in ('attributes.json', 'check_smart_attributes'):
         shutil.copy(ROOT / name, folder)
     return folder
@@ -62,7 +69,14 @@ def compare(new, tmp_path, *words):
         shutil.copy(path, corpus)
     data = ('--drives', str(drives), '--corpus', str(corpus), '--damaged', '3')
     done = subprocess.run(
-        [sys.executable, str(ROOT / 'tools/same_verdicts.py'), str(ROOT), str(new), *data, *words],
+        [
+            sys.executable,
+            str(ROOT / 'tools/same_verdicts.py'),
+            str(ROOT),
+            str(new),
+            *data,
+            *words,
+        ],
         capture_output=True,
         text=True,
         timeout=300,
@@ -114,7 +128,11 @@ def test_a_checkout_that_does_not_answer_is_not_the_same(checkout, tmp_path, dam
 
     code, text = compare(checkout, tmp_path)
 
-    assert (code, 'not compared: ' in text, '0 differences' in text) == (3, True, False), text
+    assert (code, 'not compared: ' in text, '0 differences' in text) == (
+        3,
+        True,
+        False,
+    ), text
 
 
 @pytest.mark.parametrize(
@@ -156,9 +174,9 @@ def test_keys_that_are_only_added_are_no_difference():
     assert changed(lambda document: document['drives'].clear()) == [
         ('json.document.drives.length', 1, 0)
     ]
-    assert changed(lambda document: document['drives'][0]['readings'][0].update(value=False)) == [
-        ('json.document.drives[0].readings[0].value', 0, False)
-    ]
+    assert changed(
+        lambda document: document['drives'][0]['readings'][0].update(value=False)
+    ) == [('json.document.drives[0].readings[0].value', 0, False)]
 
 
 @pytest.mark.parametrize(
@@ -171,7 +189,8 @@ def test_performance_data_are_the_same_or_differ(last):
     found.add(ANSWER, new)
 
     assert found.differences and all(
-        each.field.startswith(('check.metrics', 'check.labels')) for each in found.differences
+        each.field.startswith(('check.metrics', 'check.labels'))
+        for each in found.differences
     )
 
 
@@ -186,4 +205,7 @@ def test_damaged_reports_are_the_same_in_each_run():
     """A difference that was found once is found again."""
     first = list(same_verdicts.damaged(5))
 
-    assert first == list(same_verdicts.damaged(5)) and len({content for _, content in first}) == 5
+    assert (
+        first == list(same_verdicts.damaged(5))
+        and len({content for _, content in first}) == 5
+    )

@@ -19,18 +19,29 @@ WRONG[1]['lines'].append('Device Model:     X2')
     [
         (
             '  5 Reallocated_Sector_Ct   PO--CK   001   001   010    NOW  640 (409 5906)',
-            AttributeRow(5, 'Reallocated_Sector_Ct', 1, 1, 10, True, 'now', '640 (409 5906)'),
+            AttributeRow(
+                5, 'Reallocated_Sector_Ct', 1, 1, 10, True, 'now', '640 (409 5906)'
+            ),
         ),
         (
             '190 Airflow_Temperature_Cel 0x0022   060   044   045    Old_age   Always   '
             'In_the_past 40 (Min/Max 20/56 #3)',
             AttributeRow(
-                190, 'Airflow_Temperature_Cel', 60, 44, 45, False, 'past', '40 (Min/Max 20/56 #3)'
+                190,
+                'Airflow_Temperature_Cel',
+                60,
+                44,
+                45,
+                False,
+                'past',
+                '40 (Min/Max 20/56 #3)',
             ),
         ),
         (
             '  9 Power_On_Hours          -O--CK   ---   ---   ---    -    1234h+56m+12.345s',
-            AttributeRow(9, 'Power_On_Hours', None, None, None, False, '', '1234h+56m+12.345s'),
+            AttributeRow(
+                9, 'Power_On_Hours', None, None, None, False, '', '1234h+56m+12.345s'
+            ),
         ),
         (
             '184 End-to-End_Error 0x0033 050 050 090 Pre-fail Always FAILING_NOW 3',
@@ -38,7 +49,9 @@ WRONG[1]['lines'].append('Device Model:     X2')
         ),
         (
             '231 SSD_LifeLeft(0.01%)     -O--CK   100   100   000    Past    9999\n',
-            AttributeRow(231, 'SSD_LifeLeft(0.01%)', 100, 100, 0, False, 'past', '9999'),
+            AttributeRow(
+                231, 'SSD_LifeLeft(0.01%)', 100, 100, 0, False, 'past', '9999'
+            ),
         ),
     ],
     ids=['brief', 'past', 'columns-left-out', 'tight', 'line-end'],
@@ -90,7 +103,9 @@ def test_what_is_no_row_is_none(line):
     ],
     ids=['json', 'twice', 'no-list', 'origin', 'no-row'],
 )
-def test_a_file_of_samples_that_cannot_be_used_says_why(tmp_path, text, sentence, count):
+def test_a_file_of_samples_that_cannot_be_used_says_why(
+    tmp_path, text, sentence, count
+):
     """The other files are validated all the same."""
     (tmp_path / 'acme.json').write_text(text)
     (tmp_path / 'other.json').write_text(json.dumps(small_samples()))
@@ -103,7 +118,13 @@ def test_a_file_of_samples_that_cannot_be_used_says_why(tmp_path, text, sentence
 
 def test_the_kind_comes_from_the_sample_else_from_its_family():
     """Rows do not say whether a drive turns."""
-    given = {'family': 'H1', 'model': 'H1', 'origin': 'composed', 'lines': [], 'expect': {}}
+    given = {
+        'family': 'H1',
+        'model': 'H1',
+        'origin': 'composed',
+        'lines': [],
+        'expect': {},
+    }
     samples = [given, {**given, 'family': 'X1'}, {**given, 'kind': 'nvme'}]
 
     drives, _ = sources.drives_of('acme.json', samples, {'H1': 'hdd'})
@@ -114,13 +135,20 @@ def test_the_kind_comes_from_the_sample_else_from_its_family():
 def test_measured_models_have_model_firmware_and_attribute_numbers(tmp_path):
     """One line a drive, so that a thousand of them are quick to read."""
     path = tmp_path / 'models.csv'
-    path.write_text('model,firmware,attributes,kind\n"ACME, X1",1.0,9 12 194,\nACME H1,2,5,hdd\n')
+    path.write_text(
+        'model,firmware,attributes,kind\n"ACME, X1",1.0,9 12 194,\nACME H1,2,5,hdd\n'
+    )
 
     drives, problems = sources.measured(str(path))
 
     assert problems == []
     assert [
-        (drive.identity.model, drive.identity.firmware, drive.attributes, drive.identity.kind)
+        (
+            drive.identity.model,
+            drive.identity.firmware,
+            drive.attributes,
+            drive.identity.kind,
+        )
         for drive in drives
     ] == [
         ('ACME, X1', '1.0', [9, 12, 194], 'ssd'),
@@ -130,7 +158,11 @@ def test_measured_models_have_model_firmware_and_attribute_numbers(tmp_path):
 
 @pytest.mark.parametrize(
     'text',
-    ['model;firmware;attributes\nA;1;5\n', 'model,firmware,attributes\nA,1,9-12\n', 'model\nA\n'],
+    [
+        'model;firmware;attributes\nA;1;5\n',
+        'model,firmware,attributes\nA,1,9-12\n',
+        'model\nA\n',
+    ],
 )
 def test_measured_models_in_another_shape_are_refused_with_the_line(tmp_path, text):
     """A semicolon from a spreadsheet."""

@@ -29,7 +29,9 @@ def judge(**pages):
     """Return the verdict on a SAS disk with these pages."""
     rules = shipped()
     report = json_report.parse(json.dumps(document(**pages)))
-    return judging.judge(DEVICE, report, rules.database, rules.thresholds, judging.Rules())
+    return judging.judge(
+        DEVICE, report, rules.database, rules.thresholds, judging.Rules()
+    )
 
 
 def found(verdict):
@@ -53,8 +55,14 @@ CASES = {
         {'smart_status': health(0x0B, 0xB)},
         {'temperature_warning': 'WARNING'},
     ),
-    'enclosure degraded': ({'smart_status': health(0x0B, 2)}, {'smart_status': 'WARNING'}),
-    'background self-test failed': ({'smart_status': health(0x0B, 3)}, {'self_test': 'CRITICAL'}),
+    'enclosure degraded': (
+        {'smart_status': health(0x0B, 2)},
+        {'smart_status': 'WARNING'},
+    ),
+    'background self-test failed': (
+        {'smart_status': health(0x0B, 3)},
+        {'self_test': 'CRITICAL'},
+    ),
     'background scan found a medium error': (
         {'smart_status': health(0x0B, 5)},
         {'background_scan': 'WARNING'},
@@ -67,9 +75,18 @@ CASES = {
         {'smart_status': health(0x0B, 8)},
         {'power_loss_protection': 'CRITICAL'},
     ),
-    'statistics notification': ({'smart_status': health(0x0B, 9)}, {'smart_status': 'WARNING'}),
-    'unknown warning': ({'smart_status': health(0x0B, 0x7E)}, {'smart_status': 'UNKNOWN'}),
-    'spare area exhausted': ({'smart_status': health(0x5D, 3)}, {'spare_warning': 'CRITICAL'}),
+    'statistics notification': (
+        {'smart_status': health(0x0B, 9)},
+        {'smart_status': 'WARNING'},
+    ),
+    'unknown warning': (
+        {'smart_status': health(0x0B, 0x7E)},
+        {'smart_status': 'UNKNOWN'},
+    ),
+    'spare area exhausted': (
+        {'smart_status': health(0x5D, 3)},
+        {'spare_warning': 'CRITICAL'},
+    ),
     'too many block reassigns': (
         {'smart_status': health(0x5D, 0x14)},
         {'smart_status': 'CRITICAL'},
@@ -78,7 +95,10 @@ CASES = {
         {'smart_status': health(0x5D, 0x1D)},
         {'power_loss_protection': 'CRITICAL'},
     ),
-    'endurance limit met': ({'smart_status': health(0x5D, 0x73)}, {'smart_status': 'WARNING'}),
+    'endurance limit met': (
+        {'smart_status': health(0x5D, 0x73)},
+        {'smart_status': 'WARNING'},
+    ),
     'unknown predicted failure': (
         {'smart_status': health(0x5D, 0x99)},
         {'smart_status': 'CRITICAL'},
@@ -86,7 +106,10 @@ CASES = {
     'unknown code': ({'smart_status': health(0x77, 1)}, {'smart_status': 'CRITICAL'}),
     'test of the alarm': ({'smart_status': health(0x5D, 0xFF)}, {}),
     # The background scan. SBC-5, tables 182 and 184.
-    'not reassigned yet': ({'scsi_background_scan': scan((1, 7, 900))}, {'pending': 'WARNING'}),
+    'not reassigned yet': (
+        {'scsi_background_scan': scan((1, 7, 900))},
+        {'pending': 'WARNING'},
+    ),
     'reassignment by the disk failed': (
         {'scsi_background_scan': scan((4, 7, 900))},
         {'pending': 'WARNING'},
@@ -96,7 +119,11 @@ CASES = {
         {'pending': 'CRITICAL'},
     ),
     'all reassigned or rewritten': (
-        {'scsi_background_scan': scan((2, 1, 900), (5, 2, 900), (6, 3, 900), (7, 4, 900))},
+        {
+            'scsi_background_scan': scan(
+                (2, 1, 900), (5, 2, 900), (6, 3, 900), (7, 4, 900)
+            )
+        },
         {},
     ),
     'one block, found at forty scans': (
@@ -132,17 +159,30 @@ CASES = {
     # Other pages.
     'few grown defects': ({'scsi_grown_defect_list': 25}, {}),
     'grown defects': ({'scsi_grown_defect_list': 45}, {'reallocated': 'WARNING'}),
-    'very many grown defects': ({'scsi_grown_defect_list': 1200}, {'reallocated': 'CRITICAL'}),
-    'pending defects page': ({'scsi_pending_defects': {'count': 2}}, {'pending': 'WARNING'}),
+    'very many grown defects': (
+        {'scsi_grown_defect_list': 1200},
+        {'reallocated': 'CRITICAL'},
+    ),
+    'pending defects page': (
+        {'scsi_pending_defects': {'count': 2}},
+        {'pending': 'WARNING'},
+    ),
     'uncorrected errors': (
         {'scsi_error_counter_log': with_errors({'total_uncorrected_errors': 2}, {})},
         {'reported_uncorrect': 'WARNING'},
     ),
     'corrected errors': (
-        {'scsi_error_counter_log': with_errors({'errors_corrected_by_eccfast': 10**9}, {})},
+        {
+            'scsi_error_counter_log': with_errors(
+                {'errors_corrected_by_eccfast': 10**9}, {}
+            )
+        },
         {},
     ),
-    'hot': ({'temperature': {'current': 66, 'drive_trip': 60}}, {'temperature': 'CRITICAL'}),
+    'hot': (
+        {'temperature': {'current': 66, 'drive_trip': 60}},
+        {'temperature': 'CRITICAL'},
+    ),
 }
 
 
@@ -153,11 +193,15 @@ def test_each_case_is_judged_as_the_standards_say(case):
     assert found(judge(**pages)) == expected
 
 
-@pytest.mark.parametrize(('qualifier', 'remedy'), [(1, 'cooling'), (0xA, 'cooling'), (0xB, '')])
+@pytest.mark.parametrize(
+    ('qualifier', 'remedy'), [(1, 'cooling'), (0xA, 'cooling'), (0xB, '')]
+)
 def test_cooling_helps_no_cold_disk(qualifier, remedy):
     """0Bh and 0Dh are the lower limits."""
     (finding,) = [
-        each for each in judge(smart_status=health(0x0B, qualifier)).judgements if each.state
+        each
+        for each in judge(smart_status=health(0x0B, qualifier)).judgements
+        if each.state
     ]
 
     assert finding.remedy == remedy
@@ -166,11 +210,15 @@ def test_cooling_helps_no_cold_disk(qualifier, remedy):
 def test_statuses_that_need_no_table_are_those_that_are_ok():
     """Healthy disks load no table."""
     assert {
-        int(number) for number, (state, _) in CODES['background_statuses'].items() if state == 'OK'
+        int(number)
+        for number, (state, _) in CODES['background_statuses'].items()
+        if state == 'OK'
     } == drive_logs._ORDINARY
 
 
-@pytest.mark.parametrize('row', CODES['sense_codes'], ids=lambda row: f'{row["asc"]}-{row["ascq"]}')
+@pytest.mark.parametrize(
+    'row', CODES['sense_codes'], ids=lambda row: f'{row["asc"]}-{row["ascq"]}'
+)
 def test_each_row_of_the_table_names_a_metric_and_matches_a_code(row):
     """None is hidden by one above it."""
     first = [
@@ -199,7 +247,9 @@ def test_the_order_of_results_means_nothing():
 
     for seed in range(20):
         assert (
-            background_scan.counts(random.Random(seed).sample(results, len(results)), NOW)
+            background_scan.counts(
+                random.Random(seed).sample(results, len(results)), NOW
+            )
             == expected
         )
     assert expected == {
@@ -211,7 +261,9 @@ def test_the_order_of_results_means_nothing():
 
 def test_the_worse_of_two_results_of_a_minute_counts():
     for results in ((1, 7, 900), (2, 7, 900)), ((2, 7, 900), (1, 7, 900)):
-        assert found(judge(scsi_background_scan=scan(*results))) == {'pending': 'WARNING'}
+        assert found(judge(scsi_background_scan=scan(*results))) == {
+            'pending': 'WARNING'
+        }
 
 
 def test_a_result_from_beyond_the_power_on_time_clears_no_block():
@@ -221,11 +273,18 @@ def test_a_result_from_beyond_the_power_on_time_clears_no_block():
     assert found(judge(scsi_background_scan=scan((1, 7, 900), (2, 7, later)))) == {
         'pending': 'WARNING'
     }
-    assert found(judge(scsi_background_scan=scan((1, 7, later)))) == {'pending': 'WARNING'}
+    assert found(judge(scsi_background_scan=scan((1, 7, later)))) == {
+        'pending': 'WARNING'
+    }
     # in the hour that it counts
     assert found(judge(scsi_background_scan=scan((1, 7, 900), (2, 7, NOW + 59)))) == {}
     assert (
-        found(judge(scsi_background_scan=scan((1, 7, 900), (2, 7, later)), power_on_time=None))
+        found(
+            judge(
+                scsi_background_scan=scan((1, 7, 900), (2, 7, later)),
+                power_on_time=None,
+            )
+        )
         == {}
     )
 
@@ -285,7 +344,10 @@ SAID = {
     ),
     'no page': ({'scsi_background_scan': None}, [LOST]),
     # smartctl sets bit 2 for a disk that does not have the page.
-    'not kept': ({'scsi_background_scan': None, 'smartctl': {**SMARTCTL, 'exit_status': 4}}, []),
+    'not kept': (
+        {'scsi_background_scan': None, 'smartctl': {**SMARTCTL, 'exit_status': 4}},
+        [],
+    ),
     'not printed': (
         {'scsi_background_scan': None, 'smartctl': {**SMARTCTL, 'version': [7, 2]}},
         [],
@@ -300,7 +362,9 @@ def test_what_is_not_understood_is_named_and_a_lost_page_is_a_note(case):
     verdict = judge(**pages)
     verdicts = [judgement.reading.verdict for judgement in verdict.judgements]
 
-    assert [*verdict.notes] == words or (verdict.notes == () and set(words) <= {*verdicts})
+    assert [*verdict.notes] == words or (
+        verdict.notes == () and set(words) <= {*verdicts}
+    )
 
 
 # --- other pages --------------------------------------------------------------------------------
@@ -310,7 +374,9 @@ def test_the_environmental_page_has_the_temperature_where_the_temperature_page_i
     reports = {'temperature_1': {'parameter_code': 0, 'current': 41}}
 
     report = json_report.parse(
-        json.dumps(document(temperature={'current': 0}, scsi_environmental_reports=reports))
+        json.dumps(
+            document(temperature={'current': 0}, scsi_environmental_reports=reports)
+        )
     )
     assert report.scsi['temperature'] == 41
     report = json_report.parse(json.dumps(document(scsi_environmental_reports=reports)))
@@ -326,10 +392,15 @@ def test_slowly_corrected_errors_are_counted_per_terabyte():
     }
     numbers = [
         {
-            judgement.reading.metric: judgement.reading.number for judgement in verdict.judgements
+            judgement.reading.metric: judgement.reading.number
+            for judgement in verdict.judgements
         }.get('corrected_slowly')
         for verdict in (
-            judge(scsi_error_counter_log=with_errors(slow, {'gigabytes_processed': '500.000'})),
+            judge(
+                scsi_error_counter_log=with_errors(
+                    slow, {'gigabytes_processed': '500.000'}
+                )
+            ),
             judge(
                 scsi_error_counter_log=with_errors(
                     {**slow, 'gigabytes_processed': '9.0'}, {'gigabytes_processed': '1'}
@@ -365,12 +436,18 @@ def test_grown_defects_are_judged_as_on_a_sata_drive_of_the_vendor(
     assert found(verdict) == expected
 
 
-@pytest.mark.parametrize(('model', 'expected'), [('SAMSUNG MZILT3T8HALS', '0'), ('ACME SSD', '10')])
+@pytest.mark.parametrize(
+    ('model', 'expected'), [('SAMSUNG MZILT3T8HALS', '0'), ('ACME SSD', '10')]
+)
 def test_the_vendor_names_the_group_of_sata_drives(model, expected):
-    report = json_report.parse(json.dumps(document(scsi_model_name=model, rotation_rate=0)))
+    report = json_report.parse(
+        json.dumps(document(scsi_model_name=model, rotation_rate=0))
+    )
 
     assert (
-        shipped().thresholds.limit('reallocated', DEVICE, report.identity, '').growth[0]['warning']
+        shipped()
+        .thresholds.limit('reallocated', DEVICE, report.identity, '')
+        .growth[0]['warning']
         == expected
     )
 
@@ -434,15 +511,20 @@ def test_results_are_read_from_text_as_from_json(number):
         )
     ).scsi
 
-    keys = 'background_status', 'background_pending', 'background_recovered', 'background_unknown'
+    keys = (
+        'background_status',
+        'background_pending',
+        'background_recovered',
+        'background_unknown',
+    )
     assert [from_text[key] for key in keys] == [from_json[key] for key in keys]
 
 
 def test_a_result_in_words_of_another_version_is_unknown():
     assert (
-        text_report.parse(text('scan is active', row(1, 'Reassign status: reserved [0xb]'))).scsi[
-            'background_unknown'
-        ]
+        text_report.parse(
+            text('scan is active', row(1, 'Reassign status: reserved [0xb]'))
+        ).scsi['background_unknown']
         == 1
     )
 
@@ -472,7 +554,10 @@ def test_a_self_test_that_failed_on_a_sas_drive_alerts_with_every_smartctl(tmp_p
     'device, command',
     [
         (Device('/dev/sda'), 'smartctl -t long /dev/sda'),
-        (Device('/dev/bus/0', 'megaraid,4'), 'smartctl -t long -d megaraid,4 /dev/bus/0'),
+        (
+            Device('/dev/bus/0', 'megaraid,4'),
+            'smartctl -t long -d megaraid,4 /dev/bus/0',
+        ),
         (Device('/tmp/sda.txt', is_recorded=True), 'smartctl -t long DEVICE'),
     ],
 )
@@ -482,4 +567,6 @@ def test_the_note_names_the_test_that_ends_the_alert(device, command):
     [note] = drive_notes.self_test_to_repeat(device, [alert])
 
     assert str(note).endswith(command)
-    assert drive_notes.self_test_to_repeat(device, [alert._replace(state=State.OK)]) == []
+    assert (
+        drive_notes.self_test_to_repeat(device, [alert._replace(state=State.OK)]) == []
+    )

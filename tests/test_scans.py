@@ -61,7 +61,9 @@ def output(case):
 @needs_corpus
 def test_every_recorded_scan_is_judged_here():
     """A new case in the corpus wants somebody's eye."""
-    assert {folder.name for folder in SCANS.iterdir() if '-json-' in folder.name} == set(EXPECTED)
+    assert {
+        folder.name for folder in SCANS.iterdir() if '-json-' in folder.name
+    } == set(EXPECTED)
 
 
 @needs_corpus
@@ -70,11 +72,15 @@ def test_every_recorded_scan_is_judged_here():
 )
 def test_a_recorded_scan_gives_its_drives(case):
     """By smartctl 7.0 to 7.5."""
-    assert [device.address for device in from_scan(output(case)).devices] == EXPECTED[case]
+    assert [device.address for device in from_scan(output(case)).devices] == EXPECTED[
+        case
+    ]
 
 
 @needs_corpus
-@pytest.mark.parametrize('case', [case for case, devices in EXPECTED.items() if devices is NO_SCAN])
+@pytest.mark.parametrize(
+    'case', [case for case, devices in EXPECTED.items() if devices is NO_SCAN]
+)
 def test_another_output_of_smartctl_is_no_scan(case):
     """It must not pass for a machine without drives."""
     with pytest.raises(SmartError, match='list of devices'):
@@ -88,7 +94,9 @@ def as_json(*devices):
     return json.dumps(
         {
             'smartctl': {'argv': ['smartctl', '--scan-open'], 'exit_status': 0},
-            'devices': [dict(zip(('name', 'type', 'open_error'), each)) for each in devices],
+            'devices': [
+                dict(zip(('name', 'type', 'open_error'), each)) for each in devices
+            ],
         }
     )
 
@@ -119,7 +127,9 @@ def test_a_scan_is_trusted_no_more_than_an_admin(entry):
 
 def test_an_empty_scan_is_a_scan_without_drives():
     """A virtual machine has none; that is for others to judge."""
-    assert scan('{"smartctl":{"argv":["smartctl","--json=c","--scan"],"exit_status":0}}') == (
+    assert scan(
+        '{"smartctl":{"argv":["smartctl","--json=c","--scan"],"exit_status":0}}'
+    ) == (
         [],
         (),
     )
@@ -133,7 +143,8 @@ _SCAN = '{"smartctl":{"argv":["smartctl","--scan"],"exit_status":0},'
     'text',
     [
         pytest.param(
-            '{"smartctl":{"argv":["smartctl","--json=c","--scan"],"exit_status":1}}', id='failed'
+            '{"smartctl":{"argv":["smartctl","--json=c","--scan"],"exit_status":1}}',
+            id='failed',
         ),
         pytest.param(
             '{"smartctl":{"argv":["smartctl","-j","--version"],"exit_status":0}}',
@@ -148,7 +159,8 @@ _SCAN = '{"smartctl":{"argv":["smartctl","--scan"],"exit_status":0},'
         pytest.param('/dev/sda -d scsi # /dev/sda, SCSI device\n', id='text'),
         pytest.param('sudo: a password is required\n', id='sudo'),
         pytest.param(
-            'smartctl 7.3 2022-02-28 r5338\n\n=======> UNRECOGNIZED OPTION: scna\n', id='usage'
+            'smartctl 7.3 2022-02-28 r5338\n\n=======> UNRECOGNIZED OPTION: scna\n',
+            id='usage',
         ),
     ],
 )
@@ -183,10 +195,16 @@ ENTRIES = [
 
 
 @pytest.mark.parametrize('entry, devices, refused, is_whole', ENTRIES)
-def test_an_entry_of_a_scan_gives_a_drive_or_a_reason(entry, devices, refused, is_whole):
+def test_an_entry_of_a_scan_gives_a_drive_or_a_reason(
+    entry, devices, refused, is_whole
+):
     found = from_scan(as_json(entry))
 
-    assert ([device.address for device in found.devices], list(found.refused), found.is_whole) == (
+    assert (
+        [device.address for device in found.devices],
+        list(found.refused),
+        found.is_whole,
+    ) == (
         devices,
         refused,
         is_whole,

@@ -177,7 +177,9 @@ def test_what_fits_is_told_without_the_library(monkeypatch):
 
     assert (
         schema_errors.schema_problems(
-            json.loads((ROOT / 'attributes.json').read_text()), 'attributes', 'attributes.json'
+            json.loads((ROOT / 'attributes.json').read_text()),
+            'attributes',
+            'attributes.json',
         )
         == []
     )
@@ -221,7 +223,10 @@ def test_a_rule_of_growth_that_fits_its_schema_can_be_meant(growth, fits):
     something has grown.
     """
     rules = data_file.schema('thresholds')
-    assert data_file.is_fitting({'metrics': {'pending': {'growth': growth}}}, rules, rules) is fits
+    assert (
+        data_file.is_fitting({'metrics': {'pending': {'growth': growth}}}, rules, rules)
+        is fits
+    )
     if fits and growth:
         from smart_attributes.knowledge.thresholds import growth_rule, several
 

@@ -37,14 +37,15 @@ def entry(**changes):
 def attribute(reading):
     return entry(
         attributes={
-            '233': {'name': 'Media_Wearout_Indicator', 'readings': {'endurance_used': reading}}
+            '233': {
+                'name': 'Media_Wearout_Indicator',
+                'readings': {'endurance_used': reading},
+            }
         }
     )
 
 
-NO_LIBRARY = (
-    'site.json: something is wrong; to see what and where, install the Python package jsonschema'
-)
+NO_LIBRARY = 'site.json: something is wrong; to see what and where, install the Python package jsonschema'
 AT_233 = 'site.json: ACME X1, attribute 233, endurance_used'
 SENTENCES = {
     'control characters': (
@@ -126,7 +127,10 @@ SENTENCES = {
         entry(models=['ACME', 'ACME']),
         'site.json: ACME X1: models lists the same item twice; keep one',
     ),
-    'empty models': (entry(models=[]), 'site.json: ACME X1: models has 0 items; give at least 1'),
+    'empty models': (
+        entry(models=[]),
+        'site.json: ACME X1: models has 0 items; give at least 1',
+    ),
     'no reading': (
         entry(attributes={'5': {'name': 'xx', 'readings': {}}}),
         'site.json: ACME X1, attribute 5: readings is empty; give at least one key or leave it out',
@@ -170,7 +174,11 @@ WHOLE_SENTENCES = {
         'attributes',
         'ACME X1, attribute 233, endurance_used: valid "x" is not a number or null',
     ),
-    'an item of the whole list': ({'entries': [5]}, 'attributes', 'entries 5 is not an object'),
+    'an item of the whole list': (
+        {'entries': [5]},
+        'attributes',
+        'entries 5 is not an object',
+    ),
     'a name that is no metric': (
         {'metrics': {'Pending': {}}},
         'thresholds',
@@ -179,7 +187,11 @@ WHOLE_SENTENCES = {
     'a name of an override that is no metric': (
         {
             'overrides': [
-                {'for': {'serial': 'S'}, 'why': 'because of it', 'metrics': {'pending': 5}}
+                {
+                    'for': {'serial': 'S'},
+                    'why': 'because of it',
+                    'metrics': {'pending': 5},
+                }
             ]
         },
         'thresholds',
@@ -188,7 +200,11 @@ WHOLE_SENTENCES = {
     'a number of an attribute': (
         {
             'overrides': [
-                {'for': {'serial': 'S'}, 'why': 'because of it', 'attributes': {'five': None}}
+                {
+                    'for': {'serial': 'S'},
+                    'why': 'because of it',
+                    'attributes': {'five': None},
+                }
             ]
         },
         'thresholds',
@@ -200,7 +216,11 @@ WHOLE_SENTENCES = {
         'metrics: the key "Big One" does not fit: a metric\'s name: small letters, digits and _',
     ),
     'a constant': (
-        {'overrides': [{'for': {'serial': 'S'}, 'why': 'because of it', 'missing': False}]},
+        {
+            'overrides': [
+                {'for': {'serial': 'S'}, 'why': 'because of it', 'missing': False}
+            ]
+        },
         'thresholds',
         'override 1, serial S: missing false is not valid; write true or leave it out',
     ),
@@ -212,7 +232,10 @@ def test_a_sentence_ends_with_what_to_write(mistake):
     """All of it is compared: what is known, what is missing, what the schema wants."""
     data, schema_name, words = WHOLE_SENTENCES[mistake]
 
-    assert schema_errors.schema_problems(data, schema_name, 'site.json')[0] == f'site.json: {words}'
+    assert (
+        schema_errors.schema_problems(data, schema_name, 'site.json')[0]
+        == f'site.json: {words}'
+    )
 
 
 def test_each_keyword_of_the_schemas_has_its_words():
@@ -233,9 +256,13 @@ def test_what_does_not_fit_the_schema_is_one_sentence(mistake):
 
 def test_the_sentences_stand_in_the_order_of_the_file():
     """The tenth entry comes after the second."""
-    entries = [{'family': f'ACME {number}', 'kind': 'ssd', 'wrong': 1} for number in range(12)]
+    entries = [
+        {'family': f'ACME {number}', 'kind': 'ssd', 'wrong': 1} for number in range(12)
+    ]
 
-    problems = schema_errors.schema_problems({'entries': entries}, 'attributes', 'site.json')
+    problems = schema_errors.schema_problems(
+        {'entries': entries}, 'attributes', 'site.json'
+    )
 
     assert [sentence.split(':')[1].strip() for sentence in problems] == [
         f'ACME {number}' for number in range(12)
@@ -261,7 +288,11 @@ def test_content_is_never_quoted_at_length():
 def undescribed(schema, root, place):
     """Yield the keys that a person may write and that no editor could explain."""
     for key, value in schema.get('properties', {}).items():
-        referred = root['definitions'][value['$ref'].rsplit('/', 1)[1]] if '$ref' in value else {}
+        referred = (
+            root['definitions'][value['$ref'].rsplit('/', 1)[1]]
+            if '$ref' in value
+            else {}
+        )
         if 'description' not in {**referred, **value}:
             yield f'{place}/{key}'
         yield from undescribed(value, root, f'{place}/{key}')
@@ -275,7 +306,9 @@ def test_every_key_that_a_contributor_writes_is_described_in_the_schema():
     root = schema('attributes')
     parts = {'': root, **root['definitions']}
 
-    missing = [key for name, part in parts.items() for key in undescribed(part, root, name)]
+    missing = [
+        key for name, part in parts.items() for key in undescribed(part, root, name)
+    ]
 
     assert missing == []
 
@@ -293,9 +326,9 @@ def test_the_examples_of_the_schema_fit_it():
         if not isinstance(value, dict):
             return
         for example in value.get('examples', ()):
-            jsonschema.Draft7Validator({**value, 'definitions': root['definitions']}).validate(
-                example
-            )
+            jsonschema.Draft7Validator(
+                {**value, 'definitions': root['definitions']}
+            ).validate(example)
         for inner in value.values():
             check(inner)
 
@@ -313,6 +346,10 @@ def test_without_the_library_a_mistake_is_still_one(monkeypatch):
 def test_complaints_are_bounded():
     """A million of them would take minutes."""
     assert (
-        len(schema_errors.schema_problems({'overrides': [{}] * 1000}, 'thresholds', 'site.json'))
+        len(
+            schema_errors.schema_problems(
+                {'overrides': [{}] * 1000}, 'thresholds', 'site.json'
+            )
+        )
         <= schema_errors.MOST_ERRORS
     )

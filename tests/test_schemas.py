@@ -25,7 +25,9 @@ FOLDER = ROOT / 'smart_attributes' / 'schema'
 SCHEMAS: dict[str, Any] = {
     name: json.loads((FOLDER / f'{name}.schema.json').read_text()) for name in DOCUMENTS
 }
-VALIDATORS = {name: jsonschema.Draft7Validator(schema) for name, schema in SCHEMAS.items()}
+VALIDATORS = {
+    name: jsonschema.Draft7Validator(schema) for name, schema in SCHEMAS.items()
+}
 REPORTS = str(ROOT / 'tests' / 'reports')
 # Properties that the documents below do not have, and why.
 RARE = {
@@ -155,7 +157,9 @@ def of_the_fleet(folder: Path, *documents: Any) -> Iterator[Any]:
             },
         )
     ):
-        (folder / f'host{number}.json').write_text(json.dumps({**each, 'host': f'host{number}'}))
+        (folder / f'host{number}.json').write_text(
+            json.dumps({**each, 'host': f'host{number}'})
+        )
     yield read(run('fleet', '--json', str(folder / 'host0.json')).text)
     (folder / 'damaged.json').write_text('{"version": 2, "drives": [')
     yield read(run('fleet', '--json', str(folder)).text)
@@ -183,7 +187,9 @@ def test_each_schema_is_valid_strict_and_of_the_version_that_is_printed(name):
         (['--json'], 'messages'),
     ],
 )
-def test_a_failure_has_the_version_of_the_document_that_it_replaces(argv, name, monkeypatch):
+def test_a_failure_has_the_version_of_the_document_that_it_replaces(
+    argv, name, monkeypatch
+):
     monkeypatch.setitem(DOCUMENTS, name, 7)
 
     assert read(main.failure(argv, 'it failed'))['version'] == 7
@@ -199,19 +205,25 @@ def test_the_launchers_print_these_versions():
 def test_the_documentation_names_each_schema():
     text = (ROOT / 'doc' / 'reference' / 'output.md').read_text()
 
-    assert [name for name in DOCUMENTS if f'schema/{name}.schema.json)' not in text] == []
+    assert [
+        name for name in DOCUMENTS if f'schema/{name}.schema.json)' not in text
+    ] == []
 
 
 @pytest.mark.parametrize('name', DOCUMENTS)
 def test_what_a_command_prints_fits_its_schema(printed, name):
     assert [errors(each, name) for each in printed[name]] == [[]] * len(printed[name])
-    assert [each['version'] for each in printed[name]] == [DOCUMENTS[name]] * len(printed[name])
+    assert [each['version'] for each in printed[name]] == [DOCUMENTS[name]] * len(
+        printed[name]
+    )
 
 
 @pytest.mark.parametrize('name', DOCUMENTS)
 def test_each_property_of_a_schema_is_printed_somewhere(printed, name):
     known = {
-        f'{path}.{key}' for path, part in parts_of(SCHEMAS[name]) for key in part['properties']
+        f'{path}.{key}'
+        for path, part in parts_of(SCHEMAS[name])
+        for key in part['properties']
     }
     seen = {
         each
@@ -255,7 +267,9 @@ def keys_in(schema: Any, part: Any, value: Any, path: str) -> Iterator[str]:
         for key, each in value.items():
             if key in part.get('properties', {}):
                 yield f'{path}.{key}'
-                yield from keys_in(schema, part['properties'][key], each, f'{path}.{key}')
+                yield from keys_in(
+                    schema, part['properties'][key], each, f'{path}.{key}'
+                )
             elif isinstance(part.get('additionalProperties'), dict):
                 yield from keys_in(schema, part['additionalProperties'], each, path)
     elif isinstance(value, list) and isinstance(part.get('items'), dict):
@@ -300,7 +314,9 @@ def unreadable() -> dict[str, Any]:
             ],
             id='no-limits',
         ),
-        pytest.param(['--hide-serial', '--report', drive_path('hgst-failed')], id='hidden-serial'),
+        pytest.param(
+            ['--hide-serial', '--report', drive_path('hgst-failed')], id='hidden-serial'
+        ),
     ],
 )
 def test_a_document_of_a_failure_or_without_serial_numbers_fits(words):

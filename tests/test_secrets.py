@@ -70,7 +70,9 @@ def test_roots_error_messages_quote_nothing_of_a_file_that_another_user_has_link
         os.chown(link, NOBODY, NOBODY, follow_symlinks=False)
         done = run(*words, str(link))
 
-        assert [word for word in (TOKEN, '777', 'inside check_smart') if word in done.text] == [], (
+        assert [
+            word for word in (TOKEN, '777', 'inside check_smart') if word in done.text
+        ] == [], (
             name,
             done.text,
         )

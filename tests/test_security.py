@@ -33,9 +33,7 @@ LINKS = re.findall(r'\[([^]]+)\]\(([^)]+)\)', PAGE)
 # What runs a text as a program, or makes objects of bytes.
 CODE = 'eval exec compile __import__ system popen getoutput getstatusoutput execl execlp spawnl'
 UNSAFE = 'pickle marshal shelve yaml dill code pty'
-NETWORK = (
-    'ssl http urllib ftplib smtplib socketserver xmlrpc asyncio requests httpx aiohttp urllib3'
-)
+NETWORK = 'ssl http urllib ftplib smtplib socketserver xmlrpc asyncio requests httpx aiohttp urllib3'
 
 
 def calls(module: str) -> Iterator[tuple[str, ast.Call]]:
@@ -48,7 +46,9 @@ def calls(module: str) -> Iterator[tuple[str, ast.Call]]:
         elif (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
-            and not (isinstance(node.func.value, ast.Name) and node.func.value.id == 're')
+            and not (
+                isinstance(node.func.value, ast.Name) and node.func.value.id == 're'
+            )
         ):
             yield node.func.attr, node
 
@@ -76,7 +76,9 @@ def test_nothing_is_promised_without_a_test():
     rows = [row for row in rows if row.startswith('| ')][1:]
 
     assert len(rows) >= 10
-    assert [row for row in rows if '](../../tests/' not in row.rsplit(' | ', 1)[1]] == []
+    assert [
+        row for row in rows if '](../../tests/' not in row.rsplit(' | ', 1)[1]
+    ] == []
 
 
 def test_no_text_becomes_code_and_no_shell_is_started():
@@ -87,58 +89,87 @@ def test_no_text_becomes_code_and_no_shell_is_started():
         f'{module}: {name}'
         for module in MODULES
         for name, node in calls(module)
-        if name in CODE.split() or any(keyword.arg == 'shell' for keyword in node.keywords)
+        if name in CODE.split()
+        or any(keyword.arg == 'shell' for keyword in node.keywords)
     }
 
     assert found == set()
-    assert [module for module in MODULES if foreign(module).intersection(UNSAFE.split())] == []
+    assert [
+        module for module in MODULES if foreign(module).intersection(UNSAFE.split())
+    ] == []
 
 
 def test_only_what_asks_icinga_knows_the_network():
     """And only the command `fleet` imports it, where an Icinga was named."""
-    found = {module for module in MODULES if foreign(module).intersection(NETWORK.split())}
+    found = {
+        module for module in MODULES if foreign(module).intersection(NETWORK.split())
+    }
     of_sockets = {
         name
         for module in MODULES
         if module not in found
-        for name in re.findall(r'\bsocket\.(\w+)', (PACKAGE / f'{module}.py').read_text())
+        for name in re.findall(
+            r'\bsocket\.(\w+)', (PACKAGE / f'{module}.py').read_text()
+        )
     }
 
     assert found == {'fleet/icinga'}
     assert of_sockets == {'gethostname'}
-    asking = {module for module in MODULES for name, _ in imports(module) if name == 'fleet/icinga'}
-    assert asking == {'commands/fleet', 'fleet/gathering'}  # the latter only for the type
+    asking = {
+        module
+        for module in MODULES
+        for name, _ in imports(module)
+        if name == 'fleet/icinga'
+    }
+    # the latter only for the type
+    assert asking == {'commands/fleet', 'fleet/gathering'}
 
 
 def test_the_installed_programs_import_nothing_of_their_callers():
     """Isolated mode: neither the folder of the caller, nor his environment, nor his home."""
     assert '1s|.*|#!${PYTHON-} -IS|' in (ROOT / 'tools/recipe').read_text()
-    assert re.findall(r"first = .*python3 (\S+)[ ']", (ROOT / 'tools/launcher').read_text()) == [
+    assert re.findall(
+        r"first = .*python3 (\S+)[ ']", (ROOT / 'tools/launcher').read_text()
+    ) == [
         '-IS',
         '-IS',
     ]
-    assert "FIRST_LINE = b'#!/usr/bin/python3 -IS\\n'" in (ROOT / 'tools/zipped.py').read_text()
+    assert (
+        "FIRST_LINE = b'#!/usr/bin/python3 -IS\\n'"
+        in (ROOT / 'tools/zipped.py').read_text()
+    )
 
 
 def test_each_expression_of_the_rule_stands_for_all_arguments():
     """Without its ends, sudo would admit what stands before or behind it as well."""
     listed = sudo_rules.render(
-        sudo_rules.SudoRule('nagios', '/usr/sbin/smartctl', 65, tuple(sudoers.all_expressions()))
+        sudo_rules.SudoRule(
+            'nagios', '/usr/sbin/smartctl', 65, tuple(sudoers.all_expressions())
+        )
     )
-    admitted = re.findall(r'^ +(/usr/sbin/smartctl .*?)(?:, \\)?$', listed, re.MULTILINE)
+    admitted = re.findall(
+        r'^ +(/usr/sbin/smartctl .*?)(?:, \\)?$', listed, re.MULTILINE
+    )
 
     assert len(admitted) >= 3
     assert [
-        line for line in admitted if not re.fullmatch(r'/usr/sbin/smartctl \^[^^$]+\$', line)
+        line
+        for line in admitted
+        if not re.fullmatch(r'/usr/sbin/smartctl \^[^^$]+\$', line)
     ] == []
     assert re.search(
-        r'^nagios ALL=\(root\) TIMEOUT=65 NOPASSWD: SMARTCTL_FOR_NAGIOS_\w+$', listed, re.MULTILINE
+        r'^nagios ALL=\(root\) TIMEOUT=65 NOPASSWD: SMARTCTL_FOR_NAGIOS_\w+$',
+        listed,
+        re.MULTILINE,
     )
 
 
 def test_no_link_in_the_folder_of_locks_is_followed(tmp_path):
     """Not even to a file of the owner: whoever plants it chooses what a check writes over."""
-    found, command = Waiting(), ('/usr/sbin/smartctl', *smartctl_calls.read_arguments('/dev/sda'))
+    found, command = (
+        Waiting(),
+        ('/usr/sbin/smartctl', *smartctl_calls.read_arguments('/dev/sda')),
+    )
     os.close(found.begin(command))
     (lock,) = Path(found.path).iterdir()
     lock.unlink()
@@ -167,7 +198,8 @@ except PermissionError:
 def test_doctor_keeps_nothing_of_roots_rights():
     """Neither a group nor a way back: what it finds is what a check of that user would find."""
     printed = subprocess.check_output(
-        [sys.executable, '-I', '-c', BECOMING, str(ROOT)], env={'XDG_STATE_HOME': '/root/state'}
+        [sys.executable, '-I', '-c', BECOMING, str(ROOT)],
+        env={'XDG_STATE_HOME': '/root/state'},
     )
     nobody = pwd.getpwnam('nobody')
     groups = {group.gr_gid for group in grp.getgrall() if 'nobody' in group.gr_mem}

@@ -9,7 +9,9 @@ from smart_attributes.errors import UsageError
 from smart_attributes.model import Identity
 from smart_attributes.reading.addresses import parse
 
-SSD = Identity(protocol='ATA', model='MODEL X1', serial='S0A1B2C3', wwn='5000c500a1b2c3d4')
+SSD = Identity(
+    protocol='ATA', model='MODEL X1', serial='S0A1B2C3', wwn='5000c500a1b2c3d4'
+)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +39,9 @@ def test_patterns_choose_by_address_model_and_serial(match, ignore, identity, ex
     assert is_wanted(device, identity, patterns(match), patterns(ignore)) is expected
 
 
-@pytest.mark.parametrize('text', ['(', '[a', 'a{99999999999}', '(' * 3000 + ')' * 3000], ids=len)
+@pytest.mark.parametrize(
+    'text', ['(', '[a', 'a{99999999999}', '(' * 3000 + ')' * 3000], ids=len
+)
 def test_an_impossible_pattern_is_named(text):
     """--ignore with a shell pattern is a common slip; the parser gives up in ways of its own."""
     with pytest.raises(UsageError) as caught:
@@ -57,7 +61,9 @@ def test_an_impossible_pattern_is_named(text):
         ('ACME X1', '', [], False),
     ],
 )
-def test_a_drive_that_did_not_tell_all_stays_in_the_check(model, serial, is_final, wanted):
+def test_a_drive_that_did_not_tell_all_stays_in_the_check(
+    model, serial, is_final, wanted
+):
     [device] = parse('/dev/sda')
     identity = Identity(model=model, serial=serial)
 

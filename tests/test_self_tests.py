@@ -4,9 +4,21 @@ import re
 
 import pytest
 
-from smart_attributes.knowledge.drive_logs import extended_self_test, unlisted_failure, verdict
+from smart_attributes.knowledge.drive_logs import (
+    extended_self_test,
+    unlisted_failure,
+    verdict,
+)
 from smart_attributes.knowledge.log_ages import freshness
-from smart_attributes.model import Device, Identity, Reading, Report, SelfTest, Source, State
+from smart_attributes.model import (
+    Device,
+    Identity,
+    Reading,
+    Report,
+    SelfTest,
+    Source,
+    State,
+)
 
 DISK = Identity(protocol='ATA', model='ACME DISK 1', rotation=7200)
 SAS = Identity(protocol='SCSI', model='ACME SASSY', rotation=10000)
@@ -59,7 +71,9 @@ def test_a_failure_is_cleared_by_a_later_test_of_as_much(later, failed, state):
     """
     assert (
         states(
-            test(later, True, 200), test(failed, False), identity=SAS if 'ground' in later else DISK
+            test(later, True, 200),
+            test(failed, False),
+            identity=SAS if 'ground' in later else DISK,
         )
         is state
     )
@@ -67,7 +81,10 @@ def test_a_failure_is_cleared_by_a_later_test_of_as_much(later, failed, state):
 
 def test_an_aborted_test_proves_nothing():
     assert states(test('Short offline', None)) is None
-    assert states(test('Short offline', None, 200), test('Short offline', False)) is State.CRITICAL
+    assert (
+        states(test('Short offline', None, 200), test('Short offline', False))
+        is State.CRITICAL
+    )
 
 
 @pytest.mark.parametrize(
@@ -85,7 +102,9 @@ def test_an_aborted_test_proves_nothing():
 def test_kinds_that_no_standard_defines_make_no_verdict_and_clear_none(kind, passed):
     """Their results mean what only the vendor knows; erased log pages look like them."""
     assert states(test(kind, passed)) is None
-    assert states(test(kind, passed, 200), test('Short offline', False)) is State.CRITICAL
+    assert (
+        states(test(kind, passed, 200), test('Short offline', False)) is State.CRITICAL
+    )
     assert states(test(kind, passed, 200), test('Short offline', True)) is State.OK
 
 
@@ -122,7 +141,9 @@ def test_an_entry_of_an_erased_log_makes_no_verdict():
         'any-hour-of-ata',
     ],
 )
-def test_the_words_tell_the_age_of_a_test_where_both_hours_are_known(hours, age, identity, words):
+def test_the_words_tell_the_age_of_a_test_where_both_hours_are_known(
+    hours, age, identity, words
+):
     """ATA keeps 16 bits of the hour, which may have wrapped; SCSI stops at 65535."""
     assert said(
         test('Short offline' if identity is DISK else 'Background short', False, hours),
@@ -137,7 +158,12 @@ def test_the_words_tell_the_age_of_a_test_where_both_hours_are_known(hours, age,
 @pytest.mark.parametrize(
     ('tests', 'age', 'state', 'words'),
     [
-        ((test('Extended offline', True, 1000),), 1000 + 35 * 24, State.OK, ': 35 days ago$'),
+        (
+            (test('Extended offline', True, 1000),),
+            1000 + 35 * 24,
+            State.OK,
+            ': 35 days ago$',
+        ),
         (
             (test('Extended offline', True, 1000),),
             1001 + 35 * 24,
@@ -181,21 +207,37 @@ def test_a_site_that_runs_extended_tests_hears_when_they_end(tests, age, state, 
     assert re.search(words, found.verdict)
 
 
-@pytest.mark.parametrize(('hours', 'number'), [(1000, 1), (100, 0.5)], ids=['fresh', 'old'])
+@pytest.mark.parametrize(
+    ('hours', 'number'), [(1000, 1), (100, 0.5)], ids=['fresh', 'old']
+)
 def test_a_graph_tells_whether_an_extended_test_is_fresh(hours, number):
     """1 is good, as of all verdicts; an old test is half of that, since nothing has failed."""
     found = freshness(
-        [test('Extended offline', True, hours)], DISK, 1100 * HOUR, 500 * HOUR, is_bound=False
+        [test('Extended offline', True, hours)],
+        DISK,
+        1100 * HOUR,
+        500 * HOUR,
+        is_bound=False,
     )
 
-    assert (found.number, found.unit, str(found.source)) == (number, '', 'self-test log')
+    assert (found.number, found.unit, str(found.source)) == (
+        number,
+        '',
+        'self-test log',
+    )
 
 
 def test_a_test_of_a_drive_that_may_be_older_is_at_least_as_old():
     found = freshness(
-        [test('Extended offline', True, 1000)], DISK, 1100 * HOUR, 500 * HOUR, is_bound=True
+        [test('Extended offline', True, 1000)],
+        DISK,
+        1100 * HOUR,
+        500 * HOUR,
+        is_bound=True,
     )
-    told = verdict([test('Short offline', False, 1000)], DISK, 1100 * HOUR, is_bound=True)
+    told = verdict(
+        [test('Short offline', False, 1000)], DISK, 1100 * HOUR, is_bound=True
+    )
 
     assert found.verdict == NEWEST
     assert told and 'more than 4 ' in told.verdict
@@ -233,7 +275,9 @@ def test_a_test_of_a_drive_that_may_be_older_is_at_least_as_old():
     ],
 )
 def test_the_verdict_of_the_log_is_a_reading_with_its_age(passed, age, expected):
-    assert verdict([test('Short offline', passed)], DISK, age and age * HOUR) == expected
+    assert (
+        verdict([test('Short offline', passed)], DISK, age and age * HOUR) == expected
+    )
 
 
 @pytest.mark.parametrize(
@@ -248,7 +292,9 @@ def test_the_verdict_of_the_log_is_a_reading_with_its_age(passed, age, expected)
     ],
 )
 def test_a_failed_test_that_smartctl_does_not_print_is_no_silence(tests, status, state):
-    found = unlisted_failure(Report(SAS, self_tests=tests, exit_status=status, version=(7, 2)))
+    found = unlisted_failure(
+        Report(SAS, self_tests=tests, exit_status=status, version=(7, 2))
+    )
 
     assert (found and found.state) == state
 
@@ -257,7 +303,10 @@ def test_a_failed_test_that_smartctl_does_not_print_is_no_silence(tests, status,
     'device, command',
     [
         (Device('/dev/sda'), 'smartctl -t long /dev/sda'),
-        (Device('/dev/bus/0', 'megaraid,3'), 'smartctl -t long -d megaraid,3 /dev/bus/0'),
+        (
+            Device('/dev/bus/0', 'megaraid,3'),
+            'smartctl -t long -d megaraid,3 /dev/bus/0',
+        ),
         (Device('sda.txt', is_recorded=True), 'smartctl -t long DEVICE'),
         (Device('/dev/disk/by-id/a;reboot'), 'smartctl -t long DEVICE'),
     ],

@@ -36,7 +36,9 @@ def fell(metric, before, after, unit=''):
     now = reading(metric, after, unit)
     return [
         fall.before
-        for fall in earlier.falls(past(now, (-2 * DAY, 0), (-DAY, before)), [now], '1.0')
+        for fall in earlier.falls(
+            past(now, (-2 * DAY, 0), (-DAY, before)), [now], '1.0'
+        )
     ]
 
 
@@ -74,7 +76,10 @@ def test_another_series_or_no_number_is_no_fall(changed):
     """A changed entry starts a series; of two sources of a metric one counts."""
     known = past(reading('power_on_time', 0), (-DAY, 9e9))
 
-    assert earlier.falls(known, [reading('power_on_time', 0)._replace(**changed)], '1.0') == []
+    assert (
+        earlier.falls(known, [reading('power_on_time', 0)._replace(**changed)], '1.0')
+        == []
+    )
     assert earlier.falls(Past(now=START), [reading('power_on_time', 0)], '1.0') == []
 
 
@@ -105,7 +110,10 @@ def test_it_is_stored_once_with_the_firmware_of_both_sides():
     )
     stored = known._replace(
         firmware='1.1',
-        histories={**known.histories, name: History((Point(START - HOUR, 900 * HOUR, 60),), START)},
+        histories={
+            **known.histories,
+            name: History((Point(START - HOUR, 900 * HOUR, 60),), START),
+        },
     )
     assert earlier.former_numbers(stored, [now], '1.1') == ()
     (fall,) = earlier.falls(stored, [now], '1.1')
@@ -140,7 +148,9 @@ def test_checks_report_it_for_30_days_and_stay_ok(machine):
         told = machine.check(START + 2 * DAY + after, '-v')
 
         assert told.code == 0
-        assert told.text.count(f'  note: {SAID}\n') == told.text.count('set back') == 1, after
+        assert (
+            told.text.count(f'  note: {SAID}\n') == told.text.count('set back') == 1
+        ), after
     assert 'set back' not in machine.check(START + 32 * DAY, '-v').text
 
 
@@ -163,7 +173,9 @@ def test_readers_see_it_too(machine):
         (drive,) = json.loads(
             machine.run(START + 2 * DAY, 'triage', '--json', '-d', '/dev/sda').text
         )['drives']
-        assert [note for note in drive['notes'] if note['code'] == 'counter-set-back'] == [
+        assert [
+            note for note in drive['notes'] if note['code'] == 'counter-set-back'
+        ] == [
             {
                 'code': 'counter-set-back',
                 'text': SAID,

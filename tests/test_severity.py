@@ -35,11 +35,18 @@ METRICS = SpecDatabase(DATA).metrics
 C, W = State.CRITICAL, State.WARNING
 
 
-def found(metric: str, number: float, state: State, limit: str = '', grown: float = 0) -> Judgement:
+def found(
+    metric: str, number: float, state: State, limit: str = '', grown: float = 0
+) -> Judgement:
     """Return a finding as judge makes it."""
     known = METRICS[metric]
     reading = Reading(
-        metric, number, known.unit, Source('log'), 'in words', state if known.is_verdict else None
+        metric,
+        number,
+        known.unit,
+        Source('log'),
+        'in words',
+        state if known.is_verdict else None,
     )
     return Judgement(
         reading,
@@ -59,14 +66,21 @@ def drive(name: str, *findings: Judgement, problem: str = '') -> Verdict:
     for alarming in (W, C):
         if alarming in states:
             state = alarming
-    return Verdict(Device(f'/dev/{name}', name=name), Identity(), state, findings, problem=problem)
+    return Verdict(
+        Device(f'/dev/{name}', name=name), Identity(), state, findings, problem=problem
+    )
 
 
 FAILED = found('smart_status', 0, C)
 # From the most to the least severe; names in the opposite order.
 ORDERED = [
     drive('z', FAILED, found('reported_uncorrect', 1290, C, '20')),
-    drive('y', FAILED, found('vendor_threshold', 1, C), found('reported_uncorrect', 30, C, '20')),
+    drive(
+        'y',
+        FAILED,
+        found('vendor_threshold', 1, C),
+        found('reported_uncorrect', 30, C, '20'),
+    ),
     drive('x', FAILED, found('endurance_used', 155, C, '95')),
     drive('w', FAILED),
     drive('v', found('reported_uncorrect', 900, C, '20')),
@@ -175,7 +189,9 @@ def test_a_fleet_lists_the_failed_drive_first_from_documents(two_critical, tmp_p
     """On a host that sorts later."""
     hosts = [str(tmp_path / f'{host}.json') for host in 'az']
     for host, name in zip(hosts, ('a-worn.json', 'z-failed.json')):
-        Path(host).write_text(run('triage', '--json', '--report', str(two_critical / name)).text)
+        Path(host).write_text(
+            run('triage', '--json', '--report', str(two_critical / name)).text
+        )
     page = tmp_path / 'fleet.html'
     run('fleet', *hosts, '--html', str(page))
 
@@ -192,19 +208,24 @@ def test_failed_says_in_the_first_line_what_was_lost():
 
 
 @pytest.mark.parametrize(
-    'verdict', [each for each in ORDERED if not each.problem], ids=lambda each: each.device.name
+    'verdict',
+    [each for each in ORDERED if not each.problem],
+    ids=lambda each: each.device.name,
 )
 def test_a_fleet_ranks_a_drive_by_its_document_as_its_host_does(verdict):
     """State, numbers, limits and growth are in the document; what was increasing stays so."""
     given = json_document.document(cases([verdict]), (), 0)
-    (told,) = triage_documents.drives(triage_documents.Document('', given, 0), METRICS, 0)
+    (told,) = triage_documents.drives(
+        triage_documents.Document('', given, 0), METRICS, 0
+    )
 
     assert told.rank == severity.of_verdict(verdict)
 
 
 # --- a fleet by its lines ------------------------------------------------------------
 
-Said = tuple[str, str, dict[str, str]]  # state, findings, metric -> its value in perfdata
+# state, findings, metric -> its value in perfdata
+Said = tuple[str, str, dict[str, str]]
 LINES: Mapping[str, Said] = {
     'sda': (
         'CRITICAL',
@@ -234,7 +255,10 @@ LINES: Mapping[str, Said] = {
 
 
 def of_lines(lines: Mapping[str, Said]) -> list[FleetDrive]:
-    rows = [Line(State[state], name, 'ACME X1', words) for name, (state, words, _) in lines.items()]
+    rows = [
+        Line(State[state], name, 'ACME X1', words)
+        for name, (state, words, _) in lines.items()
+    ]
     values = [
         f"'{name}_{metric}'={value}"
         for name, (_, _, told) in lines.items()
@@ -278,9 +302,14 @@ def test_a_fleet_orders_by_the_lines_and_perfdata_that_icinga_has():
         (Alarm('firmware', '', W), (None, ''), (18, -1.0)),
     ],
 )
-def test_the_weight_of_a_finding_is_its_kind_and_how_far_it_is_beyond_its_limit(alarm, given, rank):
+def test_the_weight_of_a_finding_is_its_kind_and_how_far_it_is_beyond_its_limit(
+    alarm, given, rank
+):
     """An increase counts for a number without a unit."""
-    assert severity.weight(alarm, *given) == (-alarm.state.urgency, *map(pytest.approx, rank))
+    assert severity.weight(alarm, *given) == (
+        -alarm.state.urgency,
+        *map(pytest.approx, rank),
+    )
 
 
 def test_of_equal_findings_the_one_whose_risk_was_measured_comes_first():
@@ -313,7 +342,11 @@ def test_a_risk_counts_for_the_finding_for_which_it_was_measured(
 def test_a_limit_with_a_unit_is_compared_in_the_unit_of_its_reading():
     reading = Reading('power_on_time', 172800, 's', Source('log'))
 
-    assert severity.of_judgement(Judgement(reading, C, critical='1d')) == (-C.urgency, 9, -1.0)
+    assert severity.of_judgement(Judgement(reading, C, critical='1d')) == (
+        -C.urgency,
+        9,
+        -1.0,
+    )
 
 
 def test_the_worst_of_equal_findings_ranks_a_drive():
@@ -328,13 +361,19 @@ def test_the_worst_of_equal_findings_ranks_a_drive():
     )
 
 
-@pytest.mark.parametrize('limit, beyond', [('5', True), ('7', False), ('no range', False)])
+@pytest.mark.parametrize(
+    'limit, beyond', [('5', True), ('7', False), ('no range', False)]
+)
 def test_a_number_is_not_beyond_a_limit_that_is_not_a_range(limit, beyond):
     assert severity.is_beyond(limit, 6) is beyond
 
 
-@pytest.mark.parametrize('number, judged, used', [(None, True, 0), (97, True, 97), (97, False, 0)])
-def test_the_endurance_used_of_a_drive_is_zero_where_it_is_unknown(number, judged, used):
+@pytest.mark.parametrize(
+    'number, judged, used', [(None, True, 0), (97, True, 97), (97, False, 0)]
+)
+def test_the_endurance_used_of_a_drive_is_zero_where_it_is_unknown(
+    number, judged, used
+):
     reading = Reading('endurance_used', number, '%', Source('log'), judged=judged)
 
     assert severity.used(drive('sda', Judgement(reading, State.OK))) == used

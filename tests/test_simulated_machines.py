@@ -33,18 +33,27 @@ def machine(tmp_path) -> Machine:
 
 def check(machine, *arguments, smartctl='', timeout=60) -> Result:
     """Run the plugin as a daemon does."""
-    return run('-p', smartctl or machine.smartctl, '--nosudo', *arguments, timeout=timeout)
+    return run(
+        '-p', smartctl or machine.smartctl, '--nosudo', *arguments, timeout=timeout
+    )
 
 
 def expected(drive, name):
     """Return first line, exit code and perfdata that a drive's file expects under a name."""
     first_line = read(drive).expect['first_line'].replace('{drive}', name)
     if '_megaraid_' in name or '_cciss_' in name:  # what lies on it is not known
-        first_line = first_line.replace('replace it now', 'copy the data, then replace it')
+        first_line = first_line.replace(
+            'replace it now', 'copy the data, then replace it'
+        )
     numbers = {
-        f'{name}_{metric}': number for metric, number in read(drive).expect['perfdata'].items()
+        f'{name}_{metric}': number
+        for metric, number in read(drive).expect['perfdata'].items()
     }
-    return first_line.casefold().split('; ')[0], STATUSES[first_line.split()[1]], numbers
+    return (
+        first_line.casefold().split('; ')[0],
+        STATUSES[first_line.split()[1]],
+        numbers,
+    )
 
 
 def told(result):
@@ -52,7 +61,9 @@ def told(result):
     # SCSI's own words are capitals up to smartctl 7.3. Attribute 170 of Phison got another name in
     # 7.5.
     first_line = (
-        undated(result.first_line).casefold().replace('bad_blk_ct_lat/erl', 'bad_blk_ct_erl/lat')
+        undated(result.first_line)
+        .casefold()
+        .replace('bad_blk_ct_lat/erl', 'bad_blk_ct_erl/lat')
     ).split('; ')[0]  # how much follows depends on the length of the name
     return (
         first_line,
@@ -139,9 +150,13 @@ WAYS = [
     ('address', 'name', 'drive'),
     [(address, name, drive) for address, name, drives in WAYS for drive in drives],
 )
-def test_a_drive_is_judged_the_same_through_every_transport(machine, address, name, drive):
+def test_a_drive_is_judged_the_same_through_every_transport(
+    machine, address, name, drive
+):
     """Healthy, worn and failing: state, first line, perfdata and exit code."""
-    sata, sas, nvme = (drive if drive in drives else drives[0] for drives in (SATA, SAS, NVME))
+    sata, sas, nvme = (
+        drive if drive in drives else drives[0] for drives in (SATA, SAS, NVME)
+    )
     for place, content in (
         ('/dev/sda', sata),
         ('/dev/sdb', sas),
@@ -182,7 +197,9 @@ def test_two_controllers_with_the_same_slot_numbers_are_two_sets_of_drives(machi
     ],
     ids=lambda words: ' '.join(words) or 'scan',
 )
-def test_of_eight_slots_with_three_empty_ones_five_drives_are_reported(tmp_path, arguments):
+def test_of_eight_slots_with_three_empty_ones_five_drives_are_reported(
+    tmp_path, arguments
+):
     """By a range as well as by a scan; the volume that the scan finds is no drive and no alarm."""
     machine = Machine.described('megaraid-eight-slots', tmp_path / 'machine')
 
@@ -191,7 +208,9 @@ def test_of_eight_slots_with_three_empty_ones_five_drives_are_reported(tmp_path,
     bus = 'sda' if '/dev/sda' in ' '.join(arguments) else 'bus_0'
     assert result.code == 2
     assert f' {bus}_megaraid_7: rated write endurance used 103 % ' in result.first_line
-    assert [result.line_of(f'{bus}_megaraid_{slot}').split()[0] for slot in (0, 1, 4, 5, 7)] == [
+    assert [
+        result.line_of(f'{bus}_megaraid_{slot}').split()[0] for slot in (0, 1, 4, 5, 7)
+    ] == [
         'OK',
         'OK',
         'WARNING',
@@ -210,7 +229,9 @@ def test_a_failing_sata_drive_behind_raid_fails_by_its_attributes(machine):
     status alone does not.
     """
     machine.add('megaraid,1@/dev/bus/0', 'hitachi-failing')
-    machine.add('megaraid,2@/dev/bus/0', read('intel-healthy')._replace(health='FAILED'))
+    machine.add(
+        'megaraid,2@/dev/bus/0', read('intel-healthy')._replace(health='FAILED')
+    )
 
     result = check(machine, '-d', 'megaraid,1-2@/dev/bus/0')
 
@@ -276,7 +297,9 @@ def test_the_list_of_a_machine_can_be_pasted_after_d(tmp_path):
     listed = run('list', '-p', machine.smartctl, '--nosudo', '--json').text
     addresses = [drive['address'] for drive in json.loads(listed)['drives']]
 
-    result = check(machine, *(word for address in addresses for word in ('-d', address)))
+    result = check(
+        machine, *(word for address in addresses for word in ('-d', address))
+    )
 
     assert addresses == [f'megaraid,{slot}@/dev/bus/0' for slot in (0, 1, 4, 5, 7)]
     assert result.first_line.endswith(': 1 critical, 1 warning, 3 ok')
@@ -289,7 +312,11 @@ PLACES = {
     'sas': ('/dev/sdb', 'sas-seagate-healthy', 'sdb'),
     'nvme': ('/dev/nvme0', 'nvme-samsung-healthy', 'nvme0'),
     'megaraid-sata': ('megaraid,4@/dev/bus/0', 'intel-healthy', 'bus_0_megaraid_4'),
-    'megaraid-sas': ('megaraid,0@/dev/bus/0', 'sas-seagate-healthy', 'bus_0_megaraid_0'),
+    'megaraid-sas': (
+        'megaraid,0@/dev/bus/0',
+        'sas-seagate-healthy',
+        'bus_0_megaraid_0',
+    ),
     'cciss-sata': ('cciss,0@/dev/sg0', 'intel-healthy', 'sg0_cciss_0'),
     'cciss-sas': ('cciss,1@/dev/sg0', 'sas-seagate-healthy', 'sg0_cciss_1'),
 }
@@ -318,15 +345,24 @@ FAULTS = [
     ),
     *((place, {'hang': 0}, 'timeout') for place in PLACES),
     *((place, {'hang': 2}, 'timeout') for place in ('sata', 'nvme')),
-    *((place, {'latency': 300}, 'timeout') for place in ('sata', 'nvme', 'megaraid-sas')),
+    *(
+        (place, {'latency': 300}, 'timeout')
+        for place in ('sata', 'nvme', 'megaraid-sas')
+    ),
     *((place, {'denied': True}, 'no-permission') for place in ('sata', 'sas', 'nvme')),
-    *((place, {'disabled': True}, 'smart-disabled') for place in PLACES if place != 'nvme'),
+    *(
+        (place, {'disabled': True}, 'smart-disabled')
+        for place in PLACES
+        if place != 'nvme'
+    ),
 ]
 
 
 @pytest.mark.xdist_group('time')
 @pytest.mark.parametrize(('place', 'fault', 'code'), FAULTS, ids=str)
-def test_a_drive_that_cannot_be_read_is_unknown_with_the_reason(machine, place, fault, code):
+def test_a_drive_that_cannot_be_read_is_unknown_with_the_reason(
+    machine, place, fault, code
+):
     """State, code and exit code; no perfdata.
 
     Two errors may look the same to smartctl.
@@ -334,7 +370,9 @@ def test_a_drive_that_cannot_be_read_is_unknown_with_the_reason(machine, place, 
     address, drive, name = PLACES[place]
     machine.add(address, drive, **fault)
 
-    result = check(machine, '-d', address, '--drive-timeout', '0.5' if code == 'timeout' else '20')
+    result = check(
+        machine, '-d', address, '--drive-timeout', '0.5' if code == 'timeout' else '20'
+    )
 
     assert re.match(rf'SMART UNKNOWN - {name}\b', result.first_line)
     assert codes(result) == ([] if code == 'read' else [code])
@@ -380,7 +418,9 @@ ZEROS = dict.fromkeys(read('nvme-samsung-healthy').log, 0)
     ],
     ids=['log-0-kelvin', 'log-with-temperature', 'attributes'],
 )
-def test_a_drive_that_tells_nothing_but_zeros_is_unknown(machine, tmp_path, is_recorded, drive):
+def test_a_drive_that_tells_nothing_but_zeros_is_unknown(
+    machine, tmp_path, is_recorded, drive
+):
     """A block of zeros has a right checksum; it was 0 % used, 0 hours old and OK."""
     address = '/dev/nvme0' if drive.log else '/dev/sda'
     machine.add(address, drive)

@@ -55,7 +55,11 @@ def full(machine) -> Machine:
 def smartctl(machine, *arguments, timeout=20):
     """Run smartctl on a machine."""
     return subprocess.run(
-        [machine.smartctl, *arguments], capture_output=True, text=True, timeout=timeout, check=False
+        [machine.smartctl, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
     )
 
 
@@ -73,9 +77,13 @@ def comparable(report):
     """Return what JSON and text both have: not the exit status, the date of the run, raw numbers
     beside their words, what is missing, and two numbers that only text tells.
     """
-    scsi = {name: number for name, number in report.scsi.items() if name not in TEXT_ONLY}
+    scsi = {
+        name: number for name, number in report.scsi.items() if name not in TEXT_ONLY
+    }
     rows = tuple(row._replace(raw_number=None) for row in report.attributes)
-    return report._replace(exit_status=None, date=None, attributes=rows, scsi=scsi, gaps=())
+    return report._replace(
+        exit_status=None, date=None, attributes=rows, scsi=scsi, gaps=()
+    )
 
 
 @pytest.mark.parametrize('name', DRIVES)
@@ -87,13 +95,19 @@ def test_smartctl_prints_and_the_plugin_reads_what_a_drive_was_given(machine, na
     machine.add(node(name), drive)
 
     as_json, as_text = (
-        smartctl(machine, *read_arguments(node(name))[start:]).stdout for start in (0, 1)
+        smartctl(machine, *read_arguments(node(name))[start:]).stdout
+        for start in (0, 1)
     )
     report = json_report.parse(as_json)
     identity = report.identity
 
     assert comparable(report) == comparable(text_report.parse_report(as_text.encode()))
-    assert (identity.protocol, identity.serial, identity.wwn, identity.capacity or 0) == (
+    assert (
+        identity.protocol,
+        identity.serial,
+        identity.wwn,
+        identity.capacity or 0,
+    ) == (
         drive.protocol,
         drive.serial,
         drive.wwn,
@@ -116,8 +130,12 @@ def test_every_serial_number_and_every_wwn_is_made_up_and_used_once():
     """
     drives = [read(name) for name in names()]
 
-    assert [drive.name for drive in drives if 'example' not in drive.serial.lower()] == []
-    assert [drive.name for drive in drives if drive.wwn and 'e1ec7' not in drive.wwn] == []
+    assert [
+        drive.name for drive in drives if 'example' not in drive.serial.lower()
+    ] == []
+    assert [
+        drive.name for drive in drives if drive.wwn and 'e1ec7' not in drive.wwn
+    ] == []
     serials = [drive.serial for drive in drives]
     assert sorted(set(serials)) == sorted(serials)
 
@@ -146,8 +164,14 @@ def test_a_scan_lists_drives_volumes_and_slots(full):
 @pytest.mark.parametrize(
     ('arguments', 'words'),
     [
-        (['-d', 'megaraid,1', '/dev/bus/0'], '[megaraid_disk_01] failed: INQUIRY failed'),
-        (['-d', 'sat+megaraid,1', '/dev/bus/0'], 'megasas_cmd: Device 1 does not exist'),
+        (
+            ['-d', 'megaraid,1', '/dev/bus/0'],
+            '[megaraid_disk_01] failed: INQUIRY failed',
+        ),
+        (
+            ['-d', 'sat+megaraid,1', '/dev/bus/0'],
+            'megasas_cmd: Device 1 does not exist',
+        ),
         (['-d', 'cciss,2', '/dev/sg0'], 'No such device'),
         (['/dev/sdz'], 'No such device'),
     ],
@@ -169,10 +193,14 @@ def test_an_empty_place_is_empty_in_smartctls_words(full, arguments, words):
 )
 def test_a_hanging_drive_is_stopped_by_nothing_but_sigkill(machine, address):
     """As close to a process in state D as can be had without a kernel."""
-    machine.add(address, 'nvme-samsung-healthy' if 'nvme' in address else 'intel-worn', hang=1)
+    machine.add(
+        address, 'nvme-samsung-healthy' if 'nvme' in address else 'intel-worn', hang=1
+    )
     kind, _, path = address.rpartition('@')
     words = ['-d', kind, path] if kind else [path]
-    process = subprocess.Popen([machine.smartctl, '-a', *words], stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [machine.smartctl, '-a', *words], stdout=subprocess.DEVNULL
+    )
     try:
         time.sleep(0.3)
         process.terminate()
@@ -187,7 +215,8 @@ def test_a_hanging_drive_is_stopped_by_nothing_but_sigkill(machine, address):
 
 
 @pytest.mark.parametrize(
-    'path', ['/dev/vda', '/dev/zero', '/dev/ptmx', '//dev/ptmx', '/dev/../dev/ptmx', 'LINK']
+    'path',
+    ['/dev/vda', '/dev/zero', '/dev/ptmx', '//dev/ptmx', '/dev/../dev/ptmx', 'LINK'],
 )
 def test_no_real_device_can_be_reached(machine, path, tmp_path):
     """Neither by its name, nor by a roundabout spelling, nor through a link."""
@@ -208,7 +237,9 @@ def test_without_its_library_the_wrapper_refuses(machine, tmp_path):
     wrapper.write_text(script.replace('simulator.so', 'gone.so'))
     wrapper.chmod(0o755)
 
-    done = subprocess.run([str(wrapper), '--scan'], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [str(wrapper), '--scan'], capture_output=True, text=True, check=False
+    )
 
     assert done.returncode == 64
     assert done.stdout == '' and 'no simulated drives' in done.stderr
@@ -280,7 +311,11 @@ def test_every_way_of_smartctl_to_a_file_is_hooked():
         'system',
         'popen',
     }
-    called = {line.split()[-1].partition('@')[0] for line in asked.splitlines() if ' U ' in line}
+    called = {
+        line.split()[-1].partition('@')[0]
+        for line in asked.splitlines()
+        if ' U ' in line
+    }
 
     assert called & to_files <= {line.split()[-1] for line in hooked.splitlines()}
     assert {'open', 'ioctl', 'glob'} <= called
@@ -297,4 +332,7 @@ def test_the_playground_shows_a_machine_of_simulated_drives():
     )
 
     assert done.returncode == 0, done.stderr
-    assert '/dev/bus/0 -d megaraid,7' in done.stdout and '/dev/nvme1 -d nvme' in done.stdout
+    assert (
+        '/dev/bus/0 -d megaraid,7' in done.stdout
+        and '/dev/nvme1 -d nvme' in done.stdout
+    )

@@ -33,7 +33,10 @@ CASES = {
     'part of a limit': (
         {
             'metrics': {
-                'temperature': {'warning': {'drive': 'threshold', 'els': None}, 'critical': '60'}
+                'temperature': {
+                    'warning': {'drive': 'threshold', 'els': None},
+                    'critical': '60',
+                }
             }
         },
         {'metrics': {'temperature': {'critical': '60'}}},
@@ -46,7 +49,10 @@ CASES = {
         {'metric': {}, 'metrics': {'pending': SOUND}},
         {'metrics': {'pending': SOUND}},
     ),
-    'no list': ({'overrides': {}, 'metrics': {'pending': SOUND}}, {'metrics': {'pending': SOUND}}),
+    'no list': (
+        {'overrides': {}, 'metrics': {'pending': SOUND}},
+        {'metrics': {'pending': SOUND}},
+    ),
     'limit of an override': (
         {
             'overrides': [
@@ -59,7 +65,11 @@ CASES = {
         },
         {
             'overrides': [
-                {'for': {'serial': 'A'}, 'why': WHY, 'metrics': {'pending': {'critical': '9'}}}
+                {
+                    'for': {'serial': 'A'},
+                    'why': WHY,
+                    'metrics': {'pending': {'critical': '9'}},
+                }
             ]
         },
     ),
@@ -95,7 +105,12 @@ CASES = {
     'protection': (
         {
             'overrides': [
-                {'for': {'device': '/dev/sda'}, 'why': 'short', 'read': False, 'metrics': {}}
+                {
+                    'for': {'device': '/dev/sda'},
+                    'why': 'short',
+                    'read': False,
+                    'metrics': {},
+                }
             ]
         },
         {
@@ -118,7 +133,11 @@ CASES = {
                     'modle': 1,
                     'metrics': {'pending': SOUND},
                 },
-                {'for': {'device': '/dev/sdb'}, 'why': WHY, 'skip': ['error', 'devices']},
+                {
+                    'for': {'device': '/dev/sdb'},
+                    'why': WHY,
+                    'skip': ['error', 'devices'],
+                },
             ]
         },
         {
@@ -194,7 +213,10 @@ def test_a_drive_whose_presence_is_optional_is_not_missed(tmp_path):
 
 def test_sound_entries_are_used_beside_one_that_is_not():
     """An entry is one statement: half of it is not used."""
-    good, bad = {'family': 'ACME X1', 'kind': 'ssd'}, {'family': 'ACME Y2', 'kind': 'sdd'}
+    good, bad = (
+        {'family': 'ACME X1', 'kind': 'ssd'},
+        {'family': 'ACME Y2', 'kind': 'sdd'},
+    )
 
     found = understood({'entries': [bad, good], 'sets': {'a': {}}}, 'attributes')
 
@@ -220,7 +242,10 @@ def test_a_metric_that_lacks_what_every_metric_has_is_none():
     assert file.data['metrics'] == {'noise': metric}
     assert len(file.mistakes) == 2
     assert (
-        'noise' in drive_database.SpecDatabase({'entries': []}, [('site.json', file.data)]).metrics
+        'noise'
+        in drive_database.SpecDatabase(
+            {'entries': []}, [('site.json', file.data)]
+        ).metrics
     )
 
 
@@ -228,7 +253,8 @@ def test_a_metric_keeps_what_every_metric_has_beside_a_mistake():
     """Its concern may be wrong; what it must have is there."""
     metric = {'meaning': 'how loud it is', 'unit': '', 'worse': 'high'}
     file = understood(
-        {'metrics': {'noise': {**metric, 'concern': 'ears'}}, 'entries': []}, 'attributes'
+        {'metrics': {'noise': {**metric, 'concern': 'ears'}}, 'entries': []},
+        'attributes',
     )
 
     assert file.data['metrics'] == {'noise': metric}
@@ -254,7 +280,11 @@ def test_a_file_without_a_folder_is_named_alone(tmp_path):
     path.write_text('{"entries": 5, "sets": {}}')
     file = site_file.load(str(path), 'attributes')
 
-    assert (file.name, file.shown, file.data) == ('mine.json', '', {'entries': [], 'sets': {}})
+    assert (file.name, file.shown, file.data) == (
+        'mine.json',
+        '',
+        {'entries': [], 'sets': {}},
+    )
     assert file.mistakes[0].startswith('mine.json: entries 5 ')
     path.write_text('{')
     assert site_file.load(str(path), 'attributes').data == {'entries': []}
@@ -269,13 +299,17 @@ def test_a_file_without_a_folder_is_named_alone(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ('shown', 'name'), [('thresholds.d/site.json', 'thresholds.d/site.json'), ('', 'site.json')]
+    ('shown', 'name'),
+    [('thresholds.d/site.json', 'thresholds.d/site.json'), ('', 'site.json')],
 )
 def test_two_mistakes_at_one_place_take_it_out_once(shown, name):
     """Both are reported, by the name that mistakes have for the file."""
     bound = {'drive': 'pnding', 'else': '5 sectors'}
     file = site_file.understood(
-        json.dumps({'metrics': {'pending': {'warning': bound}}}), 'thresholds', 'site.json', shown
+        json.dumps({'metrics': {'pending': {'warning': bound}}}),
+        'thresholds',
+        'site.json',
+        shown,
     )
     assert file.shown == shown
 
@@ -289,14 +323,19 @@ def test_faults_take_out_what_they_spoil_and_nothing_else():
     """Numbers of items stay right while several are taken out."""
     data = {
         'metrics': {'pending': {'warning': '5 sectors', 'critical': '9'}},
-        'overrides': [{'for': {'model': letter}, 'why': WHY} for letter in ('(', 'A', '[', 'B')],
+        'overrides': [
+            {'for': {'model': letter}, 'why': WHY} for letter in ('(', 'A', '[', 'B')
+        ],
     }
     file = understood(data)
 
     found = site_file.without(file, data_errors.of_limits(file.data, {'pending': ''}))
 
     assert found.data['metrics'] == {'pending': {'critical': '9'}}
-    assert [override['for']['model'] for override in found.data['overrides']] == ['A', 'B']
+    assert [override['for']['model'] for override in found.data['overrides']] == [
+        'A',
+        'B',
+    ]
     assert len(found.mistakes) == 3
 
 
@@ -311,7 +350,10 @@ def test_a_person_is_told_ten_mistakes_and_how_many_more_there_are():
     }
 
     assert [len(file.mistakes) for file in files.values()] == [10, 11, 11]
-    assert [files[number].mistakes[-1] for number in (11, 30)] == [MORE.format(1), MORE.format(20)]
+    assert [files[number].mistakes[-1] for number in (11, 30)] == [
+        MORE.format(1),
+        MORE.format(20),
+    ]
     file = understood({'metrics': {f'metric{number}': SOUND for number in range(12)}})
     rest = site_file.without(file, data_errors.of_limits(file.data, {'pending': ''}))
     assert rest.mistakes[10:] == (MORE.format(2),)

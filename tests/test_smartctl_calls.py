@@ -44,7 +44,11 @@ def test_a_drive_is_read_with_exactly_these_words():
 
 def test_a_type_stands_before_the_path():
     """The path is last, as smartctl and the sudoers rule want it."""
-    assert read_arguments('/dev/bus/0', 'megaraid,6')[-3:] == ('-d', 'megaraid,6', '/dev/bus/0')
+    assert read_arguments('/dev/bus/0', 'megaraid,6')[-3:] == (
+        '-d',
+        'megaraid,6',
+        '/dev/bus/0',
+    )
 
 
 def test_a_log_that_can_harm_a_drive_is_left_out():
@@ -67,7 +71,9 @@ def test_a_log_that_can_harm_a_drive_is_left_out():
 )
 def test_the_real_smartctl_understands_every_word(arguments):
     """A mistyped word would end each check with smartctl's usage text."""
-    printed = subprocess.run([SMARTCTL, *arguments], capture_output=True, timeout=20).stdout
+    printed = subprocess.run(
+        [SMARTCTL, *arguments], capture_output=True, timeout=20
+    ).stdout
 
     assert b'UNRECOGNIZED' not in printed and b'INVALID ARGUMENT' not in printed
     assert json.loads(printed)['smartctl']['version'] >= [7, 0]
@@ -163,12 +169,18 @@ def test_root_runs_no_program_that_another_could_change(fake, spoil):
     'stdout, expected',
     [
         (b'smartctl 7.3 2022-02-28 r5338 [x86_64-linux-6.1.0] (local build)\n', (7, 3)),
-        (b'smartctl pre-7.4 2023-03-21 r5470 [x86_64-linux-6.2.7] (CircleCI)\n', (7, 4)),
+        (
+            b'smartctl pre-7.4 2023-03-21 r5470 [x86_64-linux-6.2.7] (CircleCI)\n',
+            (7, 4),
+        ),
         (
             b'smartctl version 5.38 [x86_64-redhat-linux-gnu] Copyright (C) 2002-8 Bruce Allen\n',
             (5, 38),
         ),
-        (b'smartctl 5.40 2010-10-16 r3189 [x86_64-unknown-linux-gnu] (SUSE RPM)\n', (5, 40)),
+        (
+            b'smartctl 5.40 2010-10-16 r3189 [x86_64-unknown-linux-gnu] (SUSE RPM)\n',
+            (5, 40),
+        ),
         (b'', ()),
         (b'smartctl', ()),
         (b'sudo: a password is required\n', ()),
@@ -210,7 +222,9 @@ def test_what_smartctl_says_is_no_refusal_of_sudo():
         (b'sudo: unable to resolve host x', False),
     ],
 )
-def test_what_sudo_says_is_a_refusal_if_the_program_has_said_nothing(stderr, is_refused):
+def test_what_sudo_says_is_a_refusal_if_the_program_has_said_nothing(
+    stderr, is_refused
+):
     answer = Answer(('/usr/bin/sudo', '-n', SMARTCTL), 'done', status=1, stderr=stderr)
 
     assert smartctl_calls.is_refused(answer) is is_refused
@@ -232,8 +246,12 @@ def test_a_user_needs_sudo_unless_told_otherwise(monkeypatch, tmp_path):
 
 
 NO_ACCESS = 'this user cannot access it; use sudo or another -p'
-NOT_FOUND = 'file not found; install smartmontools, or give the path of smartctl with -p'
-NOT_EXECUTABLE = 'this user cannot execute it; check its mode, or give the path of smartctl with -p'
+NOT_FOUND = (
+    'file not found; install smartmontools, or give the path of smartctl with -p'
+)
+NOT_EXECUTABLE = (
+    'this user cannot execute it; check its mode, or give the path of smartctl with -p'
+)
 
 
 @pytest.mark.parametrize(
@@ -266,7 +284,10 @@ def test_only_sudo_may_run_what_a_user_may_not(monkeypatch, tmp_path, through_su
 
 
 def test_the_farm_log_is_read_with_the_type_of_a_disk_if_it_has_one():
-    assert smartctl_calls.farm_arguments('/dev/sda') == (*smartctl_calls.FARM, '/dev/sda')
+    assert smartctl_calls.farm_arguments('/dev/sda') == (
+        *smartctl_calls.FARM,
+        '/dev/sda',
+    )
     assert smartctl_calls.farm_arguments('/dev/sda', 'sat') == (
         *smartctl_calls.FARM,
         '-d',

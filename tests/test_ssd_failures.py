@@ -74,7 +74,16 @@ def measured(tmp_path):
                         'rotation': 'Solid State Device',
                         'health': health,
                         'attributes': [
-                            [5, 'Reallocated_Sector_Ct', '-O--CK', 100, 100, 0, '-', raw]
+                            [
+                                5,
+                                'Reallocated_Sector_Ct',
+                                '-O--CK',
+                                100,
+                                100,
+                                0,
+                                '-',
+                                raw,
+                            ]
                         ],
                     }
                 )
@@ -94,7 +103,9 @@ def measured(tmp_path):
 
 def test_failed_drives_stand_beside_healthy_ones(measured):
     """Those of their own vendor, and of all; a drive that reports FAILED is not healthy."""
-    rows = json.loads(measured(SOUND, {**SOUND, 'r_5': '300'}, {**SOUND, 'r_187': '11'}).text)
+    rows = json.loads(
+        measured(SOUND, {**SOUND, 'r_5': '300'}, {**SOUND, 'r_187': '11'}).text
+    )
     found = {
         (row['vendor'], row['metric'], row['limit']): (
             row['failed'],
@@ -127,7 +138,9 @@ def test_each_vendor_is_read_by_its_database_entry(letter, family):
         if column
     }
     verdict = shipped_judge()(
-        collection.report_of(ssd_failures.facts_of({'model': f'{letter}1', **columns}, VENDORS)),
+        collection.report_of(
+            ssd_failures.facts_of({'model': f'{letter}1', **columns}, VENDORS)
+        ),
         None,
     )
     numbers = ssd_failures.judged(letter, verdict).numbers
@@ -135,15 +148,27 @@ def test_each_vendor_is_read_by_its_database_entry(letter, family):
     assert verdict.entry.startswith(family)
     assert {
         metric: numbers.get(metric)
-        for metric in ('reallocated', 'reported_uncorrect', 'program_fail', 'crc_errors')
-    } == dict.fromkeys(('reallocated', 'reported_uncorrect', 'program_fail', 'crc_errors'), 7)
+        for metric in (
+            'reallocated',
+            'reported_uncorrect',
+            'program_fail',
+            'crc_errors',
+        )
+    } == dict.fromkeys(
+        ('reallocated', 'reported_uncorrect', 'program_fail', 'crc_errors'), 7
+    )
     assert numbers.get('endurance_used') == (None if letter == 'C' else 93)
 
 
-@pytest.mark.parametrize('value, health', [('10.0', 'FAILED!'), ('11.0', 'PASSED'), ('', 'PASSED')])
+@pytest.mark.parametrize(
+    'value, health', [('10.0', 'FAILED!'), ('11.0', 'PASSED'), ('', 'PASSED')]
+)
 def test_health_is_failed_at_the_threshold_of_a_pre_fail_attribute(value, health):
     """The data have none; a drive reports it so."""
-    assert ssd_failures.facts_of({**_zeros('A'), 'n_175': value}, VENDORS)['health'] == health
+    assert (
+        ssd_failures.facts_of({**_zeros('A'), 'n_175': value}, VENDORS)['health']
+        == health
+    )
 
 
 def _zeros(letter):

@@ -142,7 +142,9 @@ def reading(number=97, metric='endurance_used', unit='%', **more):
 def time_left(left, earliest, latest, is_estimate):
     """Return what is foreseen; all in days."""
     told = Forecast(*(days * 86_400 for days in (left, earliest, latest)), is_estimate)
-    return Reading('endurance_time_left', round(told.left), 's', Source('history'), forecast=told)
+    return Reading(
+        'endurance_time_left', round(told.left), 's', Source('history'), forecast=told
+    )
 
 
 @pytest.mark.parametrize(
@@ -168,7 +170,10 @@ def time_left(left, earliest, latest, is_estimate):
             reading(0, 'unknown_model', '', verdict='no entry for WHO', state=State.OK),
             'no entry for WHO',
         ),
-        (reading(7, 'crc_errors', '', quiet=40 * 86_400), 'crc_errors 7, newest 40 days ago'),
+        (
+            reading(7, 'crc_errors', '', quiet=40 * 86_400),
+            'crc_errors 7, newest 40 days ago',
+        ),
         (
             reading(7, 'crc_errors', '', quiet=40 * 86_400, quiet_is_bound=True),
             'crc_errors 7, newest more than 40 days ago',
@@ -177,12 +182,21 @@ def time_left(left, earliest, latest, is_estimate):
             time_left(400.4, 160, 1000, True),
             'endurance_time_left 400 days (160 to 1000, estimated from use and age)',
         ),
-        (time_left(400, 160, 1000, False), 'endurance_time_left 400 days (160 to 1000)'),
+        (
+            time_left(400, 160, 1000, False),
+            'endurance_time_left 400 days (160 to 1000)',
+        ),
         (time_left(0.1, 0, 1, False), 'endurance_time_left 0 days (0 to 1)'),
         (time_left(1 / 86_400, 0, 1, False), 'endurance_time_left 0 days (0 to 1)'),
         (time_left(0, 0, 0, False), 'endurance_time_left 0 days'),
         (
-            reading(0, 'vendor_threshold', '', verdict='attribute 5 is at 1', state=State.WARNING),
+            reading(
+                0,
+                'vendor_threshold',
+                '',
+                verdict='attribute 5 is at 1',
+                state=State.WARNING,
+            ),
             'attribute 5 is at 1',
         ),
     ],
@@ -200,7 +214,8 @@ CRITICAL = judgement(
     State.CRITICAL, warning='85', critical='95', against='above 95', origin='site.json'
 )
 FAILED = judgement(
-    State.CRITICAL, of=reading(0, 'smart_status', '', verdict='FAILED', state=State.CRITICAL)
+    State.CRITICAL,
+    of=reading(0, 'smart_status', '', verdict='FAILED', state=State.CRITICAL),
 )
 WARM = judgement(State.WARNING, of=reading(61, 'temperature', 'C'), against='above 60')
 GREW = 'crc_errors grew by 14 in 24 h (212 to 226): check cable and backplane'
@@ -278,13 +293,16 @@ def verdict(*judgements, state=State.CRITICAL, **more):
         ((CRITICAL, FAILED), 'endurance_used 97 % (critical above 95)'),
     ],
 )
-def test_the_headline_is_the_worst_thing_and_what_the_word_failed_comes_from(judgements, said):
+def test_the_headline_is_the_worst_thing_and_what_the_word_failed_comes_from(
+    judgements, said
+):
     """FAILED alone does not tell what to look at."""
     assert alerts.headline(verdict(*judgements)) == said
 
 
 UNSAFE = judgement(
-    State.CRITICAL, of=reading(0, 'media', '', verdict='read-only', state=State.CRITICAL)
+    State.CRITICAL,
+    of=reading(0, 'media', '', verdict='read-only', state=State.CRITICAL),
 )
 
 
@@ -297,7 +315,9 @@ UNSAFE = judgement(
         ('aaa', 'media: read-only'),  # all the same
     ],
 )
-def test_the_headline_prefers_a_finding_that_means_something_else_for_the_drive(concerns, told):
+def test_the_headline_prefers_a_finding_that_means_something_else_for_the_drive(
+    concerns, told
+):
     judgements = [
         each._replace(concern=concern)
         for each, concern in zip((FAILED, UNSAFE, CRITICAL), concerns)
@@ -334,7 +354,9 @@ def test_a_problem_has_its_code_only_where_it_is_a_fault(code, state, said):
 
 def endless(metric, state=State.OK, **more):
     words = 'a|b=' + 'x' * 900
-    return judgement(state, of=reading(0, metric, '', verdict=words, state=state), **more)
+    return judgement(
+        state, of=reading(0, metric, '', verdict=words, state=state), **more
+    )
 
 
 @pytest.mark.parametrize(
@@ -342,7 +364,9 @@ def endless(metric, state=State.OK, **more):
     [
         statements.findings(verdict(problem='a|b=' + 'x' * 900)),
         statements.finding(endless('self_test', State.CRITICAL)),
-        statements.findings(verdict(endless('self_test', acknowledged=True), state=State.OK)),
+        statements.findings(
+            verdict(endless('self_test', acknowledged=True), state=State.OK)
+        ),
         statements.findings(verdict(endless('unknown_model'), state=State.OK)),
         statements.reading_line(endless('self_test')).removesuffix(', attribute 233'),
     ],
@@ -357,8 +381,12 @@ ACCEPTED = judgement(of=reading(30, 'reallocated', ''), acknowledged=True)
 
 
 PASSED = judgement(of=reading(1, 'smart_status', '', verdict='passed', state=State.OK))
-UNTOLD = judgement(of=reading(None, 'smart_status', '', unknown='not reported', judged=False))
-NO_ENTRY = judgement(of=reading(0, 'unknown_model', '', verdict='no entry for WHO', state=State.OK))
+UNTOLD = judgement(
+    of=reading(None, 'smart_status', '', unknown='not reported', judged=False)
+)
+NO_ENTRY = judgement(
+    of=reading(0, 'unknown_model', '', verdict='no entry for WHO', state=State.OK)
+)
 NOT_TELLING = [
     judgement(of=reading(9, judged=False)),
     judgement(of=reading(None, unknown='no value')),
@@ -400,7 +428,10 @@ TELLING = [
         ),
         ((ACCEPTED,), 'reallocated 30 (acknowledged)'),
         ((ACCEPTED, TELLING[3]), 'reallocated 30 (acknowledged); endurance_used 9 %'),
-        ((ACCEPTED, WARM), 'temperature 61 C, warning above 60; reallocated 30 (acknowledged)'),
+        (
+            (ACCEPTED, WARM),
+            'temperature 61 C, warning above 60; reallocated 30 (acknowledged)',
+        ),
     ],
 )
 def test_the_findings_of_a_drive_in_words(judgements, said):

@@ -25,7 +25,9 @@ from smart_attributes.devtools import reading_rules
         (reading_rules.WRAP + 9, reading_rules.WRAP * 3 + 9, 'B', False),
     ],
 )
-def test_a_reading_is_near_within_what_rounding_and_time_explain(number, stated, unit, is_near):
+def test_a_reading_is_near_within_what_rounding_and_time_explain(
+    number, stated, unit, is_near
+):
     """Hours as minutes, 32 MiB as 64 and a turned percentage are far beyond that."""
     assert reading_rules.is_near(number, stated, unit) is is_near
 

@@ -16,7 +16,9 @@ from kills import Kills
 
 @pytest.mark.libraries
 @pytest.mark.long
-def test_no_drive_looks_better_for_damage_without_a_note_that_says_what_is_missing(tmp_path):
+def test_no_drive_looks_better_for_damage_without_a_note_that_says_what_is_missing(
+    tmp_path,
+):
     """Cut, swapped, of a wrong type, huge, without keys, rows, sections: recorded reports, and
     simulated drives. No other drive of the folder changes.
     """
@@ -33,8 +35,12 @@ def test_no_bit_of_the_history_is_lost_in_silence(tmp_path):
     """
     bed = Flips(tmp_path, seed := random.randrange(10**6))
 
-    assert [fault for number in range(24) for fault in bed.turn(number)] == [], f'seed {seed}'
-    assert sum(count for what, count in bed.counted.items() if what.endswith('said')) >= 6
+    assert [fault for number in range(24) for fault in bed.turn(number)] == [], (
+        f'seed {seed}'
+    )
+    assert (
+        sum(count for what, count in bed.counted.items() if what.endswith('said')) >= 6
+    )
 
 
 @pytest.mark.long
@@ -43,7 +49,9 @@ def test_checks_two_at_a_time_and_killed_lose_nothing(tmp_path):
     bed = Kills(tmp_path, seed := random.randrange(10**6))
 
     assert bed.turn(0) == [], f'seed {seed}'
-    assert sum(bed.counted[f'killed, {end}'] for end in ('written', 'not written')) >= 10
+    assert (
+        sum(bed.counted[f'killed, {end}'] for end in ('written', 'not written')) >= 10
+    )
     assert bed.counted['ended by itself, written'] >= 20, bed.counted
 
 
@@ -53,7 +61,9 @@ def test_a_power_cut_loses_nothing_that_a_check_has_written(tmp_path):
     """With and without what was not synced, in parts, torn at 512 bytes; the check after it
     gives a verdict.
     """
-    assert Kills(tmp_path, seed := random.randrange(10**6)).turn(1) == [], f'seed {seed}'
+    assert Kills(tmp_path, seed := random.randrange(10**6)).turn(1) == [], (
+        f'seed {seed}'
+    )
 
 
 # --- who finds nothing must be able to find something ---------------------------------------
@@ -63,12 +73,16 @@ def test_a_power_cut_loses_nothing_that_a_check_has_written(tmp_path):
 def test_a_drive_that_looks_better_in_silence_is_told(tmp_path, monkeypatch):
     """Here the reading says nothing of its gaps."""
     reading = 'smart_attributes.reading'
-    monkeypatch.setattr(f'{reading}.json_report.completeness.of_json', lambda *report: ())
+    monkeypatch.setattr(
+        f'{reading}.json_report.completeness.of_json', lambda *report: ()
+    )
     monkeypatch.setattr(f'{reading}.text_report.of_text', lambda *report: ())
     monkeypatch.setattr('damage.wrecked', lambda *report: damaged(*report, 'section'))
     bed = Damage(tmp_path, 3)
 
-    assert any('in silence' in fault for number in range(200) for fault in bed.turn(number))
+    assert any(
+        'in silence' in fault for number in range(200) for fault in bed.turn(number)
+    )
 
 
 @pytest.mark.long
@@ -93,4 +107,7 @@ def test_a_fault_is_printed_with_its_turn_and_ends_in_status_1(monkeypatch, caps
 
     assert storm.main(['--seed', '7', '--minutes', '0.1']) == 1
     told = capsys.readouterr().out
-    assert 'flips, turn 1: 7 is wrong' in told and '1 faults in 2 turns, 9 s: 3 drives' in told
+    assert (
+        'flips, turn 1: 7 is wrong' in told
+        and '1 faults in 2 turns, 9 s: 3 drives' in told
+    )

@@ -154,7 +154,9 @@ def test_every_command_line_is_admitted():
     ]
 
     assert [
-        line for line in (*lines, smartctl_calls.SCAN) if not sudoers.admits(expressions, line)
+        line
+        for line in (*lines, smartctl_calls.SCAN)
+        if not sudoers.admits(expressions, line)
     ] == []
 
 
@@ -171,12 +173,24 @@ def test_what_differs_in_a_character_is_admitted_only_if_it_is_ours():
     ]
 
     assert len(admitted) > 100
-    assert [line for line in admitted if line != smartctl_calls.SCAN and not is_ours(line)] == []
+    assert [
+        line for line in admitted if line != smartctl_calls.SCAN and not is_ours(line)
+    ] == []
 
 
 @pytest.mark.parametrize(
     'more',
-    ['-s on', '-t long', '-s', '0', '/dev/sdb', '-d test', '--set=standby,now', '/../mem', '.'],
+    [
+        '-s on',
+        '-t long',
+        '-s',
+        '0',
+        '/dev/sdb',
+        '-d test',
+        '--set=standby,now',
+        '/../mem',
+        '.',
+    ],
 )
 def test_nothing_is_admitted_before_or_behind_a_command_line(more):
     """smartctl takes options anywhere; an expression that ends too early, or too loosely, lets
@@ -185,10 +199,14 @@ def test_nothing_is_admitted_before_or_behind_a_command_line(more):
     expressions = list(sudoers.all_expressions(ON_REQUEST))
     lines = [' '.join(arguments_of(text)) for text in ADDRESSES]
     wrong = [
-        line for each in lines for line in (f'{each} {more}', f'{more} {each}', f'{each}\n{more}')
+        line
+        for each in lines
+        for line in (f'{each} {more}', f'{more} {each}', f'{each}\n{more}')
     ]
 
-    assert [line for line in wrong if sudoers.admits(expressions, tuple(line.split(' ')))] == []
+    assert [
+        line for line in wrong if sudoers.admits(expressions, tuple(line.split(' ')))
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -246,7 +264,9 @@ def test_commands_of_usb_bridges_are_admitted_on_links_of_usb_alone(path):
     assert all(
         sudoers.admits(
             expressions,
-            smartctl_calls.read_arguments(USB, name if name != 'usbasm1352r' else f'{name},0'),
+            smartctl_calls.read_arguments(
+                USB, name if name != 'usbasm1352r' else f'{name},0'
+            ),
         )
         for name in bridges
     )
@@ -272,7 +292,9 @@ def is_ours(line: tuple[str, ...]) -> bool:
         return 'this number of' in str(error)
     skip = [log for log in smartctl_calls.LOGS if log not in words]
     made = smartctl_calls.read_arguments(device.path, device.type, skip)
-    return [without_zeros(word) for word in words] == [without_zeros(word) for word in made]
+    return [without_zeros(word) for word in words] == [
+        without_zeros(word) for word in made
+    ]
 
 
 def without_zeros(word: str) -> str:
@@ -313,7 +335,9 @@ def test_only_a_new_sudo_gets_expressions(said, known):
 def roots_smartctl(fake: FakeSmartctl) -> FakeSmartctl:
     """A stand-in that a rule may name."""
     if not abilities.IS_ROOT:
-        pytest.skip('rules for a stand-in smartctl are not tried: it would have to belong to root')
+        pytest.skip(
+            'rules for a stand-in smartctl are not tried: it would have to belong to root'
+        )
     return fake
 
 
@@ -323,7 +347,9 @@ def stand_in_sudo(folder: Path, says: str) -> dict[str, str]:
     """
     folder.mkdir()
     sudo = folder / 'sudo'
-    sudo.write_text(f'#!/bin/sh\necho "{says}" >&{2 if "rs" in says.split()[0] else 1}\n')
+    sudo.write_text(
+        f'#!/bin/sh\necho "{says}" >&{2 if "rs" in says.split()[0] else 1}\n'
+    )
     sudo.chmod(0o755)
     return {'PATH': f'{folder}:/usr/bin:/bin'}
 
@@ -339,7 +365,11 @@ def drives(fake: FakeSmartctl) -> FakeSmartctl:
 
 
 def lines_of(text: str) -> list[str]:
-    return [line.strip().rstrip(', \\') for line in text.splitlines() if line.startswith('    ')]
+    return [
+        line.strip().rstrip(', \\')
+        for line in text.splitlines()
+        if line.startswith('    ')
+    ]
 
 
 def rule_of(smartctl: FakeSmartctl, folder: Path, sudo_version: str) -> str:
@@ -370,8 +400,12 @@ def test_another_program_gets_no_word_that_it_does_not_know(roots_smartctl, tmp_
     assert len(lines_of(printed)) == 3
 
 
-@pytest.mark.parametrize('said, is_quiet', [('1.8.27', False), ('1.8.29', True), ('1.9.5p2', True)])
-def test_a_sudo_that_can_leave_its_log_alone_is_told_to(roots_smartctl, tmp_path, said, is_quiet):
+@pytest.mark.parametrize(
+    'said, is_quiet', [('1.8.27', False), ('1.8.29', True), ('1.9.5p2', True)]
+)
+def test_a_sudo_that_can_leave_its_log_alone_is_told_to(
+    roots_smartctl, tmp_path, said, is_quiet
+):
     """An older one would complain of a word that it does not know, at every call."""
     printed = rule_of(roots_smartctl, tmp_path, f'Sudo version {said}')
 
@@ -386,18 +420,31 @@ def test_a_log_that_is_not_read_is_not_in_a_literal_line(roots_smartctl, tmp_pat
         '{"overrides": [{"for": {"device": "/dev/sda"}, "why": "hangs", "skip": ["selftest"]}]}'
     )
     printed = run(
-        'sudoers', '--literal', '-p', drives(roots_smartctl).path, '--config', str(site.parent)
+        'sudoers',
+        '--literal',
+        '-p',
+        drives(roots_smartctl).path,
+        '--config',
+        str(site.parent),
     ).text
 
     assert [
-        line for line in lines_of(printed) if line.endswith('/dev/sda') and 'selftest' in line
+        line
+        for line in lines_of(printed)
+        if line.endswith('/dev/sda') and 'selftest' in line
     ] == []
 
 
 def test_a_path_of_ones_own_making_gets_a_line_beside_the_expressions(roots_smartctl):
     """udev rules may call a drive what they like; a usual path needs nothing more."""
     printed = run(
-        'sudoers', '-p', drives(roots_smartctl).path, '-d', '/dev/tank/slot1', '-d', '/dev/sda'
+        'sudoers',
+        '-p',
+        drives(roots_smartctl).path,
+        '-d',
+        '/dev/tank/slot1',
+        '-d',
+        '/dev/sda',
     ).text
 
     assert [line for line in lines_of(printed) if '^' not in line] == [
@@ -491,7 +538,9 @@ class Sudo(NamedTuple):
 def needs(*programs: str) -> None:
     missing = [program for program in programs if not abilities.path_of(program)]
     if not abilities.IS_ROOT or missing:
-        reason = f'missing {" ".join(missing)}' if missing else 'only root can install it'
+        reason = (
+            f'missing {" ".join(missing)}' if missing else 'only root can install it'
+        )
         pytest.skip(f'the rule is not tried with the real sudo: {reason}')
 
 
@@ -527,7 +576,9 @@ def test_visudo_accepts_the_rule(sudo, tmp_path):
     file = tmp_path / 'rule'
     file.write_text(sudo.rule)
     checked = subprocess.run(
-        ['visudo', '--check', '--strict', f'--file={file}'], capture_output=True, text=True
+        ['visudo', '--check', '--strict', f'--file={file}'],
+        capture_output=True,
+        text=True,
     )
 
     assert checked.returncode == 0, checked.stderr
@@ -552,8 +603,12 @@ def test_sudo_admits_what_was_asked_for(sudo):
     asked_for = [address for address in ADDRESSES if is_on_request(address)]
     before = [address for address in asked_for if sudo.admits(*arguments_of(address))]
     words = [word for name in ON_REQUEST for word in ('--type', name)]
-    with sudo.under(run('sudoers', '--user', sudo.user, '-p', sudo.fake.path, *words).text):
-        after = [address for address in asked_for if sudo.admits(*arguments_of(address))]
+    with sudo.under(
+        run('sudoers', '--user', sudo.user, '-p', sudo.fake.path, *words).text
+    ):
+        after = [
+            address for address in asked_for if sudo.admits(*arguments_of(address))
+        ]
 
     assert before == []
     assert after == asked_for
@@ -564,7 +619,9 @@ class Syslog:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / 'log'
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+        self.socket = socket.socket(
+            socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK
+        )
         self.socket.bind(str(self.path))
         self.path.chmod(0o666)
 
@@ -631,7 +688,8 @@ def test_a_check_writes_nothing_into_the_log(sudo, syslog, literal):
         quiet = in_sight_of(syslog, call)
         ran = len(sudo.fake.calls()) - before
     with sudo.under(
-        '\n'.join(line for line in rule.splitlines() if not line.startswith('Defaults')) + '\n'
+        '\n'.join(line for line in rule.splitlines() if not line.startswith('Defaults'))
+        + '\n'
     ):
         told = in_sight_of(syslog, call)
 
@@ -656,7 +714,15 @@ def test_two_rules_for_one_user_get_along(sudo, tmp_path):
     more.touch(0o440)
     try:
         more.write_text(
-            run('sudoers', '--user', sudo.user, '-p', sudo.fake.path, '--type', 'usbjmicron').text
+            run(
+                'sudoers',
+                '--user',
+                sudo.user,
+                '-p',
+                sudo.fake.path,
+                '--type',
+                'usbjmicron',
+            ).text
         )
         done = sudo.runs(sudo.fake.path, *smartctl_calls.read_arguments('/dev/sda'))
     finally:
@@ -715,11 +781,18 @@ def test_literal_lines_admit_their_drive_and_no_other(sudo, tmp_path):
     ]
     named = [word for each in wanted for word in ('-d', each)]
     with sudo.under(
-        run('sudoers', '--user', sudo.user, '-p', sudo.fake.path, '--literal', *named).text
+        run(
+            'sudoers', '--user', sudo.user, '-p', sudo.fake.path, '--literal', *named
+        ).text
     ):
         admitted = [
             each
-            for each in (*wanted, '/dev/sdb', 'megaraid,6@/dev/bus/0', 'sat+megaraid,60@/dev/bus/0')
+            for each in (
+                *wanted,
+                '/dev/sdb',
+                'megaraid,6@/dev/bus/0',
+                'sat+megaraid,60@/dev/bus/0',
+            )
             if sudo.admits(*arguments_of(each))
         ]
         with_more = sudo.admits(*arguments_of('/dev/sda'), '-s', 'off')
@@ -749,10 +822,20 @@ def test_a_refusal_of_the_real_sudo_is_known_as_one(sudo):
     behind = ('/usr/bin/sudo', '-n', sudo.fake.path)
 
     assert smartctl_calls.is_refused(
-        Answer(behind, 'done', stdout=refused.stdout.encode(), stderr=refused.stderr.encode())
+        Answer(
+            behind,
+            'done',
+            stdout=refused.stdout.encode(),
+            stderr=refused.stderr.encode(),
+        )
     ), refused.stderr
     assert not smartctl_calls.is_refused(
-        Answer(behind, 'done', stdout=admitted.stdout.encode(), stderr=admitted.stderr.encode())
+        Answer(
+            behind,
+            'done',
+            stdout=admitted.stdout.encode(),
+            stderr=admitted.stderr.encode(),
+        )
     )
 
 

@@ -71,12 +71,15 @@ def test_at_least_95_of_100_slips_are_understood():
         meant = dice.choice(words[kind])
         typed = mistyped(meant, dice)
         if any(
-            each == typed or (kind == 'option' and each.startswith(typed)) for each in words[kind]
+            each == typed or (kind == 'option' and each.startswith(typed))
+            for each in words[kind]
         ):
             continue
         number += 1
         found = re.search(r'did you mean (.+?)\?', answer(kind, typed))
-        wrong += [] if found and found[1] == meant else [(meant, typed, found and found[1])]
+        wrong += (
+            [] if found and found[1] == meant else [(meant, typed, found and found[1])]
+        )
 
     assert len(wrong) <= 0.05 * number, wrong
 

@@ -25,7 +25,13 @@ from smart_attributes.check import (
 from smart_attributes.check.history_access import Remembered
 from smart_attributes.command_line.options import Which
 from smart_attributes.commands import table
-from smart_attributes.errors import Coded, DriveAbsent, DriveAsleep, DriveError, UsageError
+from smart_attributes.errors import (
+    Coded,
+    DriveAbsent,
+    DriveAsleep,
+    DriveError,
+    UsageError,
+)
 from smart_attributes.history import drive_records
 from smart_attributes.model import Device, Identity, Read, State
 from smart_attributes.reading import json_report, machine, recorded
@@ -74,7 +80,9 @@ def wanted(answers, which: Which, late: str = '', before=None):
     return [read.device.name for read in kept], faults
 
 
-def run_of(*words: str, given=None, judged=None, history=None, notes=(), **drives) -> messages.Run:
+def run_of(
+    *words: str, given=None, judged=None, history=None, notes=(), **drives
+) -> messages.Run:
     """Return a run without drives."""
     return messages.Run(
         settings.of_run(given or options(*words)),
@@ -115,7 +123,9 @@ def test_a_decision_on_a_pattern_stays_when_the_time_limit_passes(monkeypatch):
     monkeypatch.setattr(selection, 'is_wanted', slow)
     given = options('--ignore', 'x')
     found = inventory.inventory(
-        stage(Read(SDA, REPORT), Read(SDB, SILENT)), settings.of_run(given), Remembered()
+        stage(Read(SDA, REPORT), Read(SDB, SILENT)),
+        settings.of_run(given),
+        Remembered(),
     )
 
     assert [read.device.name for read in found.reads] == ['sdb']
@@ -133,7 +143,10 @@ def test_a_decision_on_a_pattern_stays_when_the_time_limit_passes(monkeypatch):
 def test_a_drive_is_checked_where_time_was_over_before_its_pattern(which, faults):
     kept, found = wanted([Read(SDA, REPORT)], which, 'time was over')
 
-    assert (kept, [each.code for each in found]) == (['sda'], ['pattern-undecided'] * faults)
+    assert (kept, [each.code for each in found]) == (
+        ['sda'],
+        ['pattern-undecided'] * faults,
+    )
 
 
 def test_what_version_1_6_left_out_is_left_out():
@@ -141,7 +154,10 @@ def test_what_version_1_6_left_out_is_left_out():
         def leaves_out(self, read: Read) -> bool:
             return read.device == SDA
 
-    assert wanted([Read(SDA, REPORT), Read(SDB, REPORT)], Which(), before=Before()) == (['sdb'], [])
+    assert wanted([Read(SDA, REPORT), Read(SDB, REPORT)], Which(), before=Before()) == (
+        ['sdb'],
+        [],
+    )
 
 
 @pytest.mark.parametrize(
@@ -159,7 +175,8 @@ def test_a_drive_is_not_read_if_its_address_already_leaves_it_out(words, paths):
 
     assert [planned.device.path for planned in plans] == paths
     assert all(
-        planned.command[0] == '/usr/sbin/smartctl' and planned.command[-1] == planned.device.path
+        planned.command[0] == '/usr/sbin/smartctl'
+        and planned.command[-1] == planned.device.path
         for planned in plans
     )
 
@@ -185,7 +202,8 @@ REMARK = 'no history: disk full; increases are not detected'
             (),
             ((State.CRITICAL, REMARK),),
         ),  # required
-        (('--history-required', 'ok'), 'disk full', (), ((State.OK, REMARK),)),  # required ok
+        # required ok
+        (('--history-required', 'ok'), 'disk full', (), ((State.OK, REMARK),)),
         (('--history-required', 'critical'), '', (), ()),  # usable
     ],
 )
@@ -222,7 +240,10 @@ def test_a_drive_that_is_gone_is_told_once(words, is_whole, days, shown_as, said
     )
     gone = inventory.known_missing(there, settings.of_run(options(*words)), judge())
     run = run_of(
-        *words, history=Remembered(is_whole=is_whole), whereabouts=there, missing=tuple(gone)
+        *words,
+        history=Remembered(is_whole=is_whole),
+        whereabouts=there,
+        missing=tuple(gone),
     )
     found = messages.messages(run)
 
@@ -245,12 +266,22 @@ def test_several_drives_that_are_missing_are_counted(count, present, since, stat
         drive_records.DrivePlace(f'/dev/sd{number}', number, 0, since[number], True)
         for number in range(count)
     ]
-    records = {number: drive_records.Record(number, Identity(), 0, 0) for number in range(count)}
+    records = {
+        number: drive_records.Record(number, Identity(), 0, 0)
+        for number in range(count)
+    }
     there = drive_tracking.Whereabouts(
-        places, records, drive_records.Scope(is_scan=True), 9, dict.fromkeys(records, Shown())
+        places,
+        records,
+        drive_records.Scope(is_scan=True),
+        9,
+        dict.fromkeys(records, Shown()),
     )
     gone = tuple(inventory.known_missing(there, settings.of_run(options()), judge()))
-    reads = tuple(Read(drive.device, SILENT) for drive in gone) + (Read(SDA, REPORT),) * present
+    reads = (
+        tuple(Read(drive.device, SILENT) for drive in gone)
+        + (Read(SDA, REPORT),) * present
+    )
     drives = inventory.Inventory(reads, (), is_bare=False, missing=gone)
     demands = messages.missing(run_of()._replace(drives=drives))
 
@@ -263,12 +294,16 @@ def test_contradictions_of_site_files_are_faults_each_once(monkeypatch):
     monkeypatch.setattr(
         rulebook.Judge,
         'contradictions',
-        lambda _, verdict, report: ['two limits', f'{verdict.device.name} {report is REPORT}'],
+        lambda _, verdict, report: [
+            'two limits',
+            f'{verdict.device.name} {report is REPORT}',
+        ],
     )
     found = surveyed(stage(Read(SDA, REPORT), Read(SDB, SILENT)))
 
     assert [(each.code, each) for each in found.faults] == [
-        ('site-files-contradict', each) for each in ('two limits', 'sda True', 'sdb False')
+        ('site-files-contradict', each)
+        for each in ('two limits', 'sda True', 'sdb False')
     ]
 
 
@@ -276,7 +311,10 @@ FOUND, SKIPPED = Coded('slots-unread', 'slot 9'), Coded('file-skipped', 'a.txt')
 
 
 def test_notes_come_from_each_stage_and_from_version_1_6():
-    run = run_of(given=options()._replace(before=Before(strays=('left',))), notes=(FOUND, SKIPPED))
+    run = run_of(
+        given=options()._replace(before=Before(strays=('left',))),
+        notes=(FOUND, SKIPPED),
+    )
     run = run._replace(drives=run.drives._replace(notes=('drives',)))
     *others, stray = messages.notes(run)
 
@@ -307,7 +345,9 @@ def test_a_verdict_says_how_long_another_check_held_the_drive(waited, times):
     assert [' 2.3 s ' in note for note in told.notes if note.code == 'waited'] == times
 
 
-@pytest.mark.parametrize('outcome', [SILENT, DriveAsleep('sleeps'), DriveAbsent('is not there')])
+@pytest.mark.parametrize(
+    'outcome', [SILENT, DriveAsleep('sleeps'), DriveAbsent('is not there')]
+)
 def test_a_verdict_without_history_stays_as_it_is(outcome):
     [told] = surveyed(stage(Read(SDA, outcome))).verdicts
 
@@ -325,7 +365,13 @@ def test_each_drive_that_was_read_has_its_verdict():
         ('sdb', State.UNKNOWN),
     ]
     assert [read.device.name for read in found.reads] == ['sda', 'sdb']
-    assert (found.notes, found.failures, found.faults, found.remarks, found.demands) == (
+    assert (
+        found.notes,
+        found.failures,
+        found.faults,
+        found.remarks,
+        found.demands,
+    ) == (
         (FOUND,),
         (),
         (),
@@ -370,7 +416,9 @@ STARTED = reads.Started(
 
 def test_drives_judged_before_the_time_limit_keep_their_verdicts(monkeypatch):
     """The time limit may also pass in the last stage."""
-    other = Read(SDB, REPORT._replace(identity=REPORT.identity._replace(serial='OTHER')))
+    other = Read(
+        SDB, REPORT._replace(identity=REPORT.identity._replace(serial='OTHER'))
+    )
     drives = inventory.inventory(
         stage(Read(SDA, REPORT), other), settings.RunSettings(), NO_HISTORY
     )
@@ -410,7 +458,9 @@ def test_recorded_reports_that_were_not_read_in_time_are_counted(monkeypatch):
     monkeypatch.setattr(recorded, 'read_files', read_files)
     given = options('--report', '/tmp')
     found = surveyed(
-        reads.finish(reads.Started(machine.DeviceList(())), settings.of_reads(given), Runner(), 0),
+        reads.finish(
+            reads.Started(machine.DeviceList(())), settings.of_reads(given), Runner(), 0
+        ),
         '--report',
         '/tmp',
     )
@@ -425,7 +475,11 @@ def test_a_site_file_decides_before_reading_what_is_read(tmp_path):
         json.dumps(
             {
                 'overrides': [
-                    {'for': {'device': '/dev/sda'}, 'why': 'it loses data', 'read': False},
+                    {
+                        'for': {'device': '/dev/sda'},
+                        'why': 'it loses data',
+                        'read': False,
+                    },
                     {
                         'for': {'device': '/dev/sdb'},
                         'why': 'old firmware',
@@ -438,4 +492,6 @@ def test_a_site_file_decides_before_reading_what_is_read(tmp_path):
     plans = planned('--thresholds', str(tmp_path / 'site.json'), '--nosudo')
 
     assert [planned.device.path for planned in plans] == ['/dev/sdb']
-    assert not {'selftest', 'error'} & set(' '.join(plans[0].command).replace(',', ' ').split())
+    assert not {'selftest', 'error'} & set(
+        ' '.join(plans[0].command).replace(',', ' ').split()
+    )

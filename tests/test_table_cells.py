@@ -65,7 +65,8 @@ def test_a_drive_that_reports_nothing_has_empty_cells():
 
 
 @pytest.mark.parametrize(
-    'judgement', [read('endurance_used', None, '%'), read('endurance_used', 9, '%', judged=False)]
+    'judgement',
+    [read('endurance_used', None, '%'), read('endurance_used', 9, '%', judged=False)],
 )
 def test_a_number_that_is_unknown_or_not_believed_is_not_shown(judgement):
     told = row(drive('sda', judgement))
@@ -75,11 +76,18 @@ def test_a_number_that_is_unknown_or_not_believed_is_not_shown(judgement):
 
 @pytest.mark.parametrize(
     'host, rated, said',
-    [(398, 700, '398 TB of 700 TB'), (398, None, '398 TB'), (None, 700, ''), (None, None, '')],
+    [
+        (398, 700, '398 TB of 700 TB'),
+        (398, None, '398 TB'),
+        (None, 700, ''),
+        (None, None, ''),
+    ],
 )
 def test_what_was_written_stands_before_what_may_be_written(host, rated, said):
     numbers = {'host_written': host, 'rated_written': rated}
-    given = [read(metric, number * TB, 'B') for metric, number in numbers.items() if number]
+    given = [
+        read(metric, number * TB, 'B') for metric, number in numbers.items() if number
+    ]
 
     assert row(drive('sda', *given)).written == said
 
@@ -93,7 +101,8 @@ def test_a_long_bay_and_a_long_problem_are_cut():
 def test_only_what_is_wrong_is_told_of_a_drive():
     soon = {'endurance_used': Forecast(192 * DAY, 100 * DAY, 300 * DAY, False)}
     told = row(
-        drive('sda', found('endurance_used', 86, W, '85'), read('pending', 0)), forecasts=soon
+        drive('sda', found('endurance_used', 86, W, '85'), read('pending', 0)),
+        forecasts=soon,
     )
 
     assert [words.partition(',')[0] for words in told.what] == ['endurance_used 86 %']
@@ -109,7 +118,8 @@ def test_the_soonest_forecast_is_shown(lefts, until):
         drive('sda'),
         NOW,
         forecasts={
-            str(number): Forecast(left * DAY, 0, 0, False) for number, left in enumerate(lefts)
+            str(number): Forecast(left * DAY, 0, 0, False)
+            for number, left in enumerate(lefts)
         },
     )
 

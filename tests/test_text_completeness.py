@@ -105,7 +105,9 @@ def test_self_tests_are_numbered_from_1_in_each_log(numbers, is_lost):
 
 
 def test_what_is_damaged_and_what_is_missing_are_one_sentence_each():
-    found = text_report.of_text('# 2  Short\n\n', NO_LINES, WELL, (), ('x' * 70, '# 2  Short'))
+    found = text_report.of_text(
+        '# 2  Short\n\n', NO_LINES, WELL, (), ('x' * 70, '# 2  Short')
+    )
 
     assert [(gap.code, gap) for gap in found] == [
         (completeness.UNREAD, f'damaged in the report: "{"x" * 57}...", "# 2 Short"'),
@@ -118,7 +120,9 @@ NO_TESTS = 'no self-tests have been logged'
 
 def test_a_report_of_everything_lacks_neither_its_end_nor_a_log_that_is_in_its_lines():
     identity = Identity('SCSI', 'ACME', '1', rotation=1)
-    report = WELL._replace(identity=identity, scsi={'temperature': 1, 'grown_defects': 0})
+    report = WELL._replace(
+        identity=identity, scsi={'temperature': 1, 'grown_defects': 0}
+    )
     lines = lines_by_kind('Error counter logging not supported')
 
     assert text_report.of_text(NO_TESTS, lines, report, ('-a',), ()) == ()
@@ -136,7 +140,12 @@ def test_a_report_of_everything_lacks_neither_its_end_nor_a_log_that_is_in_its_l
         ('ATA', 'x\n\n', ('-a',), 'the selective self-test log'),
         ('ATA', 'Selective Self-tests\nx', ('-a',), ''),
         ('ATA', 'SATA PHY Event Counters\nx', ('-a',), ''),
-        ('ATA', 'Selective Self-tests\n\n', ('-a', '-x'), 'the SATA Phy event counters'),
+        (
+            'ATA',
+            'Selective Self-tests\n\n',
+            ('-a', '-x'),
+            'the SATA Phy event counters',
+        ),
         ('ATA', 'y\nSATA Phy Event Counters\nx', ('-a', '-x'), ''),
         ('ATA', '1 SATA Phy Event Counters', ('-a',), 'the selective self-test log'),
         ('NVMe', 'Error Information (NVMe Log 0x01)\n\n', ('-a', '-x'), ''),
@@ -165,7 +174,9 @@ def test_a_text_of_everything_ends_with_its_last_log(protocol, text, arguments, 
     ],
 )
 def test_lines_prove_what_smartctl_was_asked_for(protocol, fields, text, arguments):
-    assert text_report.likely_arguments(text, fields, protocol) == set(arguments.split())
+    assert text_report.likely_arguments(text, fields, protocol) == set(
+        arguments.split()
+    )
 
 
 @pytest.mark.parametrize(

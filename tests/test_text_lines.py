@@ -10,16 +10,18 @@ from smart_attributes.reading.pysmart import lines_by_kind
 
 ROW = '  5 Reallocated_Sector_Ct   0x0033   100   100   010    Pre-fail  Always       -       0'
 STATISTIC = '0x01  0x010  4            3188  ND-  Power-on Hours'
-ATA_TEST = '# 1  Short offline       Completed without error       00%       668         -'
-SCSI_TEST = (
-    '# 1  Background short  Completed                   -     668                 - [-   -    -]'
+ATA_TEST = (
+    '# 1  Short offline       Completed without error       00%       668         -'
 )
+SCSI_TEST = '# 1  Background short  Completed                   -     668                 - [-   -    -]'
 NVME_TEST = (
     ' 0   Short              Completed without error                 668           '
     ' -   -   -   -    -'
 )
 PENDING = '    0            11723104     8211'
-ERROR = 'Error 30 [5] occurred at disk power-on lifetime: 17401 hours (725 days + 1 hours)'
+ERROR = (
+    'Error 30 [5] occurred at disk power-on lifetime: 17401 hours (725 days + 1 hours)'
+)
 REGISTERS = '  40 51 08 bf 0b 34 e0  Error: UNC 8 sectors at LBA = 0x00340bbf = 3410879'
 TOO_LONG = 'is not a smartctl report: it has more than 3000 lines'
 LONG = '  84 -- 51 00 57 00 00 01 14 50 4b 01 00'
@@ -101,7 +103,9 @@ def test_of_equal_labels_the_first_and_the_last_value_are_kept():
 
 
 def test_the_registers_of_an_error_are_the_first_ones_below_it():
-    lines = lines_by_kind(f'{REGISTERS}\n{ERROR}\n  ER ST\n{REGISTERS}\n{LONG}\n{ERROR}\n{LONG}')
+    lines = lines_by_kind(
+        f'{REGISTERS}\n{ERROR}\n  ER ST\n{REGISTERS}\n{LONG}\n{ERROR}\n{LONG}'
+    )
 
     assert [
         (

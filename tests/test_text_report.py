@@ -10,7 +10,13 @@ import time
 import pytest
 from refusals import DISABLED, EMPTY, IDENTITY, NO_DRIVE
 
-from smart_attributes.errors import DriveAsleep, DriveError, DriveIsNoDrive, NotAReport, SudoRefused
+from smart_attributes.errors import (
+    DriveAsleep,
+    DriveError,
+    DriveIsNoDrive,
+    NotAReport,
+    SudoRefused,
+)
 from smart_attributes.model import AttributeRow, ErrorEntry, SelfTest, Statistic
 from smart_attributes.reading import pysmart, text_report
 from smart_attributes.reading.pysmart import lines_by_kind
@@ -30,7 +36,8 @@ def ata(body, model='ACME ARGO 500'):
     """A report with an identity and a verdict, so that *body* is all that is asked about."""
     return report(
         f'=== START OF INFORMATION SECTION ===\nDevice Model:     {model}\n\n'
-        'SMART overall-health self-assessment test result: PASSED\n\n' + textwrap.dedent(body)
+        'SMART overall-health self-assessment test result: PASSED\n\n'
+        + textwrap.dedent(body)
     )
 
 
@@ -62,7 +69,9 @@ HEXADECIMAL = """\
 ROWS = (
     AttributeRow(5, 'Reallocated_Sector_Ct', 5, 5, 10, True, 'now', '640 (409 5906)'),
     AttributeRow(190, 'Airflow_Temperature_Cel', 70, 50, 60, False, 'past', '30'),
-    AttributeRow(9, 'Power_On_Hours', None, None, None, False, '', '45449h+00m+00.000s'),
+    AttributeRow(
+        9, 'Power_On_Hours', None, None, None, False, '', '45449h+00m+00.000s'
+    ),
 )
 
 
@@ -136,7 +145,9 @@ def test_two_rows_of_one_number_are_both_kept():
 
     assert [
         (found.id, found.raw)
-        for found in ata(row.format(9, 1) + row.format(1, 2) + row.format(9, 3)).attributes
+        for found in ata(
+            row.format(9, 1) + row.format(1, 2) + row.format(9, 3)
+        ).attributes
     ] == [(9, '1'), (1, '2'), (9, '3')]
 
 
@@ -194,7 +205,11 @@ def test_device_statistics_of_every_version_are_read(line, place, statistic):
     [
         pytest.param(
             '# 1  Extended offline    Completed: electrical failure 90%      1608         205352',
-            [SelfTest('Extended offline', 'Completed: electrical failure', False, 1608)],
+            [
+                SelfTest(
+                    'Extended offline', 'Completed: electrical failure', False, 1608
+                )
+            ],
             id='long-status',
         ),
         pytest.param(
@@ -343,7 +358,9 @@ def test_numbers_of_every_locale_are_read(group):
     }
 
 
-@pytest.mark.parametrize('words', ['12 and 34', '-5', '7 of 9', '\u07c8as active or 0', '1e300'])
+@pytest.mark.parametrize(
+    'words', ['12 and 34', '-5', '7 of 9', '\u07c8as active or 0', '1e300']
+)
 def test_what_is_not_one_number_gives_none(words):
     """Its digits put together are a number that nobody said."""
     found = report(NVME.format(',').replace('2,144', words)).nvme
@@ -463,7 +480,9 @@ def test_a_sas_drive_is_read_in_full():
 def test_a_decimal_comma_is_no_thousands_separator():
     """German smartctl before 7.0 prints "71532,573" in the error counter log."""
     assert (
-        report(SAS.format(status='OK', gigabytes='71532,573')).scsi['read.gigabytes_processed']
+        report(SAS.format(status='OK', gigabytes='71532,573')).scsi[
+            'read.gigabytes_processed'
+        ]
         == 71532.573
     )
 
@@ -504,7 +523,9 @@ def test_json_and_text_are_told_apart():
 
     assert text_report.parse_report(json.dumps(document).encode()).smart_status is False
     assert (
-        text_report.parse_report((BANNER + textwrap.dedent(NVME).format(',')).encode()).smart_status
+        text_report.parse_report(
+            (BANNER + textwrap.dedent(NVME).format(',')).encode()
+        ).smart_status
         is True
     )
 
@@ -560,7 +581,14 @@ def test_a_missing_pysmart_is_a_sentence(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    'start', ['# 1 Short Completed', '1 Short Completed', '# 1 a', '# 1 Background', '1 a 0x0033']
+    'start',
+    [
+        '# 1 Short Completed',
+        '1 Short Completed',
+        '# 1 a',
+        '# 1 Background',
+        '1 a 0x0033',
+    ],
 )
 def test_a_report_of_nothing_but_almost_rows_is_read_soon(start):
     """An expression that shares a run of blanks in every possible way takes minutes for a file
@@ -577,9 +605,7 @@ def test_a_report_of_nothing_but_almost_rows_is_read_soon(start):
 
 # The parts of a report
 
-CLASSIC_ROW = (
-    '9 Power_On_Hours          0x0032   100   100   000    Old_age   Always       -       7'
-)
+CLASSIC_ROW = '9 Power_On_Hours          0x0032   100   100   000    Old_age   Always       -       7'
 STATISTIC_ROW = '0x01  0x010  4            3188  ---  Power-on Hours'
 
 
@@ -664,8 +690,14 @@ def test_an_identity_is_read_from_the_labels_of_its_protocol(protocol, text, exp
         ('SMART Health Status: OK', (True, '')),
         ('SMART overall-health self-assessment test result: FAILED!', (False, '')),
         ('', (None, '')),
-        ('SMART overall-health self-assessment test result: UNKNOWN!', (None, 'UNKNOWN!')),
-        ('SMART Health Status: HARDWARE FAILURE [asc=5d]', (False, 'HARDWARE FAILURE [asc=5d]')),
+        (
+            'SMART overall-health self-assessment test result: UNKNOWN!',
+            (None, 'UNKNOWN!'),
+        ),
+        (
+            'SMART Health Status: HARDWARE FAILURE [asc=5d]',
+            (False, 'HARDWARE FAILURE [asc=5d]'),
+        ),
     ],
     ids=range(6),
 )
@@ -680,9 +712,18 @@ def test_a_health_status_is_passed_failed_or_unknown(text, expected):
         ('    0   117  82', None),
         ('Pending Defects log (GP Log 0x0c)', 0),
         ('Pending Defects log (GP Log 0x0c)\n    0   117  82\n    1   118   -', 2),
-        ('Pending Defects log (GP Log 0x0c)\n    0   117  82\n... (30 entries not shown)', 31),
-        ('Pending Defects log (GP Log 0x0c)\n... (x entries not shown)\n... (7 others)', 0),
-        ('Pending Defects log (GP Log 0x0c)\n... (7 others)\n... (30 entries not shown) (x)', 30),
+        (
+            'Pending Defects log (GP Log 0x0c)\n    0   117  82\n... (30 entries not shown)',
+            31,
+        ),
+        (
+            'Pending Defects log (GP Log 0x0c)\n... (x entries not shown)\n... (7 others)',
+            0,
+        ),
+        (
+            'Pending Defects log (GP Log 0x0c)\n... (7 others)\n... (30 entries not shown) (x)',
+            30,
+        ),
     ],
     ids=range(7),
 )
@@ -725,14 +766,19 @@ def test_the_second_log_of_self_tests_repeats_the_first(numbers, hours):
         for number in numbers
     ]
 
-    assert [test.hours for test in text_report._self_tests(lines_by_kind('\n'.join(rows)))] == hours
+    assert [
+        test.hours for test in text_report._self_tests(lines_by_kind('\n'.join(rows)))
+    ] == hours
 
 
 @pytest.mark.parametrize(
-    'status, words', [('( 121)', 'Completed: read failure'), ('(   0)', ''), ('121', ''), ('', '')]
+    'status, words',
+    [('( 121)', 'Completed: read failure'), ('(   0)', ''), ('121', ''), ('', '')],
 )
 def test_the_last_self_test_is_in_the_status_byte(status, words):
-    tests = text_report._self_tests(lines_by_kind(f'Self-test execution status:      {status}\tx'))
+    tests = text_report._self_tests(
+        lines_by_kind(f'Self-test execution status:      {status}\tx')
+    )
 
     assert [test.status for test in tests] == ([words] if words else [])
 
@@ -751,7 +797,13 @@ def test_the_last_self_test_is_in_the_status_byte(status, words):
         (['- media', '- temperature'], 10),
         (['- unknown critical warning(s) (0xc0)', '- media', '- media'], 0xC8),
         (['media'], None),
-        (['- unknown critical warning(s) (0x40)', '- unknown critical warning(s) (0x40)'], 0x40),
+        (
+            [
+                '- unknown critical warning(s) (0x40)',
+                '- unknown critical warning(s) (0x40)',
+            ],
+            0x40,
+        ),
     ],
     ids=str,
 )
@@ -789,8 +841,14 @@ def test_an_nvme_log_has_its_warning_and_its_thresholds(text, passed, expected):
             {'temperature': 31, 'drive_trip': 60},
         ),
         ('Current Temperature: 32 C', {'temperature': 32}),
-        ('Current Drive Temperature: 31 C\nCurrent Temperature: 32 C', {'temperature': 31}),
-        ('Accumulated power on time, hours:minutes 22332:41', {'power_on_hours': 22332}),
+        (
+            'Current Drive Temperature: 31 C\nCurrent Temperature: 32 C',
+            {'temperature': 31},
+        ),
+        (
+            'Accumulated power on time, hours:minutes 22332:41',
+            {'power_on_hours': 22332},
+        ),
         ('number of hours powered up = 7.50', {'power_on_hours': 7}),
         ('Non-medium error count: 3', {'non_medium_errors': 3}),
         (
@@ -814,14 +872,19 @@ def test_the_counters_of_a_sas_drive_come_from_several_lines(text, expected):
 
     assert found == expected
     assert all(
-        type(number) is (float if 'gigabytes' in key else int) for key, number in found.items()
+        type(number) is (float if 'gigabytes' in key else int)
+        for key, number in found.items()
     )
 
 
 NO_REPORT = 'is not a smartctl report; record with: smartctl -x --json PATH'
 REFUSALS = {
     'empty': ('', DriveError, EMPTY),
-    'foreign list': ('Product: broom\nVendor: ACME\nDevice: none\n', NotAReport, NO_REPORT),
+    'foreign list': (
+        'Product: broom\nVendor: ACME\nDevice: none\n',
+        NotAReport,
+        NO_REPORT,
+    ),
     'banner': (BANNER, DriveError, NO_DRIVE),
     'identity': (
         'smartctl 7.2\nDevice Model: X\n',
@@ -880,7 +943,9 @@ def test_a_text_without_a_verdict_says_why(case):
         (f'General SMART Values:\n{CLASSIC_ROW}\n', False),
     ],
 )
-def test_a_passed_alone_is_worth_nothing_where_attributes_were_asked_for(text, is_empty):
+def test_a_passed_alone_is_worth_nothing_where_attributes_were_asked_for(
+    text, is_empty
+):
     whole = f'smartctl 7.2\n{text}SMART overall-health self-assessment test result: PASSED\n'
     if not is_empty:
         assert text_report.parse(whole).smart_status

@@ -15,17 +15,28 @@ from smart_attributes.model import Device, Identity
 
 DEFAULT = {
     'metrics': {
-        'endurance_used': {'warning': '85', 'critical': '95', 'graph': True, 'why': 'rated life'},
+        'endurance_used': {
+            'warning': '85',
+            'critical': '95',
+            'graph': True,
+            'why': 'rated life',
+        },
         'temperature': {
             'hdd': {'warning': '50'},
-            'ssd': {'warning': {'drive': 'temperature_limit', 'minus': 10, 'else': '60'}},
+            'ssd': {
+                'warning': {'drive': 'temperature_limit', 'minus': 10, 'else': '60'}
+            },
         },
     }
 }
 BY_HAND = 'set on the command line'
 SDA = Device('/dev/sda', name='sda')
-SSD = Identity(protocol='ATA', model='INTEL SSDSC2BB240G4', serial='EXAMPLE0001', rotation=0)
-HDD = Identity(protocol='ATA', model='ST4000NM0035', serial='EXAMPLE0002', rotation=7200)
+SSD = Identity(
+    protocol='ATA', model='INTEL SSDSC2BB240G4', serial='EXAMPLE0001', rotation=0
+)
+HDD = Identity(
+    protocol='ATA', model='ST4000NM0035', serial='EXAMPLE0002', rotation=7200
+)
 FAMILY = 'Intel DC S3500'
 
 
@@ -66,9 +77,13 @@ def test_the_most_telling_level_wins():
     )
     for place, expected in enumerate('1234'):
         assert (
-            warning_of(*levels[place:], metrics={'endurance_used': {'warning': '5'}})[0] == expected
+            warning_of(*levels[place:], metrics={'endurance_used': {'warning': '5'}})[0]
+            == expected
         )
-    assert warning_of(metrics={'endurance_used': {'warning': '5'}}) == ('5', 'site.json')
+    assert warning_of(metrics={'endurance_used': {'warning': '5'}}) == (
+        '5',
+        'site.json',
+    )
 
 
 def test_a_limit_of_an_override_is_merged_field_by_field_and_says_which_and_why():
@@ -133,7 +148,9 @@ def test_a_drive_behind_a_controller_is_not_named_by_the_controllers_path():
 
 
 def limits_of(*overrides, today='', **site):
-    return Thresholds(DEFAULT, [('site.json', {'overrides': list(overrides), **site})], today=today)
+    return Thresholds(
+        DEFAULT, [('site.json', {'overrides': list(overrides), **site})], today=today
+    )
 
 
 def test_a_limit_is_whole():
@@ -157,7 +174,8 @@ def test_a_metric_that_nobody_limits_has_the_empty_limit():
 def test_a_limit_of_the_command_line_says_so():
     """Both kinds of range, and only those that were given."""
     limits = Thresholds(
-        DEFAULT, command_line=CommandLineLimits({'power_cycles': '7'}, {'endurance_used': '50'})
+        DEFAULT,
+        command_line=CommandLineLimits({'power_cycles': '7'}, {'endurance_used': '50'}),
     )
 
     assert limits.limit('power_cycles', SDA, SSD, '') == Limit(
@@ -197,7 +215,10 @@ DISAGREEMENTS = {
     ),
     'equal': ([override(INTEL, '70'), override(C2BB, '70', why='another reason')], []),
     'growth': (
-        [override(INTEL, **of_metric(growth=RULE)), override(C2BB, **of_metric(growth=OTHER_RULE))],
+        [
+            override(INTEL, **of_metric(growth=RULE)),
+            override(C2BB, **of_metric(growth=OTHER_RULE)),
+        ],
         [f'endurance_used, growth: {BOTH}'],
     ),
     'two fields of three': (
@@ -217,7 +238,10 @@ DISAGREEMENTS = {
         [
             override(INTEL, **of_metric('temperature', ssd={'warning': '70'})),
             override(
-                C2BB, **of_metric('temperature', ssd={'warning': '70'}, hdd={'warning': '40'})
+                C2BB,
+                **of_metric(
+                    'temperature', ssd={'warning': '70'}, hdd={'warning': '40'}
+                ),
             ),
             override(INTEL, **of_metric('temperature', hdd={'warning': '50'})),
         ],
@@ -246,17 +270,23 @@ def test_where_two_equals_disagree_the_weaker_limit_holds_and_both_are_named(cas
     assert limit.warning_origin == 'default.json' or case == 'equal'
 
 
-@pytest.mark.parametrize(('bound', 'offset'), [({'plus': 5}, 5), ({'minus': 10}, -10), ({}, 0)])
+@pytest.mark.parametrize(
+    ('bound', 'offset'), [({'plus': 5}, 5), ({'minus': 10}, -10), ({}, 0)]
+)
 def test_a_limit_may_stand_above_or_below_what_the_drive_says(bound, offset):
     """A threshold plus five, a temperature minus ten, or the drive's own number."""
     limit = warning_of(
-        override({'serial': 'EXAMPLE0001'}, {'drive': 'threshold', 'else': '11:', **bound})
+        override(
+            {'serial': 'EXAMPLE0001'}, {'drive': 'threshold', 'else': '11:', **bound}
+        )
     )[0]
 
     assert limit == DriveLimit('threshold', offset, '11:')
 
 
-@pytest.mark.parametrize(('known', 'limit'), [(70, 60), (60, 50), (55, 50), (50, 50), (40, 40)])
+@pytest.mark.parametrize(
+    ('known', 'limit'), [(70, 60), (60, 50), (55, 50), (50, 50), (40, 40)]
+)
 def test_a_limit_goes_no_lower_than_its_floor_or_the_drives_own(known, limit):
     """Where the drive's own is lower still, nobody knows better."""
     bound = warning_of(
@@ -271,7 +301,12 @@ def test_a_limit_goes_no_lower_than_its_floor_or_the_drives_own(known, limit):
 
 @pytest.mark.parametrize(
     'selector',
-    [{'device': 'sda'}, {'family': FAMILY}, {'serial': 'EXAMPLE0001'}, {'model': 'INTEL.*'}],
+    [
+        {'device': 'sda'},
+        {'family': FAMILY},
+        {'serial': 'EXAMPLE0001'},
+        {'model': 'INTEL.*'},
+    ],
     ids=str,
 )
 def test_an_override_of_one_drive_is_no_other_s(selector):
@@ -282,16 +317,23 @@ def test_an_override_of_one_drive_is_no_other_s(selector):
     limit = limits.limit('endurance_used', SDA, SSD, FAMILY)
     assert limit.warning == '70'
     is_one = 'serial' in selector or 'device' in selector
-    assert limit.own_fields & {'warning', 'critical'} == ({'warning'} if is_one else set())
+    assert limit.own_fields & {'warning', 'critical'} == (
+        {'warning'} if is_one else set()
+    )
     assert (
         limits.limit(
-            'endurance_used', other, SSD._replace(serial='EXAMPLE0009', model='ACME'), 'ACME'
+            'endurance_used',
+            other,
+            SSD._replace(serial='EXAMPLE0009', model='ACME'),
+            'ACME',
         ).warning
         == '85'
     )
 
 
-def test_overrides_are_compared_with_a_drive_once_however_many_metrics_it_has(monkeypatch):
+def test_overrides_are_compared_with_a_drive_once_however_many_metrics_it_has(
+    monkeypatch,
+):
     """A site may have one for each of a thousand drives; with a comparison for each metric a
     check took seconds.
     """
@@ -302,7 +344,9 @@ def test_overrides_are_compared_with_a_drive_once_however_many_metrics_it_has(mo
         return selects(selector, *drive, **rest)
 
     monkeypatch.setattr(thresholds, 'selects', counting)
-    limits = limits_of(*(override({'serial': f'S{number}'}, '70') for number in range(10)))
+    limits = limits_of(
+        *(override({'serial': f'S{number}'}, '70') for number in range(10))
+    )
     for metric in ('endurance_used', 'temperature', 'pending'):
         limits.limit(metric, SDA, SSD, FAMILY)
     limits.exceptions(SDA, SSD, FAMILY)
@@ -314,14 +358,18 @@ def test_an_override_ends_with_its_date_and_says_so():
     """Accepted until the end of January is not accepted in February; without a day none ends."""
     until = override({'serial': 'EXAMPLE0001'}, '99', until='2027-01-31')
 
-    assert [warning_of(until, today=today)[0] for today in ('2027-01-31', '2027-02-01', '')] == [
+    assert [
+        warning_of(until, today=today)[0] for today in ('2027-01-31', '2027-02-01', '')
+    ] == [
         '99',
         '85',
         '99',
     ]
     limits = limits_of(until, today='2027-02-01')
     [sentence] = limits.over(SDA, SSD, FAMILY)
-    assert sentence == 'site.json: the override for this serial number ended on 2027-01-31'
+    assert (
+        sentence == 'site.json: the override for this serial number ended on 2027-01-31'
+    )
     assert sentence.code == 'override-ended'
     assert limits.over(SDA, HDD, FAMILY) == []
     assert limits_of(until, today='2027-01-31').over(SDA, SSD, FAMILY) == []
@@ -329,7 +377,12 @@ def test_an_override_ends_with_its_date_and_says_so():
 
 @pytest.mark.parametrize(
     'selector',
-    [{'serial': 'EXAMPLE0001'}, {'device': 'sda'}, {'family': FAMILY}, {'model': 'INTEL.*'}],
+    [
+        {'serial': 'EXAMPLE0001'},
+        {'device': 'sda'},
+        {'family': FAMILY},
+        {'model': 'INTEL.*'},
+    ],
     ids=str,
 )
 def test_an_exception_is_found_by_whatever_names_the_drive(selector):
@@ -345,7 +398,9 @@ def test_an_exception_is_found_by_whatever_names_the_drive(selector):
         },
         {'for': selector, 'why': 'odd'},
     )
-    assert found.exceptions(Device('/dev/sdb'), HDD, '') == Thresholds({}).exceptions(SDA, SSD, '')
+    assert found.exceptions(Device('/dev/sdb'), HDD, '') == Thresholds({}).exceptions(
+        SDA, SSD, ''
+    )
     found = found.exceptions(SDA, SSD, FAMILY)
 
     assert found == Exceptions(
@@ -367,7 +422,11 @@ def test_every_metric_with_a_limit_is_listed():
             'site.json',
             {
                 'overrides': [
-                    {'for': {'device': 'sda'}, 'why': 'x', 'metrics': {'crc_errors': {}}},
+                    {
+                        'for': {'device': 'sda'},
+                        'why': 'x',
+                        'metrics': {'crc_errors': {}},
+                    },
                     {'for': {}, 'why': 'y'},
                 ]
             },
@@ -389,7 +448,8 @@ def test_every_metric_with_a_limit_is_listed():
 
 
 @pytest.mark.parametrize(
-    ('written', 'rules'), [(RULE, (RULE,)), ([RULE, OTHER_RULE], (RULE, OTHER_RULE)), (None, ())]
+    ('written', 'rules'),
+    [(RULE, (RULE,)), ([RULE, OTHER_RULE], (RULE, OTHER_RULE)), (None, ())],
 )
 def test_a_metric_has_one_rule_of_growth_or_several(written, rules):
     """null takes those of the default away."""
@@ -429,9 +489,9 @@ def test_an_acknowledgement_is_of_one_metric_of_one_drive_until_its_day(
     serial, metric, until, is_found
 ):
     """What was accepted elsewhere, or until then, was not accepted here and now."""
-    found = limits_of(acknowledging(serial, until=until), today='2027-01-31').acknowledged(
-        SSD, metric
-    )
+    found = limits_of(
+        acknowledging(serial, until=until), today='2027-01-31'
+    ).acknowledged(SSD, metric)
 
     assert (found and found.origin) == ('site.json' if is_found else None)
 
@@ -439,14 +499,20 @@ def test_an_acknowledgement_is_of_one_metric_of_one_drive_until_its_day(
 def test_a_drive_without_serial_number_has_nothing_acknowledged():
     """Many drives tell none, and all of them would be meant."""
     assert (
-        limits_of(acknowledging('')).acknowledged(SSD._replace(serial=''), 'endurance_used') is None
+        limits_of(acknowledging('')).acknowledged(
+            SSD._replace(serial=''), 'endurance_used'
+        )
+        is None
     )
 
 
 # --- groups of families ---------------------------------------------------------------------------
 
 GROUPED = {
-    'groups': {'Acme': ['Acme hard disk', 'OEM disk by Acme'], 'Zenith': ['Zenith hard disk']},
+    'groups': {
+        'Acme': ['Acme hard disk', 'OEM disk by Acme'],
+        'Zenith': ['Zenith hard disk'],
+    },
     'metrics': {
         'pending': {
             'graph': True,
@@ -477,7 +543,11 @@ def test_a_limit_may_differ_by_group_of_families(family, levels, why):
         limits.limit('pending', SDA, HDD, 'Acme hard disk')
         limit = limits.limit('pending', SDA, HDD, family)
 
-        assert ((limit.warning, limit.critical), limit.why, limit.is_graphed) == (levels, why, True)
+        assert ((limit.warning, limit.critical), limit.why, limit.is_graphed) == (
+            levels,
+            why,
+            True,
+        )
     assert limits.limit('pending', SDA, SSD, family).warning is None
 
 
@@ -486,7 +556,10 @@ def test_a_site_file_overrides_the_limits_of_a_group_and_may_have_groups_of_its_
         'groups': {'Ours': ['Zenith hard disk']},
         'metrics': {
             'pending': {
-                'hdd': {'warning': '3', 'groups': {'Ours': {'warning': '5', 'why': 'tolerated'}}}
+                'hdd': {
+                    'warning': '3',
+                    'groups': {'Ours': {'warning': '5', 'why': 'tolerated'}},
+                }
             }
         },
     }

@@ -45,7 +45,9 @@ def test_a_failure_counts_for_the_state_that_the_drive_was_in(measured):
     CRITICAL.
     """
     found = measured(
-        row(1, 0, YEAR), row(1, YEAR, 1.5 * YEAR, failed=1, uncorrect=100), row(2, 0, 2 * YEAR)
+        row(1, 0, YEAR),
+        row(1, YEAR, 1.5 * YEAR, failed=1, uncorrect=100),
+        row(2, 0, 2 * YEAR),
     )
 
     assert (found['drives'], found['drive_years'], found['failures']) == (2, 3.5, 1)
@@ -81,7 +83,9 @@ def test_a_drive_alarms_once_however_often_it_returns(measured):
         (89, 0, None),  # not watched for so long
     ],
 )
-def test_an_alarm_is_believed_when_the_drive_fails_within_90_days(measured, end, failed, share):
+def test_an_alarm_is_believed_when_the_drive_fails_within_90_days(
+    measured, end, failed, share
+):
     """A drive that leaves the fleet sound before the 90 days are over proves nothing."""
     found = measured(row(1, 0, YEAR), row(1, YEAR, YEAR + end * DAY, failed, pending=1))
 
@@ -98,7 +102,10 @@ def test_a_failure_is_caught_when_the_drive_alarmed_before(measured):
     )
 
     assert (found['caught_percent'], found['median_lead_days']) == (50.0, 30.0)
-    assert (found['critical']['caught_percent'], found['critical']['median_lead_days']) == (
+    assert (
+        found['critical']['caught_percent'],
+        found['critical']['median_lead_days'],
+    ) == (
         0.0,
         None,
     )
@@ -124,7 +131,9 @@ def test_the_drive_is_judged_by_the_entry_of_its_model(measured):
 
     found = measured(*rows, head='drive,model,from,to,failed,a10\n')
 
-    assert [found['states'][state]['drive_years'] for state in ('OK', 'WARNING', 'CRITICAL')] == [
+    assert [
+        found['states'][state]['drive_years'] for state in ('OK', 'WARNING', 'CRITICAL')
+    ] == [
         1.0,
         1.0,
         0.0,
@@ -146,7 +155,11 @@ def test_a_file_without_timelines_is_unknown(tmp_path, content, reason):
 
     result = run_tool('tools.measure', '--timelines', str(file))
 
-    assert (result.code, str(file) in result.first_line, reason in result.first_line) == (
+    assert (
+        result.code,
+        str(file) in result.first_line,
+        reason in result.first_line,
+    ) == (
         3,
         True,
         True,
@@ -160,7 +173,9 @@ def test_states_mean_what_the_documents_promise(measured, shared):
     """
     with gzip.open(shared / 'drives/timelines.csv.gz', 'rt') as lines:
         head = next(lines)
-        found = measured(*(line for line in lines if int(line.split(',')[0]) % 8 == 5), head=head)
+        found = measured(
+            *(line for line in lines if int(line.split(',')[0]) % 8 == 5), head=head
+        )
 
     rates = {name: state['percent_per_year'] for name, state in found['states'].items()}
     assert rates['WARNING'] >= 28 and rates['CRITICAL'] >= 280 and rates['OK'] < 1.5

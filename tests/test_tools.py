@@ -29,7 +29,8 @@ def test_the_program_starts_wherever_the_clone_is(tmp_path: Path, name):
     shutil.copy(TOOLS / 'launcher', clone / 'tools')
     (clone / 'smart_attributes').symlink_to(ROOT / 'smart_attributes')
     subprocess.run(
-        [sys.executable, '-m', 'venv', '--without-pip', str(clone / '.venv')], check=True
+        [sys.executable, '-m', 'venv', '--without-pip', str(clone / '.venv')],
+        check=True,
     )
 
     subprocess.run(['sh', 'tools/launcher', '.venv'], cwd=clone, check=True)

@@ -31,7 +31,9 @@ def printed(columns: int, arguments: Sequence[str], **variables: str) -> str:
 @pytest.mark.parametrize('columns', [80, 200])
 def test_one_drive_tells_wear_forecast_age_and_what_was_written(columns):
     """A month says that it is an estimate."""
-    text = ' '.join(plain(printed(columns, ('--report', drive_path('intel-worn')))).split())
+    text = ' '.join(
+        plain(printed(columns, ('--report', drive_path('intel-worn')))).split()
+    )
 
     assert re.search('~20[0-9]{2}-[0-9]{2}', text)
     for word in (
@@ -56,12 +58,17 @@ def test_no_color_means_none():
 
 def test_the_drive_id_of_a_controller_is_told_and_not_as_a_bay(fake):
     """Which drive to pull."""
-    fake.answers(read_arguments('/dev/bus/0', 'megaraid,2'), drive('seagate-exos-failing'))
+    fake.answers(
+        read_arguments('/dev/bus/0', 'megaraid,2'), drive('seagate-exos-failing')
+    )
     arguments = ('-p', fake.path, '--nosudo', '-d', 'megaraid,2@/dev/bus/0')
 
     where = "controller's drive ID 2, slot unknown"
     table, _, work = run('triage', *arguments).text.partition('to do:')
-    assert ('drive ID' in table, f'bus_0_megaraid_2 ({where}): ' in work) == (False, True)
+    assert ('drive ID' in table, f'bus_0_megaraid_2 ({where}): ' in work) == (
+        False,
+        True,
+    )
     assert f'where       {where}' in run('explain', *arguments).text
 
 
@@ -78,10 +85,17 @@ FORMS = [option for option in described.options('triage') if option.dest == 'for
         ['--hide-serial'],  # hide serial
     ],
 )
-def test_each_form_has_all_drives_and_no_serial_number_where_none_is_wanted(form, hidden, tmp_path):
+def test_each_form_has_all_drives_and_no_serial_number_where_none_is_wanted(
+    form, hidden, tmp_path
+):
     """Also a form that was added since: they are the options of triage for the document."""
     file = tmp_path / 'drives'
-    reports = ['--report', drive_path('intel-worn'), '--report', drive_path('micron-5200-healthy')]
+    reports = [
+        '--report',
+        drive_path('intel-worn'),
+        '--report',
+        drive_path('micron-5200-healthy'),
+    ]
     words = [form.names[0], str(file)] if form.value else [form.names[0]]
     text = run('triage', *reports, *hidden, *words).text
     if form.value:
@@ -97,7 +111,14 @@ def test_several_forms_are_written_by_one_call(tmp_path):
     """The last file of a form counts; JSON on standard output stays JSON."""
     first, last = str(tmp_path / 'a.html'), str(tmp_path / 'b.html')
     done = run(
-        'triage', '--report', drive_path('intel-worn'), '--html', first, '--json', '--html', last
+        'triage',
+        '--report',
+        drive_path('intel-worn'),
+        '--html',
+        first,
+        '--json',
+        '--html',
+        last,
     )
 
     assert len(json.loads(done.text)['drives']) == 1

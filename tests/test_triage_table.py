@@ -145,13 +145,19 @@ def test_a_drive_has_the_colour_of_its_state(printed, columns):
 
 
 def test_sentences_about_the_run_stand_first_in_their_colour(printed):
-    messages = [(State.CRITICAL, 'sdc is gone'), (State.UNKNOWN, 'f' * 600), (State.WARNING, 'w')]
+    messages = [
+        (State.CRITICAL, 'sdc is gone'),
+        (State.UNKNOWN, 'f' * 600),
+        (State.WARNING, 'w'),
+    ]
 
     assert printed([GOOD], 600, False, messages).splitlines()[:2] == [
         'sdc is gone',
         'f' * 497 + '...',
     ]
-    assert printed([], 600, True, messages).startswith('\x1b[1;91msdc is gone\x1b[0m\n\x1b[94mf')
+    assert printed([], 600, True, messages).startswith(
+        '\x1b[1;91msdc is gone\x1b[0m\n\x1b[94mf'
+    )
     assert printed([], 600, True, messages[2:]) == '\x1b[33mw\x1b[0m\n'
     assert printed([], 600, False, messages[:1]) == 'sdc is gone\n'
 
@@ -159,7 +165,9 @@ def test_sentences_about_the_run_stand_first_in_their_colour(printed):
 @pytest.mark.parametrize('is_terminal', [True, False])
 def test_no_width_cuts_a_finding_or_a_line(printed, is_terminal):
     """At each width, the columns that have no room are left out whole."""
-    long = BAD._replace(what=('a finding of several words', 'another finding', 'x' * 20))
+    long = BAD._replace(
+        what=('a finding of several words', 'another finding', 'x' * 20)
+    )
     forms = set()
     for columns in range(40, 200):
         lines = plain(printed([long, GOOD], columns, is_terminal)).splitlines()
@@ -167,7 +175,9 @@ def test_no_width_cuts_a_finding_or_a_line(printed, is_terminal):
 
         assert max(map(len, lines)) <= columns and '…' not in text
         assert all(
-            word in text.split() for words in long.what for word in words.rstrip(';').split()[:-1]
+            word in text.split()
+            for words in long.what
+            for word in words.rstrip(';').split()[:-1]
         )
         assert text.count('sdb') == text.count('sda') == 1
         forms.add(tuple(lines[0].split()))

@@ -84,7 +84,9 @@ def test_modes_that_let_others_write_are_seen(file, name, mode, group, is_open):
     os.chown(changed, 0, group)
     changed.chmod(mode)
 
-    assert trust.fault(str(file), 0) == (f'{changed} {OPEN}'.replace('/.', '') if is_open else '')
+    assert trust.fault(str(file), 0) == (
+        f'{changed} {OPEN}'.replace('/.', '') if is_open else ''
+    )
 
 
 @as_root
@@ -210,7 +212,11 @@ def test_files_that_one_has_led_to_oneself_are_shown(file):
     file.chmod(0o600)
     (file.parent / 'link').symlink_to('site.json')
 
-    assert (secret(file), secret(file.parent / 'link'), secret('/etc/passwd')) == ('', '', '')
+    assert (secret(file), secret(file.parent / 'link'), secret('/etc/passwd')) == (
+        '',
+        '',
+        '',
+    )
 
 
 @as_root
@@ -224,12 +230,15 @@ def test_files_that_one_has_led_to_oneself_are_shown(file):
         (0o750, 0o644, False),
     ],
 )
-def test_a_link_of_another_shows_only_what_he_can_read(file, tmp_path, folder, mode, is_shown):
+def test_a_link_of_another_shows_only_what_he_can_read(
+    file, tmp_path, folder, mode, is_shown
+):
     """Each folder behind the link counts, as it does for him."""
     link = tmp_path / 'planted.json'
     link.symlink_to(file)
     os.chown(link, OTHER, -1, follow_symlinks=False)
-    for above in (tmp_path, *list(tmp_path.parents)[:3]):  # pytest-xdist has one level more
+    # pytest-xdist has one level more
+    for above in (tmp_path, *list(tmp_path.parents)[:3]):
         above.chmod(above.stat().st_mode | 0o011)
     file.parent.chmod(folder)
     file.chmod(mode)
@@ -251,7 +260,8 @@ def test_his_own_file_is_shown_and_another_ones_is_not(file):
 
 @as_root
 @pytest.mark.parametrize(
-    ('mode', 'group', 'is_shown'), [(0o640, MANY, True), (0o640, 4711, False), (0o600, MANY, False)]
+    ('mode', 'group', 'is_shown'),
+    [(0o640, MANY, True), (0o640, 4711, False), (0o600, MANY, False)],
 )
 def test_a_folder_of_a_group_shows_what_the_group_can_read(file, mode, group, is_shown):
     """Each of them could have put a link there."""

@@ -68,7 +68,8 @@ def test_what_does_not_fit_is_refused_as_by_typing(use):
 
 
 @pytest.mark.parametrize(
-    'use', [lambda drive: setattr(drive, 'age', 4), lambda drive: setattr(drive, 'size', 4)]
+    'use',
+    [lambda drive: setattr(drive, 'age', 4), lambda drive: setattr(drive, 'size', 4)],
 )
 def test_nothing_in_them_changes(use):
     with pytest.raises(AttributeError):

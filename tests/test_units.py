@@ -24,7 +24,9 @@ LOGICAL = decode.LOGICAL_SECTORS
         ('crc_errors', '', []),
     ],
 )
-def test_a_drive_may_count_a_metric_in_units_that_become_its_own(metric, base, expected):
+def test_a_drive_may_count_a_metric_in_units_that_become_its_own(
+    metric, base, expected
+):
     """Errors of a cable are counted in no sectors."""
     assert fitting(metric, base) == expected
 
@@ -66,6 +68,8 @@ def test_a_part_of_a_sector_is_a_sector(count, unit, identity, expected):
         (8, '', FOUR_KIB, None),
     ],
 )
-def test_the_drives_own_count_is_told_where_it_is_another(count, unit, identity, expected):
+def test_the_drives_own_count_is_told_where_it_is_another(
+    count, unit, identity, expected
+):
     """The admin sees 8 in smartctl's table."""
     assert decode.counted_sectors(count, unit, identity) == expected

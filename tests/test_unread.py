@@ -44,7 +44,8 @@ def command(machine, name: str, *arguments: str) -> Result:
 @pytest.mark.parametrize(
     ('address', 'described', 'fault', 'model', 'serial'),
     [
-        ('/dev/sda', 'intel-worn', {'disabled': True}, MODEL, SERIAL),  # ata smart disabled
+        # ata smart disabled
+        ('/dev/sda', 'intel-worn', {'disabled': True}, MODEL, SERIAL),
         (
             'megaraid,1@/dev/bus/0',
             'samsung-healthy',
@@ -77,11 +78,17 @@ def test_every_face_tells_which_drive_cannot_be_judged(
     line = check(machine, '-d', address)
     listed = command(machine, 'list', '-d', address)
     explained = command(machine, 'explain', '-d', address)
-    [listed_json] = json.loads(command(machine, 'list', '--json', '-d', address).text)['drives']
-    [told] = json.loads(command(machine, 'triage', '--json', '-d', address).text)['drives']
+    [listed_json] = json.loads(command(machine, 'list', '--json', '-d', address).text)[
+        'drives'
+    ]
+    [told] = json.loads(command(machine, 'triage', '--json', '-d', address).text)[
+        'drives'
+    ]
 
     assert line.code == 3 and f'  {model}  ' in line.text
-    assert line.text.splitlines()[1].rpartition('  firmware ')[0].endswith(f'  {serial}')
+    assert (
+        line.text.splitlines()[1].rpartition('  firmware ')[0].endswith(f'  {serial}')
+    )
     assert listed.text.split('  ')[1] == model and serial in listed.text
     assert (
         f'model       {model}, firmware' in explained.text
@@ -101,7 +108,14 @@ def test_an_unread_drive_under_three_names_is_one(machine):
     machine.add('/dev/sda', 'intel-worn', disabled=True)
     machine.alias('/dev/sg0', '/dev/sda')
     machine.link('/dev/disk/by-id/ata-EXAMPLE', '/dev/sda')
-    named = ('-d', '/dev/sda', '-d', 'sat@/dev/sg0', '-d', '/dev/disk/by-id/ata-EXAMPLE')
+    named = (
+        '-d',
+        '/dev/sda',
+        '-d',
+        'sat@/dev/sg0',
+        '-d',
+        '/dev/disk/by-id/ata-EXAMPLE',
+    )
 
     result = check(machine, *named, '--expect', '3', '-v')
 
@@ -112,13 +126,19 @@ def test_an_unread_drive_under_three_names_is_one(machine):
 
 @simulated
 @pytest.mark.parametrize(
-    'pattern, drives', [('--ignore=INTEL', 0), ('--match=SAMSUNG', 0), ('--match=EXAMPLE0002', 1)]
+    'pattern, drives',
+    [('--ignore=INTEL', 0), ('--match=SAMSUNG', 0), ('--match=EXAMPLE0002', 1)],
 )
-def test_patterns_choose_among_unread_drives_that_told_who_they_are(machine, pattern, drives):
+def test_patterns_choose_among_unread_drives_that_told_who_they_are(
+    machine, pattern, drives
+):
     """Who ignores a model ignores it in trouble, too."""
     machine.add('/dev/sda', 'intel-worn', disabled=True)
 
-    assert check(machine, '-d', '/dev/sda', pattern).text.count('has SMART disabled') == 2 * drives
+    assert (
+        check(machine, '-d', '/dev/sda', pattern).text.count('has SMART disabled')
+        == 2 * drives
+    )
 
 
 # --- names of udev -------------------------------------------------------------------------------
@@ -157,9 +177,9 @@ def test_a_drive_has_a_stable_address_where_udev_named_it(folder, path, kind, ad
     """
     device = Device(str(folder / path), kind)
 
-    assert addresses.stable(device, addresses.links(str(folder / 'disk/by-id'))).address == (
-        address or device.address
-    )
+    assert addresses.stable(
+        device, addresses.links(str(folder / 'disk/by-id'))
+    ).address == (address or device.address)
 
 
 # --- whether it is there -------------------------------------------------------------------------
@@ -188,7 +208,9 @@ def test_a_missing_drive_is_critical_by_every_kind_of_name(machine, address):
 
     assert result.code == 2
     assert '[too-few-drives] 1 of 2 ' in result.first_line
-    (gone,) = json.loads(command(machine, 'triage', '--json', '-d', address).text)['drives']
+    (gone,) = json.loads(command(machine, 'triage', '--json', '-d', address).text)[
+        'drives'
+    ]
     assert gone['action'] == 'search'
 
 
@@ -219,7 +241,10 @@ def surveyed(machine, monkeypatch, *arguments: str):
     monkeypatch.setattr(system, 'ROOT', str(machine.folder))
     runner = processes.Runner()
     try:
-        return survey(table.understood(['-p', machine.smartctl, '--nosudo', *arguments])[1], runner)
+        return survey(
+            table.understood(['-p', machine.smartctl, '--nosudo', *arguments])[1],
+            runner,
+        )
     finally:
         runner.close()
 
@@ -253,7 +278,9 @@ def stands_behind(machine, path: str, host: int, driver: str = '') -> None:
         ('megaraid,0-7@/dev/bus/6', 'megaraid,0@/dev/bus/1 '),
     ],
 )
-def test_a_controller_that_moved_is_not_a_dead_drive(machine, monkeypatch, address, right):
+def test_a_controller_that_moved_is_not_a_dead_drive(
+    machine, monkeypatch, address, right
+):
     """Host numbers change at boot; after a reboot every drive would be called dead. A range is one
     line: neither empty slots, nor 8 missing drives.
     """
@@ -273,7 +300,9 @@ def test_an_empty_slot_of_the_right_controller_stays_one(machine, monkeypatch):
     """And a dead drive in it is missing."""
     machine.add('megaraid,0@/dev/bus/1', 'sas-seagate-healthy')
 
-    found = surveyed(machine, monkeypatch, '-d', 'megaraid,5@/dev/bus/1', '--expect', '1')
+    found = surveyed(
+        machine, monkeypatch, '-d', 'megaraid,5@/dev/bus/1', '--expect', '1'
+    )
 
     assert found.verdicts[0].code == 'empty-slot'
     assert found.failures
@@ -316,7 +345,10 @@ REFUSED = SudoRefused(
         ('/dev/sr0', ' an optical drive (the sudoers rule excludes it on purpose);'),
         ('/dev/vda', ' (virtio or Xen) (the sudoers rule excludes it on purpose);'),
         ('/dev/my/disk', 'allow this path'),
-        ('sntasmedia@/dev/sda', 'check_smart_attributes sudoers -d sntasmedia@/dev/sda'),
+        (
+            'sntasmedia@/dev/sda',
+            'check_smart_attributes sudoers -d sntasmedia@/dev/sda',
+        ),
         ('/dev/sda', 'call is missing'),
         ('megaraid,6@/dev/bus/0', 'call is missing'),
     ],

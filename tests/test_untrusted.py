@@ -60,21 +60,33 @@ def test_only_an_object_has_keys(given, pairs):
 
 def test_long_lists_objects_and_texts_are_cut_off():
     """A host can send a document of megabytes."""
-    assert untrusted.pairs_of({str(number): number for number in range(300)})[-1] == ('199', 199)
-    assert untrusted.dicts_of([{'a': number} for number in range(300)])[-1] == {'a': 199}
+    assert untrusted.pairs_of({str(number): number for number in range(300)})[-1] == (
+        '199',
+        199,
+    )
+    assert untrusted.dicts_of([{'a': number} for number in range(300)])[-1] == {
+        'a': 199
+    }
     assert len(untrusted.text_of('x' * 501) or '') == 500
 
 
 @pytest.mark.parametrize(
     'given, text',
-    [('md0', 'md0'), ('a\x1b[31mb\x00c', 'ab c'), ('', ''), (7, None), (['/srv'], None)],
+    [
+        ('md0', 'md0'),
+        ('a\x1b[31mb\x00c', 'ab c'),
+        ('', ''),
+        (7, None),
+        (['/srv'], None),
+    ],
 )
 def test_a_text_is_safe_to_display(given, text):
     assert untrusted.text_of(given) == text
 
 
 @pytest.mark.parametrize(
-    'given, dicts', [([{'a': 1}, 7, [{}], {}], [{'a': 1}, {}]), ({'a': 1}, []), (None, [])]
+    'given, dicts',
+    [([{'a': 1}, 7, [{}], {}], [{'a': 1}, {}]), ({'a': 1}, []), (None, [])],
 )
 def test_of_a_list_only_objects_are_taken(given, dicts):
     assert untrusted.dicts_of(given) == dicts

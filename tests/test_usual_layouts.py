@@ -35,7 +35,10 @@ def tree(tmp_path, monkeypatch) -> Tree:
 def test_a_failing_drive_of_a_usual_layout(tree, layout):
     layout.made(tree)
 
-    assert [failing(tree, disk).label for disk in DISKS] == [layout.of_sda, layout.of_sdb]
+    assert [failing(tree, disk).label for disk in DISKS] == [
+        layout.of_sda,
+        layout.of_sdb,
+    ]
     assert 'inactive volumes' not in failing(tree, 'sdb').why
 
 

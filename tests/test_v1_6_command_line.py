@@ -74,7 +74,10 @@ def three(fake) -> FakeSmartctl:
     fake.answers(read_arguments('/dev/sda'), drive('intel-worn'))
     fake.answers(read_arguments('/dev/null'), drive('wd-gold-healthy'))
     for slot in range(3):
-        fake.answers(read_arguments('/dev/sda', f'sat+megaraid,{slot}'), drive('samsung-worn-out'))
+        fake.answers(
+            read_arguments('/dev/sda', f'sat+megaraid,{slot}'),
+            drive('samsung-worn-out'),
+        )
     return fake
 
 
@@ -148,7 +151,11 @@ def test_our_own_letters_keep_their_meaning():
         ['-c', 'endurance_used=90', '-t', '9', '-w', 'temperature=50', '-d/dev/sda']
     )[1]
 
-    assert (options.judging.critical, options.how_read.timeout, options.which.devices) == (
+    assert (
+        options.judging.critical,
+        options.how_read.timeout,
+        options.which.devices,
+    ) == (
         (('endurance_used', '90'),),
         9,
         ('/dev/sda',),
@@ -170,7 +177,9 @@ def test_everything_that_icinga_passes_is_accepted_and_silent(three, words):
     result = run(*words.format(path=three.path).split())
 
     assert result.code == 1
-    assert result.first_line.startswith('SMART WARNING - sda: rated write endurance used 86 % ')
+    assert result.first_line.startswith(
+        'SMART WARNING - sda: rated write endurance used 86 % '
+    )
     assert "'sda_power_cycles'=" in result.text and '(check)' not in result.text
 
 
@@ -266,7 +275,11 @@ def test_r_expands_slots_of_a_megaraid_and_skips_gaps(fake):
         'messages': [{'string': failed, 'severity': 'error'}],
     }
     empty = json.dumps({'json_format_version': [1, 0], 'smartctl': smartctl})
-    answers = ((drive('wd-gold-healthy'), 0), (empty, 2), (drive('samsung-worn-out'), 0))
+    answers = (
+        (drive('wd-gold-healthy'), 0),
+        (empty, 2),
+        (drive('samsung-worn-out'), 0),
+    )
     for slot, (output, status) in enumerate(answers):
         fake.answers(read_arguments('/dev/sda', f'megaraid,{slot}'), output, status)
 
@@ -281,7 +294,12 @@ def test_a_service_with_r_misses_only_its_own_drives(fake, tmp_path):
 
     What is selected and gone is missing, although no search finds it.
     """
-    for name, serial in (('null', 'null'), ('zero', 'zero'), ('full', 'full'), ('sdz', 'gone')):
+    for name, serial in (
+        ('null', 'null'),
+        ('zero', 'zero'),
+        ('full', 'full'),
+        ('sdz', 'gone'),
+    ):
         fake.answers(read_arguments(f'/dev/{name}'), json.dumps(disk(serial)))
     both = '/dev/(zero|nul[l]|sd[y-z])'
 
@@ -289,7 +307,8 @@ def test_a_service_with_r_misses_only_its_own_drives(fake, tmp_path):
         return run('-p', fake.path, '--nosudo', '--state-dir', str(tmp_path), *words)
 
     told = [
-        check('-r', pattern) for pattern in ('/dev/null', '/dev/(zero|full)', both, '/dev/null')
+        check('-r', pattern)
+        for pattern in ('/dev/null', '/dev/(zero|full)', both, '/dev/null')
     ]
     check('-d', '/dev/sdz')
     found = check('-r', both)
@@ -297,7 +316,9 @@ def test_a_service_with_r_misses_only_its_own_drives(fake, tmp_path):
     assert [result.code for result in told] == [0, 0, 0, 0], told
     assert found.code == 1 and ' sdz is missing ' in found.first_line, found.text
     selects = command_line.Before(both).named(()).selects
-    assert [path for path in ('/dev/zero', '/dev/sdz', '/dev/full') if selects(path)] == [
+    assert [
+        path for path in ('/dev/zero', '/dev/sdz', '/dev/full') if selects(path)
+    ] == [
         '/dev/zero',
         '/dev/sdz',
     ]
@@ -319,7 +340,9 @@ def test_r_without_a_drive_is_unknown(pattern):
     assert (result.code, len(result.text.splitlines())) == (3, 1)
 
 
-def test_r_finds_files_and_links_but_neither_partitions_nor_what_links_lead_to(tmp_path):
+def test_r_finds_files_and_links_but_neither_partitions_nor_what_links_lead_to(
+    tmp_path,
+):
     """As find did; partitions belong to drives that are checked already."""
     drives = ['disk/ata-X', 'nvme0n1', 'sda', 'sdb']
     for name in (*drives, 'sda1', 'nvme0n1p2', 'disk/ata-X-part1', 'shm/sdc'):
@@ -328,7 +351,9 @@ def test_r_finds_files_and_links_but_neither_partitions_nor_what_links_lead_to(t
     (tmp_path / 'sdl').symlink_to('sda')
     (tmp_path / 'sdm').symlink_to('disk')
 
-    paths, [note] = command_line.matching_paths(f'{tmp_path}/(sd.*|nvme.*|.*/ata.*)', str(tmp_path))
+    paths, [note] = command_line.matching_paths(
+        f'{tmp_path}/(sd.*|nvme.*|.*/ata.*)', str(tmp_path)
+    )
 
     assert paths == [f'{tmp_path}/{name}' for name in (*drives, 'sdl', 'sdm')]
     assert note.startswith('-r matches 3 ')
@@ -357,11 +382,17 @@ def test_s_keeps_every_drive_without_a_spindle_and_every_unreadable_one(three):
     three.answers(read_arguments('/dev/nvme0'), drive('nvme-worn'))
     three.answers(read_arguments('/dev/sdx'), b'', 2)
     addresses = [
-        word for path in ('sda', 'null', 'nvme0', 'sdx') for word in ('-d', f'/dev/{path}')
+        word
+        for path in ('sda', 'null', 'nvme0', 'sdx')
+        for word in ('-d', f'/dev/{path}')
     ]
 
     result = run('-p', three.path, '-nosudo', '-s', *addresses)
 
-    assert {line.split()[1] for line in result.text.splitlines()[1:-1]} == {'sda', 'nvme0', 'sdx'}
+    assert {line.split()[1] for line in result.text.splitlines()[1:-1]} == {
+        'sda',
+        'nvme0',
+        'sdx',
+    }
     nothing = run('-p', three.path, '-nosudo', '-s', '-d', '/dev/null')
     assert nothing.code == 3 and 'no drives' in nothing.first_line

@@ -48,7 +48,9 @@ LIMITS = {'233': ['20:', '10:']}
 WARNING = 'SMART WARNING - [limits-not-migrated] '
 
 
-def entry(limits: Json, graphed: Any = (), models: Any = (MODEL,), items: Any = None) -> Json:
+def entry(
+    limits: Json, graphed: Any = (), models: Any = (MODEL,), items: Any = None
+) -> Json:
     """Return an entry of a database of version 1.6."""
     columns = ITEMS if items is None else items
     return {
@@ -65,7 +67,13 @@ def entry(limits: Json, graphed: Any = (), models: Any = (MODEL,), items: Any = 
 def database(path: Path, **entries: Json) -> str:
     """Write a database of version 1.6; _ in a name is a blank."""
     path.write_text(
-        json.dumps({'Devices': {name.replace('_', ' '): data for name, data in entries.items()}})
+        json.dumps(
+            {
+                'Devices': {
+                    name.replace('_', ' '): data for name, data in entries.items()
+                }
+            }
+        )
     )
     return str(path)
 
@@ -115,7 +123,9 @@ def test_a_user_configuration_is_named_as_well(tmp_path):
     result = run('--report', drive_path('intel-s3500-healthy'), *words, cwd=tmp_path)
 
     assert re.findall(
-        r'^WARNING   \(check\)  \[limits-not-migrated\] .* (migrate .*)$', result.text, re.MULTILINE
+        r'^WARNING   \(check\)  \[limits-not-migrated\] .* (migrate .*)$',
+        result.text,
+        re.MULTILINE,
     ) == [f'migrate {tmp_path}/{name}' for name in ('db.json', 'user.json')]
 
 
@@ -147,15 +157,23 @@ def test_it_is_said_beside_a_failing_drive_and_to_a_person(tmp_path):
 )
 def test_shipped_entries_are_silent(tmp_path, data):
     """Nobody here decided about their limits."""
-    assert check('-dbj', users(tmp_path / 'db.json', data), '-v').text == check('-v').text
+    assert (
+        check('-dbj', users(tmp_path / 'db.json', data), '-v').text == check('-v').text
+    )
 
 
 def test_an_absent_file_is_no_fault(tmp_path):
     """Icinga names a database always; who removes a file has decided."""
-    paths = [str(tmp_path / name) for name in ('plugins-config/check_smartdb.json', 'user.json')]
+    paths = [
+        str(tmp_path / name)
+        for name in ('plugins-config/check_smartdb.json', 'user.json')
+    ]
     words = ['-dbj', paths[0], '-ucfgj', paths[1]]
 
-    assert re.findall('^note: (.*) does not exist', check(*words, '-v').text, re.MULTILINE) == paths
+    assert (
+        re.findall('^note: (.*) does not exist', check(*words, '-v').text, re.MULTILINE)
+        == paths
+    )
     assert check(*words).text == check().text
 
 
@@ -168,7 +186,9 @@ def test_an_absent_file_is_no_fault(tmp_path):
     ],
     ids=['half', 'encoding', 'directory'],
 )
-def test_a_file_that_cannot_be_read_is_a_warning_with_the_reason(tmp_path, option, content, words):
+def test_a_file_that_cannot_be_read_is_a_warning_with_the_reason(
+    tmp_path, option, content, words
+):
     """Version 1.6 left with 2 or 255 and said nothing."""
     file = tmp_path / 'db.json'
     if content is None:
@@ -194,7 +214,9 @@ def test_a_migrated_file_is_silent_until_somebody_changes_it(tmp_path, there):
     Path(old).rename(tmp_path / 'moved.json')
     assert check('-dbj', str(tmp_path / 'moved.json'), '-ucfgj', old, *there).code == 0
     database(tmp_path / 'moved.json', Mine=entry({'233': ['21:', '10:']}))
-    assert check('-dbj', str(tmp_path / 'moved.json'), *there).first_line.startswith(WARNING)
+    assert check('-dbj', str(tmp_path / 'moved.json'), *there).first_line.startswith(
+        WARNING
+    )
 
 
 def test_the_proof_counts_where_the_limits_are_in_force(tmp_path, there):
@@ -221,7 +243,8 @@ def test_every_user_can_see_that_a_file_is_migrated(tmp_path, there):
         os.umask(before)
 
     assert [
-        os.stat(tmp_path / 'etc/thresholds.d' / name).st_mode & 0o777 for name in ('', 'db.json')
+        os.stat(tmp_path / 'etc/thresholds.d' / name).st_mode & 0o777
+        for name in ('', 'db.json')
     ] == [0o755, 0o644]
 
 
@@ -241,7 +264,9 @@ def test_entries_of_this_version_are_taken_behind_dbj(tmp_path):
                         'attributes': {
                             '9': {
                                 'name': 'Hours',
-                                'readings': {'power_on_time': {'from': 'raw', 'unit': 'h'}},
+                                'readings': {
+                                    'power_on_time': {'from': 'raw', 'unit': 'h'}
+                                },
                             }
                         },
                     }
@@ -288,12 +313,17 @@ def test_a_file_of_another_kind_has_a_mistake(tmp_path, option, content):
 def test_a_fingerprint_is_of_limits_and_columns_not_of_models_and_comments():
     """Who added a drive to an entry has not decided about its limits."""
     one = entry({'5': ['20', '40']}, ['5'])
-    columns = {number: {'value': item['value']} for number, item in reversed(one['ID#'].items())}
+    columns = {
+        number: {'value': item['value']}
+        for number, item in reversed(one['ID#'].items())
+    }
 
     assert files.fingerprint(one) == files.fingerprint(
         {**one, 'Device': ['ACME X1'], 'ID#': columns}
     )
-    assert files.fingerprint(one) != files.fingerprint({**one, 'Threshs': {'5': ['20', '41']}})
+    assert files.fingerprint(one) != files.fingerprint(
+        {**one, 'Threshs': {'5': ['20', '41']}}
+    )
 
 
 def test_an_entry_with_a_known_fingerprint_counts_as_shipped(monkeypatch):
@@ -306,12 +336,16 @@ def test_an_entry_with_a_known_fingerprint_counts_as_shipped(monkeypatch):
 
     assert not files.is_shipped('Mine', one)
     monkeypatch.setattr(
-        files.shipped_data, 'load', lambda path: {**known, 'entries': [files.fingerprint(one)]}
+        files.shipped_data,
+        'load',
+        lambda path: {**known, 'entries': [files.fingerprint(one)]},
     )
     assert files.is_shipped('Mine', one)
     assert [other for other in others if files.is_shipped('Mine', other)] == []
     assert len(known['entries']) > 50
-    assert [name for name in known['entries'] if not re.fullmatch('[0-9a-f]{16}', name)] == []
+    assert [
+        name for name in known['entries'] if not re.fullmatch('[0-9a-f]{16}', name)
+    ] == []
 
 
 # --- the conversion of limits ---------------------------------------------------------------------
@@ -324,7 +358,9 @@ def specs(**readings: Json) -> Any:
     attributes.json.
     """
     items = tuple(drive_database._reading_specs(5, {'readings': readings}))
-    return drive_database.DriveSpec('ACME', {}, items, frozenset(), frozenset(), {}, False)
+    return drive_database.DriveSpec(
+        'ACME', {}, items, frozenset(), frozenset(), {}, False
+    )
 
 
 @pytest.mark.parametrize(
@@ -340,18 +376,26 @@ def specs(**readings: Json) -> Any:
         ({'from': 'raw of 230'}, 'RAW_VALUE', None),
         ({'from': 'raw + raw of 230'}, 'RAW_VALUE', None),
         ({'from': 'raw byte 0 + raw byte 2'}, 'RAW_VALUE', None),
-        ({'from': '100 - raw / 10', 'unit': 'h'}, 'RAW_VALUE', META('a', -360, 360_000)),
+        (
+            {'from': '100 - raw / 10', 'unit': 'h'},
+            'RAW_VALUE',
+            META('a', -360, 360_000),
+        ),
         ({'from': 'raw', 'states': {'1': 'passed'}}, 'RAW_VALUE', None),
     ],
 )
-def test_a_column_of_1_6_means_what_the_formula_of_its_reading_gives(reading, column, meaning):
+def test_a_column_of_1_6_means_what_the_formula_of_its_reading_gives(
+    reading, column, meaning
+):
     """Whatever is made of more than this one number cannot be compared with a limit of version
     1.6.
     """
     spec = specs(a=reading)
     traps = tuple(item._replace(is_trap=True) for item in spec.readings)
 
-    assert limit_conversion.of_attribute(5, column, spec) == ([meaning] if meaning else [])
+    assert limit_conversion.of_attribute(5, column, spec) == (
+        [meaning] if meaning else []
+    )
     assert limit_conversion.of_attribute(5, column, spec._replace(readings=traps)) == []
 
 
@@ -359,7 +403,10 @@ def test_meanings_of_one_attribute_are_listed_once():
     spec = specs(a={'from': 'raw'}, b={'from': 'value'}, c={'from': 'raw', 'unit': 'h'})
     twice = spec._replace(readings=(*spec.readings, *spec.readings))
 
-    assert limit_conversion.of_attribute(5, 'RAW_VALUE', twice) == [META('a'), META('c', 3600)]
+    assert limit_conversion.of_attribute(5, 'RAW_VALUE', twice) == [
+        META('a'),
+        META('c', 3600),
+    ]
     assert limit_conversion.of_attribute(6, 'RAW_VALUE', spec) == []
 
 
@@ -372,15 +419,21 @@ def test_meanings_of_one_attribute_are_listed_once():
         ([], ''),
     ],
 )
-def test_the_column_of_an_attribute_is_known_where_its_entry_reads_only_one(formulas, column):
-    readings = {f'metric{place}': {'from': formula} for place, formula in enumerate(formulas)}
+def test_the_column_of_an_attribute_is_known_where_its_entry_reads_only_one(
+    formulas, column
+):
+    readings = {
+        f'metric{place}': {'from': formula} for place, formula in enumerate(formulas)
+    }
 
     assert limit_conversion.column_of(5, specs(**readings)) == column
 
 
 def test_the_meanings_of_numbers_are_metrics():
     metrics = json.loads((ROOT / 'attributes.json').read_text())['metrics']
-    meanings = [meaning for log in limit_conversion.LOGS.values() for meaning in log.values()]
+    meanings = [
+        meaning for log in limit_conversion.LOGS.values() for meaning in log.values()
+    ]
 
     assert {meaning.metric for meaning in meanings} <= set(metrics)
 
@@ -402,6 +455,8 @@ def test_the_meanings_of_numbers_are_metrics():
         ('-5:5', META('a', 1), '-5:5'),
     ],
 )
-def test_a_range_of_1_6_is_converted_to_the_unit_of_its_metric(text, meaning, converted):
+def test_a_range_of_1_6_is_converted_to_the_unit_of_its_metric(
+    text, meaning, converted
+):
     """What was bad stays bad, and nothing else becomes it."""
     assert limit_conversion.converted(text, meaning) == converted

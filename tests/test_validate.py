@@ -71,7 +71,10 @@ def rated(without=None, **other):
         'read': '2026-11-27',
         **other,
     }
-    return of_x1('rated_written', {'ACME X1-240': {key: row[key] for key in row if key != without}})
+    return of_x1(
+        'rated_written',
+        {'ACME X1-240': {key: row[key] for key in row if key != without}},
+    )
 
 
 def reading(value, number='233', metric='endurance_used'):
@@ -137,8 +140,15 @@ def nvme(*fields, **changed):
 
     def change(data, proof):
         data['layouts'] = {'acme': {'source': 'acme-manual', 'fields': [*fields]}}
-        data['entries'].append({key: value for key, value in entry.items() if value is not None})
-        of_drive = {'family': 'ACME N1', 'model': 'ACME N1-960', 'origin': 'composed', 'lines': []}
+        data['entries'].append(
+            {key: value for key, value in entry.items() if value is not None}
+        )
+        of_drive = {
+            'family': 'ACME N1',
+            'model': 'ACME N1-960',
+            'origin': 'composed',
+            'lines': [],
+        }
         proof += [
             {**of_drive, 'page': {'4': '05 00 00 00'}, 'expect': {'reallocated': 5}},
             {**of_drive, 'expect': {}},
@@ -149,16 +159,17 @@ def nvme(*fields, **changed):
 
 FILE = 'attributes.json: '
 SAMPLE_1 = 'acme.json: sample 1, ACME X1-240: '
-AS_STATED = (
-    'correct "from" or "unit", read another attribute, or list the metric in "untrusted_statistics"'
-)
+AS_STATED = 'correct "from" or "unit", read another attribute, or list the metric in "untrusted_statistics"'
 CITE = (
     'add the document there and cite its key and the page or section, or write "measured on" with the '
     'models and the number of drives'
 )
 MISTAKES = {
     # what the schema and the loader refuse
-    'schema': (of_x1('famly', 'ACME'), 'ACME X1: unknown key "famly"; did you mean family?'),
+    'schema': (
+        of_x1('famly', 'ACME'),
+        'ACME X1: unknown key "famly"; did you mean family?',
+    ),
     'metric unknown': (
         reading({'from': 'raw'}, metric='endurance'),
         'ACME X1, attribute 233, endurance: there is no such metric; did you mean endurance_used?',
@@ -307,7 +318,9 @@ MISTAKES = {
     ),
     'ceiling never reached': (
         reading(
-            {'from': 'raw byte 2', 'unit': 'min', 'ceiling': 65535}, '175', 'capacitor_test_age'
+            {'from': 'raw byte 2', 'unit': 'min', 'ceiling': 65535},
+            '175',
+            'capacitor_test_age',
         ),
         'ACME X1, attribute 175, capacitor_test_age: "ceiling": 65535 is never reached: raw byte 2 is at most '
         '255',
@@ -319,7 +332,11 @@ MISTAKES = {
         'example {"100": "passed", "0-10": "failed"}',
     ),
     'state turned round': (
-        reading({'from': 'value', 'states': {'10-0': 'failed'}}, '175', 'power_loss_protection'),
+        reading(
+            {'from': 'value', 'states': {'10-0': 'failed'}},
+            '175',
+            'power_loss_protection',
+        ),
         'ACME X1, attribute 175, power_loss_protection: "states": 10-0 is empty; write the smaller number first',
     ),
     # patterns
@@ -377,7 +394,10 @@ MISTAKES = {
     ),
     'one of two formulas reads a trap': (
         reading(
-            [{'from': '100 - value', 'valid': [0, 99]}, {'from': 'raw of 245', 'valid': [0, 254]}]
+            [
+                {'from': '100 - value', 'valid': [0, 99]},
+                {'from': 'raw of 245', 'valid': [0, 254]},
+            ]
         ),
         'ACME X1, attribute 233, endurance_used: this reads attribute 245, which is marked as a trap; read '
         'another attribute',
@@ -510,7 +530,9 @@ def test_the_layout_is_part_of_the_proof(checkout):
     (checkout.folder / 'attributes.json').write_text(json.dumps(database()))
 
     [problem] = problems_of([checkout.path])
-    assert problem.startswith(f'{FILE}the layout ') and problem.endswith(' validate --format')
+    assert problem.startswith(f'{FILE}the layout ') and problem.endswith(
+        ' validate --format'
+    )
 
 
 # --- what is right although it looks like a mistake --------------------------------------
@@ -518,15 +540,21 @@ def test_the_layout_is_part_of_the_proof(checkout):
 RIGHT = {
     'rating that everybody can look up': rated(),
     'rating made of drive writes per day': rated(
-        bytes=131_400 * 10**9, drive_writes={'per_day': 0.3, 'years': 5, 'capacity': 240 * 10**9}
+        bytes=131_400 * 10**9,
+        drive_writes={'per_day': 0.3, 'years': 5, 'capacity': 240 * 10**9},
     ),
     'measured source': of_x1(
-        'source', 'measured on linuxhw/EnterpriseDrive, 85 of 85 drives; 232 of 3 is odd'
+        'source',
+        'measured on linuxhw/EnterpriseDrive, 85 of 85 drives; 232 of 3 is odd',
     ),
     'two sources': of_x1('source', 'acme-manual, section 2; measured on 5 drives'),
     'document cited as a measurement': lambda data, _: (
-        data['documents'].update({'linuxhw-enterprisedrive': {'title': 'EnterpriseDrive'}}),
-        data['entries'][X2].update(source='measured on linuxhw/EnterpriseDrive, 8 of 8'),
+        data['documents'].update(
+            {'linuxhw-enterprisedrive': {'title': 'EnterpriseDrive'}}
+        ),
+        data['entries'][X2].update(
+            source='measured on linuxhw/EnterpriseDrive, 8 of 8'
+        ),
     ),
     'null of a set': lambda data, proof: (
         data['entries'][X1]['attributes'].update({'9': None}),
@@ -563,7 +591,10 @@ def excluded(row):
 
 
 NOT_SAID = {
-    'generic for a kind': (also(family='Any', generic=True, kind='hdd'), 'a generic entry needs'),
+    'generic for a kind': (
+        also(family='Any', generic=True, kind='hdd'),
+        'a generic entry needs',
+    ),
     'short pattern beside all attributes': (
         also(family='ACME A', models=['AC.*'], only=[1, 5]),
         'literal characters',
@@ -572,7 +603,10 @@ NOT_SAID = {
         also(family='ACME A', models=['AC.*'], first=[1, 5]),
         'literal characters',
     ),
-    'a trap, and no endurance': (excluded({'trap': True}), 'the entry has "no_endurance"'),
+    'a trap, and no endurance': (
+        excluded({'trap': True}),
+        'the entry has "no_endurance"',
+    ),
     'a number, and no endurance': (
         excluded({'readings': {'pending': {'from': 'raw'}}}),
         'pending: the entry has "no_endurance"',
@@ -581,7 +615,11 @@ NOT_SAID = {
         lambda data, proof: (
             proof[X1]['expect'].update(endurance_used=1),
             data['entries'].append(
-                {'family': 'ZZZ', 'models': ['ACME X1-.*'], 'source': 'measured on 9 drives'}
+                {
+                    'family': 'ZZZ',
+                    'models': ['ACME X1-.*'],
+                    'source': 'measured on 9 drives',
+                }
             ),
         ),
         '"expect" has endurance_used',
@@ -593,7 +631,9 @@ NOT_SAID = {
 def test_what_is_right_is_not_named_among_what_is_wrong(checkout, case):
     change, words = NOT_SAID[case]
 
-    assert [problem for problem in problems_after(checkout, change) if words in problem] == []
+    assert [
+        problem for problem in problems_after(checkout, change) if words in problem
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -681,7 +721,13 @@ def shipped(checkout, monkeypatch):
 
 
 LOCAL = {
-    'entries': [{'family': 'ACME Y5', 'models': ['ACME Y5-.*'], 'source': 'measured on my drive'}],
+    'entries': [
+        {
+            'family': 'ACME Y5',
+            'models': ['ACME Y5-.*'],
+            'source': 'measured on my drive',
+        }
+    ],
     'samples': [
         {
             'family': 'ACME Y5',
@@ -726,14 +772,17 @@ def test_mistakes_of_a_file_of_a_site_are_named_with_its_name(shipped, tmp_path)
 STATED = {'endurance_used': 78, 'host_written': 33_000_000_000}
 
 
-@pytest.mark.parametrize('stated', [STATED, {**STATED, 'endurance_used': 80}, {'temperature': 40}])
+@pytest.mark.parametrize(
+    'stated', [STATED, {**STATED, 'endurance_used': 80}, {'temperature': 40}]
+)
 def test_a_reading_near_what_the_drive_states_is_right(checkout, stated):
     """Vendors round, and the drive counts on between its log and its attributes."""
     assert problems_after(checkout, sample(X1, 'stated', stated)) == []
 
 
 @pytest.mark.parametrize(
-    ('written', 'is_contradiction'), [(99 * 240 * 10**9, True), (100 * 240 * 10**9, False)]
+    ('written', 'is_contradiction'),
+    [(99 * 240 * 10**9, True), (100 * 240 * 10**9, False)],
 )
 def test_a_stated_zero_demands_nothing_of_a_drive_that_was_written_many_times_over(
     checkout, written, is_contradiction
@@ -743,13 +792,18 @@ def test_a_stated_zero_demands_nothing_of_a_drive_that_was_written_many_times_ov
     """
 
     def change(data, proof):
-        del data['entries'][X1]['attributes']['241'], proof[X1]['expect']['host_written']
+        del (
+            data['entries'][X1]['attributes']['241'],
+            proof[X1]['expect']['host_written'],
+        )
         proof[X1].update(
             capacity=240 * 10**9, stated={'endurance_used': 0, 'host_written': written}
         )
 
     assert (
-        any('itself states 0' in problem for problem in problems_after(checkout, change))
+        any(
+            'itself states 0' in problem for problem in problems_after(checkout, change)
+        )
         is is_contradiction
     )
 
@@ -766,7 +820,8 @@ def test_a_figure_that_never_moved_on_a_drive_that_was_written_many_times_over_i
         fresh = copy.deepcopy(proof[X1])
         for each, value in ((proof[X1], '100'), (fresh, other)):
             each['lines'] = [
-                re.sub('022   022', f'{value}   {value}', line) for line in each['lines']
+                re.sub('022   022', f'{value}   {value}', line)
+                for line in each['lines']
             ]
             each['expect']['endurance_used'] = 100 - int(value)
             each.update(capacity=10**6, stated={'endurance_used': 0})
@@ -913,7 +968,11 @@ def test_format_rewrites_a_file_in_the_usual_layout_and_keeps_its_mode(shipped):
     assert (code, lines) == (0, [f'{path}: rewritten', NOTHING_WRONG])
     assert path.read_text() == formatting.formatted(database())
     assert path.stat().st_mode & 0o777 == 0o640
-    assert sorted(os.listdir(shipped.folder)) == ['attributes.json', 'tests', 'thresholds']
+    assert sorted(os.listdir(shipped.folder)) == [
+        'attributes.json',
+        'tests',
+        'thresholds',
+    ]
 
 
 def test_format_writes_nothing_where_nothing_changes(shipped):
@@ -973,7 +1032,11 @@ LIMIT_MISTAKES = {
         True,
     ),
     'ended': (
-        {'overrides': [{'for': {'serial': 'A'}, 'why': 'for a reason', 'until': '2020-01-31'}]},
+        {
+            'overrides': [
+                {'for': {'serial': 'A'}, 'why': 'for a reason', 'until': '2020-01-31'}
+            ]
+        },
         'override for serial A: it ended on 2020-01-31 and has no effect; ',
         True,
     ),
@@ -1014,7 +1077,10 @@ def test_what_is_no_json_is_taken_for_what_belongs_into_its_folder(tmp_path):
     """Nothing else tells."""
     for folder, kind in (('thresholds.d', 'limits'), ('attributes.d', 'entries')):
         code, lines = run(limits(tmp_path, '{', folder))
-        assert (code, lines[-1]) == (1, f'limits.json: read as {kind}, 1 problem, {FIRST}')
+        assert (code, lines[-1]) == (
+            1,
+            f'limits.json: read as {kind}, 1 problem, {FIRST}',
+        )
 
 
 ONE_METRIC = 'limits.json: limits, 1 metric, 0 overrides, no problem'

@@ -46,7 +46,11 @@ simulated = pytest.mark.skipif(bool(why_not()), reason=why_not())
 def page(version=3, guid=GUID, **numbers):
     """Return a page of the layout ocp. numbers: by offset, as in b128=(163, 2)."""
     data = bytearray(512)
-    for name, (number, length) in {'b494': (version, 2), 'b16': (7, 16), **numbers}.items():
+    for name, (number, length) in {
+        'b494': (version, 2),
+        'b16': (7, 16),
+        **numbers,
+    }.items():
         data[int(name[1:]) : int(name[1:]) + length] = number.to_bytes(length, 'little')
     return bytes(data[:496]) + guid
 
@@ -56,9 +60,15 @@ HEALTHY = {'b0': (10**15, 16), 'b46': (100, 2), 'b128': (163, 2)}
 
 def told(data, stored=(), layout=OCP):
     """Return the readings of a page by metric, and the codes of its notes."""
-    report = Report(Identity(protocol='NVMe'), vendor_log=data and LogPage('0xC0', data))
-    log = vendor_logs.of_drive(report, LOG, layout, shipped().database.metrics, dict(stored))
-    return {reading.metric: reading for reading in log.readings}, [note.code for note in log.notes]
+    report = Report(
+        Identity(protocol='NVMe'), vendor_log=data and LogPage('0xC0', data)
+    )
+    log = vendor_logs.of_drive(
+        report, LOG, layout, shipped().database.metrics, dict(stored)
+    )
+    return {reading.metric: reading for reading in log.readings}, [
+        note.code for note in log.notes
+    ]
 
 
 # --- decoding --------------------------------------------------------------------------
@@ -80,9 +90,20 @@ def told(data, stored=(), layout=OCP):
         (page(version=1, **HEALTHY), vendor_logs.FOREIGN, ['vendor-log-foreign']),
         (page(**HEALTHY)[:500], vendor_logs.UNREAD, ['vendor-log-unread']),
     ],
-    ids=['read', 'zeros', 'ones', 'emulator', 'no GUID', 'GUID reversed', 'old version', 'short'],
+    ids=[
+        'read',
+        'zeros',
+        'ones',
+        'emulator',
+        'no GUID',
+        'GUID reversed',
+        'old version',
+        'short',
+    ],
 )
-def test_a_page_gives_readings_only_if_it_has_the_layout_and_content(data, status, code):
+def test_a_page_gives_readings_only_if_it_has_the_layout_and_content(
+    data, status, code
+):
     """Zeros, ones, a page that only an emulator has filled in, another GUID, an older version, a
     short page.
     """
@@ -117,7 +138,9 @@ def test_a_page_gives_readings_only_if_it_has_the_layout_and_content(data, statu
         ('b0', (2**128 - 1, 16), 'nand_written', None),
     ],
 )
-def test_each_number_is_read_where_the_specification_has_it(field, number, metric, expected):
+def test_each_number_is_read_where_the_specification_has_it(
+    field, number, metric, expected
+):
     """What means "no value", or is not plausible, is unknown: never 0 % and never 100 %."""
     readings, _ = told(page(**{**HEALTHY, field: number}))
 
@@ -147,7 +170,9 @@ def test_rows_are_found_by_their_number(rows, expected):
     readings, codes = told(b''.join(rows).ljust(512, b'\0'), layout=INTEL)
 
     assert {
-        name: each.number for name, each in readings.items() if name != vendor_logs.STATUS
+        name: each.number
+        for name, each in readings.items()
+        if name != vendor_logs.STATUS
     } == expected
     assert bool(codes) is not bool(expected)
 
@@ -155,7 +180,10 @@ def test_rows_are_found_by_their_number(rows, expected):
 ONE = {'metric': 'erase_fail', 'offset': 4, 'length': 2}
 
 
-VERSIONED = {'version': {'offset': 8, 'length': 2, 'least': 2, 'most': 4}, 'fields': [ONE]}
+VERSIONED = {
+    'version': {'offset': 8, 'length': 2, 'least': 2, 'most': 4},
+    'fields': [ONE],
+}
 UNVERSIONED = {'version': {'offset': 8, 'length': 2, 'least': 2}, 'fields': [ONE]}
 ROWS = {'rows': 12, 'fields': [{**ONE, 'row': 171}]}
 
@@ -171,7 +199,8 @@ ROWS = {'rows': 12, 'fields': [{**ONE, 'row': 171}]}
         (UNVERSIONED, {4: 1, 8: 255, 9: 255}, vendor_logs.READ, 1),
         (ROWS, {24: 171, 28: 5}, vendor_logs.READ, 5),
         ({**ROWS, 'row_count': 2}, {12: 171, 16: 5}, vendor_logs.READ, 5),
-        ({**ROWS, 'row_count': 2}, {24: 171, 28: 5}, vendor_logs.EMPTY, None),  # behind the rows
+        # behind the rows
+        ({**ROWS, 'row_count': 2}, {24: 171, 28: 5}, vendor_logs.EMPTY, None),
         # the last row ends with the page
         ({**ROWS, 'rows': 16}, {496: 171, 500: 5}, vendor_logs.READ, 5),
         # it would end behind the page
@@ -212,7 +241,9 @@ SOURCE = vendor_logs.source_of(*LOG)
         ({'unit': 'logical sectors'}, 240, None, '30 is not a plausible value'),
     ],
 )
-def test_a_number_is_used_if_its_field_and_its_metric_allow_it(field, number, expected, unknown):
+def test_a_number_is_used_if_its_field_and_its_metric_allow_it(
+    field, number, expected, unknown
+):
     """Each field after it is read all the same."""
     layout = {
         'fields': [
@@ -230,7 +261,14 @@ def test_a_number_is_used_if_its_field_and_its_metric_allow_it(field, number, ex
 
     assert log.readings == (
         Reading(vendor_logs.STATUS, vendor_logs.READ, '', SOURCE, judged=False),
-        Reading('pending', expected, 'C', SOURCE, judged=expected is not None, unknown=unknown),
+        Reading(
+            'pending',
+            expected,
+            'C',
+            SOURCE,
+            judged=expected is not None,
+            unknown=unknown,
+        ),
         Reading('capacitor_health', 99, '%', SOURCE),
     )
 
@@ -247,23 +285,37 @@ OTHER_LAYOUT = f'the layout of {SOURCE.log} differs from ocp, so it is not used'
 @pytest.mark.parametrize(
     'log, status, notes',
     [
-        (LogPage('0xC0', status=vendor_logs.HANGS), vendor_logs.HANGS, [HANGS_FOR_A_DAY]),
+        (
+            LogPage('0xC0', status=vendor_logs.HANGS),
+            vendor_logs.HANGS,
+            [HANGS_FOR_A_DAY],
+        ),
         (LogPage('0xC0', status=vendor_logs.UNREAD), vendor_logs.UNREAD, [UNREAD]),
         (
             LogPage('0xC0', status=vendor_logs.UNREAD, failure=FAILURE),
             vendor_logs.UNREAD,
             [UNREAD, FAILURE],
         ),
-        (LogPage('0xC0', page(version=1, **HEALTHY)), vendor_logs.FOREIGN, [OTHER_LAYOUT]),
+        (
+            LogPage('0xC0', page(version=1, **HEALTHY)),
+            vendor_logs.FOREIGN,
+            [OTHER_LAYOUT],
+        ),
     ],
 )
 def test_a_page_without_numbers_has_its_status_and_a_note(log, status, notes):
     """The status is compared with no limit."""
     found = vendor_logs.of_drive(
-        Report(Identity('NVMe'), vendor_log=log), LOG, OCP, shipped().database.metrics, {}
+        Report(Identity('NVMe'), vendor_log=log),
+        LOG,
+        OCP,
+        shipped().database.metrics,
+        {},
     )
 
-    assert found.readings == (Reading(vendor_logs.STATUS, status, '', SOURCE, judged=False),)
+    assert found.readings == (
+        Reading(vendor_logs.STATUS, status, '', SOURCE, judged=False),
+    )
     assert list(found.notes) == notes
 
 
@@ -331,7 +383,9 @@ class Bench:
 
     @property
     def asked(self):
-        return [line for line in self.machine.commands(self.drive) if line == 'nvme 02 c0']
+        return [
+            line for line in self.machine.commands(self.drive) if line == 'nvme 02 c0'
+        ]
 
     def serve(self, data):
         (self.drive / 'log-c0').write_bytes(data)
@@ -392,7 +446,9 @@ CALL = (*SUDO, '--json=cu', '-l', 'nvmelog,0xC0,0x200', '/dev/nvme0')
 
 def attributes_with(**changed):
     return Judge(
-        SpecDatabase({**shipped().attributes, **changed}), Thresholds(shipped().limits), None
+        SpecDatabase({**shipped().attributes, **changed}),
+        Thresholds(shipped().limits),
+        None,
     )
 
 
@@ -431,7 +487,9 @@ def test_a_drive_has_the_log_of_its_entry(device, outcome, log):
 
     assert further_logs.log_of(read, attributes_with()) == log
     assert (
-        further_logs.log_of(read._replace(outcome=DriveError('is silent')), attributes_with())
+        further_logs.log_of(
+            read._replace(outcome=DriveError('is silent')), attributes_with()
+        )
         is None
     )
 
@@ -454,7 +512,9 @@ def test_a_log_without_a_layout_or_a_call_is_not_read(changed):
 
 
 @pytest.mark.parametrize('every, is_asked', [(0, True), (3600, False)])
-def test_a_drive_is_asked_each_time_only_if_nothing_stores_when_it_was_asked(every, is_asked):
+def test_a_drive_is_asked_each_time_only_if_nothing_stores_when_it_was_asked(
+    every, is_asked
+):
     runner = Answers()
     kinds = [further_logs.VendorPages(attributes_with(), every, SUDO)]
     further_logs.joined([READ], kinds, Remembered(), runner, deadline=60)
@@ -486,7 +546,9 @@ def test_a_run_reads_the_logs_that_its_command_may_read(
 
     assert [type(kind).__name__ for kind in found] == kinds
     assert all(
-        (kind._every, kind._prefix[: len(called)]) == (every, called) for kind in found[:1] if every
+        (kind._every, kind._prefix[: len(called)]) == (every, called)
+        for kind in found[:1]
+        if every
     )
 
 
@@ -500,7 +562,9 @@ def test_a_fault_of_ours_in_a_log_of_one_drive_takes_none_from_another(monkeypat
 
     monkeypatch.setattr(further_logs.VendorPages, 'joined', broken)
     second = READ._replace(device=Device('/dev/nvme1', name='nvme1'))
-    found = joined(READ, second, runner=Answers(Answer((*CALL[:-1], '/dev/nvme1'), 'timeout')))
+    found = joined(
+        READ, second, runner=Answers(Answer((*CALL[:-1], '/dev/nvme1'), 'timeout'))
+    )
 
     assert (found[0], found[1].outcome.vendor_log) == (
         READ,
@@ -524,14 +588,18 @@ def test_a_page_that_sudo_refused_is_a_remark(stdout, stderr, remark):
     answer = Answer(CALL, 'done', status=1, stdout=stdout, stderr=stderr)
     [found] = joined(READ._replace(remark=REMARK), runner=Answers(answer))
 
-    assert (found.remark, found.outcome.vendor_log.status) == (remark, vendor_logs.UNREAD)
+    assert (found.remark, found.outcome.vendor_log.status) == (
+        remark,
+        vendor_logs.UNREAD,
+    )
 
 
 @pytest.mark.parametrize(
     'read',
     [
         READ._replace(
-            outcome=READ.outcome._replace(vendor_log=LogPage('0xC0', b'x')), remark=REMARK
+            outcome=READ.outcome._replace(vendor_log=LogPage('0xC0', b'x')),
+            remark=REMARK,
         ),
         READ._replace(outcome=DriveError('is silent')),
         READ._replace(outcome=Report(Identity('NVMe', 'ACME X1'))),
@@ -549,7 +617,9 @@ def read_before(points, age=0):
     now = 1_800_000_000
     return Past(
         {
-            Key('capacitor_health', 'NVMe log 0xC0, ocp, %'): History(points, now - age),
+            Key('capacitor_health', 'NVMe log 0xC0, ocp, %'): History(
+                points, now - age
+            ),
             Key(vendor_logs.STATUS, 'NVMe log 0xC0, ocp'): History(
                 (Point(0, vendor_logs.READ),), now
             ),
@@ -571,24 +641,33 @@ def read_before(points, age=0):
 def test_a_stored_number_is_used_for_a_week(points, age, number):
     """Between two reads. A series without points is one that was damaged."""
     log = vendor_readings.vendor_log(
-        Report(Identity(protocol='NVMe')), LOG, shipped().database, read_before(points, age)
+        Report(Identity(protocol='NVMe')),
+        LOG,
+        shipped().database,
+        read_before(points, age),
     )
 
-    assert {reading.metric: (reading.number, reading.is_stored) for reading in log.readings} == {
+    assert {
+        reading.metric: (reading.number, reading.is_stored) for reading in log.readings
+    } == {
         vendor_logs.STATUS: (vendor_logs.READ, True),
         **({'capacitor_health': (number, True)} if number else {}),
     }
 
 
 def test_without_a_layout_or_a_history_a_drive_has_no_vendor_log():
-    report = Report(Identity(protocol='NVMe'), vendor_log=LogPage('0xC0', page(**HEALTHY)))
+    report = Report(
+        Identity(protocol='NVMe'), vendor_log=LogPage('0xC0', page(**HEALTHY))
+    )
 
     assert (
         vendor_readings.vendor_log(report, ('0xC0', 'other'), shipped().database, None)
         == vendor_logs.VendorLog()
     )
     assert (
-        vendor_readings.vendor_log(report._replace(vendor_log=None), LOG, shipped().database, None)
+        vendor_readings.vendor_log(
+            report._replace(vendor_log=None), LOG, shipped().database, None
+        )
         == vendor_logs.VendorLog()
     )
 
@@ -609,7 +688,10 @@ def test_a_person_sees_what_was_read_and_does_not_read_again(bench, capsys):
     'data, words',
     [
         (None, 'NVMe log 0xC0 could not be read'),
-        (page(guid=bytes(16), **HEALTHY), 'the layout of NVMe log 0xC0 differs from ocp'),
+        (
+            page(guid=bytes(16), **HEALTHY),
+            'the layout of NVMe log 0xC0 differs from ocp',
+        ),
     ],
 )
 def test_a_page_without_numbers_is_a_note_and_no_alert(bench, capsys, data, words):

@@ -44,7 +44,9 @@ WITH_PAGE = Read(
         identity=Identity('NVMe', 'INTEL SSDPF2KX076T1')
     ),
 )
-WITH_FARM = Read(OF_A_DISK, json_report.parse((ROOT / 'tests/farm/sata.json').read_bytes()))
+WITH_FARM = Read(
+    OF_A_DISK, json_report.parse((ROOT / 'tests/farm/sata.json').read_bytes())
+)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +62,9 @@ WITH_FARM = Read(OF_A_DISK, json_report.parse((ROOT / 'tests/farm/sata.json').re
 def test_further_logs_are_read_if_a_drive_may_have_one_that_the_run_may_read(
     read, is_for_a_person, uses_pages, may_have
 ):
-    logs = LogSettings(vendor_logs=60 if uses_pages else None, is_for_a_person=is_for_a_person)
+    logs = LogSettings(
+        vendor_logs=60 if uses_pages else None, is_for_a_person=is_for_a_person
+    )
 
     assert survey._may_have_logs([read], logs) is may_have
 
@@ -90,7 +94,9 @@ def test_when_it_is_too_late_what_was_judged_stays_and_the_others_are_unknown(ju
         (KeyError('x'), 'internal-error', 'smartctl --json -x'),
     ],
 )
-def test_what_goes_wrong_with_one_drive_is_told_of_that_drive(judge, error, code, words):
+def test_what_goes_wrong_with_one_drive_is_told_of_that_drive(
+    judge, error, code, words
+):
     """By its name and its serial number; the others are judged."""
 
     class Broken:
@@ -107,10 +113,18 @@ def test_what_goes_wrong_with_one_drive_is_told_of_that_drive(judge, error, code
 
 def test_a_drive_that_gives_no_report_is_unknown_and_one_that_sleeps_is_well(judge):
     """Each with the words of what read it."""
-    told = verdicts.verdict(read()._replace(outcome=DriveError('is silent')), judge, None)
-    asleep = verdicts.verdict(read()._replace(outcome=DriveAsleep('is asleep')), judge, None)
+    told = verdicts.verdict(
+        read()._replace(outcome=DriveError('is silent')), judge, None
+    )
+    asleep = verdicts.verdict(
+        read()._replace(outcome=DriveAsleep('is asleep')), judge, None
+    )
 
-    assert (told.state, told.problem, asleep.state) == (State.UNKNOWN, 'is silent', State.OK)
+    assert (told.state, told.problem, asleep.state) == (
+        State.UNKNOWN,
+        'is silent',
+        State.OK,
+    )
 
 
 def test_growth_of_a_drive_that_cannot_be_distinguished_is_not_told(machine):
@@ -123,7 +137,9 @@ def test_growth_of_a_drive_that_cannot_be_distinguished_is_not_told(machine):
     assert 'grew by 14' in machine.check(START + HOUR).first_line
 
     machine.holds(
-        sda={**disk(a199=240), 'wwn': WWN}, sdb=disk(), sdc={**disk(serial=''), 'wwn': WWN}
+        sda={**disk(a199=240), 'wwn': WWN},
+        sdb=disk(),
+        sdc={**disk(serial=''), 'wwn': WWN},
     )
     result = machine.check(START + 2 * HOUR, '-v')
 

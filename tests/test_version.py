@@ -35,15 +35,23 @@ def clone(tmp_path: Path) -> Path:
 
 def git(folder: Path, *words: str, date: str = '2026-11-22T12:00:00+0000') -> None:
     identity = {
-        f'GIT_{who}_{what}': 'x' for who in ('AUTHOR', 'COMMITTER') for what in ('NAME', 'EMAIL')
+        f'GIT_{who}_{what}': 'x'
+        for who in ('AUTHOR', 'COMMITTER')
+        for what in ('NAME', 'EMAIL')
     }
     dates = {'GIT_COMMITTER_DATE': date, 'GIT_AUTHOR_DATE': date}
-    subprocess.run(['git', *words], cwd=folder, check=True, env={**os.environ, **identity, **dates})
+    subprocess.run(
+        ['git', *words], cwd=folder, check=True, env={**os.environ, **identity, **dates}
+    )
 
 
 def version(folder: Path) -> str:
     done = subprocess.run(
-        ['sh', str(ROOT / 'tools/version')], cwd=folder, check=True, capture_output=True, text=True
+        ['sh', str(ROOT / 'tools/version')],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        text=True,
     )
     return done.stdout.strip()
 
@@ -55,7 +63,9 @@ def out_of_order(versions: list[str]) -> list[str]:
     return [
         f'{one} {other}'
         for one, other in zip(versions, versions[1:])
-        if subprocess.run(['dpkg', '--compare-versions', f'{one}-1', 'lt', f'{other}-1']).returncode
+        if subprocess.run(
+            ['dpkg', '--compare-versions', f'{one}-1', 'lt', f'{other}-1']
+        ).returncode
     ]
 
 
@@ -110,9 +120,13 @@ def test_this_version_sorts_after_every_package_that_was_built_before():
 
 
 @pytest.mark.parametrize(
-    'date', ['2020-11-22T12:00:00+0000', '2099-11-22T12:00:00+0000'], ids=['past', 'future']
+    'date',
+    ['2020-11-22T12:00:00+0000', '2099-11-22T12:00:00+0000'],
+    ids=['past', 'future'],
 )
-def test_what_is_not_committed_is_newer_than_its_commit_and_older_than_the_next(clone, date):
+def test_what_is_not_committed_is_newer_than_its_commit_and_older_than_the_next(
+    clone, date
+):
     """Who tries a change installs it over the package of before, also where a clock has gone
     wrong.
     """

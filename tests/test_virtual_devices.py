@@ -61,7 +61,11 @@ SMART support is: Unavailable - device lacks SMART capability.
 
 @pytest.mark.parametrize(
     'report, hypervisor',
-    [(json.dumps(QEMU), 'QEMU/KVM'), (json.dumps(VBOX), 'VirtualBox'), (VBOX_TEXT, 'VirtualBox')],
+    [
+        (json.dumps(QEMU), 'QEMU/KVM'),
+        (json.dumps(VBOX), 'VirtualBox'),
+        (VBOX_TEXT, 'VirtualBox'),
+    ],
 )
 def test_a_virtual_disk_is_known_as_one(report, hypervisor):
     """A scan in such a guest was UNKNOWN for ever."""
@@ -130,16 +134,21 @@ def test_a_path_may_tell_that_there_is_no_drive(path, what):
 
 @pytest.mark.parametrize(
     'path',
-    ['/dev/sda', '/dev/sdst', '/dev/nvme0', '/dev/sg3', '/dev/bus/0', '/dev/disk/by-id/ata-X'],
+    [
+        '/dev/sda',
+        '/dev/sdst',
+        '/dev/nvme0',
+        '/dev/sg3',
+        '/dev/bus/0',
+        '/dev/disk/by-id/ata-X',
+    ],
 )
 def test_paths_of_drives_are_none_of_these(path):
     """A wrong "no drive" would hide it for ever."""
     assert of_path(path) == ''
 
 
-VOLUME = (
-    'is a RAID volume or virtual disk without SMART; name the drives behind it (smartctl --scan)'
-)
+VOLUME = 'is a RAID volume or virtual disk without SMART; name the drives behind it (smartctl --scan)'
 
 
 @pytest.mark.parametrize(
@@ -177,7 +186,10 @@ def test_an_answer_that_no_drive_gives_has_a_sentence_and_its_code(answer, code,
     [
         ('Elements in grown defect list: 0', True),
         ('', True),
-        ('Elements in grown defect list: 0\nPercentage used endurance indicator: 3%', False),
+        (
+            'Elements in grown defect list: 0\nPercentage used endurance indicator: 3%',
+            False,
+        ),
     ],
 )
 def test_a_volume_that_reports_values_like_a_drive_is_no_drive(lines, is_volume):
@@ -197,4 +209,7 @@ Drive Trip Temperature:        25 C
     with pytest.raises(DriveIsNoDrive) as error:
         text_report.parse(text)
     assert error.value.code == 'raid-volume'
-    assert text_report.parse(text.replace('Status: OK', 'Status: FAILED')).smart_status is False
+    assert (
+        text_report.parse(text.replace('Status: OK', 'Status: FAILED')).smart_status
+        is False
+    )

@@ -27,9 +27,9 @@ def test_the_tables_of_a_document_are_up_to_date(document):
 
 def test_every_state_has_its_conditions_in_the_document_on_states():
     """The man page prints them from there."""
-    assert [(name, int(code)) for name, code, conditions in described.states() if conditions] == [
-        (state.name, int(state)) for state in State
-    ]
+    assert [
+        (name, int(code)) for name, code, conditions in described.states() if conditions
+    ] == [(state.name, int(state)) for state in State]
 
 
 def test_every_default_limit_has_a_reason():
@@ -37,8 +37,13 @@ def test_every_default_limit_has_a_reason():
     for name, metric in json.loads((ROOT / 'thresholds/default.json').read_text())[
         'metrics'
     ].items():
-        for limit in (metric, *(metric[kind] for kind in tables.KINDS if kind in metric)):
-            has_limit = limit.get('warning') is not None or limit.get('critical') is not None
+        for limit in (
+            metric,
+            *(metric[kind] for kind in tables.KINDS if kind in metric),
+        ):
+            has_limit = (
+                limit.get('warning') is not None or limit.get('critical') is not None
+            )
             assert limit.get('why') or not has_limit, name
 
 
@@ -60,7 +65,9 @@ def test_the_picture_shows_what_the_program_prints():
     )
 
     assert {
-        word for word in missing if not re.fullmatch('~?20[0-9]{2}-[0-9]{2}(-[0-9]{2})?', word)
+        word
+        for word in missing
+        if not re.fullmatch('~?20[0-9]{2}-[0-9]{2}(-[0-9]{2})?', word)
     } == set()
 
 

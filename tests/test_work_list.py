@@ -47,11 +47,26 @@ METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metri
 WORN = found('endurance_used', 86, WARNING, '85')
 ORDERS = [
     # days left, what to do, the date, the quarter of the plan
-    ((192,), 'order a replacement by 2027-03-04 (expected date)', '2027-03-04', '2027-Q1'),
-    ((91,), 'order a replacement by 2026-11-23 (expected date)', '2026-11-23', '2026-Q4'),
+    (
+        (192,),
+        'order a replacement by 2027-03-04 (expected date)',
+        '2027-03-04',
+        '2027-Q1',
+    ),
+    (
+        (91,),
+        'order a replacement by 2026-11-23 (expected date)',
+        '2026-11-23',
+        '2026-Q4',
+    ),
     ((90,), 'order a replacement now', '2026-11-22', 'now'),  # today
     ((0,), 'order a replacement now', '2026-11-22', 'now'),  # used up
-    ((900, 192), 'order a replacement by 2027-03-04 (expected date)', '2027-03-04', '2027-Q1'),
+    (
+        (900, 192),
+        'order a replacement by 2027-03-04 (expected date)',
+        '2027-03-04',
+        '2027-Q1',
+    ),
     ((), 'order a replacement', None, UNDATED),
     ((4000,), 'order a replacement', None, UNDATED),  # beyond any plan
 ]
@@ -64,7 +79,8 @@ MIRROR = Group(
     'raid1',
     2,
     members=tuple(
-        Member(f'{name}1', 'in_sync', slot, (name,)) for slot, name in enumerate(('sda', 'sdb'))
+        Member(f'{name}1', 'in_sync', slot, (name,))
+        for slot, name in enumerate(('sda', 'sdb'))
     ),
     used_as=('/srv',),
 )
@@ -112,12 +128,14 @@ def test_both_halves_of_a_mirror_are_not_to_be_replaced_at_once():
     """Whoever pulled both removed the last copy."""
     halves = [on(drive(name, FAILED), name) for name in ('sda', 'sdb')]
     found = replacement.machine([MIRROR], work_list.drives(halves, NOW))
-    shown = json_document.document(of_uses(replacement.uses(halves, found), NOW), (), NOW)
+    shown = json_document.document(
+        of_uses(replacement.uses(halves, found), NOW), (), NOW
+    )
 
     assert [each['action'] for each in shown['drives']] == [actions.COPY, actions.WAIT]
-    assert [due(of_document({**shown, 'drives': [each]}), NOW) for each in shown['drives']] == [
-        'now'
-    ] * 2
+    assert [
+        due(of_document({**shown, 'drives': [each]}), NOW) for each in shown['drives']
+    ] == ['now'] * 2
 
 
 @pytest.mark.parametrize(
@@ -139,8 +157,11 @@ def test_both_halves_of_a_mirror_are_not_to_be_replaced_at_once():
 )
 def test_the_groups_on_a_drive_change_what_to_do_about_it(action, label, wanted):
     assert work_list.in_its_groups(action, label, 'replace-next') == wanted
-    if action in (actions.NOTHING, actions.WATCH):  # dropped by an array whose only copy is dying
-        assert work_list.in_its_groups(action, label, 'copy-other-first') == actions.WAIT
+    # dropped by an array whose only copy is dying
+    if action in (actions.NOTHING, actions.WATCH):
+        assert (
+            work_list.in_its_groups(action, label, 'copy-other-first') == actions.WAIT
+        )
 
 
 @pytest.mark.parametrize(
@@ -168,7 +189,8 @@ def test_an_order_of_replacement_knows_which_drives_fail_and_which_are_to_be_rep
     ]
 
     assert [
-        (*each.disks, each.is_failing, each.is_to_replace) for each in work_list.drives(given, NOW)
+        (*each.disks, each.is_failing, each.is_to_replace)
+        for each in work_list.drives(given, NOW)
     ] == [
         ('sdd', True, True),
         ('sdc', True, False),
@@ -207,7 +229,10 @@ def test_drives_with_the_same_action_are_ordered_by_severity():
         for name, grown in (('sda', 2), ('sdb', 20))
     )
 
-    assert [each.drive for each in work_list.in_order(cases([few, many], NOW))] == ['sdb', 'sda']
+    assert [each.drive for each in work_list.in_order(cases([few, many], NOW))] == [
+        'sdb',
+        'sda',
+    ]
 
 
 def test_the_reason_of_the_groups_stands_behind_that_of_the_drive():
@@ -228,20 +253,34 @@ def test_the_reason_of_the_groups_stands_behind_that_of_the_drive():
         (case(HEALTHY, NOW), actions.NOTHING, ''),
         (case(HEALTHY, NOW, forecasts={'endurance_used': FAR}), actions.NOTHING, ''),
         (
-            case(HEALTHY, NOW, forecasts={'endurance_used': SOON, 'spare_available': SOON}),
+            case(
+                HEALTHY,
+                NOW,
+                forecasts={'endurance_used': SOON, 'spare_available': SOON},
+            ),
             actions.ORDER,
             'endurance_used: used up 2027-02-10 (between 2026-11-22 and 2026-11-22); '
             'spare_available: used up 2027-02-10 (between 2026-11-22 and 2026-11-22)',
         ),
-        (case(HEALTHY._replace(problem='is asleep', code='asleep'), NOW), actions.NOTHING, ''),
         (
-            case(HEALTHY._replace(problem='is silent', code='timeout', state=UNKNOWN), NOW),
+            case(HEALTHY._replace(problem='is asleep', code='asleep'), NOW),
+            actions.NOTHING,
+            '',
+        ),
+        (
+            case(
+                HEALTHY._replace(problem='is silent', code='timeout', state=UNKNOWN),
+                NOW,
+            ),
             actions.READ,
             'is silent',
         ),
         *(
             (
-                case(HEALTHY._replace(problem='is not there', code=code, state=UNKNOWN), NOW),
+                case(
+                    HEALTHY._replace(problem='is not there', code=code, state=UNKNOWN),
+                    NOW,
+                ),
                 actions.SEARCH,
                 'is not there',
             )
@@ -264,7 +303,9 @@ FIRM, CABLED, WORN_OUT, HOT = (
         ('cooling', '', CRITICAL),
     )
 )
-LOST, BAD, SPARE = (Alarm('', concern, WARNING) for concern in ('data', 'errors', 'wear'))
+LOST, BAD, SPARE = (
+    Alarm('', concern, WARNING) for concern in ('data', 'errors', 'wear')
+)
 RISKY, FAULTY = LOST._replace(is_risky=True), LOST._replace(state=CRITICAL)
 NEW_MODEL = Alarm('watch', '', WARNING)
 
@@ -286,10 +327,13 @@ NEW_MODEL = Alarm('watch', '', WARNING)
         ([RISKY, FIRM], False, ['order-copy data', 'firmware data']),
         ([WORN_OUT, FIRM], False, ['order wear', 'firmware data']),  # as unsound as any
         ([SPARE, FIRM], False, ['order wear', 'firmware']),
-        ([HOT, RISKY, LOST], False, ['cooling', 'order-copy data']),  # not the test as well
+        # not the test as well
+        ([HOT, RISKY, LOST], False, ['cooling', 'order-copy data']),
         ([CABLED, FIRM], False, ['cable errors', 'firmware']),
-        ([FAULTY, WORN_OUT, CABLED, FIRM, BAD], False, ['replace data']),  # includes the rest
-        ([FAULTY, HOT], False, ['replace data', 'cooling']),  # the next drive would be hot, too
+        # includes the rest
+        ([FAULTY, WORN_OUT, CABLED, FIRM, BAD], False, ['replace data']),
+        # the next drive would be hot, too
+        ([FAULTY, HOT], False, ['replace data', 'cooling']),
         ([SPARE], False, ['order wear']),
         ([SPARE._replace(state=CRITICAL)], False, ['replace wear']),
         ([RISKY, SPARE, LOST], True, ['order-copy data']),
@@ -302,7 +346,9 @@ NEW_MODEL = Alarm('watch', '', WARNING)
         ([LOST._replace(state=UNKNOWN), NEW_MODEL], False, ['investigate data']),
     ],
 )
-def test_the_first_finding_gives_the_action_and_what_else_is_needed_follows(alarms, is_worn, needs):
+def test_the_first_finding_gives_the_action_and_what_else_is_needed_follows(
+    alarms, is_worn, needs
+):
     told = work_list.of_alarms(alarms, is_worn)
 
     assert [f'{each.code} {each.kind}'.strip() for each in told] == needs
@@ -329,13 +375,17 @@ LAST = LastVerdict(
     NOW,
     (
         LastFinding(WARNING, 'pending', 'pending 6', 6, 'order-copy', concern='data'),
-        LastFinding(WARNING, 'crc_errors', 'crc_errors 40', 40, 'cable', concern='errors'),
+        LastFinding(
+            WARNING, 'crc_errors', 'crc_errors 40', 40, 'cable', concern='errors'
+        ),
     ),
 )
 WORE_OUT = LastVerdict(
     NOW, (LastFinding(CRITICAL, 'endurance_used', 'endurance_used 97 %', 97, 'order'),)
 )
-DIED = LastVerdict(NOW, (LastFinding(CRITICAL, 'pending', 'pending 800', 800, concern='data'),))
+DIED = LastVerdict(
+    NOW, (LastFinding(CRITICAL, 'pending', 'pending 800', 800, concern='data'),)
+)
 
 BEFORE = 'when last read 1 min ago'
 
@@ -349,7 +399,12 @@ BEFORE = 'when last read 1 min ago'
             ['investigate', 'order-copy', 'cable'],
             'not read',
         ),
-        ('timeout', WORE_OUT, ['order', 'investigate'], f'endurance_used 97 % {BEFORE}'),
+        (
+            'timeout',
+            WORE_OUT,
+            ['order', 'investigate'],
+            f'endurance_used 97 % {BEFORE}',
+        ),
         ('timeout', DIED, ['replace'], f'pending 800 {BEFORE}'),
         ('asleep', LAST, ['order-copy', 'cable'], f'pending 6 {BEFORE}'),
         ('asleep', DIED, ['replace'], f'pending 800 {BEFORE}'),
@@ -357,7 +412,9 @@ BEFORE = 'when last read 1 min ago'
         ('drive-missing', DIED, ['search'], 'not read; pending 800 when last read'),
     ],
 )
-def test_a_drive_that_was_not_read_has_the_actions_of_its_last_findings(code, last, codes, reason):
+def test_a_drive_that_was_not_read_has_the_actions_of_its_last_findings(
+    code, last, codes, reason
+):
     """After those that are CRITICAL, and before the others, it counts that it was not read."""
     silent = HEALTHY._replace(problem='not read', code=code, state=UNKNOWN, last=last)
     told = case(silent, NOW).todo
@@ -377,7 +434,10 @@ def test_a_further_action_has_its_date_and_its_place_in_the_order():
     assert told.order_by == told.also[0].to_do.split()[4] == '2026-11-28'
     assert due(of_document(shown), NOW) == '2026-Q4'
     cable = drive('sdb', found('crc_errors', 9, CRITICAL, '1'))
-    assert [each.drive for each in work_list.in_order([case(cable, NOW), worn])] == ['sda', 'sdb']
+    assert [each.drive for each in work_list.in_order([case(cable, NOW), worn])] == [
+        'sda',
+        'sdb',
+    ]
 
 
 def test_a_further_action_of_a_line_is_read_by_its_code():
@@ -403,10 +463,16 @@ def test_a_further_action_of_a_line_is_read_by_its_code():
         ('watch', [10 * DAY], ('look again in a month', '2026-11-22')),
         ('watch', [], ('look again in a month', None)),
         ('replace', [400 * DAY], ('replace it now', None)),
-        ('order-copy', [], ('copy the data now, and order a replacement', '2026-11-22')),
+        (
+            'order-copy',
+            [],
+            ('copy the data now, and order a replacement', '2026-11-22'),
+        ),
     ],
 )
-def test_the_date_of_an_order_stands_in_words_only_where_it_is_the_action(action, left, due):
+def test_the_date_of_an_order_stands_in_words_only_where_it_is_the_action(
+    action, left, due
+):
     assert work_list.due(action, left, NOW) == due
 
 
@@ -429,7 +495,8 @@ def test_without_redundancy_the_earliest_end_of_a_forecast_counts(label, to_do):
 def test_a_last_copy_that_is_dying_is_copied():
     last = Replacement('last good copy', Coded('last-good-copy', 'of md0'))
     found = [
-        case(each, NOW, replacement=last).todo for each in (drive('sda', FAILED), drive('sdb'))
+        case(each, NOW, replacement=last).todo
+        for each in (drive('sda', FAILED), drive('sdb'))
     ]
 
     assert [each.action for each in found] == ['do-not-remove', 'do-not-remove']
@@ -461,12 +528,18 @@ def test_a_reason_has_at_most_sixty_characters():
 def test_the_table_of_actions_names_each_code_of_a_remedy():
     remedies = {each.remedy for each in METRICS.values() if each.remedy}
 
-    assert remedies == {'cable', 'firmware', 'cooling', 'order', 'watch'} and remedies <= set(
-        actions.CODES
-    )
+    assert remedies == {
+        'cable',
+        'firmware',
+        'cooling',
+        'order',
+        'watch',
+    } and remedies <= set(actions.CODES)
     assert sorted(actions.CODES, key=actions.urgency) == list(actions.CODES)
     assert {
-        each for name, each in vars(actions).items() if name.isupper() and isinstance(each, str)
+        each
+        for name, each in vars(actions).items()
+        if name.isupper() and isinstance(each, str)
     } == {*actions.CODES, actions.FAILING}
 
 
@@ -484,12 +557,16 @@ def test_the_table_of_actions_names_each_code_of_a_remedy():
         ([('/dev/sda', OK)], 'unknown', 'members-not-checked'),
     ],
 )
-def test_one_service_per_drive_knows_the_other_members_by_their_last_state(others, label, code):
+def test_one_service_per_drive_knows_the_other_members_by_their_last_state(
+    others, label, code
+):
     """Two services that each see half of a mirror must not both say "replace now"."""
     failing = [on(drive('sda', FAILED), 'sda')]
     others_of_run = drive_cases.others(others)
     disks = [(other.device.path[5:],) for other in others_of_run]
-    drives = dependence.with_others(work_list.drives(failing, NOW), others_of_run, disks)
+    drives = dependence.with_others(
+        work_list.drives(failing, NOW), others_of_run, disks
+    )
     found = replacement.machine([MIRROR], drives)
     (use,) = replacement.uses(failing, found)
 

@@ -17,9 +17,9 @@ def test_a_dozen_checks_are_counted_and_find_nothing_wrong(tmp_path: Path) -> No
 
     assert year.faults == []
     assert sum(year.states.values()) == 12 and year.states[2] >= 4, year.states
-    assert year.largest > 10_000 and any('the clock is' in remark for remark in year.remarks), (
-        year.remarks
-    )
+    assert year.largest > 10_000 and any(
+        'the clock is' in remark for remark in year.remarks
+    ), year.remarks
 
 
 def test_a_history_that_is_too_large_is_a_fault(tmp_path: Path, monkeypatch) -> None:

@@ -21,7 +21,9 @@ from simulator import Machine, names, why_not
 from zabbix import Zabbix
 
 if 'TEST_ZABBIX' not in os.environ:
-    pytest.skip('Zabbix is not tried: "make test-zabbix" does that', allow_module_level=True)
+    pytest.skip(
+        'Zabbix is not tried: "make test-zabbix" does that', allow_module_level=True
+    )
 
 STATES = {'OK': '0', 'WARNING': '1', 'CRITICAL': '2', 'UNKNOWN': '3'}
 # bytes that the agent of 6.0 takes from a command. Zabbix, "User parameters"; 7.0: 16 MB
@@ -76,7 +78,9 @@ def bed(loopback: None) -> Iterator[Bed]:
         '' if zabbix.FRONTEND.exists() else 'zabbix-frontend-php'
     )
     if absent:
-        pytest.skip(f'Zabbix is not tried: missing {absent}; "make test-zabbix" installs it')
+        pytest.skip(
+            f'Zabbix is not tried: missing {absent}; "make test-zabbix" installs it'
+        )
     ground = Ground()
     things: list[Any] = [ground]
     try:
@@ -117,7 +121,8 @@ def differing(bed: Bed, host: str, said: Path) -> dict[str, Any]:
     return {
         key: (value, known.get(key))
         for key, value in wanted(document).items()
-        if key not in known or (known[key] != value and not is_number(key, known[key], value))
+        if key not in known
+        or (known[key] != value and not is_number(key, known[key], value))
     }
 
 
@@ -168,7 +173,9 @@ def test_zabbix_reads_every_value_of_every_drive(bed, count):
 
     assert len(text) < LIMIT / 4
     assert len(document['drives']) == count and document['unread'] == 0
-    assert {'OK', 'WARNING', 'CRITICAL'} == {drive['state'] for drive in document['drives']}
+    assert {'OK', 'WARNING', 'CRITICAL'} == {
+        drive['state'] for drive in document['drives']
+    }
 
 
 # --- states and triggers --------------------------------------------------------------------------
@@ -181,7 +188,8 @@ def opened(bed: Bed, host: str) -> dict[str, str]:
     severity stands for.
     """
     return {
-        name: SEVERITIES[problem['severity']] for name, problem in bed.zabbix.problems(host).items()
+        name: SEVERITIES[problem['severity']]
+        for name, problem in bed.zabbix.problems(host).items()
     }
 
 
@@ -203,7 +211,11 @@ def states(bed: Bed) -> tuple[Machine, Path]:
     if why_not():
         pytest.skip(why_not())
     drives = Machine(bed.ground.folder / 'machine-states')
-    for device, name in (('/dev/sda', HEALTHY), ('/dev/sdb', WORN), ('/dev/sdc', FAILING)):
+    for device, name in (
+        ('/dev/sda', HEALTHY),
+        ('/dev/sdb', WORN),
+        ('/dev/sdc', FAILING),
+    ):
         drives.add(device, name, serial=f'STATE-{device[-1]}')
     drives.add('/dev/sdd', HEALTHY, serial='STATE-d', denied=True)
     said = bed.watches('states', f'-p {drives.smartctl} --nosudo')
@@ -216,7 +228,9 @@ def test_each_state_of_the_plugin_is_a_problem_with_its_words(bed, states):
 
     The others: the words of the plugin, with a severity of their own, whole.
     """
-    drives = {drive['name']: drive for drive in json.loads(states[1].read_text())['drives']}
+    drives = {
+        drive['name']: drive for drive in json.loads(states[1].read_text())['drives']
+    }
     until(lambda: len(opened(bed, 'states')) == 3, 20, 'three problems')
 
     assert opened(bed, 'states') == {
@@ -231,9 +245,9 @@ def test_each_state_of_the_plugin_is_a_problem_with_its_words(bed, states):
         'UNKNOWN',
     ]
     assert len(drives['sdc']['text']) > 100
-    assert {problem['opdata'] for problem in bed.zabbix.problems('states').values()} == {
-        drive['text'] for name, drive in drives.items() if name != 'sda'
-    }
+    assert {
+        problem['opdata'] for problem in bed.zabbix.problems('states').values()
+    } == {drive['text'] for name, drive in drives.items() if name != 'sda'}
 
 
 def test_a_drive_that_can_no_longer_be_read_keeps_its_items(bed, states):
@@ -267,7 +281,9 @@ def test_a_drive_that_disappears_keeps_its_problem(bed, states):
     until(lambda: '[drive-missing]' not in text(), 40, 'the text of the drive')
 
     assert 'acknowledge --missing STATE-c' in gone
-    assert [state for name, state in problems.items() if '[STATE-c]' in name] == ['CRITICAL']
+    assert [state for name, state in problems.items() if '[STATE-c]' in name] == [
+        'CRITICAL'
+    ]
     assert values['smart_attributes.drive.state[STATE-c]'] == STATES['CRITICAL']
     bed.zabbix.stops('states')
 
@@ -327,35 +343,53 @@ def test_no_failure_of_the_check_looks_like_ok(bed):
     """Whatever the plugin prints, the run is UNKNOWN at once; the problem of the failing drive
     stays open.
     """
-    plugin = bed.ground.place('plugin-fails', f'#!/bin/sh\n. {bed.ground.folder}/behaves\n')
+    plugin = bed.ground.place(
+        'plugin-fails', f'#!/bin/sh\n. {bed.ground.folder}/behaves\n'
+    )
     plugin.chmod(0o755)
     behaves(bed, f"echo '{GOOD}'")
-    bed.zabbix.watches('fails', zabbix.parameters(str(plugin), '/nonexistent', 3), INTERVAL='2s')
-    failing = shows(bed, 'fails', r'sda ACME \[BAD\] CRITICAL: pending 16, critical above 8$')
+    bed.zabbix.watches(
+        'fails', zabbix.parameters(str(plugin), '/nonexistent', 3), INTERVAL='2s'
+    )
+    failing = shows(
+        bed, 'fails', r'sda ACME \[BAD\] CRITICAL: pending 16, critical above 8$'
+    )
     for behavior, words in FAILURES.items():
         behaves(bed, behavior)
         until(
-            lambda words=words: re.match(words, waited(bed).get('smart_attributes.run', '')),
+            lambda words=words: re.match(
+                words, waited(bed).get('smart_attributes.run', '')
+            ),
             30,
             f'{words} in {waited(bed)} after {behavior[:50]}',
         )
         until(
-            lambda: any(name.startswith('SMART UNKNOWN: ') for name in opened(bed, 'fails')),
+            lambda: any(
+                name.startswith('SMART UNKNOWN: ') for name in opened(bed, 'fails')
+            ),
             10,
             'a problem',
         )
         values = bed.zabbix.values('fails')
 
         assert values['smart_attributes.state'] == STATES['UNKNOWN'], behavior
-        assert values['smart_attributes.drive.state[BAD]'] == STATES['CRITICAL'], behavior
+        assert values['smart_attributes.drive.state[BAD]'] == STATES['CRITICAL'], (
+            behavior
+        )
         assert failing in opened(bed, 'fails'), behavior
     behaves(bed, f"echo '{GOOD}'")
-    until(lambda: list(opened(bed, 'fails')) == [failing], 20, 'the end of the problem of the run')
+    until(
+        lambda: list(opened(bed, 'fails')) == [failing],
+        20,
+        'the end of the problem of the run',
+    )
 
 
 def behaves(bed: Bed, commands: str) -> None:
     """Let the plugin run other commands from now on."""
-    bed.ground.place('behaves.new', commands + '\n').replace(bed.ground.folder / 'behaves')
+    bed.ground.place('behaves.new', commands + '\n').replace(
+        bed.ground.folder / 'behaves'
+    )
 
 
 def waited(bed: Bed) -> dict[str, str]:

@@ -20,18 +20,25 @@ from conftest import ROOT, drive_path
 REPORT = drive_path('intel-worn')
 pytestmark = pytest.mark.long  # 20 seconds: it is built
 # Where a Python 3.9 may be: in the PATH, or beside it, as pyenv has several.
-OLDEST = ('python3.9', *map(str, Path.home().glob('.pyenv/versions/3.9.*/bin/python3.9')))
+OLDEST = (
+    'python3.9',
+    *map(str, Path.home().glob('.pyenv/versions/3.9.*/bin/python3.9')),
+)
 
 
 @pytest.fixture(scope='module')
 def program(released, tmp_path_factory) -> Path:
     """The file as `make zipapp` makes it, alone in a folder."""
     return Path(
-        shutil.copy(released / 'check_smart_attributes.pyz', tmp_path_factory.mktemp('alone'))
+        shutil.copy(
+            released / 'check_smart_attributes.pyz', tmp_path_factory.mktemp('alone')
+        )
     )
 
 
-@pytest.fixture(scope='module', params=[(sys.executable,), OLDEST], ids=['this', 'oldest'])
+@pytest.fixture(
+    scope='module', params=[(sys.executable,), OLDEST], ids=['this', 'oldest']
+)
 def python(request) -> str:
     """The Python of these tests, and the oldest one that is promised."""
     for each in request.param:
@@ -82,7 +89,11 @@ for arguments in json.loads(sys.argv[2]):
 """
 COMMANDS = {
     'check': (['--report', REPORT], 1, 'write endurance used 86 % (warning above 85)'),
-    'text, by pySMART': (['--report', drive_path('seagate-sas-healthy')], 0, 'SMART OK'),
+    'text, by pySMART': (
+        ['--report', drive_path('seagate-sas-healthy')],
+        0,
+        'SMART OK',
+    ),
     'version': (['-V'], 0, 'attributes.json of 20'),
     'triage, by rich': (['triage', '--report', REPORT], 0, 'INTEL'),
     'explain': (['explain', '--report', REPORT], 0, 'endurance_used'),
@@ -109,7 +120,9 @@ def test_every_command_works_without_any_package(program, python):
         program,
         json.dumps([arguments for arguments, _, _ in COMMANDS.values()]),
     )
-    answers = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('[')]
+    answers = [
+        json.loads(line) for line in done.stdout.splitlines() if line.startswith('[')
+    ]
 
     assert len(answers) == len(COMMANDS), done.stdout
     assert {
@@ -134,17 +147,24 @@ def test_parts_that_are_no_python_come_out_of_the_file(program, python, tmp_path
     assert checked.returncode == 3 and 'rolls' in checked.stdout
 
 
-def test_it_is_a_program_that_is_found_by_a_link_and_from_its_own_folder(program, tmp_path):
+def test_it_is_a_program_that_is_found_by_a_link_and_from_its_own_folder(
+    program, tmp_path
+):
     """Data are found by the real path of the file, however it is called."""
     (tmp_path / 'check_smart').symlink_to(program)
-    if runs('/usr/bin/python3', '-c', 'import sys; sys.exit(sys.version_info < (3, 9))').returncode:
+    if runs(
+        '/usr/bin/python3', '-c', 'import sys; sys.exit(sys.version_info < (3, 9))'
+    ).returncode:
         pytest.skip(
             'the first line of the program is not tried: /usr/bin/python3 is older than 3.9 or '
             'not there'
         )
 
     assert runs(tmp_path / 'check_smart', '--report', REPORT).returncode == 1
-    assert runs(f'./{program.name}', '--report', REPORT, folder=program.parent).returncode == 1
+    assert (
+        runs(f'./{program.name}', '--report', REPORT, folder=program.parent).returncode
+        == 1
+    )
 
 
 def test_nothing_of_the_callers_is_imported(program, tmp_path):
@@ -173,7 +193,9 @@ def test_an_older_python_is_told_so(program):
     code = f'import runpy, sys; sys.version_info = (3, 6, 8); runpy.run_path({str(program)!r})'
     done = runs(sys.executable, '-c', code)
 
-    assert done.returncode == 3 and done.stdout.startswith('SMART UNKNOWN - Python 3.9 or ')
+    assert done.returncode == 3 and done.stdout.startswith(
+        'SMART UNKNOWN - Python 3.9 or '
+    )
     assert done.stdout.endswith(f' python3.11 -IS {program}\n')
 
 
@@ -197,7 +219,9 @@ def test_each_library_in_it_has_its_licence_with_it(program):
         if re.search(r'\.dist-info/(licenses/)?(LICEN[CS]E|COPYING)[^/]*$', name)
     }
 
-    ours = next(folder for folder in inside if folder.startswith('check_smart_attributes-'))
+    ours = next(
+        folder for folder in inside if folder.startswith('check_smart_attributes-')
+    )
     assert {folder.lower() for folder in inside - {ours}} == {
         f'{name.replace("-", "_")}-{version}.dist-info' for name, version in pinned
     }

@@ -29,7 +29,9 @@ from smart_attributes.reading.system import System
 from smart_attributes.redundancy import zpool, zpool_status
 from smart_attributes.redundancy.survival import Stack
 
-SAMPLES = {path.name: path.read_text() for path in sorted((ROOT / 'tests' / 'pools').iterdir())}
+SAMPLES = {
+    path.name: path.read_text() for path in sorted((ROOT / 'tests' / 'pools').iterdir())
+}
 INDEX = json.loads((ROOT / 'tests' / 'pools.json').read_text())
 LETTERS = {
     'in_sync': 'A',
@@ -39,7 +41,9 @@ LETTERS = {
     'missing': '-',
     'unknown': '?',
 }
-SUSPENDED = 'zpool reports the state SUSPENDED: connect its devices, then clear its errors'
+SUSPENDED = (
+    'zpool reports the state SUSPENDED: connect its devices, then clear its errors'
+)
 TWICE = 'zpool reports a device twice'
 UNKNOWN_TYPE = 'this version does not know its type'
 RESILVER = 'a resilver is running, and zpool does not report which devices are complete'
@@ -55,7 +59,9 @@ LOST = {
 }
 
 
-def completed(known: Any, text: str, *rest: Any) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
+def completed(
+    known: Any, text: str, *rest: Any
+) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
     """Return the groups and notes, as if the program had printed this."""
     with mock.patch.object(system, 'output', lambda command: (text, '')):
         return zpool.completed(known, *rest)[:2]
@@ -77,16 +83,27 @@ def shown(group: Group) -> tuple[str, str, str]:
     """Return the level, or why it is unknown, the states of the members as letters, and what
     runs.
     """
-    states = ''.join(LETTERS[member.state] for member in group.members if not member.role)
+    states = ''.join(
+        LETTERS[member.state] for member in group.members if not member.role
+    )
     for role in ('log', 'cache'):
-        found = ''.join(LETTERS[member.state] for member in group.members if member.role == role)
+        found = ''.join(
+            LETTERS[member.state] for member in group.members if member.role == role
+        )
         states += f' {role}:{found}' if found else ''
     done = '' if group.progress is None else f' {group.progress:g}'
     return group.level or group.unknown, states, f'{group.activity}{done}'
 
 
-REASONS = {'SUSPENDED': SUSPENDED, 'twice': TWICE, 'resilver': RESILVER, 'kind': UNKNOWN_TYPE}
-DOUBTS = {why: key for key, _, why, _ in zpool_status._DOUBTS} | {zpool_status.ABOVE: 'above'}
+REASONS = {
+    'SUSPENDED': SUSPENDED,
+    'twice': TWICE,
+    'resilver': RESILVER,
+    'kind': UNKNOWN_TYPE,
+}
+DOUBTS = {why: key for key, _, why, _ in zpool_status._DOUBTS} | {
+    zpool_status.ABOVE: 'above'
+}
 
 
 def key_of(doubt: str) -> str:
@@ -96,8 +113,14 @@ def key_of(doubt: str) -> str:
 
 def told(name: str) -> tuple[dict[str, str], dict[str, list[str]]]:
     """Return the groups of a sample in the words of the index, and what is doubted."""
-    groups, reasons = groups_of(text_of(f'{name}.txt')), {why: key for key, why in REASONS.items()}
-    pools = {f'zfs {pool.name}': pool.doubts for pool in zpool_status.pools(text_of(f'{name}.txt'))}
+    groups, reasons = (
+        groups_of(text_of(f'{name}.txt')),
+        {why: key for key, why in REASONS.items()},
+    )
+    pools = {
+        f'zfs {pool.name}': pool.doubts
+        for pool in zpool_status.pools(text_of(f'{name}.txt'))
+    }
     stack, rows, doubts = (
         Stack(groups.values()),
         {},
@@ -119,7 +142,9 @@ def told(name: str) -> tuple[dict[str, str], dict[str, list[str]]]:
         if '/' in key:
             of_pool = pools[key.partition('/')[0]]
             assert group.doubts[: len(of_pool)] == of_pool
-            doubts['groups'] |= {group.name} if len(group.doubts) > len(of_pool) else set()
+            doubts['groups'] |= (
+                {group.name} if len(group.doubts) > len(of_pool) else set()
+            )
         doubts['members'] |= {member.name for member in group.members if member.doubts}
     return rows, {key: sorted(found) for key, found in doubts.items() if found}
 
@@ -131,7 +156,9 @@ def test_a_collected_output_is_understood_as_it_was_read(name):
     rows, doubts = told(name)
 
     assert rows == expected
-    assert doubts == {key: sorted(found) for key, found in entry.get('doubts', {}).items()}
+    assert doubts == {
+        key: sorted(found) for key, found in entry.get('doubts', {}).items()
+    }
 
 
 def test_all_samples_have_an_expectation_and_at_least_95_percent_are_classified():
@@ -140,7 +167,10 @@ def test_all_samples_have_an_expectation_and_at_least_95_percent_are_classified(
     unknown = [
         name
         for name, entry in INDEX.items()
-        if any(text.split(' ')[0] in ('form', 'kind') for text in entry['expected'].values())
+        if any(
+            text.split(' ')[0] in ('form', 'kind')
+            for text in entry['expected'].values()
+        )
     ]
     assert (len(SAMPLES), unknown) == (90, ['draid-prerelease', 'guids', 'trim-line'])
     assert len(unknown) <= 0.05 * len(SAMPLES)
@@ -160,7 +190,11 @@ def test_a_pool_is_made_of_its_virtual_devices_and_these_of_disks():
     ]
     assert found['zfs vz/mirror-0'].members[1].detail == 'DEGRADED, too many errors'
     assert found['zfs vz/mirror-0/replacing-0'].members[0] == Member(
-        'ata-DISK_A1-part1', 'faulty', 0, ('/dev/disk/by-id/ata-DISK_A1-part1',), 'OFFLINE'
+        'ata-DISK_A1-part1',
+        'faulty',
+        0,
+        ('/dev/disk/by-id/ata-DISK_A1-part1',),
+        'OFFLINE',
     )
 
 
@@ -174,14 +208,21 @@ def test_a_pool_is_made_of_its_virtual_devices_and_these_of_disks():
         ('/dev/sdc1', 'REMOVED', '', ''),
         ('77669775', 'FAULTED', 'was /dev/sdc1', ''),
         ('/dev/sdc1', 'FAULTED', 'was /dev/sdc1', ''),
-        ('77669775', 'UNAVAIL', 'was /dev/disk/by-id/ata-X-part1', '/dev/disk/by-id/ata-X-part1'),
+        (
+            '77669775',
+            'UNAVAIL',
+            'was /dev/disk/by-id/ata-X-part1',
+            '/dev/disk/by-id/ata-X-part1',
+        ),
         ('/dev/disk/by-id/ata-X-part1', 'UNAVAIL', '', '/dev/disk/by-id/ata-X-part1'),
         ('/dev/disk/by-vdev/A1-part1', 'REMOVED', '', ''),
         ('draid1-0-0', 'ONLINE', '', ''),
         ('/tank/file', 'ONLINE', '', '/tank/file'),
     ],
 )
-def test_the_name_of_a_device_that_is_gone_may_belong_to_another_disk(name, state, detail, on_path):
+def test_the_name_of_a_device_that_is_gone_may_belong_to_another_disk(
+    name, state, detail, on_path
+):
     """In one of the recorded outputs sdc is missing in one virtual device, and works in the
     other.
     """
@@ -207,22 +248,42 @@ RESILVERING = 'resilver (mirror-77) in progress since'
         ('STATE     READ', 'STATE     SLOW', '(the table has unexpected columns)'),
         ('special\t', 'tertiary', '(a row of the table has an unknown format)'),
         ('rpool       ', 'otherpool   ', '(the table does not begin with the pool)'),
-        ('  raidz2-0    ', '    raidz2-0  ', '(a row of the table is indented too far)'),
-        ('  raidz2-0    ', '   raidz2-0   ', '(a row of the table has an unknown format)'),
+        (
+            '  raidz2-0    ',
+            '    raidz2-0  ',
+            '(a row of the table is indented too far)',
+        ),
+        (
+            '  raidz2-0    ',
+            '   raidz2-0   ',
+            '(a row of the table has an unknown format)',
+        ),
         (' state: ONLINE', ' state: SUSPENDED', 'the state SUSPENDED'),
         (' state: ONLINE', ' state: BROKEN', '(the pool has two states)'),
         (' state: ONLINE', ' state: DEGRADED', '(the pool has two states)'),
-        (' state: ONLINE\n', ' state: ONLINE\n state: ONLINE\n', '("state" is not expected there)'),
+        (
+            ' state: ONLINE\n',
+            ' state: ONLINE\n state: ONLINE\n',
+            '("state" is not expected there)',
+        ),
         ('  scan: scrub', '  scan: shake', 'a resilver is running'),
         (
             'config:\n',
             'config: The configuration cannot be determined.\n',
             '(the table has unexpected columns)',
         ),
-        ('  pool: rpool', 'warning: no lock\n  pool: rpool', '(a line has an unknown format)'),
+        (
+            '  pool: rpool',
+            'warning: no lock\n  pool: rpool',
+            '(a line has an unknown format)',
+        ),
         (ERRORS, '\nerrors: 1\n\t/file\n', 'an unknown format'),
         ('special\t\n', 'special\t\n\tspecial\t\n', '"special" occurs twice'),
-        (f'mirror-8{" " * 28}ONLINE ', f'mirror-8{" " * 28}FAULTED', 'the state FAULTED'),
+        (
+            f'mirror-8{" " * 28}ONLINE ',
+            f'mirror-8{" " * 28}FAULTED',
+            'the state FAULTED',
+        ),
         ('  scan: scrub repaired', f'  scan: {RESILVERING}', RESILVER),
     ],
 )
@@ -242,7 +303,9 @@ def test_a_degraded_pool_with_only_healthy_devices_is_a_contradiction():
     pool = re.sub('(?<=\trpool) ( +)ONLINE  ', r' \1DEGRADED', pool)
     part = re.sub('(?<=  raidz2-0) ( +)ONLINE  ', r' \1DEGRADED', pool)
 
-    assert {shown(group)[0] for group in groups_of(pool).values()} == {zpool._CONTRADICTION}
+    assert {shown(group)[0] for group in groups_of(pool).values()} == {
+        zpool._CONTRADICTION
+    }
     assert [shown(group)[0] for group in groups_of(part).values()] == [
         'raid0',
         zpool._CONTRADICTION,
@@ -275,7 +338,11 @@ def redundancy(text: str) -> dict[str, int]:
     for group in found.values():
         if group.id.count('/') == 0:
             parts = (
-                [found[member.on[0]] for member in group.members if member.slot is not None]
+                [
+                    found[member.on[0]]
+                    for member in group.members
+                    if member.slot is not None
+                ]
                 if group.level
                 else []
             )
@@ -284,7 +351,11 @@ def redundancy(text: str) -> dict[str, int]:
 
 
 def _rated(group: Group) -> int:
-    lost = LOST.get(group.level, -100) if group.level != 'mirror' else len(group.members) - 1
+    lost = (
+        LOST.get(group.level, -100)
+        if group.level != 'mirror'
+        else len(group.members) - 1
+    )
     return max(-100, lost - sum(member.state != 'in_sync' for member in group.members))
 
 
@@ -349,7 +420,11 @@ def test_ten_thousand_devices_and_megabytes_are_read():
     rows = [
         row
         for number in range(10_000)
-        for row in ((1, f'mirror-{number}'), (2, f'/dev/a{number}'), (2, f'/dev/b{number}'))
+        for row in (
+            (1, f'mirror-{number}'),
+            (2, f'/dev/a{number}'),
+            (2, f'/dev/b{number}'),
+        )
     ]
 
     assert len(groups_of(table(rows))) == 10_001
@@ -388,12 +463,20 @@ def test_a_scan_is_of_all_virtual_devices_unless_it_names_one(text, scan):
             UNKNOWN_TYPE,
         ),
         (
-            [(1, 'mirror-0'), (2, 'mirror-1'), (3, '/dev/a'), (3, '/dev/b'), (2, '/dev/c')],
+            [
+                (1, 'mirror-0'),
+                (2, 'mirror-1'),
+                (3, '/dev/a'),
+                (3, '/dev/b'),
+                (2, '/dev/c'),
+            ],
             UNKNOWN_TYPE,
         ),
     ],
 )
-def test_a_virtual_device_with_other_devices_than_its_name_says_is_unknown(rows, reason):
+def test_a_virtual_device_with_other_devices_than_its_name_says_is_unknown(
+    rows, reason
+):
     assert any(reason in group.unknown for group in groups_of(table(rows)).values())
 
 
@@ -418,7 +501,10 @@ def test_zpool_is_run_with_paths_and_its_output_is_read(tmp_path):
     'script, reason',
     [
         ('sleep 60', ' 0.3 s'),
-        ('echo "cannot \'/dev/zfs\': denied" >&2; exit 1', ' 1: cannot /dev/zfs: denied'),
+        (
+            'echo "cannot \'/dev/zfs\': denied" >&2; exit 1',
+            ' 1: cannot /dev/zfs: denied',
+        ),
         ('kill -9 $$', 'zpool status -P: signal 9'),
         ('', 'not found in /'),
         (
@@ -485,15 +571,27 @@ def test_a_spare_of_a_replacement_is_as_incomplete_as_that():
             (4, '/dev/d'),
         ]
     )
-    assert shown(groups_of(pool)['zfs tank/mirror-0/replacing-1/spare-1']) == ('mirror', 'rr', '')
-    assert shown(groups_of(pool)['zfs tank/mirror-0/replacing-1']) == ('mirror', 'Ar', '')
+    assert shown(groups_of(pool)['zfs tank/mirror-0/replacing-1/spare-1']) == (
+        'mirror',
+        'rr',
+        '',
+    )
+    assert shown(groups_of(pool)['zfs tank/mirror-0/replacing-1']) == (
+        'mirror',
+        'Ar',
+        '',
+    )
 
 
 def test_without_an_answer_pools_stay_unknown_and_there_is_one_note(monkeypatch):
-    monkeypatch.setattr(system, 'output', lambda command: ('', 'zpool was not found in /sbin'))
+    monkeypatch.setattr(
+        system, 'output', lambda command: ('', 'zpool was not found in /sbin')
+    )
     known = (Group('zfs tank', 'tank', 'zfs', '', unknown='why'),)
 
     found, notes, _ = zpool.completed(known)
 
     assert found == known
-    assert [(note.code, '/sbin' in note) for note in notes] == [('zpool-status-missing', True)]
+    assert [(note.code, '/sbin' in note) for note in notes] == [
+        ('zpool-status-missing', True)
+    ]

@@ -14,7 +14,14 @@ from conftest import ROOT
 
 from smart_attributes.model import Group
 from smart_attributes.redundancy import sentences, zpool
-from smart_attributes.redundancy.replacement import COPY, NEXT, UNKNOWN, WAIT, Step, order
+from smart_attributes.redundancy.replacement import (
+    COPY,
+    NEXT,
+    UNKNOWN,
+    WAIT,
+    Step,
+    order,
+)
 from smart_attributes.redundancy.survival import Stack
 
 POOLS = {
@@ -39,10 +46,14 @@ def output(
     """
     body = ''.join(
         f'\t{title}\n' if depth < 0 else f'\t{"  " * depth + title:<30}  {rest}\n'
-        for depth, title, rest in [(0, name, FINE.replace('ONLINE  ', f'{state:<8}')), *rows]
+        for depth, title, rest in [
+            (0, name, FINE.replace('ONLINE  ', f'{state:<8}')),
+            *rows,
+        ]
     )
     status, scan = (
-        f'{key}: {text}\n' if text else '' for key, text in (('status', status), ('  scan', scan))
+        f'{key}: {text}\n' if text else ''
+        for key, text in (('status', status), ('  scan', scan))
     )
     return (
         f'  pool: {name}\n state: {state}\n{status}{scan}{more}config:\n\n'
@@ -68,7 +79,9 @@ def groups_of(text: str) -> tuple[Group, ...]:
     """Return the groups; each device lies on the disk that its name begins with, such as "sda"
     of sda1.
     """
-    return zpool.groups(text, lambda path: (re.sub('[0-9]$', '', path.rpartition('/')[2]),))
+    return zpool.groups(
+        text, lambda path: (re.sub('[0-9]$', '', path.rpartition('/')[2]),)
+    )
 
 
 def steps(
@@ -77,7 +90,8 @@ def steps(
     """Return the steps by drive; all drives are judged but for *unread*."""
     stack = Stack(groups)
     disks = sorted(
-        {disk for group in groups for disk in stack.disks(group.id)} - {*failing, *unread}
+        {disk for group in groups for disk in stack.disks(group.id)}
+        - {*failing, *unread}
     )
     return {
         step.drive.name: step
@@ -105,7 +119,9 @@ RESILVER = (
     [
         (mirror(), NEXT, ''),
         (
-            mirror(scan='scrub repaired 12K in 00:00:01 with 0 errors on Mon Jun  2 14:21:35 2014'),
+            mirror(
+                scan='scrub repaired 12K in 00:00:01 with 0 errors on Mon Jun  2 14:21:35 2014'
+            ),
             NEXT,
             '',
         ),
@@ -124,12 +140,16 @@ RESILVER = (
         (mirror('DEGRADED     0     0     0  too many slow I/Os'), UNKNOWN, SCRUB),
         (mirror(errors="3 data errors, use '-v' for a list"), UNKNOWN, SCRUB),
         (
-            mirror(errors='List of errors unavailable: permission denied\n\nerrors: 3 data errors'),
+            mirror(
+                errors='List of errors unavailable: permission denied\n\nerrors: 3 data errors'
+            ),
             UNKNOWN,
             SCRUB,
         ),
         (
-            mirror(scan='scrub repaired 12K in 00:00:01 with 2 errors on Mon Jun  2 14:21:35 2014'),
+            mirror(
+                scan='scrub repaired 12K in 00:00:01 with 2 errors on Mon Jun  2 14:21:35 2014'
+            ),
             UNKNOWN,
             SCRUB,
         ),
@@ -140,7 +160,11 @@ RESILVER = (
             UNKNOWN,
             SCRUB,
         ),
-        (mirror(scan='resilver (mirror-0) canceled on Mon Jun  2 14:21:35 2014'), UNKNOWN, SCRUB),
+        (
+            mirror(scan='resilver (mirror-0) canceled on Mon Jun  2 14:21:35 2014'),
+            UNKNOWN,
+            SCRUB,
+        ),
         (
             mirror(more='expand: expansion of raidz1-0 in progress since x\n'),
             UNKNOWN,
@@ -150,7 +174,9 @@ RESILVER = (
         (mirror(f'{FINE}  (resilvering)', scan=RESILVER), WAIT, ''),
         (mirror(scan=RESILVER), COPY, ''),  # it is not shown which device lacks data
         (
-            mirror(status='One or more devices are faulted in response to IO failures.'),
+            mirror(
+                status='One or more devices are faulted in response to IO failures.'
+            ),
             COPY,
             'connect its devices, then clear its errors',
         ),
@@ -183,7 +209,9 @@ def test_a_faulty_log_device_is_named_and_changes_no_tolerance():
     assert not Stack([pool, half]).survives(pool, frozenset(('sda', 'sdb')))
 
 
-@pytest.mark.parametrize('row, words', [(FAULTED, 'data: replace it'), (FINE, 'replace or remove')])
+@pytest.mark.parametrize(
+    'row, words', [(FAULTED, 'data: replace it'), (FINE, 'replace or remove')]
+)
 def test_a_drive_with_only_a_log_is_next_for_a_reason_of_its_own(row, words):
     """Also while other drives of the pool were not checked, and while the pool is in doubt."""
     for text, unread in (
@@ -212,7 +240,8 @@ def test_a_faulted_device_is_one_that_the_pool_has_dropped(failing):
 
 def test_a_faulty_log_is_replaced_although_its_disk_has_no_finding():
     assert {
-        name: step.why.code for name, step in steps(groups_of(mirror(log=FAULTED)), ()).items()
+        name: step.why.code
+        for name, step in steps(groups_of(mirror(log=FAULTED)), ()).items()
     } == {'sdf': 'only-log-or-cache'}
     assert steps(groups_of(mirror()), ()) == {}
 
@@ -224,7 +253,10 @@ def test_a_log_does_not_delay_the_replacement_of_data():
     assert steps(groups_of(mirror(log=FAULTED)), ['sda'])['sda'].label == NEXT
     assert steps(groups_of(mirror()), ['sda', 'sdf'])['sda'].label == NEXT
     assert steps(groups_of(mirror()), ['sda'], ['sdf'])['sda'].label == NEXT
-    assert steps(groups_of(mirror()), ['sda'], ['sdb'])['sda'].why.code == 'members-not-checked'
+    assert (
+        steps(groups_of(mirror()), ['sda'], ['sdb'])['sda'].why.code
+        == 'members-not-checked'
+    )
 
 
 # --- hostile names, languages, damage, sizes ------------------------------------------------------
@@ -253,7 +285,8 @@ NAMES = [
     'a  b',
     '',
 ]
-UNREAD = ('a' * 255, '\u202etank', 'a\x1b[2J')  # too wide for the table, or not printable
+# too wide for the table, or not printable
+UNREAD = ('a' * 255, '\u202etank', 'a\x1b[2J')
 
 
 @pytest.mark.parametrize('name', NAMES)
@@ -321,5 +354,7 @@ def test_a_doubled_output_is_not_believed(name):
     test_zpool.
     """
     assert [
-        group.level for group in zpool.groups(POOLS[name] * 2, lambda path: ()) if group.level
+        group.level
+        for group in zpool.groups(POOLS[name] * 2, lambda path: ())
+        if group.level
     ] == []

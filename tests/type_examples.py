@@ -25,7 +25,9 @@ def of(entry: DeviceType) -> list[str]:
         for end in (0, 1)
     ]
     return plain + [
-        f'{tunnel}+{plain[0]}' for tunnel in ('sat', 'sat,auto,12', 'scsi') if entry.is_scsi
+        f'{tunnel}+{plain[0]}'
+        for tunnel in ('sat', 'sat,auto,12', 'scsi')
+        if entry.is_scsi
     ]
 
 

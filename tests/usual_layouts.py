@@ -55,7 +55,11 @@ class Tree:
     """
 
     def __init__(self, machine: Machine) -> None:
-        self.machine, self.volumes, self.printed = machine, 0, dict[tuple[str, ...], str]()
+        self.machine, self.volumes, self.printed = (
+            machine,
+            0,
+            dict[tuple[str, ...], str](),
+        )
         self.names: dict[str, str] = {}  # name of a volume -> the kernel's name
 
     def disks(self, *parts: Part, only_on_sda: Sequence[Part] = ()) -> None:
@@ -63,7 +67,9 @@ class Tree:
             made = tuple(partitions(parts if disk == 'sdb' else (*parts, *only_on_sda)))
             self.machine.disk(disk, *(f'{disk}{part.number}' for part in made))
             for part in made:
-                self.machine.typed(f'{disk}{part.number}', part.entry_type, part.signature)
+                self.machine.typed(
+                    f'{disk}{part.number}', part.entry_type, part.signature
+                )
 
     def mirror(self, name: str, used: str, *members: str) -> None:
         below = (self.names.get(member, member) for member in members)
@@ -75,7 +81,9 @@ class Tree:
         self.machine.dm(self.names[name], name, 'CRYPT-LUKS2-a', below)
         self.uses(self.names[name], used)
 
-    def lv(self, group: str, name: str, used: str, *below: str, suffix: str = '') -> str:
+    def lv(
+        self, group: str, name: str, used: str, *below: str, suffix: str = ''
+    ) -> str:
         volume = self._volume()
         self.machine.lv(volume, group, name, *below, suffix=suffix)
         self.uses(volume, used)
@@ -88,7 +96,12 @@ class Tree:
     def thin(self, group: str, pool: str, name: str, used: str, below: str) -> None:
         meta = self.lv(group, f'{pool}_tmeta', '', below, suffix='-tmeta')
         data = self.lv(group, f'{pool}_tdata', '', below, suffix='-tdata')
-        self.lv(group, name, used, self.lv(group, f'{pool}-tpool', '', meta, data, suffix='-tpool'))
+        self.lv(
+            group,
+            name,
+            used,
+            self.lv(group, f'{pool}-tpool', '', meta, data, suffix='-tpool'),
+        )
 
     def lvm_mirror(self, group: str, name: str, used: str, *below: str) -> None:
         inner = {
@@ -103,7 +116,9 @@ class Tree:
         self.lv(group, name, used, *images)
         spare = {'lvol0_pmspare': below[:1]}
         self.machine.volume_group(group, below, {name: tuple(inner), **inner, **spare})
-        self.printed[dmsetup.COMMAND] = f'{group}-{name}: 0 8 raid raid1 2 AA 4/4 idle 0 0 -\n'
+        self.printed[dmsetup.COMMAND] = (
+            f'{group}-{name}: 0 8 raid raid1 2 AA 4/4 idle 0 0 -\n'
+        )
 
     def btrfs(self, used: str, *members: str) -> None:
         self.machine.btrfs(BTRFS, {'data/raid1': 9}, members, ({}, {}))
@@ -271,7 +286,8 @@ LAYOUTS = (
     Layout(debian_lvm_on_md, NEXT, NEXT),
     Layout(debian_mbr, NEXT, NEXT),
     Layout(ubuntu_bios, NEXT, NEXT),
-    Layout(ubuntu_with_two_efi_partitions, COPY, NEXT),  # the mounted one may be the only one
+    # the mounted one may be the only one
+    Layout(ubuntu_with_two_efi_partitions, COPY, NEXT),
     Layout(with_one_efi_partition, COPY, NEXT),
     Layout(proxmox_lvm, COPY, COPY),
     Layout(proxmox_zfs, NEXT, NEXT),

@@ -42,7 +42,8 @@ LIBRARIES = (
 LONGEST = 100_000  # bytes of a request: what a socket takes at once
 USUAL = {'PATH': '/usr/bin:/bin', 'LC_ALL': 'C'}
 _starting = threading.Lock()
-_servers: dict[int, Server] = {}  # by the process that uses it: a fork must not share the socket
+# by the process that uses it: a fork must not share the socket
+_servers: dict[int, Server] = {}
 
 
 class Server(NamedTuple):
@@ -164,7 +165,10 @@ def _load() -> None:
     import smart_attributes
 
     ours = (
-        each.name for each in pkgutil.walk_packages(smart_attributes.__path__, 'smart_attributes.')
+        each.name
+        for each in pkgutil.walk_packages(
+            smart_attributes.__path__, 'smart_attributes.'
+        )
     )
     sources = (path.read_text() for path in (ROOT / 'smart_attributes').rglob('*.py'))
     names = {
@@ -173,7 +177,8 @@ def _load() -> None:
         for name in re.findall(r'(?m)^ +(?:from|import) ([a-zA-Z][\w.]*)', text)
     }
     for name in (*ours, *LIBRARIES, *names):
-        with contextlib.suppress(ImportError):  # who needs what is missing says so in its own call
+        # who needs what is missing says so in its own call
+        with contextlib.suppress(ImportError):
             importlib.import_module(name)
 
 

@@ -16,7 +16,8 @@ DAY = 86400
 class Life(NamedTuple):
     """A drive that was watched for a while."""
 
-    points: list[tuple[float, float]]  # what a history holds: whole percents, at each change
+    # what a history holds: whole percents, at each change
+    points: list[tuple[float, float]]
     now: float
     used: float
     age: float
@@ -55,7 +56,10 @@ def bursts(rate: float, rnd: random.Random, watched: range) -> Iterator[float]:
 
 def replaced(rate: float, rnd: random.Random, watched: range) -> Iterator[float]:
     """While it is watched the machine gets another task: a fifth to five times the writing."""
-    change, factor = rnd.choice(watched[:-14]), math.exp(rnd.uniform(-math.log(5), math.log(5)))
+    change, factor = (
+        rnd.choice(watched[:-14]),
+        math.exp(rnd.uniform(-math.log(5), math.log(5))),
+    )
     for day in itertools.count():
         yield rate * rnd.lognormvariate(0, 0.3) * (factor if day >= change else 1)
 
@@ -71,8 +75,11 @@ def lives(kind: str, count: int, seed: int) -> Iterator[Life]:
     while count:
         watched = rnd.choice((120, 200, 300, 400, 600))
         today = rnd.randrange(100, 1500) + watched
-        rate = math.exp(rnd.uniform(math.log(2), math.log(40))) / 365  # 2 to 40 % a year
-        used = list(_until_used_up(KINDS[kind](rate, rnd, range(today - watched, today))))
+        # 2 to 40 % a year
+        rate = math.exp(rnd.uniform(math.log(2), math.log(40))) / 365
+        used = list(
+            _until_used_up(KINDS[kind](rate, rnd, range(today - watched, today)))
+        )
         if len(used) <= today + 5:
             continue
         count -= 1

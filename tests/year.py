@@ -37,10 +37,14 @@ class Year:
     ) -> None:
         """step: seconds between two checks."""
         self.checks, self.step = checks, step
-        self.machine, self.drives = Machine(folder), [Drive(slot) for slot in range(drives)]
+        self.machine, self.drives = (
+            Machine(folder),
+            [Drive(slot) for slot in range(drives)],
+        )
         self.largest, self.written, self.size = 0, 0, 0  # bytes
         self.states: Counter[int] = Counter()  # exit statuses
-        self.remarks: dict[str, int] = {}  # about the history, and where each was first seen
+        # about the history, and where each was first seen
+        self.remarks: dict[str, int] = {}
         self.faults: list[str] = []
         self._dice = random.Random(seed)
         self._jump, self._jumps_at = self._dice.choice(JUMPS), checks * 6 // 10
@@ -84,7 +88,8 @@ class Year:
     def _weigh(self, number: int) -> None:
         """Note the size of the history, and of what a check has replaced."""
         files = {
-            path.name: path.stat().st_size for path in (self.machine.state / 'history').glob('*')
+            path.name: path.stat().st_size
+            for path in (self.machine.state / 'history').glob('*')
         }
         self.size, written = (
             sum(files.values()),
@@ -94,15 +99,22 @@ class Year:
             self.faults.append(f'check {number}: the history takes {self.size} bytes')
         if written > MOST_WRITTEN >= self.written:
             self.faults.append(f'check {number}: wrote {written} bytes')
-        self.largest, self.written = max(self.largest, self.size), max(self.written, written)
+        self.largest, self.written = (
+            max(self.largest, self.size),
+            max(self.written, written),
+        )
 
 
 def main(words: list[str]) -> int:
     """Return 1 where the history is too large or damaged."""
     parser = argparse.ArgumentParser(description=(__doc__ or '').partition('\n')[0])
     parser.add_argument('--checks', type=int, default=MOST_CHECKS)
-    parser.add_argument('--minutes', type=int, default=5, help='of simulated time between two')
-    parser.add_argument('--seed', type=int, default=random.SystemRandom().randrange(10**6))
+    parser.add_argument(
+        '--minutes', type=int, default=5, help='of simulated time between two'
+    )
+    parser.add_argument(
+        '--seed', type=int, default=random.SystemRandom().randrange(10**6)
+    )
     options = parser.parse_args(words)
     if not 0 < options.checks <= MOST_CHECKS:
         parser.error(f'--checks: 1 to {MOST_CHECKS}')
@@ -114,7 +126,10 @@ def main(words: list[str]) -> int:
         f'history: at most {year.largest} bytes, in the end {year.size}; written by a check: at '
         f'most {year.written}',
         f'exit statuses: {dict(year.states)}',
-        *(f'remark at check {first}: {remark}' for remark, first in year.remarks.items()),
+        *(
+            f'remark at check {first}: {remark}'
+            for remark, first in year.remarks.items()
+        ),
         *year.faults,
         f'{len(year.faults)} faults',
         sep='\n',

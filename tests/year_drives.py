@@ -19,7 +19,13 @@ BUSY = 0  # the drive whose CRC errors rise at each check
 # Real drives of each kind, one after the other in the slots.
 REPORTS = ('intel-s3500-healthy', 'hgst-failed', 'nvme-worn', 'intel-worn')
 # What changes, and its names: of attributes, of statistics and in the NVMe log.
-HOURS, READ, WRITTEN, TEMPERATURE, CRC = 'hours', 'read', 'written', 'temperature', 'crc'
+HOURS, READ, WRITTEN, TEMPERATURE, CRC = (
+    'hours',
+    'read',
+    'written',
+    'temperature',
+    'crc',
+)
 NAMES = {
     HOURS: ('Power_On_Hours', 'power_on_hours'),
     READ: ('Host_Reads_32MiB', 'Logical Sectors Read', 'data_units_read'),
@@ -51,7 +57,9 @@ class Drive:
             f'nvme{slot}' if 'nvme' in kind else f'sd{chr(97 + slot)}',
             slot == BUSY,
         )
-        self.report: dict[str, Any] = json.loads((ROOT / f'tests/reports/{kind}.json').read_bytes())
+        self.report: dict[str, Any] = json.loads(
+            (ROOT / f'tests/reports/{kind}.json').read_bytes()
+        )
         self.report.pop('wwn', None)
         self.report['serial_number'] = f'EXAMPLE-Y{slot:02}'
         self._counted: Counter[str] = Counter()
@@ -70,18 +78,29 @@ class Drive:
         for row in self.report.get('ata_smart_attributes', {}).get('table', ()):
             if row['name'] in KINDS:
                 row['raw'].pop('value', None)
-                yield row['name'], row['raw'], 'string', int(row['raw']['string'].split()[0])
+                yield (
+                    row['name'],
+                    row['raw'],
+                    'string',
+                    int(row['raw']['string'].split()[0]),
+                )
         yield from (
-            (row['name'], row, 'value', row['value']) for row in rows if row['name'] in KINDS
+            (row['name'], row, 'value', row['value'])
+            for row in rows
+            if row['name'] in KINDS
         )
         yield from ((name, log, name, log[name]) for name in log if name in KINDS)
 
     def ages(self, seconds: int, dice: random.Random) -> None:
         """Let the drive report its numbers so many seconds after the first check."""
         self._counted[CRC] += self._is_busy
-        self._counted.update({READ: dice.randrange(1, 20), WRITTEN: dice.randrange(1, 20)})
+        self._counted.update(
+            {READ: dice.randrange(1, 20), WRITTEN: dice.randrange(1, 20)}
+        )
         self._counted[HOURS], temperature = seconds // HOUR, dice.randrange(25, 45)
         for name, place, key, first in self._numbers:
-            more = self._counted[KINDS[name]] * (SECTORS if name.startswith('Logical') else 1)
+            more = self._counted[KINDS[name]] * (
+                SECTORS if name.startswith('Logical') else 1
+            )
             number = temperature if KINDS[name] == TEMPERATURE else first + more
             place[key] = str(number) if key == 'string' else number

@@ -88,11 +88,15 @@ class Zabbix:
         self._start_server()
 
     def _load_database(self) -> None:
-        database = Database(self.ground, 'zabbix', self.password, 'utf8mb4 COLLATE utf8mb4_bin')
+        database = Database(
+            self.ground, 'zabbix', self.password, 'utf8mb4 COLLATE utf8mb4_bin'
+        )
         hashed = self.ground.runs(
             'php', '-r', f'echo password_hash("{self.password}", PASSWORD_BCRYPT);'
         )
-        data = gzip.decompress((SCHEMA / 'data.sql.gz').read_bytes()).decode().split(';\n')
+        data = (
+            gzip.decompress((SCHEMA / 'data.sql.gz').read_bytes()).decode().split(';\n')
+        )
         database.does(
             gzip.decompress((SCHEMA / 'schema.sql.gz').read_bytes()).decode()
             + ';\n'.join(
@@ -101,7 +105,10 @@ class Zabbix:
                     *(
                         each
                         for each in data
-                        if any(each.startswith(f'INSERT INTO `{table}` ') for table in TABLES)
+                        if any(
+                            each.startswith(f'INSERT INTO `{table}` ')
+                            for table in TABLES
+                        )
                     ),
                     f'UPDATE users SET passwd = "{hashed.stdout}" WHERE username = "Admin";',
                 ]
@@ -128,15 +135,24 @@ class Zabbix:
             'zabbix.conf.php', PAGES.format(**self._places).replace('[\\n', '[')
         )
         place = web / 'include/classes/core/CConfigFile.php'
-        place.write_text(place.read_text().replace('/etc/zabbix/zabbix.conf.php', str(pages)))
+        place.write_text(
+            place.read_text().replace('/etc/zabbix/zabbix.conf.php', str(pages))
+        )
         self.ground.starts(
-            'php', '-S', f'127.0.0.1:{self.web}', '-t', str(web), TMPDIR=str(self.ground.folder)
+            'php',
+            '-S',
+            f'127.0.0.1:{self.web}',
+            '-t',
+            str(web),
+            TMPDIR=str(self.ground.folder),
         )
         until(self._has_let_in, 30, 'the API of Zabbix')
 
     def _has_let_in(self) -> bool:
         try:
-            self._key = self._call('user.login', {'username': 'Admin', 'password': self.password})
+            self._key = self._call(
+                'user.login', {'username': 'Admin', 'password': self.password}
+            )
         except OSError:
             return False
         return True
@@ -155,8 +171,16 @@ class Zabbix:
         """Return the result of a method of the API, called with our rights."""
         return self._call(method, parameters, auth=self._key)
 
-    def _call(self, method: str, parameters: Mapping[str, Any] = {}, **more: Any) -> Any:
-        words = {'jsonrpc': '2.0', 'method': method, 'params': parameters, 'id': 1, **more}
+    def _call(
+        self, method: str, parameters: Mapping[str, Any] = {}, **more: Any
+    ) -> Any:
+        words = {
+            'jsonrpc': '2.0',
+            'method': method,
+            'params': parameters,
+            'id': 1,
+            **more,
+        }
         request = urllib.request.Request(
             f'http://127.0.0.1:{self.web}/api_jsonrpc.php',
             json.dumps(words).encode(),
@@ -169,23 +193,40 @@ class Zabbix:
 
     def takes(self, template: str) -> None:
         """Import a template, as the frontend does."""
-        groups = 'groups' if self._call('apiinfo.version').startswith('6.0.') else 'template_groups'
-        parts = (groups, 'templates', 'items', 'discoveryRules', 'triggers', 'valueMaps')
+        groups = (
+            'groups'
+            if self._call('apiinfo.version').startswith('6.0.')
+            else 'template_groups'
+        )
+        parts = (
+            groups,
+            'templates',
+            'items',
+            'discoveryRules',
+            'triggers',
+            'valueMaps',
+        )
         self.asks(
             'configuration.import',
             format='yaml',
             source=template,
-            rules={part: {'createMissing': True, 'updateExisting': True} for part in parts},
+            rules={
+                part: {'createMissing': True, 'updateExisting': True} for part in parts
+            },
         )
 
-    def watches(self, name: str, parameters: str, **macros: str) -> subprocess.Popen[bytes]:
+    def watches(
+        self, name: str, parameters: str, **macros: str
+    ) -> subprocess.Popen[bytes]:
         """Start an agent with further parameters, and let the server watch it as a host with the
         template.
 
         macros: those of the template, without their prefix. Returns the process of the agent.
         """
         port, folder = free_port(), self.ground.folder
-        file = self.ground.place(f'agent-{port}.conf', AGENT.format(port=port, folder=folder))
+        file = self.ground.place(
+            f'agent-{port}.conf', AGENT.format(port=port, folder=folder)
+        )
         self.ground.place(f'agent-{port}.d/check.conf', parameters)
         self.ground.starts('zabbix_agentd', '-f', '-c', str(file))
         template = self.asks('template.get', filter={'host': TEMPLATE})[0]['templateid']
@@ -195,7 +236,14 @@ class Zabbix:
             groups=[{'groupid': '2'}],
             templates=[{'templateid': template}],
             interfaces=[
-                {'type': 1, 'main': 1, 'useip': 1, 'ip': '127.0.0.1', 'dns': '', 'port': str(port)}
+                {
+                    'type': 1,
+                    'main': 1,
+                    'useip': 1,
+                    'ip': '127.0.0.1',
+                    'dns': '',
+                    'port': str(port),
+                }
             ],
             macros=[
                 {'macro': f'{{$SMART_ATTRIBUTES.{macro}}}', 'value': value}
@@ -209,7 +257,15 @@ class Zabbix:
         found = self.asks(
             'item.get',
             host=host,
-            output=['key_', 'name', 'lastvalue', 'lastclock', 'state', 'error', 'units'],
+            output=[
+                'key_',
+                'name',
+                'lastvalue',
+                'lastclock',
+                'state',
+                'error',
+                'units',
+            ],
         )
         return {item['key_']: item for item in found}
 
@@ -223,7 +279,9 @@ class Zabbix:
 
     def problems(self, host: str) -> dict[str, dict[str, Any]]:
         """Return the open problems of a host by the words of their events."""
-        hosts = [each['hostid'] for each in self.asks('host.get', filter={'host': host})]
+        hosts = [
+            each['hostid'] for each in self.asks('host.get', filter={'host': host})
+        ]
         return {
             problem['name']: problem
             for problem in self.asks('problem.get', hostids=hosts, output='extend')

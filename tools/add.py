@@ -50,7 +50,8 @@ def finished(entry: Json) -> Json:
     meaning.
     """
     rows = {
-        number: row and without_hint(row) for number, row in entry.get('attributes', {}).items()
+        number: row and without_hint(row)
+        for number, row in entry.get('attributes', {}).items()
     }
     kept = {
         number: row
@@ -79,13 +80,17 @@ def add(path: str, root: Path) -> list[str]:
 
     Raises DataError where nothing can be added.
     """
-    own = schema_errors.checked(data_file.read_text(path), 'attributes', Path(path).name)
+    own = schema_errors.checked(
+        data_file.read_text(path), 'attributes', Path(path).name
+    )
     if not own['entries']:
         raise DataError(f'{path} has no entry; add one')
     database = root / 'attributes.json'
     shipped = json.loads(database.read_text())
     known = {entry['family'] for entry in shipped['entries']}
-    for family in (entry['family'] for entry in own['entries'] if entry['family'] in known):
+    for family in (
+        entry['family'] for entry in own['entries'] if entry['family'] in known
+    ):
         raise DataError(
             f'attributes.json has an entry {family} already; give yours another family, or change '
             f'that one'
@@ -103,7 +108,11 @@ def samples_file(family: str, folder: Path) -> Path:
     """
     vendor = (re.findall('[a-z0-9]+', family.lower()) or ['others'])[0]
     return next(
-        (path for path in sorted(folder.glob('*.json')) if vendor in path.stem.split('-')),
+        (
+            path
+            for path in sorted(folder.glob('*.json'))
+            if vendor in path.stem.split('-')
+        ),
         folder / f'{vendor}.json',
     )
 

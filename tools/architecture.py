@@ -10,7 +10,9 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent.parent / 'smart_attributes'
 MODULES = sorted(
-    str(path.relative_to(PACKAGE))[:-3] for path in PACKAGE.rglob('*.py') if path.stem != '__init__'
+    str(path.relative_to(PACKAGE))[:-3]
+    for path in PACKAGE.rglob('*.py')
+    if path.stem != '__init__'
 )
 # needs data that no user has: not of the package
 MEASURING = sorted((PACKAGE.parent / 'tools/measure').glob('*.py'))
@@ -95,9 +97,16 @@ def arrows() -> Arrows:
     """Return how many modules of a subpackage import a module of another subpackage; the base is
     left out.
     """
-    pairs = {(module, name) for module in MODULES for name, is_ours in imports(module) if is_ours}
+    pairs = {
+        (module, name)
+        for module in MODULES
+        for name, is_ours in imports(module)
+        if is_ours
+    }
     between = ((subpackage(module), subpackage(name)) for module, name in sorted(pairs))
-    return Counter(pair for pair in between if pair[0] != pair[1] and not BASE.intersection(pair))
+    return Counter(
+        pair for pair in between if pair[0] != pair[1] and not BASE.intersection(pair)
+    )
 
 
 def circles() -> list[str]:
@@ -113,7 +122,9 @@ def circles() -> list[str]:
     while True:
         importing, imported = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
         rest = {
-            (upper, lower) for upper, lower in pairs if lower in importing and upper in imported
+            (upper, lower)
+            for upper, lower in pairs
+            if lower in importing and upper in imported
         }
         if rest == pairs:
             return sorted(importing)
@@ -139,9 +150,14 @@ def heights(between: Arrows) -> dict[str, int]:
         ]
         if not ready:
             circle = ', '.join(sorted(set(below) - set(height)))
-            raise SystemExit(f'smart_attributes: {circle} import each other in a circle')
+            raise SystemExit(
+                f'smart_attributes: {circle} import each other in a circle'
+            )
         height.update(
-            {name: 1 + max((height[other] for other in below[name]), default=-1) for name in ready}
+            {
+                name: 1 + max((height[other] for other in below[name]), default=-1)
+                for name in ready
+            }
         )
     return height
 

@@ -26,7 +26,12 @@ from smart_attributes.history import drive_file, folder  # noqa: E402
 from smart_attributes.history.series import CHANGE, Key, Observation  # noqa: E402
 
 PLUGIN = ROOT / '.venv/bin/check_smart_attributes'
-VALGRIND = ('valgrind', '--tool=cachegrind', '--cache-sim=no', '--cachegrind-out-file=/dev/null')
+VALGRIND = (
+    'valgrind',
+    '--tool=cachegrind',
+    '--cache-sim=no',
+    '--cachegrind-out-file=/dev/null',
+)
 COUNT = re.compile(r'^==(\d+)== I\s+refs:\s+([\d,]+)', re.MULTILINE)
 DRIVE = 'seagate-hdd-healthy'
 PAGE = """# What a check costs
@@ -58,7 +63,10 @@ def instructions(*command: object, follows: bool = False) -> float:
     trace = ['--trace-children=yes'] if follows else []
     words = [*VALGRIND, *trace, *map(str, command)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
-    counts = {int(pid): int(number.replace(',', '')) for pid, number in COUNT.findall(done.stderr)}
+    counts = {
+        int(pid): int(number.replace(',', ''))
+        for pid, number in COUNT.findall(done.stderr)
+    }
     if not counts:
         raise SystemExit(f'valgrind counted nothing: {done.stderr[-500:]}')
     return counts[min(counts)] / 1_000_000
@@ -98,7 +106,10 @@ def aged(state: Path, days: int) -> None:
         drive = drive_file.parsed(path.read_bytes(), folder.number_in(path.name) or 0)
         now = drive.record.last_read
         old = drive_file.new(
-            drive.record.number, drive.record.identity, now - days * DAY, drive.record.order
+            drive.record.number,
+            drive.record.identity,
+            now - days * DAY,
+            drive.record.order,
         )
         older: dict[Key, drive_file.Series] = {}
         for day in range(days):
@@ -108,7 +119,9 @@ def aged(state: Path, days: int) -> None:
                 number = series.points[-1].number + step
                 read.append(Observation(key, number, series.pace))
             moment = now - (days - day) * DAY
-            old = drive_file.with_readings(old, drive.record.identity, read, None, moment)
+            old = drive_file.with_readings(
+                old, drive.record.identity, read, None, moment
+            )
             old, newer = drive_file.split(old)
             older = drive_file.joined(older, newer, moment)
         old = old._replace(places=drive.places)
@@ -122,9 +135,12 @@ def rows(place: Path) -> Iterator[Row]:
     python = instructions(sys.executable, '-IS', '-c', 'pass')
     one, many = machine(place / 'one', 1), machine(place / 'many', 24)
     smartctl = instructions('sh', one.smartctl, '-a', '/dev/sda', follows=True)
-    alone, alone_24 = (instructions(*check(made, '--no-history')) for made in (one, many))
+    alone, alone_24 = (
+        instructions(*check(made, '--no-history')) for made in (one, many)
+    )
     stored, stored_24 = (
-        with_history(made, place / f'state{number}') for number, made in enumerate((one, many))
+        with_history(made, place / f'state{number}')
+        for number, made in enumerate((one, many))
     )
     bad = instructions(*check(machine(place / 'bad', 1, 'FAILED'), '--no-history'))
     of_python = 'times Python alone'
@@ -133,23 +149,32 @@ def rows(place: Path) -> Iterator[Row]:
     further = 'times smartctl for a drive'
     yield Row('each further drive', (alone_24 - alone) / 23 / smartctl, further, 0.10)
     yield Row(
-        'each further drive, with history', (stored_24 - stored) / 23 / smartctl, further, 0.15
+        'each further drive, with history',
+        (stored_24 - stored) / 23 / smartctl,
+        further,
+        0.15,
     )
     yield Row('an alert', bad / alone, 'times a healthy check', 1.15)
     costs = []
     for days in (1, 365):
         aged(place / 'state1', days)
         costs.append(instructions(*check(many, '--state-dir', place / 'state1')))
-    yield Row('24 drives after a year', costs[1] - costs[0], 'M more than after a day', 3)
+    yield Row(
+        '24 drives after a year', costs[1] - costs[0], 'M more than after a day', 3
+    )
 
 
 def main(arguments: Sequence[str]) -> int:
     """Print the figures, or write them into a page; return 1 if an aim is missed."""
     with tempfile.TemporaryDirectory() as place:
         found = list(rows(Path(place)))
-    lines = [f'| {row.name} | {row.number:.3g} {row.unit} | {row.aim:g} |' for row in found]
+    lines = [
+        f'| {row.name} | {row.number:.3g} {row.unit} | {row.aim:g} |' for row in found
+    ]
     if arguments:
-        Path(arguments[0]).write_text(PAGE.format(page=arguments[0], rows='\n'.join(lines)))
+        Path(arguments[0]).write_text(
+            PAGE.format(page=arguments[0], rows='\n'.join(lines))
+        )
     print('\n'.join(lines))
     return int(any(row.number > row.aim for row in found))
 

@@ -32,10 +32,16 @@ class Ring(NamedTuple):
 
 
 RINGS = {
-    'quick': Ring(0.5, 'make quick: one case of the functions that run 99 % of the lines'),
+    'quick': Ring(
+        0.5, 'make quick: one case of the functions that run 99 % of the lines'
+    ),
     'test': Ring(4, 'make test: style, types, and all tests but the long ones'),
-    'ci': Ring(14, '.ci/run: README in a bare Debian, then all tests with real daemons'),
-    'proof': Ring(30, 'make proof PART=...: one of the parts that need guests, roots or hours'),
+    'ci': Ring(
+        14, '.ci/run: README in a bare Debian, then all tests with real daemons'
+    ),
+    'proof': Ring(
+        30, 'make proof PART=...: one of the parts that need guests, roots or hours'
+    ),
 }
 _TURNS = 6_300_000
 _SYSTEM_PYTHON = '/usr/bin/python3'

@@ -60,7 +60,9 @@ def printed(situation: Situation, folder: Path) -> str:
 
     output = shown(situation, folder)
     lines = [line.rstrip() for line in output.check.text.splitlines()]
-    check = [line for line in lines if not line.startswith('| ') and not _DATED.match(line)]
+    check = [
+        line for line in lines if not line.startswith('| ') and not _DATED.match(line)
+    ]
     return '\n'.join([*check, '', *rows(output.triage.text)]).rstrip()
 
 

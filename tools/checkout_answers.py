@@ -48,7 +48,10 @@ def answer(launcher: str, words: Sequence[str]) -> Answer:
     """Return exit status and output of a launcher, which runs in this process and must not end
     it.
     """
-    sys.argv, output = [launcher, *words], io.TextIOWrapper(io.BytesIO(), encoding='utf-8')
+    sys.argv, output = (
+        [launcher, *words],
+        io.TextIOWrapper(io.BytesIO(), encoding='utf-8'),
+    )
     os._exit = functools.partial(_leave, os.getpid())
     try:
         with contextlib.redirect_stdout(output):
@@ -63,10 +66,15 @@ def line(launcher: str, report: str, options: Sequence[str]) -> str:
     """Return the answers to one report."""
     words = ['--report', report, *options]
     found = {key: answer(launcher, [*form, *words]) for key, form in FORMS.items()}
-    return json.dumps({'report': os.path.basename(os.path.dirname(report)), **found}) + '\n'
+    return (
+        json.dumps({'report': os.path.basename(os.path.dirname(report)), **found})
+        + '\n'
+    )
 
 
-def batch(launcher: str, reports: Sequence[str], options: Sequence[str], spool: str) -> str:
+def batch(
+    launcher: str, reports: Sequence[str], options: Sequence[str], spool: str
+) -> str:
     """Return the answers to some reports, from a child: what they leave in history ends with it."""
     child = os.fork()
     if not child:
@@ -74,7 +82,9 @@ def batch(launcher: str, reports: Sequence[str], options: Sequence[str], spool: 
             with open(spool, 'w', encoding='utf-8') as file:
                 os.dup2(file.fileno(), 1)  # a launcher waits for the reader of a pipe
                 file.writelines(line(launcher, report, options) for report in reports)
-        except BaseException:  # the reports that are missing say that it was not compared
+        except (
+            BaseException
+        ):  # the reports that are missing say that it was not compared
             traceback.print_exc()
         finally:
             LEAVE(0)
@@ -89,11 +99,16 @@ def main(checkout: str, folder: str, options: Sequence[str]) -> None:
         os.path.join(os.path.abspath(checkout), 'check_smart_attributes'),
         f'{folder}.{os.getpid()}',
     )
-    reports = sorted(os.path.join(folder, name, 'report') for name in os.listdir(folder))
+    reports = sorted(
+        os.path.join(folder, name, 'report') for name in os.listdir(folder)
+    )
     time.time = lambda: NOW
     line(launcher, reports[0], options)  # imports everything, for all children
     for start in range(0, len(reports), BATCH):
-        print(end=batch(launcher, reports[start : start + BATCH], options, spool), flush=True)
+        print(
+            end=batch(launcher, reports[start : start + BATCH], options, spool),
+            flush=True,
+        )
     os.remove(spool)
 
 

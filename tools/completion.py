@@ -33,7 +33,9 @@ DEVICES = ('/dev/sd*', '/dev/nvme*', '/dev/bus/*', '/dev/disk/by-id/*')
 def script() -> str:
     """Return the whole completion script."""
     return HEAD + FUNCTION.format(
-        values='\n'.join(_values()), commands='\n'.join(_commands()), names=' '.join(names()[1:])
+        values='\n'.join(_values()),
+        commands='\n'.join(_commands()),
+        names=' '.join(names()[1:]),
     )
 
 
@@ -67,5 +69,7 @@ def _replies(kind: str) -> str:
 
 def _commands() -> Iterator[str]:
     for command in (*names()[1:], names()[0]):
-        spellings = ' '.join(name for option in options(command) for name in option.names)
+        spellings = ' '.join(
+            name for option in options(command) for name in option.names
+        )
         yield f'        {"*" if command == "check" else command}) words="{spellings}" ;;'

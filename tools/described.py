@@ -31,7 +31,9 @@ class Option(NamedTuple):
     @property
     def long(self) -> str:
         """Return its long name with hyphens."""
-        return next((name for name in self.names if name.startswith('--')), self.names[0])
+        return next(
+            (name for name in self.names if name.startswith('--')), self.names[0]
+        )
 
 
 def names() -> tuple[str, ...]:
@@ -63,7 +65,8 @@ def options(command: str) -> list[Option]:
     for group in parser._action_groups:
         title = (
             group.title
-            if group.title not in ('options', 'optional arguments', 'positional arguments')
+            if group.title
+            not in ('options', 'optional arguments', 'positional arguments')
             else ''
         )
         found += [
@@ -103,12 +106,19 @@ def description(command: str) -> str:
 
 def example(command: str) -> str:
     """Return what stands under "example:" in a command's help."""
-    return _record(command).epilog.partition('example:')[2].partition('\n\n')[0].strip('\n')
+    return (
+        _record(command)
+        .epilog.partition('example:')[2]
+        .partition('\n\n')[0]
+        .strip('\n')
+    )
 
 
 def metrics() -> dict[str, dict[str, Any]]:
     """Return every metric by its name."""
-    found: dict[str, dict[str, Any]] = json.loads((ROOT / 'attributes.json').read_text())['metrics']
+    found: dict[str, dict[str, Any]] = json.loads(
+        (ROOT / 'attributes.json').read_text()
+    )['metrics']
     return dict(sorted(found.items()))
 
 

@@ -29,7 +29,11 @@ from described import ROOT
 
 DOCUMENTS = (
     'README',
-    *sorted(page for page in pages.PAGES if page.startswith(('doc/how-to/', 'doc/tutorial/'))),
+    *sorted(
+        page
+        for page in pages.PAGES
+        if page.startswith(('doc/how-to/', 'doc/tutorial/'))
+    ),
 )
 TYPING = ROOT / 'tests/typing'
 TABLE = TYPING / 'commands.json'
@@ -57,7 +61,8 @@ class Entry(NamedTuple):
     steps: Mapping[str, str] = {}  # command -> lines of shell that are typed before it
     values: Mapping[str, str] = {}  # placeholder -> value
     status: Mapping[str, int] = {}  # command -> its exit status, if not 0
-    listed: Mapping[str, str] = {}  # command, or its beginning and "*" -> why it is not typed
+    # command, or its beginning and "*" -> why it is not typed
+    listed: Mapping[str, str] = {}
 
 
 class Typed(NamedTuple):
@@ -152,7 +157,11 @@ def results(typed: Sequence[str], entry: Entry, printed: str) -> list[Typed]:
             re.MULTILINE | re.DOTALL,
         )
         status = int(said[2]) if said and said[2] else None
-        found.append(Typed(command, entry.status.get(command, 0), status, said[1] if said else ''))
+        found.append(
+            Typed(
+                command, entry.status.get(command, 0), status, said[1] if said else ''
+            )
+        )
     return found
 
 
@@ -162,8 +171,17 @@ def results(typed: Sequence[str], entry: Entry, printed: str) -> list[Typed]:
 def prepared(suite: str, page: str, root: Path) -> None:
     """Make the Debian in which a document is typed."""
     subprocess.run([str(ROOT / 'tools/fresh'), suite, 'root', str(root)], check=True)
-    changed = ['/usr/bin/git', 'ls-files', '--cached', '--others', '--exclude-standard', '-z']
-    files = subprocess.run(changed, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    changed = [
+        '/usr/bin/git',
+        'ls-files',
+        '--cached',
+        '--others',
+        '--exclude-standard',
+        '-z',
+    ]
+    files = subprocess.run(
+        changed, cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
     for name in filter(None, files.split('\0')):  # what is not committed yet
         if (ROOT / name).exists() and not (ROOT / name).is_symlink():
             (root / 'root/project' / name).parent.mkdir(parents=True, exist_ok=True)
@@ -174,7 +192,9 @@ def prepared(suite: str, page: str, root: Path) -> None:
     _has_drives(root)
     blocks = root / 'root/blocks'
     blocks.mkdir()
-    shown = [block for block in pages.blocks(page) if block.language not in ('sh', 'console')]
+    shown = [
+        block for block in pages.blocks(page) if block.language not in ('sh', 'console')
+    ]
     for number, block in enumerate(shown, 1):
         (blocks / str(number)).write_text(block.text)
     (root / 'etc/apt/apt.conf.d/answers').write_text('APT::Get::Assume-Yes "true";\n')
@@ -191,7 +211,9 @@ def _has_release(root: Path) -> None:
     subprocess.run([*keygen, '-t', 'ed25519', '-N', '', '-f', str(key)], check=True)
     sign = ['-Y', 'sign', '-f', str(key), '-n', 'check_smart_attributes', 'SHA256SUMS']
     subprocess.run([*keygen, *sign], cwd=release, check=True, capture_output=True)
-    (root / 'root/release-signers').write_text(f'release {key.with_suffix(".pub").read_text()}')
+    (root / 'root/release-signers').write_text(
+        f'release {key.with_suffix(".pub").read_text()}'
+    )
 
 
 def _has_drives(root: Path) -> None:
@@ -202,7 +224,9 @@ def _has_drives(root: Path) -> None:
     machine = Machine.described('typing', root / 'srv/drives')
     program = Path(machine.smartctl)
     text = program.read_text().replace(str(machine.folder), '/srv/drives')
-    program.write_text(text.replace(' /usr/sbin/smartctl ', ' /usr/sbin/smartctl.distrib '))
+    program.write_text(
+        text.replace(' /usr/sbin/smartctl ', ' /usr/sbin/smartctl.distrib ')
+    )
     subprocess.run(['/bin/chmod', '-R', 'go+rX', str(root / 'srv')], check=True)
 
 
@@ -232,7 +256,11 @@ def typed(suite: str, page: str, entry: Entry, chosen: Sequence[str]) -> list[Ty
         inside = [*apart, '--propagation', 'private', 'sh', '-ec', _INSIDE, str(root)]
         with log.open('w') as printed, suppress(subprocess.TimeoutExpired):
             subprocess.run(
-                inside, stdin=subprocess.DEVNULL, stdout=printed, timeout=SECONDS, check=False
+                inside,
+                stdin=subprocess.DEVNULL,
+                stdout=printed,
+                timeout=SECONDS,
+                check=False,
             )
         return results(chosen, entry, log.read_text(errors='replace'))
     finally:
@@ -249,7 +277,9 @@ def main(suite: str, *wanted: str) -> int:
         ended = typed(suite, page, entry, chosen) if chosen else []
         failed = [each for each in ended if not each.is_right]
         for each in failed:
-            print(f'{page}: {each.command}\n    exit status {each.status}, not {each.expected}')
+            print(
+                f'{page}: {each.command}\n    exit status {each.status}, not {each.expected}'
+            )
             print(''.join(f'    {line}\n' for line in each.output.splitlines()[-15:]))
         count = Counter(map(_where, reasons))
         wrong, total = wrong + len(failed), total + count

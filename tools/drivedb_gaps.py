@@ -42,10 +42,13 @@ def entries(text: str) -> list[list[str]]:
     found = []
     for body in ENTRY.findall(text):
         parts = ['']
-        for piece in PART.findall(body):  # adjacent strings are one; comments are skipped
+        # adjacent strings are one; comments are skipped
+        for piece in PART.findall(body):
             parts += [''] if piece == ',' else []
             parts[-1] += ast.literal_eval(piece) if piece.startswith('"') else ''
-        if len(parts) >= 5 and not parts[0].startswith(('USB', 'DEFAULT', 'VERSION', '$Id')):
+        if len(parts) >= 5 and not parts[0].startswith(
+            ('USB', 'DEFAULT', 'VERSION', '$Id')
+        ):
             found.append(parts[:5])
     return found
 
@@ -55,7 +58,9 @@ def example(pattern: Any) -> str:
     its parser made of it.
     """
     parts = PARSER.parse(pattern) if isinstance(pattern, str) else pattern
-    return ''.join(EXAMPLES[str(kind)](value) for kind, value in parts if str(kind) in EXAMPLES)
+    return ''.join(
+        EXAMPLES[str(kind)](value) for kind, value in parts if str(kind) in EXAMPLES
+    )
 
 
 # What the parser calls a part of a pattern -> the shortest text that the part matches.
@@ -82,7 +87,9 @@ def gaps(entry: list[str], database: SpecDatabase) -> list[str]:
         rotation=0 if SSD.search(family) else 7200,
     )
     spec = database.identify(identity, sorted({1, 5, 9, 12, 194, *names}))
-    where = f'{family or "unnamed"} ({identity.model} {identity.firmware}'.rstrip() + ')'
+    where = (
+        f'{family or "unnamed"} ({identity.model} {identity.firmware}'.rstrip() + ')'
+    )
     found = [f'family: {where}'] if spec.family is None or spec.is_generic else []
     found += [
         f'attribute: {where}: {number} {label}'

@@ -76,7 +76,10 @@ def short(output: str, width: int) -> str:
         ' '.join(line.split(' ')[:4]) + ' …' if line.startswith('| ') else line
         for line in lines[:LONGEST]
     ]
-    shown = [line if len(line) <= width else f'{line[: width - 1].rstrip()}…' for line in shown]
+    shown = [
+        line if len(line) <= width else f'{line[: width - 1].rstrip()}…'
+        for line in shown
+    ]
     if len(lines) > LONGEST:
         shown.append('…')
     return '\n'.join(shown) + '\n'

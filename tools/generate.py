@@ -23,7 +23,10 @@ def sudoers_rule() -> str:
     from smart_attributes.model import HowRead
     from smart_attributes.sudo import rule as sudo_rules
 
-    return sudo_rules.document(sudo_rules.general(sudo_rules.RuleRequest(USER), HowRead())) + '\n'
+    return (
+        sudo_rules.document(sudo_rules.general(sudo_rules.RuleRequest(USER), HowRead()))
+        + '\n'
+    )
 
 
 FILES: dict[str, Callable[[], str]] = {

@@ -57,24 +57,34 @@ def stay_within(folder: Path) -> None:
         if event in FORBIDDEN:
             raise PermissionError(errno.EPERM, f'{event}: mutants start no process')
         if event in {'os.kill', 'os.killpg'} and not _is_ours(arguments[0]):
-            raise ProcessLookupError(errno.ESRCH, f'{event}: {arguments[0]} is a process of others')
+            raise ProcessLookupError(
+                errno.ESRCH, f'{event}: {arguments[0]} is a process of others'
+            )
         if (
             event == 'socket.connect'
             and isinstance(arguments[1], tuple)
             and arguments[1][0] not in LOCAL
         ):
-            raise PermissionError(errno.EPERM, f'{event}: {arguments[1]} is another machine')
-        if event == 'open' and not (isinstance(arguments[2], int) and arguments[2] & WRITES):
+            raise PermissionError(
+                errno.EPERM, f'{event}: {arguments[1]} is another machine'
+            )
+        if event == 'open' and not (
+            isinstance(arguments[2], int) and arguments[2] & WRITES
+        ):
             return
         for place, base in PLACES.get(event, ()):
             path = _resolved(
-                arguments[place], None if base is None else arguments[base], event in ENTRIES
+                arguments[place],
+                None if base is None else arguments[base],
+                event in ENTRIES,
             )
             if not (
                 f'{path}{os.sep}'.startswith((inside, *HARMLESS))
                 or (event in STARTS and path in PROGRAMS)
             ):
-                raise PermissionError(errno.EPERM, f'{event}: {path} is outside of {folder}')
+                raise PermissionError(
+                    errno.EPERM, f'{event}: {path} is outside of {folder}'
+                )
 
     sys.addaudithook(hook)
 
@@ -101,7 +111,9 @@ def _is_ours(number: object) -> bool:
     try:
         pid = abs(int(number)) if number != -1 else 1  # type: ignore[call-overload]
         while pid > 1 and pid != os.getpid():
-            pid = int(Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[1])
+            pid = int(
+                Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[1]
+            )
     except OSError:
         return False
     return number == 0 or pid == os.getpid()

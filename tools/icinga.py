@@ -80,7 +80,9 @@ def _basket() -> dict[str, Any]:
         for option in arguments()
     ]
     hosts = [
-        _field('smart', 'SMART', 'check all drives of this host in one service', 'Boolean'),
+        _field(
+            'smart', 'SMART', 'check all drives of this host in one service', 'Boolean'
+        ),
         _field(
             'smart_drives',
             'drives',
@@ -89,7 +91,10 @@ def _basket() -> dict[str, Any]:
         ),
     ]
     numbered = {str(number): field for number, field in enumerate([*fields, *hosts], 1)}
-    of_command, of_host = range(1, len(fields) + 1), range(len(fields) + 1, len(numbered) + 1)
+    of_command, of_host = (
+        range(1, len(fields) + 1),
+        range(len(fields) + 1, len(numbered) + 1),
+    )
     return {
         'Datafield': numbered,
         # The command itself comes from its configuration file, by a kickstart: defined twice it
@@ -102,7 +107,11 @@ def _basket() -> dict[str, Any]:
             }
         },
         'HostTemplate': {
-            'smart': {'object_name': 'smart', 'object_type': 'template', 'fields': _links(of_host)}
+            'smart': {
+                'object_name': 'smart',
+                'object_type': 'template',
+                'fields': _links(of_host),
+            }
         },
         'ServiceTemplate': {
             'smart': {
@@ -154,10 +163,15 @@ def _datatype(option: Option) -> str:
 
 
 def _links(numbers: Iterable[int]) -> list[dict[str, Any]]:
-    return [{'datafield_id': number, 'is_required': 'n', 'var_filter': None} for number in numbers]
+    return [
+        {'datafield_id': number, 'is_required': 'n', 'var_filter': None}
+        for number in numbers
+    ]
 
 
-def _set(name: str, text: str, assigned: str, service: dict[str, Any]) -> dict[str, Any]:
+def _set(
+    name: str, text: str, assigned: str, service: dict[str, Any]
+) -> dict[str, Any]:
     return {
         'object_name': name,
         'object_type': 'template',

@@ -91,7 +91,8 @@ def page() -> str:
         '.SH OPTIONS',
         *_options('check'),
     ]
-    lines += ['.PP', _roff(table.CHECK.epilog.rpartition('\n\n')[2])]  # the options of version 1.6
+    # the options of version 1.6
+    lines += ['.PP', _roff(table.CHECK.epilog.rpartition('\n\n')[2])]
     lines += [
         '.SH COMMANDS',
         'With a command as its first argument, the program does something else than a check.',
@@ -114,7 +115,13 @@ def page() -> str:
     for name, metric in metrics().items():
         unit = 'verdict' if metric.get('verdict') else metric['unit'] or 'count'
         lines += ['.TP', f'.BR {name} " ({_roff(unit)})"', _roff(metric['meaning'])]
-    lines += ['.SH EXAMPLES', '.EX', _roff(example('check')).strip(), '.EE', FILES.strip('\n')]
+    lines += [
+        '.SH EXAMPLES',
+        '.EX',
+        _roff(example('check')).strip(),
+        '.EE',
+        FILES.strip('\n'),
+    ]
     return '\n'.join(lines) + '\n'
 
 
@@ -133,7 +140,9 @@ def _options(command: str, known: list[Option] = []) -> Iterator[str]:  # noqa: 
     """Yield the options of a command that are not known already."""
     group = ''
     for option in options(command):
-        if any(option.names == other.names and option.help == other.help for other in known):
+        if any(
+            option.names == other.names and option.help == other.help for other in known
+        ):
             continue
         if option.group != group and not known:
             group = option.group

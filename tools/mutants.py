@@ -59,14 +59,18 @@ def tests_of(module: str) -> dict[Path, int]:
     name, steps, found = module.rpartition('/')[2], _steps_to(module), {}
     for file in sorted(Path('tests').glob('test_*.py')):
         imported = _imported(file)
-        distance = min((steps[each] + 1 for each in imported if each in steps), default=FAR + 1)
+        distance = min(
+            (steps[each] + 1 for each in imported if each in steps), default=FAR + 1
+        )
         if file.stem.startswith((f'test_{module.replace("/", "_")}', f'test_{name}')):
             distance = 0
         elif distance > FAR and f"'{name}'" in file.read_text():
             distance = FAR
         if distance <= FAR:
             found[file] = distance, len(imported)
-    return {file: found[file][0] for file in sorted(found, key=lambda file: found[file])}
+    return {
+        file: found[file][0] for file in sorted(found, key=lambda file: found[file])
+    }
 
 
 def _steps_to(module: str) -> dict[str, int]:
@@ -90,7 +94,9 @@ def _used(module: str) -> frozenset[str]:
 @lru_cache(maxsize=None)
 def _imported(file: Path) -> frozenset[str]:
     """Return the modules of the package that a test file imports."""
-    return frozenset(architecture.imports_from_outside(file)).intersection(architecture.MODULES)
+    return frozenset(architecture.imports_from_outside(file)).intersection(
+        architecture.MODULES
+    )
 
 
 def copy(folder: Path) -> None:
@@ -133,7 +139,9 @@ def made(wanted: Mapping[str, set[str]], sample: int, seed: int) -> list[Change]
     modules = list(wanted)
     identities = [
         draft.identity
-        for module, of_module in zip(modules, spread(lambda m: drafts(m, source(m)), modules))
+        for module, of_module in zip(
+            modules, spread(lambda m: drafts(m, source(m)), modules)
+        )
         for draft in of_module
         if not wanted[module] or draft.function in wanted[module]
     ]
@@ -148,13 +156,17 @@ def made(wanted: Mapping[str, set[str]], sample: int, seed: int) -> list[Change]
     return [found[identity] for identity in likely if identity in found][:sample]
 
 
-def measured(tried: Sequence[Change], files: Sequence[str], most: int | None, told: Told) -> None:
+def measured(
+    tried: Sequence[Change], files: Sequence[str], most: int | None, told: Told
+) -> None:
     """Try mutants in a copy of the tree, with the tests of some files, at most so many.
 
     Ends the program where tests cannot be collected.
     """
     own = {
-        module: {file.stem for file, distance in tests_of(module).items() if distance <= 1}
+        module: {
+            file.stem for file, distance in tests_of(module).items() if distance <= 1
+        }
         for module in {change.module for change in tried}
     }
     with tempfile.TemporaryDirectory() as name:
@@ -163,7 +175,14 @@ def measured(tried: Sequence[Change], files: Sequence[str], most: int | None, to
         copy(folder)
         os.environ['TMPDIR'] = tempfile.tempdir = name
         os.chdir(folder)
-        words = ['--assert=plain', '--capture=no', '-p', 'no:cacheprovider', '-m', 'not long']
+        words = [
+            '--assert=plain',
+            '--capture=no',
+            '-p',
+            'no:cacheprovider',
+            '-m',
+            'not long',
+        ]
         trials = Trials(tried, own, folder / 'smart_attributes', most, told)
         try:
             status = pytest.main([*words, *files], [trials])
@@ -202,8 +221,12 @@ class Report:
 
     def close(self) -> None:
         """Print the score."""
-        noticed, alive, not_run = (self._count[each] for each in (NOTICED, ALIVE, NOT_RUN))
-        print(f'\n{noticed} noticed, {alive} alive, {not_run} not run in process by any test')
+        noticed, alive, not_run = (
+            self._count[each] for each in (NOTICED, ALIVE, NOT_RUN)
+        )
+        print(
+            f'\n{noticed} noticed, {alive} alive, {not_run} not run in process by any test'
+        )
         if noticed + alive:
             low, high = interval(noticed, noticed + alive)
             share = 100 * noticed / (noticed + alive)
@@ -233,7 +256,9 @@ def main(words: Sequence[str]) -> int:
     options = parser.parse_args(words)
     unknown = [name for name in options.names if not named(name)]
     if unknown:
-        parser.error(f'{", ".join(unknown)}: not among {", ".join(architecture.MODULES)}')
+        parser.error(
+            f'{", ".join(unknown)}: not among {", ".join(architecture.MODULES)}'
+        )
     wanted = {
         module: function
         for name in options.names or architecture.MODULES
@@ -245,7 +270,9 @@ def main(words: Sequence[str]) -> int:
         tried, report = made(wanted, options.sample, options.seed), Report(results)
         print(f'{len(tried)} of them, seed {options.seed}', flush=True)
         most = (FILES, TESTS) if options.names else (None, None)
-        files = dict.fromkeys(str(file) for m in wanted for file in list(tests_of(m))[: most[0]])
+        files = dict.fromkeys(
+            str(file) for m in wanted for file in list(tests_of(m))[: most[0]]
+        )
         measured(tried, list(files), most[1], report)
         report.close()
     print(f'{time.monotonic() - start:.0f} s')

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 # mutmut leaves decorated functions alone. What stands behind one of these is a function like
 # others.
 DECORATED = re.compile(
-    r'^ *@(?:lru_cache\(.*\)|cache|property|cached_property|contextmanager)$', re.MULTILINE
+    r'^ *@(?:lru_cache\(.*\)|cache|property|cached_property|contextmanager)$',
+    re.MULTILINE,
 )
 _Place = tuple[str, str]  # (class or '', function)
 
@@ -40,7 +41,10 @@ class Mutant(NamedTuple):
     def __str__(self) -> str:
         """As lines of a patch."""
         return '\n'.join(
-            [*(f'- {line}' for line in self.before), *(f'+ {line}' for line in self.after)]
+            [
+                *(f'- {line}' for line in self.before),
+                *(f'+ {line}' for line in self.after),
+            ]
         )
 
 
@@ -49,14 +53,17 @@ def mutant(function: str, was: str, is_now: str) -> Mutant:
 
     What differs is told in statements: where a line is wrapped changes with what stands before it.
     """
-    before, after = (ast.unparse(ast.parse(code)).splitlines() for code in (was, is_now))
+    before, after = (
+        ast.unparse(ast.parse(code)).splitlines() for code in (was, is_now)
+    )
     told = [
         line
         for line in difflib.unified_diff(before, after, n=0)
         if not line.startswith(('---', '+++'))
     ]
     return Mutant(
-        function, *(tuple(line[1:].strip() for line in told if line[0] == sign) for sign in '-+')
+        function,
+        *(tuple(line[1:].strip() for line in told if line[0] == sign) for sign in '-+'),
     )
 
 
@@ -72,11 +79,17 @@ class Change(NamedTuple):
 
     def make(self) -> None:
         """Let the function do what the mutant does, wherever somebody has imported it already."""
-        module = importlib.import_module(f'smart_attributes.{self.module.replace("/", ".")}')
+        module = importlib.import_module(
+            f'smart_attributes.{self.module.replace("/", ".")}'
+        )
         names = dict(vars(module))
         exec(  # noqa: S102
             compile(
-                self.code, str(module.__file__), 'exec', __future__.annotations.compiler_flag, True
+                self.code,
+                str(module.__file__),
+                'exec',
+                __future__.annotations.compiler_flag,
+                True,
             ),
             names,
         )
@@ -149,7 +162,8 @@ def _mistakes(module: str, source: Path) -> Iterator[_Mistake]:
                 continue
             place = places[id(function)]
             texts = (
-                tree.code_for_node(node) for node in (mutation.original_node, mutation.mutated_node)
+                tree.code_for_node(node)
+                for node in (mutation.original_node, mutation.mutated_node)
             )
             key = (module, *place, *texts)
             count[key] += 1
@@ -166,7 +180,9 @@ def _places(tree: libcst.Module) -> dict[int, _Place]:
     for statement in tree.body:
         holder = statement.name.value if isinstance(statement, libcst.ClassDef) else ''
         for inner in (
-            statement.body.body if isinstance(statement, libcst.ClassDef) else (statement,)
+            statement.body.body
+            if isinstance(statement, libcst.ClassDef)
+            else (statement,)
         ):
             if isinstance(inner, libcst.FunctionDef):
                 found[id(inner)] = holder, inner.name.value
@@ -203,7 +219,9 @@ def _within_class(holder: str, function: libcst.FunctionDef) -> str:
 
     statement: Any = function
     if holder:
-        statement = libcst.ClassDef(libcst.Name(holder), libcst.IndentedBlock([function]))
+        statement = libcst.ClassDef(
+            libcst.Name(holder), libcst.IndentedBlock([function])
+        )
     return str(libcst.Module([statement]).code)
 
 
@@ -213,13 +231,20 @@ def changed(before: str, after: str) -> range:
     """
     was, is_now = before.splitlines(), after.splitlines()
     first = _equal(was, is_now)
-    return range(first, max(len(was) - _equal(was[first:][::-1], is_now[first:][::-1]), first + 1))
+    return range(
+        first,
+        max(len(was) - _equal(was[first:][::-1], is_now[first:][::-1]), first + 1),
+    )
 
 
 def _equal(some: Sequence[str], others: Sequence[str]) -> int:
     """Return how many of the first lines are equal."""
     return next(
-        (number for number, (one, other) in enumerate(zip(some, others)) if one != other),
+        (
+            number
+            for number, (one, other) in enumerate(zip(some, others))
+            if one != other
+        ),
         min(len(some), len(others)),
     )
 
@@ -231,7 +256,9 @@ class Statements:
         self.functions: dict[_Place, ast.FunctionDef] = {}
         for statement in tree.body:
             holder = statement.name if isinstance(statement, ast.ClassDef) else ''
-            for inner in statement.body if isinstance(statement, ast.ClassDef) else (statement,):
+            for inner in (
+                statement.body if isinstance(statement, ast.ClassDef) else (statement,)
+            ):
                 if isinstance(inner, ast.FunctionDef):
                     self.functions[holder, inner.name] = inner
 
@@ -244,7 +271,10 @@ class Statements:
         function = self.functions[place]
         asked = range(function.lineno + within[0], function.lineno + within[-1] + 1)
         spans = [
-            span for node in ast.walk(function) if node is not function for span in _spans(node)
+            span
+            for node in ast.walk(function)
+            if node is not function
+            for span in _spans(node)
         ]
         whole = range(function.lineno, (function.end_lineno or 0) + 1)
         if asked[0] < function.body[0].lineno:

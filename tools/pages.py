@@ -42,7 +42,9 @@ def blocks(page: str) -> Iterator[Block]:
 
 def in_language(*languages: str) -> list[Block]:
     """Return the blocks of all pages in these languages."""
-    return [block for page in PAGES for block in blocks(page) if block.language in languages]
+    return [
+        block for page in PAGES for block in blocks(page) if block.language in languages
+    ]
 
 
 def unfenced(page: str) -> list[str]:
@@ -57,4 +59,7 @@ def anchors(page: str) -> list[str]:
     titles = re.findall(r'^#+ (.+)$', text, re.MULTILINE)
     # the text of links without their targets
     plain = (re.sub(r'\]\([^)]*\)', '', title) for title in titles)
-    return [re.sub(r'[^\w -]', '', title).strip().lower().replace(' ', '-') for title in plain]
+    return [
+        re.sub(r'[^\w -]', '', title).strip().lower().replace(' ', '-')
+        for title in plain
+    ]

@@ -27,7 +27,9 @@ COMMAND = ('check_smart_attributes', 'triage')
 
 
 def printed(
-    columns: int = COLUMNS, arguments: Sequence[str] = ('--report', DRIVES), **variables: str
+    columns: int = COLUMNS,
+    arguments: Sequence[str] = ('--report', DRIVES),
+    **variables: str,
 ) -> str:
     """Return what `triage` prints on a terminal, colours included; of the sample drives unless
     told otherwise.
@@ -44,7 +46,12 @@ def printed(
         **variables,
     }
     process = subprocess.Popen(
-        arguments, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL, cwd=ROOT, env=environment
+        arguments,
+        stdout=theirs,
+        stderr=theirs,
+        stdin=subprocess.DEVNULL,
+        cwd=ROOT,
+        env=environment,
     )
     os.close(theirs)
     text = b''
@@ -64,7 +71,11 @@ def printed(
 def picture(shown: str) -> str:
     """Return the SVG of a terminal in which the command was typed."""
     console = Console(
-        record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True, legacy_windows=False
+        record=True,
+        width=COLUMNS,
+        file=io.StringIO(),
+        force_terminal=True,
+        legacy_windows=False,
     )
     console.print(Text('$ ' + ' '.join(COMMAND), 'bold'))
     console.print(Text.from_ansi(shown))

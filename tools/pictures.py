@@ -47,7 +47,11 @@ def fleet(path: Path = FLEET) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for number in range(HOSTS):
             drives = [
-                dict(drive, name=f'sd{"abcdefgh"[place]}', serial=f'EXAMPLE{number:02}{place:02}')
+                dict(
+                    drive,
+                    name=f'sd{"abcdefgh"[place]}',
+                    serial=f'EXAMPLE{number:02}{place:02}',
+                )
                 for place, drive in enumerate(
                     [*well, *document['drives'][number % 13 : number % 13 + 2]]
                 )
@@ -84,9 +88,13 @@ def page(path: Path = PAGE) -> None:
         drawn(html, path)
 
 
-def _year(drive: dict[str, Any], number: int, now: float) -> dict[str, list[list[float]]]:
+def _year(
+    drive: dict[str, Any], number: int, now: float
+) -> dict[str, list[list[float]]]:
     """Return a made-up past of a drive: wear that rose evenly, and the temperature of each week."""
-    values = {each['metric']: each['value'] for each in drive['readings'] if each['judged']}
+    values = {
+        each['metric']: each['value'] for each in drive['readings'] if each['judged']
+    }
     age, past = values.get('power_on_time') or 1, {}
     weeks = [now - week * WEEK for week in reversed(range(52))]
     if values.get('endurance_used') is not None:

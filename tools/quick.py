@@ -44,7 +44,9 @@ class Lines:
         """Trace one case."""
         import coverage
 
-        measured = coverage.Coverage(data_file=None, source=[str(ROOT / 'smart_attributes')])
+        measured = coverage.Coverage(
+            data_file=None, source=[str(ROOT / 'smart_attributes')]
+        )
         began = time.process_time()
         measured.start()
         yield
@@ -52,7 +54,11 @@ class Lines:
         if item.nodeid not in self._passed:
             return
         data = measured.get_data()
-        lines = {(file, line) for file in data.measured_files() for line in data.lines(file) or ()}
+        lines = {
+            (file, line)
+            for file in data.measured_files()
+            for line in data.lines(file) or ()
+        }
         self.of[function_of(item)] = lines, time.process_time() - began
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -71,7 +77,9 @@ def chosen(of: dict[str, tuple[set[tuple[str, int]], float]]) -> list[str]:
     everything = set().union(*(lines for lines, _ in of.values()))
     left, names = set(everything), []
     while len(left) > (1 - SHARE) * len(everything):
-        best = max(of, key=lambda name: len(of[name][0] & left) / (of[name][1] + _STARTS))
+        best = max(
+            of, key=lambda name: len(of[name][0] & left) / (of[name][1] + _STARTS)
+        )
         names.append(best)
         left -= of[best][0]
     return sorted(names)
@@ -82,7 +90,9 @@ def main() -> int:
     lines = Lines()
     with tempfile.TemporaryDirectory() as folder:
         words = ['-q', '-m', 'not long and not tools', '-p', 'no:cacheprovider']
-        status = pytest.main([*words, f'--basetemp={folder}/tests', str(ROOT / 'tests')], [lines])
+        status = pytest.main(
+            [*words, f'--basetemp={folder}/tests', str(ROOT / 'tests')], [lines]
+        )
     if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         return int(status)
     names = chosen(lines.of)

@@ -193,7 +193,9 @@ def pairs(old: Any, new: Any, field: str = '') -> Iterator[tuple[str, Any, Any]]
     """Yield (field, value in OLD, value in NEW) for each value of OLD, at any depth."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name, value in old.items():
-            yield from pairs(value, new.get(name, MISSING), f'{field}.{name}'.lstrip('.'))
+            yield from pairs(
+                value, new.get(name, MISSING), f'{field}.{name}'.lstrip('.')
+            )
     elif isinstance(old, list) and isinstance(new, list):
         yield f'{field}.length', len(old), len(new)
         for place, (before, after) in enumerate(zip(old, new)):
@@ -229,17 +231,25 @@ class Comparison:
 
     def lines(self) -> Iterator[str]:
         """Yield what was found."""
-        states = ', '.join(f'{count:,} {state}' for state, count in self.states.most_common())
+        states = ', '.join(
+            f'{count:,} {state}' for state, count in self.states.most_common()
+        )
         yield (
             f'{self.values:,} values of {self.reports:,} reports compared ({states}): '
             f'{len(self.differences):,} differences'
         )
-        states_first = sorted(self.differences, key=lambda each: not each.field.endswith('state'))
+        states_first = sorted(
+            self.differences, key=lambda each: not each.field.endswith('state')
+        )
         yield from map(str, states_first[:SHOWN])
         if len(self.differences) > SHOWN:
             yield f'... and {len(self.differences) - SHOWN:,} more'
-        by_field = Counter(re.sub(r'\[\d+\]', '[]', each.field) for each in self.differences)
-        yield from (f'{count:8,} x {field}' for field, count in by_field.most_common(FIELDS))
+        by_field = Counter(
+            re.sub(r'\[\d+\]', '[]', each.field) for each in self.differences
+        )
+        yield from (
+            f'{count:8,} x {field}' for field, count in by_field.most_common(FIELDS)
+        )
 
 
 # --- the command -----------------------------------------------------------------------
@@ -261,7 +271,9 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         'old', metavar='OLD', type=Path, help='folder of the checkout before the change'
     )
-    parser.add_argument('new', metavar='NEW', type=Path, help='folder of the checkout after it')
+    parser.add_argument(
+        'new', metavar='NEW', type=Path, help='folder of the checkout after it'
+    )
     parser.add_argument(
         '--drives',
         metavar='FILE',
@@ -309,9 +321,15 @@ def compared(asked: argparse.Namespace, folder: Path) -> Comparison:
     reports.mkdir()
     site.mkdir()
     counts = write_reports(reports, asked)
-    print(', '.join(f'{count:,} {sort} reports' for sort, count in counts.items()), flush=True)
+    print(
+        ', '.join(f'{count:,} {sort} reports' for sort, count in counts.items()),
+        flush=True,
+    )
     found = Comparison()
-    both = (answers(checkout.resolve(), reports, site) for checkout in (asked.old, asked.new))
+    both = (
+        answers(checkout.resolve(), reports, site)
+        for checkout in (asked.old, asked.new)
+    )
     for old, new in itertools.zip_longest(*both):
         if not old or not new:
             raise NotCompared(

@@ -93,7 +93,9 @@ def metadata(program: Path) -> dict[str, Message]:
             for name in archive.namelist()
             if name.endswith('.dist-info/METADATA')
         ]
-    return {normal(message['Name']): message for message in map(message_from_string, texts)}
+    return {
+        normal(message['Name']): message for message in map(message_from_string, texts)
+    }
 
 
 def license_name(message: Message | None) -> str:
@@ -132,7 +134,9 @@ def component(pin: Pin, scope: str, license_: str) -> dict[str, Any]:
 def requirements(path: Path) -> list[str]:
     """Return what a file requires of the system or of PyPI, in its own words."""
     if path.suffix == '.deb':
-        return re.split(r',\s*', printed('dpkg-deb', '--field', str(path), 'Depends').strip())
+        return re.split(
+            r',\s*', printed('dpkg-deb', '--field', str(path), 'Depends').strip()
+        )
     if path.suffix == '.rpm':
         return sorted(set(printed('rpm', '-qp', '--requires', str(path)).splitlines()))
     if path.suffix == '.whl':
@@ -148,7 +152,10 @@ def requirements(path: Path) -> list[str]:
 def libraries(path: Path) -> list[Pin]:
     """Return the libraries that a file contains, after a look into it."""
     if path.suffix == '.pyz':
-        wanted, names = pins('requirements/zipapp.txt'), zipfile.ZipFile(path).namelist()
+        wanted, names = (
+            pins('requirements/zipapp.txt'),
+            zipfile.ZipFile(path).namelist(),
+        )
     elif path.suffix == '.rpm':
         wanted = pins('requirements/zipapp.txt')
         names = [f'{line}/' for line in printed('rpm', '-qlp', str(path)).splitlines()]
@@ -162,12 +169,16 @@ def libraries(path: Path) -> list[Pin]:
     return wanted
 
 
-def bill(path: Path, version: str, seconds: int, stated: dict[str, Message]) -> dict[str, Any]:
+def bill(
+    path: Path, version: str, seconds: int, stated: dict[str, Message]
+) -> dict[str, Any]:
     """Return the bill of materials of one file."""
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     inside = libraries(path)
     tools = [] if path.suffix == '.deb' else pins('requirements/build.txt')
-    entries = [component(pin, 'required', license_name(stated.get(pin.name))) for pin in inside]
+    entries = [
+        component(pin, 'required', license_name(stated.get(pin.name))) for pin in inside
+    ]
     entries += [component(pin, 'excluded', '') for pin in tools]
     subject = {
         'type': 'application',
@@ -198,9 +209,14 @@ def bill(path: Path, version: str, seconds: int, stated: dict[str, Message]) -> 
 def main(folder: Path, seconds: int) -> None:
     """Write a bill for each file of the folder that has none."""
     program = folder / 'check_smart_attributes.pyz'
-    stated, version = metadata(program), printed('sh', str(ROOT / 'tools/version')).strip()
+    stated, version = (
+        metadata(program),
+        printed('sh', str(ROOT / 'tools/version')).strip(),
+    )
     for path in sorted(
-        each for each in folder.iterdir() if each.suffix in ('.gz', '.whl', '.pyz', '.deb', '.rpm')
+        each
+        for each in folder.iterdir()
+        if each.suffix in ('.gz', '.whl', '.pyz', '.deb', '.rpm')
     ):
         text = json.dumps(bill(path, version, seconds, stated), indent=1)
         path.with_name(f'{path.name}.cdx.json').write_text(f'{text}\n')

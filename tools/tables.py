@@ -55,7 +55,9 @@ def concerns() -> list[str]:
     """One row a kind of finding, with its metrics."""
     kinds = [
         (severity.kind(metric.remedy, metric.concern), name)
-        for name, metric in sorted(SpecDatabase(data('attributes.json')).metrics.items())
+        for name, metric in sorted(
+            SpecDatabase(data('attributes.json')).metrics.items()
+        )
     ]
     return [
         f'| {number}. {concern}: {words} | '
@@ -77,7 +79,10 @@ def metrics() -> list[str]:
     return [
         '| metric | labels | meaning |',
         '|---|---|---|',
-        *(f'| `{name}` | {", ".join(labels)} | {said} |' for name, labels, said in rows),
+        *(
+            f'| `{name}` | {", ".join(labels)} | {said} |'
+            for name, labels, said in rows
+        ),
     ]
 
 
@@ -90,7 +95,11 @@ def limits() -> list[str]:
     for name, metric in sorted(data('thresholds/default.json')['metrics'].items()):
         rows.append(limit_row(f'`{name}`', metric))
         rows.extend(
-            limit_row(f'`{name}`, {kind}', metric[kind], rows[-1] and 'warning' in metric[kind])
+            limit_row(
+                f'`{name}`, {kind}',
+                metric[kind],
+                rows[-1] and 'warning' in metric[kind],
+            )
             for kind in KINDS
             if kind in metric
         )
@@ -102,7 +111,11 @@ def limit_row(name: str, limit: dict[str, Any], is_exception: object = False) ->
     is_exception: print it anyway.
     """
     cells = said(limit, 'warning'), said(limit, 'critical'), grown(limit.get('growth'))
-    return f'| {name} | {" | ".join(cells)} |' if is_exception or {*cells} - {'', 'never'} else ''
+    return (
+        f'| {name} | {" | ".join(cells)} |'
+        if is_exception or {*cells} - {'', 'never'}
+        else ''
+    )
 
 
 def grown(rules: Any) -> str:
@@ -163,15 +176,20 @@ class Documented(NamedTuple):
     example: str  # an address: "megaraid,6@/dev/bus/0"
     products: str  # brands, models and drivers
     paths: str  # which paths lead to the controller
-    since: str = ''  # "7.5": a version of smartctl that supports the type, if 7.3 does not
+    # "7.5": a version of smartctl that supports the type, if 7.3 does not
+    since: str = ''
 
 
 CONTROLLERS = {
     'areca': Documented('areca,1/1@/dev/sg2', 'Areca', "the controller's `/dev/sgM`"),
     '3ware': Documented(
-        '3ware,0@/dev/twa0', '3ware', '`/dev/twa0`; 9750: `/dev/twl0`; 8000 and older: `/dev/twe0`'
+        '3ware,0@/dev/twa0',
+        '3ware',
+        '`/dev/twa0`; 9750: `/dev/twl0`; 8000 and older: `/dev/twe0`',
     ),
-    'hpt': Documented('hpt,1/3@/dev/sda', 'HighPoint RocketRAID', 'any volume, such as `/dev/sda`'),
+    'hpt': Documented(
+        'hpt,1/3@/dev/sda', 'HighPoint RocketRAID', 'any volume, such as `/dev/sda`'
+    ),
     'megaraid': Documented(
         'megaraid,6@/dev/bus/0',
         'MegaRAID: LSI, Avago, Broadcom up to 95xx; Dell PERC up to 11; Lenovo, Fujitsu, Intel, Supermicro',
@@ -200,8 +218,12 @@ def controllers() -> list[str]:
         if entry.controller:
             forms = ' or '.join(f'`{form}`' for form in spellings(entry.form))
             documented = CONTROLLERS[entry.name]
-            since = f'; smartctl {documented.since} or newer' if documented.since else ''
-            rows.append(f'| {documented.products} | {forms}{since} | {documented.paths} |')
+            since = (
+                f'; smartctl {documented.since} or newer' if documented.since else ''
+            )
+            rows.append(
+                f'| {documented.products} | {forms}{since} | {documented.paths} |'
+            )
     return [
         '| controller | type | path |',
         '|---|---|---|',

@@ -81,7 +81,12 @@ class Trials:
         most: int | None,
         told: Told,
     ) -> None:
-        self._changes, self._own, self._package, self._told = changes, own, package, told
+        self._changes, self._own, self._package, self._told = (
+            changes,
+            own,
+            package,
+            told,
+        )
         self._most = most
         self._items: list[pytest.Item] = []
         self._covered: list[Covered] = []
@@ -94,7 +99,9 @@ class Trials:
 
         self._items, self._watch = (
             session.items[: self._most],
-            coverage.Coverage(data_file=None, config_file=False, include=[f'{self._package}/*']),
+            coverage.Coverage(
+                data_file=None, config_file=False, include=[f'{self._package}/*']
+            ),
         )
         self._watch.start()  # takes 40 ms the first time
         self._watch.stop()
@@ -123,7 +130,9 @@ class Trials:
         """
         item = self._items[number]
         file = self._package.parent / f'covered-{os.getpid()}'
-        status, _ = ended(*forked(lambda _: self._watched(item, file)), lambda _: 0, limit=300)
+        status, _ = ended(
+            *forked(lambda _: self._watched(item, file)), lambda _: 0, limit=300
+        )
         if status == FAILED:
             print(
                 f'{item.nodeid} fails or takes long without any mutant, and is not asked',
@@ -135,7 +144,9 @@ class Trials:
         """Run one test, and write down which lines it runs."""
         self._take_folder()
         start = time.process_time()
-        resource.setrlimit(resource.RLIMIT_CPU, (ceil(start + UNIT), ceil(start + UNIT)))
+        resource.setrlimit(
+            resource.RLIMIT_CPU, (ceil(start + UNIT), ceil(start + UNIT))
+        )
         self._watch.start()
         status = run(item, None)
         self._watch.stop()
@@ -173,7 +184,10 @@ class Trials:
             for number, following in zip(asked, [*asked[1:], None]):
                 os.write(writer, struct.pack('I', number))
                 if (
-                    run(self._items[number], None if following is None else self._items[following])
+                    run(
+                        self._items[number],
+                        None if following is None else self._items[following],
+                    )
                     == FAILED
                 ):
                     return FAILED
@@ -191,14 +205,17 @@ class Trials:
         its own.
         """
         change = self._changes[place]
-        able = [number for number, test in enumerate(self._covered) if place in test.changes]
+        able = [
+            number for number, test in enumerate(self._covered) if place in test.changes
+        ]
         likely = [
             number
             for number in dict.fromkeys(self._likely[change.mutant.function])
             if number in able
         ]
         others = sorted(
-            set(able) - set(likely), key=lambda number: self._order(change.module, number)
+            set(able) - set(likely),
+            key=lambda number: self._order(change.module, number),
         )
         spent = accumulate(self._covered[number].seconds for number in others)
         return [
@@ -231,7 +248,9 @@ def spread(work: Callable[[Task], Done], tasks: Sequence[Task]) -> Iterator[Done
     """
     if not tasks:
         return
-    with multiprocessing.get_context('fork').Pool(os.cpu_count(), _take, (work,)) as pool:
+    with multiprocessing.get_context('fork').Pool(
+        os.cpu_count(), _take, (work,)
+    ) as pool:
         yield from pool.imap(_do, tasks)
 
 

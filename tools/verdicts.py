@@ -34,7 +34,14 @@ TABLES = DOCUMENT.parent / 'data'
 # the tables of the document; the others are data files
 SHOWN = ('states', 'alarms')
 FILES = {
-    'collection': ('kind', 'health_status', 'ok', 'warning', 'critical', 'with_an_alert'),
+    'collection': (
+        'kind',
+        'health_status',
+        'ok',
+        'warning',
+        'critical',
+        'with_an_alert',
+    ),
     'reasons': ('kind', 'metric', 'critical', 'warning'),
     'defences': (
         'limit',
@@ -81,14 +88,18 @@ def wear(comparisons: Sequence[accuracy.Comparison]) -> Iterator[str]:
 
 def of_timelines(path: str) -> dict[str, Iterable[str]]:
     """Return the rows of every table about hard disks that were watched until they failed."""
-    known = timelines.experience(timelines.read(path), timelines.by_history(shipped_judge()))
+    known = timelines.experience(
+        timelines.read(path), timelines.by_history(shipped_judge())
+    )
     return {'states': states(known), 'alarms': alarms(known)}
 
 
 def of_collection(path: str) -> dict[str, Iterable[str]]:
     """Return the rows of every table about a collection of drives."""
     database = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json')))
-    limits_of = Thresholds(shipped_data.load(shipped_data.path('thresholds/default.json')))
+    limits_of = Thresholds(
+        shipped_data.load(shipped_data.path('thresholds/default.json'))
+    )
     comparisons: list[accuracy.Comparison] = []
     alarming: list[of_drives.Alarm] = []
     for drive in of_drives.drives(path):
@@ -112,12 +123,17 @@ def files(tables: Mapping[str, Iterable[str]]) -> dict[str, str]:
 
 def cells(row: str) -> list[str]:
     """Return the cells of a row of a table, without marks of code and commas in numbers."""
-    return [re.sub(r'`|(?<=\d),(?=\d{3})', '', cell) for cell in row.strip('| ').split(' | ')]
+    return [
+        re.sub(r'`|(?<=\d),(?=\d{3})', '', cell)
+        for cell in row.strip('| ').split(' | ')
+    ]
 
 
 def filled(text: str, rows: dict[str, Iterable[str]]) -> str:
     """Return the document with its tables as they were measured."""
-    for name, of_table in ((name, of_table) for name, of_table in rows.items() if name in SHOWN):
+    for name, of_table in (
+        (name, of_table) for name, of_table in rows.items() if name in SHOWN
+    ):
         start, end = f'<!-- {name} -->\n', f'<!-- end of {name} -->'
         if text.count(start) != 1 or end not in text:
             raise SystemExit(f'{DOCUMENT}: there is no place for the table of {name}')

@@ -7,7 +7,12 @@ import sys
 
 if sys.version_info < (3, 9):  # noqa: UP036
     old = 'Python 3.9 or newer is needed, this is %d.%d' % sys.version_info[:2]  # noqa: UP031
-    print('SMART UNKNOWN - ' + old + '; start it with a newer one: python3.11 -IS ' + sys.argv[0])
+    print(
+        'SMART UNKNOWN - '
+        + old
+        + '; start it with a newer one: python3.11 -IS '
+        + sys.argv[0]
+    )
     sys.exit(3)
 
 # Modules find their data by their real path, which must be that of the file that they are imported
@@ -20,7 +25,9 @@ except BaseException as error:
     # A module is missing, damaged or not readable, or Python is too old.
     import json
 
-    reason = '{}: {}'.format(type(error).__name__, ' '.join(str(error).replace('|', '/').split()))
+    reason = '{}: {}'.format(
+        type(error).__name__, ' '.join(str(error).replace('|', '/').split())
+    )
     words = 'check_smart_attributes cannot start: ' + reason
     words += '; reinstall it completely, so that every user can read it, for Python 3.9 or newer'
     if '--json' in sys.argv:

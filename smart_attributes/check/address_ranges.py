@@ -26,7 +26,9 @@ def ranges(addresses: Sequence[str]) -> list[str]:
         else:
             others.append(address)
     for (head, tail), numbers in slots.items():
-        for _, pairs in groupby(enumerate(sorted(numbers)), key=lambda pair: pair[1] - pair[0]):
+        for _, pairs in groupby(
+            enumerate(sorted(numbers)), key=lambda pair: pair[1] - pair[0]
+        ):
             run = [str(slot) for _, slot in pairs]
             run = [f'{run[0]}-{run[-1]}'] if len(run) >= AT_LEAST else run
             others += [f'{head}{slots_written}{tail}' for slots_written in run]

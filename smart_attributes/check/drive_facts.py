@@ -59,7 +59,8 @@ _ERRORS: tuple[Key, ...] = (
 )
 # raw values that are added up: reallocated, uncorrectable and pending sectors
 _COUNTERS = (5, 187, 196, 197, 198)
-_SCSI_ERRORS = ('total_uncorrected_errors', 'defects')  # ends of the names in the log pages
+# ends of the names in the log pages
+_SCSI_ERRORS = ('total_uncorrected_errors', 'defects')
 
 
 def differ(earlier: Report, later: Report, seconds: float, may_count: bool) -> bool:
@@ -95,7 +96,9 @@ def _warnings(report: Report) -> int:
 
 def numbers(report: Report) -> dict[Key, float]:
     """Return the numbers in a report, by part and name or ID."""
-    normalized = {row.id: row.value for row in report.attributes if row.value is not None}
+    normalized = {
+        row.id: row.value for row in report.attributes if row.value is not None
+    }
     statistics = {place: entry.number for place, entry in report.statistics.items()}
     parts: Mapping[str, Mapping[Any, float]] = {
         'raw': _raw_numbers(report.attributes),
@@ -104,7 +107,11 @@ def numbers(report: Report) -> dict[Key, float]:
         'nvme': report.nvme,
         'scsi': report.scsi,
     }
-    return {(part, name): number for part, named in parts.items() for name, number in named.items()}
+    return {
+        (part, name): number
+        for part, named in parts.items()
+        for name, number in named.items()
+    }
 
 
 def _raw_numbers(rows: Sequence[AttributeRow]) -> dict[int, int]:
@@ -115,7 +122,9 @@ def _raw_numbers(rows: Sequence[AttributeRow]) -> dict[int, int]:
 
 def _has_other_capacity(first: Identity, second: Identity) -> bool:
     # That of an NVMe drive is the capacity of the namespace that was read.
-    if 'NVMe' in (first.protocol, second.protocol) and not (first.wwn and first.wwn == second.wwn):
+    if 'NVMe' in (first.protocol, second.protocol) and not (
+        first.wwn and first.wwn == second.wwn
+    ):
         return False
     capacities = {first.capacity, second.capacity} - {None}
     return len(capacities) > 1

@@ -28,7 +28,9 @@ class Named(NamedTuple):
     others: frozenset[str]
 
 
-def named(device: Device, identity: Identity, bay: str, by_id: Sequence[str], host: str) -> Named:
+def named(
+    device: Device, identity: Identity, bay: str, by_id: Sequence[str], host: str
+) -> Named:
     """Return the names of a drive. by_id: the drive's names in /dev/disk/by-id. host: the
     drive's host.
     """
@@ -56,7 +58,9 @@ class Wanted:
         """
         self._words, self._hide_serial = words, hide_serial
         # the drives that a word names: exactly, or but for case and punctuation
-        self._found: dict[str, tuple[list[Any], list[Any]]] = {word: ([], []) for word in words}
+        self._found: dict[str, tuple[list[Any], list[Any]]] = {
+            word: ([], []) for word in words
+        }
         self._names: list[str] = []
         self._spellings: dict[str, str] = {}
 
@@ -65,7 +69,11 @@ class Wanted:
 
         Return whether one of the words names the drive.
         """
-        names = {name for drive in drives for name in (drive.address, drive.name, *drive.others)}
+        names = {
+            name
+            for drive in drives
+            for name in (drive.address, drive.name, *drive.others)
+        }
         slugs = {slug(name) for name in names} - {slug('')}
         is_wanted = False
         for word, (exactly, nearly) in self._found.items():
@@ -80,7 +88,9 @@ class Wanted:
             self._names.append(drives[0].name)
             for drive in drives:
                 others = () if self._hide_serial else sorted(drive.others)
-                self._spellings.update((slug(name), name) for name in (drive.name, *others))
+                self._spellings.update(
+                    (slug(name), name) for name in (drive.name, *others)
+                )
         return is_wanted
 
     def items(self) -> list[Any]:
@@ -100,7 +110,9 @@ class Wanted:
                 + listed([clean(address, limit=300) for address, _ in matches], _SHOWN)
             )
         if not matches:
-            raise UsageError('; '.join((f'{said} matches no drive', *self._hints(word))))
+            raise UsageError(
+                '; '.join((f'{said} matches no drive', *self._hints(word)))
+            )
         return matches[0][1]
 
     def _hints(self, word: str) -> Iterator[str]:

@@ -26,7 +26,8 @@ TIME_LEFT, ENDURANCE = 'endurance_time_left', 'endurance_used'
 SELF_TEST = 'self_test'
 UNKNOWN_MODEL, UNREAD_ROWS = 'unknown_model', 'unread_rows'
 LEAST_USED = 2  # %; below it, whole numbers are too coarse for a forecast
-ADVISORY_HOURS = 1000  # power-on hours; a firmware defect due within this time is CRITICAL
+# power-on hours; a firmware defect due within this time is CRITICAL
+ADVISORY_HOURS = 1000
 # percentage points; a larger difference between two endurance readings is noted
 APART = 5
 
@@ -39,14 +40,22 @@ _HARM = {
 }
 
 
-def advisory(defect: Advisory, identity: Identity, hours: float | None, now: float) -> Reading:
+def advisory(
+    defect: Advisory, identity: Identity, hours: float | None, now: float
+) -> Reading:
     """Return a known firmware defect as a reading that has a state. hours: the drive's power-on
     hours.
     """
-    is_near = defect.hour is not None and hours is not None and hours > defect.hour - ADVISORY_HOURS
+    is_near = (
+        defect.hour is not None
+        and hours is not None
+        and hours > defect.hour - ADVISORY_HOURS
+    )
     when = f' ({_countdown(defect.hour, hours, now)})' if defect.hour else ''
     fix = f', fixed in {defect.fixed_in}' if defect.fixed_in else ''
-    until = '' if defect.is_read else '; until the patch is applied, do not read the drive'
+    until = (
+        '' if defect.is_read else '; until the patch is applied, do not read the drive'
+    )
     advice = f'; {defect.action}' if defect.state is State.OK else ''
     words = f'firmware {identity.firmware}{fix}: {defect.effect}{when}{advice}{until}'
     harm = _HARM.get(defect.severity, 'has a known defect')
@@ -57,7 +66,8 @@ def advisory(defect: Advisory, identity: Identity, hours: float | None, now: flo
         Source(defect.source),
         words,
         State.CRITICAL if is_near else defect.state,
-        has_remedy=bool(defect.fixed_in) or not defect.is_read,  # a patch keeps its revision
+        # a patch keeps its revision
+        has_remedy=bool(defect.fixed_in) or not defect.is_read,
         brief=f'firmware {identity.firmware} {harm}',
         action=defect.action,
     )
@@ -68,7 +78,8 @@ def allowed(defects: Sequence[Advisory], is_allowed: bool) -> Iterator[Coded]:
     for defect in defects:
         if is_allowed and not defect.is_read:
             yield Coded(
-                'reading-allowed', f'read although {defect.effect}: "read": true in a limits file'
+                'reading-allowed',
+                f'read although {defect.effect}: "read": true in a limits file',
             )
 
 
@@ -102,7 +113,9 @@ def unknown_model(device: Device, report: Report, state: State) -> Reading:
         )
     source = f'--report {device.path}' if device.is_recorded else f'-d {device.address}'
     has_table = report.attributes or identity.protocol != 'ATA'
-    create = f'to add it, run: check_smart_attributes draft {source}' if has_table else ''
+    create = (
+        f'to add it, run: check_smart_attributes draft {source}' if has_table else ''
+    )
     advice = f'; {create}' if create and state is State.OK else ''
     return Reading(
         UNKNOWN_MODEL,
@@ -139,7 +152,10 @@ def unread_rows(device: Device, report: Report) -> list[Reading]:
 
 
 def notes(
-    report: Report, all_readings: Sequence[Reading], spec: DriveSpec, past: Past | None = None
+    report: Report,
+    all_readings: Sequence[Reading],
+    spec: DriveSpec,
+    past: Past | None = None,
 ) -> list[Coded]:
     """Return the notes that -v prints about a drive; notes do not change the drive's state."""
     sentences = (
@@ -150,7 +166,8 @@ def notes(
         ('statistic-not-trusted', _distrusted(all_readings, spec)),
     )
     messages = [
-        Coded('smartctl-message', clean(message, LONGEST_STATEMENT)) for message in report.messages
+        Coded('smartctl-message', clean(message, LONGEST_STATEMENT))
+        for message in report.messages
     ]
     return [
         *(Coded(code, text) for code, texts in sentences for text in texts),
@@ -175,7 +192,9 @@ def _failed_before(report: Report) -> list[str]:
 def _explanations(all_readings: Sequence[Reading]) -> list[str]:
     """Return why a reported health status is not judged; [] if it is."""
     statuses = [reading for reading in all_readings if reading.metric == HEALTH]
-    return [status.verdict for status in statuses if not status.judged and status.verdict]
+    return [
+        status.verdict for status in statuses if not status.judged and status.verdict
+    ]
 
 
 def _unknown(all_readings: Sequence[Reading]) -> list[str]:
@@ -221,10 +240,16 @@ def self_test_to_repeat(device: Device, judgements: Sequence[Judgement]) -> list
 
 def undated(all_readings: Sequence[Reading]) -> list[Coded]:
     """Return a note that a recorded report has no usable date, if a forecast counts from it."""
-    if all(reading.forecast is None or reading.forecast.left <= 0 for reading in all_readings):
+    if all(
+        reading.forecast is None or reading.forecast.left <= 0
+        for reading in all_readings
+    ):
         return []
     return [
-        Coded('report-undated', 'the report has no usable date, so its forecast counts from today')
+        Coded(
+            'report-undated',
+            'the report has no usable date, so its forecast counts from today',
+        )
     ]
 
 
@@ -246,7 +271,9 @@ def _of_hours(report: Report, all_readings: Sequence[Reading]) -> list[Coded]:
     return clock_notes(report, all_readings)
 
 
-def _late(report: Report, all_readings: Sequence[Reading], past: Past | None) -> Iterator[Coded]:
+def _late(
+    report: Report, all_readings: Sequence[Reading], past: Past | None
+) -> Iterator[Coded]:
     """Yield the notes on the FARM log, and on each counter that was lower than at a check in the
     last 30 days.
     """
@@ -269,7 +296,9 @@ def _lost_wear(report: Report, spec: DriveSpec) -> list[str]:
     """
     numbers = {row.id for row in report.attributes}
     sources = [
-        item.attribute for item in spec.readings if item.metric == ENDURANCE and not item.is_trap
+        item.attribute
+        for item in spec.readings
+        if item.metric == ENDURANCE and not item.is_trap
     ]
     if not numbers or not sources or not numbers.isdisjoint(sources):
         return []
@@ -297,7 +326,9 @@ def _differences(all_readings: Sequence[Reading]) -> list[str]:
                 f'{amount(reading.number, reading.unit)} from {reading.source}'
                 for reading in percentages
             ]
-            differences.append(f'{metric}: {", ".join(sources)}; the worse value is used')
+            differences.append(
+                f'{metric}: {", ".join(sources)}; the worse value is used'
+            )
     return differences
 
 

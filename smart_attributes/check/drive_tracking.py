@@ -29,8 +29,10 @@ class Whereabouts(NamedTuple):
     records: Mapping[int, Record]
     scope: Scope
     now: int
-    shown: Mapping[int, Shown]  # the identity of each drive as outputs show it, by number
-    unread: frozenset[str] = frozenset()  # addresses of drives that did not say which they are
+    # the identity of each drive as outputs show it, by number
+    shown: Mapping[int, Shown]
+    # addresses of drives that did not say which they are
+    unread: frozenset[str] = frozenset()
 
 
 class Missed(NamedTuple):
@@ -77,7 +79,9 @@ def found(
     places, records: as stored in the history. there: the occupied addresses, each with its slot.
     """
     records_by_number = {record.number: record for record in records}
-    newest = order = max((record.order for record in records_by_number.values()), default=0)
+    newest = order = max(
+        (record.order for record in records_by_number.values()), default=0
+    )
     at: dict[str, int | None] = dict.fromkeys(there)
     for address, identity, match in met:
         record = match.record
@@ -86,12 +90,15 @@ def found(
             # number, the same run can already report which drive the new one replaced.
             number = max(records_by_number, default=0) + 1
             order += 1
-            record = records_by_number[number] = Record(number, identity, now, now, order)
+            record = records_by_number[number] = Record(
+                number, identity, now, now, order
+            )
         at[address] = record.number if record else None
     after = drive_records.updated(places, at, scope, now, there, newest)
     unread = frozenset(there).difference(address for address, _, _ in met)
     names = {
-        number: shown(record.identity, hide_serial) for number, record in records_by_number.items()
+        number: shown(record.identity, hide_serial)
+        for number, record in records_by_number.items()
     }
     return Whereabouts(after, records_by_number, scope, now, names, unread)
 
@@ -121,8 +128,12 @@ def _changes(whereabouts: Whereabouts) -> list[Change]:
     )
 
 
-def _with_successors(whereabouts: Whereabouts, changes: Sequence[Change]) -> list[Change]:
-    return drive_records.with_successors(changes, whereabouts.places, whereabouts.records)
+def _with_successors(
+    whereabouts: Whereabouts, changes: Sequence[Change]
+) -> list[Change]:
+    return drive_records.with_successors(
+        changes, whereabouts.places, whereabouts.records
+    )
 
 
 def missed(
@@ -163,7 +174,11 @@ def _confusable(whereabouts: Whereabouts, change: Change) -> tuple[str, ...]:
     """
     if not change.address.startswith('/dev/sd'):
         return ()
-    return tuple(sorted(address for address in whereabouts.unread if address.startswith('/dev/sd')))
+    return tuple(
+        sorted(
+            address for address in whereabouts.unread if address.startswith('/dev/sd')
+        )
+    )
 
 
 def seen(whereabouts: Whereabouts, address: str) -> Record | None:
@@ -190,10 +205,16 @@ def _sentence(whereabouts: Whereabouts, change: Change) -> Coded:
     drive = identity.name or A_DRIVE
     code, words = 'drive-missing', f'{drive} is missing from {change.address}'
     if change.kind == 'moved':
-        code, words = 'drive-moved', f'{drive} has moved from {change.address} to {change.now_at}'
+        code, words = (
+            'drive-moved',
+            f'{drive} has moved from {change.address} to {change.now_at}',
+        )
     elif change.successor is not None:
         successor = whereabouts.shown[change.successor].name or A_DRIVE
-        code, words = 'drive-replaced', f'{change.address}: {drive} was replaced by {successor}'
+        code, words = (
+            'drive-replaced',
+            f'{change.address}: {drive} was replaced by {successor}',
+        )
     seconds = whereabouts.now - change.since
     ago = f', noticed {duration(seconds)} ago' if seconds >= 60 else ''
     return Coded(

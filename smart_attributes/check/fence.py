@@ -35,7 +35,9 @@ def failed(verdict: Verdict, error: Exception, what: str) -> Verdict:
     what: the part that failed, such as "cannot be shown".
     """
     what_failed = (
-        f'is {verdict.state.name}, but {what}' if verdict.state is State.CRITICAL else what
+        f'is {verdict.state.name}, but {what}'
+        if verdict.state is State.CRITICAL
+        else what
     )
     problem = _problem(error, what_failed)
     return Verdict(

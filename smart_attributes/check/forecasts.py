@@ -64,12 +64,18 @@ def time_left(by_metric: Mapping[str, Reading], past: Past | None) -> Reading:
         else 'the drive has no endurance_used value that is evaluated'
     )
     if not isinstance(forecast_or_reason, Forecast):
-        return Reading(TIME_LEFT, None, 's', Source(ESTIMATE), unknown=forecast_or_reason)
+        return Reading(
+            TIME_LEFT, None, 's', Source(ESTIMATE), unknown=forecast_or_reason
+        )
     source = HISTORY if forecast_or_reason.left else ENDURANCE
     if forecast_or_reason.is_estimate:
         source = ESTIMATE
     return Reading(
-        TIME_LEFT, round(forecast_or_reason.left), 's', Source(source), forecast=forecast_or_reason
+        TIME_LEFT,
+        round(forecast_or_reason.left),
+        's',
+        Source(source),
+        forecast=forecast_or_reason,
     )
 
 
@@ -92,7 +98,9 @@ def forecasts(verdict: Verdict, past: Past | None) -> Mapping[str, Forecast]:
         if reading.forecast is not None:
             by_metric[ENDURANCE] = reading.forecast
         elif (
-            reading.metric == SPARE and reading.judged and (judgement.warning or judgement.critical)
+            reading.metric == SPARE
+            and reading.judged
+            and (judgement.warning or judgement.critical)
         ):
             forecast_or_reason = _foreseen(reading, None, past)
             if isinstance(forecast_or_reason, Forecast):
@@ -112,11 +120,15 @@ def _foreseen(reading: Reading, age: float | None, past: Past | None) -> Forecas
 
         stored, now = past.histories.get(key(reading)), past.now
         points = stored.points if stored else ()
-    used = [(point.time, ALL - point.number if falls else point.number) for point in points]
+    used = [
+        (point.time, ALL - point.number if falls else point.number) for point in points
+    ]
     return forecast(used, now, ALL - number if falls else number, age)
 
 
-def forecast(points: Sequence[Point], now: float, used: float, age: float | None) -> Forecast | str:
+def forecast(
+    points: Sequence[Point], now: float, used: float, age: float | None
+) -> Forecast | str:
     """Return a forecast of the time at which *used* reaches 100 %, or the reason why the data are
     insufficient.
 
@@ -128,11 +140,17 @@ def forecast(points: Sequence[Point], now: float, used: float, age: float | None
     left = ALL - used
     if left <= 0:
         return Forecast(0, 0, 0, False)
-    life = used / age if age is not None and age >= YOUNGEST and used >= LEAST_USED else None
+    life = (
+        used / age
+        if age is not None and age >= YOUNGEST and used >= LEAST_USED
+        else None
+    )
     if points and now - points[0][0] >= SHORTEST:
         grown, span = used - points[0][1], now - points[0][0]
         if grown >= LEAST_GROWN:
-            return _of_rates(left, *_rates(_sampled(points, now, used), life), is_estimate=False)
+            return _of_rates(
+                left, *_rates(_sampled(points, now, used), life), is_estimate=False
+            )
         if life is not None and life * span >= IDLE * max(1.0, grown):
             return 'the drive was used earlier and is idle now'
     if life:
@@ -154,7 +172,9 @@ def _of_rates(
     """
     if left / usual > FURTHEST:
         return f'the date is more than {FURTHEST / YEAR:.0f} years away'
-    return Forecast(left / usual, left / fast, min(left / slow, 2 * FURTHEST), is_estimate)
+    return Forecast(
+        left / usual, left / fast, min(left / slow, 2 * FURTHEST), is_estimate
+    )
 
 
 def _sampled(points: Sequence[Point], now: float, used: float) -> list[Point]:
@@ -180,7 +200,9 @@ def _rates(samples: Sequence[Point], life: float | None) -> tuple[float, float, 
     (start, first), (now, last) = samples[0], samples[-1]
     median = slopes[len(slopes) // 2]
     usual = median if median > 0 else (last - first) / (now - start)
-    recent = [(last - samples[-1 - back][1], now - samples[-1 - back][0]) for back in RECENT]
+    recent = [
+        (last - samples[-1 - back][1], now - samples[-1 - back][0]) for back in RECENT
+    ]
     rates = [usual] if life is None else [usual, life]
     tail = int(len(slopes) * TAIL)
     # A rounded percentage may be wrong by almost one in either direction.
@@ -188,8 +210,14 @@ def _rates(samples: Sequence[Point], life: float | None) -> tuple[float, float, 
         [
             *rates,
             slopes[tail],
-            *((grown - 1) / time for grown, time in recent if grown > 1 or time >= MONTH),
+            *(
+                (grown - 1) / time
+                for grown, time in recent
+                if grown > 1 or time >= MONTH
+            ),
         ]
     )
-    fast = max([*rates, slopes[-1 - tail], *((grown + 1) / time for grown, time in recent)])
+    fast = max(
+        [*rates, slopes[-1 - tail], *((grown + 1) / time for grown, time in recent)]
+    )
     return max(slow, usual / SLOWEST) / WIDER, usual, fast * WIDER

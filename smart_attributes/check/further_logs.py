@@ -68,12 +68,16 @@ def _calls(
     calls = []
     for read in reads:
         with suppress(Exception):  # this drive is judged without its log
-            call = kind.call(read, history.past(read.device), history.keeps(read.device))
+            call = kind.call(
+                read, history.past(read.device), history.keeps(read.device)
+            )
             calls += [call] if call else []
     return calls
 
 
-def _with_logs(read: Read, kinds: Sequence[VendorPages | FarmLogs], answers: Answers) -> Read:
+def _with_logs(
+    read: Read, kinds: Sequence[VendorPages | FarmLogs], answers: Answers
+) -> Read:
     """Return the result of reading a drive with its further logs."""
     for kind in kinds:
         with suppress(Exception):  # this drive is judged without that log
@@ -140,7 +144,11 @@ class VendorPages:
 def log_of(read: Read, judge: Judge) -> Log | None:
     """Return the log to read from a drive that has answered; None if no log is to be read."""
     report = read.outcome
-    if not isinstance(report, Report) or report.identity.kind != 'nvme' or read.device.is_recorded:
+    if (
+        not isinstance(report, Report)
+        or report.identity.kind != 'nvme'
+        or read.device.is_recorded
+    ):
         return None
     log = judge.database.identify(report.identity, ()).log
     return (
@@ -175,9 +183,15 @@ class FarmLogs:
     def call(self, read: Read, past: Past | None, is_stored: bool) -> Command:
         """Return the call that reads the log of a disk; () if the disk keeps no FARM log."""
         report = read.outcome
-        if not isinstance(report, Report) or report.version < SINCE or read.device.is_recorded:
+        if (
+            not isinstance(report, Report)
+            or report.version < SINCE
+            or read.device.is_recorded
+        ):
             return ()
-        spec = self._judge.database.identify(report.identity, [row.id for row in report.attributes])
+        spec = self._judge.database.identify(
+            report.identity, [row.id for row in report.attributes]
+        )
         return self._command(read) if spec.keeps_farm else ()
 
     def joined(self, read: Read, answers: Answers) -> Read:
@@ -205,4 +219,6 @@ def _farm(answer: Answer) -> Farm:
     try:
         return answered(answer.stdout)
     except DriveError:
-        return Farm(unread=f'smartctl ended with exit status {answer.status} and without a log')
+        return Farm(
+            unread=f'smartctl ended with exit status {answer.status} and without a log'
+        )

@@ -13,14 +13,22 @@ from ..typed import Json
 from .rulebook import Site
 
 
-def harmed(devices: Sequence[Device], site: Site, config: str) -> dict[Device, ReadingHarms]:
+def harmed(
+    devices: Sequence[Device], site: Site, config: str
+) -> dict[Device, ReadingHarms]:
     """Return why these devices are not read, for those that an advisory protects.
 
     config: the configuration directory, which may contain a newer database.
     """
-    models = {device: forbidden.model_of(device.path, device.type) for device in devices}
+    models = {
+        device: forbidden.model_of(device.path, device.type) for device in devices
+    }
     models_by_device = {device: model for device, model in models.items() if model}
-    rules = list(_rules(site, config, list(models_by_device.values()))) if models_by_device else []
+    rules = (
+        list(_rules(site, config, list(models_by_device.values())))
+        if models_by_device
+        else []
+    )
     return {
         device: _error(rule)
         for device, model in models_by_device.items()
@@ -39,7 +47,11 @@ def _rules(site: Site, config: str, models: Sequence[str]) -> Iterator[Json]:
     newer = forbidden.content_of(os.path.join(config, forbidden.DATABASE))
     yield from forbidden.advisories(newer)
     for file in site.attributes:
-        yield from (rule for rule in file.data.get('advisories', ()) if rule.get('read') is False)
+        yield from (
+            rule
+            for rule in file.data.get('advisories', ())
+            if rule.get('read') is False
+        )
 
 
 def _error(rule: Json) -> ReadingHarms:

@@ -72,11 +72,13 @@ class Remembered:
         self._now = history.now if history else 0  # seconds since 1970
         self._hide_serial = hide_serial
         self._found: dict[str, Match] = {}  # what recall() found, by address
-        self._slots: dict[str, str] = {}  # the occupied addresses, each with its slot or ''
+        # the occupied addresses, each with its slot or ''
+        self._slots: dict[str, str] = {}
         # drives that are not judged, by address: in standby, or excluded by the options
         self._recognized: dict[str, int] = {}
         self._scope: Scope | None = None
-        self._aliases: Mapping[str, tuple[Alias, ...]] = {}  # other addresses of each drive
+        # other addresses of each drive
+        self._aliases: Mapping[str, tuple[Alias, ...]] = {}
 
     @property
     def store(self) -> HistoryStore | None:
@@ -141,7 +143,9 @@ class Remembered:
         named = [device.address for device in asked]
         if selects:
             named += [
-                place.address for place in store.places if selects(place.address.rpartition('@')[2])
+                place.address
+                for place in store.places
+                if selects(place.address.rpartition('@')[2])
             ]
         is_scan = stage.found.is_scan and not selects
         self._scope = Scope(() if is_scan else named, is_scan)
@@ -157,7 +161,10 @@ class Remembered:
             return None  # an unread file could be that of any drive
         from . import drive_tracking
 
-        met = [(address, identified[address], match) for address, match in self._found.items()]
+        met = [
+            (address, identified[address], match)
+            for address, match in self._found.items()
+        ]
         for address, number in self._recognized.items():
             record = store.drives[number].record
             met.append((address, record.identity, Match(record)))
@@ -180,10 +187,19 @@ class Remembered:
         store = self.store
         if store is None:
             return ()
-        damaged = [Coded('history-damaged', words) for words in (*store.damage, *store.old_damage)]
-        slow = [Coded('history-slow', f'history: {store.slowness}')] if store.slowness else []
+        damaged = [
+            Coded('history-damaged', words)
+            for words in (*store.damage, *store.old_damage)
+        ]
+        slow = (
+            [Coded('history-slow', f'history: {store.slowness}')]
+            if store.slowness
+            else []
+        )
         unwritten = store.not_written
-        not_written = [Coded('history-not-written', f'history: {unwritten}')] if unwritten else []
+        not_written = (
+            [Coded('history-not-written', f'history: {unwritten}')] if unwritten else []
+        )
         return (*slow, *not_written, *damaged)
 
     @property
@@ -193,7 +209,9 @@ class Remembered:
         if store is None:
             words = f'no history: {self.trouble}; increases are not detected'
             return (Coded('history-unusable', words),) if self.trouble else ()
-        return (Coded('clock-behind', f'history: {store.doubt}'),) if store.doubt else ()
+        return (
+            (Coded('clock-behind', f'history: {store.doubt}'),) if store.doubt else ()
+        )
 
     def recalled(self, device: Device) -> Match | None:
         """Return what recall() found about a drive; None without history, and for a drive that
@@ -244,7 +262,11 @@ class Remembered:
         store = self.store
         if store is None:
             return []
-        recent = {record.number for record in store.records if store.now - record.last_read < DAY}
+        recent = {
+            record.number
+            for record in store.records
+            if store.now - record.last_read < DAY
+        }
         others = []
         for place in store.places:
             if place.drive not in recent or place.gone or place.address in self._slots:
@@ -254,7 +276,9 @@ class Remembered:
                 others.append((place.address, last.state))
         return others
 
-    def drive_of(self, device: Device, identity: Identity | None = None) -> DriveHistory | None:
+    def drive_of(
+        self, device: Device, identity: Identity | None = None
+    ) -> DriveHistory | None:
         """Return the history of a drive, judged or not; None if it is not certain which drive this
         is.
         """
@@ -275,7 +299,9 @@ class Remembered:
             return match.record
         if device.address in self._recognized:
             return store.drives[self._recognized[device.address]].record
-        elsewhere = {match.record.number for match in self._found.values() if match.record}
+        elsewhere = {
+            match.record.number for match in self._found.values() if match.record
+        }
         elsewhere.update(self._recognized.values())
         record = store.at(device.address)
         return None if record and record.number in elsewhere else record
@@ -289,7 +315,9 @@ class Remembered:
             return verdict
         from . import drive_tracking
 
-        return drive_tracking.asleep(verdict, drive.record, self._now, self._longest_asleep)
+        return drive_tracking.asleep(
+            verdict, drive.record, self._now, self._longest_asleep
+        )
 
     def with_last(self, verdict: Verdict, read: Read, judge: Judge) -> Verdict:
         """Return the verdict on a drive that was not judged now, with what was found when it was
@@ -322,7 +350,9 @@ class Remembered:
 
         return last_verdict.with_status(verdict, last)
 
-    def _standing(self, drive: DriveHistory, device: Device, judge: Judge) -> LastVerdict | None:
+    def _standing(
+        self, drive: DriveHistory, device: Device, judge: Judge
+    ) -> LastVerdict | None:
         """Return what still counts of the last verdict on a drive; None without one."""
         if drive.verdict is None:
             return None
@@ -340,14 +370,18 @@ class Remembered:
         if match is None or store is None:
             return ()
         if match.note:
-            return (Coded('drive-not-remembered', f'{verdict.device.name} {match.note}'),)
+            return (
+                Coded('drive-not-remembered', f'{verdict.device.name} {match.note}'),
+            )
         dated = [
             judgement.reading.metric
             for judgement in verdict.judgements
             if judgement.state is not State.OK and judgement.reading.quiet is not None
         ]
         words = _DOUBTED.format(' and '.join(dated))
-        return () if store.is_own or not dated else (Coded('history-not-trusted', words),)
+        return (
+            () if store.is_own or not dated else (Coded('history-not-trusted', words),)
+        )
 
     def keep(self, verdicts: Sequence[Verdict]) -> None:
         """Write the readings of this run, after its output is printed.
@@ -361,7 +395,9 @@ class Remembered:
         from . import last_verdict
 
         sightings = {
-            address: Sighting(address, slot=slot, recognized=self._recognized.get(address))
+            address: Sighting(
+                address, slot=slot, recognized=self._recognized.get(address)
+            )
             for address, slot in self._slots.items()
         }
         for verdict in verdicts:
@@ -398,7 +434,9 @@ def _addressed(stage: Reads) -> list[Device]:
     return [reached.get(device.name, device) for device in stage.found.devices]
 
 
-def _recognized(store: HistoryStore, stage: Reads, candidates: Sequence[Read]) -> dict[str, int]:
+def _recognized(
+    store: HistoryStore, stage: Reads, candidates: Sequence[Read]
+) -> dict[str, int]:
     """Return the number of each known drive that is not judged, by address: it is in standby or
     must not be read, and the kernel has kept its serial number, or the options exclude it.
     Otherwise it would be missed at its former address.
@@ -409,7 +447,9 @@ def _recognized(store: HistoryStore, stage: Reads, candidates: Sequence[Read]) -
             from ..reading.system import serial_of
 
             serial = serial_of(read.device)
-            alike = [record for record in store.records if record.identity.serial == serial]
+            alike = [
+                record for record in store.records if record.identity.serial == serial
+            ]
             if serial and len(alike) == 1:
                 recognized[read.device.address] = alike[0].number
     judged = {read.device.address for read in candidates}

@@ -25,7 +25,11 @@ def outlook(history: Remembered, verdict: Verdict) -> Outlook:
         return Outlook(past=_last_readings(history, verdict))
     if history.store is None or match is None:
         return Outlook(forecasts.forecasts(verdict, None))
-    series = history.store.all_of(match.record.number) if history.is_whole and match.record else {}
+    series = (
+        history.store.all_of(match.record.number)
+        if history.is_whole and match.record
+        else {}
+    )
     points = {}
     for judgement in verdict.judgements:
         reading = judgement.reading
@@ -53,7 +57,9 @@ def _last_readings(history: Remembered, verdict: Verdict) -> Mapping[str, Points
     }
 
 
-def drive(history: Remembered, verdict: Verdict) -> tuple[Record, Mapping[Key, History]] | None:
+def drive(
+    history: Remembered, verdict: Verdict
+) -> tuple[Record, Mapping[Key, History]] | None:
     """Return the record of a drive with all its stored series, or None if the drive is not in
     the history. The drive may be missing, or asleep.
     """
@@ -66,7 +72,11 @@ def drive(history: Remembered, verdict: Verdict) -> tuple[Record, Mapping[Key, H
 
 def serials(history: Remembered) -> list[str]:
     """Return the serial numbers of all drives in the history."""
-    return [record.identity.serial for record in history.store.records] if history.store else []
+    return (
+        [record.identity.serial for record in history.store.records]
+        if history.store
+        else []
+    )
 
 
 def in_use(history: Remembered, seconds: int) -> list[str]:
@@ -74,5 +84,11 @@ def in_use(history: Remembered, seconds: int) -> list[str]:
     if history.store is None:
         return []
     store, now = history.store, history.store.now
-    recent = {record.number for record in store.records if now - record.last_read <= seconds}
-    return [place.address for place in store.places if place.drive in recent and not place.gone]
+    recent = {
+        record.number for record in store.records if now - record.last_read <= seconds
+    }
+    return [
+        place.address
+        for place in store.places
+        if place.drive in recent and not place.gone
+    ]

@@ -54,7 +54,8 @@ class Inventory(NamedTuple):
     notes: tuple[Coded, ...] = ()
     # slots that were not read in time, and patterns that were not evaluated
     faults: tuple[Coded, ...] = ()
-    whereabouts: Whereabouts | None = None  # new, moved and missing drives; None without a history
+    # new, moved and missing drives; None without a history
+    whereabouts: Whereabouts | None = None
     missing: tuple[MissingDrive, ...] = ()  # the missing drives among *reads*
     aliases: Mapping[str, tuple[Alias, ...]] = {}  # address -> other ones of a drive
 
@@ -76,19 +77,27 @@ def inventory(
 
             kept = diagnostics.with_better_reasons(kept)
         drives = counted(kept, stage.found, settings.label, history.seen_as)
-        whereabouts = history.recall(stage, drives.reads, drives.candidates, drives.aliases)
+        whereabouts = history.recall(
+            stage, drives.reads, drives.candidates, drives.aliases
+        )
         missing_drives: list[MissingDrive] = []
         if whereabouts and judge:
             for missing_drive in known_missing(whereabouts, settings, judge):
-                selected, undecided = wanted([missing_drive.read], settings, history, {}, why)
+                selected, undecided = wanted(
+                    [missing_drive.read], settings, history, {}, why
+                )
                 faults += undecided
                 if selected:
                     missing_drives.append(missing_drive)
-            missing_drives = with_free_names(missing_drives, drives.reads, settings.label)
+            missing_drives = with_free_names(
+                missing_drives, drives.reads, settings.label
+            )
         if settings.which.names:
             from . import named_drives
 
-            kept, missing_drives = named_drives.selected(kept, missing_drives, settings, history)
+            kept, missing_drives = named_drives.selected(
+                kept, missing_drives, settings, history
+            )
             drives = counted(kept, stage.found, settings.label, history.seen_as)
         present = [read for read in drives.reads if not _is_left(read, missing_drives)]
         return drives._replace(
@@ -114,7 +123,9 @@ def known_missing(
 
     def is_accepted(identity: Identity, change: Change) -> bool:
         accepted = judge.thresholds.acknowledged(identity, MISSING)
-        if accepted is not None and (not accepted.at or local_day(change.first) <= accepted.at):
+        if accepted is not None and (
+            not accepted.at or local_day(change.first) <= accepted.at
+        ):
             return True
         device = _device_at(change.address)
         return judge.thresholds.exceptions(device, identity, '').is_optional
@@ -164,7 +175,9 @@ def with_free_names(
 def _is_left(read: Read, missing_drives: Sequence[MissingDrive]) -> bool:
     """Return whether nothing is at an address that a missing drive has left."""
     addresses_left = [missing_drive.device.address for missing_drive in missing_drives]
-    return isinstance(read.outcome, DriveAbsent) and read.device.address in addresses_left
+    return (
+        isinstance(read.outcome, DriveAbsent) and read.device.address in addresses_left
+    )
 
 
 def wanted(
@@ -200,7 +213,9 @@ def wanted(
             except alarm.TakesTooLong as slow:
                 why = f'matching took more than {slow}'
         if read.device not in decided:
-            faults.append(Coded('pattern-undecided', _UNDECIDED.format(read.device.name, why)))
+            faults.append(
+                Coded('pattern-undecided', _UNDECIDED.format(read.device.name, why))
+            )
     kept = [read for read in reads if decided.get(read.device, True)]
     before = settings.before
     if before:
@@ -210,11 +225,15 @@ def wanted(
 
 def _named(read: Read, history: Remembered) -> Identity | None:
     """Return the identity of a drive; for a drive in standby, the identity from its last read."""
-    stored = history.name(read.device) if isinstance(read.outcome, DriveAsleep) else None
+    stored = (
+        history.name(read.device) if isinstance(read.outcome, DriveAsleep) else None
+    )
     return stored or read.identity
 
 
-def counted(candidates: Sequence[Read], found: DeviceList, label: str, seen_as: Known) -> Inventory:
+def counted(
+    candidates: Sequence[Read], found: DeviceList, label: str, seen_as: Known
+) -> Inventory:
     """Return the results of reading that count, under the final drive names.
 
     candidates: the devices that the options select, in the order of *found*. found: the devices
@@ -244,7 +263,8 @@ def counted(candidates: Sequence[Read], found: DeviceList, label: str, seen_as: 
     return Inventory(
         reads=tuple(labelled(answered, label)),
         candidates=tuple(candidates),
-        is_bare=len(candidates) == len(asked) and not any(map(_may_be_drive, candidates)),
+        is_bare=len(candidates) == len(asked)
+        and not any(map(_may_be_drive, candidates)),
         aliases=aliases(drives),
         notes=(*twins, *empty, *reached_otherwise(answered, asked)),
         faults=(fault,) if unseen else (),
@@ -261,11 +281,14 @@ def reached_otherwise(reads: Sequence[Read], asked: Sequence[Device]) -> list[Co
             f'{read.device.address}; use that address',
         )
         for read in reads
-        if read.device.name in requested and read.device.type != requested[read.device.name].type
+        if read.device.name in requested
+        and read.device.type != requested[read.device.name].type
     ]
 
 
-def without_empty(reads: Sequence[Read], is_scan: bool) -> tuple[list[Read], list[Coded]]:
+def without_empty(
+    reads: Sequence[Read], is_scan: bool
+) -> tuple[list[Read], list[Coded]]:
     """Leave out empty slots of a range, and scanned devices that are not drives; return the
     remaining devices. The second value has a note for each device that was left out.
     """
@@ -278,7 +301,8 @@ def without_empty(reads: Sequence[Read], is_scan: bool) -> tuple[list[Read], lis
     nothing = list(filter(is_nothing, reads))
     nothing += [] if is_scan else _volumes_of_watched_drives(reads)
     notes = [
-        Coded('nothing-there', f'{read.device.name} {read.outcome}; left out') for read in nothing
+        Coded('nothing-there', f'{read.device.name} {read.outcome}; left out')
+        for read in nothing
     ]
     return [read for read in reads if read not in nothing], notes
 
@@ -330,8 +354,16 @@ def nobody(stage: Reads, drives: Inventory, settings: RunSettings) -> tuple[Stat
     pattern or a range of empty slots stays UNKNOWN.
     """
     wish, expected = settings.which.no_drives, settings.which.expect
-    if stage.found.is_scan and stage.found.is_whole and drives.is_bare and wish is not None:
-        return wish, f'no drives: smartctl --scan found none (--no-drives {wish.name.lower()})'
+    if (
+        stage.found.is_scan
+        and stage.found.is_whole
+        and drives.is_bare
+        and wish is not None
+    ):
+        return (
+            wish,
+            f'no drives: smartctl --scan found none (--no-drives {wish.name.lower()})',
+        )
     if expected == 0:
         return State.OK, 'no drives, as expected (--expect 0)'
     return State.UNKNOWN, Coded(
@@ -351,7 +383,9 @@ def labelled(reads: Sequence[Read], label: str) -> list[Read]:
     """
     if label == 'device':
         return list(reads)
-    devices = addresses.labelled(list(zip((read.device for read in reads), _labels(reads, label))))
+    devices = addresses.labelled(
+        list(zip((read.device for read in reads), _labels(reads, label)))
+    )
     return [read._replace(device=device) for read, device in zip(reads, devices)]
 
 
@@ -363,7 +397,10 @@ def _labels(reads: Sequence[Read], label: str) -> list[str]:
         links = addresses.links()
         return [addresses.name_of(read.device, links) for read in reads]
     identities = [read.identity or Identity() for read in reads]
-    return [identity.serial if label == 'serial' else identity.wwn for identity in identities]
+    return [
+        identity.serial if label == 'serial' else identity.wwn
+        for identity in identities
+    ]
 
 
 # --- additions to the verdict on a drive ------------------------------------------------------
@@ -378,7 +415,8 @@ def described(
     """
     if read.waited:
         waited = Coded(
-            'waited', f'waited {read.waited:.1f} s for another check that was reading this drive'
+            'waited',
+            f'waited {read.waited:.1f} s for another check that was reading this drive',
         )
         verdict = verdict._replace(notes=(*verdict.notes, waited))
     if not verdict.problem:

@@ -9,7 +9,17 @@ from ..errors import NOTHING, Coded
 from ..knowledge import drive_logs, plain_words, ranges, readings, severity
 from ..knowledge.drive_database import Advisory, DriveSpec, Metric, SpecDatabase
 from ..knowledge.thresholds import DriveLimit, growth_rule, is_silent, when_quiet
-from ..model import Device, Identity, Judgement, Reading, Report, Risk, State, Verdict, worst
+from ..model import (
+    Device,
+    Identity,
+    Judgement,
+    Reading,
+    Report,
+    Risk,
+    State,
+    Verdict,
+    worst,
+)
 from ..reading import report_date
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import amount, statement
@@ -18,12 +28,19 @@ from .drive_notes import ENDURANCE, TIME_LEFT
 
 if TYPE_CHECKING:
     from ..history.past import Past
-    from ..knowledge.thresholds import Acknowledgement, Bound, Exceptions, Limit, Thresholds
+    from ..knowledge.thresholds import (
+        Acknowledgement,
+        Bound,
+        Exceptions,
+        Limit,
+        Thresholds,
+    )
 
     RiskOf = Callable[[Sequence[Judgement], str, Sequence[str]], Risk | None]
 
 
-Readings = Mapping[str, Reading]  # the judged readings of a drive that have a number, by metric
+# the judged readings of a drive that have a number, by metric
+Readings = Mapping[str, Reading]
 Metrics = Mapping[str, Metric]  # by name
 
 
@@ -35,7 +52,8 @@ class Rules(NamedTuple):
     unknown_model: State = State.OK
     asleep: State = State.OK
     now: float = 0  # seconds since 1970, for dates in the future
-    self_test_max_age: float = 0  # seconds of power-on time; 0: self-tests can be of any age
+    # seconds of power-on time; 0: self-tests can be of any age
+    self_test_max_age: float = 0
     uses_vendor_logs: bool = True
     # see knowledge.risks; None: verdicts do not state how many such drives failed
     risk: RiskOf | None = None
@@ -44,7 +62,8 @@ class Rules(NamedTuple):
 class Others(NamedTuple):
     """What the judgement on a reading depends on, beside its limit."""
 
-    by_metric: Mapping[str, Reading] = {}  # because a limit can refer to another reading
+    # because a limit can refer to another reading
+    by_metric: Mapping[str, Reading] = {}
     metrics: Mapping[str, Metric] = {}
     past: Past | None = None  # None: growth is not judged
 
@@ -114,7 +133,9 @@ def judge(
             vendor_log,
             exceptions=thresholds.exceptions(device, identity, spec.family or ''),
             defects=database.advisories(identity),
-            date=report_date.possible(report.date, rules.now) if device.is_recorded else 0,
+            date=report_date.possible(report.date, rules.now)
+            if device.is_recorded
+            else 0,
         )
     )
 
@@ -174,7 +195,9 @@ def _derived(case: _Case, by_metric: Readings) -> list[Reading]:
         )
         derived.append(of_self_tests)
     if not case.spec.family:
-        derived.append(drive_notes.unknown_model(case.device, case.report, rules.unknown_model))
+        derived.append(
+            drive_notes.unknown_model(case.device, case.report, rules.unknown_model)
+        )
     derived += drive_notes.unread_rows(case.device, case.report)
     return derived + _time_left(case, by_metric)
 
@@ -274,7 +297,10 @@ def _has_levels(limit: Limit) -> bool:
 
 
 def judge_remembered(
-    reading: Reading, limit: Limit, others: Others, accepted: Acknowledgement | None = None
+    reading: Reading,
+    limit: Limit,
+    others: Others,
+    accepted: Acknowledgement | None = None,
 ) -> Judgement:
     """Return the judgement on one reading, considering the reading's age, history and
     acknowledgement.
@@ -295,7 +321,11 @@ def _held(level: Judgement, limit: Limit, others: Others) -> Judgement:
     state.
     """
     reading = level.reading
-    if others.past is None or reading.number is None or not (level.warning or level.critical):
+    if (
+        others.past is None
+        or reading.number is None
+        or not (level.warning or level.critical)
+    ):
         return level
     from ..history.past import held
     from ..history.series import AT_ONCE, MARGINS
@@ -306,7 +336,9 @@ def _held(level: Judgement, limit: Limit, others: Others) -> Judgement:
     before = judge_reading(reading._replace(number=number), limit, others)
     if before.state.urgency <= level.state.urgency:
         return level
-    little, much = (amount(margin, reading.unit) for margin in (MARGINS[reading.metric], AT_ONCE))
+    little, much = (
+        amount(margin, reading.unit) for margin in (MARGINS[reading.metric], AT_ONCE)
+    )
     words = f'{before.against}, until it is {little} lower for a day or {much} lower'
     return before._replace(reading=reading, against=Coded(before.against.code, words))
 
@@ -317,7 +349,8 @@ def judge_reading(reading: Reading, limit: Limit, others: Others = ALONE) -> Jud
         return Judgement(reading, State.OK, graphed=limit.is_graphed)
     if reading.state is not None:
         return judge_verdict(reading, reading.state, limit)
-    if reading.source.log == drive_logs.RATED:  # a drive does not fail when its warranty ends
+    # a drive does not fail when its warranty ends
+    if reading.source.log == drive_logs.RATED:
         limit = limit._replace(critical=None)
     warning = _resolve(limit.warning, reading, others)
     critical = _resolve(limit.critical, reading, others)
@@ -413,7 +446,9 @@ def weighed(
             rules = map(growth_rule, limit.growth)
             grown = growth.alert(series, reading, rules, past.now, is_floor, age)
     # only the levels of the limit, and not the growth rules, are set for this drive alone
-    is_own = limit.own_fields & {'warning', 'critical'} and 'growth' not in limit.own_fields
+    is_own = (
+        limit.own_fields & {'warning', 'critical'} and 'growth' not in limit.own_fields
+    )
     state = level.state
     if not is_own:
         # a small increase must not hide a bad level
@@ -444,12 +479,24 @@ def judge_verdict(reading: Reading, state: State, limit: Limit) -> Judgement:
     """Return the judgement on a reading whose status is a text; a limit of null lowers *state* by
     one step.
     """
-    if state is State.CRITICAL and 'critical' in limit.set_fields and limit.critical is None:
+    if (
+        state is State.CRITICAL
+        and 'critical' in limit.set_fields
+        and limit.critical is None
+    ):
         state = State.WARNING
-    if state is State.WARNING and 'warning' in limit.set_fields and limit.warning is None:
+    if (
+        state is State.WARNING
+        and 'warning' in limit.set_fields
+        and limit.warning is None
+    ):
         state = State.OK
     return Judgement(
-        reading, state, origin=str(reading.source), graphed=limit.is_graphed, reason=limit.why
+        reading,
+        state,
+        origin=str(reading.source),
+        graphed=limit.is_graphed,
+        reason=limit.why,
     )
 
 
@@ -473,7 +520,10 @@ def _resolve(bound: Bound, reading: Reading, others: Others) -> str:
     is_floor = metric is not None and metric.worse == 'low'
     best, furthest = (highest, min) if is_floor else (lowest, max)
     return ranges.beyond(
-        furthest(number for number in (bound.beside(basis), best) if number is not None), is_floor
+        furthest(
+            number for number in (bound.beside(basis), best) if number is not None
+        ),
+        is_floor,
     )
 
 

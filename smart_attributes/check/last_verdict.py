@@ -55,7 +55,9 @@ def of(verdict: Verdict, now: int) -> LastVerdict:
     if not findings:
         return LastVerdict(now)
     identity = verdict.identity
-    is_disk = identity.kind == 'hdd' or (identity.kind == 'sas' and identity.rotation != 0)
+    is_disk = identity.kind == 'hdd' or (
+        identity.kind == 'sas' and identity.rotation != 0
+    )
     return LastVerdict(now, _worst_first(findings), verdict.entry or '', is_disk)
 
 
@@ -68,14 +70,18 @@ def _worst_first(findings: Sequence[LastFinding]) -> tuple[LastFinding, ...]:
     return tuple(sorted(findings, key=severity.of_last))
 
 
-def _findings(judgement: Judgement, risk: Risk | None, now: int) -> Iterator[LastFinding]:
+def _findings(
+    judgement: Judgement, risk: Risk | None, now: int
+) -> Iterator[LastFinding]:
     """Yield the findings of a judgement: one that ends if growth has raised its state, and the
     one that stays.
     """
     reading, state = judgement.reading, judgement.state
     is_text = reading.state is not None
     # the risk is not stored, so that the action which follows from it is
-    is_risky = severity.action(severity.alarm_of(judgement, risk)) == severity.ORDER_COPY
+    is_risky = (
+        severity.action(severity.alarm_of(judgement, risk)) == severity.ORDER_COPY
+    )
     lasting = LastFinding(
         state,
         reading.metric,
@@ -86,7 +92,9 @@ def _findings(judgement: Judgement, risk: Risk | None, now: int) -> Iterator[Las
     if not judgement.growth_against:
         yield lasting
         return
-    yield lasting._replace(words=clean(judgement.growth), ends=now + judgement.growth_left)
+    yield lasting._replace(
+        words=clean(judgement.growth), ends=now + judgement.growth_left
+    )
     if judgement.level in _ALERTS:
         yield lasting._replace(state=judgement.level)
 
@@ -106,7 +114,8 @@ def standing(
 
     device, identity: of the drive, for the limits that apply to it now. now: seconds since 1970.
     """
-    identity = identity._replace(rotation=_ANY_SPEED if last.is_disk else 0)  # it is not stored
+    # it is not stored
+    identity = identity._replace(rotation=_ANY_SPEED if last.is_disk else 0)
     findings = []
     for finding in last.findings:
         if 0 < finding.ends <= now or finding.metric in judge.rules.ignored_metrics:
@@ -124,7 +133,12 @@ def _with_present_kind(finding: LastFinding, judge: Judge) -> LastFinding:
     metrics = judge.database.metrics
     metric, wear = metrics.get(finding.metric), metrics.get(ENDURANCE)
     # A status of the drive has a remedy only if it means wear: see knowledge.end_of_life
-    if metric and wear and metric.concern == severity.HEALTH and finding.remedy == wear.remedy:
+    if (
+        metric
+        and wear
+        and metric.concern == severity.HEALTH
+        and finding.remedy == wear.remedy
+    ):
         metric = wear
     concern = metric.concern if metric else ''
     remedy = metric.remedy if metric and finding.remedy else ''
@@ -143,12 +157,16 @@ def _present_state(
     if finding.ends:
         return finding.state if limit.growth else State.OK
     metric = judge.database.metrics.get(finding.metric)
-    reading = Reading(finding.metric, finding.number, metric.unit if metric else '', Source())
+    reading = Reading(
+        finding.metric, finding.number, metric.unit if metric else '', Source()
+    )
     if finding.number is None:
         judgement = judging.judge_verdict(reading, finding.state, limit)
         return judgement.state
     accepted = judge.thresholds.acknowledged(identity, finding.metric)
-    if is_silent(accepted, finding.number, metric is not None and metric.worse == 'low'):
+    if is_silent(
+        accepted, finding.number, metric is not None and metric.worse == 'low'
+    ):
         return State.OK
     if _depends_on_the_drive(limit):
         return finding.state  # the limit that the drive reports is not stored
@@ -159,7 +177,9 @@ def _present_state(
 
 
 def _depends_on_the_drive(limit: Limit) -> bool:
-    return isinstance(limit.warning, DriveLimit) or isinstance(limit.critical, DriveLimit)
+    return isinstance(limit.warning, DriveLimit) or isinstance(
+        limit.critical, DriveLimit
+    )
 
 
 def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
@@ -169,7 +189,9 @@ def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
     last: the result of standing().
     """
     findings = [finding for finding in last.findings if finding.metric == HEALTH]
-    statuses = [status for status in verdict.judgements if status.reading.metric == HEALTH]
+    statuses = [
+        status for status in verdict.judgements if status.reading.metric == HEALTH
+    ]
     if not findings or not statuses or _is_own(statuses[0].reading):
         return verdict
     finding, derived = findings[0], statuses[0]
@@ -190,7 +212,10 @@ def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
         graphed=derived.graphed,
         words=finding.plain,
     )
-    judgements = [stored if judgement is derived else judgement for judgement in verdict.judgements]
+    judgements = [
+        stored if judgement is derived else judgement
+        for judgement in verdict.judgements
+    ]
     return verdict._replace(
         state=worst([verdict.state, finding.state]),
         judgements=severity.in_order(judgements, verdict.risk),

@@ -41,7 +41,10 @@ def contradictions(run: Run) -> Iterable[Coded]:
     for verdict, read in zip(run.verdicts, run.drives.reads):
         report = read.outcome if isinstance(read.outcome, Report) else None
         sentences += run.judge.contradictions(verdict, report)
-    return [Coded('site-files-contradict', sentence) for sentence in dict.fromkeys(sentences)]
+    return [
+        Coded('site-files-contradict', sentence)
+        for sentence in dict.fromkeys(sentences)
+    ]
 
 
 def moved(run: Run) -> Iterable[Coded]:
@@ -120,7 +123,9 @@ def messages(run: Run) -> dict[str, Any]:
     troubles, of_history = history.losses, history.remarks
     if has_own_state:
         troubles, of_history = history.remarks, ()
-    of_reads = [read.remark for read in (*run.read.reads, *run.drives.reads) if read.remark]
+    of_reads = [
+        read.remark for read in (*run.read.reads, *run.drives.reads) if read.remark
+    ]
     return {
         'failures': inventory.missing(run.drives.reads, run.settings.which.expect),
         'faults': (
@@ -128,7 +133,10 @@ def messages(run: Run) -> dict[str, Any]:
             *run.drives.faults,
             *run.judge.mistakes,
             *contradictions(run),
-            *(Coded('configuration-error', sentence) for sentence in patterns.too_slow()),
+            *(
+                Coded('configuration-error', sentence)
+                for sentence in patterns.too_slow()
+            ),
         ),
         'remarks': (
             *dict.fromkeys(of_reads),
@@ -140,6 +148,9 @@ def messages(run: Run) -> dict[str, Any]:
         'demands': (
             *missing(run),
             *((State.WARNING, message) for message in run.judge.warnings),
-            *((State.WARNING if required is None else required, message) for message in troubles),
+            *(
+                (State.WARNING if required is None else required, message)
+                for message in troubles
+            ),
         ),
     }

@@ -85,7 +85,9 @@ def _read_as(word: str, drives: Sequence[Device]) -> list[str]:
     if checked:
         return checked
     by_id = [
-        path for path, names in links().items() if word in (*names, *map(addresses.slug, names))
+        path
+        for path, names in links().items()
+        if word in (*names, *map(addresses.slug, names))
     ]
     if len(by_id) == 1:
         return by_id
@@ -97,9 +99,9 @@ def links() -> dict[str, list[str]]:
     """Return the names in /dev/disk/by-id for each device path."""
     names_by_path: dict[str, list[str]] = {}
     for name in system.names_in(addresses.FOLDER):
-        names_by_path.setdefault(os.path.realpath(os.path.join(addresses.FOLDER, name)), []).append(
-            name
-        )
+        names_by_path.setdefault(
+            os.path.realpath(os.path.join(addresses.FOLDER, name)), []
+        ).append(name)
     return names_by_path
 
 
@@ -147,7 +149,11 @@ def _named(read: Read, by_id: dict[str, list[str]], history: Remembered) -> Name
     names: list[str] = []
     if not is_raid(device):
         names = [*by_id.get(path, ()), *by_id.get(f'{path}n1', ())]
-    host = os.path.basename(os.path.dirname(path)) if device.is_recorded else socket.gethostname()
+    host = (
+        os.path.basename(os.path.dirname(path))
+        if device.is_recorded
+        else socket.gethostname()
+    )
     return named(
         device,
         read.identity or history.name(device) or Identity(),

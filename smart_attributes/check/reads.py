@@ -42,7 +42,8 @@ class Started(NamedTuple):
     found: DeviceList
     plans: Sequence[Plan] = ()
     notes: tuple[Coded, ...] = ()
-    harmful: Sequence[Read] = ()  # the drives that are not read because that can harm them
+    # the drives that are not read because that can harm them
+    harmful: Sequence[Read] = ()
 
     @property
     def devices(self) -> list[Device]:
@@ -68,7 +69,9 @@ def start(settings: ReadSettings, site: Site, runner: Runner, end: float) -> Sta
     if settings.which.reports:
         return Started(DeviceList(()))
     how, as_root = settings.how, os.geteuid() == 0
-    smartctl_calls.check_executable(how.smartctl, as_root, through_sudo=not (as_root or how.nosudo))
+    smartctl_calls.check_executable(
+        how.smartctl, as_root, through_sudo=not (as_root or how.nosudo)
+    )
     runner.keep(settings.state_dir)
     listing = find(settings, runner, end)
     plans, unread = _planned(listing.devices, settings, site)
@@ -91,7 +94,9 @@ def find(settings: ReadSettings, runner: Runner, end: float) -> DeviceList:
     return machine.find(named, settings.which.scan, settings.how, runner, end)
 
 
-def plan(devices: Sequence[Device], settings: ReadSettings, site: Site | None = None) -> list[Plan]:
+def plan(
+    devices: Sequence[Device], settings: ReadSettings, site: Site | None = None
+) -> list[Plan]:
     """Return a plan of how to read each device, without devices that options or local files
     exclude.
 
@@ -118,7 +123,9 @@ def _planned(
     plans, allowed = [], set()
     for device in devices:
         exceptions = limits.exceptions(device, Identity(), '') if limits else None
-        if (exceptions and not exceptions.is_read) or _is_excluded(device, match, ignore):
+        if (exceptions and not exceptions.is_read) or _is_excluded(
+            device, match, ignore
+        ):
             continue
         skipped = sorted(exceptions.skipped_logs) if exceptions else ()
         arguments = smartctl_calls.read_arguments(device.path, device.type, skipped)
@@ -126,7 +133,9 @@ def _planned(
         if exceptions and exceptions.is_allowed:
             allowed.add(device)
     harmed = harmful.harmed(
-        [plan.device for plan in plans if plan.device not in allowed], site, settings.data.config
+        [plan.device for plan in plans if plan.device not in allowed],
+        site,
+        settings.data.config,
     )
     left = [plan for plan in plans if plan.device not in harmed]
     return left, [Read(device, error) for device, error in harmed.items()]
@@ -163,7 +172,10 @@ def finish(
             reads.append(read)  # one by one, so that completed reads are kept
     except alarm.TimeIsOver as over:
         why = f'was not read: {over}'
-    reads += [Read(device, DriveNotReached(why, step=FEWER)) for device in _left(started, reads)]
+    reads += [
+        Read(device, DriveNotReached(why, step=FEWER))
+        for device in _left(started, reads)
+    ]
     places = {device.name: place for place, device in enumerate(started.found.devices)}
     return Reads(
         started.found,

@@ -42,7 +42,8 @@ class Site(NamedTuple):
     attributes: tuple[SiteFile, ...] = ()
     thresholds: tuple[SiteFile, ...] = ()
     mistakes: tuple[str, ...] = ()  # mistakes in other places: a folder
-    old: SiteFiles | None = None  # the files of the options of version 1.6, if any are given
+    # the files of the options of version 1.6, if any are given
+    old: SiteFiles | None = None
 
 
 class Judge(NamedTuple):
@@ -52,7 +53,8 @@ class Judge(NamedTuple):
     thresholds: Thresholds
     rules: Rules
     mistakes: tuple[Coded, ...] = ()  # mistakes in the local data files
-    warnings: tuple[Coded, ...] = ()  # files of version 1.6 whose limits are not in force
+    # files of version 1.6 whose limits are not in force
+    warnings: tuple[Coded, ...] = ()
 
     def contradictions(self, verdict: Verdict, report: Report | None) -> list[str]:
         """Return a message for each contradiction between local files that affects a drive."""
@@ -94,7 +96,9 @@ def files_of(
     """Return the files with entries and the files with limits, each as a path and a name for
     messages. Mistakes are added to *mistakes*. See _folder().
     """
-    if (data.config != CONFIG or os.path.lexists(data.config)) and not os.path.isdir(data.config):
+    if (data.config != CONFIG or os.path.lexists(data.config)) and not os.path.isdir(
+        data.config
+    ):
         mistakes.append(
             f'{visible(data.config)} is not a readable directory, so the local limits and '
             'entries are not used; correct --config'
@@ -160,7 +164,9 @@ def judge_of(options: Options, site: Site) -> Judge:
         mistakes += file.mistakes
     _check_metrics(options, database.units, database.worse)
     files = [(file.name, file.data) for file in limits]
-    migrated = [digest for file in site.thresholds for digest in file.data.get('migrated', ())]
+    migrated = [
+        digest for file in site.thresholds for digest in file.data.get('migrated', ())
+    ]
     return Judge(
         database,
         thresholds.Thresholds(
@@ -179,18 +185,23 @@ def judge_of(options: Options, site: Site) -> Judge:
             asked.vendor_logs is not None,
             risk_of,
         ),
-        tuple(Coded('configuration-error', mistake) for mistake in dict.fromkeys(mistakes)),
+        tuple(
+            Coded('configuration-error', mistake) for mistake in dict.fromkeys(mistakes)
+        ),
         tuple(site.old.warnings(migrated, options.data.config)) if site.old else (),
     )
 
 
-def risk_of(judgements: Sequence[Judgement], kind: str, groups: Sequence[str]) -> Risk | None:
+def risk_of(
+    judgements: Sequence[Judgement], kind: str, groups: Sequence[str]
+) -> Risk | None:
     """Return how many drives with such findings failed; None if the number is unknown or the
     data cannot be read.
     """
     from ..knowledge import risks
 
-    with suppress(Exception):  # a damaged file does not affect the verdict; `doctor` reports it
+    # a damaged file does not affect the verdict; `doctor` reports it
+    with suppress(Exception):
         return risks.shipped().of(judgements, kind, groups)
     return None
 
@@ -199,7 +210,9 @@ def database_of(data: DataFiles) -> SpecDatabase:
     """Return the database with the entries of this site, for a command that does not judge
     drives.
     """
-    return _with_entries(shipped_database(data.config)[0], site_of(data, None).attributes)[0]
+    return _with_entries(
+        shipped_database(data.config)[0], site_of(data, None).attributes
+    )[0]
 
 
 def _with_entries(
@@ -214,7 +227,9 @@ def _with_entries(
         from ..knowledge import site_file
 
         files = site_file.faultless_entries(newest, files)
-    return drive_database.SpecDatabase(newest, [(file.name, file.data) for file in files]), files
+    return drive_database.SpecDatabase(
+        newest, [(file.name, file.data) for file in files]
+    ), files
 
 
 def today() -> str:
@@ -245,12 +260,17 @@ def shipped_database(config: str) -> tuple[Json, list[str]]:
     return newer.data, []
 
 
-def _check_metrics(options: Options, units: Mapping[str, str], worse: Mapping[str, str]) -> None:
+def _check_metrics(
+    options: Options, units: Mapping[str, str], worse: Mapping[str, str]
+) -> None:
     from ..knowledge import ranges
 
     asked = options.judging
     limits = (*asked.warning, *asked.critical)
-    names = [name for name, _ in limits] + [*asked.ignore_metrics, *options.which.metrics]
+    names = [name for name, _ in limits] + [
+        *asked.ignore_metrics,
+        *options.which.metrics,
+    ]
     for name in names:
         if name not in units:
             from ..knowledge import data_errors
@@ -263,7 +283,10 @@ def _check_metrics(options: Options, units: Mapping[str, str], worse: Mapping[st
     warning, critical = dict(asked.warning), dict(asked.critical)
     for name in dict.fromkeys([*warning, *critical]):
         why = ranges.contradiction(
-            warning.get(name, ''), critical.get(name, ''), worse.get(name, ''), units[name]
+            warning.get(name, ''),
+            critical.get(name, ''),
+            worse.get(name, ''),
+            units[name],
         )
         if why:
             raise UsageError(f'{name}: {why}')

@@ -40,14 +40,17 @@ def distinct(reads: Sequence[Read], seen_as: Known) -> list[Distinct]:
     if len(reads) < 2:
         return [Distinct(read) for read in reads]
     groups: list[list[Read]] = []
-    bearers: dict[str, list[list[Read]]] = {}  # identifier of a drive -> groups that have it
+    # identifier of a drive -> groups that have it
+    bearers: dict[str, list[list[Read]]] = {}
     doubted: list[list[Read]] = []  # groups whose reports contradict each other
     # Addresses that say less come last: they fit several drives that share a serial number.
     for read in sorted(reads, key=_says_little):
         names = _identifiers(read)
         candidates = [group for name in names for group in bearers.get(name, ())]
         candidates.sort(key=lambda group: _differs_in_name(group[0], read))
-        same = next((group for group in candidates if _is_of(read, group, seen_as)), None)
+        same = next(
+            (group for group in candidates if _is_of(read, group, seen_as)), None
+        )
         if same is None:
             same = []
             groups.append(same)
@@ -74,7 +77,10 @@ def _says_little(read: Read) -> tuple[bool, bool, bool]:
 
 
 def _differs_in_name(first_read: Read, second_read: Read) -> bool:
-    first, second = first_read.identity or Identity(), second_read.identity or Identity()
+    first, second = (
+        first_read.identity or Identity(),
+        second_read.identity or Identity(),
+    )
     return (first.serial, first.wwn) != (second.serial, second.wwn)
 
 
@@ -89,7 +95,11 @@ def _is_of(read: Read, group: Sequence[Read], seen_as: Known) -> bool:
     """Return whether an address belongs to the drive of a group."""
     # What an address that failed would have said of the drive's health is not known.
     answers = [member for member in group if isinstance(member.outcome, Report)]
-    if answers and _has_failed(read) and all(_own_status(answer) is None for answer in answers):
+    if (
+        answers
+        and _has_failed(read)
+        and all(_own_status(answer) is None for answer in answers)
+    ):
         return False
     return all(
         _agreement(read, member) != NONE
@@ -104,7 +114,9 @@ def _is_of(read: Read, group: Sequence[Read], seen_as: Known) -> bool:
 def _has_failed(read: Read) -> bool:
     """Return whether an address did not report the health status because it did not answer."""
     if isinstance(read.outcome, Report):
-        return read.outcome.smart_status is None and read.outcome.has_exit_bit(COMMAND_FAILED)
+        return read.outcome.smart_status is None and read.outcome.has_exit_bit(
+            COMMAND_FAILED
+        )
     return read.identity is not None and not isinstance(read.outcome, DriveAsleep)
 
 
@@ -151,7 +163,8 @@ def aliases(drives: Sequence[Distinct]) -> dict[str, tuple[Alias, ...]]:
 
 def _one_drive(group: Sequence[Read], is_doubted: bool) -> Distinct:
     own = {_own_status(read) for read in group}
-    is_disputed = own >= {True, False}  # then the address that reports the failure is kept
+    # then the address that reports the failure is kept
+    is_disputed = own >= {True, False}
     kept = min(  # the first of equally good addresses
         group,
         key=lambda read: (
@@ -162,7 +175,9 @@ def _one_drive(group: Sequence[Read], is_doubted: bool) -> Distinct:
         ),
     )
     others = tuple(read for read in group if read is not kept)
-    reports = [read.outcome for read in (kept, *others) if isinstance(read.outcome, Report)]
+    reports = [
+        read.outcome for read in (kept, *others) if isinstance(read.outcome, Report)
+    ]
     if len(reports) > 1:
         kept = kept._replace(outcome=merged(reports))
     return Distinct(kept, others, is_doubted)
@@ -179,7 +194,11 @@ def merged(reports: Sequence[Report]) -> Report:
     more errors counts, and of two statuses, the worse one that the drive itself has reported.
     """
     best = min(reports, key=lambda report: (-_completeness(report), len(report.gaps)))
-    others = [report for report in reports if report.identity.protocol == best.identity.protocol]
+    others = [
+        report
+        for report in reports
+        if report.identity.protocol == best.identity.protocol
+    ]
     alike = sorted(others, key=lambda report: report is not best)
     status = _status(reports) or best
     counts = [report.error_count for report in alike if report.error_count is not None]
@@ -189,13 +208,17 @@ def merged(reports: Sequence[Report]) -> Report:
         smart_status_text=status.smart_status_text,
         is_status_derived=status.is_status_derived,
         exit_status=_exit_status(best, status, alike),
-        attributes=max((report.attributes for report in alike), key=drive_facts.errors_of_table),
+        attributes=max(
+            (report.attributes for report in alike), key=drive_facts.errors_of_table
+        ),
         nvme=_nvme([report.nvme for report in alike]),
         scsi=max((report.scsi for report in alike), key=drive_facts.errors_of_scsi),
         statistics=_first((report.statistics for report in alike), {}),
         derived=_first((report.derived for report in alike), {}),
         self_tests=max((report.self_tests for report in alike), key=_newest_test),
-        nvme_errors=tuple(dict.fromkeys(entry for report in alike for entry in report.nvme_errors)),
+        nvme_errors=tuple(
+            dict.fromkeys(entry for report in alike for entry in report.nvme_errors)
+        ),
         errors=max(alike, key=_errors_made).errors,
         error_count=max(counts, default=None),
         farm=_first((report.farm for report in alike), None),

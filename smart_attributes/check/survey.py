@@ -37,10 +37,13 @@ class Survey(NamedTuple):
     faults: tuple[Coded, ...] = ()
     # messages that need no -v and change no state: an outdated sudoers rule
     remarks: tuple[Coded, ...] = ()
-    left_out: tuple[Coded, ...] = ()  # files of a directory of reports that are no reports
-    demands: tuple[tuple[State, Coded], ...] = ()  # messages about the run, each with its own state
+    # files of a directory of reports that are no reports
+    left_out: tuple[Coded, ...] = ()
+    # messages about the run, each with its own state
+    demands: tuple[tuple[State, Coded], ...] = ()
     history: Remembered = Remembered()
-    whereabouts: Whereabouts | None = None  # new, moved and missing drives; None without a history
+    # new, moved and missing drives; None without a history
+    whereabouts: Whereabouts | None = None
 
     @property
     def told(self) -> list[tuple[State, Coded]]:
@@ -107,7 +110,9 @@ def _may_have_logs(reads: Sequence[Read], logs: LogSettings) -> bool:
     """Return whether a drive may have a further log that this run reads: a page of a vendor-specific
     NVMe log or, for a person, the FARM log.
     """
-    has_nvme = any(isinstance(read.outcome, Report) and read.outcome.nvme for read in reads)
+    has_nvme = any(
+        isinstance(read.outcome, Report) and read.outcome.nvme for read in reads
+    )
     return logs.is_for_a_person or (has_nvme and logs.vendor_logs is not None)
 
 

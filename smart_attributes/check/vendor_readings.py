@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     Log = tuple[str, str]  # page, "0xC0", and the name of its layout
 
 
-def vendor_log(report: Report, log: Log, database: SpecDatabase, past: Past | None) -> VendorLog:
+def vendor_log(
+    report: Report, log: Log, database: SpecDatabase, past: Past | None
+) -> VendorLog:
     """Return the readings and notes of a drive's vendor log; both are empty if no file defines
     its layout.
     """
@@ -39,7 +41,9 @@ def last_attempt(past: Past | None, log: Log) -> History | None:
     return _history(past, vendor_logs.STATUS, '', vendor_logs.source_of(*log))
 
 
-def _history(past: Past | None, metric: str, unit: str, source: Source) -> History | None:
+def _history(
+    past: Past | None, metric: str, unit: str, source: Source
+) -> History | None:
     if past is None:
         return None
     from ..history.past import key

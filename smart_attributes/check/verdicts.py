@@ -61,7 +61,9 @@ class Verdicts:
         judged = fence.done(unjudged, lambda _: self._on(read), fence.UNJUDGED)
         return fence.done(
             judged,
-            lambda verdict: described(verdict, read, self._drives, self._history, self._judge),
+            lambda verdict: described(
+                verdict, read, self._drives, self._history, self._judge
+            ),
             fence.UNCOMPARED,
         )
 
@@ -71,13 +73,16 @@ class Verdicts:
         Raises DataError for a mistake in a local file, TakesTooLong, and any exception of a program
         error.
         """
-        if not isinstance(read.outcome, Report):  # a missing drive can have the device of another
+        # a missing drive can have the device of another
+        if not isinstance(read.outcome, Report):
             return verdict(read, self._judge, None)
         if read.device in self._formed:
             return self._formed[read.device]
         if self._late:
             problem = f'was read but not evaluated: {self._late}'
-            return _unreadable(read, DriveError(problem, 'not-judged', step=FEWER), self._judge)
+            return _unreadable(
+                read, DriveError(problem, 'not-judged', step=FEWER), self._judge
+            )
         past = self._history.past(read.device)
         judged = alarm.limited(verdict, read, self._judge, past)
         self._formed[read.device] = judged

@@ -26,7 +26,9 @@ def run(work: Callable[[], int], failure: Callable[[str], str]) -> int:
     that before a SystemExit with status 0, such as a help text, is printed.
     failure: returns the document for an error message.
     """
-    with tempfile.SpooledTemporaryFile(ROOM, 'w+', encoding='utf-8', errors='replace') as spool:
+    with tempfile.SpooledTemporaryFile(
+        ROOM, 'w+', encoding='utf-8', errors='replace'
+    ) as spool:
         try:
             with contextlib.redirect_stdout(spool):
                 code = work()

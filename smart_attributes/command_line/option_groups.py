@@ -10,7 +10,16 @@ from .. import constants, files
 from ..constants import DAY, HOUR
 from ..model import State
 from . import values
-from .options import LABELS, HelpAll, OptionGroup, flag, option, positional, repeated, single
+from .options import (
+    LABELS,
+    HelpAll,
+    OptionGroup,
+    flag,
+    option,
+    positional,
+    repeated,
+    single,
+)
 
 DRIVES = OptionGroup(
     'drives to check',
@@ -22,7 +31,9 @@ DRIVES = OptionGroup(
             'repeated',
             dest='devices',
         ),
-        flag('--scan', 'read all drives that smartctl --scan finds (default without -d)'),
+        flag(
+            '--scan', 'read all drives that smartctl --scan finds (default without -d)'
+        ),
         repeated(
             '--report',
             'FILE|DIR',
@@ -92,7 +103,9 @@ READING = OptionGroup(
             dest='smartctl',
             default=constants.SMARTCTL,
         ),
-        flag('--nosudo', 'if not root, run smartctl directly instead of through sudo -n'),
+        flag(
+            '--nosudo', 'if not root, run smartctl directly instead of through sudo -n'
+        ),
         single(
             '--state-dir',
             'DIR',
@@ -245,7 +258,11 @@ NAMING = OptionGroup(
 CHECK_OUTPUT = OptionGroup(
     'output and help',
     options=(
-        flag('-ap --allperfs', 'print performance data for every reading', dest='all_perfdata'),
+        flag(
+            '-ap --allperfs',
+            'print performance data for every reading',
+            dest='all_perfdata',
+        ),
         single(
             '--max-output',
             'BYTES',
@@ -268,7 +285,11 @@ COMMON = OptionGroup(
         ),
         flag('-V --version', 'print versions and exit', dest='show_version'),
         option('-h --help', action='help', help='print this help and exit'),
-        option('--help-all', action=HelpAll, help='print this help with all options and exit'),
+        option(
+            '--help-all',
+            action=HelpAll,
+            help='print this help with all options and exit',
+        ),
     ),
     short=('-h', '--help-all'),
     first=('-v', '-V'),

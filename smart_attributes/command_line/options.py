@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from ..v1_6.command_line import Before as Before  # noqa: PLC0414  rulebook and survey take the name from here
 
-Option = tuple[tuple[str, ...], Mapping[str, Any]]  # spellings, and the arguments of add_argument()
+# spellings, and the arguments of add_argument()
+Option = tuple[tuple[str, ...], Mapping[str, Any]]
 
 PROGRAM = 'check_smart_attributes'
 OK, PARTLY, UNKNOWN = 0, 1, 3  # exit statuses of the commands for a person
@@ -136,7 +137,9 @@ def flag(spellings: str, text: str, **arguments: Any) -> Option:
     return option(spellings, action='store_true', help=text, **arguments)
 
 
-def single(spellings: str, metavar: str, text: str, default: Any = '', **arguments: Any) -> Option:
+def single(
+    spellings: str, metavar: str, text: str, default: Any = '', **arguments: Any
+) -> Option:
     """Return an option with one value."""
     return option(spellings, metavar=metavar, help=text, default=default, **arguments)
 
@@ -147,7 +150,9 @@ def not_blank(text: str) -> str:
     A variable that is not set makes a blank one: as a pattern, it would match every drive.
     """
     if not text.strip():
-        raise argparse.ArgumentTypeError('the value is empty; give one, or leave the option out')
+        raise argparse.ArgumentTypeError(
+            'the value is empty; give one, or leave the option out'
+        )
     return text
 
 
@@ -275,11 +280,17 @@ class Help(argparse.RawDescriptionHelpFormatter):
         """Return "-t, --timeout SECONDS", with the value only once."""
         if not action.option_strings:
             return super()._format_action_invocation(action)
-        value = '' if action.nargs == 0 else f' {self._format_args(action, action.dest.upper())}'
+        value = (
+            ''
+            if action.nargs == 0
+            else f' {self._format_args(action, action.dest.upper())}'
+        )
         return ', '.join(action.option_strings) + value
 
 
-def parser(command: Command, others: Callable[[], Sequence[Command]] | None = None) -> Parser:
+def parser(
+    command: Command, others: Callable[[], Sequence[Command]] | None = None
+) -> Parser:
     """Return the parser of a command. others: returns further commands for the help of the
     default command.
     """
@@ -293,9 +304,13 @@ def parser(command: Command, others: Callable[[], Sequence[Command]] | None = No
         allow_abbrev=False,
     )
     made.others, made.rare = others, []
-    made.color = False  # Python 3.14 colors only the headings; with FORCE_COLOR, even in a pipe
+    # Python 3.14 colors only the headings; with FORCE_COLOR, even in a pipe
+    made.color = False
     places: dict[str, Any] = {'': made}
-    for title, options, short, first in (*command.groups, OptionGroup('', command.options)):
+    for title, options, short, first in (
+        *command.groups,
+        OptionGroup('', command.options),
+    ):
         if title not in places:
             places[title] = made.add_argument_group(title)
         shown = (*short, *first) if others else short
@@ -332,7 +347,9 @@ def parse(command: Command, parser: Parser, words: Sequence[str]) -> Options:
 
         if command.takes_old_options:
             command_line.add_options(parser)
-        values, rest = _parsed(parser, [command_line.spelt(word, parser) for word in words])
+        values, rest = _parsed(
+            parser, [command_line.spelt(word, parser) for word in words]
+        )
         before = command_line.taken_out(values, rest, parser)
     if rest and before is None:
         parser.unknown(rest)
@@ -352,7 +369,9 @@ def _is_plain(word: str, parser: Parser) -> bool:
     """Return whether a word can be parsed without the spellings and options of version 1.6."""
     if word[:1] != '-':
         return True
-    return word.partition('=')[0] in parser._option_string_actions and word != '--help-all'
+    return (
+        word.partition('=')[0] in parser._option_string_actions and word != '--help-all'
+    )
 
 
 def _parsed(parser: Parser, words: Sequence[str]) -> tuple[dict[str, Any], list[str]]:

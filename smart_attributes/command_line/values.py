@@ -56,8 +56,12 @@ def _number(
 def duration(text: str) -> int:
     """Return the number of seconds in a time such as 7d. Raises ArgumentTypeError."""
     number, seconds = text[:-1], int(LETTERS.get(text[-1:], 0))
-    if not (seconds and number.isascii() and number.isdigit() and 0 < int(number) < 100_000):
-        raise argparse.ArgumentTypeError(f'"{text}" is not a time; write 90m, 12h, 7d or 2w')
+    if not (
+        seconds and number.isascii() and number.isdigit() and 0 < int(number) < 100_000
+    ):
+        raise argparse.ArgumentTypeError(
+            f'"{text}" is not a time; write 90m, 12h, 7d or 2w'
+        )
     return int(number) * seconds
 
 

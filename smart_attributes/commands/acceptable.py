@@ -65,9 +65,13 @@ def acceptable(
 
 def _asked_for(verdict: Verdict, metrics: Sequence[str]) -> list[Judgement]:
     """Return the judgements of these metrics; if empty, all that alert."""
-    judgements = [judgement for judgement in verdict.judgements if judgement.reading.judged]
+    judgements = [
+        judgement for judgement in verdict.judgements if judgement.reading.judged
+    ]
     if metrics:
-        return [judgement for judgement in judgements if judgement.reading.metric in metrics]
+        return [
+            judgement for judgement in judgements if judgement.reading.metric in metrics
+        ]
     return [judgement for judgement in judgements if judgement.state is not State.OK]
 
 
@@ -79,7 +83,11 @@ def _unread_or_missing(
     if verdict.problem:
         return [f'{name} {verdict.explained}']
     reported = {judgement.reading.metric for judgement in judgements}
-    return [f'{name} does not report {metric}' for metric in metrics if metric not in reported]
+    return [
+        f'{name} does not report {metric}'
+        for metric in metrics
+        if metric not in reported
+    ]
 
 
 def _at_risk(verdict: Verdict) -> str:
@@ -96,7 +104,10 @@ def _at_risk(verdict: Verdict) -> str:
 
 
 def accepted_as_missing(
-    serials: Sequence[str], unknown: Sequence[str], template: Acknowledgement, hide_serial: bool
+    serials: Sequence[str],
+    unknown: Sequence[str],
+    template: Acknowledgement,
+    hide_serial: bool,
 ) -> Choice:
     """Return the acknowledgements of missing drives, and a sentence for each name that no known
     drive has.

@@ -49,7 +49,9 @@ def run(options: Options, runner: processes.Runner) -> int:
     config, hide_serial = options.data.config, options.naming.hide_serial
     if own.shown:
         before = content(config)
-        lines = [line(accepted, hide_serial) for accepted in sorted(before.acknowledgements)]
+        lines = [
+            line(accepted, hide_serial) for accepted in sorted(before.acknowledgements)
+        ]
         return _print(lines or ['nothing is acknowledged'], before.mistakes)
     if own.withdraw:
         ended, before = withdraw(config, own.withdraw)
@@ -57,7 +59,9 @@ def run(options: Options, runner: processes.Runner) -> int:
         return _print(lines, before.mistakes)
     common = template(own.why or (REMOVED if own.removed else ''), own.until)
     if own.removed:
-        choice = accepted_as_missing(*_named_missing(options, runner, own), common, hide_serial)
+        choice = accepted_as_missing(
+            *_named_missing(options, runner, own), common, hide_serial
+        )
     else:
         drives = survey(options, runner)
         if not drives.verdicts:
@@ -88,7 +92,9 @@ def _accept_and_print(config: str, choice: Choice, is_every_drive: bool) -> int:
     status = OK
     if choice.refused:
         status = PARTLY if choice.new or is_every_drive else UNKNOWN
-    return _print(lines or ['nothing to acknowledge: no metric alerts'], mistakes, status)
+    return _print(
+        lines or ['nothing to acknowledge: no metric alerts'], mistakes, status
+    )
 
 
 def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
@@ -128,13 +134,17 @@ def _named_missing(
     names = options.which.names
     everything = options._replace(which=options.which._replace(names=()))
     drives = survey(everything, runner)
-    missing = [verdict for verdict in drives.verdicts if verdict.code == DriveMissing.code]
+    missing = [
+        verdict for verdict in drives.verdicts if verdict.code == DriveMissing.code
+    ]
     if own.every_alarm:
         return [verdict.identity.serial for verdict in missing], []
     serials_in_history = history_answers.serials(drives.history)
     serials, unknown = [], []
     for word in names:
-        named = [verdict.identity.serial for verdict in missing if word in _names(verdict)]
+        named = [
+            verdict.identity.serial for verdict in missing if word in _names(verdict)
+        ]
         if not named and (word in serials_in_history or not serials_in_history):
             named = [word]
         serials += named
@@ -144,7 +154,13 @@ def _named_missing(
 
 def _names(verdict: Verdict) -> tuple[str, ...]:
     device, identity = verdict.device, verdict.identity
-    return device.name, device.path, device.address, identity.serial, former_place(device).bay
+    return (
+        device.name,
+        device.path,
+        device.address,
+        identity.serial,
+        former_place(device).bay,
+    )
 
 
 def template(why: str, until: str) -> Acknowledgement:
@@ -210,10 +226,14 @@ def withdraw(
     """
     with _alone(config) as file:
         before = content(config)
-        names_of = {accepted: _names_in_list(accepted) for accepted in before.acknowledgements}
+        names_of = {
+            accepted: _names_in_list(accepted) for accepted in before.acknowledgements
+        }
         for name in names:
             if not any(name in own for own in names_of.values()):
-                raise UsageError(f'no acknowledgement for {clean(name)}; to list all, use --list')
+                raise UsageError(
+                    f'no acknowledgement for {clean(name)}; to list all, use --list'
+                )
         ended = [
             accepted
             for accepted in before.acknowledgements
@@ -251,7 +271,9 @@ def _alone(config: str) -> Iterator[str]:
                 f'{fault}; to remove write access for others, use chown, chmod go-w or setfacl -b'
             )
         descriptor = os.open(
-            lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600
+            lock,
+            os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC,
+            0o600,
         )
     try:
         status = os.fstat(descriptor)
@@ -260,7 +282,9 @@ def _alone(config: str) -> Iterator[str]:
             or status.st_uid not in (0, os.geteuid())
             or status.st_mode & 0o077
         ):
-            raise DataError(f'{lock} could be locked by another user; remove it: rm {lock}')
+            raise DataError(
+                f'{lock} could be locked by another user; remove it: rm {lock}'
+            )
         with _explained(lock):
             if not files.has_locked(descriptor, PATIENCE):
                 raise DataError(
@@ -293,4 +317,6 @@ def _explained(file: str) -> Iterator[None]:
             errno.EACCES: 'run this as root',
             errno.EPERM: 'run this as root',
         }.get(error.errno or 0, f'make {folder} writable for root')
-        raise DataError(f'{file} cannot be written: {error.strerror}; {advice}') from None
+        raise DataError(
+            f'{file} cannot be written: {error.strerror}; {advice}'
+        ) from None

@@ -32,7 +32,8 @@ class Overview(NamedTuple):
     cases: tuple[Case, ...]
     notes: tuple[Coded, ...]
     remarks: tuple[Coded, ...]
-    machine: Machine | None = None  # groups on the drives and order of replacement, if read
+    # groups on the drives and order of replacement, if read
+    machine: Machine | None = None
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -73,7 +74,9 @@ def of_alerts_in_haste(survey: Survey, options: Options, why: str) -> Overview:
 
     now = time.time()
     located = [Located(verdict) for verdict in survey.verdicts]
-    examined = unexamined(located, lambda placed: drives(placed, now), in_time.unread(why))
+    examined = unexamined(
+        located, lambda placed: drives(placed, now), in_time.unread(why)
+    )
     return _overview(survey, examined, {}, options, only_alerting=True)
 
 
@@ -82,7 +85,9 @@ def for_programs(survey: Survey, options: Options) -> Overview:
     return _with_history(survey, options, lambda verdict: Place())
 
 
-def for_a_person(survey: Survey, options: Options, asked: Sequence[str] = ()) -> Overview:
+def for_a_person(
+    survey: Survey, options: Options, asked: Sequence[str] = ()
+) -> Overview:
     """Return the drives with their place, their forecasts and their groups.
 
     asked: the programs to run for the state of groups, from redundancy.dependence.PROGRAMS.
@@ -216,7 +221,9 @@ def _cases(
     return tuple(cases)
 
 
-def _decided(use: Use, outlook: Outlook, transcript: str, options: Options, now: float) -> Case:
+def _decided(
+    use: Use, outlook: Outlook, transcript: str, options: Options, now: float
+) -> Case:
     """Return a drive with its action; an error affects only this drive."""
     from ..work.work_list import item
 

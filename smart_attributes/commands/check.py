@@ -40,7 +40,9 @@ def run(options: Options, runner: Runner) -> int:
     except alarm.TimeIsOver as over:
         if stages.judged is None:
             raise
-        whole = stages.whole or cases.of_alerts_in_haste(stages.judged, options, str(over))
+        whole = stages.whole or cases.of_alerts_in_haste(
+            stages.judged, options, str(over)
+        )
         return _finish(whole, options, runner)
 
 
@@ -48,7 +50,9 @@ def _finish(result: Overview, options: Options, runner: Runner) -> int:
     """Print the result; return the state. All drives are judged, so only the output is left."""
     runner.later = [lambda: result.survey.history.keep(result.verdicts)]
     outcome, _ = fence.shown(
-        result.cases, lambda drives: rendered(drives, result, options, options.own), cases.unshown
+        result.cases,
+        lambda drives: rendered(drives, result, options, options.own),
+        cases.unshown,
     )
     runner.conclude(outcome.text, int(outcome.state))
     return int(outcome.state)
@@ -95,7 +99,11 @@ def _transcript(drives: Sequence[Case]) -> list[str]:
 
     lines = []
     for drive in drives:
-        text = nameless(drive.transcript) if drive.shown.serial is None else drive.transcript
+        text = (
+            nameless(drive.transcript)
+            if drive.shown.serial is None
+            else drive.transcript
+        )
         name = drive.verdict.device.name
         lines += [f'  {name}: {sentence(line, 500)}' for line in text.splitlines()]
     return lines

@@ -29,12 +29,20 @@ def run(options: Options, runner: Runner) -> int:
     return person.status(overview)
 
 
-def _print_drive(case: Case, report: Report | None, judge: Judge, options: Options) -> None:
+def _print_drive(
+    case: Case, report: Report | None, judge: Judge, options: Options
+) -> None:
     """Print a drive; if this fails, print the failure."""
     from ..output import explain
 
-    database, thresholds, is_verbose = judge.database, judge.thresholds, options.verbose > 0
+    database, thresholds, is_verbose = (
+        judge.database,
+        judge.thresholds,
+        options.verbose > 0,
+    )
     try:
         explain.print_drive(case, report, database, thresholds, is_verbose)
     except Exception as error:
-        explain.print_drive(unshown(case, error), report, database, thresholds, is_verbose)
+        explain.print_drive(
+            unshown(case, error), report, database, thresholds, is_verbose
+        )

@@ -80,7 +80,10 @@ def _print_json(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
             sys.stdout.write(f'{COMMA if place else ""}{text}')
     except alarm.TimeIsOver as over:
         fleet.faults.append(
-            Coded('time-over', f'{over}; only drives read before that are listed; increase -t')
+            Coded(
+                'time-over',
+                f'{over}; only drives read before that are listed; increase -t',
+            )
         )
     print(
         f'\n], "state": "{fleet.state().name}", "notes": '
@@ -99,8 +102,12 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
         ranges.add(drive.facts, drive.numbers.get(ENDURANCE))
     fleet_counts = fleet.counted()
     # the list has the rest
-    fleet_counts['planned'] = [step for step in fleet_counts['steps'] if not step['drive']]
-    first = [{**drive, 'place': place} for place, drive in enumerate(kept.drives(page.READ))]
+    fleet_counts['planned'] = [
+        step for step in fleet_counts['steps'] if not step['drive']
+    ]
+    first = [
+        {**drive, 'place': place} for place, drive in enumerate(kept.drives(page.READ))
+    ]
     urgent, others = kept.of_all(True), kept.of_all(False)
     counts = {state.name: fleet.summary.states[state.name] for state in WORST_FIRST}
     content = page.Content(
@@ -129,7 +136,8 @@ def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) 
     for line in table.heading(fleet.summary):
         print(line)
     triage_table.print_rows(
-        table.rows(kept.drives(), fleet.now), [(State.UNKNOWN, fault) for fault in fleet.faults]
+        table.rows(kept.drives(), fleet.now),
+        [(State.UNKNOWN, fault) for fault in fleet.faults],
     )
     if kept.left_out:
         print(

@@ -37,7 +37,9 @@ def _remove(serials: Sequence[str], options: Options, runner: Runner) -> int:
     """
     answers = survey(options, runner)
     missing = {
-        verdict.identity.serial for verdict in answers.verdicts if verdict.code == DriveMissing.code
+        verdict.identity.serial
+        for verdict in answers.verdicts
+        if verdict.code == DriveMissing.code
     }
     for serial in serials:
         if serial in missing:
@@ -45,13 +47,18 @@ def _remove(serials: Sequence[str], options: Options, runner: Runner) -> int:
                 f'{clean(serial)} is missing, and the history holds its last readings; if it was '
                 f'removed for good, run: check_smart_attributes acknowledge --missing {argument(serial, "SERIAL")}'
             )
-    recorded = [serial for serial in serials if serial in history_answers.serials(answers.history)]
+    recorded = [
+        serial
+        for serial in serials
+        if serial in history_answers.serials(answers.history)
+    ]
     if not recorded:
         print('the history has no drive with that serial number')
         return UNKNOWN
     drives = ', '.join(map(clean, recorded))
     question = f'Remove all readings of {drives} from the history? [y/N] '
-    print(question, end='', file=sys.stderr, flush=True)  # never in the output of --json
+    # never in the output of --json
+    print(question, end='', file=sys.stderr, flush=True)
     if sys.stdin is None or sys.stdin.readline().strip().lower() not in ('y', 'yes'):
         print('nothing was removed')
         return UNKNOWN

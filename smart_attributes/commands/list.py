@@ -45,7 +45,11 @@ def run(options: Options, runner: Runner) -> int:
 
     def show(cases: Sequence[Case]) -> str:
         addresses = person.addresses([case.verdict for case in cases], options)
-        return as_json(cases, addresses, nobody) if own.as_json else as_text(cases, addresses)
+        return (
+            as_json(cases, addresses, nobody)
+            if own.as_json
+            else as_text(cases, addresses)
+        )
 
     text, cases = fence.shown(listing.cases, show, _unshown)
     print(text)
@@ -72,7 +76,9 @@ def listed(options: Options, runner: Runner) -> Listing:
             verdict = fence.unreadable(read.device, read.outcome, asleep, read.identity)
         return Case(verdict, shown(verdict.identity, hide_serial))
 
-    return Listing(tuple(map(case, drives.reads)), inventory.nobody(answered, drives, of_run))
+    return Listing(
+        tuple(map(case, drives.reads)), inventory.nobody(answered, drives, of_run)
+    )
 
 
 def as_text(cases: Sequence[Case], addresses: Sequence[str]) -> str:
@@ -100,7 +106,9 @@ def as_json(
     further: more keys of the document: "state", "error".
     """
     drives = [_drive(case, address) for case, address in zip(cases, addresses)]
-    return json.dumps({'version': DOCUMENTS['list'], **further, 'drives': drives}, indent=1)
+    return json.dumps(
+        {'version': DOCUMENTS['list'], **further, 'drives': drives}, indent=1
+    )
 
 
 def _drive(case: Case, address: str) -> object:

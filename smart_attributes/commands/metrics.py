@@ -32,7 +32,9 @@ def run(options: Options, runner: Runner) -> int:
     text, cases = fence.shown(
         overview.cases,
         lambda drives: (
-            _document(drives, overview, options) if own.as_json else _exposition(drives, overview)
+            _document(drives, overview, options)
+            if own.as_json
+            else _exposition(drives, overview)
         ),
         unshown,
     )
@@ -44,7 +46,9 @@ def run(options: Options, runner: Runner) -> int:
         print(text, end='')
     verdicts = [case.verdict for case in cases]
     runner.later.append(lambda: judged.history.keep(verdicts))
-    is_read = any(not verdict.problem or verdict.state is State.OK for verdict in verdicts)
+    is_read = any(
+        not verdict.problem or verdict.state is State.OK for verdict in verdicts
+    )
     return OK if is_read else UNKNOWN
 
 
@@ -106,6 +110,8 @@ def _complain(drives: Sequence[Case], overview: Overview) -> None:
         complaints.append(coded(overview.nobody[1]))
     for drive in drives:
         if drive.verdict.problem:
-            complaints.append(f'{drive.verdict.device.name} {coded(problem(drive.verdict))}')
+            complaints.append(
+                f'{drive.verdict.device.name} {coded(problem(drive.verdict))}'
+            )
     for words in complaints:
         print(sentence(words, 500), file=sys.stderr)

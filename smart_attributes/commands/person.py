@@ -55,11 +55,14 @@ def with_names(options: Options) -> Options:
         return options
     units = database_of(options.data).units
     names = [
-        word for word in which.metrics if word not in units and nearest_metric(word, units) == KNOWN
+        word
+        for word in which.metrics
+        if word not in units and nearest_metric(word, units) == KNOWN
     ]
     return options._replace(
         which=which._replace(
-            names=tuple(names), metrics=tuple(word for word in which.metrics if word not in names)
+            names=tuple(names),
+            metrics=tuple(word for word in which.metrics if word not in names),
         )
     )
 

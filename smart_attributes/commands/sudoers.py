@@ -26,8 +26,14 @@ def run(options: Options, runner: Runner) -> int:
             f'this user',
             file=sys.stderr,
         )  # a comment, in case a shell redirects stderr into the file, too
-    asked = sudo_rules.RuleRequest(own.user, own.literal, own.types, bool(options.which.devices))
-    print(sudo_rules.text(asked, options.how_read, runner, lambda: _drives(options, runner)))
+    asked = sudo_rules.RuleRequest(
+        own.user, own.literal, own.types, bool(options.which.devices)
+    )
+    print(
+        sudo_rules.text(
+            asked, options.how_read, runner, lambda: _drives(options, runner)
+        )
+    )
     return OK
 
 

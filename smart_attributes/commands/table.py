@@ -55,7 +55,9 @@ def do(argv: Sequence[str], runner: Runner) -> int:
     if command.has_time_limit:
         alarm.arm(options.how_read.timeout)
     module, _, function = (command.run or f'{command.name}.run').partition('.')
-    return int(getattr(import_module(f'.{module}', __package__), function)(options, runner))
+    return int(
+        getattr(import_module(f'.{module}', __package__), function)(options, runner)
+    )
 
 
 def commands() -> tuple[Command, ...]:
@@ -97,7 +99,9 @@ def commands() -> tuple[Command, ...]:
 
 def parser(command: Command) -> command_line.Parser:
     """Return the parser of a command."""
-    return command_line.parser(command, (lambda: commands()[1:]) if command is CHECK else None)
+    return command_line.parser(
+        command, (lambda: commands()[1:]) if command is CHECK else None
+    )
 
 
 def understood(argv: Sequence[str]) -> tuple[Command, Options]:
@@ -119,5 +123,7 @@ def _version(options: Options) -> int:
 
     database, _ = shipped_database(options.data.config)
     python = sys.version.split()[0]
-    print(f'{PROGRAM} {VERSION}, attributes.json of {database.get("date")}, Python {python}')
+    print(
+        f'{PROGRAM} {VERSION}, attributes.json of {database.get("date")}, Python {python}'
+    )
     return OK

@@ -29,7 +29,9 @@ def run(options: Options, runner: Runner) -> int:
     return person.status(overview)
 
 
-def _write(overview: Overview, options: Options, paths: Mapping[str, str | None]) -> None:
+def _write(
+    overview: Overview, options: Options, paths: Mapping[str, str | None]
+) -> None:
     """Print or write the document in each format. paths: as in TriageOptions, by module."""
 
     def texts(cases: Sequence[Case]) -> dict[str, str]:
@@ -69,7 +71,9 @@ def _print_table(overview: Overview, options: Options) -> None:
             print(line)
 
 
-def _document(cases: Sequence[Case], overview: Overview, options: Options) -> MutableJson:
+def _document(
+    cases: Sequence[Case], overview: Overview, options: Options
+) -> MutableJson:
     from ..output import json_document
     from ..redundancy import replacement
     from ..work.work_list import in_order

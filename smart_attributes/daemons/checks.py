@@ -26,7 +26,11 @@ PATIENCE = 10.0  # seconds for a question to a daemon
 UNKNOWN = 3
 SHELL = '/bin/sh'
 OWN_LIMIT = re.compile(r'(?:^|\s)(-t|--timeout)([ =]?)([0-9.]+)(?=\s|$)')
-_UNITS = ('/lib/systemd/system/{}.service', '/usr/lib/systemd/system/{}.service', '/etc/init.d/{}')
+_UNITS = (
+    '/lib/systemd/system/{}.service',
+    '/usr/lib/systemd/system/{}.service',
+    '/etc/init.d/{}',
+)
 
 
 class DaemonCheck(NamedTuple):
@@ -35,7 +39,8 @@ class DaemonCheck(NamedTuple):
     daemon: str  # "NRPE"
     name: str  # "command[check_smart_attributes]"
     user: str  # whose process runs it
-    line: Sequence[str]  # what is executed; a line for a shell follows ('/bin/sh', '-c')
+    # what is executed; a line for a shell follows ('/bin/sh', '-c')
+    line: Sequence[str]
     file: str = ''  # where it is defined
     number: int = 0  # line in the file
     unit: str = ''  # service of systemd
@@ -79,14 +84,18 @@ class DaemonCheck(NamedTuple):
     def edit_matching(self, old: str, new: str) -> str:
         """Do what edit() does for a basic regular expression. Source: sed(1)."""
         script = shlex.quote(f'{self.number}s#{old}#{new}#')
-        return f'sed -i {script} {shlex.quote(self.file)} && systemctl restart {self.unit}'
+        return (
+            f'sed -i {script} {shlex.quote(self.file)} && systemctl restart {self.unit}'
+        )
 
     def without_drives(self) -> str:
         """Return the command that makes this check accept a machine without drives."""
         if self.daemon != 'Icinga':
             return self.edit(f'/{PROGRAM}', f'/{PROGRAM} --no-drives ok')
         script = shlex.quote(f'{self.number}a vars.smart_attributes_no_drives = "ok"')
-        return f'sed -i {script} {shlex.quote(self.file)} && systemctl reload {self.unit}'
+        return (
+            f'sed -i {script} {shlex.quote(self.file)} && systemctl reload {self.unit}'
+        )
 
 
 def unit_of(*names: str) -> str:
@@ -106,9 +115,12 @@ def ask(line: Sequence[str]) -> Answer:
 
 
 def _answers(lines: Sequence[Sequence[str]], deadline: float) -> list[Answer]:
-    runner = processes.Runner()  # a separate runner: these calls name drives but must not lock them
+    # a separate runner: these calls name drives but must not lock them
+    runner = processes.Runner()
     try:
-        return list(runner.run(map(tuple, lines), deadline - time.monotonic(), deadline))
+        return list(
+            runner.run(map(tuple, lines), deadline - time.monotonic(), deadline)
+        )
     finally:
         runner.close()
 
@@ -125,7 +137,9 @@ def run_as(user: str, line: Sequence[str], deadline: float) -> Answer:
         become(user)
         answer = _answers([line], deadline)[0]
         values = answer._replace(stdout=b'', stderr=b'')._asdict()
-        pipe.send(answer.stdout + answer.stderr, **{**values, 'stdout': '', 'stderr': ''})
+        pipe.send(
+            answer.stdout + answer.stderr, **{**values, 'stdout': '', 'stderr': ''}
+        )
 
     process = child.Child(work)
     process.is_ready(deadline + 1)

@@ -49,7 +49,9 @@ class Objects(NamedTuple):
     def commands(self) -> dict[str, Json]:
         """Return the CheckCommands that run this plugin, by name."""
         return {
-            command['name']: command for command in self.of('CheckCommand') if _is_ours(command)
+            command['name']: command
+            for command in self.of('CheckCommand')
+            if _is_ours(command)
         }
 
     def services(self) -> list[tuple[Json, Json, Json]]:
@@ -61,7 +63,10 @@ class Objects(NamedTuple):
             properties = service['properties']
             is_here = properties['command_endpoint'] in ('', self.node)
             if properties['check_command'] in ours and is_here:
-                host, command = hosts[properties['host_name']], ours[properties['check_command']]
+                host, command = (
+                    hosts[properties['host_name']],
+                    ours[properties['check_command']],
+                )
                 services.append((service, host, command))
         return services
 
@@ -111,7 +116,10 @@ def _asked(folder: str) -> tuple[Objects | None, list[Finding]]:
         printed = daemons.text_of(answer)
     if answer.outcome == 'not started':
         return None, []
-    if answer.status and f"'{COMMAND}' of type 'CheckCommand' does not exist" in printed:
+    if (
+        answer.status
+        and f"'{COMMAND}' of type 'CheckCommand' does not exist" in printed
+    ):
         return Objects('', {}), []
     if answer.status:
         return None, [refusal(printed)]
@@ -135,14 +143,17 @@ def objects_in(folder: str) -> Objects:
 
 def checks(objects: Objects) -> list[DaemonCheck]:
     """Return the services that run this plugin on this machine."""
-    return [_check(service, host, command) for service, host, command in objects.services()]
+    return [
+        _check(service, host, command) for service, host, command in objects.services()
+    ]
 
 
 def _check(service: Json, host: Json, command: Json) -> DaemonCheck:
     of_service = service['properties']
     of_host = host['properties']
     of_command = command['properties']
-    file, number = host['debug_info'][:2]  # a service can come from a rule that applies to many
+    # a service can come from a rule that applies to many
+    file, number = host['debug_info'][:2]
     seconds = of_service.get('check_timeout')
     setting = 'check_timeout'
     if not seconds:
@@ -176,7 +187,8 @@ def line_of(command: Json, values: Mapping[str, Any]) -> list[str]:
     """Return the command line of a CheckCommand. Source: Icinga 2, doc/03-monitoring-basics.md, Command Arguments."""
     words = command['command']
     line = [
-        str(_filled(word, values)) for word in (words if isinstance(words, list) else words.split())
+        str(_filled(word, values))
+        for word in (words if isinstance(words, list) else words.split())
     ]
     arguments = [
         (name, _as_argument(argument))
@@ -241,7 +253,10 @@ def findings(objects: Objects) -> Iterator[Finding]:
 def _misspelt(owner: Json, variables: set[str]) -> Iterator[Finding]:
     """Yield a finding for each variable that no argument uses, but whose name is similar to one."""
     places = (
-        owner.get('debug_hints', {}).get('properties', {}).get('vars', {}).get('properties', {})
+        owner.get('debug_hints', {})
+        .get('properties', {})
+        .get('vars', {})
+        .get('properties', {})
     )
     for name in owner['properties'].get('vars') or {}:
         right = difflib.get_close_matches(name, variables, 1, _CLOSE)
@@ -249,7 +264,11 @@ def _misspelt(owner: Json, variables: set[str]) -> Iterator[Finding]:
         if right and name not in variables and place:
             _, file, number, *_ = place[-1]
             yield found(
-                'icinga-variable-misspelt', name=name, right=right[0], file=file, line=number
+                'icinga-variable-misspelt',
+                name=name,
+                right=right[0],
+                file=file,
+                line=number,
             )
 
 
@@ -258,11 +277,16 @@ def refusal(printed: str) -> Finding:
     reason, place = _FAULT.search(printed), _LOCATION.search(printed)
     file, line = (place[1], place[2]) if place else (CONFIGURATION, '1')
     finding = found(
-        'icinga-refuses', reason=reason[1] if reason else printed[:200], file=file, line=line
+        'icinga-refuses',
+        reason=reason[1] if reason else printed[:200],
+        file=file,
+        line=line,
     )
     name = _UNDEFINED.search(printed)
     if name and difflib.get_close_matches(name[1], [COMMAND], 1, _CLOSE - 0.25):
-        return found('icinga-command-misspelt', name=name[1], right=COMMAND, file=file, line=line)
+        return found(
+            'icinga-command-misspelt', name=name[1], right=COMMAND, file=file, line=line
+        )
     if _TWICE.search(printed) and COMMAND in printed:
         return found('icinga-command-twice', file=file)
     return finding

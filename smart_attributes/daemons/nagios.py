@@ -36,7 +36,9 @@ _COMMAND = re.compile(r'command\[(.+)\]')
 _OBJECT = re.compile(r'^define (\w+) \{\n(.*?)\n\s*\}', re.MULTILINE | re.DOTALL)
 _MACRO = re.compile(r'\$(\w+)\$')
 _FAULT = re.compile(r'Error:? (.+)')
-_UNDEFINED = re.compile(r"check command '([^'!]+)[^']*' .*not defined anywhere", re.IGNORECASE)
+_UNDEFINED = re.compile(
+    r"check command '([^'!]+)[^']*' .*not defined anywhere", re.IGNORECASE
+)
 _THROUGH_NRPE = re.compile(r'check_nrpe\b.*\s-H\s*(\S+).*\s-c\s*(\S+)')
 
 
@@ -85,7 +87,9 @@ def below(folder: str, end: str) -> list[str]:
     paths: list[str] = []
     for here, _, names in os.walk(daemons.ROOT + folder):
         place = here[len(daemons.ROOT) :]
-        paths += [os.path.join(place, name) for name in sorted(names) if name.endswith(end)]
+        paths += [
+            os.path.join(place, name) for name in sorted(names) if name.endswith(end)
+        ]
         if len(paths) > MOST_FILES:
             break
     return paths[:MOST_FILES]
@@ -123,7 +127,9 @@ def nrpe_checks(nrpe: Nrpe) -> list[DaemonCheck]:
             commands[command[1]] = setting
     question = _question(nrpe)
     unit = daemons.unit_of('nagios-nrpe-server', 'nrpe')
-    user_files = [setting.file for setting in nrpe.settings if setting.name == 'nrpe_user']
+    user_files = [
+        setting.file for setting in nrpe.settings if setting.name == 'nrpe_user'
+    ]
     checks = []
     for name, setting in commands.items():
         if not _is_ours(f'{name} {setting.value}'):
@@ -170,7 +176,9 @@ def nrpe_findings(nrpe: Nrpe, user: str) -> Iterator[Finding]:
         return
     read = {setting.file for setting in nrpe.settings}
     for path in below(os.path.dirname(nrpe.path), '.cfg'):
-        lines = [setting for setting in settings_of(path) if _COMMAND.fullmatch(setting.name)]
+        lines = [
+            setting for setting in settings_of(path) if _COMMAND.fullmatch(setting.name)
+        ]
         if path not in read and any(_is_ours(setting.value) for setting in lines):
             yield found('nrpe-not-included', path=path, file=nrpe.path, unit=unit)
 
@@ -193,7 +201,9 @@ def nagios_checks(nrpe: Nrpe) -> tuple[list[DaemonCheck], list[Finding]]:
         return [], [_refusal(daemons.text_of(refused), path, unit)]
     cache = text_of(settings.get('object_cache_file', ''))
     if not cache:
-        return [], [found('nagios-not-started', file=settings.get('object_cache_file', ''))]
+        return [], [
+            found('nagios-not-started', file=settings.get('object_cache_file', ''))
+        ]
     macros = {
         setting.name.strip('$'): setting.value
         for setting in settings_of(settings.get('resource_file', ''))
@@ -283,4 +293,10 @@ def _refusal(printed: str, path: str, unit: str) -> Finding:
     if not name or not right:
         return finding
     folder = os.path.dirname(path)
-    return found('nagios-command-misspelt', name=name[1], right=right[0], folder=folder, unit=unit)
+    return found(
+        'nagios-command-misspelt',
+        name=name[1],
+        right=right[0],
+        folder=folder,
+        unit=unit,
+    )

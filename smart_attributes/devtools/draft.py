@@ -105,13 +105,17 @@ def draft(report: Report, database: SpecDatabase) -> str:
         'family': _family(identity),
         **_condition(identity, rows),
         **{key: base[key] for key in INHERITED if key in base},
-        'attributes': _attributes(identity.kind, rows, base=base, fits=fits, database=database),
+        'attributes': _attributes(
+            identity.kind, rows, base=base, fits=fits, database=database
+        ),
         'source': SOURCE,
     }
     data = {
         'comment': f'{_already_covered(base)}{_about_endurance(_figure(report), fits)} {NEXT}',
         'entries': [entry],
-        'samples': [_sample(identity, rows, entry=entry, stated=stated, database=database)],
+        'samples': [
+            _sample(identity, rows, entry=entry, stated=stated, database=database)
+        ],
     }
     return formatting.formatted(data)
 
@@ -205,9 +209,18 @@ def _attribute(row: AttributeRow, meanings: Meanings, fits: Sequence[Fit]) -> Js
     # If other attributes fit, too, this may be by chance. Of several formulas that fit, the first
     # is the most common.
     contested = {fit.metric for fit in fits if fit.attribute != row.id}
-    certain = {fit.metric: fit.spec for fit in reversed(own) if fit.metric not in contested}
-    attribute = {'name': name, 'comment': _comment(row, reason, *(fit.words for fit in own))}
-    return {**attribute, 'readings': {**agreed, **certain}} if agreed or certain else attribute
+    certain = {
+        fit.metric: fit.spec for fit in reversed(own) if fit.metric not in contested
+    }
+    attribute = {
+        'name': name,
+        'comment': _comment(row, reason, *(fit.words for fit in own)),
+    }
+    return (
+        {**attribute, 'readings': {**agreed, **certain}}
+        if agreed or certain
+        else attribute
+    )
 
 
 def _comment(row: AttributeRow, *words: str) -> str:
@@ -231,7 +244,8 @@ def _agreed_meanings(database: SpecDatabase, kind: str) -> Meanings:
     Percentages and amounts of data are left out, because families count these differently under the
     same name.
     """
-    variants: dict[tuple[int, str], list[tuple[str, str]]] = {}  # (readings, vendor) of each entry
+    # (readings, vendor) of each entry
+    variants: dict[tuple[int, str], list[tuple[str, str]]] = {}
     for entry in database.entries():
         if entry.get('kind', kind) != kind or entry.get('fallback'):
             continue
@@ -276,14 +290,18 @@ def amount_fits(metric: str, number: float, rows: Sequence[AttributeRow]) -> lis
     """Return the raw values that equal, in any unit, an amount of data from the drive's
     statistics. number: bytes.
     """
-    amounts = {unit: worth for unit, (base, worth) in decode.UNITS.items() if base == 'B'}
+    amounts = {
+        unit: worth for unit, (base, worth) in decode.UNITS.items() if base == 'B'
+    }
     fits = []
     for row in rows:
         raw = decode.evaluate(decode.parse('raw'), row, {row.id: row}) or 0
         for unit, worth in amounts.items() if raw >= TELLING else ():
             if _is_same_amount(number, raw * worth, worth):
                 spec = {'from': 'raw', 'unit': unit}
-                words = f'raw times {unit} equals the {metric} that the drive itself states'
+                words = (
+                    f'raw times {unit} equals the {metric} that the drive itself states'
+                )
                 fits.append(Fit(row.id, metric, spec=spec, words=words))
     return fits
 
@@ -292,7 +310,9 @@ def _is_same_amount(stated: float, amount: float, worth: float) -> bool:
     """Return whether an attribute counts the amount that a drive states. worth: bytes of a count."""
     if abs(amount - stated) <= max(worth, SAME * stated):
         return True
-    return worth <= reading_rules.COARSEST and reading_rules.is_rest(stated, amount, worth)
+    return worth <= reading_rules.COARSEST and reading_rules.is_rest(
+        stated, amount, worth
+    )
 
 
 def _figure(report: Report) -> int | None:
@@ -331,7 +351,11 @@ def _about_endurance(figure: int | None, fits: Sequence[Fit]) -> str:
             f'The drive reports {figure} % endurance used, which does not show what its attributes '
             'mean; draft again with a worn drive.'
         )
-    equal = [f'{fit.spec["from"]} of {fit.attribute}' for fit in fits if fit.metric == ENDURANCE]
+    equal = [
+        f'{fit.spec["from"]} of {fit.attribute}'
+        for fit in fits
+        if fit.metric == ENDURANCE
+    ]
     same, caution = 'no attribute', 'the meaning must come from a document'
     if equal:
         same = ', '.join(equal)

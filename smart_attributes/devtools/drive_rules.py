@@ -17,9 +17,14 @@ from .sources import Claim, Context, EntriesFile, SampleDrive
 Readings = Mapping[str, Reading]  # by metric
 
 
-def claims_of(drives: Sequence[SampleDrive], database: drive_database.SpecDatabase) -> list[Claim]:
+def claims_of(
+    drives: Sequence[SampleDrive], database: drive_database.SpecDatabase
+) -> list[Claim]:
     """Return each drive with the highest-ranked entries that match the drive."""
-    return [Claim(drive, database.claims(drive.identity, drive.attributes)) for drive in drives]
+    return [
+        Claim(drive, database.claims(drive.identity, drive.attributes))
+        for drive in drives
+    ]
 
 
 def drive_problems(claims: Sequence[Claim], context: Context) -> Iterator[str]:
@@ -29,7 +34,8 @@ def drive_problems(claims: Sequence[Claim], context: Context) -> Iterator[str]:
     yield from _disputes(claims)
     for claim in claims:
         yield from (
-            f'{claim.drive.place}: {problem}' for problem in _sample_problems(claim, context)
+            f'{claim.drive.place}: {problem}'
+            for problem in _sample_problems(claim, context)
         )
     yield from _stuck(claims, context)
 
@@ -39,7 +45,9 @@ def _disputes(claims: Sequence[Claim]) -> Iterator[str]:
     disputed: dict[tuple[str, ...], Claim] = {}
     for claim in claims:
         if len(claim.winners) > 1:
-            disputed.setdefault(tuple(entry['family'] for _, entry in claim.winners), claim)
+            disputed.setdefault(
+                tuple(entry['family'] for _, entry in claim.winners), claim
+            )
     for families, (drive, winners) in disputed.items():
         yield (
             f'{winners[0][0]}: {drive.identity.model or drive.place} is claimed by two entries, '
@@ -110,7 +118,9 @@ def _readings(drive: SampleDrive, database: drive_database.SpecDatabase) -> Read
             report, spec.log, layout=layout, metrics=database.metrics, stored={}
         ).readings
     return {
-        reading.metric: reading for reading in all_readings if reading.metric != vendor_logs.STATUS
+        reading.metric: reading
+        for reading in all_readings
+        if reading.metric != vendor_logs.STATUS
     }
 
 
@@ -142,14 +152,18 @@ def _contradictions(
     results: Readings, drive: SampleDrive, database: drive_database.SpecDatabase
 ) -> Iterator[str]:
     """Yield a sentence for each reading that differs much from the drive's own statistic."""
-    distrusted = database.identify(drive.identity, drive.attributes).untrusted_statistics
+    distrusted = database.identify(
+        drive.identity, drive.attributes
+    ).untrusted_statistics
     filled = _fills(drive, results)
     for metric, number in drive.stated.items():
         reading = results.get(metric)
         if reading is None or reading.number is None or metric in distrusted:
             continue
         is_doubtful = reading_rules.is_doubtful(metric, number, filled)
-        if not is_doubtful and not reading_rules.is_near(reading.number, number, reading.unit):
+        if not is_doubtful and not reading_rules.is_near(
+            reading.number, number, reading.unit
+        ):
             yield (
                 f'{reading.source} gives {metric} {_counted(reading)}, but the drive itself states '
                 f'{_plain(number)}; correct "from" or "unit", read another attribute, or list the '
@@ -161,11 +175,14 @@ def _fills(drive: SampleDrive, results: Readings) -> int:
     """Return how many times a sample's drive was completely written; 0 if unknown."""
     reading = results.get('host_written')
     return reading_rules.fills(
-        drive.stated.get('host_written') or (reading and reading.number), drive.identity.capacity
+        drive.stated.get('host_written') or (reading and reading.number),
+        drive.identity.capacity,
     )
 
 
-def _lost(results: Readings, drive: SampleDrive, entry: Json, context: Context) -> Iterator[str]:
+def _lost(
+    results: Readings, drive: SampleDrive, entry: Json, context: Context
+) -> Iterator[str]:
     """Yield a sentence for each reading that a sample loses because the entry of an addition
     replaces the shipped entry.
     """
@@ -174,9 +191,15 @@ def _lost(results: Readings, drive: SampleDrive, entry: Json, context: Context) 
     for number, row in entry.get('attributes', {}).items():
         if row is None or 'comment' in row or 'trap' in row:
             silenced.append(number)
-    for reading in readings.vendor_readings(drive.report, before, context.shipped.metrics):
+    for reading in readings.vendor_readings(
+        drive.report, before, context.shipped.metrics
+    ):
         is_silenced = str(reading.source.attribute) in silenced
-        if reading.metric not in results and reading.number is not None and not is_silenced:
+        if (
+            reading.metric not in results
+            and reading.number is not None
+            and not is_silenced
+        ):
             yield (
                 f'without this entry, {reading.source} gives {reading.metric} {_counted(reading)}, '
                 f'by {before.family or "default"}; add this ("uses" or a reading), or explain in a '
@@ -190,7 +213,11 @@ def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
     """
     by_family: dict[str, list[tuple[SampleDrive, Reading, int]]] = {}
     for drive, winners in claims:
-        if drive.expect is not None and len(winners) == 1 and drive.identity.protocol == 'ATA':
+        if (
+            drive.expect is not None
+            and len(winners) == 1
+            and drive.identity.protocol == 'ATA'
+        ):
             results = _readings(drive, context.database)
             reading = results.get(reading_rules.ENDURANCE)
             if reading is not None and reading.number is not None:
@@ -201,7 +228,9 @@ def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
         if any(reading.number for _, reading, _ in drives):
             continue
         for drive, reading, filled in drives:
-            if reading_rules.is_doubtful(reading_rules.ENDURANCE, reading.number, filled):
+            if reading_rules.is_doubtful(
+                reading_rules.ENDURANCE, reading.number, filled
+            ):
                 yield (
                     f'{drive.place}: {reading.source} gives 0 % used on a drive that was written '
                     f'{filled} times over, so it may be stuck at 0; add a sample with another '

@@ -50,7 +50,9 @@ _KEYS = re.compile('(?:^|; *)([a-z0-9.]+-[a-z0-9.-]+)(?=,|;|$)')
 def file_problems(source: EntriesFile, context: Context) -> Iterator[str]:
     """Yield a sentence for each fault of the file as a whole, then for each fault of its parts."""
     yield from (
-        f'{source.name}: {problem}' for rule in FILE_RULES for problem in rule(source, context)
+        f'{source.name}: {problem}'
+        for rule in FILE_RULES
+        for problem in rule(source, context)
     )
     for entry in source.data['entries']:
         for entry_rule in ENTRY_RULES:
@@ -96,9 +98,13 @@ def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
         'the models and the number of drives'
     )
     for place, row in _sources_of(source.data):
-        unknown = [key for key in _KEYS.findall(row['source']) if key not in context.documents]
+        unknown = [
+            key for key in _KEYS.findall(row['source']) if key not in context.documents
+        ]
         cited = [
-            document for key, document in context.documents.items() if _cites(row['source'], key)
+            document
+            for key, document in context.documents.items()
+            if _cites(row['source'], key)
         ]
         if unknown:
             yield f'{place}: "source": "{unknown[0]}" is not one of "documents"; {advice}'
@@ -124,12 +130,18 @@ def _sources_of(data: Json) -> Iterator[tuple[str, Json]]:
     """Yield (place, part) for each part of a file that cites a source."""
     owners: list[tuple[str, Json]] = []
     for kind in ('set', 'layout'):
-        owners += [(f'{kind} {name}', value) for name, value in data.get(f'{kind}s', {}).items()]
+        owners += [
+            (f'{kind} {name}', value)
+            for name, value in data.get(f'{kind}s', {}).items()
+        ]
     owners += [(entry['family'], entry) for entry in data['entries']]
     owners += [(f'advisory {fact["id"]}', fact) for fact in data.get('advisories', ())]
     for name, owner in owners:
         parts = [(name, owner)]
-        for kind, group in (('rated_written', 'rated_written'), ('attribute', 'attributes')):
+        for kind, group in (
+            ('rated_written', 'rated_written'),
+            ('attribute', 'attributes'),
+        ):
             for key, part in owner.get(group, {}).items():
                 parts.append((f'{name}, {kind} {key}', part))
         for place, part in parts:
@@ -138,7 +150,9 @@ def _sources_of(data: Json) -> Iterator[tuple[str, Json]]:
 
 
 def _unused(source: EntriesFile, context: Context) -> Iterator[str]:
-    citations = [part['source'] for file in context.sources for _, part in _sources_of(file.data)]
+    citations = [
+        part['source'] for file in context.sources for _, part in _sources_of(file.data)
+    ]
     for key in source.data.get('documents', {}):
         if not any(_cites(citation, key) for citation in citations):
             yield f'document {key}: nothing cites it; cite it or remove it'
@@ -180,7 +194,9 @@ def _metrics(source: EntriesFile, context: Context) -> Iterator[str]:
     if source is context.sources[0]:
         for name in sorted(STANDARD_METRICS - set(context.database.metrics)):
             yield f'metrics: {name} is missing, but standard logs report it; add it'
-    for metric in (context.database.metrics[name] for name in source.data.get('metrics', ())):
+    for metric in (
+        context.database.metrics[name] for name in source.data.get('metrics', ())
+    ):
         if metric.is_verdict and metric.worse != 'low':
             yield (
                 f'metric {metric.name}: a failed verdict is 0 and a passed one is 1, so '
@@ -226,7 +242,9 @@ def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
 
 # Parts of a pattern that are no literal characters: classes, optional characters, sets,
 # repetitions, group openings.
-_VARIABLE = re.compile(r'\(\?[a-zA-Z]*:|\\[A-Za-z]|\[\^?\]?(?:\\.|[^]\\])*\]|\{[0-9,]+\}|.[?*]')
+_VARIABLE = re.compile(
+    r'\(\?[a-zA-Z]*:|\\[A-Za-z]|\[\^?\]?(?:\\.|[^]\\])*\]|\{[0-9,]+\}|.[?*]'
+)
 
 
 def literal_characters(pattern: str) -> int:
@@ -267,11 +285,20 @@ def _missing_parts(entry: Json, _: Context) -> Problems:
 
 def _logs(entry: Json, _: Context) -> Problems:
     if 'logs' in entry and entry.get('kind') != 'nvme':
-        yield 'logs', 'only NVMe drives have these logs; set "kind": "nvme" or remove "logs"'
+        yield (
+            'logs',
+            'only NVMe drives have these logs; set "kind": "nvme" or remove "logs"',
+        )
     if len(entry.get('logs', ())) > 1:
-        yield 'logs', 'smartctl prints one page per call; name only the page with the most metrics'
+        yield (
+            'logs',
+            'smartctl prints one page per call; name only the page with the most metrics',
+        )
     if entry.get('logs') and entry.get('generic'):
-        yield 'logs', 'a generic entry matches drives whose logs are not known; remove "logs"'
+        yield (
+            'logs',
+            'a generic entry matches drives whose logs are not known; remove "logs"',
+        )
 
 
 def _traps(entry: Json, context: Context) -> Problems:
@@ -285,7 +312,9 @@ def _traps(entry: Json, context: Context) -> Problems:
         for metric, specs in row.get('readings', {}).items():
             place = f'attribute {number}, {metric}'
             for spec in specs if isinstance(specs, list) else [specs]:
-                for trap in sorted(traps.intersection(decode.parse(spec['from']).attributes)):
+                for trap in sorted(
+                    traps.intersection(decode.parse(spec['from']).attributes)
+                ):
                     yield (
                         place,
                         f'this reads attribute {trap}, which is marked as a trap; read another '

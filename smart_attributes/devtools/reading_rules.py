@@ -75,7 +75,9 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     valid = _valid(spec)
     # Some drives count beyond the ceiling; for these, the ceiling is shown.
     largest = (
-        HIGHEST_BEYOND if spec.get('ceiling', math.inf) <= HIGHEST_ENDURANCE else HIGHEST_ENDURANCE
+        HIGHEST_BEYOND
+        if spec.get('ceiling', math.inf) <= HIGHEST_ENDURANCE
+        else HIGHEST_ENDURANCE
     )
     if formula.minus_from and metric.worse == 'low' and formula.first.column == 'value':
         yield (
@@ -116,7 +118,9 @@ def _unset_numbers(formula: Formula, metric: Metric) -> Iterator[tuple[str, floa
         for value in UNSET if is_zero_unset else UNSET[1:]:
             rows[f'value {value}'] = AttributeRow(number, value=value)
     else:
-        rows['a raw value of all ones'] = AttributeRow(number, raw=str(2 ** (8 * RAW_BYTES) - 1))
+        rows['a raw value of all ones'] = AttributeRow(
+            number, raw=str(2 ** (8 * RAW_BYTES) - 1)
+        )
     for words, row in rows.items():
         result = evaluate(formula, row, {number: row})
         if result is not None:
@@ -165,7 +169,9 @@ def bounds(formula: Formula) -> tuple[float, float]:
 def _highest(operand: Operand) -> float:
     if operand.column == 'value':
         return 255
-    return 8 * RAW_BYTES if operand.column == 'bits' else 2 ** (8 * len(operand.bytes)) - 1
+    return (
+        8 * RAW_BYTES if operand.column == 'bits' else 2 ** (8 * len(operand.bytes)) - 1
+    )
 
 
 def _valid(spec: Json) -> Interval:
@@ -201,8 +207,10 @@ COARSEST = 2**30  # bytes
 # besides these: all percentages and amounts of data
 STATED_METRICS = ('power_on_time', 'temperature')
 ENDURANCE = 'endurance_used'
-ENDURANCE_STATISTIC = (7, 0x008)  # page and offset in the device statistics log; its value is in %
-WORN = range(1, 100)  # %: at 0 any formula fits, and at 100 a normalized value has stopped
+# page and offset in the device statistics log; its value is in %
+ENDURANCE_STATISTIC = (7, 0x008)
+# %: at 0 any formula fits, and at 100 a normalized value has stopped
+WORN = range(1, 100)
 # Full writes after which 0 % used is not credible: flash rated for 3,000 cycles has then used more
 # than 3 %. Of 5,136 SSDs that report 0 %, 140 were written this often, and on most of these an
 # attribute shows more.

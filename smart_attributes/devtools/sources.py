@@ -79,7 +79,8 @@ class Context(NamedTuple):
     documents: Mapping[str, Json]
 
 
-Result = tuple[list[SampleDrive], list[str]]  # the drives, and the mistakes as sentences
+# the drives, and the mistakes as sentences
+Result = tuple[list[SampleDrive], list[str]]
 
 
 def read_sources(paths: Sequence[str]) -> tuple[list[EntriesFile], list[str]]:
@@ -95,7 +96,9 @@ def read_sources(paths: Sequence[str]) -> tuple[list[EntriesFile], list[str]]:
         else:
             problems += faults
             if faults:
-                source = source._replace(data=site_file.sound(source.data, 'attributes'))
+                source = source._replace(
+                    data=site_file.sound(source.data, 'attributes')
+                )
             sources.append(source)
     return sorted(sources, key=lambda source: not source.is_whole), problems
 
@@ -160,12 +163,16 @@ def samples_in(folder: str, kinds: Mapping[str, str]) -> Result:
         if not name.endswith('.json'):
             continue
         try:
-            data = data_file.parse(data_file.read_text(os.path.join(folder, name)), name)
+            data = data_file.parse(
+                data_file.read_text(os.path.join(folder, name)), name
+            )
         except DataError as problem:
             problems.append(str(problem))
             continue
         # A sample has the same form in a separate file and next to its entry.
-        faults = schema_errors.schema_problems({'entries': [], 'samples': data}, 'attributes', name)
+        faults = schema_errors.schema_problems(
+            {'entries': [], 'samples': data}, 'attributes', name
+        )
         problems += faults
         if not faults:
             of_file, wrong_rows = drives_of(name, data, kinds)
@@ -192,8 +199,11 @@ def drives_of(name: str, samples: Sequence[Json], kinds: Mapping[str, str]) -> R
                     'paste one from smartctl -A or -x'
                 )
         kind = sample.get('kind') or kinds.get(sample['family'], 'ssd')
-        identity = _identity(sample['model'], sample.get('firmware', ''), kind)._replace(
-            physical_block_size=sample.get('physical_block_size'), capacity=sample.get('capacity')
+        identity = _identity(
+            sample['model'], sample.get('firmware', ''), kind
+        )._replace(
+            physical_block_size=sample.get('physical_block_size'),
+            capacity=sample.get('capacity'),
         )
         drive = SampleDrive(
             place,
@@ -239,14 +249,19 @@ def measured(path: str) -> Result:
             ]
         table = tuple(AttributeRow(int(word)) for word in numbers)
         identity = _identity(row['model'], row['firmware'], row.get('kind') or 'ssd')
-        drives.append(SampleDrive(f'{name}: line {number}, {row["model"]}', identity, table))
+        drives.append(
+            SampleDrive(f'{name}: line {number}, {row["model"]}', identity, table)
+        )
     return drives, []
 
 
 def _identity(model: str, firmware: str, kind: str) -> Identity:
     protocol = {'nvme': 'NVMe', 'sas': 'SCSI'}.get(kind, 'ATA')
     return Identity(
-        protocol=protocol, model=model, firmware=firmware, rotation=7200 if kind == 'hdd' else 0
+        protocol=protocol,
+        model=model,
+        firmware=firmware,
+        rotation=7200 if kind == 'hdd' else 0,
     )
 
 
@@ -266,7 +281,8 @@ def parse_row(line: str) -> AttributeRow | None:
     if match is None or not 1 <= int(match['id']) <= 255:
         return None
     value, worst, threshold = (
-        None if text == '---' else int(text) for text in match.group('value', 'worst', 'threshold')
+        None if text == '---' else int(text)
+        for text in match.group('value', 'worst', 'threshold')
     )
     prefail = match['type'] == 'Pre-fail' or match['flags'].startswith('P')
     return AttributeRow(

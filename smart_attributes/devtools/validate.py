@@ -39,7 +39,8 @@ class Validation(NamedTuple):
     files: Sequence[str]
     kind: str  # ENTRIES or LIMITS
     problems: Sequence[str]
-    summary: Sequence[str] = ()  # "1 entry", "885 samples"; empty if a file was unusable
+    # "1 entry", "885 samples"; empty if a file was unusable
+    summary: Sequence[str] = ()
 
 
 def is_limits(path: str) -> bool:
@@ -48,7 +49,11 @@ def is_limits(path: str) -> bool:
         data = data_file.parse(data_file.read_text(path), path)
     except DataError:
         data = None
-    if isinstance(data, dict) and 'entries' not in data and data.keys() & {'overrides', 'metrics'}:
+    if (
+        isinstance(data, dict)
+        and 'entries' not in data
+        and data.keys() & {'overrides', 'metrics'}
+    ):
         return True
     return os.path.basename(os.path.dirname(os.path.abspath(path))) == LIMITS_FOLDER
 
@@ -68,16 +73,26 @@ def examine_limits(path: str) -> Validation:
         data = site_file.sound(data, 'thresholds')
     else:
         metrics, overrides = data.get('metrics', ()), data.get('overrides', ())
-        summary = LIMITS, plural(len(metrics), 'metric'), plural(len(overrides), 'override')
+        summary = (
+            LIMITS,
+            plural(len(metrics), 'metric'),
+            plural(len(overrides), 'override'),
+        )
     database = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json')))
     mistakes = data_errors.of_limits(
         data,
         database.units,
-        groups=shipped_data.load(shipped_data.path('thresholds/default.json')).get('groups', ()),
+        groups=shipped_data.load(shipped_data.path('thresholds/default.json')).get(
+            'groups', ()
+        ),
         families={entry['family'] for entry in database.entries()},
         worse=database.worse,
     )
-    faults = [*(mistake.sentence for mistake in mistakes), *_contradictions(data), *_ended(data)]
+    faults = [
+        *(mistake.sentence for mistake in mistakes),
+        *_contradictions(data),
+        *_ended(data),
+    ]
     problems += [f'{name}: {fault}' for fault in faults]
     return Validation([path], LIMITS, problems, summary)
 
@@ -109,7 +124,9 @@ def _ended(data: Json) -> Iterator[str]:
 
 
 def main(
-    files: Sequence[str] = (), formats: bool = False, write: Callable[[str], object] = print
+    files: Sequence[str] = (),
+    formats: bool = False,
+    write: Callable[[str], object] = print,
 ) -> int:
     """Validate the files, or the shipped file by default, print the mistakes, and return the exit
     code.
@@ -119,8 +136,12 @@ def main(
     try:
         paths = list(files) or [shipped_data.path('attributes.json')]
         for path in paths if formats else ():
-            is_new = sources.rewrite(path, 'thresholds' if is_limits(path) else 'attributes')
-            write(f'{path}: {"rewritten" if is_new else "has the standard layout already"}')
+            is_new = sources.rewrite(
+                path, 'thresholds' if is_limits(path) else 'attributes'
+            )
+            write(
+                f'{path}: {"rewritten" if is_new else "has the standard layout already"}'
+            )
         validations = _validations(paths)
     except DataError as problem:
         write(str(problem))
@@ -155,7 +176,11 @@ def _validations(files: Sequence[str]) -> list[Validation]:
 def _lines(validation: Validation) -> Iterator[str]:
     """Yield the problems, and a line that sums up what was validated."""
     yield from validation.problems
-    number = plural(len(validation.problems), 'problem') if validation.problems else 'no problem'
+    number = (
+        plural(len(validation.problems), 'problem')
+        if validation.problems
+        else 'no problem'
+    )
     summary = [*validation.summary, number]
     if not validation.summary:
         advice = 'fix this first, then validate again to find further problems'

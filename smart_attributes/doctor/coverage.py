@@ -32,7 +32,8 @@ class Uses(NamedTuple):
 
     addresses: Sequence[str] = ()
     is_scan: bool = False
-    is_known: bool = True  # False: at least one address is unknown, for example in a macro
+    # False: at least one address is unknown, for example in a macro
+    is_known: bool = True
 
 
 def examine(
@@ -57,7 +58,9 @@ def examine(
         wanted = allowed(there, options)
     except SmartError:  # that check, or the scan, reports the error
         return []
-    read = {name for device in dict.fromkeys(devices) for name in reached(device, there)}
+    read = {
+        name for device in dict.fromkeys(devices) for name in reached(device, there)
+    }
     drives = {disk.drive for disk in there if disk.name in read}
     left: dict[str, Disk] = {}  # by drive
     for disk in wanted:
@@ -81,7 +84,11 @@ def allowed(disks_there: Sequence[Disk], options: Options) -> list[Disk]:
     site, wanted = site_of(options.data, options.before), []
     for disk in disks_there:
         devices: list[Device] = []
-        for path in (f'/dev/{disk.name}', f'/dev/{disk.drive}', *paths.get(disk.name, ())):
+        for path in (
+            f'/dev/{disk.name}',
+            f'/dev/{disk.drive}',
+            *paths.get(disk.name, ()),
+        ):
             with suppress(UsageError):  # no check can use this name either
                 devices += addresses.parse(path)
         if len(reads.plan(devices, of_reads(options), site)) == len(devices):
@@ -102,7 +109,9 @@ def of_check(check: DaemonCheck) -> Uses:
         values = parser.parse_known_args(check.words[check.place + 1 :])[0]
     except UsageError:
         return Uses(is_known=False)
-    is_known = check.place >= 0 and values.regex is None and not _MACRO.search(check.text)
+    is_known = (
+        check.place >= 0 and values.regex is None and not _MACRO.search(check.text)
+    )
     return Uses(values.device, values.scan or not values.device, is_known)
 
 

@@ -42,10 +42,14 @@ def examine(
 
     program: path of this program. user: the monitoring user. deadline: time.monotonic() value.
     """
-    findings = [_examined(check, program, user, deadline) for check in checks[:MOST_COMMANDS]]
+    findings = [
+        _examined(check, program, user, deadline) for check in checks[:MOST_COMMANDS]
+    ]
     units = {check.daemon: check.unit for check in checks}
     for daemon, unit in units.items():
-        if 'NoNewPrivs:\t1' in files.text(f'{process_of(daemon)}/status', LARGEST_SMALL_FILE):
+        if 'NoNewPrivs:\t1' in files.text(
+            f'{process_of(daemon)}/status', LARGEST_SMALL_FILE
+        ):
             findings.append(found('daemon-no-new-privileges', daemon=daemon, unit=unit))
     if len(checks) > MOST_COMMANDS:
         findings.append(found('daemon-more-checks', checks=len(checks) - MOST_COMMANDS))
@@ -59,7 +63,9 @@ def _examined(check: DaemonCheck, program: str, user: str, deadline: float) -> F
         return _works('daemon-answers', check, answer)
     if os.geteuid() != 0 and name_of(os.geteuid()) != check.user:
         return _found('daemon-check-of-another', check)
-    result = run_as(check.user, check.line, min(deadline, time.monotonic() + check.seconds))
+    result = run_as(
+        check.user, check.line, min(deadline, time.monotonic() + check.seconds)
+    )
     if not is_known(result):
         return next(_causes(check, result, program, user))
     if not answer:
@@ -67,9 +73,13 @@ def _examined(check: DaemonCheck, program: str, user: str, deadline: float) -> F
     return next(_differences(check, answer, program))
 
 
-def _found(code: str, check: DaemonCheck, answer: Answer | None = None, **fields: str) -> Finding:
+def _found(
+    code: str, check: DaemonCheck, answer: Answer | None = None, **fields: str
+) -> Finding:
     """Return the finding about a check, with the first line of its answer."""
-    line = text_of(answer).partition('\n')[0].partition('|')[0][:_SHOWN] if answer else ''
+    line = (
+        text_of(answer).partition('\n')[0].partition('|')[0][:_SHOWN] if answer else ''
+    )
     line = line or (answer.reason if answer else '')
     names = {'daemon': check.daemon, 'name': check.name, 'file': check.file}
     return found(code, **names, unit=check.unit, user=check.user, line=line, **fields)
@@ -91,7 +101,9 @@ def _differences(check: DaemonCheck, answer: Answer, program: str) -> Iterator[F
     yield from _causes(check, answer, program, check.user)
 
 
-def _causes(check: DaemonCheck, answer: Answer, program: str, user: str) -> Iterator[Finding]:
+def _causes(
+    check: DaemonCheck, answer: Answer, program: str, user: str
+) -> Iterator[Finding]:
     """Yield why a check is UNKNOWN or does not start, the most probable cause first.
 
     program: path of this program. user: the monitoring user.
@@ -99,14 +111,18 @@ def _causes(check: DaemonCheck, answer: Answer, program: str, user: str) -> Iter
     if check.user_setting and user not in ('', check.user):
         script = f's/^{check.user_setting}=.*/{check.user_setting}={user}/'
         path = check.user_file
-        yield _found('daemon-user-differs', check, answer, wanted=user, path=path, script=script)
+        yield _found(
+            'daemon-user-differs', check, answer, wanted=user, path=path, script=script
+        )
     if not check.words:
         yield _found('daemon-quotation-mark', check)
     yield from _sudo(check)
     path = check.words[max(check.place, 0)]
     if not os.path.exists(path):
         folder = os.path.dirname(path)
-        yield _found('daemon-path-wrong', check, path=path, folder=folder, program=program)
+        yield _found(
+            'daemon-path-wrong', check, path=path, folder=folder, program=program
+        )
     if not os.access(path, os.X_OK):
         yield _found('daemon-path-not-executable', check, path=path)
     if _ARGUMENTS.search(check.text):
@@ -145,7 +161,9 @@ def _unknown(check: DaemonCheck, answer: Answer) -> Finding:
     smartctl = _PATH.search(check.text)
     if smartctl and any(code.startswith('sudo') for code in codes):
         command = f'{PROGRAM} doctor --user {check.user} -p {smartctl[1]}'
-        return finding._replace(remedy='examine the options of that check', command=command)
+        return finding._replace(
+            remedy='examine the options of that check', command=command
+        )
     remedies = [BY_NAME[code].remedy for code in codes if code in BY_NAME]
     return finding._replace(remedy=(*remedies, halves(text_of(answer))[1])[0])
 
@@ -195,7 +213,9 @@ def _short(check: DaemonCheck, own: float) -> Finding:
     if not check.own_limit or not limit:
         return finding
     return finding._replace(
-        command=check.edit(limit[0].lstrip(), f'{limit[1]}{limit[2]}{fitting(check.seconds):g}')
+        command=check.edit(
+            limit[0].lstrip(), f'{limit[1]}{limit[2]}{fitting(check.seconds):g}'
+        )
     )
 
 
@@ -209,7 +229,11 @@ def output(checks: Sequence[DaemonCheck], printed: int, is_cut: bool) -> Finding
         return found('output-left-out', limit=constants.OUTPUT_LIMIT)
     kept = constants.KEPT_BEHIND_NRPE
     for check in checks:
-        if check.daemon == 'NRPE' and '--max-output' not in check.text and printed > kept:
+        if (
+            check.daemon == 'NRPE'
+            and '--max-output' not in check.text
+            and printed > kept
+        ):
             return found(
                 'output-too-long',
                 bytes=printed,

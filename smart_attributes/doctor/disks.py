@@ -29,7 +29,8 @@ class Disk(NamedTuple):
     model: str = ''  # ATA: its first 16 characters
     host: int | None = None  # SCSI host
     driver: str = ''  # driver of this host: "ahci"
-    is_drive: bool = True  # not a volume, virtual disk, network disk or removable medium
+    # not a volume, virtual disk, network disk or removable medium
+    is_drive: bool = True
 
     @property
     def is_behind_raid(self) -> bool:
@@ -47,8 +48,15 @@ def disks(root: str) -> list[Disk]:
         folder = f'{sys}/block/{name}'
         device = os.path.realpath(f'{folder}/device')
         if re.fullmatch(_DISKS, name) and os.path.isdir(device):
-            made = _nvme(name, device) if name.startswith('nvme') else _scsi(name, device, sys)
-            is_gone = text_of(f'{folder}/removable') == '1' or text_of(f'{folder}/size') == '0'
+            made = (
+                _nvme(name, device)
+                if name.startswith('nvme')
+                else _scsi(name, device, sys)
+            )
+            is_gone = (
+                text_of(f'{folder}/removable') == '1'
+                or text_of(f'{folder}/size') == '0'
+            )
             present.append(made._replace(is_drive=made.is_drive and not is_gone))
     return present
 
@@ -69,7 +77,9 @@ def _nvme(name: str, device: str) -> Disk:
 def _scsi(name: str, device: str, sys: str) -> Disk:
     # host:channel:target:unit
     unit = re.fullmatch('([0-9]{1,9}):[0-9]+:[0-9]+:[0-9]+', os.path.basename(device))
-    vendor, model, wwid = (text_of(f'{device}/{file}') for file in ('vendor', 'model', 'wwid'))
+    vendor, model, wwid = (
+        text_of(f'{device}/{file}') for file in ('vendor', 'model', 'wwid')
+    )
     full = model if vendor == 'ATA' else f'{vendor} {model}'.strip()
     driver = text_of(f'{sys}/class/scsi_host/host{unit[1]}/proc_name') if unit else ''
     is_usb = re.search('/usb[0-9]+/', device)  # USB bridges invent names
@@ -82,7 +92,9 @@ def _scsi(name: str, device: str, sys: str) -> Disk:
         driver,
     )
     transport = 'iscsi' if driver.startswith('iscsi') else ''
-    is_foreign = virtual_disk(full) or not_a_drive(full, '', transport, wwid.rpartition('.')[2])
+    is_foreign = virtual_disk(full) or not_a_drive(
+        full, '', transport, wwid.rpartition('.')[2]
+    )
     return disk._replace(is_drive=disk.is_behind_raid or not is_foreign)
 
 
@@ -94,15 +106,25 @@ def reached(device: Device, disks: Sequence[Disk]) -> Sequence[str]:
     if kind:
         # None for a node that only the driver creates, such as /dev/twa0
         host = system.host_of(device)
-        behind = [disk for disk in disks if disk.driver in kind.drivers] if kind.drivers else disks
+        behind = (
+            [disk for disk in disks if disk.driver in kind.drivers]
+            if kind.drivers
+            else disks
+        )
         return [disk.name for disk in behind if host in (None, disk.host)]
-    name = os.path.basename(os.path.realpath(os.path.join(root, device.path.lstrip('/'))))
-    return disks_of(Device(f'/dev/{_partitioned(name, root)}'), System(os.path.join(root, 'sys')))
+    name = os.path.basename(
+        os.path.realpath(os.path.join(root, device.path.lstrip('/')))
+    )
+    return disks_of(
+        Device(f'/dev/{_partitioned(name, root)}'), System(os.path.join(root, 'sys'))
+    )
 
 
 def _partitioned(name: str, root: str) -> str:
     """Return the disk of a partition, such as "sda" for "sda1"; return any other name unchanged."""
     place = os.path.realpath(os.path.join(root, 'sys/class/block', name))
     return (
-        os.path.basename(os.path.dirname(place)) if os.path.exists(f'{place}/partition') else name
+        os.path.basename(os.path.dirname(place))
+        if os.path.exists(f'{place}/partition')
+        else name
     )

@@ -45,8 +45,14 @@ def findings(
     runs as root.
     """
     everything = list(zip(survey.verdicts, survey.reads))
-    missing = [verdict for verdict, read in everything if isinstance(read.outcome, DriveMissing)]
-    pairs = [pair for pair in everything if not isinstance(pair[1].outcome, DriveMissing)]
+    missing = [
+        verdict
+        for verdict, read in everything
+        if isinstance(read.outcome, DriveMissing)
+    ]
+    pairs = [
+        pair for pair in everything if not isinstance(pair[1].outcome, DriveMissing)
+    ]
     well = [pair for pair in pairs if isinstance(pair[1].outcome, Report)]
     lines = [_answering(*pair, hide_serial) for pair in well]
     if len(well) > SHOWN:
@@ -70,7 +76,8 @@ def findings(
     faults = [fault for fault in survey.faults if fault not in survey.judge.mistakes]
     remarks = dict.fromkeys(read.remark for read in survey.reads if read.remark)
     lines += [
-        said(sentence.code, sentence, CHECK, **sentence.fields) for sentence in (*faults, *remarks)
+        said(sentence.code, sentence, CHECK, **sentence.fields)
+        for sentence in (*faults, *remarks)
     ]
     lines += [_missing(verdict, hide_serial) for verdict in missing]
     if not pairs:
@@ -120,9 +127,15 @@ def _silent(
         return finding
     if verdict.identity.model:
         drive = _who(verdict.identity, hide_serial)
-        return finding._replace(message=f'{drive}: {finding.message}', fields={'drive': drive})
+        return finding._replace(
+            message=f'{drive}: {finding.message}', fields={'drive': drive}
+        )
     is_reached = not isinstance(read.outcome, (ControllerElsewhere, DriveNotReached))
-    earlier = drive_tracking.seen(whereabouts, address) if whereabouts and is_reached else None
+    earlier = (
+        drive_tracking.seen(whereabouts, address)
+        if whereabouts and is_reached
+        else None
+    )
     if earlier:
         return found(
             'drive-failing',
@@ -166,7 +179,14 @@ def waking(device: Device, check: Sequence[str]) -> str:
         r'/dev/([hs]d[a-z]+|nvme\w+|disk/by-[a-z]+/[^/]+)', device.path
     ):
         return ''
-    read = ['dd', f'if={device.path}', 'of=/dev/null', 'bs=4096', 'count=1', 'iflag=direct']
+    read = [
+        'dd',
+        f'if={device.path}',
+        'of=/dev/null',
+        'bs=4096',
+        'count=1',
+        'iflag=direct',
+    ]
     return f'{shlex.join(read)} && {shlex.join([*check, "-d", device.address])}'
 
 
@@ -195,7 +215,9 @@ def to_watch(reads: Sequence[Read], addresses: Sequence[str]) -> list[str]:
     return [
         address
         for read, address in zip(reads, addresses)
-        if not isinstance(read.outcome, (DriveIsNoDrive, DriveAbsent, ControllerElsewhere))
+        if not isinstance(
+            read.outcome, (DriveIsNoDrive, DriveAbsent, ControllerElsewhere)
+        )
     ]
 
 
@@ -232,7 +254,11 @@ def pastes(
         icinga.append(f'vars.smart_attributes_{variable} = {json.dumps(value)}')
     return [
         Paste('icinga', 'Icinga, in the Host', '\n'.join(icinga)),
-        Paste('nagios', 'Nagios, in the service', f'check_command  smart_attributes_drives!{line}'),
+        Paste(
+            'nagios',
+            'Nagios, in the service',
+            f'check_command  smart_attributes_drives!{line}',
+        ),
         Paste(
             'nrpe',
             'NRPE (call it with check_nrpe -t 60)',

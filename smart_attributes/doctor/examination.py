@@ -23,7 +23,15 @@ from ..files import CONFIG
 from ..installers import installer
 from ..model import Device
 from ..output import budget
-from ..output.doctor_findings import GOOD, PROBLEM, Examination, Finding, Paste, found, said
+from ..output.doctor_findings import (
+    GOOD,
+    PROBLEM,
+    Examination,
+    Finding,
+    Paste,
+    found,
+    said,
+)
 from ..reading import machine, processes, smartctl_calls
 from ..sudo import reports
 from ..sudo.listing import Sudo
@@ -53,7 +61,11 @@ class Examiner:
     """
 
     def __init__(
-        self, options: Options, runner: processes.Runner, printed: Printed, addresses: Addresses
+        self,
+        options: Options,
+        runner: processes.Runner,
+        printed: Printed,
+        addresses: Addresses,
     ) -> None:
         """Look at what only root may read.
 
@@ -61,15 +73,21 @@ class Examiner:
         returns the -d arguments. Raises UsageError if the options do not describe an installation.
         """
         if options.which.reports:
-            raise UsageError('doctor examines drives, not recorded reports; remove --report')
+            raise UsageError(
+                'doctor examines drives, not recorded reports; remove --report'
+            )
         how, name = options.how_read, options.own.user
         self._options, self._runner = options, runner
         self._printed, self._addresses = printed, addresses
         # before become(), which changes the working directory
         here = os.path.realpath(sys.argv[0])
-        places = (f'{folder}/{PROGRAM}' for folder in (*PLUGIN_FOLDERS, NO_PLUGIN_FOLDER))
+        places = (
+            f'{folder}/{PROGRAM}' for folder in (*PLUGIN_FOLDERS, NO_PLUGIN_FOLDER)
+        )
         # as daemons call it
-        self._path = next((place for place in places if os.path.realpath(place) == here), here)
+        self._path = next(
+            (place for place in places if os.path.realpath(place) == here), here
+        )
         self._deadline = reads.deadline(options.how_read.timeout)
         self._sudoers = SudoersFacts()
         with suppress(SmartError):  # without sudo; the sudo step reports this
@@ -99,7 +117,8 @@ class Examiner:
             self._refused += icinga.findings(objects)
             if not objects.commands():
                 self._refused += installed.check_command(self._path)
-        now = time.monotonic()  # a drive may hang: half of the time remains for everything else
+        # a drive may hang: half of the time remains for everything else
+        now = time.monotonic()
         end = now + (self._deadline - now) / 2
         self._results = daemon_checks.examine(self._checks, self._path, user, end)
 
@@ -118,7 +137,9 @@ class Examiner:
         except alarm.TimeIsOver as over:
             self._findings.append(found('examination-incomplete', reason=str(over)))
         alarm.disarm()  # only the output is left to do
-        return Examination(socket.gethostname(), self._user, self._findings, self._pastes)
+        return Examination(
+            socket.gethostname(), self._user, self._findings, self._pastes
+        )
 
     def _steps(self) -> Sequence[Callable[[], Iterable[Finding]]]:
         """Examine whether this user can start the program, and return the further steps; none if the
@@ -143,10 +164,15 @@ class Examiner:
     def _take(self, step: Callable[[], Iterable[Finding]]) -> None:
         try:
             for finding in step():
-                self._findings.append(finding)  # added at once, so that an alarm does not lose it
-        except ModuleNotFoundError as error:  # a check that needs the module is UNKNOWN, too
+                # added at once, so that an alarm does not lose it
+                self._findings.append(finding)
+        except (
+            ModuleNotFoundError
+        ) as error:  # a check that needs the module is UNKNOWN, too
             name = error.name or str(error)
-            self._findings.append(said('module-missing', not_installed(name), module=name))
+            self._findings.append(
+                said('module-missing', not_installed(name), module=name)
+            )
 
     def _sudo(self) -> Iterator[Finding]:
         """Yield the findings for smartctl and for the sudo rule that lets checks run smartctl."""
@@ -177,7 +203,8 @@ class Examiner:
         try:
             if self._is_scanning and sudo.refuses([smartctl_calls.SCAN]):
                 return ()
-            now = time.monotonic()  # a scan may hang: half of the time remains for everything else
+            # a scan may hang: half of the time remains for everything else
+            now = time.monotonic()
             end = now + (self._deadline - now) / 2
             return reads.find(of_reads(self._options), self._runner, end).devices
         except SmartError as error:  # reported with the drives
@@ -222,7 +249,8 @@ class Examiner:
             yield self._unread(error)
             return
         smartctl, config = options.how_read.smartctl, options.data.config
-        other_options = []  # the options of a check other than its drives and its time limit
+        # the options of a check other than its drives and its time limit
+        other_options = []
         if smartctl != SMARTCTL:
             other_options += ['--path', smartctl]
         if config != CONFIG:
@@ -231,11 +259,15 @@ class Examiner:
             other_options += ['--state-dir', options.state_dir]
         is_root = not options.how_read.nosudo
         check = [PROGRAM, *other_options]
-        for finding in drives.findings(survey_of_all, options.naming.hide_serial, check, is_root):
+        for finding in drives.findings(
+            survey_of_all, options.naming.hide_serial, check, is_root
+        ):
             yield self._without_drives() if finding.code == 'no-drives' else finding
         printed = self._printed(survey_of_all)
         if any(not verdict.problem for verdict in survey_of_all.verdicts):
-            yield daemon_checks.output(self._checks, len(printed.encode()), budget.WHY in printed)
+            yield daemon_checks.output(
+                self._checks, len(printed.encode()), budget.WHY in printed
+            )
         used = history_answers.in_use(survey_of_all.history, RECENT)
         if used:
             self._uses.append(coverage.Uses(used))
@@ -246,7 +278,11 @@ class Examiner:
         # the time limit of a check that fits the daemons on this machine
         timeout = own if own < shortest else fitting(shortest)
         self._pastes = drives.pastes(
-            addresses, self._path, timeout, other_options, is_scan=not self._options.which.devices
+            addresses,
+            self._path,
+            timeout,
+            other_options,
+            is_scan=not self._options.which.devices,
         )
 
     def _without_drives(self) -> Finding:
@@ -261,9 +297,12 @@ class Examiner:
 
     def _unread(self, error: SmartError) -> Finding:
         if any(
-            finding.subject == SUDO_RULE and finding.state == PROBLEM for finding in self._findings
+            finding.subject == SUDO_RULE and finding.state == PROBLEM
+            for finding in self._findings
         ):
             return found('drives-wait-for-sudo')
-        cause = reports.reason(error.printed, self._user, self._options.how_read.smartctl)
+        cause = reports.reason(
+            error.printed, self._user, self._options.how_read.smartctl
+        )
         # the rule was tested with sudo -l, which does not fail for all of these causes
         return cause or said(error.code, str(error), drives.CHECK)

@@ -45,9 +45,13 @@ def history(options: Options, user: str) -> Finding:
         return full(used) or unfit
     try:
         if not (
-            options.state_dir or os.path.isdir(place) or os.path.isdir(os.path.expanduser('~'))
+            options.state_dir
+            or os.path.isdir(place)
+            or os.path.isdir(os.path.expanduser('~'))
         ):
-            raise state_directory.Unusable('no history: this user has no home directory')
+            raise state_directory.Unusable(
+                'no history: this user has no home directory'
+            )
         state = state_directory.ready(options.state_dir)
         if not os.access(state.path, os.W_OK | os.X_OK):
             raise state_directory.Unusable(
@@ -64,7 +68,9 @@ def history(options: Options, user: str) -> Finding:
     except HistoryUnusable as error:
         is_denied = access.is_denied(os.path.join(used, state_directory.HISTORY))
         command = f'chown -hR {user}: {shlex.quote(used)}' if is_denied else ''
-        return said('history-files-unusable', str(error), path=used)._replace(command=command)
+        return said('history-files-unusable', str(error), path=used)._replace(
+            command=command
+        )
 
 
 def _in_the_way(folder: str) -> Finding | None:
@@ -76,7 +82,9 @@ def _in_the_way(folder: str) -> Finding | None:
     return None
 
 
-def unfit_mount(path: str, mount: str, kind: str, options: str, owner: str) -> Finding | None:
+def unfit_mount(
+    path: str, mount: str, kind: str, options: str, owner: str
+) -> Finding | None:
     """Return the finding for a file system that cannot keep history because it is read-only or lost
     at a restart. Pure.
 
@@ -91,7 +99,13 @@ def unfit_mount(path: str, mount: str, kind: str, options: str, owner: str) -> F
     disk = f'{ON_DISK}/{state_directory.NAME}'
     line = f'{disk} {path} none bind,X-mount.mkdir 0 0'  # Source: mount(8)
     return found(
-        'history-on-a-tmpfs', path=path, mount=mount, kind=kind, owner=owner, disk=disk, line=line
+        'history-on-a-tmpfs',
+        path=path,
+        mount=mount,
+        kind=kind,
+        owner=owner,
+        disk=disk,
+        line=line,
     )
 
 
@@ -141,7 +155,9 @@ def usable(stored: HistoryFiles, now: float) -> Finding:
     if not stored.written:
         return found('history-empty', path=stored.path, owner=stored.owner)
     age = duration(max(int(now - stored.written), 0))
-    return found('history-works', path=stored.path, owner=stored.owner, size=stored.size, age=age)
+    return found(
+        'history-works', path=stored.path, owner=stored.owner, size=stored.size, age=age
+    )
 
 
 def unusable(
@@ -166,4 +182,6 @@ def unusable(
         return found('history-folder-unusable', reason=reason, path=path)._replace(
             remedy=error.remedy
         )
-    return found('history-folder-missing', reason=reason, path=place, user=user, group=group)
+    return found(
+        'history-folder-missing', reason=reason, path=place, user=user, group=group
+    )

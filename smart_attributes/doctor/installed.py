@@ -25,7 +25,8 @@ PLUGIN_FOLDERS = (
     '/usr/local/libexec/nagios',
     '/usr/local/nagios/libexec',
 )
-NO_PLUGIN_FOLDER = '/usr/local/lib/nagios/plugins'  # of "make install", where none of these exists
+# of "make install", where none of these exists
+NO_PLUGIN_FOLDER = '/usr/local/lib/nagios/plugins'
 ICINGA = '/etc/icinga2'
 ICINGA_FOLDERS = (
     '/usr/share/icinga2/include/plugins-contrib.d',
@@ -57,7 +58,11 @@ def check_command(program: str) -> list[Finding]:
     if not folder:
         return []
     if os.path.lexists(ROOT + path):
-        return [found('check-command-not-included', path=path, file=f'{ICINGA}/icinga2.conf')]
+        return [
+            found(
+                'check-command-not-included', path=path, file=f'{ICINGA}/icinga2.conf'
+            )
+        ]
     # "make install" puts the program into lib/nagios/plugins, beside share
     share = os.path.normpath(os.path.join(os.path.dirname(program), '../../../share'))
     copy = f'{share}/icinga2/include/plugins-contrib.d/{CHECK_COMMAND}'
@@ -81,7 +86,9 @@ def site_files(options: Options) -> list[Finding]:
     files = [path for path, _ in (*attributes, *limits)]
     mistakes: list[str] = [*judge_of(options, site_of(options.data, None)).mistakes]
     usable = [
-        path for path in files if not any(os.path.basename(path) in mistake for mistake in mistakes)
+        path
+        for path in files
+        if not any(os.path.basename(path) in mistake for mistake in mistakes)
     ]
     mistakes += validate.problems(usable)
     ignored = _ignored(options.data.config)
@@ -91,7 +98,11 @@ def site_files(options: Options) -> list[Finding]:
         return [found('site-files-none', folder=options.data.config)]
     if not mistakes:
         return [
-            found('site-files-valid', files=len(files), them='it' if len(files) == 1 else 'them')
+            found(
+                'site-files-valid',
+                files=len(files),
+                them='it' if len(files) == 1 else 'them',
+            )
         ]
     return [_mistake(sentence, files) for sentence in mistakes]
 
@@ -104,7 +115,9 @@ def _ignored(config: str) -> list[Finding]:
             path, end = os.path.splitext(f'{folder}/{name}')
             if end != '.json' and end.lower() == '.json':
                 findings.append(
-                    found('site-file-name-ignored', path=path + end, better=f'{path}.json')
+                    found(
+                        'site-file-name-ignored', path=path + end, better=f'{path}.json'
+                    )
                 )
     return findings
 
@@ -116,7 +129,11 @@ def _mistake(sentence: str, files: Sequence[str]) -> Finding:
         return said('site-options-invalid', sentence)
     if is_there(file) and not os.access(file, os.R_OK):
         return said('site-file-not-readable', sentence, file=file)
-    ending = ' Correct it, then validate it' if advice.endswith('?') else ', then validate it'
+    ending = (
+        ' Correct it, then validate it'
+        if advice.endswith('?')
+        else ', then validate it'
+    )
     return said('site-file-invalid', sentence, file=file)._replace(
         remedy=(advice or 'correct it') + ending
     )

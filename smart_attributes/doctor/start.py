@@ -22,7 +22,8 @@ from ..reading import processes, smartctl_calls
 from ..words import clean
 
 AS_HIM = f'run doctor for the monitoring user instead (as root: {PROGRAM} doctor --user {USER})'
-NAME = 'monitoring-plugins-check-smart-attributes'  # of the Debian package and of the RPM
+# of the Debian package and of the RPM
+NAME = 'monitoring-plugins-check-smart-attributes'
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIMITS = os.path.join(os.path.dirname(PACKAGE), 'thresholds')
 # directories that Python must be able to list
@@ -38,7 +39,9 @@ def examine(
     barriers = access.unreadable(LIMITS) if is_started(answer) else _barriers(path)
     barrier = next(barriers, None)
     if is_started(answer) and not barrier:
-        version = clean(answer.stdout.decode(errors='replace').partition(' ')[2], limit=200)
+        version = clean(
+            answer.stdout.decode(errors='replace').partition(' ')[2], limit=200
+        )
         return found('program-starts', path=path, user=user, version=version)
     return finding(path, user, answer, barrier)
 
@@ -99,7 +102,12 @@ def finding(path: str, user: str, answer: Answer, barrier: Barrier | None) -> Fi
             package=os.path.dirname(barrier.path),
             whom=barrier.whom,
         )
-    interpreter = files.text(path, LARGEST_FILE).partition('\n')[0].removeprefix('#!').split(' ')[0]
+    interpreter = (
+        files.text(path, LARGEST_FILE)
+        .partition('\n')[0]
+        .removeprefix('#!')
+        .split(' ')[0]
+    )
     if interpreter and not os.path.exists(interpreter):
         return found(
             'program-without-python',
@@ -108,14 +116,19 @@ def finding(path: str, user: str, answer: Answer, barrier: Barrier | None) -> Fi
             interpreter=interpreter,
             python=sys.executable,
         )
-    if b'[configuration-error]' in answer.stdout:  # one of the files that the package brings
+    # one of the files that the package brings
+    if b'[configuration-error]' in answer.stdout:
         text = answer.stdout.decode('utf-8', 'replace').strip()
         install = f'{installer().reinstall} {NAME}'
         return found('program-damaged', reason=text[:_SHOWN], install=install)
     ending = answer.reason or (
-        f'signal {answer.signal}' if answer.status is None else f'exit status {answer.status}'
+        f'signal {answer.signal}'
+        if answer.status is None
+        else f'exit status {answer.status}'
     )
-    printed = (answer.stderr or answer.stdout).decode('utf-8', 'replace').strip()[:_SHOWN]
+    printed = (
+        (answer.stderr or answer.stdout).decode('utf-8', 'replace').strip()[:_SHOWN]
+    )
     reason = f'{ending}{": " if printed else ""}{printed}'
     return found(
         'program-does-not-start',
@@ -141,20 +154,26 @@ PLACES = (
 )
 
 
-def examine_smartctl(how: HowRead, runner: processes.Runner, deadline: float) -> Finding:
+def examine_smartctl(
+    how: HowRead, runner: processes.Runner, deadline: float
+) -> Finding:
     """Start smartctl without root rights and return the finding for smartctl. deadline:
     time.monotonic() value.
     """
     path = how.smartctl
     try:
-        smartctl_calls.check_executable(path, as_root=False, through_sudo=not how.nosudo)
+        smartctl_calls.check_executable(
+            path, as_root=False, through_sudo=not how.nosudo
+        )
     except UsageError as error:
         return _missing(str(error), path)
     version = None
     if os.path.exists(path) and not os.stat(path).st_mode & 0o111:
         return found('smartctl-not-executable', path=path)
     if os.access(path, os.X_OK):
-        answer = next(runner.run([(path, *smartctl_calls.VERSION)], how.drive_timeout, deadline))
+        answer = next(
+            runner.run([(path, *smartctl_calls.VERSION)], how.drive_timeout, deadline)
+        )
         version = smartctl_calls.version(answer.stdout)
         if answer.outcome != 'done' and not version:
             return found('smartctl-silent', path=path, reason=answer.reason)
@@ -180,7 +199,10 @@ def _of_version(path: str, version: tuple[int, ...] | None) -> Finding:
     number = '.'.join(map(str, version))
     if version < FIRST_WITH_JSON:
         return found(
-            'smartctl-without-json', path=path, version=number, install=installer().install
+            'smartctl-without-json',
+            path=path,
+            version=number,
+            install=installer().install,
         )
     return found('smartctl-found', path=path, version=number)
 

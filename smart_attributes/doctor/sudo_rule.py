@@ -39,11 +39,13 @@ class SudoAnswers(NamedTuple):
     entries: Sequence[SudoersEntry] = ()  # empty if sudo does not list them
     admits_more: bool = False  # sudo also allows calls that no check makes
     knows_expressions: bool = True  # sudo supports the regular expressions of the rule
-    is_person: bool = False  # the user is a person, who probably does not run the checks
+    # the user is a person, who probably does not run the checks
+    is_person: bool = False
     message: str = ''  # printed by sudo when it refused or complained
     late: str = ''  # why sudo did not answer: "no answer within 30 s"
     files: reports.SudoersFacts = reports.SudoersFacts()
-    as_root: str = ''  # command that repeats the examination as root; '' if root examines
+    # command that repeats the examination as root; '' if root examines
+    as_root: str = ''
 
     @property
     def ours(self) -> list[SudoersEntry]:
@@ -53,12 +55,16 @@ class SudoAnswers(NamedTuple):
     @property
     def arguments(self) -> set[str]:
         """Return the arguments of smartctl that the entries allow, as written there."""
-        return {words for entry in self.ours for words in entry.of(self.rule.executable)}
+        return {
+            words for entry in self.ours for words in entry.of(self.rule.executable)
+        }
 
     @property
     def is_general(self) -> bool:
         """Return whether sudoers holds all regular expressions of the rule."""
-        return {f'^{expression}$' for expression in self.rule.expressions} <= self.arguments
+        return {
+            f'^{expression}$' for expression in self.rule.expressions
+        } <= self.arguments
 
 
 def unneeded(how: HowRead, user: str, named: str) -> Finding | None:
@@ -123,7 +129,9 @@ def examine_rule(
     return findings
 
 
-def _installing(how: HowRead, user: str, types: Iterable[str], addresses: Iterable[str]) -> str:
+def _installing(
+    how: HowRead, user: str, types: Iterable[str], addresses: Iterable[str]
+) -> str:
     words = [PROGRAM, 'sudoers']
     if user != USER:
         words += ['--user', user]
@@ -138,7 +146,9 @@ def _installing(how: HowRead, user: str, types: Iterable[str], addresses: Iterab
     # Checks with another smartctl need a rule beside the usual one. sudo ignores names with a dot.
     name = how.smartctl.replace('/', '-').replace('.', '-')
     file = RULE if how.smartctl == SMARTCTL else f'{RULE}{name}'
-    return f'{shlex.join(words)} > rule && visudo -cf rule && install -m 0440 rule {file}'
+    return (
+        f'{shlex.join(words)} > rule && visudo -cf rule && install -m 0440 rule {file}'
+    )
 
 
 def _as_root(how: HowRead, user: str) -> str:
@@ -169,7 +179,9 @@ def _findings(answers: SudoAnswers) -> Iterator[Finding]:
     limits = [entry.timeout for entry in answers.ours if entry.timeout is not None]
     needed, install = answers.rule.timeout, answers.install
     if limits and min(limits) < needed:
-        yield found('sudo-rule-ends-early', seconds=min(limits), needed=needed, install=install)
+        yield found(
+            'sudo-rule-ends-early', seconds=min(limits), needed=needed, install=install
+        )
     if answers.admits_more:
         yield _too_much(answers)
     # A literal rule has a line for each drive, which is sufficient.
@@ -213,7 +225,11 @@ def _because(reason: Finding, answers: SudoAnswers, subject: str) -> Finding:
     A note keeps admins from installing the rule for their own account by mistake.
     """
     printed = f'; sudo reports: {answers.message}' if answers.message else ''
-    whose = f'{AS_HIM}; if {answers.user} is the monitoring user, ' if answers.is_person else ''
+    whose = (
+        f'{AS_HIM}; if {answers.user} is the monitoring user, '
+        if answers.is_person
+        else ''
+    )
     return reason._replace(
         subject=subject,
         message=reason.message + printed,

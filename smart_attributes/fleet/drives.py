@@ -21,7 +21,15 @@ from ..wording import since
 from ..work import actions
 from ..work.dates import day, is_day
 from ..work.work_list import of_problem, of_unknown
-from .untrusted import dicts_of, is_number, is_point, pairs_of, shaped, state_of, text_of
+from .untrusted import (
+    dicts_of,
+    is_number,
+    is_point,
+    pairs_of,
+    shaped,
+    state_of,
+    text_of,
+)
 
 if TYPE_CHECKING:
     from ..knowledge.severity import Rank, Weight
@@ -35,7 +43,8 @@ class Origin(NamedTuple):
     """The service or document from which drives come."""
 
     host: str
-    notes: tuple[Json, ...] = ()  # notes that apply to each drive, such as the age of the result
+    # notes that apply to each drive, such as the age of the result
+    notes: tuple[Json, ...] = ()
     elapsed: float = 0  # seconds since the check
     # how users handle the problem in Icinga; None: the origin is not Icinga
     handling: Sequence[str] | None = None
@@ -45,7 +54,8 @@ class FleetDrive(NamedTuple):
     """A drive of a fleet: its facts and readings."""
 
     facts: dict[str, Any]  # as in the document: host, name, model, state, action ...
-    readings: Callable[[], list[Json]] = list  # called only for the few drives that need them
+    # called only for the few drives that need them
+    readings: Callable[[], list[Json]] = list
     numbers: Mapping[str, float] = {}  # by metric, in base units
     weights: tuple[Weight, ...] = ()  # weights of its findings, from severity.weight
 
@@ -81,7 +91,10 @@ def fleet_drive(
     facts = _facts(row, origin)
     weights: tuple[Weight, ...] = ()
     if facts['state'] != State.OK.name:
-        codes = [facts['action'], *(further['action'] for further in facts.get('also', ()))]
+        codes = [
+            facts['action'],
+            *(further['action'] for further in facts.get('also', ())),
+        ]
         weights = tuple(
             _weight(reading, metrics, is_risky=actions.ORDER_COPY in codes)
             for reading in readings()
@@ -102,7 +115,13 @@ def check_row(name: str, state: State, why: str, origin: Origin) -> FleetDrive:
         action = actions.REPAIR
     if state is State.OK:
         action = to_do = actions.NOTHING
-    row = {'name': name, 'state': state.name, 'why': why, 'action': action, 'to_do': to_do}
+    row = {
+        'name': name,
+        'state': state.name,
+        'why': why,
+        'action': action,
+        'to_do': to_do,
+    }
     return FleetDrive({**_facts(row, origin), 'code': code, 'is_check': True})
 
 
@@ -173,7 +192,11 @@ def _weight(reading: Json, metrics: Mapping[str, Metric], is_risky: bool) -> Wei
     """Return the weight of a finding in the order of severity; an unknown metric has the lowest
     weight.
     """
-    metric, state, value = metrics.get(reading['metric']), State[reading['state']], reading['value']
+    metric, state, value = (
+        metrics.get(reading['metric']),
+        State[reading['state']],
+        reading['value'],
+    )
     alarm = severity.Alarm('', '', state, is_risky)
     if metric:
         alarm = alarm._replace(remedy=metric.remedy, concern=metric.concern)

@@ -44,7 +44,9 @@ class Fleet:
         self._old: list[str] = []  # hosts or services whose result is out of date
         self._hidden: list[str] = []  # services whose host Icinga does not show
 
-    def drives(self, source: Iterator[FleetDrive], timeout: float) -> Iterator[FleetDrive]:
+    def drives(
+        self, source: Iterator[FleetDrive], timeout: float
+    ) -> Iterator[FleetDrive]:
         """Yield and count each drive of the source; record a fault if it cannot be read to its
         end.
 
@@ -80,7 +82,9 @@ class Fleet:
     def _lack(self, words: str) -> None:
         self.faults.append(Coded('not-gathered', words))
 
-    def of_icinga(self, connection: Callable[[], Icinga], condition: str) -> Iterator[FleetDrive]:
+    def of_icinga(
+        self, connection: Callable[[], Icinga], condition: str
+    ) -> Iterator[FleetDrive]:
         """Yield the drives from Icinga. condition: value of --filter."""
         api = connection()
         try:
@@ -102,7 +106,11 @@ class Fleet:
             api.close()
             for name, why in api.unread.items():
                 self._lack(f'{visible(name)}: {why}')
-        self._note('result-old', self._old, 'service with a result older than two check intervals')
+        self._note(
+            'result-old',
+            self._old,
+            'service with a result older than two check intervals',
+        )
         self._note(
             'downtime-hidden',
             self._hidden,
@@ -124,7 +132,9 @@ class Fleet:
             try:
                 document = triage_documents.read(path)
             except (OSError, SmartError) as error:
-                self._lack(f'{visible(path)}: {getattr(error, "strerror", "") or error}')
+                self._lack(
+                    f'{visible(path)}: {getattr(error, "strerror", "") or error}'
+                )
                 continue
             self.asked += 1
             if self.now - document.made > triage_documents.OLD:
@@ -148,7 +158,9 @@ class Fleet:
         repeats = self.summary.repeats
         if repeats:
             words = plural(repeats, 'drive is', 'drives are')
-            messages.append(Coded('drives-repeated', f'{words} reported twice, and counted once'))
+            messages.append(
+                Coded('drives-repeated', f'{words} reported twice, and counted once')
+            )
         return [Coded(message.code, sentence(message, NOTE)) for message in messages]
 
     def steps(self) -> list[Step]:

@@ -47,9 +47,13 @@ OURS = (
     ' || match("*smart*", [ service.name, service.check_command, service.vars.nrpe_command ], '
     'MatchAny)'
 )
-TOO_LARGE = 'the answer is too large for the services requested; request fewer with --filter'
+TOO_LARGE = (
+    'the answer is too large for the services requested; request fewer with --filter'
+)
 WORDS = 200  # characters of a message from OpenSSL
-NOT_ICINGA = 'this is not the API of Icinga 2; --icinga needs its address, https://HOST:5665'
+NOT_ICINGA = (
+    'this is not the API of Icinga 2; --icinga needs its address, https://HOST:5665'
+)
 
 
 class Access(NamedTuple):
@@ -58,7 +62,8 @@ class Access(NamedTuple):
     url: str  # https://icinga.example.org:5665
     user: str = ''
     password_file: str = ''
-    authority: str = ''  # certificate of Icinga's authority: /var/lib/icinga2/certs/ca.crt
+    # certificate of Icinga's authority: /var/lib/icinga2/certs/ca.crt
+    authority: str = ''
     name: str = ''  # name in Icinga's certificate, if it differs from the URL
 
 
@@ -83,7 +88,8 @@ class Icinga:
         }
         self._connection = _Connection(self._url, access.name, _trusted(access))
         self._access = access
-        self.unread: dict[str, str] = {}  # service -> reason why its answer could not be read
+        # service -> reason why its answer could not be read
+        self.unread: dict[str, str] = {}
 
     def names(self, condition: str) -> list[str]:
         """Return the sorted names ("host!service") of all services with the plugin. condition:
@@ -91,7 +97,11 @@ class Icinga:
         """
         wanted = f'({OURS}) && ({condition})' if condition else OURS
         self._ask(
-            {'filter': wanted, 'filter_vars': {'commands': COMMANDS}, 'attrs': ['__name']},
+            {
+                'filter': wanted,
+                'filter_vars': {'commands': COMMANDS},
+                'attrs': ['__name'],
+            },
         )
         try:
             rows = self._read(LARGEST_SERVICE_LIST)
@@ -122,7 +132,9 @@ class Icinga:
         Split the services in half and request them again if the answer cannot be read, or if Icinga
         rejects the request because a service was deleted.
         """
-        self._ask({'services': names, 'attrs': services.ASKED, 'joins': services.JOINED})
+        self._ask(
+            {'services': names, 'attrs': services.ASKED, 'joins': services.JOINED}
+        )
         rows, fault = None, ''
         try:
             rows = self._read(LARGEST_ANSWER + LARGEST_NEXT_ANSWER * (len(names) - 1))
@@ -184,7 +196,9 @@ class Icinga:
         if answer.status == 404:
             return None
         if answer.length:  # some bytes of the announced length are missing
-            raise Unanswered(f'{self.where}: the answer is incomplete; see the log of Icinga')
+            raise Unanswered(
+                f'{self.where}: the answer is incomplete; see the log of Icinga'
+            )
         return _objects(text)
 
     def _refusal(self, answer: http.client.HTTPResponse) -> str:
@@ -203,7 +217,9 @@ class _Connection(http.client.HTTPSConnection):
     """A connection to a server whose certificate may contain a name other than the address."""
 
     def __init__(self, url: SplitResult, name: str, context: ssl.SSLContext) -> None:
-        super().__init__(str(url.hostname), url.port or PORT, timeout=PATIENCE, context=context)
+        super().__init__(
+            str(url.hostname), url.port or PORT, timeout=PATIENCE, context=context
+        )
         self._expected, self._trusted = name or str(url.hostname), context
 
     def connect(self) -> None:
@@ -233,7 +249,9 @@ def _tls_reason(error: ssl.SSLError) -> str:
             'NodeName of the master'
         )
     reason = error.reason or str(error)
-    return f'no TLS connection ({visible(reason)[:WORDS]}); the port of the API is {PORT}'
+    return (
+        f'no TLS connection ({visible(reason)[:WORDS]}); the port of the API is {PORT}'
+    )
 
 
 def _reason(error: Exception, url: SplitResult) -> str:
@@ -263,7 +281,9 @@ def _address(url: str) -> SplitResult:
     except ValueError:
         is_sound = False
     if not is_sound:
-        raise UsageError(f'--icinga needs https://HOST:{PORT}, without a user or a password in it')
+        raise UsageError(
+            f'--icinga needs https://HOST:{PORT}, without a user or a password in it'
+        )
     return parts
 
 
@@ -272,7 +292,11 @@ def _trusted(access: Access) -> ssl.SSLContext:
     try:
         context = ssl.create_default_context(cafile=access.authority or None)
     except OSError as error:
-        why = 'contains no certificate' if isinstance(error, ssl.SSLError) else error.strerror
+        why = (
+            'contains no certificate'
+            if isinstance(error, ssl.SSLError)
+            else error.strerror
+        )
         raise SmartError(f'--ca {visible(access.authority)}: {why}') from None
     # Python 3.13 and later set this flag by default, but certificates of Icinga's own authority
     # lack the key usage.

@@ -32,7 +32,9 @@ _START = WIDTH + len(GAP)
 _FEWEST = 3  # columns after the state: name, model, findings
 _CODE = r'\[([a-z0-9.-]+)\] '
 # "24 drives: 1 critical, 23 ok", or in a long line "24 drives, 1 not ok"
-_COUNTED = r'(?:^|; )([0-9]{1,6}) drives?(?:: (?:[0-9]+ [a-z]+(?:, )?)+|, [0-9]+ not ok)$'
+_COUNTED = (
+    r'(?:^|; )([0-9]{1,6}) drives?(?:: (?:[0-9]+ [a-z]+(?:, )?)+|, [0-9]+ not ok)$'
+)
 _CLAUSE = re.compile(rf'; \[({"|".join(OF_CODE)})\] ')
 _WHERE = re.compile(r'; \[slot-unknown\] [^;]*\Z')
 # The words of an action can contain a semicolon, but no code.
@@ -182,7 +184,9 @@ def as_row(line: Line, left: float | None, checked: float) -> Json:
     row['why'] = _CLAUSE.sub('; ', text)
     clauses = list(_CLAUSE.finditer(text))
     if clauses:
-        strictest = min(clauses, key=lambda clause: STRICTEST.index(OF_CODE[clause[1]][0]))
+        strictest = min(
+            clauses, key=lambda clause: STRICTEST.index(OF_CODE[clause[1]][0])
+        )
         row['replacement'] = {
             'label': OF_CODE[strictest[1]][0],
             'code': strictest[1],
@@ -205,7 +209,9 @@ def _stated(action: re.Match[str], left: Sequence[float], checked: float) -> Jso
     also = _ALSO.findall(further)
     dates = [_order_by(code, words, left=left, checked=checked)]
     if code not in actions.REPLACING:
-        dates += [_order_by(step, to_do, left=left, checked=checked) for step, to_do in also]
+        dates += [
+            _order_by(step, to_do, left=left, checked=checked) for step, to_do in also
+        ]
     return {
         'action': code,
         'to_do': words,
@@ -214,7 +220,9 @@ def _stated(action: re.Match[str], left: Sequence[float], checked: float) -> Jso
     }
 
 
-def _order_by(code: str, words: str, left: Sequence[float], checked: float) -> str | None:
+def _order_by(
+    code: str, words: str, left: Sequence[float], checked: float
+) -> str | None:
     """Return the date in the words of an action; without one, a calculated date."""
     dated = _DATED.search(words)
     if code == actions.ORDER and dated:

@@ -81,7 +81,9 @@ class ReplacementOrder:
         for drive in kept:
             if drive.risk in AT_RISK:
                 risks.setdefault(drive.step.host, drive.risk)
-        return [drive.step for drive in sorted(kept, key=lambda drive: _key(drive, risks))]
+        return [
+            drive.step for drive in sorted(kept, key=lambda drive: _key(drive, risks))
+        ]
 
 
 def _key(drive: Waiting, risks: Mapping[str, Risk]) -> tuple[object, ...]:

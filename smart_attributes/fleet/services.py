@@ -27,9 +27,13 @@ from . import plugin_output
 from .drives import FleetDrive, Origin, check_row, dated
 
 STALE = 2  # check intervals after which a result is out of date
-LEAST = 5 * 60  # shortest interval in seconds, because checks are not punctual to the second
+# shortest interval in seconds, because checks are not punctual to the second
+LEAST = 5 * 60
 # Attributes that are above 0 while a user handles a problem.
-HANDLING: Mapping[str, str] = {'downtime_depth': 'in downtime', 'acknowledgement': 'acknowledged'}
+HANDLING: Mapping[str, str] = {
+    'downtime_depth': 'in downtime',
+    'acknowledgement': 'acknowledged',
+}
 ASKED = (
     '__name',
     'last_check_result',
@@ -64,7 +68,8 @@ class Service(NamedTuple):
     is_active: bool  # scheduled by Icinga; passive results arrive at any time
     # "host in downtime", "service acknowledged"
     handling: tuple[str, ...] = ()
-    is_host_shown: bool = False  # Icinga shows the host, too, so the downtime of the host is known
+    # Icinga shows the host, too, so the downtime of the host is known
+    is_host_shown: bool = False
 
     def __str__(self) -> str:
         """Return the service's name in Icinga."""
@@ -123,17 +128,23 @@ def _result(row: Json) -> Result:
 
 
 def _number(value: object) -> float:
-    return float(value) if isinstance(value, (int, float)) and abs(value) < 1e12 else 0.0
+    return (
+        float(value) if isinstance(value, (int, float)) and abs(value) < 1e12 else 0.0
+    )
 
 
-def drives_of(service: Service, metrics: Mapping[str, Metric], now: float) -> ServiceDrives:
+def drives_of(
+    service: Service, metrics: Mapping[str, Metric], now: float
+) -> ServiceDrives:
     """Return the drives of a service; if it has no drives, one row with the reason and the state
     from Icinga.
     """
     name, result = f'({service.name})', service.result
     if result is None:
         origin = Origin(service.host, handling=service.handling)
-        return ServiceDrives([check_row(name, State.UNKNOWN, _because('never-checked'), origin)])
+        return ServiceDrives(
+            [check_row(name, State.UNKNOWN, _because('never-checked'), origin)]
+        )
     age = now - result.ended
     # Passive results arrive at any time, so their check interval is meaningless.
     longest = STALE * max(service.interval, LEAST if service.is_active else DAY)
@@ -144,7 +155,11 @@ def drives_of(service: Service, metrics: Mapping[str, Metric], now: float) -> Se
     if text is None:
         return ServiceDrives([_foreign_row(name, result, origin)], is_old)
     drives = plugin_output.drives(
-        text.lines, result.values, checked=now - origin.elapsed, origin=origin, metrics=metrics
+        text.lines,
+        result.values,
+        checked=now - origin.elapsed,
+        origin=origin,
+        metrics=metrics,
     )
     return ServiceDrives([*_check_rows(name, text, origin), *drives], is_old)
 
@@ -168,7 +183,9 @@ def _because(code: str, words: str = '') -> Coded:
     return Coded(code, f'{meaning}: {words}' if words else meaning)
 
 
-def _check_rows(name: str, text: plugin_output.PluginText, origin: Origin) -> list[FleetDrive]:
+def _check_rows(
+    name: str, text: plugin_output.PluginText, origin: Origin
+) -> list[FleetDrive]:
     """Return the rows about a check: what it reports about itself, drives that are missing in the
     text, and a state that is worse than that of all drives and rows.
     """

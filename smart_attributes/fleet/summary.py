@@ -105,7 +105,9 @@ def due(facts: Json, now: float) -> str:
     planned.
     """
     by = facts['order_by'] or ''
-    if actions.needs_spare(facts['action'], State[facts['state']]) or (by and by <= day(now)):
+    if actions.needs_spare(facts['action'], State[facts['state']]) or (
+        by and by <= day(now)
+    ):
         return NOW
     further = [row['action'] for row in facts.get('also', ())]
     is_ordered = actions.ORDER in (facts['action'], *further)
@@ -134,7 +136,9 @@ def by_model(summary: Summary) -> list[tuple[tuple[str, str], Group]]:
 
     def rank(entry: tuple[tuple[str, str], Group]) -> tuple[Any, ...]:
         name, group = entry
-        alerts = [-group.states[state.name] for state in WORST_FIRST if state is not State.OK]
+        alerts = [
+            -group.states[state.name] for state in WORST_FIRST if state is not State.OK
+        ]
         return (*alerts, -group.drives, name)
 
     return sorted(summary.models.items(), key=rank)

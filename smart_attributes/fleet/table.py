@@ -30,7 +30,13 @@ if TYPE_CHECKING:
 
 # Metrics in the columns of the table of drives.
 COLUMNS = frozenset(
-    ('endurance_used', 'spare_available', 'temperature', 'power_on_time', 'host_written')
+    (
+        'endurance_used',
+        'spare_available',
+        'temperature',
+        'power_on_time',
+        'host_written',
+    )
 )
 NOT_TOLD = '-'
 _text = json.JSONEncoder(separators=(',', ':')).encode
@@ -47,7 +53,9 @@ def _row(drive: Json, now: float) -> DriveRow:
     for reading in drive['readings']:
         if reading.get('judged') and isinstance(reading['value'], (int, float)):
             judged[reading['metric']] = reading
-            amounts[reading['metric']] = amount(reading['value'], reading.get('unit', ''))
+            amounts[reading['metric']] = amount(
+                reading['value'], reading.get('unit', '')
+            )
     age = judged.get('power_on_time')
     return DriveRow(
         State[drive['state']],
@@ -81,20 +89,27 @@ def _what(drive: Json) -> tuple[str, ...]:
     words += [f'also {row["to_do"]}' for row in drive.get('also', ())]
     words = [text for text in words if text and text != actions.NOTHING]
     words += drive.get('handling', ())
-    if drive['state'] != State.OK.name and not drive.get('reason'):  # of a service: how old it is
-        words += [note['text'] for note in drive['notes'] if not code or note['code'] != code]
+    # of a service: how old it is
+    if drive['state'] != State.OK.name and not drive.get('reason'):
+        words += [
+            note['text'] for note in drive['notes'] if not code or note['code'] != code
+        ]
     return tuple(sentence(text, WHAT) for text in words)
 
 
 def heading(summary: Summary) -> Iterator[str]:
     """Yield the lines above the drives."""
-    by_state = [(summary.states[state.name], state.name.lower()) for state in WORST_FIRST]
+    by_state = [
+        (summary.states[state.name], state.name.lower()) for state in WORST_FIRST
+    ]
     states = ', '.join(f'{count} {name}' for count, name in by_state if count)
     yield (
         f'{plural(sum(summary.states.values()), "drive")} on '
         f'{plural(len(summary.hosts), "host")}: {states or "none"}'
     )
-    checks = sum(number for state, number in summary.checks.items() if state != State.OK.name)
+    checks = sum(
+        number for state, number in summary.checks.items() if state != State.OK.name
+    )
     if checks:
         causes = ', '.join(
             f'{count} {code}' for code, count in summary.codes.most_common() if count
@@ -146,8 +161,14 @@ class Kept:
         most: how many other drives to keep. shown: returns the part of a drive to keep. is_urgent:
         called with facts.
         """
-        self._most, self._shown, self._is_urgent, self._size = max(most, 1), shown, is_urgent, 0
-        self._added: Counter[bool] = Counter()  # number of urgent drives, and of the others
+        self._most, self._shown, self._is_urgent, self._size = (
+            max(most, 1),
+            shown,
+            is_urgent,
+            0,
+        )
+        # number of urgent drives, and of the others
+        self._added: Counter[bool] = Counter()
         self._kept: Counter[bool] = Counter()
         # urgent drives first, worst first; only the key is computed for drives that are not kept
         self._rows: list[WorstDrive] = []

@@ -52,7 +52,9 @@ def read(path: str) -> Document:
     cannot be read, and Damaged if it is not a document.
     """
     try:
-        content = untrusted.parse(files.content(path, LARGEST_DOCUMENT, trust.foreign_secret))
+        content = untrusted.parse(
+            files.content(path, LARGEST_DOCUMENT, trust.foreign_secret)
+        )
     except ValueError:
         raise Damaged('it is damaged; copy it again from its host') from None
     if not isinstance(content, dict) or not isinstance(content.get('drives'), list):
@@ -68,7 +70,9 @@ def read(path: str) -> Document:
     return Document(host, content, made=float(made) if is_plausible else written)
 
 
-def drives(document: Document, metrics: Mapping[str, Metric], now: float) -> Iterator[FleetDrive]:
+def drives(
+    document: Document, metrics: Mapping[str, Metric], now: float
+) -> Iterator[FleetDrive]:
     """Yield the drives of a document, and a row for each problem of the run as a whole. now:
     seconds since 1970.
     """

@@ -43,7 +43,11 @@ _shown = lru_cache(maxsize=4096)(visible)  # drives of a fleet share most of the
 
 def state_of(value: Any) -> State:
     """Return the state with this name; UNKNOWN if the name is invalid."""
-    return State[value] if isinstance(value, str) and value in State.__members__ else State.UNKNOWN
+    return (
+        State[value]
+        if isinstance(value, str) and value in State.__members__
+        else State.UNKNOWN
+    )
 
 
 def text_of(value: Any) -> str | None:
@@ -67,7 +71,11 @@ def pairs_of(value: Any) -> Sequence[tuple[str, Any]]:
 
 def is_number(value: Any) -> bool:
     """Return whether a value is a number that is safe to calculate with."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e30
+    return (
+        isinstance(value, (int, float))
+        and not isinstance(value, bool)
+        and abs(value) < 1e30
+    )
 
 
 def is_point(value: Any) -> bool:
@@ -85,7 +93,9 @@ KINDS: Mapping[str, Callable[[Any], Any]] = {
     'state': lambda value: state_of(value).name,
 }
 SHAPES: Mapping[str, Sequence[tuple[str, Callable[[Any], Any], bool]]] = {
-    part: [(key, KINDS[kind.rstrip('?')], kind[-1] == '?') for key, kind in keys.items()]
+    part: [
+        (key, KINDS[kind.rstrip('?')], kind[-1] == '?') for key, kind in keys.items()
+    ]
     for part, keys in files.data('fleet/documents.json').items()
     if part != 'comment'
 }

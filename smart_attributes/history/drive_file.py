@@ -34,9 +34,11 @@ from .series import History, Key, Observation, Point
 
 VERSION = 1
 SLACK = DAY  # a clock that is behind by less is expected to catch up
-_SAME_TIME = 150  # seconds; a check that is this much older than the newest reading is not stored
+# seconds; a check that is this much older than the newest reading is not stored
+_SAME_TIME = 150
 EARLIEST = 1_767_225_600  # 1 January 2026: before this date, this program did not exist
-KEPT_WHOLE = 25 * HOUR  # older points of a series with MANY points are reduced to one per day
+# older points of a series with MANY points are reduced to one per day
+KEPT_WHOLE = 25 * HOUR
 _HEAD = re.compile(rb'check_smart_attributes history ([0-9]{1,6}) ([0-9a-f]{8})\n')
 _NUMBERS = (int, float)
 _PLACE = DrivePlace('', 0, 0)
@@ -57,7 +59,8 @@ class Series(NamedTuple):
 
     pace: int
     points: tuple[Point, ...] = ()  # oldest first, with strictly increasing times
-    absent: int = 0  # when it was last read, if later checks had no value; 0: with its drive
+    # when it was last read, if later checks had no value; 0: with its drive
+    absent: int = 0
 
 
 AllSeries = Mapping[Key, Series]
@@ -70,8 +73,10 @@ class DriveHistory(NamedTuple):
     places: tuple[DrivePlace, ...] = ()  # on all machines that use this directory
     verdict: LastVerdict | None = None
     series: AllSeries = {}  # noqa: RUF012  (never changed)
-    behind: int = 0  # when the clock was first found far behind this history; 0: it is not
-    aliases: tuple[Alias, ...] = ()  # the other addresses at which the last check read it
+    # when the clock was first found far behind this history; 0: it is not
+    behind: int = 0
+    # the other addresses at which the last check read it
+    aliases: tuple[Alias, ...] = ()
 
     @property
     def histories(self) -> dict[Key, History]:
@@ -112,7 +117,11 @@ def _text(drive: DriveHistory) -> bytes:
     }
     content = json.dumps(document, separators=(',', ':')).encode('ascii')
     checksum = crc32(content, VERSION)
-    return b'check_smart_attributes history %d %08x\n%s\n' % (VERSION, checksum, content)
+    return b'check_smart_attributes history %d %08x\n%s\n' % (
+        VERSION,
+        checksum,
+        content,
+    )
 
 
 def _verdict_fields(verdict: LastVerdict) -> list[Any]:
@@ -161,7 +170,9 @@ def _reduced(drive: DriveHistory) -> DriveHistory:
     longest = max(series_, key=lambda key: len(series_[key].points))
     points = series_[longest].points
     if len(points) > 3:
-        series_[longest] = series_[longest]._replace(points=(*points[:-2][::2], *points[-2:]))
+        series_[longest] = series_[longest]._replace(
+            points=(*points[:-2][::2], *points[-2:])
+        )
     else:
         del series_[min(series_, key=lambda key: series_[key].absent or LATEST)]
     return drive._replace(series=series_)
@@ -268,7 +279,11 @@ def _points(rows: Sequence[Any], time: int, most: float) -> tuple[Point, ...]:
     for seconds, number, *rest in rows:
         gap = rest[0] if rest else seconds
         time += seconds
-        if type(time) is not int or type(gap) is not int or type(number) not in _NUMBERS:
+        if (
+            type(time) is not int
+            or type(gap) is not int
+            or type(number) not in _NUMBERS
+        ):
             raise Damaged
         if not before < time <= LATEST or not 0 <= gap <= LATEST:
             raise Damaged
@@ -297,7 +312,9 @@ def new(
     order: int,
 ) -> DriveHistory:
     """Return the history of a drive without readings."""
-    return DriveHistory(Record(number, identity, first_read=now, last_read=now, order=order))
+    return DriveHistory(
+        Record(number, identity, first_read=now, last_read=now, order=order)
+    )
 
 
 def with_readings(
@@ -318,14 +335,18 @@ def with_readings(
     last_read = drive.record.last_read
     time = max(now, last_read + 1) if drive.series else now
     numbers = {
-        observation.key: observation for observation in observations if _is_storable(observation)
+        observation.key: observation
+        for observation in observations
+        if _is_storable(observation)
     }
     stored = dict(drive.series)
     for key, before in drive.series.items():
         if key not in numbers and not before.absent:
             stored[key] = before._replace(absent=last_read)
     for key, observation in numbers.items():
-        stored[key] = _grown(stored.get(key), observation, last_read=last_read, now=time)
+        stored[key] = _grown(
+            stored.get(key), observation, last_read=last_read, now=time
+        )
     return drive._replace(
         record=_read_again(drive.record, identity, time),
         series=stored,
@@ -354,7 +375,9 @@ def _grown(
     valid_until = before.absent or last_read
     if gap:
         valid_until = now - gap
-    points = series.extended(pace, History(before.points, valid_until), number=number, now=now)
+    points = series.extended(
+        pace, History(before.points, valid_until), number=number, now=now
+    )
     if pace == series.LATELY and points != before.points:
         recent = series.latest(History(points), now, series.SPAN)
         points = tuple(series.peaks(recent or points))
@@ -472,7 +495,9 @@ def thinned_file(drive: DriveHistory, now: int, is_new_day: bool) -> DriveHistor
         if older:
             points = (*thinned(older, old, stored.pace), *points[len(older) :])
         kept[key] = stored._replace(points=points)
-    places = [place for place in drive.places if not 0 < place.gone <= now - series.KEPT_DAILY]
+    places = [
+        place for place in drive.places if not 0 < place.gone <= now - series.KEPT_DAILY
+    ]
     here_last = sorted(places, key=lambda place: not place.gone)
     dropped = here_last[:-MOST_PLACES]
     kept_places = tuple(place for place in places if place not in dropped)
@@ -491,7 +516,9 @@ def _old(points: Sequence[Point], now: int) -> int:
     return now - series.KEPT_DAILY
 
 
-def thinned(points: Sequence[Point], old: int, pace: int = series.CHANGE) -> list[Point]:
+def thinned(
+    points: Sequence[Point], old: int, pace: int = series.CHANGE
+) -> list[Point]:
     """Return the points to keep: one of each month before *old*, and one of each day after *old*.
 
     For HIGHEST, the highest point is kept; otherwise the last point, whose number still applies

@@ -50,7 +50,8 @@ class Record(NamedTuple):
 class Match(NamedTuple):
     """The record of a drive."""
 
-    record: Record | None = None  # None: the drive is new to the history, or cannot be stored
+    # None: the drive is new to the history, or cannot be stored
+    record: Record | None = None
     note: str = ''  # why the drive cannot be stored
 
 
@@ -128,7 +129,9 @@ def matches(
     for identity in identities:
         fitting = exact.get(name(identity))
         if not fitting:
-            fitting = [record for record in records if is_same(identity, record.identity)]
+            fitting = [
+                record for record in records if is_same(identity, record.identity)
+            ]
         fits.append(fitting)
     claims = Counter(record.number for fitting in fits for record in fitting)
     return [
@@ -157,7 +160,8 @@ def _match(
     if fitting:
         is_only = len(fitting) == 1 and claims[fitting[0].number] == 1
         return Match(fitting[0]) if is_only else Match(note=AMBIGUOUS)
-    alike = sum(is_same(identity, neighbour) for neighbour in identities)  # itself is one of them
+    # itself is one of them
+    alike = sum(is_same(identity, neighbour) for neighbour in identities)
     return Match(note=AMBIGUOUS if alike > 1 else '')
 
 
@@ -179,8 +183,13 @@ def updated(
     after = {}
     departure = 1 + max((place.departure for place in places), default=0)
     for place in places:
-        is_looked_at = not place.gone and (place.address in drive_at or scope.covers(place))
-        is_left = is_looked_at and drive_at.get(place.address, -1) not in (None, place.drive)
+        is_looked_at = not place.gone and (
+            place.address in drive_at or scope.covers(place)
+        )
+        is_left = is_looked_at and drive_at.get(place.address, -1) not in (
+            None,
+            place.drive,
+        )
         left = place._replace(gone=now, newest=newest, departure=departure)
         after[place.address, place.drive] = left if is_left else place
     recorded = {place.drive for place in places}
@@ -213,15 +222,20 @@ def changes(
     places: the result of updated().
     """
     here = _present(places)
-    left = {place.drive: place for place in places if place.gone and scope.covers(place)}
+    left = {
+        place.drive: place for place in places if place.gone and scope.covers(place)
+    }
     became = [
-        _change(place, places, here=here, records=records, now=now) for place in left.values()
+        _change(place, places, here=here, records=records, now=now)
+        for place in left.values()
     ]
     return sorted(filter(None, became), key=attrgetter('since', 'address'))
 
 
 def with_successors(
-    changes: Sequence[Change], places: Sequence[DrivePlace], records: Mapping[int, Record]
+    changes: Sequence[Change],
+    places: Sequence[DrivePlace],
+    records: Mapping[int, Record],
 ) -> list[Change]:
     """Return the changes, with a successor for each missing drive of a controller that has got as
     many new drives since.
@@ -233,9 +247,13 @@ def with_successors(
     missing = [change for change in changes if change.kind == 'missing']
     for controller in {change.controller for change in changes} - {''}:
         came = {place.drive for place in places if place.controller == controller}
-        new = came.difference(change.successor for change in changes if change.successor)
+        new = came.difference(
+            change.successor for change in changes if change.successor
+        )
         orders = {records[drive].order: drive for drive in new}
-        of_controller = [change for change in missing if change.controller == controller]
+        of_controller = [
+            change for change in missing if change.controller == controller
+        ]
         successors.update(_one_for_one(of_controller, orders))
     result = []
     for change in changes:
@@ -245,7 +263,9 @@ def with_successors(
     return result
 
 
-def _one_for_one(missing: Sequence[Change], orders: Mapping[int, int]) -> dict[int, int]:
+def _one_for_one(
+    missing: Sequence[Change], orders: Mapping[int, int]
+) -> dict[int, int]:
     """Return the successor of each missing drive of one controller, as far as it is known.
 
     orders: the drives that have come to this controller, by Record.order. Whenever as many new
@@ -285,7 +305,11 @@ def _change(
     is_found = now_at is not None and now_at.last == now
     if now_at and (now_at.first >= place.gone or (is_found and now_at.first == now)):
         return Change(
-            'moved', place.address, drive=place.drive, since=place.gone, now_at=now_at.address
+            'moved',
+            place.address,
+            drive=place.drive,
+            since=place.gone,
+            now_at=now_at.address,
         )
     # Another service has found the drive at its other place since it was last here.
     if now_at and (now_at.last > place.last or is_found):
@@ -317,14 +341,18 @@ def _successor(
     """
     of_others = [later for later in places if later.drive != place.drive]
     same_address = [later for later in of_others if later.address == place.address]
-    next_left = [later.newest for later in same_address if later.departure > place.departure]
+    next_left = [
+        later.newest for later in same_address if later.departure > place.departure
+    ]
     until = min(next_left, default=LATEST)
     successors = []
     for later in of_others:
         order = records[later.drive].order
         is_newer = order > place.newest
         is_in_slot = place.slot != '' and later.slot == place.slot
-        is_new_here = later.address == place.address and later.is_first and order <= until
+        is_new_here = (
+            later.address == place.address and later.is_first and order <= until
+        )
         if (is_in_slot and (is_newer or not later.gone)) or (is_newer and is_new_here):
             successors.append(later.drive)
     return min(successors, key=lambda drive: records[drive].order, default=None)

@@ -24,7 +24,12 @@ from zlib import crc32
 
 from .. import child, files, state_directory, trust
 from ..child import Child
-from ..constants import LARGEST_HISTORIES, LARGEST_HISTORY, MOST_DRIVES, MOST_HISTORY_FILES
+from ..constants import (
+    LARGEST_HISTORIES,
+    LARGEST_HISTORY,
+    MOST_DRIVES,
+    MOST_HISTORY_FILES,
+)
 from ..errors import HistoryUnusable
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import drive_file
@@ -38,17 +43,19 @@ _NEW = '.new'
 LOCK = 'lock'
 NOT_WRITTEN = 'not-written'
 MISSING, TOO_MUCH = 'missing', 'too much'  # codes of StoredFile
-_WHY_TOO_MUCH = (
-    f'it is not read, because the files of the history exceed {LARGEST_HISTORIES >> 20} MB together'
-)
+_WHY_TOO_MUCH = f'it is not read, because the files of the history exceed {LARGEST_HISTORIES >> 20} MB together'
 ADVICE = 'make it writable for the monitoring user, or use another directory with --state-dir'
 READING, CHANGING = 'read', 'changed'  # kinds of children, and ends of their locks
 # seconds that a child waits to change the history; its check has ended by then
 LOCK_PATIENCE = 10.0
-_HOMELESS = 'this user has no home directory; give this user a state directory with --state-dir'
+_HOMELESS = (
+    'this user has no home directory; give this user a state directory with --state-dir'
+)
 CHANGING_TIME = 30.0  # seconds that a command waits which changes files
 _MODE = 0o644  # others may read; the permissions of the directory limit access
-_FLAGS_READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+_FLAGS_READING = (
+    os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+)
 _FLAGS_WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FLAGS_LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NUMBERED = re.compile(r'(0|[1-9][0-9]{0,17})\..*', re.DOTALL)
@@ -64,7 +71,8 @@ class StoredFile(NamedTuple):
 
     content: bytes = b''
     fault: str = ''  # why it was not read: "it is a link"
-    code: str = ''  # MISSING, TOO_MUCH (for all files together), or '' for any other reason
+    # MISSING, TOO_MUCH (for all files together), or '' for any other reason
+    code: str = ''
 
 
 class Contents(NamedTuple):
@@ -104,7 +112,9 @@ def _child(
     can block, too.
     """
     return Child(
-        lambda pipe: _in_child(pipe, state_dir, kind=kind, is_writing=is_writing, work=work)
+        lambda pipe: _in_child(
+            pipe, state_dir, kind=kind, is_writing=is_writing, work=work
+        )
     )
 
 
@@ -119,11 +129,15 @@ def _in_child(
     lock = _in_turn(state_dir, kind, pipe)
     place = state_directory.location(state_dir)
     if not _is_expected(place, state_dir, is_writing):
-        pipe.send(is_absent=True, fault=f'{place} does not exist' if place else _HOMELESS)
+        pipe.send(
+            is_absent=True, fault=f'{place} does not exist' if place else _HOMELESS
+        )
         return
     pipe.send(path=os.path.join(place, state_directory.HISTORY))
     try:
-        state = (state_directory.ready if is_writing else state_directory.there)(state_dir)
+        state = (state_directory.ready if is_writing else state_directory.there)(
+            state_dir
+        )
     except state_directory.Unusable as error:
         pipe.send(fault=str(error), is_there=os.path.lexists(place))
         return
@@ -210,7 +224,9 @@ def contents_of(reader: Child, until: float) -> Contents:
     contents = Contents(stored)
     for values, content in reader.messages():
         if 'file' in values:
-            stored[values['file']] = StoredFile(content, values['fault'], values['code'])
+            stored[values['file']] = StoredFile(
+                content, values['fault'], values['code']
+            )
         else:
             contents = contents._replace(**values)
     return contents
@@ -256,8 +272,12 @@ def _examine(state: StateDirectory, path: str, is_writing: bool) -> None:
         raise OSError(errno.ELOOP, 'is a link')
     fault = trust.fault(path, state.user)
     if fault:
-        raise HistoryUnusable(f'{fault}; make it writable only for the owner of {state.path}')
-    if is_writing and not os.access(path, os.R_OK | os.W_OK | os.X_OK, effective_ids=True):
+        raise HistoryUnusable(
+            f'{fault}; make it writable only for the owner of {state.path}'
+        )
+    if is_writing and not os.access(
+        path, os.R_OK | os.W_OK | os.X_OK, effective_ids=True
+    ):
         raise HistoryUnusable(f'{path} cannot be written; {ADVICE}')
 
 
@@ -297,7 +317,9 @@ def stored_files(path: str) -> Iterator[tuple[str, StoredFile]]:
     names = _names(path)
     numbers = {number_in(name) for name in names if name.endswith((DRIVE, FORMER))}
     rest = LARGEST_HISTORIES
-    for number in sorted(number for number in numbers if number is not None)[:MOST_DRIVES]:
+    for number in sorted(number for number in numbers if number is not None)[
+        :MOST_DRIVES
+    ]:
         name, former = f'{number}{DRIVE}', f'{number}{FORMER}'
         stored = read_file(f'{path}/{name}', rest)
         rest -= len(stored.content)
@@ -350,7 +372,9 @@ def _mark(path: str) -> tuple[int, str]:
 # --- changing -----------------------------------------------------------------------------------
 
 
-def change(state_dir: str, work: Callable[[str], int], seconds: float = CHANGING_TIME) -> int:
+def change(
+    state_dir: str, work: Callable[[str], int], seconds: float = CHANGING_TIME
+) -> int:
     """Run *work* with the path of the directory, alone in the directory; return its result.
 
     state_dir: the argument of --state-dir. Raises HistoryUnusable if *work* raised it or OSError, or
@@ -374,7 +398,9 @@ def change(state_dir: str, work: Callable[[str], int], seconds: float = CHANGING
             result: int = values['result']
             return result
     reason = (
-        'the process that writes it was killed' if is_ready else f'no answer within {seconds:g} s'
+        'the process that writes it was killed'
+        if is_ready
+        else f'no answer within {seconds:g} s'
     )
     raise HistoryUnusable(f'{path}: {reason}; to see why, run: dmesg -T')
 

@@ -75,7 +75,8 @@ class GrowthAlert(NamedTuple):
     """Growth of a reading beyond a limit."""
 
     state: State
-    words: str  # "crc_errors grew by 14 in 10 min (212 to 226): check cable and backplane"
+    # "crc_errors grew by 14 in 10 min (212 to 226): check cable and backplane"
+    words: str
     change: str  # "grew by 14 in 10 min (212 to 226)"
     # "above 0 in 24 h", with the limit of the increase as a Nagios range in base units
     against: Coded
@@ -99,7 +100,9 @@ def alert(
     rules about fast wear.
     """
     applying = [
-        rule for rule in rules if not rule.times or is_hasty(history, rule, now=now, age=age)
+        rule
+        for rule in rules
+        if not rule.times or is_hasty(history, rule, now=now, age=age)
     ]
     is_level = _is_level(reading, falls)
     grown = (
@@ -142,7 +145,11 @@ def growth(history: History, rules: Sequence[GrowthRule], now: int) -> Growth | 
     alerts = (_newest(rises(history, rule.stands), rule, now) for rule in rules)
     return max(
         filter(None, alerts),
-        key=lambda alert_now: (alert_now.state.urgency, alert_now.noticed, alert_now.size),
+        key=lambda alert_now: (
+            alert_now.state.urgency,
+            alert_now.noticed,
+            alert_now.size,
+        ),
         default=None,
     )
 
@@ -257,7 +264,9 @@ def level_growth(
     """
     changes = (_level_change(history, rule, now=now, falls=falls) for rule in rules)
     return max(
-        filter(None, changes), key=lambda change: (change.state.urgency, change.size), default=None
+        filter(None, changes),
+        key=lambda change: (change.state.urgency, change.size),
+        default=None,
     )
 
 
@@ -386,7 +395,11 @@ def sentence(
     For a level: "capacitor_health fell from 160 % to 135 % in 90 d". The time is that from the last
     reading before the growth to the first after it, not the period of the rule.
     """
-    ago = f', {duration(now - grown.noticed)} ago' if now - grown.noticed >= _AGO_FROM else ''
+    ago = (
+        f', {duration(now - grown.noticed)} ago'
+        if now - grown.noticed >= _AGO_FROM
+        else ''
+    )
     advice = f': {grown.rule.advice}' if grown.rule.advice else ''
     return f'{metric} {_change(grown, unit)}{ago}{advice}'
 

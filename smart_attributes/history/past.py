@@ -60,7 +60,9 @@ def key(reading: Reading) -> Key:
     return Key(reading.metric, ', '.join(filter(None, parts)))
 
 
-def observations(readings: Iterable[Reading], past: Past | None = None) -> tuple[Observation, ...]:
+def observations(
+    readings: Iterable[Reading], past: Past | None = None
+) -> tuple[Observation, ...]:
     """Return the numbers to store in a drive's history: all readings, judged or not, except
     verdicts and forecasts.
 
@@ -74,8 +76,12 @@ def observations(readings: Iterable[Reading], past: Past | None = None) -> tuple
     for reading in numbers.values():
         if past and reading.judged and reading.metric in series.MARGINS:
             result += [
-                Observation(_beside(reading, _RECENT), reading.number or 0, series.LATELY),
-                Observation(_beside(reading, _HELD), held(past, reading), series.LATELY),
+                Observation(
+                    _beside(reading, _RECENT), reading.number or 0, series.LATELY
+                ),
+                Observation(
+                    _beside(reading, _HELD), held(past, reading), series.LATELY
+                ),
             ]
     return tuple(result)
 
@@ -98,7 +104,9 @@ def held(past: Past, reading: Reading) -> float:
     number = reading.number or 0
     if reading.metric not in series.MARGINS:
         return number
-    recent, before = (past.histories.get(_beside(reading, name)) for name in (_RECENT, _HELD))
+    recent, before = (
+        past.histories.get(_beside(reading, name)) for name in (_RECENT, _HELD)
+    )
     if not (recent and before and before.points):
         return number
     return series.level(
@@ -126,14 +134,17 @@ def quieted(past: Past, reading: Reading) -> Reading:
     The time from the drive's log is kept unless the history shows more recent growth. A number of
     zero has no age, so its reading is not changed.
     """
-    series_ = history(past, reading) if reading.number and reading.state is None else None
+    series_ = (
+        history(past, reading) if reading.number and reading.state is None else None
+    )
     if series_ is None:
         return reading
     from . import growth
 
     seconds, is_seen = growth.quiet(series_, past.now, reading.metric)
     if not is_seen and seconds < DAY:
-        return reading  # a history of less than a day does not show when the number last grew
+        # a history of less than a day does not show when the number last grew
+        return reading
     if reading.quiet is None:
         return reading._replace(quiet=seconds, quiet_is_bound=not is_seen)
     if is_seen and seconds < reading.quiet:

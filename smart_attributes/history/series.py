@@ -77,7 +77,8 @@ class Point(NamedTuple):
 
     time: int  # seconds since 1970
     number: float  # in the metric's base unit
-    gap: int = 0  # seconds since the previous number was last seen; 0 for the first point
+    # seconds since the previous number was last seen; 0 for the first point
+    gap: int = 0
 
 
 class Key(NamedTuple):
@@ -129,14 +130,18 @@ def with_reading(history: History, number: float, now: int) -> History:
     """Return a history that includes the number from this check."""
     # If the clock is behind the history, readings are stored one second after the newest one.
     time = max(now, history.points[-1].time + 1) if history.points else now
-    return History(extended(CHANGE, history, number=number, now=time), max(now, history.last_read))
+    return History(
+        extended(CHANGE, history, number=number, now=time), max(now, history.last_read)
+    )
 
 
 def latest(history: History, now: int, span: int) -> list[Point]:
     """Return the points of the last *span* seconds and the point before them; [] if the history
     is shorter.
     """
-    begins = [place for place, point in enumerate(history.points) if point.time <= now - span]
+    begins = [
+        place for place, point in enumerate(history.points) if point.time <= now - span
+    ]
     return list(history.points[begins[-1] :]) if begins else []
 
 
@@ -173,5 +178,7 @@ def level(
     day = latest(recent, now, SPAN)
     released = max(point.number for point in day) + margin if day else before
     return (
-        max(number, min(before, released, number + AT_ONCE)) if before <= HIGHEST_LEVEL else number
+        max(number, min(before, released, number + AT_ONCE))
+        if before <= HIGHEST_LEVEL
+        else number
     )

@@ -34,9 +34,7 @@ PATIENCE = 10.0  # seconds that a run waits for the history; less if -t is short
 LAST_SHARE = 0.1
 # seconds that a check waits, after its output, until the readings are on the disk
 WRITING_TIME = 2.5
-NEWER = (
-    'has a history from a newer version of this program, which is not changed; upgrade this program'
-)
+NEWER = 'has a history from a newer version of this program, which is not changed; upgrade this program'
 FULL = (
     f'is not stored: the history already has {MOST_DRIVES} drives; to make room, use history '
     '--remove SERIAL'
@@ -221,7 +219,9 @@ class HistoryStore:
         matches = self._matches(self._parsed, identities)
         result = []
         for identity, match in zip(identities, matches):
-            note = '' if match.record else _why_not_stored(identity, match, self._parsed)
+            note = (
+                '' if match.record else _why_not_stored(identity, match, self._parsed)
+            )
             result.append(Match(match.record, note))
         return result
 
@@ -247,7 +247,9 @@ class HistoryStore:
 
     def _addresses(self, drive: DriveHistory) -> set[str]:
         """Return all addresses at which the last check reached a drive."""
-        here = [place.address for place in self._places_in({0: drive}) if not place.gone]
+        here = [
+            place.address for place in self._places_in({0: drive}) if not place.gone
+        ]
         return {*here, *(alias.address for alias in drive.aliases)}
 
     def named(self, identity: Identity) -> Record | None:
@@ -260,7 +262,9 @@ class HistoryStore:
     def at(self, address: str) -> Record | None:
         """Return the drive last seen at an address, for example now in standby; None if unknown."""
         there = {
-            place.drive for place in self.places if place.address == address and not place.gone
+            place.drive
+            for place in self.places
+            if place.address == address and not place.gone
         }
         return self.drives[there.pop()].record if len(there) == 1 else None
 
@@ -286,7 +290,9 @@ class HistoryStore:
         Raises HistoryUnusable if this fails or takes too long.
         """
         folder.change(
-            self._state_dir, lambda path: self._kept(path, sightings, scope), WRITING_TIME
+            self._state_dir,
+            lambda path: self._kept(path, sightings, scope),
+            WRITING_TIME,
         )
 
     def remove(self, serial: str) -> int:
@@ -330,7 +336,9 @@ class HistoryStore:
         for sighting in sightings:
             is_known = sighting.recognized in after.drives
             drive_at[sighting.address] = sighting.recognized if is_known else None
-        seen = [(sighting, sighting.identity) for sighting in sightings if sighting.identity]
+        seen = [
+            (sighting, sighting.identity) for sighting in sightings if sighting.identity
+        ]
         matches = self._matches(after, [identity for _, identity in seen])
         for (sighting, identity), match in zip(seen, matches):
             drive = self._drive_for(identity, match, after)
@@ -352,7 +360,9 @@ class HistoryStore:
         records = [drive.record for drive in parsed.drives.values()]
         return drive_records.matches(identities, records, self._is_same)
 
-    def _drive_for(self, identity: Identity, match: Match, parsed: Parsed) -> DriveHistory | None:
+    def _drive_for(
+        self, identity: Identity, match: Match, parsed: Parsed
+    ) -> DriveHistory | None:
         """Return the history to which a drive's readings belong; None if they cannot be stored."""
         if match.record:
             return parsed.drives[match.record.number]
@@ -361,16 +371,22 @@ class HistoryStore:
         number = number_of(identity)
         while number in parsed.drives or number in parsed.untouched:
             number += 1
-        return drive_file.new(number, identity, now=self.now, order=newest(parsed.drives) + 1)
+        return drive_file.new(
+            number, identity, now=self.now, order=newest(parsed.drives) + 1
+        )
 
     def _removed(self, path: str, serial: str) -> int:
         drives = _parsed(dict(folder.stored_files(path))).drives.values()
-        records = [drive.record for drive in drives if drive.record.identity.serial == serial]
+        records = [
+            drive.record for drive in drives if drive.record.identity.serial == serial
+        ]
         for record in records:
             folder.remove(path, record.number)
         return len(records)
 
-    def _apply(self, path: str, before: Parsed, drives: Mapping[int, DriveHistory]) -> int:
+    def _apply(
+        self, path: str, before: Parsed, drives: Mapping[int, DriveHistory]
+    ) -> int:
         """Write the drives that have changed, and set damaged files aside; return their number."""
         replaced: dict[int, dict[str, bytes]] = {}
         set_aside = [f'{number}{DRIVE}' for number in before.damaged]
@@ -388,7 +404,9 @@ class HistoryStore:
                 everything = drive_file.joined(days, older, self.now)
                 of_days = DriveHistory(drive.record, series=everything)
                 replaced[number][DAYS] = drive_file.text(of_days)
-            is_new_day = former is None or former.record.last_read // DAY < self.now // DAY
+            is_new_day = (
+                former is None or former.record.last_read // DAY < self.now // DAY
+            )
             thin = drive_file.thinned_file(kept, self.now, is_new_day)
             replaced[number][DRIVE] = drive_file.text(thin)
         folder.apply(path, replaced, set_aside=set_aside, now=self.now)
@@ -458,7 +476,9 @@ def _days_in(file: StoredFile | None) -> tuple[AllSeries, str]:
         return {}, str(error)
 
 
-def _whole(older: drive_file.Series | None, newer: Sequence[Point]) -> tuple[Point, ...]:
+def _whole(
+    older: drive_file.Series | None, newer: Sequence[Point]
+) -> tuple[Point, ...]:
     """Return the points of a series whose older points are in NUMBER.days."""
     if older is None or not newer:
         return tuple(newer)
@@ -474,7 +494,9 @@ def _new_damage(parsed: Parsed, path: str, is_repaired: bool) -> Iterator[str]:
         drive = parsed.drives.get(number)
         if drive:
             which = f' ({_name_of(drive)})'
-            loss = 'its former version is used, so the readings of one check may be lost'
+            loss = (
+                'its former version is used, so the readings of one check may be lost'
+            )
         else:
             which = ''
             loss = 'the earlier increases of this drive cannot be detected'

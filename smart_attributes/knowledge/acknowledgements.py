@@ -14,9 +14,7 @@ from ..words import clean, sentence
 from . import data_file, site_file
 from .thresholds import FILE, MISSING, NOTES, Acknowledgement, from_overrides
 
-COMMENT = (
-    'Written by check_smart_attributes acknowledge; a value does not alert until it gets worse.'
-)
+COMMENT = 'Written by check_smart_attributes acknowledge; a value does not alert until it gets worse.'
 # Keys of an override that holds only acknowledgements.
 _OURS = frozenset(('for', 'why', 'until', 'by', 'at', 'metrics', MISSING))
 
@@ -42,7 +40,8 @@ class AcknowledgementsFile(NamedTuple):
     """The content of the file."""
 
     data: Json  # all data, valid or not
-    acknowledgements: tuple[Acknowledgement, ...] = ()  # the valid ones, in the order of the file
+    # the valid ones, in the order of the file
+    acknowledgements: tuple[Acknowledgement, ...] = ()
     mistakes: tuple[str, ...] = ()  # messages, as checks report them
 
 
@@ -53,8 +52,12 @@ def document(text: str) -> AcknowledgementsFile:
     """Return the content of a file. Raises DataError if a change could lose existing content."""
     data = data_file.parse(text, FILE)
     overrides = data.get('overrides', []) if isinstance(data, dict) else None
-    if not isinstance(overrides, list) or not all(isinstance(row, dict) for row in overrides):
-        raise DataError(f'{FILE} is not an object with a list of objects under "overrides"')
+    if not isinstance(overrides, list) or not all(
+        isinstance(row, dict) for row in overrides
+    ):
+        raise DataError(
+            f'{FILE} is not an object with a list of objects under "overrides"'
+        )
     valid = site_file.understood(text, 'thresholds', FILE)
     acknowledgements = from_overrides(valid.data.get('overrides', ()))
     return AcknowledgementsFile(data, tuple(acknowledgements), valid.mistakes)
@@ -73,7 +76,10 @@ def without(data: Json, names: Collection[tuple[str, str]]) -> Json:
     limits are kept.
     """
     rest = [_without(override, names) for override in data.get('overrides', ())]
-    return {**data, 'overrides': [override for override in rest if override is not None]}
+    return {
+        **data,
+        'overrides': [override for override in rest if override is not None],
+    }
 
 
 def _without(override: Json, names: Collection[tuple[str, str]]) -> Json | None:
@@ -87,7 +93,11 @@ def _without(override: Json, names: Collection[tuple[str, str]]) -> Json | None:
     removed = {metric for owner, metric in names if owner == serial}
     kept: MutableJson = {**override, 'metrics': {}}
     for metric, limits in metrics.items():
-        if metric not in removed or not isinstance(limits, dict) or 'acknowledged' not in limits:
+        if (
+            metric not in removed
+            or not isinstance(limits, dict)
+            or 'acknowledged' not in limits
+        ):
             kept['metrics'][metric] = limits
             continue
         rest = {key: limits[key] for key in limits if key != 'acknowledged'}
@@ -97,7 +107,9 @@ def _without(override: Json, names: Collection[tuple[str, str]]) -> Json | None:
         kept.pop(MISSING, None)
     if 'metrics' not in override:
         del kept['metrics']
-    is_needed = kept == override or kept.get('metrics') or MISSING in kept or set(kept) - _OURS
+    is_needed = (
+        kept == override or kept.get('metrics') or MISSING in kept or set(kept) - _OURS
+    )
     return kept if is_needed else None
 
 

@@ -20,7 +20,8 @@ from .thresholds import LEVELS, rank, several
 Path = tuple[Any, ...]  # keys and indexes
 
 KINDS = ('hdd', 'ssd', 'nvme', 'sas')
-_DRIVES_OWN = 'threshold'  # a limit may refer to the drive's own threshold or to a metric
+# a limit may refer to the drive's own threshold or to a metric
+_DRIVES_OWN = 'threshold'
 
 
 class Mistake(NamedTuple):
@@ -54,22 +55,37 @@ def of_entries(
     usable = {name for name in sets if ('sets', name) not in unusable}
     for number, entry in enumerate(data['entries']):
         for name in sorted(set(entry.get('uses', ())) - usable):
-            advice = nearest(name, usable) or f'the sets are {", ".join(sorted(usable))}'
-            why = 'that set has a mistake' if name in sets else f'there is no such set; {advice}'
-            yield Mistake(('entries', number), f'{entry["family"]}: uses "{name}", but {why}')
+            advice = (
+                nearest(name, usable) or f'the sets are {", ".join(sorted(usable))}'
+            )
+            why = (
+                'that set has a mistake'
+                if name in sets
+                else f'there is no such set; {advice}'
+            )
+            yield Mistake(
+                ('entries', number), f'{entry["family"]}: uses "{name}", but {why}'
+            )
 
 
-def _of_logs(data: Json, metrics: Collection[str], layouts: Collection[str]) -> Iterator[Mistake]:
+def _of_logs(
+    data: Json, metrics: Collection[str], layouts: Collection[str]
+) -> Iterator[Mistake]:
     """Yield the mistakes in layouts of vendors' logs, and in entries that name a layout."""
     for name, layout in data.get('layouts', {}).items():
         for field in layout['fields']:
             why = _of_field(field, layout, metrics)
             if why:
-                yield Mistake(('layouts', name), f'layout {name}, {field["metric"]}: {why}')
+                yield Mistake(
+                    ('layouts', name), f'layout {name}, {field["metric"]}: {why}'
+                )
     for number, entry in enumerate(data['entries']):
         for page, name in entry.get('logs', {}).items():
             if name not in layouts:
-                advice = nearest(name, layouts) or f'the layouts are {", ".join(sorted(layouts))}'
+                advice = (
+                    nearest(name, layouts)
+                    or f'the layouts are {", ".join(sorted(layouts))}'
+                )
                 where = f'{entry["family"]}: logs {page}'
                 sentence = f'{where}: unknown layout "{name}"; {advice}'
                 yield Mistake(('entries', number), sentence)
@@ -82,7 +98,9 @@ def _of_field(field: Json, layout: Json, metrics: Collection[str]) -> str:
     places = [field, *(field[key] for key in ('minus', 'share_of') if key in field)]
     end = field['length'] + max(place['offset'] for place in places)
     if end > layout.get('rows', 512):
-        return f'it ends at byte {end}, beyond the {"row" if "rows" in layout else "page"}'
+        return (
+            f'it ends at byte {end}, beyond the {"row" if "rows" in layout else "page"}'
+        )
     if 'row' in field and 'rows' not in layout:
         return 'it has a row, but the layout has no rows'
     return 'row is missing' if 'rows' in layout and 'row' not in field else ''
@@ -130,7 +148,12 @@ def written_readings(data: Json) -> Iterator[tuple[Path, str, str, Json]]:
                 alternatives = specs if isinstance(specs, list) else [specs]
                 for position, spec in enumerate(alternatives, 1):
                     item = f', item {position}' if len(alternatives) > 1 else ''
-                    yield path, f'{owner}, attribute {number}, {metric}{item}', metric, spec
+                    yield (
+                        path,
+                        f'{owner}, attribute {number}, {metric}{item}',
+                        metric,
+                        spec,
+                    )
         for name, readings in value.get('by_name', {}).items():
             for metric, spec in readings.items():
                 yield path, f'{owner}, {name}, {metric}', metric, spec
@@ -156,7 +179,9 @@ def of_limits(
         pattern = override['for'].get('model', '')
         why = error_in(pattern)
         if why:
-            yield Mistake(('overrides', number), f'overrides, model {quoted(pattern)} {why}')
+            yield Mistake(
+                ('overrides', number), f'overrides, model {quoted(pattern)} {why}'
+            )
     for path, place, is_of_one_drive, metrics in _written_metrics(data):
         for metric, fields in metrics.items():
             if metric not in units:
@@ -176,7 +201,9 @@ def of_limits(
                 used_groups = fields.get(kind, {}).get('groups', {})
                 for name in sorted(used_groups.keys() - known_groups):
                     all_groups = ', '.join(sorted(known_groups))
-                    advice = nearest(name, known_groups) or f'the groups are {all_groups}'
+                    advice = (
+                        nearest(name, known_groups) or f'the groups are {all_groups}'
+                    )
                     yield Mistake(
                         (*path, metric, kind, 'groups', name),
                         f'{place}, {metric}, {kind}: unknown group "{name}"; {advice}',
@@ -198,11 +225,17 @@ def _of_families(data: Json, families: Collection[str]) -> Iterator[Mistake]:
         named += [(('groups', group), f'group {group}', family) for family in members]
     for number, override in enumerate(data.get('overrides', ())):
         if 'family' in override['for']:
-            named.append((('overrides', number), 'overrides', override['for']['family']))
+            named.append(
+                (('overrides', number), 'overrides', override['for']['family'])
+            )
     for path, place, family in named:
         if family not in families:
-            advice = nearest(family, families) or 'triage -v shows the family of each drive'
-            yield Mistake(path, f'{place}: no entry has the family "{family}"; {advice}')
+            advice = (
+                nearest(family, families) or 'triage -v shows the family of each drive'
+            )
+            yield Mistake(
+                path, f'{place}: no entry has the family "{family}"; {advice}'
+            )
 
 
 def _written_metrics(data: Json) -> Iterator[tuple[Path, str, bool, Json]]:
@@ -291,5 +324,7 @@ def nearest_metric(word: str, metrics: Collection[str] = ()) -> str:
 
     metrics: the known metrics; if empty, the metrics of the shipped database.
     """
-    known = metrics or shipped_data.load(shipped_data.path('attributes.json'))['metrics']
+    known = (
+        metrics or shipped_data.load(shipped_data.path('attributes.json'))['metrics']
+    )
     return nearest(re.sub('[^a-z0-9]+', '_', word.lower()), known) or KNOWN

@@ -23,7 +23,8 @@ from .shipped_data import reason
 
 if TYPE_CHECKING:
     Path = Sequence[str | int]
-    Pairs = list[tuple[str, Any]]  # keys and values of an object, in the order of the text
+    # keys and values of an object, in the order of the text
+    Pairs = list[tuple[str, Any]]
 
 
 def site_text(path: str) -> str:
@@ -102,10 +103,16 @@ def decoded(text: str, name: str, of_pairs: Callable[[Pairs], Any]) -> Any:
             parse_float=_finite,
         )
     except json.JSONDecodeError as error:
-        words = f'line {error.lineno}, column {error.colno}: {error.msg}; correct it there'
+        words = (
+            f'line {error.lineno}, column {error.colno}: {error.msg}; correct it there'
+        )
         raise DataError(f'{name} is not valid JSON: {words}') from None
     except (ValueError, RecursionError) as error:
-        reason = 'it is nested too deeply' if isinstance(error, RecursionError) else str(error)
+        reason = (
+            'it is nested too deeply'
+            if isinstance(error, RecursionError)
+            else str(error)
+        )
         raise DataError(f'{name} is not valid JSON: {reason}') from None
 
 
@@ -217,7 +224,9 @@ def _name(text: Any) -> str:
 @cache
 def schema(name: str) -> Any:
     """Return the schema called *name*, from schema/NAME.schema.json."""
-    return shipped_data.load(os.path.join(shipped_data.PACKAGE, 'schema', f'{name}.schema.json'))
+    return shipped_data.load(
+        os.path.join(shipped_data.PACKAGE, 'schema', f'{name}.schema.json')
+    )
 
 
 def definition(part: Json, root: Json) -> Json:
@@ -259,14 +268,22 @@ def _inside(value: Any, part: Json) -> Iterator[tuple[Any, Json | bool]]:
 
 
 # Keywords that require nothing of a value.
-WORDS = frozenset(('$schema', '$comment', 'title', 'description', 'examples', 'definitions'))
+WORDS = frozenset(
+    ('$schema', '$comment', 'title', 'description', 'examples', 'definitions')
+)
 # Keywords that contain schemas.
 NESTED = frozenset(
     ('anyOf', 'allOf', 'properties', 'additionalProperties', 'propertyNames', 'items')
 )
 
 
-_TYPES = {'object': dict, 'array': list, 'string': str, 'boolean': bool, 'null': type(None)}
+_TYPES = {
+    'object': dict,
+    'array': list,
+    'string': str,
+    'boolean': bool,
+    'null': type(None),
+}
 
 
 def _is_number(value: Any) -> bool:
@@ -299,7 +316,10 @@ def _has_at_most(value: Any, most: int) -> bool:
 # For each keyword, the type of value that it applies to in JSON Schema, and its test.
 TESTS: Mapping[str, tuple[type, Callable[[Any, Any], bool]]] = {
     'type': (object, _is_of),
-    'const': (object, lambda value, constant: type(value) is type(constant) and value == constant),
+    'const': (
+        object,
+        lambda value, constant: type(value) is type(constant) and value == constant,
+    ),
     'enum': (object, lambda value, words: isinstance(value, str) and value in words),
     'minimum': (object, lambda value, least: not _is_number(value) or value >= least),
     'maximum': (object, lambda value, most: not _is_number(value) or value <= most),

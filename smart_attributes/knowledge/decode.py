@@ -59,13 +59,17 @@ class Formula(NamedTuple):
     def is_value(self) -> bool:
         """Return whether the result is the normalized value of the formula's own row."""
         is_alone = not self.second and not self.minus_from
-        return self.first.column == 'value' and self.first.attribute is None and is_alone
+        return (
+            self.first.column == 'value' and self.first.attribute is None and is_alone
+        )
 
     @property
     def attributes(self) -> tuple[int, ...]:
         """Return the IDs of the other attributes that the formula reads."""
         operands = (self.first, self.second) if self.second else (self.first,)
-        return tuple(operand.attribute for operand in operands if operand.attribute is not None)
+        return tuple(
+            operand.attribute for operand in operands if operand.attribute is not None
+        )
 
 
 _ALL_BYTES = tuple(range(RAW_BYTES))
@@ -92,7 +96,9 @@ def parse(text: str) -> Formula:
     try:
         return _formula(text)
     except (ValueError, KeyError):
-        raise FormulaError(f'"from": "{text[:LONGEST_RAW]}" is not a formula; {FORMS}') from None
+        raise FormulaError(
+            f'"from": "{text[:LONGEST_RAW]}" is not a formula; {FORMS}'
+        ) from None
 
 
 def _formula(text: str) -> Formula:
@@ -131,7 +137,9 @@ def _whole(digits: str, most: int) -> int:
     return number
 
 
-def evaluate(formula: Formula, row: AttributeRow, rows: Mapping[int, AttributeRow]) -> float | None:
+def evaluate(
+    formula: Formula, row: AttributeRow, rows: Mapping[int, AttributeRow]
+) -> float | None:
     """Return the result of the formula for *row*, or None if the report lacks a number for it."""
     first = _number(formula.first, row, rows)
     if first is None:
@@ -154,11 +162,15 @@ def signed_byte(formula: Formula, number: float) -> float:
     ata_format_attr_raw_value(), format tempminmax.
     """
     is_byte = formula.first.column == 'raw' and len(formula.first.bytes) == 1
-    is_alone = formula.second is None and not formula.minus_from and formula.divisor == 1
+    is_alone = (
+        formula.second is None and not formula.minus_from and formula.divisor == 1
+    )
     return number - 256 if is_byte and is_alone and number > 127 else number
 
 
-def _number(operand: Operand, row: AttributeRow, rows: Mapping[int, AttributeRow]) -> int | None:
+def _number(
+    operand: Operand, row: AttributeRow, rows: Mapping[int, AttributeRow]
+) -> int | None:
     if operand.attribute is not None:
         if operand.attribute not in rows:
             return None
@@ -196,7 +208,10 @@ _LAYOUTS: Sequence[tuple[str, Sequence[tuple[int, int]]]] = (
     # raw16
     (r'(\d+) (\d+) (\d+)', ((4, 2), (2, 2), (0, 2))),
     # raw8
-    (r'(\d+) (\d+) (\d+) (\d+) (\d+) (\d+)', ((5, 1), (4, 1), (3, 1), (2, 1), (1, 1), (0, 1))),
+    (
+        r'(\d+) (\d+) (\d+) (\d+) (\d+) (\d+)',
+        ((5, 1), (4, 1), (3, 1), (2, 1), (1, 1), (0, 1)),
+    ),
     # tempminmax
     (
         r'(\d+) \((\d+) (\d+) (\d+) (\d+) (\d+)\)',
@@ -241,7 +256,9 @@ def _half_bytes(high: int, low: int) -> Bytes:
     if low >= 2**24:
         return (*_little(low, 4), *_little(high, 2))
     # Here, both formats look the same; they also mean the same if the high part is 0.
-    return _little(low, RAW_BYTES) if high == 0 else (*_little(low, 3), None, None, None)
+    return (
+        _little(low, RAW_BYTES) if high == 0 else (*_little(low, 3), None, None, None)
+    )
 
 
 def _little(number: int, count: int) -> tuple[int, ...]:
@@ -253,7 +270,8 @@ def _little(number: int, count: int) -> tuple[int, ...]:
 # Disks with 4 KiB sectors usually present each sector as eight of 512 B, and some count errors in
 # these small sectors.
 LOGICAL_SECTORS = 'logical sectors'
-COUNTED_IN_SECTORS = frozenset(('reallocated', 'pending', 'offline_uncorrectable'))  # metrics
+# metrics
+COUNTED_IN_SECTORS = frozenset(('reallocated', 'pending', 'offline_uncorrectable'))
 
 # Unit of the source: (base unit, factor). For logical sectors, the factor applies if the sector
 # size is unknown.

@@ -42,7 +42,8 @@ class Metric(NamedTuple):
     minimum: float | None
     maximum: float | None
     concern: str = ''  # kind of finding, for its severity: a name in severity.ORDER
-    order: int = 0  # priority in perfdata if space is short, 1 first; 0: last, by concern
+    # priority in perfdata if space is short, 1 first; 0: last, by concern
+    order: int = 0
     remedy: str = ''  # code of the action for an alert whose cause is not the drive
     # another metric; drives that report the other may later report this one, too
     beside: str = ''
@@ -85,7 +86,8 @@ class DriveSpec(NamedTuple):
     # readings of pre-fail attributes by the name that smartctl prints; their `attribute` is 0
     by_name: Mapping[str, tuple[ReadingSpec, ...]] = {}
     keeps_farm: bool = False  # smartctl can read the drive's FARM log (Seagate)
-    log: tuple[str, str] | None = None  # the vendor's NVMe log page to read, "0xC0", and its layout
+    # the vendor's NVMe log page to read, "0xC0", and its layout
+    log: tuple[str, str] | None = None
     # bytes that the vendor's warranty covers, and the source
     rated_written: tuple[float, str] | None = None
     notes: tuple[Coded, ...] = ()
@@ -207,7 +209,8 @@ class SpecDatabase:
         to more than one.
         """
         best: list[Candidate] = []
-        for candidate in self._candidates(identity.plain_model):  # the highest rank first
+        # the highest rank first
+        for candidate in self._candidates(identity.plain_model):
             if best and candidate.rank < best[0].rank:
                 break
             is_eligible = candidate.file == SHIPPED or not only_shipped
@@ -231,7 +234,9 @@ class SpecDatabase:
     def read_entry(self, entry: Json) -> DriveSpec:
         """Return the content of *entry* for the drives that the entry describes."""
         rows = self.rows_of(entry)
-        specs = [spec for number, row in rows.items() for spec in _reading_specs(number, row)]
+        specs = [
+            spec for number, row in rows.items() for spec in _reading_specs(number, row)
+        ]
         # Both sources have the same unit: attribute 5 equals statistic 3:0x020 on 9,900 of 9,915
         # measured disks, no matter whether they count logical or physical sectors.
         in_sectors = [spec.metric for spec in specs if spec.unit == LOGICAL_SECTORS]
@@ -280,7 +285,9 @@ class SpecDatabase:
 
     def sets_of(self, entry: Json) -> Sequence[str]:
         """Return the sets whose attributes apply to an entry, in order of precedence."""
-        implied = [COMMON] if entry.get('uses_common', True) and COMMON in self.sets else []
+        implied = (
+            [COMMON] if entry.get('uses_common', True) and COMMON in self.sets else []
+        )
         return list(dict.fromkeys([*entry.get('uses', ()), *implied]))
 
     def advisories(self, identity: Identity) -> list[Advisory]:
@@ -294,7 +301,9 @@ class SpecDatabase:
         ]
 
 
-def _rated_written(candidates: Iterable[Candidate], model: str) -> tuple[int, str] | None:
+def _rated_written(
+    candidates: Iterable[Candidate], model: str
+) -> tuple[int, str] | None:
     """Return the bytes that the warranty covers, and the source; None if no candidate has them."""
     for candidate in candidates:
         for pattern, rated in candidate.entry.get('rated_written', {}).items():
@@ -313,7 +322,9 @@ def _contradiction(winners: Sequence[tuple[str, Json]], identity: Identity) -> s
 
 def matches(entry: Json, identity: Identity, attributes: Sequence[int]) -> bool:
     """Return whether the drive meets all conditions of *entry*."""
-    return names_model(entry, identity.plain_model) and conditions_hold(entry, identity, attributes)
+    return names_model(entry, identity.plain_model) and conditions_hold(
+        entry, identity, attributes
+    )
 
 
 def names_model(entry: Json, model: str) -> bool:
@@ -386,7 +397,9 @@ def _metric(name: str, value: Json) -> Metric:
 def is_inside(number: float, valid: Interval) -> bool:
     """Return whether a number is in an interval; None as an end means no limit."""
     lowest, highest = valid
-    return (lowest is None or number >= lowest) and (highest is None or number <= highest)
+    return (lowest is None or number >= lowest) and (
+        highest is None or number <= highest
+    )
 
 
 def is_plausible(number: float, metric: Metric) -> bool:
@@ -396,7 +409,9 @@ def is_plausible(number: float, metric: Metric) -> bool:
 
 def unknown(metric: Metric, source: Source, why: str) -> Reading:
     """Return a reading without a number. why: the reason, a clause."""
-    return Reading(metric.name, None, unit=metric.unit, source=source, judged=False, unknown=why)
+    return Reading(
+        metric.name, None, unit=metric.unit, source=source, judged=False, unknown=why
+    )
 
 
 def _interval(pair: Sequence[float | None]) -> Interval:
@@ -414,7 +429,9 @@ def _reading_specs(number: int, row: Json) -> Iterable[ReadingSpec]:
                 sentinels=tuple(spec.get('not', ())),
                 unit=spec.get('unit', ''),
                 ceiling=spec.get('ceiling'),
-                states=tuple((*span(text), word) for text, word in spec.get('states', {}).items()),
+                states=tuple(
+                    (*span(text), word) for text, word in spec.get('states', {}).items()
+                ),
                 is_trap=bool(row.get('trap')),
                 definition=f'{spec["from"]} {spec.get("unit", "")}'.rstrip(),
             )
@@ -434,7 +451,9 @@ def _advisory(data: Json) -> Advisory:
         fixed_in=data.get('fixed_in', ''),
         hour=data.get('hour'),
         state=State[data.get('state', 'warning').upper()],
-        source=f'{data["source"]} ({data["date"]})' if 'date' in data else data['source'],
+        source=f'{data["source"]} ({data["date"]})'
+        if 'date' in data
+        else data['source'],
         is_read=data.get('read', True),
         too_late=tuple(data.get('too_late', ())),
         severity=data.get('severity', ''),

@@ -29,7 +29,8 @@ SELF_TEST_LOG = 'self-test log'
 ERROR_LOG = 'error log'
 FARM_LOG = 'FARM log'  # only of Seagate disks
 SMARTCTL = 'smartctl'  # source of numbers that smartctl derives with its own database
-RATED = 'the share of rated_written'  # source of the wear if the drive does not report any
+# source of the wear if the drive does not report any
+RATED = 'the share of rated_written'
 DERIVED = (SMARTCTL, RATED)
 # a greater difference, in percentage points, means that two values of wear contradict each other
 FAR = 20
@@ -52,11 +53,17 @@ ATA: Mapping[tuple[int, int], Standard] = {
     for offset, row in rows.items()
 }
 # keys of Report.nvme
-NVME: Mapping[str, Standard] = {key: Standard(*row) for key, row in _DATA['nvme'].items()}
+NVME: Mapping[str, Standard] = {
+    key: Standard(*row) for key, row in _DATA['nvme'].items()
+}
 # keys of Report.scsi
-SCSI: Mapping[str, Standard] = {key: Standard(*row) for key, row in _DATA['scsi'].items()}
+SCSI: Mapping[str, Standard] = {
+    key: Standard(*row) for key, row in _DATA['scsi'].items()
+}
 SCSI_PAGES = 'read', 'write', 'verify'
-SCSI_UNCORRECTED: Sequence[str] = tuple(f'{page}.total_uncorrected_errors' for page in SCSI_PAGES)
+SCSI_UNCORRECTED: Sequence[str] = tuple(
+    f'{page}.total_uncorrected_errors' for page in SCSI_PAGES
+)
 # errors whose correction takes time
 SLOW = 'errors_corrected_by_eccdelayed', 'errors_corrected_by_rereads_rewrites'
 # statuses of a background scan; all others are in scsi_codes.json
@@ -65,7 +72,9 @@ _ORDINARY = frozenset((0, 1, 2, 5, 6, 7, 8, 10))
 # A drive without a SMART health status is judged by these values; a temperature or an age alone is
 # not enough.
 NVME_HEALTH = frozenset(('percentage_used', 'available_spare', 'media_errors'))
-SCSI_HEALTH = frozenset(('grown_defects', 'pending_defects', 'percentage_used', *SCSI_UNCORRECTED))
+SCSI_HEALTH = frozenset(
+    ('grown_defects', 'pending_defects', 'percentage_used', *SCSI_UNCORRECTED)
+)
 
 # Raw read error rate and seek error rate: a rate recovers, so its worst value shows a bad period. A
 # counter never
@@ -159,7 +168,9 @@ class NvmeStatus(NamedTuple):
 
 
 NVME_STATUSES: Sequence[NvmeStatus] = [
-    NvmeStatus(code_type, code, metric=metric, word=word, state=State[state], brief=brief)
+    NvmeStatus(
+        code_type, code, metric=metric, word=word, state=State[state], brief=brief
+    )
     for code_type, code, metric, word, state, brief in _DATA['nvme_statuses']
 ]
 _ADMIN_QUEUE = 0
@@ -174,7 +185,9 @@ def refusals(report: Report) -> list[Reading]:
     drives should clear this log (NVM Express 1.4, section 5.14.1.1).
     """
     codes = {
-        (entry.code_type, entry.code) for entry in report.nvme_errors if entry.queue != _ADMIN_QUEUE
+        (entry.code_type, entry.code)
+        for entry in report.nvme_errors
+        if entry.queue != _ADMIN_QUEUE
     }
     by_metric: dict[str, Reading] = {}
     for status in NVME_STATUSES:
@@ -220,7 +233,11 @@ def results(
         if not coverage or test.passed is None:
             continue
         is_any_later = identity.protocol == 'SCSI' and test.hours == LAST_SCSI_HOUR
-        ago = None if test.hours is None or is_any_later else seconds_since(test.hours, age)
+        ago = (
+            None
+            if test.hours is None or is_any_later
+            else seconds_since(test.hours, age)
+        )
         is_beyond_end = identity.protocol == 'ATA' and (test.hours or 0) >= ERASED_HOUR
         if ago is not None or age is None or not is_beyond_end:
             conclusive.append(SelfTestResult(test, coverage, ago))
@@ -319,7 +336,9 @@ APART = 1000  # hours; a smaller lead is ignored
 AGREED = 24, 0.02
 
 
-def hidden(report: Report, age: float | None, metrics: Mapping[str, Metric]) -> list[Reading]:
+def hidden(
+    report: Report, age: float | None, metrics: Mapping[str, Metric]
+) -> list[Reading]:
     """Return by how much power-on time each log is ahead of the counter; only the largest lead, the
     first, is judged.
 
@@ -356,7 +375,9 @@ def _farm_hours(report: Report, valid: Interval) -> int:
     """Return the hours in the FARM log, or 0 if they are missing or impossible, or belong to
     another drive.
     """
-    hours = 0 if report.farm is None or report.farm.is_foreign else report.farm.hours or 0
+    hours = (
+        0 if report.farm is None or report.farm.is_foreign else report.farm.hours or 0
+    )
     return hours if hours * HOUR <= (valid[1] or 0) else 0
 
 
@@ -365,7 +386,10 @@ def _logged(report: Report, valid: Interval) -> Iterator[tuple[int, str]]:
     # NVMe drives store hours in 64 bits, others in 16, where the top numbers mean "erased" or "this
     # hour or later".
     end = (valid[1] or 0) / HOUR if report.identity.protocol == 'NVMe' else ERASED_HOUR
-    for log, entries in ((SELF_TEST_LOG, report.self_tests), (ERROR_LOG, report.errors)):
+    for log, entries in (
+        (SELF_TEST_LOG, report.self_tests),
+        (ERROR_LOG, report.errors),
+    ):
         for entry in entries:
             if entry.hours is not None and entry.hours < end:
                 yield entry.hours, log

@@ -55,7 +55,9 @@ def _is_wear(
     if verdict.metric != HEALTH or verdict.state is not State.CRITICAL:
         return False
     # only a pre-fail attribute makes a drive report FAILED
-    causes = {row.id for row in report.attributes if row.when_failed == 'now' and row.prefail}
+    causes = {
+        row.id for row in report.attributes if row.when_failed == 'now' and row.prefail
+    }
     return bool(causes) and causes <= worn
 
 
@@ -78,7 +80,10 @@ def _is_used_up(log: Mapping[str, int]) -> bool:
     """Return whether the NVMe health log shows wear and nothing else; False if a value is
     missing.
     """
-    spare, threshold = log.get('available_spare', 0), log.get('available_spare_threshold', 100)
+    spare, threshold = (
+        log.get('available_spare', 0),
+        log.get('available_spare_threshold', 100),
+    )
     return (
         log.get('percentage_used', 0) >= _USED_UP
         and log.get('media_errors') == 0

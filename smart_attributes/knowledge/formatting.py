@@ -32,7 +32,8 @@ def formatted(data: Json) -> str:
             ordered[key] = dict(sorted(ordered[key].items()))
     if 'entries' in ordered:
         ordered['entries'] = sorted(
-            ordered['entries'], key=lambda entry: (-generality(entry), natural(entry['family']))
+            ordered['entries'],
+            key=lambda entry: (-generality(entry), natural(entry['family'])),
         )
     if 'advisories' in ordered:
         ordered['advisories'] = sorted(
@@ -69,7 +70,9 @@ def _laid_out(
     lines = []
     for key, item in value.items() if isinstance(value, dict) else enumerate(value):
         start = f'{json.dumps(key)}: ' if isinstance(value, dict) else ''
-        item_text = _laid_out(item, f'{path}/{key}'.lstrip('/'), before=start, indent=indent + 1)
+        item_text = _laid_out(
+            item, f'{path}/{key}'.lstrip('/'), before=start, indent=indent + 1
+        )
         lines.append(' ' * (indent + 1) + start + item_text)
     first, last = '{}' if isinstance(value, dict) else '[]'
     return '\n'.join((first, ',\n'.join(lines), ' ' * indent + last))

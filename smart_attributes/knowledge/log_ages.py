@@ -48,7 +48,9 @@ def with_history(
     if not _is_counted(dated, COUNTED):
         dated += logged(report.errors, DATA_ERRORS, metric=metrics[LOGGED], age=age)
     if not INTERFACE_ERRORS.isdisjoint(report.errors[0].kind):
-        dated += logged(report.errors, INTERFACE_ERRORS, metric=metrics[LOGGED_INTERFACE], age=age)
+        dated += logged(
+            report.errors, INTERFACE_ERRORS, metric=metrics[LOGGED_INTERFACE], age=age
+        )
     passed = newest_extended(report.self_tests, report.identity, age)
     ago = passed.ago if passed else None
     if ago is None or _is_counted(dated, *PENDING):
@@ -95,9 +97,13 @@ def logged(
     dated = [ago for ago in agos if ago is not None]
     source = Source(drive_logs.ERROR_LOG)
     if dated:
-        yield Reading(metric.name, len(agos), unit=metric.unit, source=source, quiet=min(dated))
+        yield Reading(
+            metric.name, len(agos), unit=metric.unit, source=source, quiet=min(dated)
+        )
     elif agos:
-        yield unknown(metric, source, 'the hour of the errors does not fit the power-on time')
+        yield unknown(
+            metric, source, 'the hour of the errors does not fit the power-on time'
+        )
 
 
 def newest_extended(
@@ -184,5 +190,9 @@ def is_certain(report: Report, readings: Iterable[Reading]) -> bool:
     hours = [(reading.number or 0) / HOUR for reading in (*ages, *of_attribute)]
     counted = hours[-1] if hours else 0.0  # the attribute's hours if there are any
     hours_apart, share_apart = drive_logs.AGREED
-    wide = [report.statistics[place].number for place in WIDE if place in report.statistics]
-    return any(abs(number - counted) <= hours_apart + share_apart * counted for number in wide)
+    wide = [
+        report.statistics[place].number for place in WIDE if place in report.statistics
+    ]
+    return any(
+        abs(number - counted) <= hours_apart + share_apart * counted for number in wide
+    )

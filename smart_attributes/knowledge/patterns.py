@@ -53,7 +53,10 @@ def fits(pattern: str, text: str) -> bool:
     if pattern in _too_slow:
         return False
     try:
-        return alarm.limited(re.fullmatch, pattern, text, seconds=MATCHING_TIME) is not None
+        return (
+            alarm.limited(re.fullmatch, pattern, text, seconds=MATCHING_TIME)
+            is not None
+        )
     except alarm.TakesTooLong:
         _too_slow[pattern] = text
         return False

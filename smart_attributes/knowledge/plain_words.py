@@ -23,7 +23,11 @@ def of_reading(reading: Reading, metric: Metric | None) -> str:
     if reading.number is None:
         return f'{label(reading.metric, metric)} unknown'
     more = ' or more' if reading.at_ceiling else ''
-    number = quantity(reading) if reading.forecast else amount(reading.number, reading.unit) + more
+    number = (
+        quantity(reading)
+        if reading.forecast
+        else amount(reading.number, reading.unit) + more
+    )
     return _of_number(number, reading.number, reading.metric, metric)
 
 
@@ -31,7 +35,9 @@ def of_last(finding: LastFinding, metric: Metric | None) -> str:
     """Return a stored finding in words, as of_reading() or of_change() does."""
     is_growth = bool(finding.ends)  # only an alert about growth ends by itself
     if is_growth:
-        return of_change(finding.metric, metric, finding.words.removeprefix(finding.metric).strip())
+        return of_change(
+            finding.metric, metric, finding.words.removeprefix(finding.metric).strip()
+        )
     if finding.number is None:
         text = finding.words.removeprefix(f'{finding.metric}: ')
         return _of_text(text, finding.metric, metric)

@@ -68,7 +68,9 @@ def parse(text: str, unit: str = '') -> Range:
             raise ValueError
         return Range(plain)
     except (ValueError, TypeError, OverflowError):
-        raise UsageError(f'"{text[:40]}" is not a Nagios range{_advice(text, unit)}') from None
+        raise UsageError(
+            f'"{text[:40]}" is not a Nagios range{_advice(text, unit)}'
+        ) from None
 
 
 def in_base_unit(text: str, unit: str) -> str:
@@ -86,7 +88,9 @@ def _advice(text: str, unit: str) -> str:
     """
     if len(text) > LONGEST_BOUND:
         return '; its number is too long'
-    plain = re.sub(rf'(?<=[0-9])\s*°?{unit or "%"}(?=:|$)', '', text, flags=re.IGNORECASE)
+    plain = re.sub(
+        rf'(?<=[0-9])\s*°?{unit or "%"}(?=:|$)', '', text, flags=re.IGNORECASE
+    )
     if plain != text and not set(plain) - CHARACTERS:
         return f'; leave out the unit: write {plain}'
     if unit == 's':
@@ -163,7 +167,10 @@ def contradiction(
                 f'"{text}" alerts {bad} {end}, but {worse} values of this metric are '
                 f'bad; write {right}'
             )
-    (side, least), (side_of_critical, most) = _side(warning, unit), _side(critical, unit)
+    (side, least), (side_of_critical, most) = (
+        _side(warning, unit),
+        _side(critical, unit),
+    )
     is_above, is_below = side == 'high' and least > most, side == 'low' and least < most
     if side == side_of_critical and (is_above or is_below):
         return f'critical {critical} is reached before warning {warning}; swap them'

@@ -12,7 +12,15 @@ from ..constants import HOUR
 from ..model import AttributeRow, Identity, Reading, Report, Source, State
 from ..wording import HEALTH, IMPLAUSIBLE, amount
 from . import decode, drive_logs, end_of_life
-from .drive_database import STATES, DriveSpec, Metric, ReadingSpec, is_inside, is_plausible, unknown
+from .drive_database import (
+    STATES,
+    DriveSpec,
+    Metric,
+    ReadingSpec,
+    is_inside,
+    is_plausible,
+    unknown,
+)
 
 _WEAR = 'endurance_used'
 _DEGREES = 'C'
@@ -54,7 +62,10 @@ def readings(
 
         chosen = log_ages.with_history(chosen, report, metrics=metrics, age=age)
     verdicts = _own_verdicts(report, spec, age=age, is_bound=bool(hidden))
-    result = [*end_of_life.marked(verdicts, report, numbers=chosen, metrics=metrics), *chosen]
+    result = [
+        *end_of_life.marked(verdicts, report, numbers=chosen, metrics=metrics),
+        *chosen,
+    ]
     # If the counter was reset, an event in the log may be older than the counter shows.
     if hidden:
         for place, reading in enumerate(result):
@@ -82,13 +93,17 @@ def _own_verdicts(
     is_explained = bits == sum(warning.mask for warning in warnings)
     explained = [warning.metric for warning in warnings] if is_explained else []
     verdicts = [
-        _smart_status(report, failing, explained=explained, ignored=spec.ignored_thresholds)
+        _smart_status(
+            report, failing, explained=explained, ignored=spec.ignored_thresholds
+        )
     ]
     if drive_logs.is_odd(report):
         from . import scsi_codes  # few drives need the tables
 
         verdicts = scsi_codes.verdicts(report, *verdicts)
-    verdicts += [_failing(row) for row in failing if row.id not in spec.ignored_thresholds]
+    verdicts += [
+        _failing(row) for row in failing if row.id not in spec.ignored_thresholds
+    ]
     rates = drive_logs.RATES - spec.ignored_thresholds
     for row in report.attributes:
         if row.when_failed == 'past' and row.prefail and row.id in rates:
@@ -116,7 +131,9 @@ def _smart_status(
     if report.smart_status is None:
         return _unreported(report)
     is_derived = report.is_status_derived
-    source = Source(drive_logs.ATTRIBUTE_CHECK if is_derived else drive_logs.SELF_ASSESSMENT)
+    source = Source(
+        drive_logs.ATTRIBUTE_CHECK if is_derived else drive_logs.SELF_ASSESSMENT
+    )
     if report.smart_status:
         return Reading(HEALTH, 1, source=source, verdict='passed', state=State.OK)
     word = report.smart_status_text or 'FAILED'
@@ -142,7 +159,9 @@ def _unreported(report: Report) -> Reading:
         brief = 'the drive stopped answering while it was read'
         action = 'check again, then run: dmesg -T'
     elif _has_counters(report):
-        return Reading(HEALTH, None, source=source, judged=False, unknown='not reported')
+        return Reading(
+            HEALTH, None, source=source, judged=False, unknown='not reported'
+        )
     else:
         word = brief = 'neither health status nor counters reported'
         action = 'record it again: smartctl --json -x DEVICE'
@@ -213,7 +232,9 @@ def standard_readings(
         count = statistic.number * (standard.factor or identity.sector_size)
         unit = standard.unit or sectors.get(standard.metric, '')
         number = decode.in_base_unit(count, unit, identity)
-        reading = _number(metrics[standard.metric], number, drive_logs.DEVICE_STATISTICS)
+        reading = _number(
+            metrics[standard.metric], number, drive_logs.DEVICE_STATISTICS
+        )
         counted = decode.counted_sectors(count, unit, identity)
         yield reading._replace(logical_sectors=counted)
     yield from _nvme_readings(report.nvme, metrics)
@@ -221,10 +242,14 @@ def standard_readings(
     for metric, number in report.derived.items():
         yield _number(metrics[metric], number, drive_logs.SMARTCTL)
     if report.error_count is not None:
-        yield _number(metrics['error_log_count'], report.error_count, drive_logs.ERROR_LOG)
+        yield _number(
+            metrics['error_log_count'], report.error_count, drive_logs.ERROR_LOG
+        )
 
 
-def _nvme_readings(log: Mapping[str, int], metrics: Mapping[str, Metric]) -> Iterable[Reading]:
+def _nvme_readings(
+    log: Mapping[str, int], metrics: Mapping[str, Metric]
+) -> Iterable[Reading]:
     threshold = log.get('available_spare_threshold')
     for key, number in log.items():
         if key not in drive_logs.NVME:
@@ -239,18 +264,26 @@ def _nvme_readings(log: Mapping[str, int], metrics: Mapping[str, Metric]) -> Ite
             limit = None if threshold in (0, 100) else threshold
         # Exactly 2^32 errors, but none in the error log: a single bit was set, and no data was
         # lost.
-        if key == 'media_errors' and number == 2**32 and log.get('num_err_log_entries') == 0:
+        if (
+            key == 'media_errors'
+            and number == 2**32
+            and log.get('num_err_log_entries') == 0
+        ):
             why = f'{number} with an empty error log is not plausible'
             yield unknown(metric, Source(drive_logs.NVME_LOG), why)
         else:
             yield _number(metric, number * standard.factor, drive_logs.NVME_LOG, limit)
 
 
-def _scsi_readings(log: Mapping[str, float], metrics: Mapping[str, Metric]) -> Iterable[Reading]:
+def _scsi_readings(
+    log: Mapping[str, float], metrics: Mapping[str, Metric]
+) -> Iterable[Reading]:
     for key, number in log.items():
         if key in drive_logs.SCSI:
             standard = drive_logs.SCSI[key]
-            yield _number(metrics[standard.metric], number * standard.factor, drive_logs.SCSI_LOG)
+            yield _number(
+                metrics[standard.metric], number * standard.factor, drive_logs.SCSI_LOG
+            )
     metric = metrics['reported_uncorrect']
     counts = [log[key] for key in drive_logs.SCSI_UNCORRECTED if key in log]
     # an impossible count, such as 2^64 - 1, must not hide the others
@@ -259,11 +292,17 @@ def _scsi_readings(log: Mapping[str, float], metrics: Mapping[str, Metric]) -> I
     for errors in (possible, impossible):
         if errors:
             yield _number(metric, sum(errors), drive_logs.SCSI_LOG)
-    gigabytes = (log.get(f'{page}.gigabytes_processed', 0) for page in drive_logs.SCSI_PAGES)
+    gigabytes = (
+        log.get(f'{page}.gigabytes_processed', 0) for page in drive_logs.SCSI_PAGES
+    )
     terabytes = sum(gigabytes) / 1000
     if terabytes >= 1:
-        slow = sum(number for key, number in log.items() if key.endswith(drive_logs.SLOW))
-        yield _number(metrics['corrected_slowly'], slow / terabytes, drive_logs.SCSI_LOG)
+        slow = sum(
+            number for key, number in log.items() if key.endswith(drive_logs.SLOW)
+        )
+        yield _number(
+            metrics['corrected_slowly'], slow / terabytes, drive_logs.SCSI_LOG
+        )
 
 
 def _number(
@@ -274,7 +313,9 @@ def _number(
 ) -> Reading:
     if not is_plausible(number, metric):
         return unknown(metric, Source(log), f'{number:g} is not a plausible value')
-    return Reading(metric.name, number, unit=metric.unit, source=Source(log), drive_limit=limit)
+    return Reading(
+        metric.name, number, unit=metric.unit, source=Source(log), drive_limit=limit
+    )
 
 
 # --- 3. vendor attributes ----------------------------------------------------
@@ -290,7 +331,10 @@ def vendor_readings(
     items = [*spec.readings]
     for row in report.attributes:
         if row.prefail and row.threshold:
-            items += [item._replace(attribute=row.id) for item in spec.by_name.get(row.name, ())]
+            items += [
+                item._replace(attribute=row.id)
+                for item in spec.by_name.get(row.name, ())
+            ]
     by_metric: dict[str, Reading] = {}
     for item in items:
         if item.attribute not in rows:
@@ -321,7 +365,9 @@ def _vendor_reading(
         signed = decode.signed_byte(item.formula, count)
         count = signed if is_plausible(signed, metric) else count
     if count is None:
-        return unknown(metric, source, f'the raw value {row.raw} does not contain this number')
+        return unknown(
+            metric, source, f'the raw value {row.raw} does not contain this number'
+        )
     if count in item.sentinels:
         return unknown(metric, source, f'{count:g} means no value')
     if not is_inside(count, item.valid):
@@ -375,21 +421,30 @@ def _choose(same: Sequence[Reading], metric: Metric, spec: DriveSpec) -> list[Re
     """Return the readings of one metric; all except the decisive reading are marked as not
     judged.
     """
-    usable = [reading for reading in same if reading.number is not None and reading.judged]
+    usable = [
+        reading for reading in same if reading.number is not None and reading.judged
+    ]
     if metric.name in spec.untrusted_statistics:
         usable = [
-            reading for reading in usable if reading.source.log != drive_logs.DEVICE_STATISTICS
+            reading
+            for reading in usable
+            if reading.source.log != drive_logs.DEVICE_STATISTICS
         ]
     # A number that smartctl derives is used only if neither an entry nor a log of the drive gives a
     # better number.
     rated = [reading for reading in usable if reading.source.log == drive_logs.RATED]
-    own = [reading for reading in usable if reading.source.log not in drive_logs.DERIVED]
+    own = [
+        reading for reading in usable if reading.source.log not in drive_logs.DERIVED
+    ]
     candidates = own or rated or ([] if spec.family else usable)
     worst = min if metric.worse == 'low' else max
     decisive = worst(candidates, key=lambda reading: reading.number or 0, default=None)
     if decisive and metric.name == _WEAR:
         decisive = _with_decimals(decisive, candidates)
-    return [reading if reading is decisive else reading._replace(judged=False) for reading in same]
+    return [
+        reading if reading is decisive else reading._replace(judged=False)
+        for reading in same
+    ]
 
 
 def _with_decimals(rounded: Reading, candidates: Iterable[Reading]) -> Reading:
@@ -407,7 +462,9 @@ def _with_decimals(rounded: Reading, candidates: Iterable[Reading]) -> Reading:
 
 
 def _rated(
-    by_metric: Mapping[str, Sequence[Reading]], spec: DriveSpec, metrics: Mapping[str, Metric]
+    by_metric: Mapping[str, Sequence[Reading]],
+    spec: DriveSpec,
+    metrics: Mapping[str, Metric],
 ) -> Iterable[Reading]:
     """Yield the amount of writes that the warranty covers, and the percentage of this amount
     that was written.
@@ -435,7 +492,8 @@ def _rated(
 # that failed in Alibaba's fleet had all run at least 73 hours per percent.
 HOURS_A_PERCENT = 1  # 100 hours from 0 % to 100 %
 FULL_WRITES = 1  # writes of the full capacity for 100 %
-BEYOND_RATED = 1000.0  # % of the warranted writes; a counter that shows more has another unit
+# % of the warranted writes; a counter that shows more has another unit
+BEYOND_RATED = 1000.0
 
 
 def plausible_wear(
@@ -489,5 +547,7 @@ def _largest(by_metric: Mapping[str, Sequence[Reading]], *metrics: str) -> float
     """Return the largest number of some metrics, because it fits the wear best; None if all are
     missing.
     """
-    numbers = [reading.number for metric in metrics for reading in by_metric.get(metric, ())]
+    numbers = [
+        reading.number for metric in metrics for reading in by_metric.get(metric, ())
+    ]
     return max((number for number in numbers if number is not None), default=None)

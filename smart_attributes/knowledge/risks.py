@@ -69,7 +69,9 @@ class Risks:
         """Store the content of the file."""
         self._kinds = {kind: _strata(data[kind]) for kind in NOUNS}
 
-    def of(self, judgements: Sequence[Judgement], kind: str, groups: Sequence[str]) -> Risk | None:
+    def of(
+        self, judgements: Sequence[Judgement], kind: str, groups: Sequence[str]
+    ) -> Risk | None:
         """Return the highest risk of these findings, whatever the drive's state; None if the file
         has none of them.
 
@@ -115,7 +117,11 @@ def _whose(group: str, noun: str) -> str:
 def _keys(judgement: Judgement, strata: Strata) -> Iterator[Key]:
     """Yield the keys of the bands of a finding; nothing if no number was compared with limits."""
     reading = judgement.reading
-    if judgement.state is State.OK or reading.state is not None or reading.number is None:
+    if (
+        judgement.state is State.OK
+        or reading.state is not None
+        or reading.number is None
+    ):
         return
     quiet = None if reading.quiet_is_doubted else reading.quiet
     keys = [
@@ -129,7 +135,12 @@ def _keys(judgement: Judgement, strata: Strata) -> Iterator[Key]:
     ]
     if judgement.grown:
         keys.append(
-            strata.key(reading.metric, RISE, number=judgement.grown, seconds=judgement.grown_ago)
+            strata.key(
+                reading.metric,
+                RISE,
+                number=judgement.grown,
+                seconds=judgement.grown_ago,
+            )
         )
     yield from (key for key in keys if key)
 
@@ -144,7 +155,9 @@ def _strata(data: Sequence[Json]) -> Strata:
         rows[key] = place, stratum['rows']
         levels.setdefault(pair, set()).add(stratum['above'])
         days.setdefault(pair, set()).add(stratum['days'])
-    bands = {pair: (sorted(levels[pair]), sorted(days[pair] - {UNKNOWN})) for pair in levels}
+    bands = {
+        pair: (sorted(levels[pair]), sorted(days[pair] - {UNKNOWN})) for pair in levels
+    }
     return Strata(rows, bands)
 
 
@@ -153,7 +166,9 @@ def _said(risk: Risk) -> str:
     a year.".
     """
     shares = ((risk.share_90, 'within 90 days'), (risk.share_365, 'within a year'))
-    (first, when), *rest = [(_part(share), when) for share, when in shares if share is not None]
+    (first, when), *rest = [
+        (_part(share), when) for share, when in shares if share is not None
+    ]
     start = {ALL: 'Nearly all', NONE: 'Almost no'}.get(first, f'About {first}')
     parts = [f'{start} such {risk.whose} failed {when}']
     parts += [f'{part} {when}' for part, when in rest]

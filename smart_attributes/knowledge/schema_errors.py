@@ -24,7 +24,9 @@ def checked(text: str, schema_name: str, name: str) -> Any:
     complaints = schema_problems(data, schema_name, name)
     if complaints:
         rest = len(complaints) - 1
-        raise DataError(complaints[0] + (f' ({rest} more in this file)' if rest else ''))
+        raise DataError(
+            complaints[0] + (f' ({rest} more in this file)' if rest else '')
+        )
     return data
 
 
@@ -47,7 +49,9 @@ def schema_problems(data: Any, schema_name: str, name: str) -> list[str]:
                 'something is wrong; to see what and where, install the Python package jsonschema',
             )
         ]
-    errors = itertools.islice(jsonschema.Draft7Validator(rules).iter_errors(data), MOST_ERRORS)
+    errors = itertools.islice(
+        jsonschema.Draft7Validator(rules).iter_errors(data), MOST_ERRORS
+    )
     in_order = sorted(errors, key=lambda error: list(error.absolute_path))
     # jsonschema reports the same missing keys once for each key.
     return list(dict.fromkeys(_explained(error, data, name) for error in in_order))
@@ -75,7 +79,9 @@ def _most_telling(error: Any) -> Any:
     probably intended.
     """
     while error.context and not _needs_one_of(error):
-        closer = [inner for inner in error.context if inner.validator != 'type' or inner.path]
+        closer = [
+            inner for inner in error.context if inner.validator != 'type' or inner.path
+        ]
         if not closer:
             return error
         error = max(closer, key=lambda inner: len(inner.path))
@@ -88,7 +94,9 @@ def _needs_one_of(error: Any) -> list[str]:
     """
     if any(inner.validator != 'required' or inner.path for inner in error.context):
         return []
-    return list(dict.fromkeys(key for inner in error.context for key in inner.validator_value))
+    return list(
+        dict.fromkeys(key for inner in error.context for key in inner.validator_value)
+    )
 
 
 def _unknown_keys(error: Any) -> str:
@@ -107,7 +115,9 @@ def _wrong_key(error: Any, path: Sequence[Any]) -> str:
 
 def _missing_keys(error: Any) -> str:
     missing = [key for key in error.validator_value if key not in error.instance]
-    advice = _advice(error.schema['properties'][missing[0]]) if len(missing) == 1 else ''
+    advice = (
+        _advice(error.schema['properties'][missing[0]]) if len(missing) == 1 else ''
+    )
     return f'{listed(missing, "and")} {"is" if len(missing) == 1 else "are"} missing{advice}'
 
 
@@ -115,7 +125,11 @@ def _advice(schema: Json) -> str:
     """Return the allowed values that the schema lists, such as '; write "a" or "b"'."""
     if 'enum' in schema:
         return f'; write {listed([shown(value) for value in schema["enum"]], "or")}'
-    return f'; write it like {json.dumps(schema["examples"][0])}' if 'examples' in schema else ''
+    return (
+        f'; write it like {json.dumps(schema["examples"][0])}'
+        if 'examples' in schema
+        else ''
+    )
 
 
 # Keyword of JSON Schema -> the complaint about a value.
@@ -154,7 +168,9 @@ def _expected_kinds(error: Any) -> list[str]:
     if error.validator == 'anyOf':
         return [kind for inner in error.context for kind in _expected_kinds(inner)]
     kinds = (
-        [error.validator_value] if isinstance(error.validator_value, str) else error.validator_value
+        [error.validator_value]
+        if isinstance(error.validator_value, str)
+        else error.validator_value
     )
     return [KINDS[kind] for kind in kinds]
 

@@ -16,7 +16,8 @@ from .drive_logs import SCSI_LOG, SELF_ASSESSMENT
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_CODE = re.compile(r'\[asc=0?([0-9a-f]{1,2}), ascq=0?([0-9a-f]{1,2})\]')  # as smartctl prints it
+# as smartctl prints it
+_CODE = re.compile(r'\[asc=0?([0-9a-f]{1,2}), ascq=0?([0-9a-f]{1,2})\]')
 _DATA = files.data('scsi_codes.json')
 
 
@@ -25,7 +26,9 @@ def verdicts(report: Report, status: Reading) -> list[Reading]:
     the background scan.
     """
     row = _sense_code(report.smart_status_text) if status.number == 0 else None
-    readings = [status] if row is None else _by_code(status, row, report.smart_status_text)
+    readings = (
+        [status] if row is None else _by_code(status, row, report.smart_status_text)
+    )
     return readings + _scan(report.scsi)
 
 
@@ -55,7 +58,9 @@ def _by_code(status: Reading, row: Json, text: str) -> list[Reading]:
     note = status._replace(state=State.OK, judged=False)
     if state is State.OK:
         return [note]
-    reading = Reading(row['metric'], 0, source=Source(SELF_ASSESSMENT), verdict=words, state=state)
+    reading = Reading(
+        row['metric'], 0, source=Source(SELF_ASSESSMENT), verdict=words, state=state
+    )
     return [note, reading._replace(has_remedy=not row.get('is_cold'))]
 
 
@@ -67,7 +72,9 @@ def _brief(text: str) -> str:
 
 def _scan(log: Mapping[str, float]) -> list[Reading]:
     """Return a reading if the background scan has an unusual status or result. log: Report.scsi."""
-    status, unknown = (int(log.get(key, 0)) for key in ('background_status', 'background_unknown'))
+    status, unknown = (
+        int(log.get(key, 0)) for key in ('background_status', 'background_unknown')
+    )
     state, words = _DATA['background_statuses'].get(
         str(status), ('UNKNOWN', f'unknown status {status:#x}')
     )

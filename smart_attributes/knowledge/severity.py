@@ -41,7 +41,18 @@ HEALTH, DATA, ERRORS, GROWING, WEAR = 'health', 'data', 'errors', 'growing', 'we
 # The drive reports a failure; data was lost; the drive is read-only or lost its power-loss
 # protection; errors increase; errors; wear; heat; the cable; the firmware; all others. A failure
 # comes before lost data because its headline names both.
-ORDER = (HEALTH, DATA, 'protection', GROWING, ERRORS, WEAR, COOLING, CABLE, FIRMWARE, '')
+ORDER = (
+    HEALTH,
+    DATA,
+    'protection',
+    GROWING,
+    ERRORS,
+    WEAR,
+    COOLING,
+    CABLE,
+    FIRMWARE,
+    '',
+)
 # a finding without a number weighs as much as a number at twice its limit
 BY_WORDS = 1.0
 NO_MORE = (1, 0, 0.0)  # marks the end of a drive's findings
@@ -54,7 +65,8 @@ class Alarm(NamedTuple):
     remedy: str
     concern: str
     state: State
-    is_risky: bool = False  # so many drives with this finding failed that a replacement is ordered
+    # so many drives with this finding failed that a replacement is ordered
+    is_risky: bool = False
     step: str = ''  # what to do, if the action does not say it
 
 
@@ -95,7 +107,9 @@ def action(alarm: Alarm) -> str:
     return ORDER_COPY if alarm.is_risky else WATCH
 
 
-def in_order(judgements: Iterable[Judgement], risk: Risk | None = None) -> tuple[Judgement, ...]:
+def in_order(
+    judgements: Iterable[Judgement], risk: Risk | None = None
+) -> tuple[Judgement, ...]:
     """Return the judgements of a drive, most severe first. Of equal ones, that with the measured
     risk comes first.
     """
@@ -126,7 +140,9 @@ def of_verdict(verdict: Verdict) -> Rank:
     ]
     if verdict.last:
         weights += map(of_last, verdict.last.findings)
-    return of_drive(verdict.state, weights, worn=used(verdict), name=verdict.device.name)
+    return of_drive(
+        verdict.state, weights, worn=used(verdict), name=verdict.device.name
+    )
 
 
 def of_drive(
@@ -191,7 +207,9 @@ def weight(
         # Counts of lost data are compared directly, whatever their limits; other numbers relative
         # to their limits.
         extent = number if alarm.concern == DATA else ranges.excess(limit, number, unit)
-    except UsageError:  # documents and perfdata of other hosts may contain invalid ranges
+    except (
+        UsageError
+    ):  # documents and perfdata of other hosts may contain invalid ranges
         extent = 0.0
     return -state.urgency, place, -max(extent, 0 if unit else grown)
 

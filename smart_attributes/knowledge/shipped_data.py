@@ -42,7 +42,9 @@ def load(file: str) -> Any:
     try:
         return json.loads(files.content(file, LARGEST_FILE))
     except (OSError, ValueError) as error:
-        raise DataError(f'{file}: {reason(error)}; install check_smart_attributes again') from None
+        raise DataError(
+            f'{file}: {reason(error)}; install check_smart_attributes again'
+        ) from None
 
 
 def reason(error: Exception) -> str:

@@ -41,9 +41,13 @@ def load(path: str, schema_name: str, shown: str = '') -> SiteFile:
     """
     name = os.path.basename(path)
     try:
-        return understood(data_file.site_text(path), schema_name, name=name, shown=shown)
+        return understood(
+            data_file.site_text(path), schema_name, name=name, shown=shown
+        )
     except DataError as mistake:
-        return SiteFile(name, sound(None, schema_name), mistakes=(str(mistake),), shown=shown)
+        return SiteFile(
+            name, sound(None, schema_name), mistakes=(str(mistake),), shown=shown
+        )
 
 
 def understood(
@@ -61,14 +65,19 @@ def understood(
 
     sentences = schema_problems(data, schema_name, shown or name)
     return SiteFile(
-        name, sound(data, schema_name), mistakes=_shortened(sentences, shown or name), shown=shown
+        name,
+        sound(data, schema_name),
+        mistakes=_shortened(sentences, shown or name),
+        shown=shown,
     )
 
 
 def sound(data: Any, schema_name: str) -> Json:
     """Return the parts of a file that fit its schema."""
     rules = schema(schema_name)
-    parts = _sound_parts(data, rules['properties'], rules) if isinstance(data, dict) else {}
+    parts = (
+        _sound_parts(data, rules['properties'], rules) if isinstance(data, dict) else {}
+    )
     return {'entries': [], **parts} if schema_name == 'attributes' else parts
 
 
@@ -107,7 +116,10 @@ def faultless_limits(
     """
     from .data_errors import of_limits
 
-    return [without(file, of_limits(file.data, units, groups, worse=worse)) for file in files]
+    return [
+        without(file, of_limits(file.data, units, groups, worse=worse))
+        for file in files
+    ]
 
 
 def without(file: SiteFile, mistakes: Iterable[Mistake]) -> SiteFile:
@@ -116,7 +128,8 @@ def without(file: SiteFile, mistakes: Iterable[Mistake]) -> SiteFile:
     """
     sentences: list[str] = []
     name = file.shown or file.name
-    for path, sentence in list(mistakes):  # find all mistakes before removing the first part
+    # find all mistakes before removing the first part
+    for path, sentence in list(mistakes):
         sentences.append(f'{name}: {sentence}')
         _spoil(file.data, path)
     if not sentences:
@@ -172,7 +185,11 @@ def _sound_object(value: Json, part: Json, rules: Json) -> Any:
 
 def _sound_parts(value: Json, fits: Mapping[str, Json], rules: Json) -> Json:
     """Return the valid parts of an object. fits: the schema of each key's value."""
-    parts = {key: _sound(item, fits[key], rules) for key, item in value.items() if key in fits}
+    parts = {
+        key: _sound(item, fits[key], rules)
+        for key, item in value.items()
+        if key in fits
+    }
     return {key: item for key, item in parts.items() if item is not _SPOILT}
 
 
@@ -188,7 +205,11 @@ def _sound_override(value: Json, part: Json, rules: Json) -> Any:
         return repaired
     parts = {}
     for key in ('for', *PROTECTING):
-        if key in value and value[key] is not True and is_fitting(value[key], fits[key], rules):
+        if (
+            key in value
+            and value[key] is not True
+            and is_fitting(value[key], fits[key], rules)
+        ):
             parts[key] = value[key]
     if 'for' in parts and len(parts) > 1:
         return {**parts, 'why': 'protected, although its override has an error'}

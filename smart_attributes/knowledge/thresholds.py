@@ -27,7 +27,8 @@ FIELDS = ('warning', 'critical', 'growth', 'aged', 'graph', 'why')
 LEVELS = ('warning', 'critical')
 FILE = 'acknowledged.json'
 MISSING = 'missing'  # used instead of a metric: the drive is allowed to be missing
-NOTES = ('why', 'until', 'by', 'at')  # keys of an override, and fields of an acknowledgement
+# keys of an override, and fields of an acknowledgement
+NOTES = ('why', 'until', 'by', 'at')
 
 
 class DriveLimit(NamedTuple):
@@ -55,7 +56,8 @@ class Aged(NamedTuple):
     before: float  # seconds; only for an event that is known to be younger
     # only for drives that have since passed an extended self-test and have no pending sectors
     is_for_tested: bool
-    levels: Mapping[str, Bound]  # by field, without levels set by a layer of higher precedence
+    # by field, without levels set by a layer of higher precedence
+    levels: Mapping[str, Bound]
     origin: str
     why: str
 
@@ -97,7 +99,9 @@ def when_quiet(limit: Limit, reading: Reading) -> Limit:
     for stage in stages(limit, reading):
         origins = {f'{field}_origin': f'{stage.origin}, aged' for field in stage.levels}
         changes: Mapping[str, Any] = {**stage.levels, **origins}
-        limit = limit._replace(set_fields=limit.set_fields | set(stage.levels), **changes)
+        limit = limit._replace(
+            set_fields=limit.set_fields | set(stage.levels), **changes
+        )
     return limit
 
 
@@ -107,7 +111,8 @@ class Exceptions(NamedTuple):
     ignored_attributes: frozenset[int]
     skipped_logs: frozenset[str]
     is_read: bool
-    is_allowed: bool  # the site allows reading although an advisory of the database forbids it
+    # the site allows reading although an advisory of the database forbids it
+    is_allowed: bool
     is_optional: bool  # it is not missed
 
 
@@ -147,7 +152,10 @@ class Thresholds:
         """Store the data. today: ISO date that the "until" of overrides is compared with; ''
         keeps all overrides.
         """
-        self._files: list[tuple[str, Json]] = [*reversed(list(sites)), ('default.json', default)]
+        self._files: list[tuple[str, Json]] = [
+            *reversed(list(sites)),
+            ('default.json', default),
+        ]
         self._by_kind: dict[tuple[str, Sequence[str], tuple[str, ...]], Limit] = {}
         self._groups: dict[str, tuple[str, ...]] = {}  # family -> its groups
         for _, data in self._files:
@@ -180,10 +188,15 @@ class Thresholds:
 
         If overrides of equal rank disagree on a field, none of them sets this field.
         """
-        overrides, groups = self._overrides(device, identity, family), self.groups(family)
+        overrides, groups = (
+            self._overrides(device, identity, family),
+            self.groups(family),
+        )
         kinds = _kinds(identity)
         if overrides:
-            return _merged(self._layers(metric, kinds, groups=groups, overrides=overrides))
+            return _merged(
+                self._layers(metric, kinds, groups=groups, overrides=overrides)
+            )
         key = metric, kinds, groups
         if key not in self._by_kind:
             self._by_kind[key] = _merged(self._layers(*key, ()))
@@ -202,21 +215,29 @@ class Thresholds:
             for level, ranges in zip(LEVELS, self._command_line)
             if metric in ranges
         }
-        by_selector: dict[str, list[tuple[str, Json]]] = {selector: [] for selector in SELECTORS}
+        by_selector: dict[str, list[tuple[str, Json]]] = {
+            selector: [] for selector in SELECTORS
+        }
         for name, override in overrides:
             if metric in override.get('metrics', ()):
                 fields = _of_kind(override['metrics'][metric], kinds, groups)
                 # The reason of a limit comes from its override, and not from an acknowledgement.
                 if fields:
                     fields = {'why': override['why'], **fields}
-                by_selector[rank(override)].append((f'{name}: {_whose(override)}', fields))
+                by_selector[rank(override)].append(
+                    (f'{name}: {_whose(override)}', fields)
+                )
         layers: list[Layer] = [
-            [('command line', {**levels, 'why': 'set on the command line'})] if levels else [],
+            [('command line', {**levels, 'why': 'set on the command line'})]
+            if levels
+            else [],
             *by_selector.values(),
         ]
         for name, data in self._files:
             if metric in data.get('metrics', ()):
-                layers.append([(name, _of_kind(data['metrics'][metric], kinds, groups))])
+                layers.append(
+                    [(name, _of_kind(data['metrics'][metric], kinds, groups))]
+                )
         return layers
 
     def groups(self, family: str) -> tuple[str, ...]:
@@ -225,22 +246,33 @@ class Thresholds:
 
     def acknowledged(self, identity: Identity, metric: str) -> Acknowledgement | None:
         """Return the acknowledgement of a metric of this drive, or None."""
-        return applying(self._acknowledged, identity.serial, metric=metric, today=self._today)
+        return applying(
+            self._acknowledged, identity.serial, metric=metric, today=self._today
+        )
 
-    def disagreements(self, device: Device, identity: Identity, family: str) -> list[str]:
+    def disagreements(
+        self, device: Device, identity: Identity, family: str
+    ) -> list[str]:
         """Return a message for each limit of this drive that two overrides of equal rank set to
         different values.
         """
-        overrides, groups = self._overrides(device, identity, family), self.groups(family)
+        overrides, groups = (
+            self._overrides(device, identity, family),
+            self.groups(family),
+        )
         messages = []
         for metric in sorted(self.metrics() if overrides else ()):
-            for layer in self._layers(metric, _kinds(identity), groups=groups, overrides=overrides):
+            for layer in self._layers(
+                metric, _kinds(identity), groups=groups, overrides=overrides
+            ):
                 for field, who in _disagreements(layer):
                     words = f'{metric}, {field}: {who} disagree and neither takes precedence'
                     messages.append(f'{words}; remove one of them')
         return messages
 
-    def _overrides(self, device: Device, identity: Identity, family: str) -> list[tuple[str, Json]]:
+    def _overrides(
+        self, device: Device, identity: Identity, family: str
+    ) -> list[tuple[str, Json]]:
         # The result is kept: it is needed for each metric of a drive, and a site may have an
         # override for each drive.
         drive = device, identity, family
@@ -268,7 +300,9 @@ class Thresholds:
         """Return which data of the drive not to read or use. identity, family: empty until the
         drive is read.
         """
-        overrides = [override for _, override in self._overrides(device, identity, family)]
+        overrides = [
+            override for _, override in self._overrides(device, identity, family)
+        ]
         attributes: set[int] = set()
         logs: set[str] = set()
         for override in overrides:
@@ -386,7 +420,9 @@ def _merged(layers: Sequence[Layer]) -> Limit:
         own_fields=frozenset(
             name for name, field in fields.items() if 1 <= field.place <= ONE_DRIVE
         ),
-        aged=_aged(fields.get('aged', unset), {'warning': warning, 'critical': critical}),
+        aged=_aged(
+            fields.get('aged', unset), {'warning': warning, 'critical': critical}
+        ),
     )
 
 
@@ -470,7 +506,9 @@ def several(rules: Any) -> Sequence[Json]:
 # history file cannot suppress an alert.
 
 
-def from_overrides(overrides: Iterable[Json], origin: str = FILE) -> Iterator[Acknowledgement]:
+def from_overrides(
+    overrides: Iterable[Json], origin: str = FILE
+) -> Iterator[Acknowledgement]:
     """Yield the acknowledgements in the overrides of a file, which must be valid by its schema."""
     for override in overrides:
         serial = override['for'].get('serial')
@@ -498,12 +536,17 @@ def applying(
     """
     for acknowledgement in reversed(accepted):
         is_over = acknowledgement.until and today > acknowledgement.until
-        if (acknowledgement.serial, acknowledgement.metric) == (serial, metric) and not is_over:
+        if (acknowledgement.serial, acknowledgement.metric) == (
+            serial,
+            metric,
+        ) and not is_over:
             return acknowledgement
     return None
 
 
-def is_silent(accepted: Acknowledgement | None, number: float, falls: bool = False) -> bool:
+def is_silent(
+    accepted: Acknowledgement | None, number: float, falls: bool = False
+) -> bool:
     """Return whether a number is at least as good as the accepted value. falls: a smaller number
     is worse.
     """

@@ -20,7 +20,8 @@ PAGE = 512  # bytes of a page
 ROW_ID = 0  # offset of a row's number in the row
 STATUS = 'vendor_log_status'
 READ, HANGS, UNREAD, FOREIGN, EMPTY = range(5)  # values of this metric
-AFTER_HANGING = DAY  # seconds to wait after a page that the drive did not return in time
+# seconds to wait after a page that the drive did not return in time
+AFTER_HANGING = DAY
 # seconds for which a number is still used if later checks cannot read it
 KEPT = 7 * DAY
 
@@ -31,7 +32,10 @@ _NOTES = {
         'the drive did not answer in time when {} was read; no check reads this log for a day',
     ),
     UNREAD: ('vendor-log-unread', '{} could not be read; to see the reason, run: {}'),
-    FOREIGN: ('vendor-log-foreign', 'the layout of {} differs from {}, so it is not used'),
+    FOREIGN: (
+        'vendor-log-foreign',
+        'the layout of {} differs from {}, so it is not used',
+    ),
     EMPTY: ('vendor-log-empty', '{} has no content'),
 }
 
@@ -60,7 +64,11 @@ def decoded(layout: Json, page: bytes) -> Decoded:
         return Decoded(UNREAD)
     if _is_empty(layout, page):
         return Decoded(EMPTY)
-    rows = _rows(page, layout['rows'], layout.get('row_count', PAGE)) if 'rows' in layout else {}
+    rows = (
+        _rows(page, layout['rows'], layout.get('row_count', PAGE))
+        if 'rows' in layout
+        else {}
+    )
     if rows is None or not _has_layout(layout, page):
         return Decoded(FOREIGN)
     numbers = []
@@ -121,7 +129,9 @@ def _has_layout(layout: Json, page: bytes) -> bool:
     if not version:
         return True
     return bool(
-        version['least'] <= _bytes_at(version, version, page) <= version.get('most', 0xFFFF)
+        version['least']
+        <= _bytes_at(version, version, page)
+        <= version.get('most', 0xFFFF)
     )
 
 
@@ -154,7 +164,9 @@ def of_drive(
     """
     source, page = source_of(*log), report.vendor_log
     if page is not None:
-        result = decoded(layout, page.data) if page.status == READ else Decoded(page.status)
+        result = (
+            decoded(layout, page.data) if page.status == READ else Decoded(page.status)
+        )
     elif STATUS in stored:
         result = Decoded(int(stored[STATUS]))
     else:
@@ -168,7 +180,9 @@ def of_drive(
     notes = _notes(source, result.status)
     if page and page.failure:
         notes = (*notes, page.failure)
-    status = Reading(STATUS, result.status, source=source, judged=False, is_stored=page is None)
+    status = Reading(
+        STATUS, result.status, source=source, judged=False, is_stored=page is None
+    )
     return VendorLog((status, *readings), notes)
 
 
@@ -208,7 +222,11 @@ def _from_history(
     for name in names(layout) if status in (READ, HANGS, UNREAD) else ():
         if name in stored:
             yield Reading(
-                name, stored[name], unit=metrics[name].unit, source=source, is_stored=True
+                name,
+                stored[name],
+                unit=metrics[name].unit,
+                source=source,
+                is_stored=True,
             )
 
 

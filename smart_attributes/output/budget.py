@@ -47,7 +47,9 @@ def share(limit: int) -> int:
     return max(limit // 16, min(2000, limit // 3))
 
 
-def metrics(needed: Mapping[str, int], definitions: Mapping[str, Metric], limit: int) -> set[str]:
+def metrics(
+    needed: Mapping[str, int], definitions: Mapping[str, Metric], limit: int
+) -> set[str]:
     """Return as many metrics as fit, in a fixed order; each is printed for all drives.
 
     needed: largest size of each metric in bytes. limit: bytes of the whole output.
@@ -67,7 +69,11 @@ def in_order(metrics: Iterable[str], definitions: Mapping[str, Metric]) -> list[
 
     def place(metric: str) -> tuple[int, int, str]:
         definition = definitions[metric]
-        return definition.order or LAST, severity.ORDER.index(definition.concern), metric
+        return (
+            definition.order or LAST,
+            severity.ORDER.index(definition.concern),
+            metric,
+        )
 
     return sorted(metrics, key=place)
 
@@ -90,7 +96,9 @@ def needed(
                 _possible(verdict, definitions, is_all)
             )
     everything: set[str] = set().union(*of_kind.values())
-    widths = {metric: _width(metric, values, definitions[metric]) for metric in everything}
+    widths = {
+        metric: _width(metric, values, definitions[metric]) for metric in everything
+    }
     most: Counter[str] = Counter()
     for verdict in verdicts:
         for metric in everything if verdict.problem else of_kind[verdict.identity.kind]:
@@ -101,13 +109,19 @@ def needed(
     return most | today  # for each metric, the larger of the two
 
 
-def _possible(verdict: Verdict, definitions: Mapping[str, Metric], is_all: bool) -> set[str]:
+def _possible(
+    verdict: Verdict, definitions: Mapping[str, Metric], is_all: bool
+) -> set[str]:
     """Return a drive's metrics that can be graphed, even if this check has no number for them."""
     reported = {
-        judgement.reading.metric for judgement in verdict.judgements if judgement.graphed or is_all
+        judgement.reading.metric
+        for judgement in verdict.judgements
+        if judgement.graphed or is_all
     }
     return reported | {
-        name for name, definition in definitions.items() if definition.beside in reported
+        name
+        for name, definition in definitions.items()
+        if definition.beside in reported
     }
 
 
@@ -115,7 +129,9 @@ def _width(metric: str, values: Iterable[perfdata.Value], definition: Metric) ->
     """Return the largest possible size of a metric's value in bytes, without the drive's name."""
     most = definition.valid[1]
     number = len(plain(most)) if most is not None else DIGITS
-    limits = max((len(value.limits) for value in values if value.metric == metric), default=0)
+    limits = max(
+        (len(value.limits) for value in values if value.metric == metric), default=0
+    )
     fixed = 0 if definition.is_verdict or definition.worse == 'none' else LIMITS
     bounds = (definition.minimum, definition.maximum)
     ends = sum(len(plain(end)) for end in bounds if end is not None)
@@ -133,7 +149,9 @@ def fitted(
     room = limit - sum(map(size, others)) - ROOM_TO_SAY_SO
     whole = [*text.checks, *text.drives, *text.notes]
     kept = whole if sum(map(size, whole)) <= room else _most_important(text, room)
-    parts = [f'{len(whole) - len(kept)} lines of text'] if len(kept) < len(whole) else []
+    parts = (
+        [f'{len(whole) - len(kept)} lines of text'] if len(kept) < len(whole) else []
+    )
     if missing:
         parts.append(_named(missing, len(others) == 1))
     if not parts:
@@ -152,7 +170,9 @@ def _most_important(text: OutputText, room: int) -> list[str]:
 
 def first(parts: Sequence[str], room: int) -> list[str]:
     """Return the first parts: as many as fit into *room* bytes."""
-    return [part for part, used in zip(parts, accumulate(map(size, parts))) if used <= room]
+    return [
+        part for part, used in zip(parts, accumulate(map(size, parts))) if used <= room
+    ]
 
 
 def _named(missing: Sequence[str], is_all: bool) -> str:

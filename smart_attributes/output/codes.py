@@ -50,9 +50,11 @@ NOTES = _group('notes')  # information that does not change the state
 REDUNDANCY = _group('redundancy')  # how the groups on a drive affect its replacement
 # why a fleet lacks drives of a host; only these remedies name the host
 CAUSES = _group('fleet_causes')
-FLEET_NOTES = _group('fleet_notes')  # what a fleet report says in addition to its drives
+# what a fleet report says in addition to its drives
+FLEET_NOTES = _group('fleet_notes')
 BY_NAME: Mapping[str, Code] = {
-    code.name: code for code in (*REASONS, *FINDINGS, *NOTES, *REDUNDANCY, *CAUSES, *FLEET_NOTES)
+    code.name: code
+    for code in (*REASONS, *FINDINGS, *NOTES, *REDUNDANCY, *CAUSES, *FLEET_NOTES)
 }
 # Findings of doctor about an installation.
 DOCTOR: Mapping[str, Finding] = {

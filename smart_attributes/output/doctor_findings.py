@@ -85,7 +85,9 @@ def found(code: str, subject: str = '', **fields: Any) -> Finding:
         _Template().vformat(text, (), fields)
         for text in (entry.meaning, entry.remedy, entry.command)
     )
-    return Finding(code, subject or entry.subject, entry.state, message, remedy, command, fields)
+    return Finding(
+        code, subject or entry.subject, entry.state, message, remedy, command, fields
+    )
 
 
 def said(code: str, sentence: str, subject: str = '', **fields: Any) -> Finding:
@@ -112,7 +114,9 @@ def halves(sentence: str) -> tuple[str, str]:
 
 def as_text(examination: Examination) -> str:
     """Return the results as text for a terminal."""
-    subjects = max((len(finding.subject) for finding in examination.findings), default=0)
+    subjects = max(
+        (len(finding.subject) for finding in examination.findings), default=0
+    )
     lines = [visible(f'{examination.host}, checked as {examination.user}')]
     for finding in examination.findings:
         lines += _lines(finding, min(subjects, 24))

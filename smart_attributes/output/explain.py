@@ -119,7 +119,9 @@ def head(case: Case) -> list[str]:
     """
     verdict, identity, item = case.verdict, case.shown, case.todo
     serial = f'serial {identity.serial}' if identity.serial else ''
-    drive = '  '.join(part for part in (verdict.device.address, identity.model, serial) if part)
+    drive = '  '.join(
+        part for part in (verdict.device.address, identity.model, serial) if part
+    )
     # Unlike a table line, this has room for the whole reason, and for the readings of an OK drive.
     reason = item.reason
     if verdict.problem:
@@ -128,7 +130,9 @@ def head(case: Case) -> list[str]:
         reason = item.why or findings(verdict)
     to_do = f'What to do: {item.to_do}.'
     if reason:
-        to_do += f' {"Status" if item.action == actions.NOTHING else "Reason"}: {reason}'
+        to_do += (
+            f' {"Status" if item.action == actions.NOTHING else "Reason"}: {reason}'
+        )
     lines = [f'{drive}  {verdict.state.name}', to_do]
     if item.also:
         lines.append(f'Also: {"; ".join(further.to_do for further in item.also)}.')
@@ -144,7 +148,9 @@ def _alerts(verdict: Verdict) -> Iterator[str]:
     measured risk of this finding, and the limit's reason.
     """
     risk = verdict.risk
-    alerts = [judgement for judgement in verdict.judgements if judgement.state is not State.OK]
+    alerts = [
+        judgement for judgement in verdict.judgements if judgement.state is not State.OK
+    ]
     width = max((len(alert.reading.metric) for alert in alerts), default=0)
     for judgement in alerts:
         reading = judgement.reading
@@ -213,7 +219,9 @@ def _place(place: Place) -> Iterator[str]:
         yield f'locate LED  on: {visible(place.locate)}{off}'
 
 
-def _farm(farm: Farm | None, spec: DriveSpec, identity: Shown, is_verbose: bool) -> Iterator[str]:
+def _farm(
+    farm: Farm | None, spec: DriveSpec, identity: Shown, is_verbose: bool
+) -> Iterator[str]:
     """Yield the line about a disk's FARM log, if the log was read.
 
     identity: of the disk. is_verbose: also if the log was not read.
@@ -225,7 +233,9 @@ def _farm(farm: Farm | None, spec: DriveSpec, identity: Shown, is_verbose: bool)
                 'smartctl -l farm DEVICE'
             )
         return
-    parts = [f'power-on time {farm.hours} h' if farm.hours else 'power-on time not reported']
+    parts = [
+        f'power-on time {farm.hours} h' if farm.hours else 'power-on time not reported'
+    ]
     if farm.serial and identity.serial is not None:
         parts.append(f'serial {clean(farm.serial)}')
     if farm.hours or farm.serial:
@@ -246,7 +256,10 @@ def _reading_rows(verdict: Verdict) -> Iterator[tuple[str, ...]]:
 def _limits(judgement: Judgement) -> str:
     words = [
         f'{name} {text}'
-        for name, text in (('warning', judgement.warning), ('critical', judgement.critical))
+        for name, text in (
+            ('warning', judgement.warning),
+            ('critical', judgement.critical),
+        )
         if text
     ]
     return ', '.join(words) or 'none'

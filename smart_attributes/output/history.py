@@ -85,7 +85,11 @@ def as_json(drives: Sequence[ShownHistory], reason: Mapping[str, str] = {}) -> s
 
     reason: why there are no drives: "state", "error" and "code".
     """
-    document = {'version': DOCUMENTS['history'], **reason, 'drives': list(map(_drive, drives))}
+    document = {
+        'version': DOCUMENTS['history'],
+        **reason,
+        'drives': list(map(_drive, drives)),
+    }
     return json.dumps(document, indent=1)
 
 

@@ -87,7 +87,9 @@ def _drive(case: Case, now: float) -> Json:
     notes = verdict.notes
     if verdict.problem:
         notes = (Coded(verdict.code, verdict.explained), *notes)
-    alerts = [judgement for judgement in verdict.judgements if judgement.state is not State.OK]
+    alerts = [
+        judgement for judgement in verdict.judgements if judgement.state is not State.OK
+    ]
     drive = {
         'device': device.path,
         'type': device.type or None,
@@ -118,7 +120,8 @@ def _drive(case: Case, now: float) -> Json:
         'locate': visible(place.locate),
         'depends': use and replacement.depends(use),
         'replacement': item.step and {'label': item.step.label, **note(item.step.why)},
-        'last_seen': seen and {'model': seen.model or None, 'serial': seen.serial or None},
+        'last_seen': seen
+        and {'model': seen.model or None, 'serial': seen.serial or None},
         'last': verdict.last and _last(verdict.last),
         'forecasts': _forecasts(case.outlook.forecasts, now - verdict.read_at(now)),
         'past': {
@@ -186,15 +189,21 @@ def _finding(judgement: Judgement) -> Json:
     """Return a finding; "limit" is a range in base units of the value or the growth."""
     reading, growth = judgement.reading, judgement.growth_against
     value, unit = _value(judgement)
-    limit = judgement.critical if judgement.state is State.CRITICAL else judgement.warning
+    limit = (
+        judgement.critical if judgement.state is State.CRITICAL else judgement.warning
+    )
     return {
-        'code': growth.code or judgement.against.code or OF_STATUS.get(reading.metric, STATUS),
+        'code': growth.code
+        or judgement.against.code
+        or OF_STATUS.get(reading.metric, STATUS),
         'text': finding(judgement),
         'state': judgement.state.name,
         'metric': reading.metric,
         'value': value,
         'unit': unit,
-        'limit': growth.fields.get('limit') or ranges.in_base_unit(limit, reading.unit) or None,
+        'limit': growth.fields.get('limit')
+        or ranges.in_base_unit(limit, reading.unit)
+        or None,
         'grown': judgement.grown if growth else None,
         'age': None if reading.quiet is None else round(reading.quiet),
         'source': str(reading.source),

@@ -95,7 +95,10 @@ def said(metric: Metric) -> str:
 
 def _of_the_run(run: Run) -> Iterator[Family]:
     yield Family(
-        'smart_run_timestamp_seconds', 'When the drives were read', (), [((), round(run.now))]
+        'smart_run_timestamp_seconds',
+        'When the drives were read',
+        (),
+        [((), round(run.now))],
     )
     yield Family(
         'smart_run_state',
@@ -171,18 +174,29 @@ def _states(verdict: Verdict) -> dict[str, State]:
     for judgement in verdict.judgements:
         reading = judgement.reading
         has_state = reading.state is not None and reading.judged
-        if judgement.state is not State.OK or has_state or judgement.warning or judgement.critical:
-            states[reading.metric] = worst((judgement.state, states.get(reading.metric, State.OK)))
+        if (
+            judgement.state is not State.OK
+            or has_state
+            or judgement.warning
+            or judgement.critical
+        ):
+            states[reading.metric] = worst(
+                (judgement.state, states.get(reading.metric, State.OK))
+            )
     return states
 
 
-def _of_readings(cases: Sequence[Case], metrics: Mapping[str, Metric]) -> Iterator[Family]:
+def _of_readings(
+    cases: Sequence[Case], metrics: Mapping[str, Metric]
+) -> Iterator[Family]:
     by_metric: dict[str, list[Sample]] = {}
     for case in cases:
         for judgement in graphed(case.verdict):
             metric = metrics[judgement.reading.metric]
             number = (judgement.reading.number or 0) / UNITS[metric.unit][1]
-            by_metric.setdefault(metric.name, []).append(((case.verdict.device.name,), number))
+            by_metric.setdefault(metric.name, []).append(
+                ((case.verdict.device.name,), number)
+            )
     for metric_name, samples in sorted(by_metric.items()):
         metric = metrics[metric_name]
         yield Family(name(metric_name, metric.unit), said(metric), DRIVE, samples)
@@ -259,7 +273,9 @@ def text(families: Sequence[Family]) -> str:
     client = library()
     gauges = []
     for family in families:
-        gauge = client.core.GaugeMetricFamily(family.name, family.help, labels=family.labels)
+        gauge = client.core.GaugeMetricFamily(
+            family.name, family.help, labels=family.labels
+        )
         for labels, number in family.samples:
             gauge.add_metric(labels, float(number))
         if family.samples:

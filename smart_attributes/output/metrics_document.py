@@ -45,7 +45,11 @@ def as_text(run: Run) -> str:
     keys, cases = ids(run), severity.worst_first(run.cases)
     verdicts = [case.verdict for case in cases]
     # A drive in standby is OK unless options give it another state.
-    unread = [verdict for verdict in verdicts if verdict.problem and verdict.state is not State.OK]
+    unread = [
+        verdict
+        for verdict in verdicts
+        if verdict.problem and verdict.state is not State.OK
+    ]
     return json.dumps(
         {
             'version': DOCUMENTS['metrics'],

@@ -59,7 +59,8 @@ class Content(NamedTuple):
 
     data: str  # for page.js, as JSON: the shown drives, and when they were read
     counts: Mapping[str, int]  # by state
-    drives: Sequence[Json] = ()  # for readers without script; of a fleet, the first drives
+    # for readers without script; of a fleet, the first drives
+    drives: Sequence[Json] = ()
     shown: str = ''  # which drives the page of a fleet shows; '' means all
     notes: Sequence[str] = ()
     remarks: Sequence[str] = ()
@@ -83,7 +84,9 @@ def page(document: Json, title: str, now: float) -> str:
 
     Raises SmartError if Jinja2 is not installed.
     """
-    listed = [{**drive, 'place': place} for place, drive in enumerate(_listed(document))]
+    listed = [
+        {**drive, 'place': place} for place, drive in enumerate(_listed(document))
+    ]
     document = _seen({**document, 'drives': [_readable(drive) for drive in listed]})
     drives = document['drives']
     data = {'drives': list(map(compact, _with_trends(drives))), 'made': round(now)}
@@ -115,7 +118,10 @@ def _listed(document: Json) -> list[Json]:
         }
         in_order.append(drives.get(item['name'], unread))
     taken = set(map(id, in_order))
-    return [*in_order, *(drive for drive in document['drives'] if id(drive) not in taken)]
+    return [
+        *in_order,
+        *(drive for drive in document['drives'] if id(drive) not in taken),
+    ]
 
 
 def _with_trends(drives: Sequence[Json]) -> list[Json]:
@@ -133,7 +139,9 @@ def _with_trends(drives: Sequence[Json]) -> list[Json]:
             for metric, points in past.items()
             if _has_changed(points)
         }
-        with_trends.append({**drive, 'since': min(begins, default=None), 'past': trends})
+        with_trends.append(
+            {**drive, 'since': min(begins, default=None), 'past': trends}
+        )
     return with_trends
 
 
@@ -192,7 +200,9 @@ def _seen(value: Any) -> Any:
         return visible(value)
     if isinstance(value, dict):
         return {key: _seen(part) for key, part in value.items()}
-    return [_seen(part) for part in value] if isinstance(value, (list, tuple)) else value
+    return (
+        [_seen(part) for part in value] if isinstance(value, (list, tuple)) else value
+    )
 
 
 def _texts(notes: Sequence[Json]) -> list[str]:
@@ -201,7 +211,9 @@ def _texts(notes: Sequence[Json]) -> list[str]:
 
 def _counts(drives: Sequence[Json]) -> dict[str, int]:
     states = [drive['state'] for drive in drives if not drive.get('unread')]
-    return {state: states.count(state) for state in ('CRITICAL', 'UNKNOWN', 'WARNING', 'OK')}
+    return {
+        state: states.count(state) for state in ('CRITICAL', 'UNKNOWN', 'WARNING', 'OK')
+    }
 
 
 def _as_data(text: str) -> str:
@@ -210,7 +222,11 @@ def _as_data(text: str) -> str:
 
 
 def _hash(text: str) -> str:
-    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+    return (
+        "'sha256-"
+        + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        + "'"
+    )
 
 
 def _content(name: str) -> str:
@@ -223,11 +239,16 @@ def _content(name: str) -> str:
 def groups(document: Json) -> Groups:
     """Return the groups of a document, except those without redundancy of their own."""
     graded = sorted(
-        ((risk(group), group) for group in document.get('groups', ())), key=lambda pair: pair[0]
+        ((risk(group), group) for group in document.get('groups', ())),
+        key=lambda pair: pair[0],
     )
     return Groups(
         [_group(grade, group) for grade, group in graded if grade is not Risk.PLAIN],
-        {drive['name']: drive['place'] for drive in document['drives'] if drive.get('name')},
+        {
+            drive['name']: drive['place']
+            for drive in document['drives']
+            if drive.get('name')
+        },
     )
 
 

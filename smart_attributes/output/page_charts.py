@@ -46,7 +46,8 @@ class Course(NamedTuple):
     low: float
     high: float
     points: Points  # oldest first, the last point is the present value
-    forecast: Json | None  # None if there was no forecast, or if the value has reached its end
+    # None if there was no forecast, or if the value has reached its end
+    forecast: Json | None
     rate: float  # average increase per month in the last year
     usual: float  # median
     is_usual: bool  # the present value is not much higher
@@ -77,7 +78,10 @@ def charts(document: Json, now: float) -> dict[str, Any]:
         if course.rises and not course.unit and course.metric not in PACES
     ]
     worn.sort(
-        key=lambda course: (course.forecast['left'] if course.forecast else NEVER, -course.last)
+        key=lambda course: (
+            course.forecast['left'] if course.forecast else NEVER,
+            -course.last,
+        )
     )
     warm.sort(key=_warmth, reverse=True)
     began: dict[str, float] = {}
@@ -104,7 +108,9 @@ def _warmth(course: Course) -> tuple[float, float]:
 
 def _course(drive: Json, reading: Json, now: float) -> Course:
     metric, value = reading['metric'], reading['value']
-    past = sorted(point for point in drive.get('past', {}).get(metric, ()) if point[0] < now)
+    past = sorted(
+        point for point in drive.get('past', {}).get(metric, ()) if point[0] < now
+    )
     points, forecast = [*past, [now, value]], drive.get('forecasts', {}).get(metric)
     numbers = [number for _, number in points]
     usual, warm = median(numbers), points[0][0]
@@ -135,14 +141,20 @@ def _course(drive: Json, reading: Json, now: float) -> Course:
     )
 
 
-def _fellows(own: str, document: Json, came: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _fellows(
+    own: str, document: Json, came: Iterable[str]
+) -> Iterator[tuple[str, str]]:
     """For each array of a drive, yield the array's name with the name of each other member drive
     in *came*.
     """
     for group in document.get('groups', ()):
-        names = {drive['name'] for member in group['members'] for drive in member['drives']}
+        names = {
+            drive['name'] for member in group['members'] for drive in member['drives']
+        }
         if own in names:
-            yield from ((group['name'], name) for name in names.intersection(came) - {own})
+            yield from (
+                (group['name'], name) for name in names.intersection(came) - {own}
+            )
 
 
 def thinned(points: Points, most: int) -> Points:
@@ -212,7 +224,9 @@ def _bay(drive: Json) -> tuple[str, str]:
     bay = drive.get('bay') or ''
     match = _BAY.fullmatch(bay)
     if not match:
-        return (f'{controller} slot unknown'.strip(), '') if not bay else (controller, bay)
+        return (
+            (f'{controller} slot unknown'.strip(), '') if not bay else (controller, bay)
+        )
     box = f'enclosure {match["box"]}' if match['box'] else ''
     enclosure = match['before'] or match['after'] or box
     return f'{controller} {enclosure}'.strip(), match['number']

@@ -42,7 +42,9 @@ def sentence(urgent: tuple[int, int], others: tuple[int, int]) -> str:
 def compact(drive: Json) -> dict[str, Any]:
     """Return what the page shows of a drive, without null and empty values."""
     result = {
-        key: value for key, value in drive.items() if value not in EMPTY and key not in NOT_SHOWN
+        key: value
+        for key, value in drive.items()
+        if value not in EMPTY and key not in NOT_SHOWN
     }
     result['notes'] = [
         {'code': note['code'], 'text': note['text']} for note in drive.get('notes', ())
@@ -60,7 +62,8 @@ def compact(drive: Json) -> dict[str, Any]:
 
 def readable(text: str, metrics: Iterable[str]) -> str:
     """Return a text with "endurance used" instead of the metric endurance_used."""
-    for metric in sorted(metrics, key=len, reverse=True):  # one may be the end of another
+    # one may be the end of another
+    for metric in sorted(metrics, key=len, reverse=True):
         text = text.replace(metric, metric.replace('_', ' '))
     return text
 
@@ -81,5 +84,9 @@ def _follows(reading: Json) -> bool:
     value, said = reading['value'], reading.get('said')
     if said is None or said == value:
         return True
-    words = f': {value}' if isinstance(value, str) else f' {amount(value, reading.get("unit", ""))}'
+    words = (
+        f': {value}'
+        if isinstance(value, str)
+        else f' {amount(value, reading.get("unit", ""))}'
+    )
     return bool(said == reading['metric'] + words)

@@ -28,7 +28,9 @@ class Value(NamedTuple):
     limits: str = ''  # warning and critical limit, joined; only the length matters
 
 
-def values(verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], is_all: bool) -> list[Value]:
+def values(
+    verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], is_all: bool
+) -> list[Value]:
     """Return the values of all drives, sorted, such as "'sda_endurance_used'=9%;85;95;0;".
 
     is_all: include all metrics, not only the graphed ones.
@@ -59,9 +61,12 @@ def _value(name: str, judgement: Judgement, metric: Metric) -> Value:
     Nagios does not know the unit C (Celsius).
     """
     reading = judgement.reading
-    ends = ['' if end is None else plain(end) for end in (metric.minimum, metric.maximum)]
+    ends = [
+        '' if end is None else plain(end) for end in (metric.minimum, metric.maximum)
+    ]
     limits = [
-        ranges.in_base_unit(text, reading.unit) for text in (judgement.warning, judgement.critical)
+        ranges.in_base_unit(text, reading.unit)
+        for text in (judgement.warning, judgement.critical)
     ]
     number = plain(reading.number or 0) + reading.unit.replace('C', '')
     return Value(

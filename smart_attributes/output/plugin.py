@@ -105,7 +105,9 @@ def first_line(
     line = ''
     for drive, numbers in _choices(cases, bool(extra)):
         shown = sentence(drive, 2 * most) if drive and most else drive
-        line = '; '.join(part for part in (before, shown, milder, numbers, left_out) if part)
+        line = '; '.join(
+            part for part in (before, shown, milder, numbers, left_out) if part
+        )
         if len(line) <= LONGEST_FIRST_LINE:
             break
     return line
@@ -158,21 +160,27 @@ def render(
     state, extra, milder = state_and_reasons(ordered, whole)
     left_out = sentence(whole.left_out, 200)
     first = summary(
-        state, first_line(ordered, extra, whole.nobody[1], milder=milder, left_out=left_out)
+        state,
+        first_line(ordered, extra, whole.nobody[1], milder=milder, left_out=left_out),
     )
     text = lines(ordered, face, whole)
     values = perfdata.values(verdicts, metrics, face.all_perfdata)
     if transcript:
         return _outcome(
-            state, [first, *(line for part in text for line in part), *transcript], values
+            state,
+            [first, *(line for part in text for line in part), *transcript],
+            values,
         )
     most = budget.share(face.max_output)
     if budget.size(first) > most:
         first = summary(
-            state, first_line(ordered, extra, whole.nobody[1], most // 4, milder, left_out)
+            state,
+            first_line(ordered, extra, whole.nobody[1], most // 4, milder, left_out),
         )
     kept = budget.metrics(
-        budget.needed(verdicts, values, metrics, face.all_perfdata), metrics, face.max_output
+        budget.needed(verdicts, values, metrics, face.all_perfdata),
+        metrics,
+        face.max_output,
     )
     printed = [value for value in values if value.metric in kept]
     missing = budget.in_order({value.metric for value in values} - kept, metrics)
@@ -180,7 +188,9 @@ def render(
         state,
         [
             first,
-            *budget.fitted(text, missing, face.max_output, [first, *(v.text for v in printed)]),
+            *budget.fitted(
+                text, missing, face.max_output, [first, *(v.text for v in printed)]
+            ),
         ],
         printed,
     )
@@ -192,14 +202,24 @@ def state_and_reasons(ordered: Sequence[Case], whole: Whole) -> tuple[State, str
 
     ordered: drives in order of severity.
     """
-    state = worst([*states(whole), ordered[0].verdict.state if ordered else whole.nobody[0]])
+    state = worst(
+        [*states(whole), ordered[0].verdict.state if ordered else whole.nobody[0]]
+    )
     worse = [
         *map(coded, whole.failures),
         # each fault has its own line
         *map(coded, whole.faults[:1] if state is State.UNKNOWN else ()),
-        *(coded(said) for demanded, said in whole.demands if state is demanded is not State.OK),
+        *(
+            coded(said)
+            for demanded, said in whole.demands
+            if state is demanded is not State.OK
+        ),
     ]
-    milder = [coded(said) for demanded, said in whole.demands if demanded not in (state, State.OK)]
+    milder = [
+        coded(said)
+        for demanded, said in whole.demands
+        if demanded not in (state, State.OK)
+    ]
     return state, '; '.join(worse), '; '.join(milder)
 
 
@@ -219,7 +239,9 @@ def lines(ordered: Sequence[Case], face: Face, whole: Whole) -> budget.OutputTex
     )
 
 
-def _outcome(state: State, text: Sequence[str], values: Sequence[perfdata.Value]) -> Outcome:
+def _outcome(
+    state: State, text: Sequence[str], values: Sequence[perfdata.Value]
+) -> Outcome:
     last = ['| ' + ' '.join(value.text for value in values)] if values else []
     return Outcome('\n'.join([*text, *last]) + '\n', state)
 
@@ -305,7 +327,9 @@ def action_of(case: Case) -> str:
     if case.verdict.state is State.OK:
         return ''
     item = case.todo
-    also = ''.join(f'; also [{further.action}] {further.to_do}' for further in item.also)
+    also = ''.join(
+        f'; also [{further.action}] {further.to_do}' for further in item.also
+    )
     return f'[{item.action}] {item.to_do}{also}'
 
 
@@ -313,7 +337,12 @@ def written(line: Line) -> str:
     """Return the text of a drive's line, ending with "firmware" and the version if the drive
     answered.
     """
-    columns = [_padded(line.state), line.name, line.model or NOT_TOLD, coded(line.findings)]
+    columns = [
+        _padded(line.state),
+        line.name,
+        line.model or NOT_TOLD,
+        coded(line.findings),
+    ]
     if line.serial is not None:
         columns.append(line.serial or NOT_TOLD)
     if line.model or line.serial or line.firmware:
@@ -333,8 +362,14 @@ def count(verdicts: Sequence[Verdict]) -> str:
     """
     of_each = Counter(map(_counted_as, verdicts))
     words = [state.name.lower() for state in WORST_FIRST]
-    parts = [f'{of_each[word]} {word}' for word in (*words, ACKNOWLEDGED) if of_each[word]]
-    return f'{plural(len(verdicts), "drive")}: {", ".join(parts)}' if parts else 'no drives'
+    parts = [
+        f'{of_each[word]} {word}' for word in (*words, ACKNOWLEDGED) if of_each[word]
+    ]
+    return (
+        f'{plural(len(verdicts), "drive")}: {", ".join(parts)}'
+        if parts
+        else 'no drives'
+    )
 
 
 def _counted_as(verdict: Verdict) -> str:

@@ -84,7 +84,9 @@ def console(pipe_width: int) -> Console:
     return Console(width=max(NARROWEST, min(width, WIDEST)), height=HEIGHT)
 
 
-def print_rows(shown: Sequence[DriveRow], messages: Iterable[tuple[State, str]] = ()) -> None:
+def print_rows(
+    shown: Sequence[DriveRow], messages: Iterable[tuple[State, str]] = ()
+) -> None:
     """Print the messages about the run as a whole, then the rows. Imports rich only when called."""
     from rich.text import Text
 
@@ -93,7 +95,9 @@ def print_rows(shown: Sequence[DriveRow], messages: Iterable[tuple[State, str]] 
         screen.print(Text(sentence(coded(text), 500), COLOURS[state]))
     if not shown:
         return
-    names = [name for name in (*NAMES, *NUMBERS) if any(getattr(row, name) for row in shown)]
+    names = [
+        name for name in (*NAMES, *NUMBERS) if any(getattr(row, name) for row in shown)
+    ]
     lines = _lines(shown, names)
     width = max(map(len, lines)) + GAP
     longest = max(len('; '.join(row.what)) for row in shown)
@@ -127,7 +131,9 @@ def _print_drive(row: DriveRow, lines: Sequence[str], screen: Console) -> None:
     screen.print(text)
 
 
-def _print_narrow(shown: Sequence[DriveRow], names: Sequence[str], screen: Console) -> None:
+def _print_narrow(
+    shown: Sequence[DriveRow], names: Sequence[str], screen: Console
+) -> None:
     """Print a line of columns for each drive and, if it is not OK, its identity and its findings
     below.
     """
@@ -163,7 +169,10 @@ def _row(case: Case, now: float) -> DriveRow:
         reading = judgement.reading
         if reading.judged and reading.number is not None:
             readings.setdefault(reading.metric, reading)
-    said = {metric: amount(reading.number, reading.unit) for metric, reading in readings.items()}
+    said = {
+        metric: amount(reading.number, reading.unit)
+        for metric, reading in readings.items()
+    }
     age = readings.get('power_on_time')
     return DriveRow(
         verdict.state,
@@ -208,7 +217,9 @@ def until(case: Case, now: float) -> str:
     soonest = min(forecasts, key=lambda forecast: forecast.left, default=None)
     if soonest is None:
         return ''
-    return date(soonest.left, case.verdict.read_at(now), '~' if soonest.is_estimate else '')
+    return date(
+        soonest.left, case.verdict.read_at(now), '~' if soonest.is_estimate else ''
+    )
 
 
 def work_list(items: Sequence[Item], counted: str) -> list[str]:
@@ -220,7 +231,9 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
     lines = ['to do:'] if shown else []
     for item, others in _alike(shown):
         place = f' ({sentence(item.place.where, PLACE)})' if item.place.where else ''
-        names = f'{item.drive}{place}' + (f', {listed(others, NAMED)}' if others else '')
+        names = f'{item.drive}{place}' + (
+            f', {listed(others, NAMED)}' if others else ''
+        )
         groups = item.step.why if item.step else item.unknown
         text = f'{names}: {item.to_do}: {item.reason}'
         if item.is_unread:
@@ -240,11 +253,17 @@ def _alike(items: Sequence[Item]) -> Iterator[tuple[Item, list[str]]]:
     """
 
     def key(item: Item) -> object:
-        return (item.to_do, item.step.why) if item.step and item.state is State.OK else item.drive
+        return (
+            (item.to_do, item.step.why)
+            if item.step and item.state is State.OK
+            else item.drive
+        )
 
     for _, (first, *others) in groupby(items, key):
         yield first, [item.drive for item in others]
 
 
 def _folded(text: str, width: int, indent: str = '') -> list[str]:
-    return textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=f'{indent}    ')
+    return textwrap.wrap(
+        text, width, initial_indent=indent, subsequent_indent=f'{indent}    '
+    )

@@ -35,7 +35,9 @@ _SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?)'
 _ONLY_SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*)'
 
 # The characters of a path: all characters of udev's names under /dev/disk.
-_SIGNS = frozenset('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:+=@-')
+_SIGNS = frozenset(
+    'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:+=@-'
+)
 # Links to other files, memory, terminals, and a device that reboots the machine if it is opened and
 # closed.
 _NO_DRIVES = frozenset(
@@ -75,7 +77,11 @@ def parse(text: str) -> list[Device]:
     """
     written, path = _split(text)
     glued = '|'.join(CONTROLLERS)  # the original plugin took "megaraid6" and "areca1/1"
-    return at(path, written and re.sub(rf'(?<![^+])({glued})(?=[0-9\[])', r'\1,', written), text)
+    return at(
+        path,
+        written and re.sub(rf'(?<![^+])({glued})(?=[0-9\[])', r'\1,', written),
+        text,
+    )
 
 
 def at(path: str, device_type: str, text: str) -> list[Device]:
@@ -206,7 +212,10 @@ def _slots(entry: DeviceType, base: str, text: str) -> tuple[list[str], bool]:
             'with numbers, or with ranges such as [0-7,16]'
         )
     groups = [group for group in match.groups() if group is not None]
-    choices = [_numbers(group, limits, entry, text) for group, limits in zip(groups, entry.slots)]
+    choices = [
+        _numbers(group, limits, entry, text)
+        for group, limits in zip(groups, entry.slots)
+    ]
     count = prod(map(len, choices))
     if count > MOST_SLOTS:
         raise UsageError(
@@ -214,12 +223,15 @@ def _slots(entry: DeviceType, base: str, text: str) -> tuple[list[str], bool]:
             'fewer'
         )
     bases = [
-        f'{entry.name},' + entry.separator.join(map(str, numbers)) for numbers in product(*choices)
+        f'{entry.name},' + entry.separator.join(map(str, numbers))
+        for numbers in product(*choices)
     ]
     return bases, any(not group.isdigit() for group in groups)
 
 
-def _numbers(written: str, limits: tuple[int, int], entry: DeviceType, text: str) -> list[int]:
+def _numbers(
+    written: str, limits: tuple[int, int], entry: DeviceType, text: str
+) -> list[int]:
     """Return the slots in a text such as "6", "0-7" or "[0-7,16]", each once, in the order
     written.
     """
@@ -232,7 +244,9 @@ def _numbers(written: str, limits: tuple[int, int], entry: DeviceType, text: str
             )
         low, high = int(ends[1]), int(ends[2] or ends[1])
         if low > high:
-            raise UsageError(f'{quoted(text)}: the range {item} runs backwards; write {high}-{low}')
+            raise UsageError(
+                f'{quoted(text)}: the range {item} runs backwards; write {high}-{low}'
+            )
         if low < limits[0] or high > limits[1]:
             raise UsageError(
                 f'{quoted(text)}: this number in {entry.form} must be from {limits[0]} to '
@@ -252,7 +266,9 @@ def unique(forms: Iterable[Iterator[str]]) -> list[str]:
     while True:
         bearers = Counter(names)
         longer = [
-            (place, next(left[place], '')) for place, name in enumerate(names) if bearers[name] > 1
+            (place, next(left[place], ''))
+            for place, name in enumerate(names)
+            if bearers[name] > 1
         ]
         if not any(name for _, name in longer):
             return names
@@ -268,7 +284,9 @@ def named(devices: Iterable[Device]) -> list[Device]:
     merged: dict[str, Device] = {}
     for device in devices:
         first = merged.get(device.address, device)
-        merged[device.address] = first._replace(optional=first.optional and device.optional)
+        merged[device.address] = first._replace(
+            optional=first.optional and device.optional
+        )
     return _renamed(list(merged.values()), map(_forms, merged.values()))
 
 
@@ -304,7 +322,11 @@ def short_name(device: Device) -> str:
     path = re.sub(r'^/dev/(disk/by-[a-z]+/)?', '', device.path)
     kind = base(device)
     # Only numbers that select a drive count; "sat,12" and "usbjmicron,x" select an access method.
-    numbers = re.findall(r'0x[0-9a-f]+|(?<![0-9a-z])[0-9]+', kind.partition(',')[2]) if kind else []
+    numbers = (
+        re.findall(r'0x[0-9a-f]+|(?<![0-9a-z])[0-9]+', kind.partition(',')[2])
+        if kind
+        else []
+    )
     picks = numbers and not kind.startswith('sat')
     return slug('_'.join([path, kind.partition(',')[0], *numbers]) if picks else path)
 
@@ -321,7 +343,11 @@ def of_short_name(name: str) -> str:
     numbers = BY_NAME[parts[2]].separator.join(parts[3].split('_'))
     address = f'{parts[2]},{numbers}@/dev/{parts[1].replace("_", "/")}'
     try:
-        return address if [short_name(device) for device in parse(address)] == [name] else ''
+        return (
+            address
+            if [short_name(device) for device in parse(address)] == [name]
+            else ''
+        )
     except UsageError:
         return ''
 
@@ -348,7 +374,9 @@ def links(folder: str = FOLDER) -> Mapping[str, str]:
     folder is missing.
     """
     try:
-        names = sorted(os.listdir(folder), key=lambda name: (not name.startswith(_LAST), name))
+        names = sorted(
+            os.listdir(folder), key=lambda name: (not name.startswith(_LAST), name)
+        )
     except OSError:
         return {}
     return {os.path.realpath(os.path.join(folder, name)): name for name in names}
@@ -386,7 +414,10 @@ _PATHS = (
     ('/dev/n?s[at][0-9][^/]*', 'a tape drive'),
     ('/dev/z?ram[^/]*', 'memory'),
     ('/dev/fd[^/]*', 'a floppy drive'),
-    ('/dev/(?:loop|md|dm-|mapper/|bcache|zd)[^/]*', 'a device made of files or other disks'),
+    (
+        '/dev/(?:loop|md|dm-|mapper/|bcache|zd)[^/]*',
+        'a device made of files or other disks',
+    ),
     ('/dev/(?:nbd|d?rbd)[^/]*|/dev/disk/by-path/.*iscsi.*', 'a network disk'),
 )
 

@@ -11,7 +11,8 @@ from ..constants import MOST_RESULTS
 from ..typed import Json, NamedTuple
 from .content import integer_at, integer_of, object_of
 
-_WAITING = frozenset((1, 4, 8))  # reassign statuses: not reassigned yet, or reassignment failed
+# reassign statuses: not reassigned yet, or reassignment failed
+_WAITING = frozenset((1, 4, 8))
 _DONE = frozenset((2, 5, 6, 7))  # reassigned or rewritten
 
 
@@ -44,7 +45,11 @@ def counts(results: Iterable[Result], age: float) -> dict[str, float]:
     """
     order = sorted(
         results,
-        key=lambda result: (result.minutes <= age, result.minutes, result.status in _WAITING),
+        key=lambda result: (
+            result.minutes <= age,
+            result.minutes,
+            result.status in _WAITING,
+        ),
     )
     statuses = list({result.block: result.status for result in order}.values())
     waiting = sum(status in _WAITING for status in statuses)

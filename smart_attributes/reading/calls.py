@@ -52,7 +52,9 @@ def _is_one_drive(calls: Sequence[Lines], lines: Sequence[str]) -> bool:
     models = {value_of(call.fields, *_MODEL) for call in calls} - {''}
     serials = {call.fields.get('serial number', '') for call in calls} - {''}
     devices = {match.groups() for line in lines for match in _TYPED.finditer(line)}
-    nameless = [call for call in calls if _is_table(call) and not value_of(call.fields, *_MODEL)]
+    nameless = [
+        call for call in calls if _is_table(call) and not value_of(call.fields, *_MODEL)
+    ]
     if any(len(different) > 1 for different in (models, serials, devices, nameless)):
         return False
     for has in (_is_table, _is_status):
@@ -88,7 +90,9 @@ def _by_date(calls: Sequence[Lines]) -> list[Lines]:
 
 
 def _merged(older: Lines, newer: Lines) -> Lines:
-    merged = {name: getattr(newer, name) or getattr(older, name) for name in Lines._fields}
+    merged = {
+        name: getattr(newer, name) or getattr(older, name) for name in Lines._fields
+    }
     merged['fields'] = {**older.fields, **newer.fields}
     merged['last'] = {**older.last, **newer.last}
     merged['complaints'] = list(dict.fromkeys([*older.complaints, *newer.complaints]))

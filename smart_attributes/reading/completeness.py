@@ -35,7 +35,13 @@ from .content import (
 )
 
 _WITHOUT_VALUE = 'hVHcAiaxCXj'  # smartctl's one-letter options that take no value
-_LONG = {'--all': '-a', '--xall': '-x', '--health': '-H', '--attributes': '-A', '--info': '-i'}
+_LONG = {
+    '--all': '-a',
+    '--xall': '-x',
+    '--health': '-H',
+    '--attributes': '-A',
+    '--info': '-i',
+}
 
 ALL = frozenset(('-a', '-x'))
 TABLE = ALL | {'-A'}
@@ -76,11 +82,16 @@ _STATISTICS = frozenset(
     )
 )
 _NO_COUNTERS = frozenset(
-    ('error counter logging not supported', 'device does not support error counter logging')
+    (
+        'error counter logging not supported',
+        'device does not support error counter logging',
+    )
 )
 
 # also outside the log
-_LIMITS = frozenset(('critical_warning', 'warning_temp_threshold', 'critical_temp_threshold'))
+_LIMITS = frozenset(
+    ('critical_warning', 'warning_temp_threshold', 'critical_temp_threshold')
+)
 _OPTIONAL_NVME = frozenset(('warning_temp_time', 'critical_comp_time', *_LIMITS)) - {
     'critical_warning'
 }
@@ -97,7 +108,8 @@ class Part(NamedTuple):
     # each of these arguments requests the part; empty: always printed
     arguments: frozenset[str]
     holds: Callable[[Report], object]  # whether a report has the part
-    places: frozenset[str] = _NONE  # each of these keys or lines of a report is sufficient, too
+    # each of these keys or lines of a report is sufficient, too
+    places: frozenset[str] = _NONE
     # a text with one of these lines or marks had the part
     headings: frozenset[str] = _NONE
 
@@ -132,7 +144,12 @@ _ANY: Sequence[Part] = (
         lambda report: report.smart_status is not None,
         headings=frozenset((IS_ALL,)),
     ),
-    Part('the model', _ALWAYS, lambda report: report.identity.model, headings=_INFORMATION),
+    Part(
+        'the model',
+        _ALWAYS,
+        lambda report: report.identity.model,
+        headings=_INFORMATION,
+    ),
     Part(
         'the firmware',
         _ALWAYS,
@@ -140,7 +157,10 @@ _ANY: Sequence[Part] = (
         headings=_INFORMATION,
     ),
     Part(
-        'the FARM log', frozenset(('farm',)), lambda report: report.farm, frozenset((NO_FARM_LOG,))
+        'the FARM log',
+        frozenset(('farm',)),
+        lambda report: report.farm,
+        frozenset((NO_FARM_LOG,)),
     ),
 )
 
@@ -153,7 +173,8 @@ PARTS: Mapping[str, Sequence[Part]] = {
             'the thresholds of the attributes',
             TABLE,
             lambda report: (
-                not report.attributes or any(row.threshold is not None for row in report.attributes)
+                not report.attributes
+                or any(row.threshold is not None for row in report.attributes)
             ),
         ),
         Part(
@@ -172,7 +193,9 @@ PARTS: Mapping[str, Sequence[Part]] = {
             lambda report: report.error_count is not None,
             frozenset((NO_ERROR_LOG,)),
         ),
-        Part('the self-test log', _TEST_LOGS, lambda report: report.self_tests, _TEST_LOG),
+        Part(
+            'the self-test log', _TEST_LOGS, lambda report: report.self_tests, _TEST_LOG
+        ),
         Part(
             'the device statistics',
             frozenset(('-x',)),
@@ -183,7 +206,11 @@ PARTS: Mapping[str, Sequence[Part]] = {
     'SCSI': (
         *_ANY,
         Part('the temperature', TABLE, lambda report: 'temperature' in report.scsi),
-        Part('the grown defect list', TABLE, lambda report: 'grown_defects' in report.scsi),
+        Part(
+            'the grown defect list',
+            TABLE,
+            lambda report: 'grown_defects' in report.scsi,
+        ),
         _counters_part('read'),
         _counters_part('write'),
         Part(
@@ -198,7 +225,9 @@ PARTS: Mapping[str, Sequence[Part]] = {
         Part(
             'the used endurance',
             _WEAR,
-            lambda report: report.identity.rotation != 0 or 'percentage_used' in report.scsi,
+            lambda report: (
+                report.identity.rotation != 0 or 'percentage_used' in report.scsi
+            ),
         ),
     ),
     'NVMe': (
@@ -210,7 +239,9 @@ PARTS: Mapping[str, Sequence[Part]] = {
 """The parts that a report must have, for each protocol; '' means a report without a protocol."""
 
 
-def missing(report: Report, arguments: Collection[str], places: Collection[str]) -> list[str]:
+def missing(
+    report: Report, arguments: Collection[str], places: Collection[str]
+) -> list[str]:
     """Return the names of the parts that a report lacks, worst first. Parts of a table that the
     report has are in cut() instead.
 
@@ -221,7 +252,9 @@ def missing(report: Report, arguments: Collection[str], places: Collection[str])
     return [part.name for part in lacking if part.headings.isdisjoint(places)]
 
 
-def cut(report: Report, arguments: Collection[str], places: Collection[str]) -> list[str]:
+def cut(
+    report: Report, arguments: Collection[str], places: Collection[str]
+) -> list[str]:
     """Return the names of the parts that a text has lost: smartctl prints them in each table whose
     heading the text has. arguments and places: as for missing().
     """
@@ -229,7 +262,9 @@ def cut(report: Report, arguments: Collection[str], places: Collection[str]) -> 
     return [part.name for part in lacking if not part.headings.isdisjoint(places)]
 
 
-def _lacking(report: Report, arguments: Collection[str], places: Collection[str]) -> Iterator[Part]:
+def _lacking(
+    report: Report, arguments: Collection[str], places: Collection[str]
+) -> Iterator[Part]:
     for part in PARTS.get(report.identity.protocol, _ANY):
         is_asked = not part.arguments or not part.arguments.isdisjoint(arguments)
         if is_asked and part.places.isdisjoint(places) and not part.holds(report):
@@ -248,7 +283,10 @@ def arguments_of(command: Iterable[str]) -> frozenset[str]:
             arguments.append(_LONG.get(name, name))
         elif word.startswith('-'):
             behind = word[1:].lstrip(_WITHOUT_VALUE)
-            arguments += ['-' + letter for letter in word[1 : len(word) - len(behind)] + behind[:1]]
+            arguments += [
+                '-' + letter
+                for letter in word[1 : len(word) - len(behind)] + behind[:1]
+            ]
             rest = behind[1:]
         arguments += rest.split(',')
     return frozenset(arguments)
@@ -312,7 +350,9 @@ _COUNTERS = _all_of(
 )
 
 
-def _nested(paths: Iterable[str], value: Callable[[Json, str], object]) -> dict[str, Any]:
+def _nested(
+    paths: Iterable[str], value: Callable[[Json, str], object]
+) -> dict[str, Any]:
     """Return the shape of a document with values at these paths, such as "temperature.current"."""
     shape: dict[str, Any] = {}
     for path in paths:
@@ -326,7 +366,9 @@ def _nested(paths: Iterable[str], value: Callable[[Json, str], object]) -> dict[
 
 _SHAPE: Json = {
     **_all_of(device=_all_of(protocol=str), smartctl=_all_of(argv=words_of)),
-    **dict.fromkeys(('model_name', 'scsi_model_name', 'firmware_version', 'serial_number'), str),
+    **dict.fromkeys(
+        ('model_name', 'scsi_model_name', 'firmware_version', 'serial_number'), str
+    ),
     **dict.fromkeys(
         (
             'rotation_rate',
@@ -335,12 +377,16 @@ _SHAPE: Json = {
         ),
         integer_of,
     ),
-    **_nested((path for paths in content.SCSI_NUMBERS.values() for path in paths), integer_of),
+    **_nested(
+        (path for paths in content.SCSI_NUMBERS.values() for path in paths), integer_of
+    ),
     'user_capacity': {'bytes': integer_of},
     'smart_support': _all_of(available=bool, enabled=bool),
     'smart_status': {**_all_of(passed=bool), 'scsi': {'ie_string': str}},
     'ata_smart_attributes': _all_of(table=[_ROW]),
-    'ata_device_statistics': _all_of(pages=[{**_all_of(number=byte_of), 'table': [_STATISTIC]}]),
+    'ata_device_statistics': _all_of(
+        pages=[{**_all_of(number=byte_of), 'table': [_STATISTIC]}]
+    ),
     'ata_pending_defects_log': {'count': integer_of},
     'ata_smart_error_log': {'extended': _ERRORS, 'summary': _ERRORS},
     'ata_smart_self_test_log': {'extended': _TESTS, 'standard': _TESTS},
@@ -350,7 +396,10 @@ _SHAPE: Json = {
     },
     'ata_log_directory': {'table': [{'address': byte_of}]},
     'nvme_smart_health_information_log': dict.fromkeys(content.NVME_KEYS, integer_of),
-    'nvme_composite_temperature_threshold': {'warning': integer_of, 'critical': integer_of},
+    'nvme_composite_temperature_threshold': {
+        'warning': integer_of,
+        'critical': integer_of,
+    },
     'nvme_self_test_log': {
         'table': [
             {
@@ -359,19 +408,26 @@ _SHAPE: Json = {
             }
         ]
     },
-    'scsi_error_counter_log': {**_all_of(read=_COUNTERS, write=_COUNTERS), 'verify': _COUNTERS},
-    **{f'scsi_self_test_{number}': _all_of(code=_STRING, result=_STRING) for number in range(20)},
+    'scsi_error_counter_log': {
+        **_all_of(read=_COUNTERS, write=_COUNTERS),
+        'verify': _COUNTERS,
+    },
+    **{
+        f'scsi_self_test_{number}': _all_of(code=_STRING, result=_STRING)
+        for number in range(20)
+    },
     'spare_available': {'current_percent': integer_of},
 }
 # Places in the tables of the drive's health. smartctl omits thresholds that the drive does not have.
-_IN_TABLES = (
-    r'smart_status|(?:ata|nvme|scsi)_(?!.*\.(?:thresh|when_failed)$)(?!.*temperature|log_directory)'
-)
-_OF_THRESHOLD = frozenset(('thresh', 'when_failed'))  # omitted for a row without a threshold
+_IN_TABLES = r'smart_status|(?:ata|nvme|scsi)_(?!.*\.(?:thresh|when_failed)$)(?!.*temperature|log_directory)'
+# omitted for a row without a threshold
+_OF_THRESHOLD = frozenset(('thresh', 'when_failed'))
 _COLUMNS = frozenset(('value', 'worst')) | _OF_THRESHOLD
 
 
-def of_json(data: Json, report: Report, arguments: Collection[str]) -> tuple[Coded, ...]:
+def of_json(
+    data: Json, report: Report, arguments: Collection[str]
+) -> tuple[Coded, ...]:
     """Return up to three sentences: on damaged tables, on other damaged data, and on requested data
     that is missing.
 
@@ -446,7 +502,10 @@ def _unfit_items(items: list[Any], shape: Json, where: str, places: list[str]) -
     A column of one attribute row must be in all rows.
     """
     columns = _COLUMNS.intersection(
-        key for item in items if shape is _ROW and isinstance(item, dict) for key in item
+        key
+        for item in items
+        if shape is _ROW and isinstance(item, dict)
+        for key in item
     )
     for number, item in enumerate(items):
         if isinstance(item, dict):
@@ -464,8 +523,12 @@ def _places(data: Json) -> set[str]:
     does not support.
     """
     capabilities = object_of(data, 'ata_smart_data', 'capabilities')
-    marks = [key for key in (NO_ERROR_LOG, NO_TEST_LOG) if capabilities.get(key) is False]
-    logs = [log.get('address') for log in objects_of(data, 'ata_log_directory', 'table')]
+    marks = [
+        key for key in (NO_ERROR_LOG, NO_TEST_LOG) if capabilities.get(key) is False
+    ]
+    logs = [
+        log.get('address') for log in objects_of(data, 'ata_log_directory', 'table')
+    ]
     if logs and _STATISTICS_LOG not in logs:
         marks.append(NO_STATISTICS)
     if object_of(data, content.FARM_LOG).get('supported') is False:

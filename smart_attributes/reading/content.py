@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 _DERIVED = 'This result is based on an Attribute check'
 SAFE = range(1 - 2**53, 2**53)  # a JSON number outside this range may have been rounded
 BYTES = range(256)
-OFFSETS = range(8, 512, 8)  # offsets of device statistics in their page. Source: ACS-4, 9.5
+# offsets of device statistics in their page. Source: ACS-4, 9.5
+OFFSETS = range(8, 512, 8)
 
 # Patterns for the identifiers of a single drive, in JSON and text -> their replacement.
 _NAMES = (
@@ -42,7 +43,9 @@ def as_text(data: bytes) -> str:
     Windows apostrophe (92). Raises DriveError for a file that is too large to be a report.
     """
     if len(data) > LARGEST_FILE:
-        raise NotAReport(f'is not a smartctl report: it is larger than {LARGEST_FILE >> 20} MiB')
+        raise NotAReport(
+            f'is not a smartctl report: it is larger than {LARGEST_FILE >> 20} MiB'
+        )
     if data[:2] in (b'\xff\xfe', b'\xfe\xff'):
         return data.decode('utf-16', 'replace')
     try:
@@ -73,7 +76,8 @@ def json_start(text: str) -> int:
     if text[:1] == '{':
         return 0
     if '{' not in text:
-        return -1  # after a report there is usually no text, so avoid compiling a pattern
+        # after a report there is usually no text, so avoid compiling a pattern
+        return -1
     match = re.search(r'^[ \t\ufeff]*\{(?=\s*["}]|\s*$)', text, re.MULTILINE)
     return match.end() - 1 if match else -1
 
@@ -95,7 +99,9 @@ def loaded(text: str, start: int) -> Any:
         ) from None
     if looks_like_json(text[end:]):
         raise DriveError(
-            'contains several reports', 'several-reports', step='save each one in its own file'
+            'contains several reports',
+            'several-reports',
+            step='save each one in its own file',
         )
     return data
 
@@ -126,7 +132,9 @@ def words_of(data: Json, key: str) -> list[str] | None:
     """Return the list of strings under a key, or None if the list is absent or has other items."""
     value = data.get(key)
     return (
-        value if isinstance(value, list) and all(isinstance(word, str) for word in value) else None
+        value
+        if isinstance(value, list) and all(isinstance(word, str) for word in value)
+        else None
     )
 
 
@@ -146,7 +154,12 @@ def integer_of(data: Json, key: str) -> int | None:
     if type(value) is int and value in SAFE:
         return value
     exact = data.get(key + '_s')
-    if isinstance(exact, str) and exact.isascii() and exact.isdigit() and len(exact) < 40:
+    if (
+        isinstance(exact, str)
+        and exact.isascii()
+        and exact.isdigit()
+        and len(exact) < 40
+    ):
         return int(exact)
     # NaN fails every comparison.
     if (
@@ -189,9 +202,15 @@ def fraction_of(data: Json, key: str) -> float | None:
     locales.
     """
     value: Any = data.get(key)
-    if isinstance(value, str) and re.fullmatch(r'\d{1,30}(?:[.,]\d{1,9})?', value.strip()):
+    if isinstance(value, str) and re.fullmatch(
+        r'\d{1,30}(?:[.,]\d{1,9})?', value.strip()
+    ):
         return float(value.strip().replace(',', '.'))
-    return float(value) if type(value) in (int, float) and 0 <= value < HIGHEST_COUNTER else None
+    return (
+        float(value)
+        if type(value) in (int, float) and 0 <= value < HIGHEST_COUNTER
+        else None
+    )
 
 
 def present(values: Mapping[str, T | None]) -> dict[str, T]:
@@ -254,7 +273,10 @@ _CYCLES = 'scsi_start_stop_cycle_counter.'
 # blocks; percentage_used may exceed 100.
 # Source: SPC-5 and SBC-4.
 SCSI_NUMBERS = {
-    'temperature': ('temperature.current', 'scsi_environmental_reports.temperature_1.current'),
+    'temperature': (
+        'temperature.current',
+        'scsi_environmental_reports.temperature_1.current',
+    ),
     'drive_trip': ('temperature.drive_trip', 'scsi_temperature.drive_trip'),
     'grown_defects': ('scsi_grown_defect_list',),
     'pending_defects': ('scsi_pending_defects.count',),
@@ -263,9 +285,13 @@ SCSI_NUMBERS = {
         'endurance_used.current_percent',
     ),
     'start_stop_cycles': (_CYCLES + 'accumulated_start_stop_cycles',),
-    'start_stop_cycles_rated': (_CYCLES + 'specified_cycle_count_over_device_lifetime',),
+    'start_stop_cycles_rated': (
+        _CYCLES + 'specified_cycle_count_over_device_lifetime',
+    ),
     'load_unload_cycles': (_CYCLES + 'accumulated_load_unload_cycles',),
-    'load_unload_cycles_rated': (_CYCLES + 'specified_load_unload_count_over_device_lifetime',),
+    'load_unload_cycles_rated': (
+        _CYCLES + 'specified_load_unload_count_over_device_lifetime',
+    ),
     'power_on_hours': ('power_on_time.hours',),
     'background_status': ('scsi_background_scan.status.value',),
 }
@@ -353,7 +379,11 @@ def _exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
         return None
     from .failure_reasons import areca_volume, not_a_drive, virtual_disk
 
-    volume = areca_volume(identity.model) if is_scsi and report.smart_status is not False else None
+    volume = (
+        areca_volume(identity.model)
+        if is_scsi and report.smart_status is not False
+        else None
+    )
     if volume or is_volume_like:
         return volume
     disk = virtual_disk(identity.model)
@@ -369,7 +399,9 @@ def emptiness(report: Report, is_asked: bool) -> DriveError | None:
     A bridge or a failing drive may return blocks of zeros with a correct checksum, and also report
     "passed".
     """
-    if report.smart_status is False or any(test.passed is False for test in report.self_tests):
+    if report.smart_status is False or any(
+        test.passed is False for test in report.self_tests
+    ):
         return None
     counts = [number for key, number in report.nvme.items() if key not in _NO_COUNTS]
     if len(counts) > _FEW and not any(counts):
@@ -385,7 +417,8 @@ def emptiness(report: Report, is_asked: bool) -> DriveError | None:
         or any(row.value or row.raw.strip('0x') for row in report.attributes)
     ):
         return None
-    from .failure_reasons import without_attributes  # healthy drives need none of these sentences
+    # healthy drives need none of these sentences
+    from .failure_reasons import without_attributes
 
     return without_attributes()
 
@@ -433,7 +466,9 @@ def messages_of(complaints: Iterable[str], offline: int | None) -> tuple[str, ..
     """
     messages = [message for message in complaints if _DERIVED not in message]
     if (offline or 0) & 0x7F == 6:
-        messages.append('the drive aborted its offline data collection with a fatal error')
+        messages.append(
+            'the drive aborted its offline data collection with a fatal error'
+        )
     return tuple(messages)
 
 
@@ -469,7 +504,9 @@ def wwn_of(printed: str) -> str:
     return digits if 8 <= len(digits) <= 32 and _HEXADECIMAL.issuperset(digits) else ''
 
 
-def error_entry(number: int, hours: int, words: str, register: int | None) -> ErrorEntry:
+def error_entry(
+    number: int, hours: int, words: str, register: int | None
+) -> ErrorEntry:
     """Return an entry of the ATA error log.
 
     words: "Error: UNC 8 sectors at LBA = 0x0071bde0", or '' if smartctl does not know the failed
@@ -487,7 +524,10 @@ def error_entry(number: int, hours: int, words: str, register: int | None) -> Er
 def newest_first(entries: Iterable[ErrorEntry]) -> tuple[ErrorEntry, ...]:
     """Return the entries of both error logs, each once, newest first."""
     return tuple(
-        sorted({entry.number: entry for entry in entries}.values(), key=lambda entry: -entry.number)
+        sorted(
+            {entry.number: entry for entry in entries}.values(),
+            key=lambda entry: -entry.number,
+        )
     )
 
 
@@ -499,7 +539,11 @@ def self_test_passed(status: str) -> bool | None:
     the key "passed" is true for a test that is still running.
     """
     words = status.lower()
-    if 'fail' in words or 'damage' in words or words.startswith(('fatal', 'unknown error')):
+    if (
+        'fail' in words
+        or 'damage' in words
+        or words.startswith(('fatal', 'unknown error'))
+    ):
         return None if words.startswith('aborted') else False
     return True if words.startswith('completed') else None
 
@@ -539,7 +583,9 @@ def exit_status_notes(status: int | None) -> tuple[Coded, ...]:
     if not status:
         return ()
     if status < 0:
-        return (Coded('smartctl-status', f'smartctl was terminated by signal {-status}'),)
+        return (
+            Coded('smartctl-status', f'smartctl was terminated by signal {-status}'),
+        )
     return tuple(
         Coded('smartctl-status', sentence)
         for bit, sentence in enumerate(EXIT_STATUS_BITS)

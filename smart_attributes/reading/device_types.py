@@ -6,7 +6,8 @@ no import of `re`.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
+# see typed, which would load collections before the first process starts
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..model import Device
 
@@ -38,7 +39,8 @@ class Controller:
         self.bay = bay
         # if the numbers do not tell the bay: the controller's ID of the drive
         self.drive_id = drive_id
-        self.silent_is_empty = silent_is_empty  # a slot that opens but does not answer is empty
+        # a slot that opens but does not answer is empty
+        self.silent_is_empty = silent_is_empty
         self.has_bus = has_bus  # can also be addressed by its SCSI host: /dev/bus/H
         # regular expressions of paths below /dev that only this driver creates
         self.own_nodes = own_nodes
@@ -92,12 +94,16 @@ TYPES = (
     DeviceType('sat[,auto][,N]', r'(,auto)?(,0|,12|,16)?'),
     # usbcypress also accepts an operation code; a wrong one may damage the drive (smartctl(8)).
     DeviceType('usbcypress', nodes=_USB, is_vendors=True),
-    DeviceType('usbjmicron[,p][,x][,PORT]', r'(,p)?(,x)?(,[01])?', nodes=_USB, is_vendors=True),
+    DeviceType(
+        'usbjmicron[,p][,x][,PORT]', r'(,p)?(,x)?(,[01])?', nodes=_USB, is_vendors=True
+    ),
     DeviceType('usbprolific', nodes=_USB, is_vendors=True),
     DeviceType('usbsunplus[/sat]', _SAT_OR_NVME, nodes=_USB, is_vendors=True),
     DeviceType('usbasm1352r,PORT', r',[01]', nodes=_USB, is_vendors=True),
     DeviceType('sntasmedia[/sat]', _SAT_OR_NVME, nodes=_USB, is_vendors=True),
-    DeviceType('sntjmicron[,0xNSID][/sat]', _NSID + _SAT_OR_NVME, nodes=_USB, is_vendors=True),
+    DeviceType(
+        'sntjmicron[,0xNSID][/sat]', _NSID + _SAT_OR_NVME, nodes=_USB, is_vendors=True
+    ),
     DeviceType('sntrealtek[/sat]', _SAT_OR_NVME, nodes=_USB, is_vendors=True),
     DeviceType('marvell', is_vendors=True),
     DeviceType('atacam'),  # printed by FreeBSD's scan

@@ -7,7 +7,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from ..errors import DriveAbsent, DriveError, DriveIsNoDrive, DriveUndetected, SudoRefused
+from ..errors import (
+    DriveAbsent,
+    DriveError,
+    DriveIsNoDrive,
+    DriveUndetected,
+    SudoRefused,
+)
 from ..model import Device, Read, Report
 from . import addresses, smartctl_calls, system
 from .failure_causes import EXCLUDE

@@ -22,7 +22,8 @@ from .. import state_directory
 from ..constants import DAY, LONGEST_DRIVE_NAME
 from . import smartctl_calls
 
-TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
+# see typed, which would load collections before the first process starts
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .smartctl_calls import Command
 
@@ -121,9 +122,7 @@ class Waiting:
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE):
                 raise  # starting the process would fail for the same reason
-            self.why_not = (
-                f'{self.path}/{file}: {error.strerror}; restrict writing to the monitoring user'
-            )
+            self.why_not = f'{self.path}/{file}: {error.strerror}; restrict writing to the monitoring user'
             return -1
 
 
@@ -150,7 +149,9 @@ def sign(descriptor: int, pid: int) -> None:
     """
     try:
         os.pwrite(descriptor, b'%d %d\n' % (pid, _now()), 0)
-    except OSError:  # a full disk; the lock alone still shows that a process reads the drive
+    except (
+        OSError
+    ):  # a full disk; the lock alone still shows that a process reads the drive
         pass
     finally:
         os.close(descriptor)
@@ -164,7 +165,9 @@ def earlier_in(descriptor: int) -> Earlier:
     A record that is damaged or dated in the future counts as absent.
     """
     line, end, _ = os.pread(descriptor, RECORD, 0).partition(b'\n')
-    numbers = [int(word) for word in line.split() if word.isdigit() and len(word) <= DIGITS]
+    numbers = [
+        int(word) for word in line.split() if word.isdigit() and len(word) <= DIGITS
+    ]
     if not end or len(numbers) != 2:
         return Earlier()
     pid, written = numbers
@@ -179,7 +182,9 @@ def _started(pid: int) -> float:
     """
     try:
         with open(f'/proc/{pid}/stat', 'rb') as file:
-            return int(file.read().rpartition(b')')[2].split()[19]) / os.sysconf('SC_CLK_TCK')
+            return int(file.read().rpartition(b')')[2].split()[19]) / os.sysconf(
+                'SC_CLK_TCK'
+            )
     except (OSError, ValueError, IndexError):
         return 0.0
 
@@ -241,8 +246,13 @@ def _plain(words: str) -> str:
     for letter in words:
         is_plain = letter in ',+@._:-' or (letter.isascii() and letter.isalnum())
         text += letter if is_plain else '!'
-    if len(text) <= LONGEST_DRIVE_NAME and '!' not in words and text == words.replace('/', '!'):
+    if (
+        len(text) <= LONGEST_DRIVE_NAME
+        and '!' not in words
+        and text == words.replace('/', '!')
+    ):
         return text
-    from binascii import crc32  # a checksum distinguishes names with replaced or cut characters
+    # a checksum distinguishes names with replaced or cut characters
+    from binascii import crc32
 
     return f'{text[-LONGEST_DRIVE_NAME:]}!{crc32(os.fsencode(words)):08x}'

@@ -125,7 +125,11 @@ CAUSES = (
         'does not respond: either in SLEEP mode or dead',
         'wake it with smartctl -n never -i, or set it to standby instead of SLEEP',
     ),
-    Cause(r'^Device is in (.+?) mode, exit\(\d+\)', 'asleep', f'is in {QUOTE} mode, not woken'),
+    Cause(
+        r'^Device is in (.+?) mode, exit\(\d+\)',
+        'asleep',
+        f'is in {QUOTE} mode, not woken',
+    ),
     Cause(
         r'^(CHECK POWER MODE .*?), exit\(\d+\)',
         'power-mode-unknown',
@@ -138,7 +142,12 @@ CAUSES = (
         'is not ready: spun down, busy or failing to start',
         'wake it by reading from it, then check again',
     ),
-    Cause('device becoming ready', 'not-ready', 'is becoming ready', 'check again in a minute'),
+    Cause(
+        'device becoming ready',
+        'not-ready',
+        'is becoming ready',
+        'check again in a minute',
+    ),
     Cause(
         'NO (?:MEDIUM|tape) present',
         'no-medium',
@@ -317,7 +326,12 @@ CAUSES = (
         f'identified itself, but its SMART/Health log cannot be read: {QUOTE}',
         'check the kernel log: dmesg -T',
     ),
-    Cause('^SMART support is: +Disabled|^SMART Disabled', 'smart-disabled', DISABLED, ENABLE),
+    Cause(
+        '^SMART support is: +Disabled|^SMART Disabled',
+        'smart-disabled',
+        DISABLED,
+        ENABLE,
+    ),
     Cause(
         '^SMART support is: +(?:Unknown|Ambiguous)',
         'smart-unknown',

@@ -45,7 +45,9 @@ _REASON = 160  # maximum number of characters quoted from smartctl's own reason
 # words by chance.
 BANNER = r'^[ \t]*smartctl (?:version )?(?:pre-)?'  # the first line, up to the version
 
-_SILENT_IS_EMPTY = '|'.join(name for name, family in CONTROLLERS.items() if family.silent_is_empty)
+_SILENT_IS_EMPTY = '|'.join(
+    name for name, family in CONTROLLERS.items() if family.silent_is_empty
+)
 
 # Code of an error -> its class, if it is not DriveError.
 _CLASSES: Mapping[str, type[DriveError]] = {
@@ -75,9 +77,9 @@ def diagnose(
     for cause in CAUSES:
         match = re.search(cause.pattern, text, re.MULTILINE | re.IGNORECASE)
         if match:
-            quote = clean(next((group for group in match.groups() if group), ''), _REASON).rstrip(
-                '.;, '
-            )
+            quote = clean(
+                next((group for group in match.groups() if group), ''), _REASON
+            ).rstrip('.;, ')
             return _error(cause.code, cause.why, cause.step, quote)
     if exit_status is not None and exit_status < 0:
         return DriveError(
@@ -99,7 +101,9 @@ def examined(text: str) -> str:
     search time.
     """
     lines = text.split('\n', MOST_SEARCHED_LINES)[:MOST_SEARCHED_LINES]
-    return '\n'.join(line[:LONGEST_SEARCHED_LINE] for line in lines)[: constants.LONGEST_EXAMINED]
+    return '\n'.join(line[:LONGEST_SEARCHED_LINE] for line in lines)[
+        : constants.LONGEST_EXAMINED
+    ]
 
 
 def no_report(text: str, exit_status: int | None = None) -> DriveError:
@@ -108,7 +112,10 @@ def no_report(text: str, exit_status: int | None = None) -> DriveError:
     """
     is_long = exit_status is None and text.count('\n') > MOST_FAILED_LINES
     is_foreign = is_long and not re.search(f'{BANNER}[0-9]', text, re.MULTILINE)
-    cause, is_empty = None if is_foreign else diagnose((), exit_status, text), not text.strip()
+    cause, is_empty = (
+        None if is_foreign else diagnose((), exit_status, text),
+        not text.strip(),
+    )
     if cause:
         return cause
     if exit_status:
@@ -231,7 +238,9 @@ def without_attributes() -> DriveError:
 _KNOWN = files.data('reading/virtual_disks.json')
 VIRTUAL_DISKS = {name: disks['models'] for name, disks in _KNOWN.items()}
 _BY_MODEL = {
-    model.upper(): hypervisor for hypervisor, models in VIRTUAL_DISKS.items() for model in models
+    model.upper(): hypervisor
+    for hypervisor, models in VIRTUAL_DISKS.items()
+    for model in models
 }
 
 # SCSI peripheral device types that can have SMART. Source: SPC-5, table "Peripheral device type".
@@ -273,21 +282,29 @@ def areca_volume(model: str) -> DriveIsNoDrive | None:
     if not model.startswith('Areca '):
         return None
     return DriveIsNoDrive(
-        'is a RAID volume, not a drive', 'raid-volume', step='check its drives with -d areca,N'
+        'is a RAID volume, not a drive',
+        'raid-volume',
+        step='check its drives with -d areca,N',
     )
 
 
-def not_a_drive(model: str, kind: str, transport: str, unit_id: str) -> DriveIsNoDrive | None:
+def not_a_drive(
+    model: str, kind: str, transport: str, unit_id: str
+) -> DriveIsNoDrive | None:
     """Return why this SCSI device has no SMART of its own, or None if it may be a drive.
 
     kind: the peripheral device type as smartctl names it: "disk", "CD/DVD".
     transport: "iSCSI", "SAS (SPL-4)". unit_id: hexadecimal digits.
     """
     if kind not in _DISK_TYPES:
-        return DriveIsNoDrive(f'is not a disk ({clean(kind)}), so it has no SMART', step=EXCLUDE)
+        return DriveIsNoDrive(
+            f'is not a disk ({clean(kind)}), so it has no SMART', step=EXCLUDE
+        )
     if transport.lower().startswith('iscsi'):
         return DriveIsNoDrive(
-            'is an iSCSI volume', 'iscsi-volume', step='check its drives in the storage system'
+            'is an iSCSI volume',
+            'iscsi-volume',
+            step='check its drives in the storage system',
         )
     if re.search(_OPTICAL, model):
         return DriveIsNoDrive('is an optical drive, so it has no SMART', step=EXCLUDE)

@@ -27,7 +27,9 @@ from .content import (
 from .identity import serial_key
 
 # Not compiled here, because a check that reads JSON needs neither pattern.
-_SECTION = r'^[ \t]*Seagate Field Access Reliability Metrics log \(FARM\).*(?:\n[ \t]*\S.*)*'
+_SECTION = (
+    r'^[ \t]*Seagate Field Access Reliability Metrics log \(FARM\).*(?:\n[ \t]*\S.*)*'
+)
 _LINE = r'^[ \t]*([A-Z][^:\n]{1,80}):[ \t]*(\S{0,30})(?!\S)'
 
 
@@ -41,9 +43,7 @@ class _Keys(NamedTuple):
     counts: tuple[str, ...]  # in the order of Head; {} is replaced by the head's number
 
 
-_UNREAD_SECTORS = (
-    'page_3_error_statistics.cum_lifetime_unrecoverable_by_head_{}.cum_lifetime_unrecoverable_read_'
-)
+_UNREAD_SECTORS = 'page_3_error_statistics.cum_lifetime_unrecoverable_by_head_{}.cum_lifetime_unrecoverable_read_'
 _KEYS = (
     _Keys(
         drive='page_1_drive_information',
@@ -105,7 +105,11 @@ def cut(text: str) -> tuple[str, Farm | None]:
     """Return smartctl's text without the FARM log, and the FARM log; other logs have some of the
     same labels.
     """
-    section = re.search(_SECTION, text, re.MULTILINE) if 'Seagate Field Access' in text else None
+    section = (
+        re.search(_SECTION, text, re.MULTILINE)
+        if 'Seagate Field Access' in text
+        else None
+    )
     return (
         (text[: section.start()] + text[section.end() :], _of_text(section[0]))
         if section
@@ -120,14 +124,33 @@ def _of_text(section: str) -> Farm | None:
     values: dict[str, object] = {}
     head = ''
     for label, value in re.findall(_LINE, section, re.MULTILINE):
-        name = re.sub(' +', '_', label.lower().replace('cumulative', 'cum').replace(' by head', ''))
+        name = re.sub(
+            ' +',
+            '_',
+            label.lower().replace('cumulative', 'cum').replace(' by head', ''),
+        )
         # "Cum Lifetime Unrecoverable by head 3:", before its counts
         head = head if value else name.rpartition('_')[2]
-        name = f'{name}_{head}' if name.endswith(('read_unique', 'read_repeating')) else name
-        values.setdefault(name, int(value) if re.fullmatch('[0-9]{1,39}', value) else value)
-    drive = {**values, 'power_on_hour': values.get('power_on_hours', values.get('power_on_hour'))}
+        name = (
+            f'{name}_{head}'
+            if name.endswith(('read_unique', 'read_repeating'))
+            else name
+        )
+        values.setdefault(
+            name, int(value) if re.fullmatch('[0-9]{1,39}', value) else value
+        )
+    drive = {
+        **values,
+        'power_on_hour': values.get('power_on_hours', values.get('power_on_hour')),
+    }
     return of_json(
-        {FARM_LOG: {'supported': True, 'drive_information': drive, 'head_information': values}}
+        {
+            FARM_LOG: {
+                'supported': True,
+                'drive_information': drive,
+                'head_information': values,
+            }
+        }
     )
 
 
@@ -155,7 +178,11 @@ def _complaint(smartctl: Json) -> str:
         if text_of(message, 'severity') == 'error'
     ]
     if errors:
-        return '' if 'not supported' in errors[0] else f'smartctl reports "{clean(errors[0])}"'
+        return (
+            ''
+            if 'not supported' in errors[0]
+            else f'smartctl reports "{clean(errors[0])}"'
+        )
     status = integer_of(smartctl, 'exit_status')
     return f'smartctl ended with exit status {status}' if status else ''
 

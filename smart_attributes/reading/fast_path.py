@@ -15,7 +15,8 @@ import os
 from .. import constants, files
 from . import forbidden, smartctl_calls
 
-TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
+# see typed, which would load collections before the first process starts
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .processes import Runner
     from .smartctl_calls import Command
@@ -94,8 +95,13 @@ def _options(argv: list[str]) -> dict[tuple[str, ...], list[str]] | None:
     options: dict[tuple[str, ...], list[str]] = {}
     words = iter(argv[1:] if argv[:1] == ['triage'] else argv)
     for word in words:
-        name, sign, value = word.partition('=') if word.startswith('--') else (word, '', '')
-        option = next((spellings for spellings in (*FLAGS, *WITH_VALUE) if name in spellings), None)
+        name, sign, value = (
+            word.partition('=') if word.startswith('--') else (word, '', '')
+        )
+        option = next(
+            (spellings for spellings in (*FLAGS, *WITH_VALUE) if name in spellings),
+            None,
+        )
         if option is None or (option in FLAGS and sign):
             return None
         if option in WITH_VALUE and not sign:
@@ -111,11 +117,14 @@ def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
     is_root, nosudo = os.geteuid() == 0, NOSUDO in options
     executable = options.get(SMARTCTL, [constants.SMARTCTL])[-1]
     devices = [
-        (text.rpartition('@')[0], text.rpartition('@')[2]) for text in options.get(DEVICE, ())
+        (text.rpartition('@')[0], text.rpartition('@')[2])
+        for text in options.get(DEVICE, ())
     ]
     if not all(_is_plain_path(path) and kind in _PLAIN_TYPES for kind, path in devices):
         return []
-    smartctl_calls.check_executable(executable, is_root, through_sudo=not (nosudo or is_root))
+    smartctl_calls.check_executable(
+        executable, is_root, through_sudo=not (nosudo or is_root)
+    )
     prefix = smartctl_calls.prefix(executable, nosudo)
     if SCAN in options or not devices:
         return [(*prefix, *smartctl_calls.SCAN)]  # the drives are read later
@@ -125,13 +134,17 @@ def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
     commands = []
     for device_type, path in devices[: constants.PARALLEL]:
         if not forbidden.may_forbid(shipped, forbidden.model_of(path, device_type)):
-            commands.append((*prefix, *smartctl_calls.read_arguments(path, device_type)))
+            commands.append(
+                (*prefix, *smartctl_calls.read_arguments(path, device_type))
+            )
     return commands
 
 
 def _is_plain_path(path: str) -> bool:
     folder, _, name = path.rpartition('/')
-    is_plain_name = name.isascii() and name.isalnum() and name.startswith(('sd', 'nvme', 'sg'))
+    is_plain_name = (
+        name.isascii() and name.isalnum() and name.startswith(('sd', 'nvme', 'sg'))
+    )
     return folder == '/dev' and is_plain_name
 
 

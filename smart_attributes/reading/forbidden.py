@@ -15,7 +15,8 @@ import os
 from .. import files
 from ..constants import LARGEST_FILE
 
-TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
+# see typed, which would load collections before the first process starts
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
@@ -23,7 +24,8 @@ SYS = '/sys'  # tests use another folder
 DATABASE = 'attributes.json'
 _SHIPPED: dict[str, bytes] = {}  # its content by folder: a check needs it twice
 _FORBIDS = (
-    b'"read": false'  # an advisory that forbids reading, as the shipped database is formatted
+    # an advisory that forbids reading, as the shipped database is formatted
+    b'"read": false'
 )
 
 
@@ -43,9 +45,9 @@ def model_of(path: str, device_type: str) -> str:
 def shipped() -> bytes:
     """Return the content of the shipped database; b'' if it is missing, which judging reports."""
     if files.PROGRAM not in _SHIPPED:
-        _SHIPPED[files.PROGRAM] = content_of(f'{files.PROGRAM}/{DATABASE}') or content_of(
-            f'{os.path.dirname(files.PROGRAM)}/{DATABASE}'
-        )
+        _SHIPPED[files.PROGRAM] = content_of(
+            f'{files.PROGRAM}/{DATABASE}'
+        ) or content_of(f'{os.path.dirname(files.PROGRAM)}/{DATABASE}')
     return _SHIPPED[files.PROGRAM]
 
 

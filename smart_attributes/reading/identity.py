@@ -43,15 +43,23 @@ def identifiers(identity: Identity) -> list[str]:
 
 def _models_agree(first: str, second: str) -> bool:
     # SCSI shows a SATA drive as vendor "ATA" and the first 16 characters of its model.
-    first, second = (re.sub(r'^ATA +| +', '', model.upper()) for model in (first, second))
+    first, second = (
+        re.sub(r'^ATA +| +', '', model.upper()) for model in (first, second)
+    )
     return first.startswith(second) or second.startswith(first)
 
 
 @lru_cache(maxsize=1000)
 def serial_key(serial: str) -> str:
     """Return a serial number in a form for comparison, or '' if it does not identify a drive."""
-    key = ''.join(letter for letter in serial.upper() if letter.isascii() and letter.isalnum())
-    if key in _WORDS or key.startswith('TOBEFILLED') or key.rstrip('0123456789') == 'VOLUME':
+    key = ''.join(
+        letter for letter in serial.upper() if letter.isascii() and letter.isalnum()
+    )
+    if (
+        key in _WORDS
+        or key.startswith('TOBEFILLED')
+        or key.rstrip('0123456789') == 'VOLUME'
+    ):
         return ''
     if 'XXXX' in key or key in _COUNTING:
         return ''
@@ -61,7 +69,11 @@ def serial_key(serial: str) -> str:
 @lru_cache(maxsize=1000)
 def wwn_key(name: str) -> str:
     """Return a WWN in a form for comparison, or '' if it does not identify a drive."""
-    wwn = ''.join(digit for digit in name.upper().removeprefix('0X') if digit in '0123456789ABCDEF')
+    wwn = ''.join(
+        digit
+        for digit in name.upper().removeprefix('0X')
+        if digit in '0123456789ABCDEF'
+    )
     is_unset = len(set(wwn[1:])) < 2 or wwn[1:7] == '000000' or wwn[7:16] in _NO_NUMBERS
     return '' if is_unset else wwn
 
@@ -85,7 +97,9 @@ _WORDS = frozenset(
     )
 )
 # Default serial numbers of cheap bridges: consecutive digits or letters.
-_COUNTING = '12345678901234567890 0123456789ABCDEF0123456789ABCDEF ABCDEFGHIJKLMNOPQRSTUVWXYZ'
+_COUNTING = (
+    '12345678901234567890 0123456789ABCDEF0123456789ABCDEF ABCDEFGHIJKLMNOPQRSTUVWXYZ'
+)
 # Drive numbers that were never set: 0, or 1234567890 (in hexadecimal, or as written). Organisation
 # 0 is not a vendor.
 _NO_NUMBERS = ('000000000', '0499602D2', '123456789')

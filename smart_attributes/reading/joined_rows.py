@@ -50,7 +50,9 @@ _RAW = re.compile(
 )
 _CUT = re.compile(r'0x[0-9a-f]*|[^()]*\([^()]*')  # what is left of a raw value
 _FLAGS = r'(?:0x[0-9a-f]{4}|[P-][O-][S-][R-][C-][K-]\+?)'
-_COLUMNS = re.compile(rf'.*?\s{_FLAGS}\s.*?\s(?:-|FAILING_NOW|In_the_past|NOW|Past)\s+(?=\S)(.*)')
+_COLUMNS = re.compile(
+    rf'.*?\s{_FLAGS}\s.*?\s(?:-|FAILING_NOW|In_the_past|NOW|Past)\s+(?=\S)(.*)'
+)
 _ROW = r'(?:\d{1,3}|0x[0-9a-f]{2})\s+'
 _STRICT_ROW = re.compile(rf'{_ROW}[A-Za-z]\S*(?: \S+)?\s+{_FLAGS}\s')
 _HEADLINE = re.compile(
@@ -67,7 +69,9 @@ _DIGITS = re.compile(r'[-#]|\d+\s+(?:\d|-|0x)|\d+$')
 
 def _is_attribute(line: str) -> bool:
     columns = _COLUMNS.fullmatch(line)
-    return bool(columns and classic(line) and _RAW.fullmatch(' '.join(columns[1].split())))
+    return bool(
+        columns and classic(line) and _RAW.fullmatch(' '.join(columns[1].split()))
+    )
 
 
 _NUMBERS = r'[-+\d(#\[][\d .,:/()#+hmsx\[\]-]*$|\((?:Min|Average|Lifetime)|[\d/-]+\)$'
@@ -103,7 +107,9 @@ _TABLES: Sequence[Table] = (
     ),
     Table(
         _kind(r'Num\s+ErrCount', _always, r'[A-Z]'),
-        _kind(r'\d{1,3}\s+\d+\s+\d+\s', pysmart.NVME_ERROR.match, r'[-\d]+(?:\s|$)|[A-Z]'),
+        _kind(
+            r'\d{1,3}\s+\d+\s+\d+\s', pysmart.NVME_ERROR.match, r'[-\d]+(?:\s|$)|[A-Z]'
+        ),
     ),
     Table(
         _kind(r'Num\s+Test_Description\s+Status', _always, r'[A-Z]'),
@@ -154,7 +160,8 @@ _LONG = re.compile(
     r'(?:Model Family|Device Model|Model Number|Product|User Capacity|Sector Sizes?|Local Time is|'
     r'Accumulated power on time, hours):'
 )
-_REST = r'[^:]*$|\d\d:\d\d:\d\d|[A-Z][a-z]{2} +\d'  # the rest of a model, a size or a date
+# the rest of a model, a size or a date
+_REST = r'[^:]*$|\d\d:\d\d:\d\d|[A-Z][a-z]{2} +\d'
 _AFTER_LAST = 256  # above each ID
 _FIRST = 16  # rows of the attribute table that identify a controller
 _LEAST = 12  # letters of a label that was cut
@@ -210,7 +217,12 @@ class _Page:
         row = None if heading else _row(line[:LONGEST_LINE], self._table)
         if self._kind and line == self.lines[-1]:  # doubled
             return
-        if self._kind and not heading and not row and _goes_on(self.lines[-1], self._kind, line):
+        if (
+            self._kind
+            and not heading
+            and not row
+            and _goes_on(self.lines[-1], self._kind, line)
+        ):
             self.lines[-1] += ' ' + line
             return
         self.close_line()
@@ -284,7 +296,12 @@ def _labelled(line: str) -> Kind | None:
     if _LONG.match(line):
         return _kind('', lambda whole: label_and_value(whole)[1], _REST)
     for label, form in _PATTERNS.items():
-        is_front = not value and len(name) >= _LEAST and label.startswith(name) and label != name
+        is_front = (
+            not value
+            and len(name) >= _LEAST
+            and label.startswith(name)
+            and label != name
+        )
         is_back = len(name) > 2 and label.endswith(name) and form.fullmatch(value)
         if is_front or is_back:
             return _kind('', lambda whole: False)

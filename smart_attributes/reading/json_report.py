@@ -41,12 +41,18 @@ _SMARTCTL_KEYS = (
 )
 # First part of a key -> protocol, for documents without "device".
 _PROTOCOLS = (('nvme_', 'NVMe'), ('scsi_', 'SCSI'), ('ata_', 'ATA'))
-_STATISTIC_FLAGS = (('N', 'normalized'), ('D', 'supports_dsn'), ('C', 'monitored_condition_met'))
+_STATISTIC_FLAGS = (
+    ('N', 'normalized'),
+    ('D', 'supports_dsn'),
+    ('C', 'monitored_condition_met'),
+)
 # both error logs contain the newest errors and the same count
 _EXTENDED_AND_SUMMARY = ('extended', 'summary')
 
 
-def parse(report: str | bytes, exit_status: int | None = None, error_text: str = '') -> Report:
+def parse(
+    report: str | bytes, exit_status: int | None = None, error_text: str = ''
+) -> Report:
     """Return the Report of smartctl's JSON.
 
     exit_status: of smartctl, if known; used if the report lacks it. error_text: the standard error,
@@ -62,13 +68,20 @@ def parse(report: str | bytes, exit_status: int | None = None, error_text: str =
     data = content.loaded(text, start)
     if not (
         isinstance(data, dict)
-        and (any(key in data for key in _SMARTCTL_KEYS) or 'protocol' in object_of(data, 'device'))
+        and (
+            any(key in data for key in _SMARTCTL_KEYS)
+            or 'protocol' in object_of(data, 'device')
+        )
     ):
-        raise NotAReport('is JSON, but not from smartctl', step='record with smartctl --json -x')
+        raise NotAReport(
+            'is JSON, but not from smartctl', step='record with smartctl --json -x'
+        )
     return from_json(data, exit_status, f'{text[:start]}\n{error_text}')
 
 
-def from_json(data: Json, exit_status: int | None = None, other_text: str = '') -> Report:
+def from_json(
+    data: Json, exit_status: int | None = None, other_text: str = ''
+) -> Report:
     """Return the Report of one parsed JSON document.
 
     other_text: text printed in addition to the JSON. Raises DriveError (or a subclass) if the drive
@@ -78,7 +91,9 @@ def from_json(data: Json, exit_status: int | None = None, other_text: str = '') 
     arguments = completeness.arguments_of(
         word for word in list_of(data, 'smartctl', 'argv')[1:] if isinstance(word, str)
     )
-    problem = _problem(data, report, other_text, arguments) or _not_of_smartctl(data, report)
+    problem = _problem(data, report, other_text, arguments) or _not_of_smartctl(
+        data, report
+    )
     if problem:
         raise problem.of(report.identity)
     # A document without smartctl's arguments was modified, so it is compared with a report of
@@ -86,7 +101,11 @@ def from_json(data: Json, exit_status: int | None = None, other_text: str = '') 
     report = report._replace(
         gaps=completeness.of_json(data, report, arguments or completeness.LIKELY)
     )
-    if 'background' in arguments and report.scsi and 'background_status' not in report.scsi:
+    if (
+        'background' in arguments
+        and report.scsi
+        and 'background_status' not in report.scsi
+    ):
         # smartctl sets this bit, too, if the disk does not have the page.
         exit_status = (report.exit_status or 0) & ~content.COMMAND_FAILED
         return report._replace(exit_status=exit_status)
@@ -95,7 +114,10 @@ def from_json(data: Json, exit_status: int | None = None, other_text: str = '') 
 
 def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
     """Return the content of a document, even if the drive cannot be judged from it."""
-    smartctl, error_log = object_of(data, 'smartctl'), object_of(data, 'ata_smart_error_log')
+    smartctl, error_log = (
+        object_of(data, 'smartctl'),
+        object_of(data, 'ata_smart_error_log'),
+    )
     own_exit_status = integer_of(smartctl, 'exit_status')
     status = exit_status if own_exit_status is None else own_exit_status
     passed, words = content.with_exit_status(
@@ -109,10 +131,13 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
     version = tuple(part for part in list_of(smartctl, 'version') if type(part) is int)
     farm = None
     if content.FARM_LOG in data:
-        from . import farm as farm_log  # no check requests this log together with the others
+        # no check requests this log together with the others
+        from . import farm as farm_log
 
         farm = farm_log.beside(farm_log.of_json(data), identity.serial)
-    identity = identity._replace(spins=farm is not None or content.has_spindle(attributes))
+    identity = identity._replace(
+        spins=farm is not None or content.has_spindle(attributes)
+    )
     return Report(
         identity=identity,
         smart_status=passed,
@@ -127,7 +152,9 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
         self_tests=_self_tests(data),
         error_count=_error_count(error_log),
         errors=_errors(error_log),
-        nvme_errors=_nvme_errors(objects_of(data, 'nvme_error_information_log', 'table')),
+        nvme_errors=_nvme_errors(
+            objects_of(data, 'nvme_error_information_log', 'table')
+        ),
         exit_status=status,
         is_status_derived=content.is_derived(complaints),
         messages=content.messages_of(complaints, byte_of(offline, 'value')),
@@ -146,14 +173,17 @@ def _problem(
         report,
         text_of(data, 'device_type', 'name'),
         text_of(data, 'scsi_transport_protocol', 'name'),
-        is_disabled=support.get('available') is True and support.get('enabled') is False,
+        is_disabled=support.get('available') is True
+        and support.get('enabled') is False,
         is_asked=not completeness.TABLE.isdisjoint(arguments),
     )
     if problem or content.has_smart_data(report):
         return problem
     from .failure_reasons import diagnose, without_data
 
-    cause = diagnose([text for _, text in _messages(smartctl)], report.exit_status, other_text)
+    cause = diagnose(
+        [text for _, text in _messages(smartctl)], report.exit_status, other_text
+    )
     return cause or without_data(
         exit_status=report.exit_status or 0,
         is_identified=bool(report.identity.model),
@@ -174,7 +204,11 @@ def _not_of_smartctl(data: Json, report: Report) -> DriveError | None:
     if 'smartctl' in data or report.identity.firmware:
         return None
     is_at_threshold = any(row.when_failed for row in report.attributes)
-    if report.smart_status is False or is_at_threshold or report.nvme.get('critical_warning'):
+    if (
+        report.smart_status is False
+        or is_at_threshold
+        or report.nvme.get('critical_warning')
+    ):
         return None
     return DriveError(
         'is not a report of smartctl, although it has some of its fields (smartd writes such files)',
@@ -188,7 +222,9 @@ def _identity(data: Json) -> Identity:
     model = text_of(data, 'model_name') or text_of(data, 'scsi_model_name')
     firmware = text_of(data, 'firmware_version') or text_of(data, 'scsi_revision')
     firmware = firmware or text_of(data, 'revision')
-    capacity = integer_at(data, 'user_capacity.bytes') or integer_of(data, 'nvme_total_capacity')
+    capacity = integer_at(data, 'user_capacity.bytes') or integer_of(
+        data, 'nvme_total_capacity'
+    )
     return Identity(
         protocol=protocol,
         model=model,
@@ -209,7 +245,11 @@ def _protocol(data: Json) -> str:
     If the key "device" contradicts all logs, the logs decide.
     """
     named = text_of(data, 'device', 'protocol')
-    protocols = [name for prefix, name in _PROTOCOLS if any(key.startswith(prefix) for key in data)]
+    protocols = [
+        name
+        for prefix, name in _PROTOCOLS
+        if any(key.startswith(prefix) for key in data)
+    ]
     return named if named in protocols or not protocols else protocols[0]
 
 
@@ -219,7 +259,9 @@ def _wwn(data: Json) -> str:
     ATA: IDENTIFY words 108 to 111. SCSI: the designator of the logical unit. NVMe: the EUI-64 of
     the first namespace.
     """
-    naa, oui, number = (integer_of(object_of(data, 'wwn'), part) for part in ('naa', 'oui', 'id'))
+    naa, oui, number = (
+        integer_of(object_of(data, 'wwn'), part) for part in ('naa', 'oui', 'id')
+    )
     if naa is not None and oui is not None and number is not None:
         return f'{naa:x}{oui:06x}{number:09x}'
     unit = content.wwn_of(text_of(data, 'logical_unit_id'))
@@ -234,7 +276,11 @@ def _rotation(data: Json, protocol: str) -> int | None:
     """Return the revolutions per minute: 0 for a solid state drive, None if not reported."""
     rate = integer_of(data, 'rotation_rate')
     # SBC-4, 6.6.2: 2h to 400h and FFFFh are reserved; smartctl prints them for SCSI.
-    is_reserved = protocol == 'SCSI' and rate is not None and (0 < rate <= 0x400 or rate == 0xFFFF)
+    is_reserved = (
+        protocol == 'SCSI'
+        and rate is not None
+        and (0 < rate <= 0x400 or rate == 0xFFFF)
+    )
     return None if rate is None or rate < 0 or is_reserved else rate
 
 
@@ -256,7 +302,11 @@ def _complaints(smartctl: Json) -> tuple[str, ...]:
 def _smart_status(status: Json) -> tuple[bool | None, str]:
     """Return the drive's SMART health status, and its text if it has any (SCSI)."""
     passed, scsi = status.get('passed'), object_of(status, 'scsi')
-    words, asc, ascq = text_of(scsi, 'ie_string'), byte_of(scsi, 'asc'), byte_of(scsi, 'ascq')
+    words, asc, ascq = (
+        text_of(scsi, 'ie_string'),
+        byte_of(scsi, 'asc'),
+        byte_of(scsi, 'ascq'),
+    )
     if words and asc is not None and ascq is not None:
         words = f'{words} [asc={asc:x}, ascq={ascq:x}]'
     return (passed if isinstance(passed, bool) else None), words
@@ -272,7 +322,10 @@ def _attributes(table: list[Json]) -> tuple[AttributeRow, ...]:
 
 def _attribute(number: int, row: Json) -> AttributeRow:
     raw, when_failed = object_of(row, 'raw'), text_of(row, 'when_failed')
-    raw_number, prefail = word_of(raw, 'value'), object_of(row, 'flags').get('prefailure')
+    raw_number, prefail = (
+        word_of(raw, 'value'),
+        object_of(row, 'flags').get('prefailure'),
+    )
     text = text_of(raw, 'string')
     if not text and raw_number is not None:
         text = str(raw_number)
@@ -310,24 +363,35 @@ def _statistics(pages: list[Json]) -> dict[tuple[int, int], Statistic]:
                 letters = ''.join(
                     letter for letter, key in _STATISTIC_FLAGS if flags.get(key) is True
                 )
-                valid[number, offset] = Statistic(value, text_of(entry, 'name'), letters)
+                valid[number, offset] = Statistic(
+                    value, text_of(entry, 'name'), letters
+                )
     return valid
 
 
 def _error_count(log: Json) -> int | None:
     """Return how many errors the drive has ever logged, or None if not reported."""
     counts = (integer_at(log, f'{name}.count') for name in _EXTENDED_AND_SUMMARY)
-    return max((count for count in counts if count is not None and count >= 0), default=None)
+    return max(
+        (count for count in counts if count is not None and count >= 0), default=None
+    )
 
 
 def _errors(log: Json) -> tuple[ErrorEntry, ...]:
     entries = []
-    for row in (row for name in _EXTENDED_AND_SUMMARY for row in objects_of(log, name, 'table')):
-        number, hours = integer_of(row, 'error_number'), integer_of(row, 'lifetime_hours')
+    for row in (
+        row for name in _EXTENDED_AND_SUMMARY for row in objects_of(log, name, 'table')
+    ):
+        number, hours = (
+            integer_of(row, 'error_number'),
+            integer_of(row, 'lifetime_hours'),
+        )
         if number is not None and hours is not None:
             register = byte_of(object_of(row, 'completion_registers'), 'error')
             entries.append(
-                content.error_entry(number, hours, text_of(row, 'error_description'), register)
+                content.error_entry(
+                    number, hours, text_of(row, 'error_description'), register
+                )
             )
     return content.newest_first(entries)
 
@@ -337,7 +401,9 @@ def _derived(data: Json) -> dict[str, int]:
     the logs otherwise.
     """
     metrics = ('endurance_used', 'spare_available')
-    numbers = {metric: integer_at(data, f'{metric}.current_percent') for metric in metrics}
+    numbers = {
+        metric: integer_at(data, f'{metric}.current_percent') for metric in metrics
+    }
     return content.present(numbers)
 
 
@@ -350,8 +416,15 @@ def _self_tests(data: Json) -> tuple[SelfTest, ...]:
     scsi = [object_of(data, f'scsi_self_test_{number}') for number in range(20)]
     tests = (
         *(_self_test(row, 'type', 'status', 'lifetime_hours') for row in ata),
-        *(_self_test(row, 'self_test_code', 'self_test_result', 'power_on_hours') for row in nvme),
-        *(_self_test(row, 'code', 'result', 'power_on_time.hours') for row in scsi if row),
+        *(
+            _self_test(row, 'self_test_code', 'self_test_result', 'power_on_hours')
+            for row in nvme
+        ),
+        *(
+            _self_test(row, 'code', 'result', 'power_on_time.hours')
+            for row in scsi
+            if row
+        ),
     )
     status = object_of(data, 'ata_smart_data', 'self_test', 'status')
     return tests or content.last_self_test(byte_of(status, 'value'))
@@ -361,7 +434,9 @@ def _self_test(row: Json, kind: str, result: str, hours: str) -> SelfTest:
     # kind, result, hours: the keys used by the protocol.
     status = text_of(row, result, 'string')
     passed = content.self_test_passed(status)
-    return SelfTest(text_of(row, kind, 'string'), status, passed, integer_at(row, hours))
+    return SelfTest(
+        text_of(row, kind, 'string'), status, passed, integer_at(row, hours)
+    )
 
 
 def _nvme(data: Json) -> dict[str, int]:
@@ -370,7 +445,9 @@ def _nvme(data: Json) -> dict[str, int]:
     values = {key: integer_of(log, key) for key in content.NVME_KEYS}
     if values['critical_warning'] is None:
         # Without the log (only -H was given), the health status still has the bits.
-        values['critical_warning'] = byte_of(object_of(data, 'smart_status', 'nvme'), 'value')
+        values['critical_warning'] = byte_of(
+            object_of(data, 'smart_status', 'nvme'), 'value'
+        )
     for limit in ('warning', 'critical'):
         values[f'{limit}_temp_threshold'] = integer_at(
             data, f'nvme_composite_temperature_threshold.{limit}'
@@ -382,10 +459,18 @@ def _nvme_errors(table: list[Json]) -> tuple[NvmeError, ...]:
     """Return the entries that concern a command; the JSON contains them since smartctl 7.4."""
     entries = []
     for row in table:
-        number, queue = word_of(row, 'error_count'), integer_of(row, 'submission_queue_id')
+        number, queue = (
+            word_of(row, 'error_count'),
+            integer_of(row, 'submission_queue_id'),
+        )
         status = object_of(row, 'status_field')
         kind, code = byte_of(status, 'status_code_type'), byte_of(status, 'status_code')
-        if number is not None and queue is not None and kind is not None and code is not None:
+        if (
+            number is not None
+            and queue is not None
+            and kind is not None
+            and code is not None
+        ):
             entries.append(NvmeError(number, queue, kind, code))
     return tuple(entries)
 
@@ -393,11 +478,17 @@ def _nvme_errors(table: list[Json]) -> tuple[NvmeError, ...]:
 def _background(scan: Json, data: Json) -> dict[str, float]:
     """Return how many blocks the background scan found, or {} if the log is missing."""
     if not any(key.startswith('result_') for key in scan):
-        return dict.fromkeys(('background_pending', 'background_recovered'), 0) if scan else {}
+        return (
+            dict.fromkeys(('background_pending', 'background_recovered'), 0)
+            if scan
+            else {}
+        )
     from . import background_scan  # most disks have no results
 
     hours = integer_at(data, 'power_on_time.hours')
-    return background_scan.of_json(scan, float('inf') if hours is None else hours * 60 + 59)
+    return background_scan.of_json(
+        scan, float('inf') if hours is None else hours * 60 + 59
+    )
 
 
 def _scsi(data: Json, other_text: str) -> dict[str, float]:
@@ -419,6 +510,8 @@ def _scsi(data: Json, other_text: str) -> dict[str, float]:
     for command in ('read', 'write', 'verify'):
         counters = object_of(data, 'scsi_error_counter_log', command)
         for counter in content.ERROR_COUNTERS:
-            value_of = content.fraction_of if counter == 'gigabytes_processed' else integer_of
+            value_of = (
+                content.fraction_of if counter == 'gigabytes_processed' else integer_of
+            )
             values[f'{command}.{counter}'] = value_of(counters, counter)
     return content.present(values)

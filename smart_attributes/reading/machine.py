@@ -47,7 +47,9 @@ class Plan(NamedTuple):
 
 def named(texts: Sequence[str]) -> DeviceList:
     """Return the devices of the addresses. Raises UsageError for an invalid address."""
-    return DeviceList(tuple(device for text in texts for device in addresses.parse(text)))
+    return DeviceList(
+        tuple(device for text in texts for device in addresses.parse(text))
+    )
 
 
 def find(
@@ -88,7 +90,9 @@ def _scan(how: HowRead, runner: Runner, deadline: float) -> Scan:
     code = getattr(reason, 'code', 'scan-failed')
     # If smartctl is too old, it cannot read named drives, either.
     step = (
-        '' if code == 'smartctl-too-old' else '; name the drives with -d, or run smartctl by hand'
+        ''
+        if code == 'smartctl-too-old'
+        else '; name the drives with -d, or run smartctl by hand'
     )
     error = SmartError(f'smartctl --scan: {reason}{step}', code)
     error.printed = _text_of(answer)
@@ -111,7 +115,9 @@ def read_all(
     for answer in runner.run(list(by_command), how.drive_timeout, deadline):
         for plan in by_command[answer.command]:
             read = _read(plan, answer)
-            retry = _without_tunnel(plan) if isinstance(read.outcome, DriveAbsent) else None
+            retry = (
+                _without_tunnel(plan) if isinstance(read.outcome, DriveAbsent) else None
+            )
             if retry:
                 untunnelled.append(retry)
                 absent[retry.device] = read
@@ -169,7 +175,9 @@ def parsed(parse: Callable[..., Report], *arguments: object, look: str = '') -> 
     except DriveError as error:
         return error
     except alarm.TakesTooLong as error:
-        return DriveError(f'cannot be parsed within {error}', 'report-too-complex', step=look)
+        return DriveError(
+            f'cannot be parsed within {error}', 'report-too-complex', step=look
+        )
     except Exception as error:
         from ..failures import inside
 
@@ -179,7 +187,9 @@ def parsed(parse: Callable[..., Report], *arguments: object, look: str = '') -> 
 def _report(answer: Answer) -> Report:
     from . import json_report
 
-    return json_report.parse(answer.stdout, answer.status, answer.stderr.decode('utf-8', 'replace'))
+    return json_report.parse(
+        answer.stdout, answer.status, answer.stderr.decode('utf-8', 'replace')
+    )
 
 
 def _unread(answer: Answer) -> DriveError:

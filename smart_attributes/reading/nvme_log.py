@@ -33,7 +33,11 @@ def controller(device: Device) -> str:
     Vendor logs belong to the controller. The namespace nvme0n1 may belong to a controller other
     than nvme0.
     """
-    path = os.path.realpath(device.path) if device.path.startswith('/dev/disk/') else device.path
+    path = (
+        os.path.realpath(device.path)
+        if device.path.startswith('/dev/disk/')
+        else device.path
+    )
     match = re.fullmatch('/dev/(nvme[0-9]+)(n[0-9]+)?(p[0-9]+)?', path)
     if match is None or device.type not in ('', 'nvme'):
         return ''
@@ -120,7 +124,9 @@ def _lines(data: dict[str, Any]) -> list[str]:
 
 
 def _unusable(why: str) -> Coded:
-    return Coded('vendor-log-unread', f'the dump that smartctl printed is unusable: {why}')
+    return Coded(
+        'vendor-log-unread', f'the dump that smartctl printed is unusable: {why}'
+    )
 
 
 def _failure(stdout: bytes) -> Coded:

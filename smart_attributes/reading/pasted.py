@@ -48,7 +48,9 @@ def _of_base64(block: re.Match[str]) -> str:
     import binascii
 
     try:
-        content = binascii.a2b_base64(block[0].replace('>', '')).decode('utf-8', 'replace')
+        content = binascii.a2b_base64(block[0].replace('>', '')).decode(
+            'utf-8', 'replace'
+        )
     except ValueError:
         return block[0]
     return content if any(sign in content for sign in _SIGNS) else block[0]
@@ -57,7 +59,9 @@ def _of_base64(block: re.Match[str]) -> str:
 # --- markup -------------------------------------------------------------------------------
 
 
-def _patterns(pairs: Sequence[tuple[str, str]]) -> Sequence[tuple[re.Pattern[str], str]]:
+def _patterns(
+    pairs: Sequence[tuple[str, str]],
+) -> Sequence[tuple[re.Pattern[str], str]]:
     return [(re.compile(pattern, re.MULTILINE), new) for pattern, new in pairs]
 
 
@@ -76,11 +80,15 @@ _MARKUP = _patterns(
         (r'</?(?!not available>)[A-Za-z][\w-]*(?:\s[^<>\n]*)?/?>', ''),
         # {noformat}, {code:title=x}, [code], [/quote]
         (r'\{(?:noformat|code|quote|panel|color)(?:[:|][^{}\n]*)?\}', '\n'),
-        (r'\[/?(?:code|quote|pre|spoiler|hidden|font|size|color|b|i|tt)(?:=[^\]\n]*)?\]', '\n'),
+        (
+            r'\[/?(?:code|quote|pre|spoiler|hidden|font|size|color|b|i|tt)(?:=[^\]\n]*)?\]',
+            '\n',
+        ),
         # fences of Markdown, with the name of a language or a line of text behind them
         (r'^([ \t>]*)(?:```+|~~~+)[ \t]*[\w+-]*[ \t]*$', r'\1'),
         (r'```+', '\n'),
-        (r'\\{1,3}[ \t]{0,3}$|(?:\^M)?\$$|\^M$|\^I', ' '),  # ends of lines, tabs of cat -A
+        # ends of lines, tabs of cat -A
+        (r'\\{1,3}[ \t]{0,3}$|(?:\^M)?\$$|\^M$|\^I', ' '),
         (r'\\(?=[^\w\s])|\\(?=_)|\*\*', ''),
         (r'(?:<[-=]+|\u2190).*$', ''),  # "<-- look at this"
     )
@@ -94,7 +102,9 @@ def _without_markup(text: str) -> str:
     for pattern, replacement in _BREAKS:
         text = pattern.sub(replacement, text)
     if text.count('\n') > 2 * MOST_LINES:  # an empty line may follow each line
-        raise NotAReport(f'is not a smartctl report: it has more than {MOST_LINES} lines')
+        raise NotAReport(
+            f'is not a smartctl report: it has more than {MOST_LINES} lines'
+        )
     text = '\n'.join(line[:LONGEST_PASTED_LINE] for line in text.split('\n'))
     for pattern, replacement in _MARKUP:
         text = pattern.sub(replacement, text)
@@ -111,17 +121,23 @@ def _without_markup(text: str) -> str:
 # of digits with such blanks and apostrophes.
 _CHARACTERS = str.maketrans(
     {
-        **dict.fromkeys('\u00a0\u202f\u2002\u2003\u2007\u2008\u2009\u200a\u3000\t', ' '),
+        **dict.fromkeys(
+            '\u00a0\u202f\u2002\u2003\u2007\u2008\u2009\u200a\u3000\t', ' '
+        ),
         **dict.fromkeys('\u2010\u2011\u2012\u2013\u2015\u2212\ufe58\ufe63\uff0d', '-'),
         **dict.fromkeys('\u2018\u2019\u02bc\u00b4', "'"),
         **dict.fromkeys('\u201c\u201d\u201e\u00ab\u00bb', '"'),
         **dict.fromkeys('\u2502\u2503\u2551\uff5c', '|'),
-        **dict.fromkeys('\ufeff\u200b\u200c\u200d\u2060\u00ad\u00b6\u21b5\u23ce\u21aa\u21b3\0', ''),
+        **dict.fromkeys(
+            '\ufeff\u200b\u200c\u200d\u2060\u00ad\u00b6\u21b5\u23ce\u21aa\u21b3\0', ''
+        ),
         '\u2026': '...',
     }
 )
 # An editor made it of "--", which stands within flags and between the registers of an error.
-_LONG_DASH = re.compile('(?<=\\S)\u2014|\u2014(?=\\S)|(?<=[0-9a-f]{2} )\u2014(?= [0-9a-f]{2} )')
+_LONG_DASH = re.compile(
+    '(?<=\\S)\u2014|\u2014(?=\\S)|(?<=[0-9a-f]{2} )\u2014(?= [0-9a-f]{2} )'
+)
 
 
 def _plain_characters(text: str) -> str:
@@ -195,7 +211,9 @@ def _unframed(line: str) -> str:
     is_framed = line.lstrip(' >')[:2] in ('| ', '|')
     line = _QUOTES.sub('', line).rstrip(' |\\')
     if is_framed or line.count(' | ') > 3 or line.count(';') > 5:
-        line = ' '.join(re.sub('[|;]', ' ', line).split()) if line.strip('-+|:=. ') else ''
+        line = (
+            ' '.join(re.sub('[|;]', ' ', line).split()) if line.strip('-+|:=. ') else ''
+        )
     return line.strip(' `')
 
 
@@ -221,13 +239,19 @@ def _single_spaced(lines: list[str]) -> list[str]:
 
 # --- lines that a terminal broke at a column ----------------------------------------------
 
-_BEGINS = re.compile(r'\s*(?:\||0x[0-9a-f]{2}\s|\d{1,3} +[A-Za-z_]|[A-Z][\w /-]+:|===|#|Error \d)')
+_BEGINS = re.compile(
+    r'\s*(?:\||0x[0-9a-f]{2}\s|\d{1,3} +[A-Za-z_]|[A-Z][\w /-]+:|===|#|Error \d)'
+)
 
 
 def _unbroken(lines: Sequence[str]) -> list[str]:
     """Join lines that were broken at a column, within words and numbers as well."""
     width = max(map(len, lines))
-    parts = [part for part in zip(lines, lines[1:], [*lines[2:], '']) if len(part[0]) == width]
+    parts = [
+        part
+        for part in zip(lines, lines[1:], [*lines[2:], ''])
+        if len(part[0]) == width
+    ]
     if not any(_is_broken(*part) for part in parts):
         return list(lines)
     joined: list[str] = []

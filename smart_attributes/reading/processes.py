@@ -21,7 +21,8 @@ from ..constants import IS_FREEBSD, LARGEST_FILE, PARALLEL
 from .drive_locks import Earlier, Waiting, sign
 from .smartctl_calls import ENVIRONMENT, is_behind_sudo
 
-TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
+# see typed, which would load collections before the first process starts
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
@@ -64,7 +65,9 @@ class _Process:
         if self.status is None:
             try:
                 pid, status = os.waitpid(self.pid, os.WNOHANG)
-            except ChildProcessError:  # other code has already called wait(), so the status is lost
+            except (
+                ChildProcessError
+            ):  # other code has already called wait(), so the status is lost
                 pid, status = self.pid, 0
             if pid:
                 self.status = os.waitstatus_to_exitcode(status)
@@ -131,7 +134,12 @@ def _started(command: Command, actions: list[tuple[object, ...]]) -> int:
     # Python ignores SIGPIPE. Children would inherit this, but an abandoned smartctl must end when
     # its pipe closes.
     pid = os.posix_spawn(
-        command[0], command, ENVIRONMENT, file_actions=actions, setsigdef=[SIGPIPE], **group
+        command[0],
+        command,
+        ENVIRONMENT,
+        file_actions=actions,
+        setsigdef=[SIGPIPE],
+        **group,
     )
     if has_session:
         return pid
@@ -172,7 +180,9 @@ class Runner:
 
         The next run() ends *command* if it is not needed.
         """
-        if self._is_full() or any(process.command == command for process in self._active):
+        if self._is_full() or any(
+            process.command == command for process in self._active
+        ):
             return
         try:
             self._begin(command)
@@ -237,8 +247,13 @@ class Runner:
         """
         lock = self._waiting.begin(command) if self._waiting else -1
         if isinstance(lock, Earlier):
-            if not any(lock.pid == process.pid for process in (*self._active, *self._dying)):
-                self._met[command] = (lock, self._met.get(command, (lock, time.monotonic()))[1])
+            if not any(
+                lock.pid == process.pid for process in (*self._active, *self._dying)
+            ):
+                self._met[command] = (
+                    lock,
+                    self._met.get(command, (lock, time.monotonic()))[1],
+                )
             return False
         process = _spawn(command, lock)
         if command in self._met:
@@ -249,7 +264,9 @@ class Runner:
             self._poll.register(descriptor, select.POLLIN)
         return True
 
-    def _fill(self, waiting: list[Command], drive_timeout: float, deadline: float) -> list[Answer]:
+    def _fill(
+        self, waiting: list[Command], drive_timeout: float, deadline: float
+    ) -> list[Answer]:
         """Start as many commands as allowed; return answers for the commands that cannot be
         started.
         """
@@ -265,14 +282,17 @@ class Runner:
                 answer = self._not_begun(command, is_late, drive_timeout)
             except OSError as error:
                 if self._active and error.errno in _LATER:
-                    break  # no descriptors or processes are left: wait for others to end
+                    # no descriptors or processes are left: wait for others to end
+                    break
                 answer = _not_started(command, error.strerror or str(error))
             if answer:
                 refused.append(answer)
                 waiting.remove(command)
         return refused
 
-    def _not_begun(self, command: Command, is_late: bool, drive_timeout: float) -> Answer | None:
+    def _not_begun(
+        self, command: Command, is_late: bool, drive_timeout: float
+    ) -> Answer | None:
         """Return the answer for a command that was not started, or None if it may still start."""
         earlier = self._met[command][0] if command in self._met else None
         if earlier and earlier.is_stuck(drive_timeout):
@@ -281,9 +301,13 @@ class Runner:
             return None
         if earlier:
             return _not_started(
-                command, f'another check has been reading the drive{earlier.since}', 'met'
+                command,
+                f'another check has been reading the drive{earlier.since}',
+                'met',
             )
-        return _not_started(command, 'the time limit passed before its turn', 'too late')
+        return _not_started(
+            command, 'the time limit passed before its turn', 'too late'
+        )
 
     def _pause(self, drive_timeout: float, deadline: float) -> float:
         """Return how long to wait for output, in seconds."""
@@ -291,7 +315,10 @@ class Runner:
         # A closed pipe shows that a process is ending; its exit status follows soon.
         is_ending = any(not process.streams for process in self._active)
         beat = SHORTEST_BEAT if is_ending else LONGEST_BEAT
-        ends = [deadline, *(process.started + drive_timeout for process in self._active)]
+        ends = [
+            deadline,
+            *(process.started + drive_timeout for process in self._active),
+        ]
         return max(0.0, min(beat, min(ends) - now))
 
     def _listen(self, seconds: float) -> None:

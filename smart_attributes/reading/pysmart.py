@@ -22,14 +22,18 @@ from .content import is_complaint
 
 _HEADLINE = 'Vendor Specific SMART Attributes with Thresholds:'
 
-_COLUMN = r'(?:-{1,4}|0x[0-9a-f]{2}|\d{1,3})'  # "100", "0x64" with -f hex, "---" or "----" if empty
+# "100", "0x64" with -f hex, "---" or "----" if empty
+_COLUMN = r'(?:-{1,4}|0x[0-9a-f]{2}|\d{1,3})'
 # Before 5.40, names of unknown attributes contain a blank. No blank follows a name of 24 characters
 # or more.
 _START = r'(?P<id>\d{1,3}|0x[0-9a-f]{2})\s+(?P<name>\S+?(?: \S+?)??)\s*'
 _NUMBERS = rf'(?P<value>{_COLUMN})\s+(?P<worst>{_COLUMN})\s+(?P<threshold>{_COLUMN})\s+'
 # The layout of -A: "  5 Reallocated_Sector_Ct   0x0033   100   100   010    Pre-fail  Always       -       0"
 _CLASSIC = re.compile(
-    _START + r'(?P<flags>0x[0-9a-f]{4})\s+' + _NUMBERS + r'(?P<kind>Pre-fail|Old_age)\s+'
+    _START
+    + r'(?P<flags>0x[0-9a-f]{4})\s+'
+    + _NUMBERS
+    + r'(?P<kind>Pre-fail|Old_age)\s+'
     r'(?P<updated>Always|Offline)\s+(?P<failed>-|FAILING_NOW|In_the_past)\s+(?P<raw>\S.*)'
 )
 # The layout of -x: "  5 Reallocated_Sector_Ct   PO--CK   100   100   010    -    0"
@@ -42,7 +46,8 @@ _BRIEF = re.compile(
 _FLAG_BITS = 'POSRCK'  # bit 0 first. Source: smartmontools atacmds.h, ATTRIBUTE_FLAGS_*
 _NO_VALUE = 999  # replaces "---" for pySMART, which needs digits
 
-TEXT: Json = files.data('reading/text_labels.json')  # labels and words in smartctl's text
+# labels and words in smartctl's text
+TEXT: Json = files.data('reading/text_labels.json')
 # The label that smartctl prints, and its key in smartctl's JSON.
 NVME_LOG: Mapping[str, str] = TEXT['nvme_log']
 
@@ -83,7 +88,9 @@ def classic(line: str) -> str:
     parts = row.groupdict()
     if 'kind' not in parts:
         bits = sum(
-            1 << bit for bit, letter in enumerate(_FLAG_BITS) if parts['flags'][bit] == letter
+            1 << bit
+            for bit, letter in enumerate(_FLAG_BITS)
+            if parts['flags'][bit] == letter
         )
         parts.update(
             flags=f'0x{bits:04x}',
@@ -101,7 +108,11 @@ def classic(line: str) -> str:
 
 def _decimal(printed: str) -> int:
     """Return a column as a number; _NO_VALUE for "---"."""
-    return _NO_VALUE if printed.startswith('-') else int(printed, 16 if 'x' in printed else 10)
+    return (
+        _NO_VALUE
+        if printed.startswith('-')
+        else int(printed, 16 if 'x' in printed else 10)
+    )
 
 
 def attributes(rows: Sequence[str]) -> tuple[AttributeRow, ...]:
@@ -114,7 +125,11 @@ def attributes(rows: Sequence[str]) -> tuple[AttributeRow, ...]:
     # entry may recognise a controller.
     numbers = [int(row.split(None, 1)[0]) for row in rows[:MOST_ATTRIBUTES]]
     return tuple(
-        _attribute(_interface().AtaAttributes(iter([_HEADLINE, row, ''])).legacyAttributes[number])
+        _attribute(
+            _interface()
+            .AtaAttributes(iter([_HEADLINE, row, '']))
+            .legacyAttributes[number]
+        )
         for row, number in zip(rows, numbers)
         if 0 < number < 256
     )
@@ -126,7 +141,8 @@ def _attribute(row: Any) -> AttributeRow:
     The raw value stays text: pySMART's `raw_int` drops signs and hex digits.
     """
     value, worst, threshold = (
-        None if number > 255 else number for number in (row.value_int, row.worst, row.thresh)
+        None if number > 255 else number
+        for number in (row.value_int, row.worst, row.thresh)
     )
     return AttributeRow(
         row.num,
@@ -144,7 +160,9 @@ def nvme(fields: Mapping[str, str]) -> dict[str, int | None]:
     """Return the NVMe health log, with the keys in NVME_KEYS. fields: maps labels in lower case
     to printed values.
     """
-    values = {key: digits(fields.get(label.lower(), '')) for label, key in NVME_LOG.items()}
+    values = {
+        key: digits(fields.get(label.lower(), '')) for label, key in NVME_LOG.items()
+    }
     values['temperature'] = leading(fields.get('temperature', ''))
     warning = re.fullmatch('0x[0-9a-f]{1,2}', fields.get('critical warning', ''))
     values['critical_warning'] = int(warning[0], 16) if warning else None
@@ -264,7 +282,8 @@ class Lines(NamedTuple):
     nvme_errors: list[re.Match[str]]  # of commands
     background: list[re.Match[str]]  # results of the background scan of a SCSI disk
     pending: list[re.Match[str]]  # rows of the Pending Defects log
-    errors: list[re.Match[str]]  # ATA error log: the head of an entry, then its registers
+    # ATA error log: the head of an entry, then its registers
+    errors: list[re.Match[str]]
     complaints: list[str]
     warnings: list[str]  # lines below an NVMe drive's FAILED
 
@@ -276,12 +295,16 @@ def lines_by_kind(text: str) -> Lines:
     Raises NotAReport if there are too many lines.
     """
     if text.count('\n') > MOST_LINES:
-        raise NotAReport(f'is not a smartctl report: it has more than {MOST_LINES} lines')
+        raise NotAReport(
+            f'is not a smartctl report: it has more than {MOST_LINES} lines'
+        )
     lines = Lines({}, {}, *([] for _ in range(11)))
     for line in map(str.strip, text.split('\n')):
         if not line or len(line) > LONGEST_LINE:
             continue
-        if line.startswith('Error ') or (lines.errors and lines.errors[-1].re is _ERROR):
+        if line.startswith('Error ') or (
+            lines.errors and lines.errors[-1].re is _ERROR
+        ):
             part = _ERROR.match(line) or REGISTERS.match(line)
             lines.errors.extend([part] if part else [])
         if line[0].isdigit() or line[0] == '#':

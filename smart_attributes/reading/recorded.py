@@ -38,9 +38,7 @@ _SIGNS = (
 )
 
 
-_FIELDS = (
-    rb'(?mi)^(?:From|To|Subject|Date|Message-ID|Ticket|Issue|Status|Reporter|Assignee|Created): '
-)
+_FIELDS = rb'(?mi)^(?:From|To|Subject|Date|Message-ID|Ticket|Issue|Status|Reporter|Assignee|Created): '
 _MENTIONED = rb'(?i)smart|ATTRIBUTE|base64'
 
 
@@ -52,7 +50,9 @@ def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
     """
     files_read: list[tuple[Read, bool]] = []
     for path, is_listed in _report_files(paths):
-        outcome = machine.parsed(lambda place: text_report.parse_report(_content(place)), path)
+        outcome = machine.parsed(
+            lambda place: text_report.parse_report(_content(place)), path
+        )
         is_meant = is_listed or not isinstance(outcome, NotAReport) or _is_meant(path)
         files_read.append((Read(Device(path, is_recorded=True), outcome), is_meant))
     groups = {_group(read.device.path) for read, is_meant in files_read if is_meant}
@@ -88,7 +88,9 @@ def _is_meant(path: str) -> bool:
         head = _content(path)[:_HEAD].replace(b'\0', b'')
     except DriveError:  # not a regular file, or too large
         return False
-    return b'smartctl'.startswith(head.strip()[:8]) or any(sign in head for sign in _SIGNS)
+    return b'smartctl'.startswith(head.strip()[:8]) or any(
+        sign in head for sign in _SIGNS
+    )
 
 
 def _is_ticket(path: str) -> bool:
@@ -99,7 +101,9 @@ def _is_ticket(path: str) -> bool:
         text = _content(path)
     except DriveError:
         return False
-    return len(re.findall(_FIELDS, text[:_HEAD])) > 1 and not re.search(_MENTIONED, text)
+    return len(re.findall(_FIELDS, text[:_HEAD])) > 1 and not re.search(
+        _MENTIONED, text
+    )
 
 
 def named(reads: Sequence[Read]) -> list[Read]:
@@ -107,10 +111,12 @@ def named(reads: Sequence[Read]) -> list[Read]:
     if needed.
     """
     names = unique(
-        _forms(os.path.splitext(read.device.path)[0], number) for number, read in enumerate(reads)
+        _forms(os.path.splitext(read.device.path)[0], number)
+        for number, read in enumerate(reads)
     )
     return [
-        read._replace(device=read.device._replace(name=name)) for read, name in zip(reads, names)
+        read._replace(device=read.device._replace(name=name))
+        for read, name in zip(reads, names)
     ]
 
 
@@ -132,8 +138,12 @@ def _report_files(paths: Sequence[str]) -> Iterator[tuple[str, bool]]:
         for folder, folders, names in os.walk(path, onerror=unlisted.append):
             folders.sort()
             # os.walk() does not look for files behind links to folders
-            links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
-            yield from ((os.path.join(folder, name), False) for name in sorted([*names, *links]))
+            links = [
+                name for name in folders if os.path.islink(os.path.join(folder, name))
+            ]
+            yield from (
+                (os.path.join(folder, name), False) for name in sorted([*names, *links])
+            )
         # reading such a folder as a file fails with the reason
         yield from ((error.filename, True) for error in unlisted)
 
@@ -145,7 +155,9 @@ def _content(path: str) -> bytes:
         return files.content(path, LARGEST_FILE, trust.foreign_secret)
     except (FileNotFoundError, files.NotRegular) as error:
         raise NotAReport(
-            'is not a regular file' if isinstance(error, files.NotRegular) else 'does not exist',
+            'is not a regular file'
+            if isinstance(error, files.NotRegular)
+            else 'does not exist',
             'report-missing',
         ) from None
     except OSError as error:
@@ -153,4 +165,6 @@ def _content(path: str) -> bytes:
             raise NotAReport(
                 f'is not a smartctl report: it is larger than {LARGEST_FILE >> 20} MiB'
             ) from None
-        raise DriveError(f'cannot be opened: {error.strerror}', 'report-unreadable') from None
+        raise DriveError(
+            f'cannot be opened: {error.strerror}', 'report-unreadable'
+        ) from None

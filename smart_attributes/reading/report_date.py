@@ -23,7 +23,11 @@ def of_text(text: str) -> int:
 
     match = re.match(_DATE, text)
     try:
-        return calendar.timegm(time.strptime(match[0], '%a %b %d %H:%M:%S %Y')) if match else 0
+        return (
+            calendar.timegm(time.strptime(match[0], '%a %b %d %H:%M:%S %Y'))
+            if match
+            else 0
+        )
     except ValueError:  # no day of this month
         return 0
 

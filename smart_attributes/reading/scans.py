@@ -37,7 +37,10 @@ def from_scan(text: str, names: Iterable[str] = ()) -> Scan:
             drives = addresses.at(path, _as_needed(kind, path), path)
         except UsageError as error:
             refused.append(
-                Coded('scan-left-out', f'the scan found {quoted(path)}, which is skipped: {error}')
+                Coded(
+                    'scan-left-out',
+                    f'the scan found {quoted(path)}, which is skipped: {error}',
+                )
             )
             is_whole = False
             continue
@@ -45,12 +48,17 @@ def from_scan(text: str, names: Iterable[str] = ()) -> Scan:
         if failure or what:
             reason = clean(failure, 200) or f'it is {what}, not a drive with SMART'
             refused.append(
-                Coded('scan-left-out', f'the scan found {path}, which is skipped: {reason}')
+                Coded(
+                    'scan-left-out',
+                    f'the scan found {path}, which is skipped: {reason}',
+                )
             )
             is_whole &= bool(what)
             continue
         devices += drives
-    beyond = {f'/dev/{name}' for name in names if re.fullmatch('nvme[1-9][0-9]{2,8}', name)}
+    beyond = {
+        f'/dev/{name}' for name in names if re.fullmatch('nvme[1-9][0-9]{2,8}', name)
+    }
     devices += map(Device, sorted(beyond - {path for path, _, _ in entries}))
     return Scan(tuple(named(devices)), tuple(refused), is_whole)
 
@@ -74,12 +82,16 @@ def _entries(text: str) -> list[tuple[str, str, str]]:
         scan = json.loads(text)
         # A scan that finds no drive has no key "devices", but other outputs also lack this key.
         head = scan['smartctl']
-        is_scan = not head['exit_status'] and {'--scan', '--scan-open'}.intersection(head['argv'])
+        is_scan = not head['exit_status'] and {'--scan', '--scan-open'}.intersection(
+            head['argv']
+        )
         entries = [
             (device['name'], device['type'], device.get('open_error', ''))
             for device in scan.get('devices', [])
         ]
-        if is_scan and all(isinstance(word, str) for entry in entries for word in entry):
+        if is_scan and all(
+            isinstance(word, str) for entry in entries for word in entry
+        ):
             return entries
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         pass

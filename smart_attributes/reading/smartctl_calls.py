@@ -12,7 +12,8 @@ import stat
 from .. import trust
 from ..constants import IS_FREEBSD, SMARTCTL
 
-TYPE_CHECKING = False  # see typed, which would load collections before the first process starts
+# see typed, which would load collections before the first process starts
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
@@ -43,7 +44,9 @@ PAGES = ('0xC0', '0xCA', '0xD0', '0xE1')
 _PAGE = ('--json=cu', '-l')
 
 
-def read_arguments(path: str, device_type: str = '', skip: Collection[str] = ()) -> Command:
+def read_arguments(
+    path: str, device_type: str = '', skip: Collection[str] = ()
+) -> Command:
     """Return the arguments that read one drive.
 
     skip: members of LOGS that must not be read because reading them can harm this drive, such as
@@ -119,7 +122,11 @@ def find_sudo() -> str:
     """
     for folder in (os.environ.get('PATH', '') + ':' + ENVIRONMENT['PATH']).split(':'):
         candidate = os.path.join(folder, 'sudo')
-        if folder.startswith('/') and os.path.isfile(candidate) and os.access(candidate, os.X_OK):
+        if (
+            folder.startswith('/')
+            and os.path.isfile(candidate)
+            and os.access(candidate, os.X_OK)
+        ):
             return candidate
     from ..errors import UsageError
 
@@ -149,7 +156,9 @@ def _fault(path: str, as_root: bool, through_sudo: bool) -> str:
     try:
         status = os.stat(path)
     except PermissionError:
-        return '' if through_sudo else 'this user cannot access it; use sudo or another -p'
+        return (
+            '' if through_sudo else 'this user cannot access it; use sudo or another -p'
+        )
     except (OSError, ValueError):
         return 'file not found; install smartmontools, or give the path of smartctl with -p'
     if not stat.S_ISREG(status.st_mode):

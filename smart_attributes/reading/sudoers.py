@@ -41,7 +41,11 @@ PATHS = (
         'nvme[0-9]+(n[0-9]+(p[0-9]+)?)?',
         'ng[0-9]+n[0-9]+',
         'bus/[0-9]+',
-        *(node for family in device_types.CONTROLLERS.values() for node in family.own_nodes),
+        *(
+            node
+            for family in device_types.CONTROLLERS.values()
+            for node in family.own_nodes
+        ),
         'disk/by-[a-z]+/[A-Za-z0-9_][A-Za-z0-9_.:+=@-]*',
     )
 )
@@ -53,7 +57,9 @@ def admits(expressions: Iterable[str], arguments: Command) -> bool:
     """Return whether one of the expressions matches a command line; Python interprets them as
     POSIX does.
     """
-    return any(re.fullmatch(expression, ' '.join(arguments)) for expression in expressions)
+    return any(
+        re.fullmatch(expression, ' '.join(arguments)) for expression in expressions
+    )
 
 
 def all_expressions(requested: Iterable[str] = ()) -> Iterator[str]:
@@ -64,14 +70,19 @@ def all_expressions(requested: Iterable[str] = ()) -> Iterator[str]:
     """
     yield ' '.join(map(literally, smartctl_calls.SCAN))
     admitted = [
-        entry for entry in device_types.TYPES if not entry.is_vendors or entry.name in requested
+        entry
+        for entry in device_types.TYPES
+        if not entry.is_vendors or entry.name in requested
     ]
     usual = f'({"|".join(PATHS)})'
-    tunnel = device_types.TUNNELS.replace('(?:', '(')  # POSIX has no non-capturing groups
+    # POSIX has no non-capturing groups
+    tunnel = device_types.TUNNELS.replace('(?:', '(')
     types = '|'.join(type_expression(entry) for entry in admitted if entry.is_scsi)
     yield _read_expression(f'({tunnel})?({types})', usual)
     yield ' '.join(
-        smartctl_calls.page_arguments(f'({"|".join(smartctl_calls.PAGES)})', '/dev/nvme[0-9]+')
+        smartctl_calls.page_arguments(
+            f'({"|".join(smartctl_calls.PAGES)})', '/dev/nvme[0-9]+'
+        )
     )
     for nodes in dict.fromkeys(entry.nodes for entry in admitted):
         types = '|'.join(

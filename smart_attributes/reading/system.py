@@ -67,7 +67,9 @@ def text_of(path: str, limit: int = LARGEST_SYSTEM_FILE, unread: str = '') -> st
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
             content = (
-                _content(file, limit) if stat.S_ISREG(os.fstat(file).st_mode) else unread.encode()
+                _content(file, limit)
+                if stat.S_ISREG(os.fstat(file).st_mode)
+                else unread.encode()
             )
         finally:
             os.close(file)
@@ -123,7 +125,9 @@ def place(device: Device, system: System = LINUX) -> Place:
     kind = controller(device.type)
     if kind:
         numbers = re.findall('[0-9]+', base(device).partition(',')[2])
-        return Place(bay=kind.bay.format(*numbers), drive_id=kind.drive_id.format(*numbers))
+        return Place(
+            bay=kind.bay.format(*numbers), drive_id=kind.drive_id.format(*numbers)
+        )
     names = disks_of(device, system)
     return _in_enclosure(names[0], system) if names else Place()
 
@@ -152,7 +156,9 @@ def _in_enclosure(disk: str, system: System) -> Place:
             return Place(f'slot {number}', on, locate_off=off)
     # /sys/bus/pci/slots has the slot of an NVMe drive with the drive's bus address, without the
     # function number.
-    addresses = re.findall('[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}', os.path.realpath(device))
+    addresses = re.findall(
+        '[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}', os.path.realpath(device)
+    )
     slots = {
         text_of(f'{system.sys}/bus/pci/slots/{slot}/address'): slot
         for slot in names_in(f'{system.sys}/bus/pci/slots')
@@ -163,7 +169,9 @@ def _in_enclosure(disk: str, system: System) -> Place:
 
 def is_installed(program: str, folders: str = _FOLDERS) -> bool:
     """Return whether a program can be run from one of these folders."""
-    return any(os.access(f'{folder}/{program}', os.X_OK) for folder in folders.split(':'))
+    return any(
+        os.access(f'{folder}/{program}', os.X_OK) for folder in folders.split(':')
+    )
 
 
 def relocated(reads: Sequence[Read]) -> Sequence[Read]:
@@ -205,9 +213,16 @@ def moved(device: Device) -> ControllerElsewhere | None:
     None.
     """
     kind, drivers, here = controller(device.type), hosts(), host_of(device)
-    if kind is None or not kind.drivers or here is None or drivers.get(here) in kind.drivers:
+    if (
+        kind is None
+        or not kind.drivers
+        or here is None
+        or drivers.get(here) in kind.drivers
+    ):
         return None
-    others = [number for number, driver in sorted(drivers.items()) if driver in kind.drivers]
+    others = [
+        number for number, driver in sorted(drivers.items()) if driver in kind.drivers
+    ]
     if not others:
         return None
     numbers = ', '.join(f'host {number}' for number in others)
@@ -239,7 +254,9 @@ def hosts() -> Mapping[int, str]:
 def pci_address(host: int) -> str:
     """Return the PCI address of a SCSI host, "0000:3b:00.0", or '' if it is not known."""
     folder = os.path.realpath(os.path.join(ROOT, f'sys/class/scsi_host/host{host}'))
-    functions = re.findall('/([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}[.][0-7])(?=/)', folder)
+    functions = re.findall(
+        '/([0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}[.][0-7])(?=/)', folder
+    )
     return functions[-1] if functions else ''
 
 
@@ -254,7 +271,9 @@ def host_of(device: Device) -> int | None:
         return int(bus[1])
     for folder in ('class/block', 'class/scsi_generic'):
         unit = os.path.basename(
-            os.path.realpath(os.path.join(ROOT, 'sys', folder, os.path.basename(path), 'device'))
+            os.path.realpath(
+                os.path.join(ROOT, 'sys', folder, os.path.basename(path), 'device')
+            )
         )
         # host:channel:target:unit
         address = re.fullmatch('([0-9]{1,9}):[0-9]+:[0-9]+:[0-9]+', unit)
@@ -306,6 +325,8 @@ def output(
         return answer.stdout.decode('utf-8', 'replace'), ''
     said = clean(answer.stderr.decode('utf-8', 'replace'), _SHOWN)
     why = answer.reason or (
-        f'exit status {answer.status}' if answer.signal is None else f'signal {answer.signal}'
+        f'exit status {answer.status}'
+        if answer.signal is None
+        else f'signal {answer.signal}'
     )
     return '', f'{" ".join(command)}: {why}{f": {said}" if said else ""}'

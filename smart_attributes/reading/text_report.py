@@ -11,18 +11,46 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from ..errors import Coded, DriveError
 from ..model import ErrorEntry, Farm, Identity, NvmeError, Report, SelfTest, Statistic
 from ..words import clean
-from . import background_scan, calls, content, farm, joined_rows, pasted, pysmart, report_date
+from . import (
+    background_scan,
+    calls,
+    content,
+    farm,
+    joined_rows,
+    pasted,
+    pysmart,
+    report_date,
+)
 from .background_scan import Result
-from .completeness import ALL, IS_ALL, IS_TEXT, NO_ERROR_LOG, NO_STATISTICS, cut, missing, sentences
+from .completeness import (
+    ALL,
+    IS_ALL,
+    IS_TEXT,
+    NO_ERROR_LOG,
+    NO_STATISTICS,
+    cut,
+    missing,
+    sentences,
+)
 from .content import as_text, json_start, loaded, looks_like_json
-from .failure_reasons import BANNER, diagnose, examined, no_report, rows_unread, without_data
+from .failure_reasons import (
+    BANNER,
+    diagnose,
+    examined,
+    no_report,
+    rows_unread,
+    without_data,
+)
 from .json_report import parse as parse_json
 from .pysmart import POWER_ON, TEXT, Lines, digits, leading, value_of
 
 # Keys of smartctl's JSON; a line of its text. What another program printed has neither.
-_JSON_SIGNS = re.compile(r'"(?:json_format_version|svn_revision|smartctl|smart_status)"\s*:')
+_JSON_SIGNS = re.compile(
+    r'"(?:json_format_version|svn_revision|smartctl|smart_status)"\s*:'
+)
 _TEXT_SIGNS = re.compile(
-    BANNER + r'\d|=== START OF |ATTRIBUTE_NAME|^(?:Device Model|Model Number):', re.MULTILINE
+    BANNER + r'\d|=== START OF |ATTRIBUTE_NAME|^(?:Device Model|Model Number):',
+    re.MULTILINE,
 )
 _BANNER = re.compile(BANNER + r'(\d{1,4}(?!\d))\.(\d{1,4}(?!\d))', re.MULTILINE)
 # Labels that occur in only one protocol.
@@ -32,7 +60,10 @@ _LABELS: Mapping[str, Sequence[str]] = TEXT['labels']
 _NVME_WARNINGS: Sequence[tuple[str, int]] = TEXT['nvme_warnings']
 # Codes of errors about data that is missing, although it may be in rows that cannot be read.
 _NO_DATA = ('smart-data-empty', 'report-without-data')
-_ERROR_LOGS = ('smart error log version', 'smart extended comprehensive error log version')
+_ERROR_LOGS = (
+    'smart error log version',
+    'smart extended comprehensive error log version',
+)
 
 
 def parse_report(data: bytes) -> Report:
@@ -94,7 +125,10 @@ def _without_cut_values(report: Report, length: int) -> Report:
     """Return a report without raw values of this length or more: what is left of them are other
     numbers.
     """
-    rows = [row if len(row.raw) < length else row._replace(raw='') for row in report.attributes]
+    rows = [
+        row if len(row.raw) < length else row._replace(raw='')
+        for row in report.attributes
+    ]
     return report._replace(attributes=tuple(rows))
 
 
@@ -141,7 +175,9 @@ def _problem(
     )
     if problem or content.has_smart_data(report):
         return problem
-    if not report.version and not any(label.startswith('=== start of ') for label in fields):
+    if not report.version and not any(
+        label.startswith('=== start of ') for label in fields
+    ):
         return no_report(text)
     complaint = re.search(
         r'^\S.*\b(?:failed\b|cannot\b|unable to\b|error:).*$',
@@ -149,22 +185,29 @@ def _problem(
         re.MULTILINE | re.IGNORECASE,
     )
     return diagnose((), output_text=text) or without_data(
-        is_identified=bool(report.identity.model), complaint=complaint[0] if complaint else ''
+        is_identified=bool(report.identity.model),
+        complaint=complaint[0] if complaint else '',
     )
 
 
 def _protocol(lines: Lines) -> str:
     """Return the protocol to which the lines belong, or '' if not known."""
     present = [
-        name for name, labels in _LABELS.items() if not lines.fields.keys().isdisjoint(labels)
+        name
+        for name, labels in _LABELS.items()
+        if not lines.fields.keys().isdisjoint(labels)
     ]
     protocol = present[0] if present else ''
-    return 'ATA' if protocol != 'NVMe' and (lines.rows or lines.statistics) else protocol
+    return (
+        'ATA' if protocol != 'NVMe' and (lines.rows or lines.statistics) else protocol
+    )
 
 
 def _identity(fields: Mapping[str, str], protocol: str) -> Identity:
     model, firmware = _model(fields, protocol)
-    labelled = {re.sub(r'^namespace \d+ ', 'namespace ', name): fields[name] for name in fields}
+    labelled = {
+        re.sub(r'^namespace \d+ ', 'namespace ', name): fields[name] for name in fields
+    }
     size = value_of(
         labelled,
         'sector size',
@@ -181,7 +224,9 @@ def _identity(fields: Mapping[str, str], protocol: str) -> Identity:
         'namespace capacity',
         'total nvm capacity',
     )
-    wwn = value_of(labelled, 'lu wwn device id', 'logical unit id', 'namespace ieee eui-64')
+    wwn = value_of(
+        labelled, 'lu wwn device id', 'logical unit id', 'namespace ieee eui-64'
+    )
     rate = fields.get('rotation rate', '')
     return Identity(
         protocol=protocol,
@@ -210,7 +255,9 @@ def _model(fields: Mapping[str, str], protocol: str) -> tuple[str, str]:
     if protocol == 'SCSI':
         parts = (fields.get('vendor'), fields.get('product'))
         return ' '.join(filter(None, parts)), fields.get('revision', '')
-    return value_of(fields, 'device model', 'model number'), fields.get('firmware version', '')
+    return value_of(fields, 'device model', 'model number'), fields.get(
+        'firmware version', ''
+    )
 
 
 def _smart_status(fields: Mapping[str, str]) -> tuple[bool | None, str]:
@@ -227,14 +274,18 @@ def _statistic(row: re.Match[str]) -> tuple[tuple[int, int], Statistic]:
     """Return the page and offset of a row of the device statistics, and its content."""
     page = int(row['page'], 16 if 'x' in row['page'] else 10)
     flags = (row['flags'] or '').replace('-', '') or ('N' if row['normalized'] else '')
-    return (page, int(row['offset'], 16)), Statistic(int(row['number']), row['name'].strip(), flags)
+    return (page, int(row['offset'], 16)), Statistic(
+        int(row['number']), row['name'].strip(), flags
+    )
 
 
 def _pending_defects(lines: Lines) -> int | None:
     """Return how many sectors the Pending Defects log lists, or None if it was not read."""
     if 'pending defects log (gp log 0x0c)' not in lines.fields:
         return None
-    hidden = re.search(r'\.\.\. \((\d{1,19}) entries not shown', '\n'.join(lines.fields))
+    hidden = re.search(
+        r'\.\.\. \((\d{1,19}) entries not shown', '\n'.join(lines.fields)
+    )
     return len(lines.pending) + (int(hidden[1]) if hidden else 0)
 
 
@@ -278,7 +329,9 @@ def _nvme_error(row: re.Match[str]) -> NvmeError:
     Source: NVM Express 1.4, figure 197 and "Status Field".
     """
     status = int(row['status'], 16) >> 1
-    return NvmeError(int(row['number']), int(row['queue']), status >> 8 & 7, status & 0xFF)
+    return NvmeError(
+        int(row['number']), int(row['queue']), status >> 8 & 7, status & 0xFF
+    )
 
 
 def _self_tests(lines: Lines) -> tuple[SelfTest, ...]:
@@ -287,11 +340,15 @@ def _self_tests(lines: Lines) -> tuple[SelfTest, ...]:
     # NVMe headline of 7.4.
     rows = lines.scsi_tests or lines.nvme_tests or list(_first_log(lines.ata_tests))
     if not rows:
-        status = re.match(r'\(\s*(\d{1,3})\)', lines.fields.get('self-test execution status', ''))
+        status = re.match(
+            r'\(\s*(\d{1,3})\)', lines.fields.get('self-test execution status', '')
+        )
         return content.last_self_test(int(status[1]) if status else None)
     words = [row['status'].replace('-->', '').strip() for row in rows]
     return tuple(
-        SelfTest(row['kind'], status, content.self_test_passed(status), leading(row['hours']))
+        SelfTest(
+            row['kind'], status, content.self_test_passed(status), leading(row['hours'])
+        )
         for row, status in zip(rows, words)
     )
 
@@ -337,7 +394,9 @@ def _warning_bits(lines: Iterable[str]) -> int | None:
     for line in lines:
         unknown = re.match(r'- unknown critical warning\(s\) \(0x([0-9a-f]{2})\)', line)
         bits |= int(unknown[1], 16) if unknown else 0
-        bits |= sum(bit for words, bit in _NVME_WARNINGS if line.startswith('- ' + words))
+        bits |= sum(
+            bit for words, bit in _NVME_WARNINGS if line.startswith('- ' + words)
+        )
     return bits or None
 
 
@@ -348,11 +407,15 @@ def _scsi(lines: Lines) -> dict[str, float]:
     fields = lines.fields
     values: dict[str, float | None] = {}
     for key, labels in TEXT['scsi_labels'].items():
-        values[key] = content.first_number(leading(fields.get(label, '')) for label in labels)
+        values[key] = content.first_number(
+            leading(fields.get(label, '')) for label in labels
+        )
     hours = re.match(r'(?:minutes\s+)?(\d{1,9})', lines.last.get(POWER_ON, ''))
     values['power_on_hours'] = int(hours[1]) if hours else None
     if 'background scan results log' in fields or lines.background:
-        values.update(_background(lines, 60 * int(hours[1]) + 59 if hours else float('inf')))
+        values.update(
+            _background(lines, 60 * int(hours[1]) + 59 if hours else float('inf'))
+        )
     # pySMART keeps only three of the seven columns of this log, and replaces a total of 0 by a sum
     # of other columns.
     for command in ('read', 'write', 'verify'):
@@ -395,7 +458,8 @@ _LINE = 60  # maximum number of characters shown of a damaged line
 # The beginning of the last log in a full report, by protocol; for ATA drives, -x prints more than
 # -a.
 _LONG_ATA = re.compile(
-    r'^[ \t]*(?:General Purpose Log Directory|SMART Extended Comprehensive Error Log)', re.MULTILINE
+    r'^[ \t]*(?:General Purpose Log Directory|SMART Extended Comprehensive Error Log)',
+    re.MULTILINE,
 )
 # The first line of an entry in the ATA error log, and one below it.
 _HEADS = re.compile(r'^Error \d+ .*occurred at', re.MULTILINE)
@@ -434,12 +498,18 @@ def of_text(
     """
     fields = lines.fields
     places = {*fields, *_marks(text, fields), IS_TEXT}
-    if not ALL.isdisjoint(arguments) and not report.messages and not report.smart_status_text:
+    if (
+        not ALL.isdisjoint(arguments)
+        and not report.messages
+        and not report.smart_status_text
+    ):
         places.add(IS_ALL)
     lost = missing(report, arguments, places)
     # Self-tests are numbered from 1 in each log.
     numbers = [0, *map(int, _TEST_NUMBER.findall(text))]
-    if any(number not in (1, before + 1) for before, number in zip(numbers, numbers[1:])):
+    if any(
+        number not in (1, before + 1) for before, number in zip(numbers, numbers[1:])
+    ):
         lost.append('some of the self-test log')
     last = _missing_end(text, report.identity.protocol, arguments)
     if last:
@@ -456,7 +526,9 @@ def of_text(
     return tuple(sentences((), lost, rows))
 
 
-def likely_arguments(text: str, fields: Mapping[str, str], protocol: str) -> frozenset[str]:
+def likely_arguments(
+    text: str, fields: Mapping[str, str], protocol: str
+) -> frozenset[str]:
     """Return the arguments of smartctl that the lines of a text imply; -A is always included."""
     arguments = {'-A'}
     if not fields.keys().isdisjoint(_OF_ALL.get(protocol, ())):
@@ -484,6 +556,10 @@ def _missing_end(text: str, protocol: str, arguments: Collection[str]) -> str:
     """
     if '-a' not in arguments:
         is_data = _DATA.match(text.rstrip().rpartition('\n')[2])
-        return 'the empty line behind it' if is_data and not text.endswith('\n\n') else ''
-    name, pattern = _LAST['long ATA' if protocol == 'ATA' and '-x' in arguments else protocol]
+        return (
+            'the empty line behind it' if is_data and not text.endswith('\n\n') else ''
+        )
+    name, pattern = _LAST[
+        'long ATA' if protocol == 'ATA' and '-x' in arguments else protocol
+    ]
     return '' if re.search(pattern, text, re.MULTILINE | re.IGNORECASE) else name

@@ -35,7 +35,15 @@ _LEVELS = {
     'raid10': True,
 }
 # The states (array_state) of an array that runs; any other word makes its redundancy unknown.
-_RUNNING = ('suspended', 'readonly', 'read-auto', 'clean', 'active', 'write-pending', 'active-idle')
+_RUNNING = (
+    'suspended',
+    'readonly',
+    'read-auto',
+    'clean',
+    'active',
+    'write-pending',
+    'active-idle',
+)
 # sync_action -> the activity of a group; any other word makes the redundancy unknown.
 _ACTIVITIES = {'': '', **ACTIVITIES}
 # The flags in the state of a member; any other flag makes its state unknown.
@@ -80,7 +88,9 @@ def array(name: str, devices: Devices) -> Group | None:
         layout=layout,
     )
     metadata = text_of(f'{folder}/metadata_version')
-    is_container = metadata.startswith('external:') and not metadata.startswith('external:/')
+    is_container = metadata.startswith('external:') and not metadata.startswith(
+        'external:/'
+    )
     if not members or is_container:
         return None
     empty = _empty(slots, members) if _LEVELS.get(level) and not unknown else []
@@ -156,7 +166,8 @@ def _members(array: str, action: str, devices: Devices) -> list[Member]:
         is_rebuilding = slot is not None and action in _REBUILDING
         member = devices.member(name, _state(flags, is_rebuilding), slot)
         doubted = tuple(doubts.of_md_member(text, level, _texts_in(folder)))
-        if not os.path.exists(f'{folder}/block'):  # by now, another device may have this name
+        # by now, another device may have this name
+        if not os.path.exists(f'{folder}/block'):
             member = member._replace(state='missing', on=())
         detail = '' if text == member.state else text.replace(',', ', ')
         role = 'journal' if 'journal' in flags else ''
@@ -189,7 +200,9 @@ def _empty(slots: int, members: Sequence[Member]) -> list[Member]:
     """
     filled = {member.slot for member in members}
     empty = [Member('', 'missing', slot) for slot in range(slots) if slot not in filled]
-    faulty = [member for member in members if member.state == 'faulty' and member.slot is None]
+    faulty = [
+        member for member in members if member.state == 'faulty' and member.slot is None
+    ]
     return empty[len(faulty) :]
 
 
@@ -312,11 +325,15 @@ def _profiles(folder: str) -> set[str]:
         space = f'{folder}/allocation/{kind}'
         # the names of other files are no profiles
         profiles = [
-            name for name in names_in(space) if name in _PROFILES or names_in(f'{space}/{name}')
+            name
+            for name in names_in(space)
+            if name in _PROFILES or names_in(f'{space}/{name}')
         ]
         if not profiles and text_of(f'{space}/total_bytes') != '0':
             return set()
-        used.update(name for name in profiles if text_of(f'{space}/{name}/used_bytes') != '0')
+        used.update(
+            name for name in profiles if text_of(f'{space}/{name}/used_bytes') != '0'
+        )
     return used
 
 
@@ -326,9 +343,14 @@ def _btrfs_level(profiles: set[str], has_states: bool) -> tuple[str, str]:
     """
     unheard = sorted(profiles - set(_PROFILES))
     if unheard:
-        return '', f'this version does not know profile "{clean(unheard[0], 40)}" of btrfs'
+        return (
+            '',
+            f'this version does not know profile "{clean(unheard[0], 40)}" of btrfs',
+        )
     if not profiles:
         return '', 'its profiles could not be read from /sys'
     if not has_states:
         return '', 'the states of its devices could not be read from /sys'
-    return next(level for profile, level in _PROFILES.items() if profile in profiles), ''
+    return next(
+        level for profile, level in _PROFILES.items() if profile in profiles
+    ), ''

@@ -15,7 +15,12 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ..constants import LARGEST_MOUNT_TABLE, LONGEST_GIVEN_NAME, MOST_MEMBERS, MOST_MOUNT_POINTS
+from ..constants import (
+    LARGEST_MOUNT_TABLE,
+    LONGEST_GIVEN_NAME,
+    MOST_MEMBERS,
+    MOST_MOUNT_POINTS,
+)
 from ..model import Group, Member
 from ..reading.system import PAGE_HEAD, System, names_in, text_of
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -47,7 +52,8 @@ class Devices(NamedTuple):
     used: Mapping[str, tuple[str, ...]] = {}
     titles: Mapping[str, str] = {}  # volume -> its name for people: "vg0/home"
     same: Mapping[str, str] = {}  # further path to a disk -> the first path to it
-    serials: Mapping[str, str] = {}  # disk -> serial number (vital product data page 80h)
+    # disk -> serial number (vital product data page 80h)
+    serials: Mapping[str, str] = {}
     # disk -> all disks of its drive, if there are several: namespaces, actuators
     units: Mapping[str, Names] = {}
 
@@ -116,7 +122,9 @@ def _partitions(disk: str, system: System) -> list[str]:
     """
     if disk.startswith('dm-'):
         return []
-    names = [name for name in names_in(f'{system.sys}/block/{disk}') if name.startswith(disk)]
+    names = [
+        name for name in names_in(f'{system.sys}/block/{disk}') if name.startswith(disk)
+    ]
     return [name for name in names if name[len(disk) :].removeprefix('p').isdecimal()]
 
 
@@ -142,7 +150,9 @@ def _units(serials: Mapping[str, str], system: System) -> dict[str, Names]:
 
 def _serial(name: str, system: System) -> str:
     """Return the serial number in vital product data page 80h of a disk; '' if it is not known."""
-    return text_of(f'{system.sys}/block/{name}/device/vpd_pg80')[PAGE_HEAD:].strip('\0 ')
+    return text_of(f'{system.sys}/block/{name}/device/vpd_pg80')[PAGE_HEAD:].strip(
+        '\0 '
+    )
 
 
 def _paths(serials: Mapping[str, str], system: System) -> Iterator[tuple[str, str]]:
@@ -162,7 +172,9 @@ def _paths(serials: Mapping[str, str], system: System) -> Iterator[tuple[str, st
             if first_path != name:
                 yield name, first_path
         if text_of(f'{folder}/dm/uuid').startswith('mpath-'):
-            paths = [slave for slave in names_in(f'{folder}/slaves') if slave in serials]
+            paths = [
+                slave for slave in names_in(f'{folder}/slaves') if slave in serials
+            ]
             for path in paths[1:]:
                 yield path, paths[0]
 
@@ -188,7 +200,9 @@ def uses(system: System) -> dict[str, tuple[str, ...]]:
     for line in text_of(f'{system.proc}/swaps').splitlines()[1:]:
         path = re.split('[ \t]', line, maxsplit=1)[0]
         mounts.setdefault(_by_path(path), []).append('swap')
-    return {name: _shortened(points) for name, points in {**binds, **mounts}.items() if name}
+    return {
+        name: _shortened(points) for name, points in {**binds, **mounts}.items() if name
+    }
 
 
 class _Mount(NamedTuple):
@@ -203,7 +217,9 @@ class _Mount(NamedTuple):
 
 def _mounts(system: System) -> Iterator[_Mount]:
     """Yield the mounts. Source: proc(5), /proc/pid/mountinfo."""
-    for line in text_of(f'{system.proc}/self/mountinfo', LARGEST_MOUNT_TABLE).splitlines():
+    for line in text_of(
+        f'{system.proc}/self/mountinfo', LARGEST_MOUNT_TABLE
+    ).splitlines():
         fields, _, rest = (part.split(' ') for part in line.partition(' - '))
         if len(fields) > 4 and len(rest) > 1:
             yield _Mount(*fields[2:5], *rest[:2])
@@ -211,7 +227,9 @@ def _mounts(system: System) -> Iterator[_Mount]:
 
 def _shortened(points: Sequence[str]) -> tuple[str, ...]:
     """Return the first mount points, as people write them."""
-    names = [unescaped(point)[:LONGEST_GIVEN_NAME] for point in points[:MOST_MOUNT_POINTS]]
+    names = [
+        unescaped(point)[:LONGEST_GIVEN_NAME] for point in points[:MOST_MOUNT_POINTS]
+    ]
     return tuple(dict.fromkeys(names))
 
 
@@ -238,10 +256,12 @@ def mount_of(path: str) -> tuple[str, str, str]:
 
     Source: proc(5).
     """
-    real = os.path.realpath(path) + '/'  # os.path.ismount() does not recognize bind mounts
+    # os.path.ismount() does not recognize bind mounts
+    real = os.path.realpath(path) + '/'
     # a system without this file: the file system is unknown
     lines = [
-        line.split(' ') for line in text_of('/proc/self/mounts', LARGEST_MOUNT_TABLE).splitlines()
+        line.split(' ')
+        for line in text_of('/proc/self/mounts', LARGEST_MOUNT_TABLE).splitlines()
     ]
     mounts = [(unescaped(words[1]), words[2], words[3]) for words in lines]
     above = [mount for mount in mounts if real.startswith(mount[0].rstrip('/') + '/')]
@@ -278,7 +298,8 @@ _KINDS = (
 )
 # Patterns that few checks need, so re compiles them at their first use.
 _INNER = '_(?:[rm]image|rmeta|mlog|[tc]data|[tc]meta|corig|cvol|wcorig|vdata|iorig|imeta)(?:_|$)'
-_IMAGE = '_(?:[rm]image|rmeta)_([0-9]{1,4})$'  # image of a mirror; its metadata fails with it
+# image of a mirror; its metadata fails with it
+_IMAGE = '_(?:[rm]image|rmeta)_([0-9]{1,4})$'
 
 
 class Volume(NamedTuple):
@@ -306,7 +327,9 @@ def inner(every: Volumes) -> frozenset[str]:
     volume is built on is none, whatever its name: the volumes in a thin pool may all be inactive.
     """
     used = {slave for volume in every.values() for slave in volume.slaves}
-    return frozenset(name for name in every if name in used and _is_inner(every[name], every))
+    return frozenset(
+        name for name in every if name in used and _is_inner(every[name], every)
+    )
 
 
 def _is_inner(volume: Volume, every: Volumes) -> bool:

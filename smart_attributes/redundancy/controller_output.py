@@ -36,7 +36,9 @@ def rows(
     except (ValueError, RecursionError):
         return ()
     starts = [(matching(pattern), kind) for kind, pattern in tool['starts']]
-    values = {kind: list(map(matching, patterns)) for kind, patterns in tool['fields'].items()}
+    values = {
+        kind: list(map(matching, patterns)) for kind, patterns in tool['fields'].items()
+    }
     objects: list[Fields] = []
     above = {'controller': controller}
     for line in (text[:LONGEST_LINE] for text in lines):
@@ -65,7 +67,10 @@ def _started(
         match = is_start(line)
         if match:
             kind, *inherited = DATA['kinds'][name]
-            row = {'kind': kind, **{key: above[key] for key in inherited if above.get(key)}}
+            row = {
+                'kind': kind,
+                **{key: above[key] for key in inherited if above.get(key)},
+            }
             add(row, match.groupdict())
             return row
     return {}

@@ -20,14 +20,17 @@ from ..reading import system as linux
 from ..typed import Json, NamedTuple
 
 # fields that tell a drive from others; none of them may have two values
-_IDENTITY = frozenset(('controller', 'place', 'location', 'number', 'channel', 'id', 'serial'))
+_IDENTITY = frozenset(
+    ('controller', 'place', 'location', 'number', 'channel', 'id', 'serial')
+)
 _SERIAL = 6  # least number of characters of a serial number that is part of another one
 
 
 class ToolDrive(NamedTuple):
     """A drive in the output of a tool."""
 
-    tool: Json  # an entry of "tools" in controllers.json, with the "program" that was run
+    # an entry of "tools" in controllers.json, with the "program" that was run
+    tool: Json
     fields: Mapping[str, str]  # "key" is unique
     pci: str = ''  # address of its controller, as the tool writes it; '': not printed
     is_of_only: bool = False  # the tool reports no other controller
@@ -48,7 +51,9 @@ def slot(fields: Mapping[str, str], tool: Json) -> Place:
     return Place()
 
 
-def joined(drives: Iterable[ToolDrive], verdicts: Sequence[Verdict]) -> Mapping[str, Verdict]:
+def joined(
+    drives: Iterable[ToolDrive], verdicts: Sequence[Verdict]
+) -> Mapping[str, Verdict]:
     """Return the verdict on each drive by its key, without drives of which this is uncertain."""
     single = {name for name in device_types.CONTROLLERS if _is_single(name, verdicts)}
     pairs: list[tuple[str, Verdict]] = []
@@ -59,7 +64,9 @@ def joined(drives: Iterable[ToolDrive], verdicts: Sequence[Verdict]) -> Mapping[
     of_key = Counter(key for key, _ in pairs)
     of_drive = Counter(verdict.device for _, verdict in pairs)
     return {
-        key: verdict for key, verdict in pairs if of_key[key] == 1 and of_drive[verdict.device] == 1
+        key: verdict
+        for key, verdict in pairs
+        if of_key[key] == 1 and of_drive[verdict.device] == 1
     }
 
 
@@ -86,7 +93,9 @@ def _is_same(
     single: Iterable[str],
 ) -> bool:
     """Return whether these are certainly the same drive."""
-    same_serial = _is_same_serial(drive.fields.get('serial', ''), verdict.identity.serial)
+    same_serial = _is_same_serial(
+        drive.fields.get('serial', ''), verdict.identity.serial
+    )
     if not device_types.is_raid(verdict.device):
         return same_serial is True
     same_number = _is_same_number(drive, verdict)
@@ -107,7 +116,9 @@ def _is_same_serial(of_tool: str, of_drive: str) -> bool | None:
 
     MegaCli prints the model after it, and smartctl more characters of a SAS drive than ssacli.
     """
-    letters = [re.sub('[^0-9A-Z]', '', serial.upper()) for serial in (of_tool, of_drive)]
+    letters = [
+        re.sub('[^0-9A-Z]', '', serial.upper()) for serial in (of_tool, of_drive)
+    ]
     short, long = sorted(letters, key=len)
     if not short:
         return None
@@ -118,9 +129,13 @@ def _is_same_number(drive: ToolDrive, verdict: Verdict) -> bool | None:
     """Return whether the controller's ID of a drive is that in the address; None if not known."""
     numbers = {key: drive.fields.get(key, '') for key in ('number', 'channel', 'id')}
     pattern = drive.tool.get('address', '')
-    if not pattern or not all(numbers[key] for key in re.findall('{([a-z]+)}', pattern)):
+    if not pattern or not all(
+        numbers[key] for key in re.findall('{([a-z]+)}', pattern)
+    ):
         return None
-    return bool(re.fullmatch(pattern.format(**numbers), device_types.base(verdict.device)))
+    return bool(
+        re.fullmatch(pattern.format(**numbers), device_types.base(verdict.device))
+    )
 
 
 def _is_same_controller(drive: ToolDrive, verdict: Verdict) -> bool | None:
@@ -133,7 +148,9 @@ def _is_same_controller(drive: ToolDrive, verdict: Verdict) -> bool | None:
 
 def _pci(text: str) -> str:
     """Return a PCI address as Linux writes it, from "00:3b:00:00" or "0000:3b:00.0", else ''."""
-    parts = re.fullmatch('([0-9a-f]+):([0-9a-f]+):([0-9a-f]+)[:.]([0-9a-f]+)', text.lower())
+    parts = re.fullmatch(
+        '([0-9a-f]+):([0-9a-f]+):([0-9a-f]+)[:.]([0-9a-f]+)', text.lower()
+    )
     if not parts:
         return ''
     domain, bus, device, function = (int(part, 16) for part in parts.groups())

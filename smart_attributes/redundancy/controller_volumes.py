@@ -106,7 +106,9 @@ def _drives(rows: Sequence[Fields], tool: Json) -> list[Fields]:
         if row['kind'] not in ('part', 'drive') or 'aside' in row:
             continue
         controller = row.get('controller', '')
-        names = [(controller, key, row[key]) for key in ('place', 'serial') if key in row]
+        names = [
+            (controller, key, row[key]) for key in ('place', 'serial') if key in row
+        ]
         facts = next((by_name[name] for name in names if name in by_name), {})
         by_name.update(dict.fromkeys(names, facts))
         # rows without a name are never merged
@@ -229,7 +231,9 @@ def _whole(volume: Volume) -> Group:
     """Return the group of a volume, without its level and its members."""
     fields = volume.fields
     controller = fields.get('controller', '')
-    name = clean(f'{volume.tool["program"]} controller {controller} volume {fields["number"]}')
+    name = clean(
+        f'{volume.tool["program"]} controller {controller} volume {fields["number"]}'
+    )
     return Group(
         id=name,
         name=clean(fields.get('name', name)),
@@ -246,7 +250,9 @@ def _doubts(volume: Volume) -> Iterator[str]:
     controller = argument(volume.fields.get('controller', ''), 'N')
     for key, (why, remedy) in volume.tool['doubts'].items():
         if key in volume.fields:
-            command = remedy.format(program=volume.tool['program'], controller=controller)
+            command = remedy.format(
+                program=volume.tool['program'], controller=controller
+            )
             yield doubt(why, command)
 
 
@@ -321,7 +327,9 @@ def _level(volume: Volume, span: str) -> str:
         entry = _LEVELS[entry['beyond']]
     is_possible = entry.get('fewest', 1) <= drives <= entry.get('most', drives)
     is_even = drives % entry.get('multiple', 1) == 0
-    return str(entry.get('level', '')) if missing >= 0 and is_possible and is_even else ''
+    return (
+        str(entry.get('level', '')) if missing >= 0 and is_possible and is_even else ''
+    )
 
 
 def _entry(volume: Volume) -> Json:
@@ -397,4 +405,6 @@ def _is_split(volume: Volume) -> bool:
     """Return whether the spans are as many as the tool reports, and each has a number."""
     spans = len(volume.spans)
     is_numbered = '' not in volume.spans
-    return spans == 1 or (is_numbered and int(volume.fields.get('depth', spans)) == spans)
+    return spans == 1 or (
+        is_numbered and int(volume.fields.get('depth', spans)) == spans
+    )

@@ -161,7 +161,9 @@ def ask() -> dict[str, Family]:
     for tool in _PROGRAMS:
         name = tool['family']
         earlier = families.get(name)
-        if not (earlier and earlier.volumes) and linux.is_installed(tool['program'], FOLDERS):
+        if not (earlier and earlier.volumes) and linux.is_installed(
+            tool['program'], FOLDERS
+        ):
             family = _family(tool)
             # of tools that report nothing, the reason of the first one counts
             if not earlier or family.volumes or family.drives:

@@ -37,9 +37,7 @@ if TYPE_CHECKING:
 
 _ASK = 'as root, run triage --controllers'
 _ASKED = 'the tool of its controller gave no answer in time'
-_NO_TOOL = (
-    'this version knows no tool of its controller; look at the volume with the tool of its vendor'
-)
+_NO_TOOL = 'this version knows no tool of its controller; look at the volume with the tool of its vendor'
 # Controllers whose tools can be asked: names of types, see controllers.json.
 WITH_TOOLS = ('megaraid', 'aacraid', 'cciss')
 PROGRAMS = ('zpool', 'dmsetup', 'controllers')  # modules that run programs
@@ -77,7 +75,8 @@ class Examined(NamedTuple):
     """The groups that depend on each drive, and whether the drive may be replaced."""
 
     uses: tuple[Use, ...]
-    machine: Machine | None = None  # the groups on the drives; None: groups were not read
+    # the groups on the drives; None: groups were not read
+    machine: Machine | None = None
     notes: tuple[Coded, ...] = ()  # notes about the programs that were run
     remarks: tuple[Coded, ...] = ()
 
@@ -89,7 +88,9 @@ def seen(question: Question) -> Iterator[Seen]:
     """
     system = question.system
     devices = listed(system)
-    placed = [_placed(drive, _all_paths(drive.verdict, devices)) for drive in question.drives]
+    placed = [
+        _placed(drive, _all_paths(drive.verdict, devices)) for drive in question.drives
+    ]
     view = Seen(
         disks=tuple(drive.place.disks for drive in placed),
         others=tuple(disks(drive.device, system) for drive in question.others),
@@ -160,7 +161,9 @@ def problem_of(error: Exception) -> Coded:
     """Return the message about an exception while groups were read or examined."""
     from ..failures import inside
 
-    problem = inside(error, 'the use and the redundancy of the drives cannot be examined', 'lsblk')
+    problem = inside(
+        error, 'the use and the redundancy of the drives cannot be examined', 'lsblk'
+    )
     return Coded(problem.code, str(problem))
 
 
@@ -192,7 +195,9 @@ def _in_doubt(drive: Located, lacking: str) -> Located:
     if not lacking or not _is_missing(drive.verdict):
         return drive
     words = f'{drive.verdict.problem}, and {lacking}'
-    return Located(drive.verdict._replace(state=State.CRITICAL, problem=words), drive.place)
+    return Located(
+        drive.verdict._replace(state=State.CRITICAL, problem=words), drive.place
+    )
 
 
 def _lacking(groups: Sequence[Group]) -> str:
@@ -220,7 +225,9 @@ def _all_paths(verdict: Verdict, devices: Devices) -> list[str]:
     by the first path to it.
     """
     names: dict[str, None] = {}
-    for present in _passed_through(verdict, devices) or _present_disks(verdict, devices.system):
+    for present in _passed_through(verdict, devices) or _present_disks(
+        verdict, devices.system
+    ):
         for name in devices.units.get(present, (present,)):
             names[name] = None
             names[devices.same.get(name, name)] = None
@@ -232,7 +239,12 @@ def _passed_through(verdict: Verdict, devices: Devices) -> list[str]:
     no volume: the kernel has the drive itself (JBOD).
     """
     serial, device = verdict.identity.serial.strip(), verdict.device
-    if _is_missing(verdict) or not device_types.is_raid(device) or device.is_recorded or not serial:
+    if (
+        _is_missing(verdict)
+        or not device_types.is_raid(device)
+        or device.is_recorded
+        or not serial
+    ):
         return []
     return [name for name, of_disk in devices.serials.items() if of_disk == serial]
 
@@ -277,11 +289,15 @@ def disks(device: Device, system: System = LINUX) -> tuple[str, ...]:
     """
     if device.is_recorded:
         return ()
-    has_address = device_types.is_raid(device) or not os.path.isdir(f'{system.sys}/block')
+    has_address = device_types.is_raid(device) or not os.path.isdir(
+        f'{system.sys}/block'
+    )
     return (device.address,) if has_address else tuple(disks_of(device, system))
 
 
-def _of_controllers(drives: Sequence[Located], is_asked: bool = False) -> Iterable[Group]:
+def _of_controllers(
+    drives: Sequence[Located], is_asked: bool = False
+) -> Iterable[Group]:
     """Yield a group for each RAID controller, because it is unknown which drives belong to which
     volume. is_asked: this run asks their tools.
     """
@@ -329,11 +345,19 @@ def _all_groups(devices: Devices) -> list[Group]:
     devices = devices._replace(
         inner=block_devices.inner(mapped),
         used=uses(devices.system),
-        titles={name: block_devices.title(volume) or name for name, volume in mapped.items()},
+        titles={
+            name: block_devices.title(volume) or name for name, volume in mapped.items()
+        },
     )
     file_systems = arrays.file_systems(devices)
-    members = {name for group in file_systems for name in arrays.btrfs_members(group.id, devices)}
-    used = {name: points for name, points in devices.used.items() if name not in members}
+    members = {
+        name
+        for group in file_systems
+        for name in arrays.btrfs_members(group.id, devices)
+    }
+    used = {
+        name: points for name, points in devices.used.items() if name not in members
+    }
     devices = devices._replace(used=used)
     of_md = _arrays(devices)
     others = _stacked(devices.names - {*of_md, *mapped}, devices)
@@ -396,7 +420,11 @@ def _of_rest(
         if group.kind == 'md':
             gone = [member for member in group.members if member.state == 'missing']
             removed.update(member.name for member in gone if member.on)
-    rest = [claim for claim in claims if devices.titles.get(claim.name, claim.name) not in removed]
+    rest = [
+        claim
+        for claim in claims
+        if devices.titles.get(claim.name, claim.name) not in removed
+    ]
     return partitions.groups(rest, {group.id for group in in_use}, devices)
 
 
@@ -418,7 +446,8 @@ def _in_order(names: Iterable[str]) -> list[str]:
 def _stacked(names: Iterable[str], devices: Devices) -> dict[str, list[str]]:
     """Return the devices that are built on others, each with the devices below it."""
     below = {
-        name: names_in(f'{devices.system.sys}/block/{name}/slaves') for name in _in_order(names)
+        name: names_in(f'{devices.system.sys}/block/{name}/slaves')
+        for name in _in_order(names)
     }
     return {name: slaves for name, slaves in below.items() if slaves}
 

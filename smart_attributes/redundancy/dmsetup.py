@@ -74,7 +74,9 @@ def statuses(text: str) -> Mapping[str, Status]:
         if match:
             name = match[1]
             is_second = name in states
-            states[name] = Status('', unknown=_TWICE) if is_second else _status(match[2] or '')
+            states[name] = (
+                Status('', unknown=_TWICE) if is_second else _status(match[2] or '')
+            )
     return states
 
 
@@ -103,10 +105,14 @@ def with_status(group: Group, status: Status) -> Group:
 
     A member keeps its old state if the old state is worse. Pure.
     """
-    places = {member.slot: member for member in group.members if member.slot is not None}
+    places = {
+        member.slot: member for member in group.members if member.slot is not None
+    }
     slots = set(range(len(status.health)))
     is_same = len(places) == len(group.members) and places.keys() <= slots
-    unknown = status.unknown or ('' if is_same else 'dmsetup and /sys report different members')
+    unknown = status.unknown or (
+        '' if is_same else 'dmsetup and /sys report different members'
+    )
     group = group._replace(
         level='' if unknown else status.level,
         unknown=unknown,
@@ -119,7 +125,9 @@ def with_status(group: Group, status: Status) -> Group:
     for slot, letter in enumerate(status.health):
         member = places.get(slot, Member('', 'missing', slot))
         members.append(_member(member, _STATES[letter]))
-    return group._replace(slots=len(members), members=tuple(members), doubts=status.doubts)
+    return group._replace(
+        slots=len(members), members=tuple(members), doubts=status.doubts
+    )
 
 
 def _member(member: Member, state: str) -> Member:
@@ -146,7 +154,11 @@ def completed(
     made = {}
     for group in asked:
         name = text_of(f'{system.sys}/block/{group.id}/dm/name')
-        made[group.id] = with_status(group, states.get(name, Status('', unknown=_NOT_REPORTED)))
-    problem = Coded('dmsetup-status-missing', f'the redundancy of LVM volumes is unknown: {why}')
+        made[group.id] = with_status(
+            group, states.get(name, Status('', unknown=_NOT_REPORTED))
+        )
+    problem = Coded(
+        'dmsetup-status-missing', f'the redundancy of LVM volumes is unknown: {why}'
+    )
     completed_groups = tuple(made.get(group.id, group) for group in groups)
     return completed_groups, (problem,) if why else (), ()

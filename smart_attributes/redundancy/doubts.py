@@ -45,10 +45,14 @@ def of_array(text: Callable[[str], str], use: str = '') -> Iterator[str]:
         is_readonly = state == 'readonly'
         yield doubt(
             'a resync is pending or was interrupted',
-            'make it writable, and wait for the resync' if is_readonly else 'let it resync',
+            'make it writable, and wait for the resync'
+            if is_readonly
+            else 'let it resync',
         )
     if _may_differ(text, use):
-        yield doubt('its members differ from each other (mismatch_cnt)', 'repair the array')
+        yield doubt(
+            'its members differ from each other (mismatch_cnt)', 'repair the array'
+        )
 
 
 def _may_have_data_in_journal(text: Callable[[str], str]) -> bool:
@@ -90,7 +94,9 @@ def of_md_member(
     # As long as this flag is set, a repair skips the blocks that could not be written; tried on
     # Linux 6.12.
     if 'write_error' in state:
-        yield doubt('could not store data', 'clear its write_error flag, then repair the array')
+        yield doubt(
+            'could not store data', 'clear its write_error flag, then repair the array'
+        )
     if 'blocked' in state:
         yield doubt('has failed, but mdmon has not recorded this', 'start mdmon')
     if text('bad_blocks'):
@@ -98,7 +104,8 @@ def of_md_member(
         # blocks, which Linux refuses since 6.8 (mdadm, pull request 154; Linux, commit
         # 1726c7746783). A repair of raid10 does not change these blocks; tried on Linux 6.12.
         yield doubt(
-            _HAS_BAD_BLOCKS, 'let a spare replace it' if level == 'raid10' else 'repair the array'
+            _HAS_BAD_BLOCKS,
+            'let a spare replace it' if level == 'raid10' else 'repair the array',
         )
     if text('unacknowledged_bad_blocks'):
         yield doubt(_HAS_BAD_BLOCKS, 'repair the array')
@@ -129,5 +136,6 @@ def of_dm_raid(fields: Mapping[str, str]) -> Iterator[str]:
     # dm-raid sets the count to 0 unless the last action was a check.
     if fields['mismatch_cnt'] != '0':
         yield doubt(
-            'its members differ from each other (mismatch count of dm-raid)', 'repair the volume'
+            'its members differ from each other (mismatch count of dm-raid)',
+            'repair the volume',
         )

@@ -23,8 +23,10 @@ from .dependence import Question, Seen
 if TYPE_CHECKING:
     from ..child import Pipe
 
-PATIENCE = 10.0  # seconds that a check waits; a machine with 1,000 volumes takes less than one
-_PATIENCE_WITH_PROGRAMS = 55.0  # seconds; each command of a program has a limit of its own
+# seconds that a check waits; a machine with 1,000 volumes takes less than one
+PATIENCE = 10.0
+# seconds; each command of a program has a limit of its own
+_PATIENCE_WITH_PROGRAMS = 55.0
 # of the time until the next alarm, so that deciding has the rest
 _SHARE, _SHARE_WITH_PROGRAMS = 0.5, 0.9
 _LOCK = 'groups.read'
@@ -57,7 +59,9 @@ def read(question: Question, state_dir: str) -> Seen:
         if content:
             view = _seen(json.loads(content))
     if not is_complete and view.problem is None:
-        view = view._replace(problem=unread(why or 'the process that reads them was killed'))
+        view = view._replace(
+            problem=unread(why or 'the process that reads them was killed')
+        )
     return view
 
 
@@ -104,7 +108,9 @@ def _seen(values: Json) -> Seen:
     if 'notes' in fields:
         fields['notes'] = tuple(Coded(code, text) for code, text in fields['notes'])
     if 'places' in fields:
-        fields['places'] = tuple((address, Place(*place)) for address, place in fields['places'])
+        fields['places'] = tuple(
+            (address, Place(*place)) for address, place in fields['places']
+        )
     return Seen(**fields)
 
 

@@ -66,7 +66,9 @@ def parsed(text: str) -> Backup | None:
     devices = _ids_in('physical_volumes', ids)
     on_devices = {}
     for volume, on in areas.items():
-        on_devices[volume] = tuple(dict.fromkeys(area for area in on if area in devices))
+        on_devices[volume] = tuple(
+            dict.fromkeys(area for area in on if area in devices)
+        )
     return Backup(
         id=ids[(names[0],)],
         name=names[0],
@@ -144,7 +146,9 @@ def _names_of_devices(volumes: Volumes, devices: Devices) -> dict[str, str]:
     """Return the kernel names of the physical volumes below active volumes of a volume group, by
     their ids; the id is '' if udev has none.
     """
-    below = {slave for volume in volumes.values() for slave in volume.slaves} - set(volumes)
+    below = {slave for volume in volumes.values() for slave in volume.slaves} - set(
+        volumes
+    )
     present = [name for name in sorted(below) if devices.below(name)]
     uuids = {name: udev_notes(name, devices).get('ID_FS_UUID', '') for name in present}
     return {uuid.replace('-', ''): name for name, uuid in uuids.items()}

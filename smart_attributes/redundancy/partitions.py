@@ -27,7 +27,8 @@ from .block_devices import NO_DISKS, Devices, Kind
 
 # What a partition, or a disk without partitions, holds.
 MEMBER, MOUNTED, SWAP = 'member', 'mounted', 'swap'
-SIGNATURE = 'signature'  # a known signature that is not in use: only this disk has the data
+# a known signature that is not in use: only this disk has the data
+SIGNATURE = 'signature'
 NOTHING, UNKNOWN = 'nothing', 'unknown'
 # ID_PART_ENTRY_TYPE, as libblkid writes it: a GUID of GPT in lower case, or the number of an MBR.
 EFI = ('c12a7328-f81f-11d2-ba4b-00a0c93ec93b', '0xef')
@@ -175,13 +176,19 @@ def groups(
     pools: dict[str, list[str]] = {}
     for claim in claims:
         if claim.kind in (MOUNTED, SWAP) and claim.name not in above:
-            yield _alone(claim.name, Kind('swap' if claim.kind == SWAP else 'partition'), devices)
-        elif claim.kind == UNKNOWN and (claim.name in devices.parts or claim.name in devices.units):
+            yield _alone(
+                claim.name, Kind('swap' if claim.kind == SWAP else 'partition'), devices
+            )
+        elif claim.kind == UNKNOWN and (
+            claim.name in devices.parts or claim.name in devices.units
+        ):
             # a drive without any group is of unknown use anyway; a partition of an array has the
             # redundancy of the array
             is_on_array = devices.parts.get(claim.name) in above
             kind = Kind(_KIND_UNKNOWN, '', _USE_UNKNOWN)
-            yield _alone(claim.name, Kind(_KIND_UNKNOWN) if is_on_array else kind, devices)
+            yield _alone(
+                claim.name, Kind(_KIND_UNKNOWN) if is_on_array else kind, devices
+            )
         elif claim.kind == SIGNATURE and claim.notes.get('ID_FS_TYPE') == 'zfs_member':
             label = claim.notes.get('ID_FS_LABEL', '')[:LONGEST_GIVEN_NAME]
             pools.setdefault(label or claim.name, []).append(claim.name)

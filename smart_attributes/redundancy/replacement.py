@@ -19,7 +19,13 @@ from .survival import TOLERANCE, Stack, is_redundant, stripes
 if TYPE_CHECKING:
     from .survival import Disks
 
-NEXT, COPY, UNKNOWN, LAST, WAIT = 'next', 'copy first', 'unknown', 'last good copy', 'wait'
+NEXT, COPY, UNKNOWN, LAST, WAIT = (
+    'next',
+    'copy first',
+    'unknown',
+    'last good copy',
+    'wait',
+)
 TEXT = 500  # characters
 LABELS = (NEXT, COPY, UNKNOWN, LAST, WAIT)  # in the order to act on them
 # if groups require different labels, the first of these counts
@@ -36,8 +42,10 @@ class Drive(NamedTuple):
     name: str  # as in all outputs
     disks: Disks  # its kernel names
     is_failing: bool = False  # CRITICAL, or it could not be read
-    is_to_replace: bool = False  # its verdict advises replacing it or ordering a replacement
-    is_judged: bool = True  # False: nothing is known about it, because this run did not read it
+    # its verdict advises replacing it or ordering a replacement
+    is_to_replace: bool = False
+    # False: nothing is known about it, because this run did not read it
+    is_judged: bool = True
     bay: str = ''  # "slot 32:9"
 
 
@@ -54,14 +62,17 @@ class Membership(NamedTuple):
     """A group with the drives below each of its members."""
 
     group: Group
-    tolerates: int | None  # members that may fail in addition to the failing ones; None: unknown
-    drives: tuple[tuple[str, ...], ...]  # for each member, the names of the drives below it
+    # members that may fail in addition to the failing ones; None: unknown
+    tolerates: int | None
+    # for each member, the names of the drives below it
+    drives: tuple[tuple[str, ...], ...]
 
 
 class Machine(NamedTuple):
     """All groups of a machine, and the order in which to replace its drives."""
 
-    groups: tuple[Membership, ...]  # groups that tolerate the fewest further losses come first
+    # groups that tolerate the fewest further losses come first
+    groups: tuple[Membership, ...]
     steps: tuple[Step, ...]
 
 
@@ -73,11 +84,15 @@ def order(stack: Stack, drives: Sequence[Drive]) -> tuple[Step, ...]:
     is "next" while other members may lack the data. drives: most severe first.
     """
     others = frozenset().union(*map(stack.disks, stack.groups)) - _disks(drives)
-    unread = [Drive(disk, frozenset((disk,)), is_judged=False) for disk in sorted(others)]
+    unread = [
+        Drive(disk, frozenset((disk,)), is_judged=False) for disk in sorted(others)
+    ]
     every = (*drives, *unread)
     cases = [_Case(drive, every, stack) for drive in every]
     dropped = [case for case in cases if case.dropped_by()]
-    failing = [case for case in cases if case.drive.is_to_replace and case not in dropped]
+    failing = [
+        case for case in cases if case.drive.is_to_replace and case not in dropped
+    ]
     to_replace = dropped + failing
     steps: list[Step] = []
     for case in to_replace:
@@ -127,13 +142,21 @@ class _Case(NamedTuple):
         reasons: list[tuple[Coded, Group]] = []
         for group in filter(self.stack.carries_data, self.groups()):
             if self._is_bare_swap(group):
-                swaps.append(f'mapper/{group.name}' if group.kind == 'luks' else group.name)
+                swaps.append(
+                    f'mapper/{group.name}' if group.kind == 'luks' else group.name
+                )
             else:
                 why = self._unless_doubtful(group, self._advised(group, before))
                 reasons.append((why, group))
-        unused = sentences.of_drive('only-swap' if swaps else 'use-unknown', self.drive.name)
+        unused = sentences.of_drive(
+            'only-swap' if swaps else 'use-unknown', self.drive.name
+        )
         why = min((reason for reason, _ in reasons), key=_strictness, default=unused)
-        further = [group for reason, group in reasons if reason is not why and _is_copied(reason)]
+        further = [
+            group
+            for reason, group in reasons
+            if reason is not why and _is_copied(reason)
+        ]
         why = sentences.with_further(why, further)
         if why.code != 'member-not-used':
             why = sentences.with_dropped(why, self.dropped_by())
@@ -144,7 +167,9 @@ class _Case(NamedTuple):
     def _unlisted(self) -> list[str]:
         """Return the volume groups of which inactive volumes may lie on only this drive."""
         disks = self.drive.disks
-        lost = [group for group in self.groups() if self.stack.lost_members(group, disks)]
+        lost = [
+            group for group in self.groups() if self.stack.lost_members(group, disks)
+        ]
         return sorted({group.unlisted for group in lost} - {''})
 
     def _is_bare_swap(self, group: Group) -> bool:
@@ -154,7 +179,9 @@ class _Case(NamedTuple):
         if group.used_as != ('swap',):
             return False
         chain = self.chain(group)
-        return all(stripes(lower) is not None and not is_redundant(lower) for lower in chain)
+        return all(
+            stripes(lower) is not None and not is_redundant(lower) for lower in chain
+        )
 
     def kept(self) -> Step | None:
         """Return the step for a drive that must stay because it has a redundant group's last
@@ -171,7 +198,11 @@ class _Case(NamedTuple):
         """Return the redundant groups up to *group* of which the drive has the last copy; not those
         that it shares with a partition that has no copy.
         """
-        return [lower for lower in self.chain(group) if is_redundant(lower) and self.loses(lower)]
+        return [
+            lower
+            for lower in self.chain(group)
+            if is_redundant(lower) and self.loses(lower)
+        ]
 
     def _step(self, why: Coded) -> Step:
         return Step(
@@ -194,7 +225,9 @@ class _Case(NamedTuple):
         if survives is None or partitions.is_unknown(group):
             return _of_unknown(group, self.chain(group))
         lowest = next(filter(self.loses, self.chain(group)))
-        return sentences.no_redundancy(group, self.stack.lost_members(lowest, self.drive.disks))
+        return sentences.no_redundancy(
+            group, self.stack.lost_members(lowest, self.drive.disks)
+        )
 
     def _unless_doubtful(self, group: Group, why: Coded) -> Coded:
         """Return *why*, or the doubt if *why* means "next" but other members may lack this
@@ -207,10 +240,16 @@ class _Case(NamedTuple):
         if why.code == 'only-log-or-cache' and has_no_data:
             return why
         for doubted, doubt in self.stack.doubts(self.drive.disks, group):
-            return sentences.reason('redundancy-doubtful', doubted, doubt=sentence(doubt, 300))
+            return sentences.reason(
+                'redundancy-doubtful', doubted, doubt=sentence(doubt, 300)
+            )
         data = [member for member in group.members if not member.role]
         below = frozenset().union(*map(self.stack.below, data))
-        unread = [drive for drive in self.drives if not drive.is_judged and drive != self.drive]
+        unread = [
+            drive
+            for drive in self.drives
+            if not drive.is_judged and drive != self.drive
+        ]
         names = [drive.name for drive in unread if drive.disks & below]
         return sentences.unchecked(group, names) if names else why
 
@@ -266,7 +305,11 @@ class _Case(NamedTuple):
         """Return the reason for a drive that holds no data of a group."""
         # The lowest one that keeps the drive's data from the group.
         disks = self.drive.disks
-        unused = [lower for lower in self.chain(group) if not self.stack.holds(lower.id, disks)]
+        unused = [
+            lower
+            for lower in self.chain(group)
+            if not self.stack.holds(lower.id, disks)
+        ]
         lowest = unused[0]
         own = [member for member in lowest.members if self.stack.is_on(member, disks)]
         if all(member.role for member in own):
@@ -287,7 +330,10 @@ class _Case(NamedTuple):
         """
         living = [group for group in groups if self.stack.survives(group) is not False]
         redundant = [group for group in living if is_redundant(group)]
-        return min(redundant or groups, key=lambda group: self.stack.tolerates(group, lost) or 0)
+        return min(
+            redundant or groups,
+            key=lambda group: self.stack.tolerates(group, lost) or 0,
+        )
 
 
 def _first_of(chain: Sequence[Group], before: Sequence[Step]) -> Drive | None:
@@ -331,7 +377,8 @@ def machine(groups: Sequence[Group], drives: Sequence[Drive]) -> Machine:
     """Return a machine's groups and the order of replacement. drives: most severe first."""
     stack = Stack(groups)
     failing = _disks(drive for drive in drives if drive.is_failing)
-    names: dict[str, list[str]] = {}  # two actuators of a drive may be read as two drives
+    # two actuators of a drive may be read as two drives
+    names: dict[str, list[str]] = {}
     for drive in drives:
         for disk in drive.disks:
             names.setdefault(disk, []).append(drive.name)
@@ -364,7 +411,9 @@ def uses(drives: Sequence[Located], machine: Machine) -> tuple[Use, ...]:
     """Return the groups that depend on each drive, and whether the drive may be replaced."""
     groups = {membership.group.id: membership.group for membership in machine.groups}
     steps = {
-        step.drive.name: Replacement(step.label, step.why, sentences.brief(step.why, groups))
+        step.drive.name: Replacement(
+            step.label, step.why, sentences.brief(step.why, groups)
+        )
         for step in machine.steps
     }
     return tuple(
@@ -412,7 +461,10 @@ def _group(membership: Membership, states: Json) -> Json:
         'missing': group.missing,
         'unknown': sentence(group.unknown, TEXT) or None,
         'text': sentence(sentences.tolerance(group, tolerates), TEXT),
-        'members': [_member(member, names, states) for member, names in zip(group.members, drives)],
+        'members': [
+            _member(member, names, states)
+            for member, names in zip(group.members, drives)
+        ],
     }
 
 
@@ -509,7 +561,9 @@ def risk_of(code: str) -> Risk:
     return OF_CODE.get(code, ('', Risk.PLAIN))[1]
 
 
-def grades(machine: Machine, verdicts: Sequence[Verdict]) -> dict[str, tuple[Risk, int]]:
+def grades(
+    machine: Machine, verdicts: Sequence[Verdict]
+) -> dict[str, tuple[Risk, int]]:
     """Return the risk of each group and the group's place in the document, by group id."""
     grades = {}
     groups = document(machine, verdicts)['groups']
@@ -534,7 +588,9 @@ def risk(group: Json) -> Risk:
         return Risk.LAST
     is_quiet = not group['missing'] and group['activity'] not in BUSY
     states = {member['state'] for member in group['members']}
-    is_healthy = is_quiet and not _has_failing_drive(group) and states.issubset(IN_ORDER)
+    is_healthy = (
+        is_quiet and not _has_failing_drive(group) and states.issubset(IN_ORDER)
+    )
     return Risk.REDUNDANT if is_healthy else Risk.DEGRADED
 
 
@@ -548,5 +604,7 @@ def _is_redundant(group: Json) -> bool:
 
 def _has_failing_drive(group: Json) -> bool:
     return any(
-        drive['state'] in FAILING for member in group['members'] for drive in member['drives']
+        drive['state'] in FAILING
+        for member in group['members']
+        for drive in member['drives']
     )

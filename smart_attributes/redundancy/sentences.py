@@ -85,7 +85,11 @@ def named(group: Group, *further: str) -> str:
 
 def of_level(kind: str, level: str) -> str:
     """Return the kind and the level of a group in words: "LVM raid1", "raid5"."""
-    level = '' if level == 'single' else level.replace('btrfs-', '').replace('-unknown-layout', '')
+    level = (
+        ''
+        if level == 'single'
+        else level.replace('btrfs-', '').replace('-unknown-layout', '')
+    )
     return ' '.join(part for part in (KINDS.get(kind, ''), level) if part)
 
 

@@ -46,7 +46,8 @@ TOLERANCE = {
     'draid2': 2,
     'draid3': 3,
 }
-BY_SLOT = 'raid10'  # md's raid10: the slot determines which members hold copies of each other
+# md's raid10: the slot determines which members hold copies of each other
+BY_SLOT = 'raid10'
 
 
 def doubt(why: str, remedy: str) -> str:
@@ -189,7 +190,9 @@ class Stack:
         if self.loses(group, disks):
             return []
         held = self._members(group, disks)
-        return [member for member, holds in zip(group.members, held) if holds is not False]
+        return [
+            member for member, holds in zip(group.members, held) if holds is not False
+        ]
 
     def is_on(self, member: Member, disks: Disks) -> bool:
         """Return whether any of these disks is below a member."""
@@ -203,13 +206,19 @@ class Stack:
         if group is None:
             return name in disks
         states = _complete_states(group)
-        data = [member for member in group.members if member.state in states and not member.role]
+        data = [
+            member
+            for member in group.members
+            if member.state in states and not member.role
+        ]
         return any(self.holds(below, disks) for member in data for below in member.on)
 
     def lost_members(self, group: Group, disks: Disks) -> list[Member]:
         """Return the members of a group that are lost without these disks, or may be."""
         members = group.members
-        return [member for member in members if self._is_below(member, disks) is not True]
+        return [
+            member for member in members if self._is_below(member, disks) is not True
+        ]
 
     def carries_data(self, group: Group) -> bool:
         """Return whether a group is itself in use, and not only as a member of another group."""
@@ -242,7 +251,8 @@ class Stack:
             return _all(_stripe(stripe, group, members) for stripe in needed)
         states = _complete_states(group)
         is_whole = all(
-            member.state in states and self._is_below(member, lost) for member in group.members
+            member.state in states and self._is_below(member, lost)
+            for member in group.members
         )
         return True if is_whole else None
 
@@ -280,12 +290,16 @@ class Stack:
         """Return how many members fail if one disk fails: several if they are built on the same
         disk.
         """
-        members_on = Counter(disk for member in group.members for disk in self.below(member))
+        members_on = Counter(
+            disk for member in group.members for disk in self.below(member)
+        )
         most = 1
         for disk, count in members_on.items():
             if count > 1:
                 left = self._members(group, lost | {disk})
-                failed = sum(before is not after for before, after in zip(members, left))
+                failed = sum(
+                    before is not after for before, after in zip(members, left)
+                )
                 most = max(most, failed)
         return most
 

@@ -65,7 +65,9 @@ def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
     for pool in zpool_status.pools(text):
         for group in _groups_of_pool(pool, disks_of):
             is_second = group.id in by_id
-            by_id[group.id] = group._replace(level='', unknown=_TWICE) if is_second else group
+            by_id[group.id] = (
+                group._replace(level='', unknown=_TWICE) if is_second else group
+            )
     return tuple(by_id.values())
 
 
@@ -96,7 +98,9 @@ def completed(
         pools[group.id] = group._replace(used_as=earlier.used_as, members=members)
     if text.strip() and not pools:
         why = 'zpool status reports no pool'
-    problem = Coded('zpool-status-missing', f'the redundancy of ZFS pools is unknown: {why}')
+    problem = Coded(
+        'zpool-status-missing', f'the redundancy of ZFS pools is unknown: {why}'
+    )
     left = _left(of_sys.values(), pools, devices)
     return (*left, *pools.values()), (problem,) if why else (), ()
 
@@ -206,7 +210,11 @@ def _doubts(vdev: Vdev) -> tuple[str, ...]:
 def _doubt(pool: Pool) -> str:
     """Return why the redundancy of the whole pool is unknown, or ''."""
     if pool.state not in _WORKS:
-        todo = ': connect its devices, then clear its errors' if pool.state == 'SUSPENDED' else ''
+        todo = (
+            ': connect its devices, then clear its errors'
+            if pool.state == 'SUSPENDED'
+            else ''
+        )
         return f'zpool reports the state {clean(pool.state)}{todo}'
     if not pool.vdevs:
         return 'zpool does not report its devices'
@@ -214,7 +222,9 @@ def _doubt(pool: Pool) -> str:
     names = [name for vdev in every for name in _names(vdev, '')]
     if len(set(names)) < len(names):
         return _TWICE
-    is_contradiction = pool.state == 'DEGRADED' and all(vdev.state == 'ONLINE' for vdev in every)
+    is_contradiction = pool.state == 'DEGRADED' and all(
+        vdev.state == 'ONLINE' for vdev in every
+    )
     return _CONTRADICTION if is_contradiction else ''
 
 
@@ -244,7 +254,9 @@ def _marked(vdev: Vdev, is_resilver: bool) -> Vdev:
 
 def _incomplete(vdev: Vdev) -> Vdev:
     """Return a virtual device with all of its devices marked as incomplete."""
-    return vdev._replace(is_resilvering=True, children=tuple(map(_incomplete, vdev.children)))
+    return vdev._replace(
+        is_resilvering=True, children=tuple(map(_incomplete, vdev.children))
+    )
 
 
 # --- virtual devices ------------------------------------------------------------------------------
@@ -260,7 +272,9 @@ def _groups_of_vdev(
     members = []
     for slot, child in enumerate(vdev.children or (vdev,)):
         member = (
-            _nested(child, slot, own) if child.children else _member(child, slot, view.disks_of)
+            _nested(child, slot, own)
+            if child.children
+            else _member(child, slot, view.disks_of)
         )
         members.append(member._replace(doubts=_doubts(child)))
     unknown = _doubt_about(vdev, view)
@@ -306,7 +320,9 @@ def _level(vdev: Vdev) -> str:
     """
     devices = len(vdev.children)
     if not devices:
-        is_device = vdev.path or re.fullmatch('/.+|[0-9]+|draid[123]-[0-9]+-[0-9]+', vdev.name)
+        is_device = vdev.path or re.fullmatch(
+            '/.+|[0-9]+|draid[123]-[0-9]+-[0-9]+', vdev.name
+        )
         return 'single' if is_device else ''
     if re.fullmatch('(mirror|replacing|spare)-[0-9]+', vdev.name):
         return 'mirror' if devices > 1 else ''
@@ -345,7 +361,9 @@ def _doubt_while_resilvering(vdev: Vdev, view: _View) -> str:
     A dRAID marks each that gets data.
     """
     is_hidden = _resilver(vdev, view) is not None and not vdev.lacks_data
-    is_spread = bool(view.resilvers) and vdev.lacks_data and vdev.name.startswith('draid')
+    is_spread = (
+        bool(view.resilvers) and vdev.lacks_data and vdev.name.startswith('draid')
+    )
     if is_hidden or is_spread:
         return 'a resilver is running, and zpool does not report which devices are complete'
     return ''

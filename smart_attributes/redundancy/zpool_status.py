@@ -58,8 +58,18 @@ _AT_REST = re.compile(
 _SUSPENDED = re.compile('ZFS-8000-(?:HC|JQ)|response to IO failures|suspended')
 # Key, pattern of texts that raise a doubt, the doubt as a clause, and what removes the doubt.
 _DOUBTS = (
-    ('expand', r'\A(?!expanded )', 'its expansion has not ended', 'wait until it has ended'),
-    ('errors', r'\A(?!No known data errors\s*\Z)', 'zpool reports data errors in it', REMEDY),
+    (
+        'expand',
+        r'\A(?!expanded )',
+        'its expansion has not ended',
+        'wait until it has ended',
+    ),
+    (
+        'errors',
+        r'\A(?!No known data errors\s*\Z)',
+        'zpool reports data errors in it',
+        REMEDY,
+    ),
     (
         'scan',
         ' with (?!0 )[0-9]+ errors ',
@@ -95,7 +105,8 @@ class Vdev(NamedTuple):
 
 
 if TYPE_CHECKING:
-    Row = tuple[int, Vdev]  # the depth of a row of the table, 0 for the pool, and its content
+    # the depth of a row of the table, 0 for the pool, and its content
+    Row = tuple[int, Vdev]
 
 
 class Scan(NamedTuple):
@@ -163,7 +174,9 @@ def _of_text(lines: list[str]) -> Pool:
         root, rows = _rows(fields['config'][0], name, state)
         vdevs = {kind: _tree(rows.get(kind, [])) for kind in (*DATA, *NOT_DATA)}
     except _NotUnderstood as error:
-        return Pool(name, unknown=f'the output of zpool status is not understood ({error})')
+        return Pool(
+            name, unknown=f'the output of zpool status is not understood ({error})'
+        )
     remarks = [*fields.get('see', ()), *fields.get('status', ())]
     if _SUSPENDED.search(' '.join(remarks)):
         state = 'SUSPENDED'
@@ -204,7 +217,9 @@ def _fields(lines: list[str]) -> dict[str, list[str]]:
             raise _NotUnderstood('a line has an unknown format')
         elif key:
             fields[key][-1] += f'\n{line}'
-    missing = [key for key in ('pool', 'state', 'config', 'errors') if key not in fields]
+    missing = [
+        key for key in ('pool', 'state', 'config', 'errors') if key not in fields
+    ]
     if missing:
         raise _NotUnderstood(f'"{missing[0]}" is missing')
     return fields
@@ -271,12 +286,20 @@ def _row(
     is_printable = line[:1] == '\t' and line[1:].isprintable()
     is_in_line = is_printable and line[column - 2 : column] == '  '
     is_whole = match and (not match[2] or len(match[3].split()) == counts)
-    if not match or not is_whole or not is_in_line or indent % 2 or indent // 2 > DEEPEST_IN_POOL:
+    if (
+        not match
+        or not is_whole
+        or not is_in_line
+        or indent % 2
+        or indent // 2 > DEEPEST_IN_POOL
+    ):
         raise _NotUnderstood('a row of the table has an unknown format')
     state = match[1]
     notes = [note for note in (match[4] or '').split('  ') if note]
     marks = [note for note in notes if note.strip('()') in RESILVERING]
-    reasons = [note for note in notes if note not in marks and not _HARMLESS.fullmatch(note)]
+    reasons = [
+        note for note in notes if note not in marks and not _HARMLESS.fullmatch(note)
+    ]
     detail = ', '.join(reasons)
     if detail and state == 'ONLINE':
         raise _NotUnderstood('a device that is ONLINE has an unknown remark')

@@ -25,7 +25,8 @@ _OPTIONS = re.compile(r'^ *Options:.*!authenticate', re.MULTILINE)
 class SudoersEntry(NamedTuple):
     """One sudoers entry that applies to a user."""
 
-    commands: tuple[str, ...]  # as written: "/usr/sbin/smartctl ^--json=c --scan$", "ALL"
+    # as written: "/usr/sbin/smartctl ^--json=c --scan$", "ALL"
+    commands: tuple[str, ...]
     timeout: int | None = None  # seconds after which sudo ends a command; None: never
     needs_password: bool = False
 
@@ -43,7 +44,8 @@ def entries_of(text: str) -> list[SudoersEntry]:
 def _entry(text: str) -> SudoersEntry:
     timeout = _TIMEOUT.search(text)
     lines = takewhile(
-        lambda line: line.startswith('\t'), text.partition('Commands:')[2].splitlines()[1:]
+        lambda line: line.startswith('\t'),
+        text.partition('Commands:')[2].splitlines()[1:],
     )
     return SudoersEntry(
         tuple(line.strip() for line in lines),
@@ -59,7 +61,9 @@ def denial(rule: Iterable[SudoersEntry], executable: str) -> str:
     If several entries match a call, sudo obeys the last entry. A denial of only some arguments does
     not count.
     """
-    listed = [(command, entry.needs_password) for entry in rule for command in entry.commands]
+    listed = [
+        (command, entry.needs_password) for entry in rule for command in entry.commands
+    ]
     for command, needs_password in reversed(listed):
         path, _, arguments = command.lstrip('!').partition(' ')
         is_denied = command.startswith('!')
@@ -74,8 +78,16 @@ def widest_command(rule: Iterable[SudoersEntry], executable: str) -> str:
     """Return, as written, the last command that allows all calls of a program without a
     password, or ''.
     """
-    commands = [command for entry in rule if not entry.needs_password for command in entry.commands]
-    return next((command for command in reversed(commands) if command in ('ALL', executable)), '')
+    commands = [
+        command
+        for entry in rule
+        if not entry.needs_password
+        for command in entry.commands
+    ]
+    return next(
+        (command for command in reversed(commands) if command in ('ALL', executable)),
+        '',
+    )
 
 
 class Sudo:
@@ -95,7 +107,10 @@ class Sudo:
             for line in lines
         }
         answers = self._run(questions)
-        messages = (answer.stderr.decode('utf-8', 'replace').strip() for answer in answers.values())
+        messages = (
+            answer.stderr.decode('utf-8', 'replace').strip()
+            for answer in answers.values()
+        )
         self.message = next(filter(None, messages), '')
         return [
             line
@@ -118,9 +133,11 @@ class Sudo:
     def _run(self, lines: Iterable[Command]) -> dict[Command, Answer]:
         patience = self._how.drive_timeout
         answers = {
-            answer.command: answer for answer in self._runner.run(lines, patience, self._deadline)
+            answer.command: answer
+            for answer in self._runner.run(lines, patience, self._deadline)
         }
         self.late = self.late or next(
-            (answer.reason for answer in answers.values() if answer.outcome != 'done'), ''
+            (answer.reason for answer in answers.values() if answer.outcome != 'done'),
+            '',
         )
         return answers

@@ -21,7 +21,9 @@ from .listing import SudoersEntry, denial, entries_of, widest_command
 
 SUDOERS, FOLDER = '/etc/sudoers', '/etc/sudoers.d'
 PATIENCE = 10.0  # seconds to wait for visudo and sudo, run by root
-VISUDO = tuple(f'{folder}/visudo' for folder in smartctl_calls.ENVIRONMENT['PATH'].split(':'))
+VISUDO = tuple(
+    f'{folder}/visudo' for folder in smartctl_calls.ENVIRONMENT['PATH'].split(':')
+)
 # Pattern of a message of sudo or visudo, whose group is the path -> code of the reason. LC_ALL=C.
 # Source: sudo 1.8 to 1.9, src/sudo.c, plugins/sudoers/{sudoers,auth/pam,visudo}.c; tried with
 # 1.9.13.
@@ -64,7 +66,9 @@ class SudoersFacts(NamedTuple):
     program: str = SMARTCTL
 
 
-def facts(user: str, executable: str, runner: processes.Runner, deadline: float) -> SudoersFacts:
+def facts(
+    user: str, executable: str, runner: processes.Runner, deadline: float
+) -> SudoersFacts:
     """Return the facts that only root can read; empty if the user is not root.
 
     Raises UsageError if sudo is not installed.
@@ -73,34 +77,52 @@ def facts(user: str, executable: str, runner: processes.Runner, deadline: float)
     if os.geteuid() != 0 or not visudo:
         return SudoersFacts()
     lines = [(visudo, '-c'), (smartctl_calls.find_sudo(), '-n', '-ll', '-U', user)]
-    answers = {answer.command: answer for answer in runner.run(lines, PATIENCE, deadline)}
+    answers = {
+        answer.command: answer for answer in runner.run(lines, PATIENCE, deadline)
+    }
     checked, listed = (answers[line] for line in lines)
     texts = _texts()
     said = _BAD_MODE.sub(
         _as_sudo,
-        (checked.stderr.strip() + b'\n' + checked.stdout).decode('utf-8', 'replace').strip(),
+        (checked.stderr.strip() + b'\n' + checked.stdout)
+        .decode('utf-8', 'replace')
+        .strip(),
     )
-    is_valid = checked.status == 0 or all(line.endswith('parsed OK') for line in said.splitlines())
+    is_valid = checked.status == 0 or all(
+        line.endswith('parsed OK') for line in said.splitlines()
+    )
     entries = entries_of(listed.stdout.decode('utf-8', 'replace'))
     names = [user]
     with suppress(KeyError):  # a group without a name: only the user counts
         numbers = os.getgrouplist(user, pwd.getpwnam(user).pw_gid)
         names += [f'%{grp.getgrgid(number).gr_name}' for number in numbers]
     of_user = re.compile(rf'^{re.escape(user)}\s', re.MULTILINE)
-    with_smartctl = [path for path, text in texts.items() if os.path.basename(executable) in text]
-    rules = [path for path in with_smartctl if path != SUDOERS and of_user.search(texts[path])]
+    with_smartctl = [
+        path for path, text in texts.items() if os.path.basename(executable) in text
+    ]
+    rules = [
+        path
+        for path in with_smartctl
+        if path != SUDOERS and of_user.search(texts[path])
+    ]
     against, overriding = denial(entries, executable), None
     if against:
         path, number, line = located(against, texts, names)
         overriding = found('sudo-rule-overridden-somewhere', rule=against, user=user)
         if path:
-            overriding = found('sudo-rule-overridden', path=path, line=number, text=line)
+            overriding = found(
+                'sudo-rule-overridden', path=path, line=number, text=line
+            )
     return SudoersFacts(
         said,
         is_valid,
         rules,
         not texts[SUDOERS]
-        or bool(re.search(rf'^\s*[@#]includedir\s+{FOLDER}/?\s*$', texts[SUDOERS], re.MULTILINE)),
+        or bool(
+            re.search(
+                rf'^\s*[@#]includedir\s+{FOLDER}/?\s*$', texts[SUDOERS], re.MULTILINE
+            )
+        ),
         entries,
         overriding,
         located(widest_command(entries, executable), texts, names),
@@ -113,7 +135,9 @@ def _as_sudo(match: re.Match[str]) -> str:
     then sudo reads it.
     """
     try:
-        return match[0] if os.stat(match[1]).st_mode & 0o022 else f'{match[1]}: parsed OK'
+        return (
+            match[0] if os.stat(match[1]).st_mode & 0o022 else f'{match[1]}: parsed OK'
+        )
     except OSError:
         return match[0]
 
@@ -135,13 +159,17 @@ def reason(message: str, user: str, program: str = SMARTCTL) -> Finding | None:
         match = re.search(pattern, message)
         if match:
             path, line = (*match.groups(), '', '')[:2]
-            return found(code, user=user, path=path, line=line, program=program, message=message)
+            return found(
+                code, user=user, path=path, line=line, program=program, message=message
+            )
     if 'sudo: ' in message and not RULE_MISSING.search(message):
         return found('sudo-fails', user=user, message=message)
     return None
 
 
-def located(command: str, texts: dict[str, str], names: Sequence[str]) -> tuple[str, int, str]:
+def located(
+    command: str, texts: dict[str, str], names: Sequence[str]
+) -> tuple[str, int, str]:
     """Return the file, number and text of the last line with a command that `sudo -l` lists; ('',
     0, '') if not found.
 
@@ -152,7 +180,9 @@ def located(command: str, texts: dict[str, str], names: Sequence[str]) -> tuple[
         return '', 0, ''
     who = '|'.join([*map(re.escape, [*names, 'ALL']), '[A-Z][A-Z0-9_]*'])
     line = re.compile(
-        rf'\s*(?:{who})\s.*[=\s:,)]{re.escape(command)}\s*(?:,|#|$)'.replace('!', r'!\s*')
+        rf'\s*(?:{who})\s.*[=\s:,)]{re.escape(command)}\s*(?:,|#|$)'.replace(
+            '!', r'!\s*'
+        )
     )
     return next(
         (
@@ -167,7 +197,10 @@ def located(command: str, texts: dict[str, str], names: Sequence[str]) -> tuple[
 
 def unread(sudoers: SudoersFacts) -> Finding | None:
     """Return why sudo ignores a rule that exists; None if sudo reads all rules."""
-    path = next((path for path in sudoers.rules if f'{path}: parsed OK' not in sudoers.checked), '')
+    path = next(
+        (path for path in sudoers.rules if f'{path}: parsed OK' not in sudoers.checked),
+        '',
+    )
     if not path or not sudoers.is_valid:
         return None
     if not sudoers.is_included:

@@ -96,7 +96,9 @@ def text(request: RuleRequest, how: HowRead, runner: Runner, drives: Drives) -> 
         )
     lines = _literal(how, runner, drives) if request.names_drives else ()
     return document(
-        rule._replace(literal=tuple(line for line in lines if not admits(rule.expressions, line)))
+        rule._replace(
+            literal=tuple(line for line in lines if not admits(rule.expressions, line))
+        )
     )
 
 
@@ -122,7 +124,8 @@ def render(rule: SudoRule) -> str:
 
     commands = [f'{rule.executable} ^{expression}$' for expression in rule.expressions]
     commands += [
-        f'{rule.executable} ' + _RESERVED.sub(r'\\\g<0>', ' '.join(line)) for line in rule.literal
+        f'{rule.executable} ' + _RESERVED.sub(r'\\\g<0>', ' '.join(line))
+        for line in rule.literal
     ]
     listed = ', \\\n    '.join(commands)
     # Different rules on one machine must have different names, because sudo warns about a second
@@ -196,10 +199,14 @@ def _sudo_version(how: HowRead, runner: Runner) -> str:
     except UsageError:
         return ''
     command = (sudo, *smartctl_calls.VERSION)
-    answer = next(runner.run([command], how.drive_timeout, time.monotonic() + how.timeout))
+    answer = next(
+        runner.run([command], how.drive_timeout, time.monotonic() + how.timeout)
+    )
     # sudo-rs prints to stderr
     lines = (answer.stdout or answer.stderr).decode('utf-8', 'replace').splitlines()
-    return ''.join(sign for sign in lines[0] if sign.isprintable())[:60] if lines else ''
+    return (
+        ''.join(sign for sign in lines[0] if sign.isprintable())[:60] if lines else ''
+    )
 
 
 def knows_expressions(sudo: str) -> bool:
@@ -214,4 +221,6 @@ def version(sudo: str) -> tuple[int, ...]:
     0.2.8".
     """
     match = re.match(r'Sudo version ([0-9.]+)', sudo)
-    return tuple(int(number) for number in match[1].split('.') if number) if match else ()
+    return (
+        tuple(int(number) for number in match[1].split('.') if number) if match else ()
+    )

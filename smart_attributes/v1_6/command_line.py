@@ -23,7 +23,22 @@ if TYPE_CHECKING:
     from .files import SiteFiles
 
 # The options of version 1.6, which accepted each with one or two dashes.
-SHORT = ('d', 'r', 'dbj', 'ucfgj', 'p', 'cu', 'ap', 's', 'O', 'v', 'vv', 'vvv', 'V', 'h')
+SHORT = (
+    'd',
+    'r',
+    'dbj',
+    'ucfgj',
+    'p',
+    'cu',
+    'ap',
+    's',
+    'O',
+    'v',
+    'vv',
+    'vvv',
+    'V',
+    'h',
+)
 LONG = (
     'device',
     'regex',
@@ -62,13 +77,19 @@ class Before(NamedTuple):
             devices, notes = matching(self.regex, option)
             selects = _selects(unquoted(self.regex))
         else:
-            notes = [] if self.regex is None else ['-r is ignored because of -d, as in version 1.6']
+            notes = (
+                []
+                if self.regex is None
+                else ['-r is ignored because of -d, as in version 1.6']
+            )
             notes += [
                 f'-O {option} does not apply to {path} and is ignored, as in version 1.6'
                 for path in paths
                 if option and typed(path, option) == path
             ]
-            devices = [device for path in paths for device in parse(typed(path, option))]
+            devices = [
+                device for path in paths for device in parse(typed(path, option))
+            ]
         return DeviceList(
             tuple(devices),
             selects is not None,
@@ -84,7 +105,9 @@ class Before(NamedTuple):
         identity = read.identity
         if not self.ssd_only or identity is None:
             return False
-        return identity.kind == 'hdd' or (identity.kind == 'sas' and bool(identity.rotation))
+        return identity.kind == 'hdd' or (
+            identity.kind == 'sas' and bool(identity.rotation)
+        )
 
     def site_files(self) -> SiteFiles | None:
         """Return what the files of -dbj and -ucfgj are, or None without these options."""
@@ -112,10 +135,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """
     hidden = argparse.SUPPRESS
     parser.add_argument('-r', '--regex', metavar='PATTERN', help=hidden)
-    parser.add_argument('-O', '--options', dest='type_option', metavar='TYPE', help=hidden)
-    parser.add_argument('-s', '--ssdonly', dest='ssd_only', action='store_true', help=hidden)
-    parser.add_argument('-dbj', '--dbjson', dest='old_database', metavar='FILE', help=hidden)
-    parser.add_argument('-ucfgj', '--ucfgjson', dest='user_config', metavar='FILE', help=hidden)
+    parser.add_argument(
+        '-O', '--options', dest='type_option', metavar='TYPE', help=hidden
+    )
+    parser.add_argument(
+        '-s', '--ssdonly', dest='ssd_only', action='store_true', help=hidden
+    )
+    parser.add_argument(
+        '-dbj', '--dbjson', dest='old_database', metavar='FILE', help=hidden
+    )
+    parser.add_argument(
+        '-ucfgj', '--ucfgjson', dest='user_config', metavar='FILE', help=hidden
+    )
 
 
 def spelt(word: str, parser: argparse.ArgumentParser) -> str:
@@ -140,7 +171,9 @@ def taken_out(
     rest: words that do not belong to an option; version 1.6 ignored them. Raises UsageError if a
     word is a mistyped option, or a drive that would not be checked.
     """
-    before = Before(**{name: values.pop(name) for name in Before._fields if name in values})
+    before = Before(
+        **{name: values.pop(name) for name in Before._fields if name in values}
+    )
     if before == Before():
         return None
     if any(word.startswith('-') for word in rest):
@@ -160,9 +193,7 @@ def taken_out(
 
 DEV = '/dev'
 _NEVER_ENTERED = frozenset(('shm', 'mqueue', 'hugepages', 'pts', 'fd'))
-_PARTITION = (
-    r'.*(?:-part[0-9]+|/(?:[shv]d|xvd)[a-z]+[0-9]+|/(?:nvme[0-9]+n|mmcblk|loop|md)[0-9]+p[0-9]+)'
-)
+_PARTITION = r'.*(?:-part[0-9]+|/(?:[shv]d|xvd)[a-z]+[0-9]+|/(?:nvme[0-9]+n|mmcblk|loop|md)[0-9]+p[0-9]+)'
 _RANGE = r'megaraid\[[0-9]+-[0-9]+\],/dev/[a-z]+'
 # Character classes of egrep -> the same in Python's syntax.
 _CLASSES: Mapping[str, str] = {
@@ -239,7 +270,9 @@ def matching_paths(text: str, root: str) -> tuple[list[str], list[str]]:
     paths = sorted(path for path in _paths(root) if wholly(path))
     drives = [path for path in paths if not re.fullmatch(_PARTITION, path)]
     left_out = len(paths) - len(drives)
-    return drives, [f'-r matches {left_out} partitions, which are left out'] if left_out else []
+    return drives, [
+        f'-r matches {left_out} partitions, which are left out'
+    ] if left_out else []
 
 
 def _selects(expression: str) -> Callable[[str], object]:

@@ -26,7 +26,8 @@ class SiteFiles(NamedTuple):
 
     attributes: list[str]  # paths of files with entries of this version
     limits: list[str]  # paths of files with limits of this version
-    of_1_6: list[tuple[str, str]]  # path and SHA-256 of each file with limits that version 1.6 used
+    # path and SHA-256 of each file with limits that version 1.6 used
+    of_1_6: list[tuple[str, str]]
     unusable: list[str]  # a message for each file that cannot be read
 
     def warnings(self, migrated: Collection[str], config: str) -> list[Coded]:
@@ -40,7 +41,12 @@ class SiteFiles(NamedTuple):
         for path, checksum in self.of_1_6:
             if checksum not in migrated:
                 command = shlex.join(
-                    ['check_smart_attributes', 'migrate', os.path.abspath(path), *option]
+                    [
+                        'check_smart_attributes',
+                        'migrate',
+                        os.path.abspath(path),
+                        *option,
+                    ]
                 )
                 warnings.append(
                     Coded(
@@ -71,7 +77,9 @@ def site_files(database: str | None, users: str | None) -> SiteFiles:
             continue
         if not is_of_1_6(data):
             of_this_version.append(path)
-        elif not all(is_shipped(name, entry) for name, entry in data['Devices'].items()):
+        elif not all(
+            is_shipped(name, entry) for name, entry in data['Devices'].items()
+        ):
             result.of_1_6.append((path, digest(text)))
     return result
 
@@ -126,5 +134,7 @@ def fingerprint(data: Json) -> str:
     items, graphed = object_of(data, 'ID#'), data.get('Perfs')
     columns = {number: object_of(items, number).get('value') for number in items}
     graphed = sorted(map(str, graphed)) if isinstance(graphed, list) else []
-    text = json.dumps([columns, object_of(data, 'Threshs'), graphed], sort_keys=True).encode()
+    text = json.dumps(
+        [columns, object_of(data, 'Threshs'), graphed], sort_keys=True
+    ).encode()
     return f'{crc32(text):08x}{crc32(text[::-1]):08x}'

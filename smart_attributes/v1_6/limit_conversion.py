@@ -74,7 +74,11 @@ def limits_of(data: Any) -> tuple[str, str]:
 
 def _range(data: Any) -> str:
     """Return a limit as a Nagios range. Version 1.6 treated an empty limit as 0."""
-    text = '' if isinstance(data, (bool, list, dict)) or data is None else str(data).strip() or '0'
+    text = (
+        ''
+        if isinstance(data, (bool, list, dict)) or data is None
+        else str(data).strip() or '0'
+    )
     ranges.parse(text)
     return text
 
@@ -88,9 +92,20 @@ def of_attribute(number: int, column: str, spec: DriveSpec) -> list[Meaning]:
     meanings: list[Meaning] = []
     for item in spec.readings:
         formula, first = item.formula, item.formula.first
-        is_whole = first.bytes == tuple(range(len(first.bytes)))  # VALUE does not have bytes
-        is_source = item.attribute == number and first.column == COLUMNS.get(column) and is_whole
-        if not is_source or formula.attributes or formula.second or item.states or item.is_trap:
+        # VALUE does not have bytes
+        is_whole = first.bytes == tuple(range(len(first.bytes)))
+        is_source = (
+            item.attribute == number
+            and first.column == COLUMNS.get(column)
+            and is_whole
+        )
+        if (
+            not is_source
+            or formula.attributes
+            or formula.second
+            or item.states
+            or item.is_trap
+        ):
             continue
         unit = UNITS[item.unit][1] if item.unit else 1
         factor = (-1 if formula.minus_from else 1) * unit / formula.divisor
@@ -102,7 +117,9 @@ def of_attribute(number: int, column: str, spec: DriveSpec) -> list[Meaning]:
 
 def column_of(number: int, spec: DriveSpec) -> str:
     """Return the column of an attribute if an entry reads only one column of it, else ''."""
-    ours = {item.formula.first.column for item in spec.readings if item.attribute == number}
+    ours = {
+        item.formula.first.column for item in spec.readings if item.attribute == number
+    }
     return next((column for column, name in COLUMNS.items() if ours == {name}), '')
 
 
@@ -116,7 +133,9 @@ def converted(text: str, meaning: Meaning) -> str:
     start = -INFINITY if limit.start == 0 and not limit.invert else limit.start
     if -start == limit.end == INFINITY:
         raise UsageError(f'"{text}" always or never alerts')
-    low, high = sorted(meaning.factor * bound + meaning.offset for bound in (start, limit.end))
+    low, high = sorted(
+        meaning.factor * bound + meaning.offset for bound in (start, limit.end)
+    )
     sign = '@' if limit.invert else ''
     if high == INFINITY:
         return f'{sign}{_number(low)}:'

@@ -18,12 +18,20 @@ from ..reading.content import object_of
 from ..typed import Json, MutableJson
 from ..words import clean, literally, visible
 from . import files
-from .limit_conversion import LOGS, Meaning, column_of, converted, limits_of, of_attribute
+from .limit_conversion import (
+    LOGS,
+    Meaning,
+    column_of,
+    converted,
+    limits_of,
+    of_attribute,
+)
 
 HEALTH = '1025'  # number of the drive's own verdict: 0 is passed
 # name of an entry -> protocol
 GENERIC: Mapping[str, str] = {'Generic NVMe': 'NVMe', 'Generic SAS': 'SCSI'}
-SPINDLE = frozenset(('4', '10'))  # starts and start retries, which only hard disks count
+# starts and start retries, which only hard disks count
+SPINDLE = frozenset(('4', '10'))
 PLAIN_PATH = r'/dev/(?:[a-z]+|nvme[0-9]+(?:n[0-9]+)?|disk/by-[a-z]+/[^/]+)'
 SHOWN = 40  # characters of a number that a message quotes
 SHORTEST = 4  # fewest characters of a model
@@ -68,7 +76,9 @@ def old_file(path: str) -> OldFile:
 
 def plain_paths(old: Sequence[OldFile]) -> list[str]:
     """Return the drives of user configurations that can be read at their keys."""
-    return [key for file in old for key in file.entries if re.fullmatch(PLAIN_PATH, key)]
+    return [
+        key for file in old for key in file.entries if re.fullmatch(PLAIN_PATH, key)
+    ]
 
 
 def keys_of(device: Device) -> Sequence[str]:
@@ -77,7 +87,12 @@ def keys_of(device: Device) -> Sequence[str]:
     """
     kind = device.type.rpartition('+')[2]
     if ',' not in kind:
-        return device.address, device.path, os.path.realpath(device.path), f'/dev/{device.name}'
+        return (
+            device.address,
+            device.path,
+            os.path.realpath(device.path),
+            f'/dev/{device.name}',
+        )
     slot = '/dev/' + re.sub('[,/]', '_', kind)
     with_path = f'{slot}_{os.path.basename(device.path)}'
     return device.address, slot, slot.replace('_', '', 1), with_path
@@ -133,7 +148,9 @@ class Migration:
         if name in GENERIC:
             identity = Identity(GENERIC[name])
             shown = f'all {identity.protocol} drives'
-            self._add(Target(where, shown, selector=None, identity=identity, entry=entry), ())
+            self._add(
+                Target(where, shown, selector=None, identity=identity, entry=entry), ()
+            )
         elif name.startswith('/'):
             self._at_path(name, entry, where)
         elif isinstance(models, list) and models:
@@ -150,7 +167,11 @@ class Migration:
                 has_answered = True
                 selector = {'device': address}
                 target = Target(
-                    where, address, selector=selector, identity=report.identity, entry=entry
+                    where,
+                    address,
+                    selector=selector,
+                    identity=report.identity,
+                    entry=entry,
                 )
                 self._add(target, [row.id for row in report.attributes])
         if not has_answered:
@@ -161,7 +182,11 @@ class Migration:
 
     def _of_model(self, model: str, entry: Json, where: str) -> None:
         name = ' '.join(model.split())
-        if len(name) < SHORTEST or not re.search('[0-9]', name) or not EXPRESSION.isdisjoint(name):
+        if (
+            len(name) < SHORTEST
+            or not re.search('[0-9]', name)
+            or not EXPRESSION.isdisjoint(name)
+        ):
             self.lost.append(
                 f'{where}: "{clean(model)}" is not a whole model, but a family, a vendor or a '
                 'pattern; write an override for the model, see doc/reference/limits.md'
@@ -170,10 +195,14 @@ class Migration:
         # Version 1.6 compared only the ends of models, so the vendor may be missing.
         vendor = '' if ' ' in name or '_' in name else '(?:.*[ _])?'
         columns = object_of(entry, 'ID#')
-        identity = Identity('ATA', model=name, rotation=7200 if columns.keys() >= SPINDLE else 0)
+        identity = Identity(
+            'ATA', model=name, rotation=7200 if columns.keys() >= SPINDLE else 0
+        )
         numbers = [int(number) for number in columns if _is_number(number)]
         selector = {'model': vendor + literally(name)}
-        target = Target(where, clean(name), selector=selector, identity=identity, entry=entry)
+        target = Target(
+            where, clean(name), selector=selector, identity=identity, entry=entry
+        )
         self._add(target, numbers)
 
     def _add(self, target: Target, attributes: Sequence[int]) -> None:
@@ -190,10 +219,15 @@ class Migration:
                 )
         why = f'migrated from version 1.6, {target.where}'
         if metrics and target.selector:
-            self._overrides.append({'for': target.selector, 'why': why, 'metrics': metrics})
+            self._overrides.append(
+                {'for': target.selector, 'why': why, 'metrics': metrics}
+            )
             return
         for metric, limits in metrics.items():
-            self._metrics.setdefault(metric, {})[target.identity.kind] = {**limits, 'why': why}
+            self._metrics.setdefault(metric, {})[target.identity.kind] = {
+                **limits,
+                'why': why,
+            }
 
     def _add_limit(
         self,
@@ -211,12 +245,16 @@ class Migration:
         metric = meaning.metric
         warning = converted(old_warning, meaning)
         critical = converted(old_critical, meaning)
-        fault = ranges.contradiction(warning, critical, self._database.worse.get(metric, ''))
+        fault = ranges.contradiction(
+            warning, critical, self._database.worse.get(metric, '')
+        )
         if fault:
             raise UsageError(f'as {metric}, {fault}')
         fields = {'warning': warning, 'critical': critical}
         if metrics.get(metric, fields) != fields:
-            raise UsageError(f'it is {metric}, which already has a limit from another number')
+            raise UsageError(
+                f'it is {metric}, which already has a limit from another number'
+            )
         metrics[metric] = fields
         self.carried.append(
             f'{target.where}: number {number}, "{old_warning}" and "{old_critical}": {metric} of '
@@ -278,9 +316,13 @@ def write(result: Migration, name: str, config: str) -> str:
             file.write(result.text)
     except OSError as error:
         advice = (
-            'move it away first' if isinstance(error, FileExistsError) else 'run migrate as root'
+            'move it away first'
+            if isinstance(error, FileExistsError)
+            else 'run migrate as root'
         )
-        raise DataError(f'{path} cannot be written: {error.strerror}; {advice}') from None
+        raise DataError(
+            f'{path} cannot be written: {error.strerror}; {advice}'
+        ) from None
     return path
 
 

@@ -65,7 +65,9 @@ def further_findings(verdict: Verdict) -> int:
 
 
 def _headlined(verdict: Verdict) -> list[Judgement]:
-    alerts = [judgement for judgement in verdict.judgements if judgement.state is not State.OK]
+    alerts = [
+        judgement for judgement in verdict.judgements if judgement.state is not State.OK
+    ]
     if not alerts:
         return []
     first, *same_state = [
@@ -75,7 +77,9 @@ def _headlined(verdict: Verdict) -> list[Judgement]:
     if first.reading.metric == HEALTH and same_state:
         # "FAILED" alone does not show what failed, so the most severe other finding, such as lost
         # data, is added.
-        shown.append(min(same_state, key=lambda judgement: judgement.concern == first.concern))
+        shown.append(
+            min(same_state, key=lambda judgement: judgement.concern == first.concern)
+        )
     return shown
 
 
@@ -97,4 +101,6 @@ def is_about_reading(verdict: Verdict, action: str) -> bool:
     found when it was last read.
     """
     is_unread = bool(verdict.problem)
-    return is_unread and (verdict.last is None or action in (actions.SEARCH, actions.READ))
+    return is_unread and (
+        verdict.last is None or action in (actions.SEARCH, actions.READ)
+    )

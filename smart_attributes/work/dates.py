@@ -62,9 +62,12 @@ def lasting(metric: str, forecast: Forecast, now: float) -> str:
     if forecast.left <= 0:
         return f'{metric}: used up'
     about, why = (
-        ('about ', '; estimated only from use and age') if forecast.is_estimate else ('', '')
+        ('about ', '; estimated only from use and age')
+        if forecast.is_estimate
+        else ('', '')
     )
     left, earliest, latest = (
-        day(now + seconds) for seconds in (forecast.left, forecast.earliest, forecast.latest)
+        day(now + seconds)
+        for seconds in (forecast.left, forecast.earliest, forecast.latest)
     )
     return f'{metric}: used up {about}{left} (between {earliest} and {latest}{why})'

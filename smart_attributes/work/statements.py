@@ -27,7 +27,9 @@ def kind(verdict: Verdict) -> str:
     identity = verdict.identity
     # A disk in standby or without an answer did not report its rotation, and the history does not
     # store it.
-    is_told = not verdict.problem or identity.kind != 'ssd' or identity.rotation is not None
+    is_told = (
+        not verdict.problem or identity.kind != 'ssd' or identity.rotation is not None
+    )
     return identity.kind if identity.protocol and is_told else ''
 
 
@@ -35,7 +37,9 @@ def finding(judgement: Judgement) -> str:
     """Return the text of a judgement with its limit: "endurance_used 97 %, critical above 95"."""
     words, limit = words_and_limit(judgement)
     growth = '' if judgement.growth_against else judgement.growth
-    return '; '.join(part for part in (f'{words}, {limit}' if limit else words, growth) if part)
+    return '; '.join(
+        part for part in (f'{words}, {limit}' if limit else words, growth) if part
+    )
 
 
 def words_and_limit(judgement: Judgement) -> tuple[str, str]:
@@ -43,7 +47,9 @@ def words_and_limit(judgement: Judgement) -> tuple[str, str]:
     "critical above 95").
     """
     against = judgement.growth_against or judgement.against
-    words = judgement.growth if judgement.growth_against else statement(judgement.reading)
+    words = (
+        judgement.growth if judgement.growth_against else statement(judgement.reading)
+    )
     return clean(
         words, limit=LONGEST_STATEMENT
     ), f'{judgement.state.name.lower()} {against}' if against else ''
@@ -54,7 +60,11 @@ def problem(verdict: Verdict, limit: int = LONGEST_STATEMENT) -> str:
     read.
     """
     text = sentence('; '.join((verdict.problem, *verdict.details)), limit)
-    return Coded(verdict.code, text) if verdict.code and verdict.state is not State.OK else text
+    return (
+        Coded(verdict.code, text)
+        if verdict.code and verdict.state is not State.OK
+        else text
+    )
 
 
 def also(item: Item) -> str:
@@ -70,7 +80,9 @@ def findings(verdict: Verdict) -> str:
     if verdict.problem:
         return problem(verdict)
     wrong = [
-        finding(judgement) for judgement in verdict.judgements if judgement.state is not State.OK
+        finding(judgement)
+        for judgement in verdict.judgements
+        if judgement.state is not State.OK
     ]
     accepted = [
         clean(f'{statement(judgement.reading)} (acknowledged)', limit=LONGEST_STATEMENT)
@@ -87,14 +99,20 @@ def _well(verdict: Verdict, is_accepted: bool) -> list[str]:
 
     is_accepted: acknowledged findings are shown as well.
     """
-    readings = [judgement.reading for judgement in verdict.judgements if not judgement.acknowledged]
+    readings = [
+        judgement.reading
+        for judgement in verdict.judgements
+        if not judgement.acknowledged
+    ]
     judged = {
         reading.metric: reading
         for reading in readings
         if reading.judged and reading.number is not None
     }
     telling = [metric for metric in TELLING_METRICS if metric in judged][:TELLING]
-    unknown = {reading.metric: reading for reading in readings if is_worth_showing(reading)}
+    unknown = {
+        reading.metric: reading for reading in readings if is_worth_showing(reading)
+    }
     shown = [
         *(judged[metric] for metric in telling),
         *(unknown[metric] for metric in unknown if metric not in judged),

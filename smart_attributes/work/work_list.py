@@ -100,7 +100,12 @@ def drives(
     """
     in_severity = sorted(located, key=lambda drive: severity.of_verdict(drive.verdict))
     return [
-        _drive(drive.verdict, drive.place, outlooks.get(drive.verdict.device, UNKNOWN_FUTURE), now)
+        _drive(
+            drive.verdict,
+            drive.place,
+            outlooks.get(drive.verdict.device, UNKNOWN_FUTURE),
+            now,
+        )
         for drive in in_severity
         if drive.place.disks
     ]
@@ -125,7 +130,9 @@ def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
     needs = _with_groups(own, step)
     code = needs[0].code
     dues = [_due(use, outlook, need, now) for need in needs]
-    dates = [due.order_by for due in dues if due.order_by and code not in actions.REPLACING]
+    dates = [
+        due.order_by for due in dues if due.order_by and code not in actions.REPLACING
+    ]
     again = [actions.action(need.code, need.kind).again for need in needs]
     why, of_groups = _why(verdict, outlook, now), step.why if step else ''
     is_unread = is_about_reading(verdict, own[0].code)
@@ -172,7 +179,9 @@ def rescue(verdict: Verdict) -> str:
     """
     now = verdict.read_at(time.time())
     for need in _own(verdict, UNKNOWN_FUTURE, now):
-        if actions.needs_spare(need.code, verdict.state) or actions.copies(need.code, need.kind):
+        if actions.needs_spare(need.code, verdict.state) or actions.copies(
+            need.code, need.kind
+        ):
             return _due(Use(verdict), UNKNOWN_FUTURE, need, now).to_do
     return ''
 
@@ -188,7 +197,8 @@ def _due(use: Use, outlook: Outlook, need: Need, now: float) -> Due:
         and (step is None or step.label not in (NEXT, WAIT))
     )
     left = [
-        forecast.earliest if is_early else forecast.left for forecast in outlook.forecasts.values()
+        forecast.earliest if is_early else forecast.left
+        for forecast in outlook.forecasts.values()
     ]
     general = due(need.code, left, now, need.kind, EARLIEST if is_early else MIDDLE)
     device = use.verdict.device
@@ -220,7 +230,10 @@ def _reason(verdict: Verdict, is_unread: bool, otherwise: str, now: float) -> st
 
 
 def _is_to_replace(needs: Iterable[Need]) -> bool:
-    return any(need.code in (actions.REPLACE, actions.ORDER, actions.ORDER_COPY) for need in needs)
+    return any(
+        need.code in (actions.REPLACE, actions.ORDER, actions.ORDER_COPY)
+        for need in needs
+    )
 
 
 def _own(verdict: Verdict, outlook: Outlook, now: float) -> list[Need]:
@@ -232,7 +245,11 @@ def _own(verdict: Verdict, outlook: Outlook, now: float) -> list[Need]:
         for judgement in verdict.judgements
         if judgement.state is not State.OK
     ]
-    accepted = [_accepted(judgement) for judgement in verdict.judgements if judgement.acknowledged]
+    accepted = [
+        _accepted(judgement)
+        for judgement in verdict.judgements
+        if judgement.acknowledged
+    ]
     is_worn = is_due([forecast.left for forecast in outlook.forecasts.values()], now)
     return of_alarms(alarms, is_worn, accepted)
 
@@ -276,7 +293,9 @@ def of_unknown(state: State) -> str:
     return actions.NOTHING if state is State.OK else actions.READ
 
 
-def of_alarms(alarms: Sequence[Alarm], is_worn: bool, accepted: Sequence[Alarm] = ()) -> list[Need]:
+def of_alarms(
+    alarms: Sequence[Alarm], is_worn: bool, accepted: Sequence[Alarm] = ()
+) -> list[Need]:
     """Return the action of the first alert and, after it, what else the alerts need, most urgent
     first.
 
@@ -308,14 +327,20 @@ def _parted(needs: Sequence[Need], is_unsound: bool) -> list[Need]:
     """
     by_code: dict[str, Need] = {}
     for wanted in needs or [Need(actions.NOTHING)]:
-        kind = severity.DATA if wanted.code == actions.FIRMWARE and is_unsound else wanted.kind
+        kind = (
+            severity.DATA
+            if wanted.code == actions.FIRMWARE and is_unsound
+            else wanted.kind
+        )
         by_code.setdefault(wanted.code, Need(wanted.code, kind, wanted.step))
     first, *others = by_code.values()
     left = [
         need
         for need in others
         if not any(
-            actions.is_included(need.code, need.kind, code) for code in by_code if code != need.code
+            actions.is_included(need.code, need.kind, code)
+            for code in by_code
+            if code != need.code
         )
     ]
     return [first, *sorted(left, key=lambda need: actions.urgency(need.code))]
@@ -326,16 +351,24 @@ def in_its_groups(code: str, label: str, reason: str) -> str:
     Replacement.
     """
     if reason == 'leave-cluster':  # the cluster copies the data itself
-        return {actions.REPLACE: actions.DRAIN, actions.ORDER_COPY: actions.ORDER}.get(code, code)
+        return {actions.REPLACE: actions.DRAIN, actions.ORDER_COPY: actions.ORDER}.get(
+            code, code
+        )
     if code == actions.REPLACE:
         return OF_LABEL[label]
     # a healthy member of an array in rebuild has label WAIT, too
     if code in (actions.NOTHING, actions.WATCH):
-        return actions.WAIT if reason == 'copy-other-first' else IDLE_OF_LABEL.get(label, code)
+        return (
+            actions.WAIT
+            if reason == 'copy-other-first'
+            else IDLE_OF_LABEL.get(label, code)
+        )
     return code
 
 
-def due(code: str, left: Sequence[float], now: float, kind: str = '', which: str = MIDDLE) -> Due:
+def due(
+    code: str, left: Sequence[float], now: float, kind: str = '', which: str = MIDDLE
+) -> Due:
     """Return an action in words, with the date by which to order a replacement.
 
     left: seconds until wear-out, for each forecast of the drive. which: text that names the
@@ -409,7 +442,8 @@ def in_order(cases: Sequence[Case], machine: Machine | None = None) -> list[Item
     of_group = grades(machine, verdicts) if machine else {}
     of_step = {
         step.drive.name: min(
-            (of_group[group] for group in step.groups if group in of_group), default=None
+            (of_group[group] for group in step.groups if group in of_group),
+            default=None,
         )
         for step in steps
     }
@@ -420,6 +454,11 @@ def in_order(cases: Sequence[Case], machine: Machine | None = None) -> list[Item
             return 1, min(map(actions.urgency, codes)), 0, 0
         grade = risk_of(item.step.why.code or '') if item.step else Risk.UNSURE
         place = of_step.get(item.drive) or (grade, len(of_group))
-        return 0, min(place[0], grade), place[1], LABELS.index(item.step.label) if item.step else 0
+        return (
+            0,
+            min(place[0], grade),
+            place[1],
+            LABELS.index(item.step.label) if item.step else 0,
+        )
 
     return sorted(items, key=key)

@@ -143,7 +143,11 @@ def operations(trace: Path) -> list[Operation]:
         end = data.index(b'\n', place)
         what, inode, offset, length, *paths = data[place:end].decode().split(' ')
         place = end + 1 + int(length)
-        found.append(Operation(what, int(inode), int(offset), data[end + 1 : place], tuple(paths)))
+        found.append(
+            Operation(
+                what, int(inode), int(offset), data[end + 1 : place], tuple(paths)
+            )
+        )
     return found
 
 
@@ -175,7 +179,11 @@ def library(folder: Path) -> Path:
 
 def environment(built: Path, below: Path, trace: Path) -> dict[str, str]:
     """Return what makes a process record."""
-    return {'LD_PRELOAD': str(built), 'RECORD_BELOW': str(below), 'RECORD_TO': str(trace)}
+    return {
+        'LD_PRELOAD': str(built),
+        'RECORD_BELOW': str(below),
+        'RECORD_TO': str(trace),
+    }
 
 
 def temporary() -> tempfile.TemporaryDirectory[str]:

@@ -79,10 +79,14 @@ def play(name: str, command: list[str], folder: Path) -> int:
     if not command:
         about = json.loads((MACHINES / f'{name}.json').read_text())
         first = next(
-            address for address, drive in about['drives'].items() if isinstance(drive, str)
+            address
+            for address, drive in about['drives'].items()
+            if isinstance(drive, str)
         )
         print(_WELCOME.format(what=about['what'], first=first, folder=folder))
-    status = subprocess.run(command or ['/bin/sh', '-i'], env=environment, check=False).returncode
+    status = subprocess.run(
+        command or ['/bin/sh', '-i'], env=environment, check=False
+    ).returncode
     # a shell hands on the status of the last command, which no one asked about
     return status if command else 0
 
@@ -93,18 +97,29 @@ def play(name: str, command: list[str], folder: Path) -> int:
 def expect(name: str) -> None:
     """Rewrite the expectation at the end of a drive's file."""
     with tempfile.TemporaryDirectory() as folder:
-        address = '/dev/nvme0' if descriptions.read(name).protocol == 'NVMe' else '/dev/sda'
+        address = (
+            '/dev/nvme0' if descriptions.read(name).protocol == 'NVMe' else '/dev/sda'
+        )
         machine = Machine(Path(folder))
         machine.add(address, name)
         done = subprocess.run(
-            [str(PLUGIN), '-p', machine.smartctl, '--nosudo', '-d', address, '--no-history'],
+            [
+                str(PLUGIN),
+                '-p',
+                machine.smartctl,
+                '--nosudo',
+                '-d',
+                address,
+                '--no-history',
+            ],
             capture_output=True,
             text=True,
             check=False,
         )
     label = address[len('/dev/') :]
     numbers: dict[str, float] = {
-        key[len(label) + 1 :]: value.number for key, value in perfdata(done.stdout).items()
+        key[len(label) + 1 :]: value.number
+        for key, value in perfdata(done.stdout).items()
     }
     expected = {
         'first_line': descriptions.undated(

@@ -37,7 +37,15 @@ _KINDS = {
 }
 
 # Logs: SMART ones are read by SMART READ LOG, general purpose ones by READ LOG EXT.
-SUMMARY_ERRORS, EXTENDED_ERRORS, STATISTICS, SELF_TESTS, EXTENDED_SELF_TESTS, SELECTIVE, FARM = (
+(
+    SUMMARY_ERRORS,
+    EXTENDED_ERRORS,
+    STATISTICS,
+    SELF_TESTS,
+    EXTENDED_SELF_TESTS,
+    SELECTIVE,
+    FARM,
+) = (
     1,
     3,
     4,
@@ -160,13 +168,20 @@ def _swapped(words: str, length: int) -> bytes:
 def inquiry(drive: Description) -> bytes:
     """Return what SCSI sees of the drive. Source: SAT-4, 8.1.2."""
     header = bytes([0, 0, 5, 2, 31, 0, 0, 2])
-    return header + text('ATA', 8) + text(drive.model, 16) + text(drive.firmware.rstrip()[-4:], 4)
+    return (
+        header
+        + text('ATA', 8)
+        + text(drive.model, 16)
+        + text(drive.firmware.rstrip()[-4:], 4)
+    )
 
 
 # --- attributes ---------------------------------------------------------------------
 
 
-def attribute_tables(rows: Sequence[Row], exact: Mapping[str, str]) -> tuple[bytes, bytes]:
+def attribute_tables(
+    rows: Sequence[Row], exact: Mapping[str, str]
+) -> tuple[bytes, bytes]:
     """Return the answers to SMART READ DATA and READ THRESHOLDS.
 
     Source: SFF-8035i 2.0; ATA8-ACS, table 62.
@@ -177,7 +192,9 @@ def attribute_tables(rows: Sequence[Row], exact: Mapping[str, str]) -> tuple[byt
     data, thresholds = bytearray(SECTOR), bytearray(SECTOR)
     data[0] = thresholds[0] = 16
     for place, row in enumerate(rows):
-        flags = sum(1 << bit for bit, letter in enumerate(_FLAGS) if row.flags[bit] == letter)
+        flags = sum(
+            1 << bit for bit, letter in enumerate(_FLAGS) if row.flags[bit] == letter
+        )
         raw = bytes.fromhex(exact.get(str(row.id), '')) or raw_bytes(row.raw)
         entry = bytes([row.id]) + little(flags, 2) + bytes([row.value, row.worst]) + raw
         put(data, 2 + 12 * place, entry)
@@ -211,8 +228,12 @@ def raw_bytes(printed: str) -> bytes:
             return bytes(block)
     clock = re.fullmatch(r'(\d+)h\+(\d+)m(?:\+(\d+)\.(\d+)s)?', printed)
     if clock:
-        hours, minutes, seconds, thousandths = (int(part or 0) for part in clock.groups())
-        return little(hours, 4) + little(60000 * minutes + 1000 * seconds + thousandths, 3)
+        hours, minutes, seconds, thousandths = (
+            int(part or 0) for part in clock.groups()
+        )
+        return little(hours, 4) + little(
+            60000 * minutes + 1000 * seconds + thousandths, 3
+        )
     raise ValueError(f'the raw value "{printed}" has no known form')
 
 
@@ -230,7 +251,10 @@ _RAW_FORMATS: list[tuple[str, tuple[tuple[int, int], ...]]] = [
     (r'(\d+) \(Average (\d+)\)', ((0, 2), (2, 2))),
     (r'(\d+)/(\d+)', ((4, 3), (0, 4))),
     (r'(\d+) (\d+) (\d+)', ((4, 2), (2, 2), (0, 2))),
-    (r'(\d+) (\d+) (\d+) (\d+) (\d+) (\d+)', tuple((5 - place, 1) for place in range(6))),
+    (
+        r'(\d+) (\d+) (\d+) (\d+) (\d+) (\d+)',
+        tuple((5 - place, 1) for place in range(6)),
+    ),
 ]
 
 
@@ -357,7 +381,9 @@ def farm_log(drive: Description) -> bytes:
         (1, 12): 2,
         **{(page, 0): page for page in range(1, FARM_PAGES)},
         **{
-            (1, 2 + place): int.from_bytes(_swapped(serial[4 * place :][:4], 4), 'little')
+            (1, 2 + place): int.from_bytes(
+                _swapped(serial[4 * place :][:4], 4), 'little'
+            )
             for place in (0, 1)
         },
     }
@@ -378,6 +404,8 @@ def _statistic(entry: Statistic) -> bytes:
     """
     flags = 0x80 | (0x40 if entry.number is not None else 0)
     flags |= sum(
-        bit for bit, letter in ((0x20, 'N'), (0x10, 'D'), (0x08, 'C')) if letter in entry.flags
+        bit
+        for bit, letter in ((0x20, 'N'), (0x10, 'D'), (0x08, 'C'))
+        if letter in entry.flags
     )
     return little((entry.number or 0) & (1 << 56) - 1, 7) + bytes([flags])

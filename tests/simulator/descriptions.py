@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 FOLDER = Path(__file__).resolve().parent.parent / 'drives'
 
 # "  5 Reallocated_Sector_Ct   PO--CK   100   100   010    -    0"
-_ROW = re.compile(r' *(\d+) +(\S+) +([-A-Z]{6}) +(\d+) +(\d+) +(\d+|---) +(-|NOW|Past) +(\S.*)')
+_ROW = re.compile(
+    r' *(\d+) +(\S+) +([-A-Z]{6}) +(\d+) +(\d+) +(\d+|---) +(-|NOW|Past) +(\S.*)'
+)
 # "0x07  0x008  1              86  N--  Percentage Used Endurance Indicator"
 _STATISTIC = re.compile(
     r' *0x([0-9a-f]{2}) +0x([0-9a-f]{3}) +\d +(-?\d+|-) +([-NDC]{3})\S* +(\S.*)'
@@ -68,7 +70,8 @@ class Description(NamedTuple):
     capacity: int = 0  # bytes
     physical_block_size: int = 4096  # bytes; disks until 2010 or so have 512
     rotation: int | None = None  # rounds per minute, 0 solid state; None not told
-    health: str = 'PASSED'  # or "FAILED"; SCSI: "5d/10", additional sense code and qualifier
+    # or "FAILED"; SCSI: "5d/10", additional sense code and qualifier
+    health: str = 'PASSED'
     attributes: tuple[Row, ...] = ()
     # attribute -> hexadecimal digits, where the printed raw value is ambiguous
     raw_bytes: Mapping[str, str] = {}
@@ -80,7 +83,8 @@ class Description(NamedTuple):
     link: int = 3  # SATA: 1, 2 or 3 for 1.5, 3 or 6 Gb/s
     farm: Mapping[str, Any] = {}  # Seagate's log: see ata.farm_log
     log: Mapping[str, Any] = {}  # NVMe: health log; SCSI: see pages.py
-    temperature_limits: tuple[int, ...] = ()  # NVMe: warning and critical, degrees Celsius
+    # NVMe: warning and critical, degrees Celsius
+    temperature_limits: tuple[int, ...] = ()
     # what the plugin must make of it: see tests/test_simulated_machines.py
     expect: Mapping[str, Any] = {}
 
@@ -155,10 +159,16 @@ def _row(line: str) -> Row:
 def _statistic(line: str) -> Statistic:
     match = _STATISTIC.fullmatch(line)
     if not match:
-        raise ValueError(f'"{line}" is no line of the device statistics that smartctl -x prints')
+        raise ValueError(
+            f'"{line}" is no line of the device statistics that smartctl -x prints'
+        )
     page, offset, number, flags, title = match.groups()
     return Statistic(
-        int(page, 16), int(offset, 16), None if number == '-' else int(number), flags, title
+        int(page, 16),
+        int(offset, 16),
+        None if number == '-' else int(number),
+        flags,
+        title,
     )
 
 
@@ -172,5 +182,7 @@ def undated(first_line: str) -> str:
     """
     first_line = re.sub(r' \(smartctl -t long [^)]*\)', '', first_line)
     return re.sub(
-        r'order a replacement (?:now|by [0-9-]+ \([a-z ]+\))', 'order a replacement', first_line
+        r'order a replacement (?:now|by [0-9-]+ \([a-z ]+\))',
+        'order a replacement',
+        first_line,
     )

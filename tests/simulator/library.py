@@ -46,7 +46,9 @@ def built() -> Path:
     Raises CalledProcessError with the compiler's words where it cannot be built.
     """
     sources = sorted([*_FOLDER.glob('*.[ch]'), _FOLDER / 'Makefile'])
-    digest = hashlib.sha256(b''.join(source.read_bytes() for source in sources)).hexdigest()[:16]
+    digest = hashlib.sha256(
+        b''.join(source.read_bytes() for source in sources)
+    ).hexdigest()[:16]
     folder = Path(tempfile.gettempdir()) / f'simulated-drives-{os.getuid()}-{digest}'
     library = folder / 'simulator.so'
     if not _is_ours(folder) or not library.exists():
@@ -65,4 +67,8 @@ def _is_ours(folder: Path) -> bool:
         status = folder.lstat()
     except FileNotFoundError:
         return False
-    return status.st_uid == os.getuid() and not status.st_mode & 0o022 and not folder.is_symlink()
+    return (
+        status.st_uid == os.getuid()
+        and not status.st_mode & 0o022
+        and not folder.is_symlink()
+    )

@@ -41,7 +41,8 @@ class Machine:
         for part in ('dev', 'sys/devices', 'sys/class/scsi_host', 'proc', 'drives'):
             (self.folder / part).mkdir(parents=True, exist_ok=True)
         self._write(
-            'proc/devices', 'Character devices:\n  1 mem\n 21 sg\n\nBlock devices:\n  8 sd\n'
+            'proc/devices',
+            'Character devices:\n  1 mem\n 21 sg\n\nBlock devices:\n  8 sd\n',
         )
         self.smartctl = str(self._wrapper(smartctl))
 
@@ -49,7 +50,9 @@ class Machine:
     def described(cls, name: str, folder: Path) -> Machine:
         """Return a machine of the folder machines/."""
         machine = cls(folder)
-        for address, drive in json.loads((MACHINES / f'{name}.json').read_text())['drives'].items():
+        for address, drive in json.loads((MACHINES / f'{name}.json').read_text())[
+            'drives'
+        ].items():
             about = {'drive': drive} if isinstance(drive, str) else dict(drive)
             machine.add(address, about.pop('drive'), **about)
         return machine
@@ -89,7 +92,9 @@ class Machine:
         """Make *path* (/dev/disk/by-id/…) a symbolic link to *device*, as udev does."""
         target = self.folder / path.lstrip('/')
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.symlink_to(os.path.relpath(self.folder / device.lstrip('/'), target.parent))
+        target.symlink_to(
+            os.path.relpath(self.folder / device.lstrip('/'), target.parent)
+        )
 
     def commands(self, folder: Path) -> list[str]:
         """Return the commands that a recorded drive has got: "ata ec 00 00", "scsi 12 00 00",
@@ -113,7 +118,8 @@ class Machine:
             shlex.quote(str(part)) for part in (own, self.folder, smartctl)
         )
         file = self._write(
-            'smartctl', _WRAPPER.format(library=library_, machine=machine, smartctl=program)
+            'smartctl',
+            _WRAPPER.format(library=library_, machine=machine, smartctl=program),
         )
         file.chmod(0o755)
         return file
@@ -127,7 +133,9 @@ class Machine:
         self._write(controller.lstrip('/'), f'nvme {folder} 0\n')
         self._write(controller.lstrip('/') + 'n1', f'nvme {folder} 1\n')
 
-    def _drive(self, folder: str, description: Description, behaviour: Mapping[str, Any]) -> Path:
+    def _drive(
+        self, folder: str, description: Description, behaviour: Mapping[str, Any]
+    ) -> Path:
         """Write what a drive answers, and how it behaves."""
         answers = _answers(description, behaviour)
         for name, data in answers.items():
@@ -137,7 +145,8 @@ class Machine:
         if behaviour.get('asleep'):
             settings['power'] = 0
         return self._write(
-            f'{folder}/settings', ''.join(f'{name} {value}\n' for name, value in settings.items())
+            f'{folder}/settings',
+            ''.join(f'{name} {value}\n' for name, value in settings.items()),
         ).parent
 
     # --- controllers ---------------------------------------------------------------------
@@ -152,7 +161,8 @@ class Machine:
         (self.folder / folder).mkdir(parents=True)
         self._write(f'sys/class/scsi_host/host{host}/proc_name', 'megaraid_sas\n')
         self._write(
-            f'megaraid/{host}/list', _megaraid_list(_slots(self.folder / f'megaraid/{host}'))
+            f'megaraid/{host}/list',
+            _megaraid_list(_slots(self.folder / f'megaraid/{host}')),
         )
         return folder
 
@@ -162,7 +172,8 @@ class Machine:
         folder = f'cciss/{host}/{slot}'
         (self.folder / folder).mkdir(parents=True)
         self._write(
-            f'cciss/{host}/luns', _cciss_list(1 + max(_slots(self.folder / f'cciss/{host}')))
+            f'cciss/{host}/luns',
+            _cciss_list(1 + max(_slots(self.folder / f'cciss/{host}'))),
         )
         return folder
 
@@ -185,7 +196,9 @@ def _megaraid_list(slots: list[int]) -> bytes:
 def _cciss_list(count: int) -> bytes:
     """Return the answer to CISS_REPORT_PHYS: length, then eight bytes for each address."""
     return (
-        big(8 * count, 4) + bytes(4) + b''.join(bytes([slot]) + bytes(7) for slot in range(count))
+        big(8 * count, 4)
+        + bytes(4)
+        + b''.join(bytes([slot]) + bytes(7) for slot in range(count))
     )
 
 

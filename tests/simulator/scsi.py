@@ -16,7 +16,12 @@ from .descriptions import Description, SelfTest
 
 SERIAL_NUMBER, IDENTIFICATION, CHARACTERISTICS = 0x80, 0x83, 0xB1
 _STANDBY = 0x5E  # additional sense code: LOW POWER CONDITION ON and its kin
-_KINDS = {'Background short': 1, 'Background long': 2, 'Foreground short': 5, 'Foreground long': 6}
+_KINDS = {
+    'Background short': 1,
+    'Background long': 2,
+    'Foreground short': 5,
+    'Foreground long': 6,
+}
 _RESULTS = {
     'Completed': 0,
     'Aborted (by user command)': 1,
@@ -28,11 +33,14 @@ _RESULTS = {
 }
 
 FARM = 0x3D, 3  # page and subpage of Seagate's log
-FARM_BY_HEAD = {'reallocated': 0x21, 'repeated': 0x28, 'unrecoverable': 0x29}  # name -> parameter
+# name -> parameter
+FARM_BY_HEAD = {'reallocated': 0x21, 'repeated': 0x28, 'unrecoverable': 0x29}
 Page = tuple[int, int]
 
 
-def answers(drive: Description, is_enabled: bool = True, is_asleep: bool = False) -> Answers:
+def answers(
+    drive: Description, is_enabled: bool = True, is_asleep: bool = False
+) -> Answers:
     """Return everything that the drive can say.
 
     Without any log it is a RAID volume, which only says who it is.
@@ -42,11 +50,16 @@ def answers(drive: Description, is_enabled: bool = True, is_asleep: bool = False
         'sense': sense(drive, is_asleep),
         'capacity': capacity(drive.capacity),
     }
-    found.update((f'vpd-{number:02x}', page) for number, page in vital_product_data(drive).items())
+    found.update(
+        (f'vpd-{number:02x}', page)
+        for number, page in vital_product_data(drive).items()
+    )
     if not drive.log:
         return found
     found.update({'opcodes': supported_commands(), 'opcode-4d': log_sense_usage()})
-    found.update({'mode-1c': exceptions_control(is_enabled), 'mode-0a': _mode(0x0A, bytes(10))})
+    found.update(
+        {'mode-1c': exceptions_control(is_enabled), 'mode-0a': _mode(0x0A, bytes(10))}
+    )
     found.update(
         (f'page-{page:02x}-{subpage:02x}', data)
         for (page, subpage), data in log_pages(drive).items()
@@ -59,7 +72,9 @@ def answers(drive: Description, is_enabled: bool = True, is_asleep: bool = False
 def inquiry(drive: Description) -> bytes:
     """Return the standard INQUIRY data: a disk that follows SPC-4. Source: SPC-5, 6.6.2."""
     header = bytes([0, 0, 6, 2, 31, 0, 0, 2])
-    return header + text(drive.vendor, 8) + text(drive.model, 16) + text(drive.firmware, 4)
+    return (
+        header + text(drive.vendor, 8) + text(drive.model, 16) + text(drive.firmware, 4)
+    )
 
 
 def sense(drive: Description, is_asleep: bool) -> bytes:
@@ -68,7 +83,9 @@ def sense(drive: Description, is_asleep: bool) -> bytes:
     Source: SPC-5, 4.4.3.
     """
     code, qualifier = (_STANDBY, 0x02) if is_asleep else verdict(drive.health)
-    return bytes([0x70, 0, 0, 0, 0, 0, 0, 10, 0, 0, 0, 0, code, qualifier]).ljust(18, b'\0')
+    return bytes([0x70, 0, 0, 0, 0, 0, 0, 10, 0, 0, 0, 0, code, qualifier]).ljust(
+        18, b'\0'
+    )
 
 
 def verdict(health: str) -> tuple[int, int]:
@@ -95,10 +112,15 @@ def vital_product_data(drive: Description) -> dict[int, bytes]:
     pages = {
         SERIAL_NUMBER: text(drive.serial, len(drive.serial)),
         IDENTIFICATION: unit + port,
-        CHARACTERISTICS: (big(rate, 2) + bytes([0, 3 if rate == 1 else 2])).ljust(60, b'\0'),
+        CHARACTERISTICS: (big(rate, 2) + bytes([0, 3 if rate == 1 else 2])).ljust(
+            60, b'\0'
+        ),
     }
     pages[0] = bytes([0, *pages])
-    return {number: bytes([0, number]) + big(len(page), 2) + page for number, page in pages.items()}
+    return {
+        number: bytes([0, number]) + big(len(page), 2) + page
+        for number, page in pages.items()
+    }
 
 
 def supported_commands() -> bytes:
@@ -109,7 +131,10 @@ def supported_commands() -> bytes:
     lengths = {0x00: 6, 0x03: 6, 0x12: 6, 0x1A: 6, 0x4D: 10, 0xB7: 12}
     # READ CAPACITY (16), this command: they have a service action
     actions = ((0x9E, 0x10, 16), (0xA3, 0x0C, 12))
-    entries = [bytes([code, 0, 0, 0, 0, 0]) + big(length, 2) for code, length in lengths.items()]
+    entries = [
+        bytes([code, 0, 0, 0, 0, 0]) + big(length, 2)
+        for code, length in lengths.items()
+    ]
     entries += [
         bytes([code, 0]) + big(action, 2) + bytes([0, 1]) + big(length, 2)
         for code, action, length in actions
@@ -193,8 +218,12 @@ def log_pages(drive: Description) -> dict[Page, bytes]:
         bodies[page] = b''.join(_parameter(code, data) for code, data in parameters)
     if drive.farm:
         bodies[FARM] = farm_parameters(drive)
-    bodies[0, 0] = bytes(sorted({0, *(page for page, subpage in bodies if not subpage)}))
-    bodies[0, 0xFF] = b''.join(bytes(page) for page in sorted({(0, 0), (0, 0xFF), *bodies}))
+    bodies[0, 0] = bytes(
+        sorted({0, *(page for page, subpage in bodies if not subpage)})
+    )
+    bodies[0, 0xFF] = b''.join(
+        bytes(page) for page in sorted({(0, 0), (0, 0xFF), *bodies})
+    )
     return {
         (page, subpage): bytes([page | (0x40 if subpage else 0), subpage])
         + big(len(body), 2)
@@ -222,7 +251,9 @@ def _counters(drive: Description) -> dict[Page, Sequence[tuple[int, bytes]]]:
             (1, bytes([0, log.get('drive_trip', 255)])),
         ]
     if 'start_stop' in log or 'load_unload' in log:
-        pages[0x0E, 0] = list(_cycles(log.get('start_stop', []), log.get('load_unload', [])))
+        pages[0x0E, 0] = list(
+            _cycles(log.get('start_stop', []), log.get('load_unload', []))
+        )
     if 'percentage_used' in log:
         pages[0x11, 0] = [(1, bytes([0, 0, 0, log['percentage_used']]))]
     if 'power_on_minutes' in log:
@@ -238,10 +269,17 @@ def _counters(drive: Description) -> dict[Page, Sequence[tuple[int, bytes]]]:
 
 def _scanned(minutes: int, block: int, key: int, code: int, reassigned: int) -> bytes:
     """Return a result of the background scan. Source: SBC-4, 6.4.2."""
-    return big(minutes, 4) + bytes([reassigned << 4 | key, code, 0]) + bytes(5) + big(block, 8)
+    return (
+        big(minutes, 4)
+        + bytes([reassigned << 4 | key, code, 0])
+        + bytes(5)
+        + big(block, 8)
+    )
 
 
-def _cycles(start_stop: Sequence[int], load_unload: Sequence[int]) -> Iterable[tuple[int, bytes]]:
+def _cycles(
+    start_stop: Sequence[int], load_unload: Sequence[int]
+) -> Iterable[tuple[int, bytes]]:
     """Yield date of manufacture, then rated and accumulated cycles. Source: SPC-5, 7.3.22."""
     yield 1, b'201540'
     for code, numbers in ((3, start_stop), (5, load_unload)):
@@ -256,7 +294,9 @@ def exceptions(drive: Description) -> bytes:
 
     Code 0 makes smartctl ask with REQUEST SENSE. Source: SPC-5, 7.3.8.
     """
-    return _parameter(0, bytes([*verdict(drive.health), drive.log.get('temperature', 255), 0]))
+    return _parameter(
+        0, bytes([*verdict(drive.health), drive.log.get('temperature', 255), 0])
+    )
 
 
 def self_tests(tests: Sequence[SelfTest]) -> bytes:
@@ -271,6 +311,13 @@ def self_tests(tests: Sequence[SelfTest]) -> bytes:
 def _tested(test: SelfTest) -> bytes:
     result = _RESULTS[test.status]
     address, sense_data = (
-        (big(123456, 8), bytes([3, 0x11, 0, 0])) if result > 2 else (b'\xff' * 8, bytes(4))
+        (big(123456, 8), bytes([3, 0x11, 0, 0]))
+        if result > 2
+        else (b'\xff' * 8, bytes(4))
     )
-    return bytes([_KINDS[test.kind] << 5 | result, 0]) + big(test.hours, 2) + address + sense_data
+    return (
+        bytes([_KINDS[test.kind] << 5 | result, 0])
+        + big(test.hours, 2)
+        + address
+        + sense_data
+    )

@@ -61,7 +61,9 @@ TASKS: Mapping[str, Task] = {
         'FAILURES',
         'report the share of SSDs beyond each limit, of those in FAILURES, which failed, and of '
         'healthy ones in FILE',
-        lambda given: ssd_failures.main(given.file, given.ssd_failures, shipped_judge()),
+        lambda given: ssd_failures.main(
+            given.file, given.ssd_failures, shipped_judge()
+        ),
         True,
     ),
     'timelines': Task(
@@ -142,7 +144,9 @@ def task_of(options: argparse.Namespace, parser: Parser) -> Task:
     Ends the program if they ask for none, for several, or for too little.
     """
     asked = [
-        task for name, task in TASKS.items() if getattr(options, name.replace('-', '_')) is not None
+        task
+        for name, task in TASKS.items()
+        if getattr(options, name.replace('-', '_')) is not None
     ]
     if len(asked) != 1 or (options.file is not None) != asked[0].has_drives:
         parser.error(

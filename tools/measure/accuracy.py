@@ -54,7 +54,11 @@ class Comparison(NamedTuple):
         """Return the difference between both in percentage points; infinite if the entry gives
         no reading.
         """
-        return abs(self.vendor - (self.statistic or 0)) if self.vendor is not None else float('inf')
+        return (
+            abs(self.vendor - (self.statistic or 0))
+            if self.vendor is not None
+            else float('inf')
+        )
 
     @property
     def agrees(self) -> bool:
@@ -102,22 +106,36 @@ def measure(
     return Measurement(comparisons, states)
 
 
-def judged(drive: CollectedDrive, database: SpecDatabase, thresholds: Thresholds) -> Verdict:
+def judged(
+    drive: CollectedDrive, database: SpecDatabase, thresholds: Thresholds
+) -> Verdict:
     """Return the verdict on a drive, without history and without site files."""
     return judging.judge(
-        Device(drive.name, name='drive'), drive.report, database, thresholds, judging.Rules()
+        Device(drive.name, name='drive'),
+        drive.report,
+        database,
+        thresholds,
+        judging.Rules(),
     )
 
 
 def drive_state(drive: CollectedDrive, verdict: Verdict) -> DriveState:
     """Return the state of a drive and the reasons for it."""
-    health = {True: 'PASSED', False: 'FAILED', None: 'not reported'}[drive.report.smart_status]
-    wear = [j.reading.number for j in verdict.judgements if j.reading.metric == ENDURANCE]
+    health = {True: 'PASSED', False: 'FAILED', None: 'not reported'}[
+        drive.report.smart_status
+    ]
+    wear = [
+        j.reading.number for j in verdict.judgements if j.reading.metric == ENDURANCE
+    ]
     return DriveState(
         drive.report.identity.kind,
         health,
         verdict.state,
-        tuple((j.reading.metric, j.state) for j in verdict.judgements if j.state is not State.OK),
+        tuple(
+            (j.reading.metric, j.state)
+            for j in verdict.judgements
+            if j.state is not State.OK
+        ),
         any(number is not None and not 0 <= number <= 255 for number in wear),
         verdict.entry,
     )
@@ -131,7 +149,9 @@ def compare(drive: CollectedDrive, database: SpecDatabase) -> Comparison:
     vendor = next(
         (
             reading
-            for reading in readings.vendor_readings(drive.report, spec, database.metrics)
+            for reading in readings.vendor_readings(
+                drive.report, spec, database.metrics
+            )
             if reading.metric == ENDURANCE and reading.number is not None
         ),
         None,
@@ -174,9 +194,9 @@ def entry_lines(comparisons: Sequence[Comparison]) -> Iterator[str]:
             f'{len(of_family):6} {sum(c.agrees for c in of_family):6} '
             f'{sum(c.distance <= 1 for c in of_family):6}'
         )
-        for c in sorted((c for c in of_family if not c.agrees), key=lambda c: -c.distance)[
-            :WORST_SHOWN
-        ]:
+        for c in sorted(
+            (c for c in of_family if not c.agrees), key=lambda c: -c.distance
+        )[:WORST_SHOWN]:
             reads = 'nothing' if c.vendor is None else f'{c.vendor:g} % ({c.source})'
             yield f'    {c.model}: the attribute gives {reads}, the drive states {c.statistic} %'
 
@@ -211,7 +231,8 @@ def total_lines(measured: Measurement) -> Iterator[str]:
         f'{share(sum(c.family is not None and not c.is_generic for c in ssds), len(ssds))}'
     )
     yield from _listed(
-        'matched by a generic entry', (c for c in ssds if c.family is not None and c.is_generic)
+        'matched by a generic entry',
+        (c for c in ssds if c.family is not None and c.is_generic),
     )
     yield from _listed('matched by none', (c for c in ssds if c.family is None))
     yield from _listed('matched by two entries', (c for c in ssds if len(c.claims) > 1))
@@ -258,11 +279,14 @@ def state_lines(states: Sequence[DriveState]) -> Iterator[str]:
                 (each.kind, metric)
                 for each in states
                 if each.health == health
-                for metric in {metric for metric, level in each.reasons if level is state}
+                for metric in {
+                    metric for metric, level in each.reasons if level is state
+                }
             )
             often_first = sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
             yield from (
-                f'    {count:6} {kind:<5} {metric}' for (kind, metric), count in often_first
+                f'    {count:6} {kind:<5} {metric}'
+                for (kind, metric), count in often_first
             )
 
 
@@ -308,12 +332,18 @@ def main(path: str, evidence: str = '', write: Print = print) -> None:
     counts of families to.
     """
     data = shipped_data.load(shipped_data.path('attributes.json'))
-    thresholds = Thresholds(shipped_data.load(shipped_data.path('thresholds/default.json')))
+    thresholds = Thresholds(
+        shipped_data.load(shipped_data.path('thresholds/default.json'))
+    )
     measured = measure(read(path), SpecDatabase(data), thresholds)
     report(measured, write)
     if evidence:
         with open(evidence, 'w', encoding='utf-8') as file:
             file.write(
-                laid_out(evidence_for([entry['family'] for entry in data['entries']], measured))
+                laid_out(
+                    evidence_for(
+                        [entry['family'] for entry in data['entries']], measured
+                    )
+                )
             )
         write(f'{evidence}: evidence written')

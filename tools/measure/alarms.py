@@ -55,17 +55,22 @@ class Alarm(NamedTuple):
     def is_alone(self, metric: str, level: State) -> bool:
         """Tell whether only *metric* reaches a level."""
         return not any(
-            other != metric and state.urgency >= level.urgency for other, state in self.reasons
+            other != metric and state.urgency >= level.urgency
+            for other, state in self.reasons
         )
 
 
 def drives(path: str) -> Iterator[collection.CollectedDrive]:
     """Yield the drives of a file, with their logs if LOGS is beside it. Raises DataError."""
     beside = os.path.join(os.path.dirname(path), LOGS)
-    logs = dict(json_lines(beside, _named_logs, SHAPE)) if os.path.exists(beside) else {}
+    logs = (
+        dict(json_lines(beside, _named_logs, SHAPE)) if os.path.exists(beside) else {}
+    )
     for drive in collection.read(path):
         yield (
-            drive._replace(report=collected_logs.with_logs(drive.report, logs[drive.name]))
+            drive._replace(
+                report=collected_logs.with_logs(drive.report, logs[drive.name])
+            )
             if drive.name in logs
             else drive
         )
@@ -111,7 +116,9 @@ def states(now: Figures) -> Iterator[str]:
     """Yield a row a kind and health: how many drives are in which state."""
     for kind, healths in sorted(now['states'].items()):
         for health, counts in sorted(healths.items()):
-            cells = ' | '.join(f'{counts.get(state.name, 0):,}' for state in (State.OK, *ALARMS))
+            cells = ' | '.join(
+                f'{counts.get(state.name, 0):,}' for state in (State.OK, *ALARMS)
+            )
             alerting = sum(counts.get(state.name, 0) for state in ALARMS)
             yield f'| {kind} | {health} | {cells} | {_percent(alerting, sum(counts.values()))} |'
 
@@ -147,7 +154,9 @@ def limits(alarms: Sequence[Alarm], thresholds: Thresholds) -> Iterator[str]:
     for metric in sorted(thresholds.metrics()):
         for kind, identity in KINDS.items():
             limit = thresholds.limit(metric, Device(''), identity, '')
-            drives = [each for each in alarms if each.kind == kind and metric in each.metrics]
+            drives = [
+                each for each in alarms if each.kind == kind and metric in each.metrics
+            ]
             for level, bound in zip(ALARMS, (limit.warning, limit.critical)):
                 if drives and bound is not None:
                     yield (
@@ -160,7 +169,10 @@ def _defence(drives: Sequence[Alarm], metric: str, level: State) -> Iterator[str
     beyond = [
         each
         for each in drives
-        if any(name == metric and state.urgency >= level.urgency for name, state in each.reasons)
+        if any(
+            name == metric and state.urgency >= level.urgency
+            for name, state in each.reasons
+        )
     ]
     yield from (
         f'{len(drives):,}',
@@ -180,10 +192,20 @@ def described(bound: Bound) -> str:
     """Return a limit in words: "above 20", "beyond its temperature_limit - 5, else above 55"."""
     if not isinstance(bound, DriveLimit):
         limit = ranges.parse(bound or '')
-        return f'below {limit.start:g}' if limit.end == math.inf else f'above {limit.end:g}'
-    offset = f' {"-" if bound.offset < 0 else "+"} {abs(bound.offset):g}' if bound.offset else ''
+        return (
+            f'below {limit.start:g}'
+            if limit.end == math.inf
+            else f'above {limit.end:g}'
+        )
+    offset = (
+        f' {"-" if bound.offset < 0 else "+"} {abs(bound.offset):g}'
+        if bound.offset
+        else ''
+    )
     floor = f', at least {bound.at_least:g}' if bound.at_least > -math.inf else ''
-    return f'beyond its {bound.reading}{offset}{floor}, else {described(bound.otherwise)}'
+    return (
+        f'beyond its {bound.reading}{offset}{floor}, else {described(bound.otherwise)}'
+    )
 
 
 def tables(alarms: Sequence[Alarm], thresholds: Thresholds) -> dict[str, Iterable[str]]:
@@ -199,7 +221,9 @@ def tables(alarms: Sequence[Alarm], thresholds: Thresholds) -> dict[str, Iterabl
 def main(path: str) -> None:
     """Print what the default limits do to the drives of a file. Raises DataError."""
     database = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json')))
-    thresholds = Thresholds(shipped_data.load(shipped_data.path('thresholds/default.json')))
+    thresholds = Thresholds(
+        shipped_data.load(shipped_data.path('thresholds/default.json'))
+    )
     alarms = [alarm(drive, database, thresholds) for drive in drives(path)]
     for rows in tables(alarms, thresholds).values():
         print(*rows, '', sep='\n')

@@ -33,7 +33,8 @@ DATA_SET = 'https://github.com/linuxhw/EnterpriseDrive'  # licence CC BY 4.0
 LONGEST = 2000  # characters of an error message
 KINDS = ('HDD', 'NVMe', 'SSD')  # directories of the clone
 FIFTHS, CHOSEN = 5, 3  # the project's figures are measured on three of five drives
-FLAGS = 'POSRCK'  # of an attribute, bit 0 first. Source: smartmontools atacmds.h, ATTRIBUTE_FLAGS_*
+# of an attribute, bit 0 first. Source: smartmontools atacmds.h, ATTRIBUTE_FLAGS_*
+FLAGS = 'POSRCK'
 NO_VALUE = 255  # above this, a column is "---" in smartctl's output
 HEALTH_LOG = 'SMART/Health Information (NVMe Log 0x02'
 # The key of a row, and the label in smartctl's output in lower case. The order is that of the row.
@@ -60,7 +61,9 @@ def row_of(path: str, text: str) -> Json:
     """
     banner = re.search(r'^smartctl (\d+\.\d+)', text, re.MULTILINE)
     if not banner:
-        raise NotAReport('is not a smartctl report: the line with the version is missing')
+        raise NotAReport(
+            'is not a smartctl report: the line with the version is missing'
+        )
     lines = lines_by_kind(text)
     fields = lines.fields
     identity = {key: fields.get(label, '') for key, label in IDENTITY.items()}
@@ -79,7 +82,9 @@ def row_of(path: str, text: str) -> Json:
         'nvme': _health_log(text),
         'scsi_percent_used': fields.get('percentage used endurance indicator'),
         'scsi': {
-            label: fields[label.lower()] for label in SCSI_TEMPERATURES if label.lower() in fields
+            label: fields[label.lower()]
+            for label in SCSI_TEMPERATURES
+            if label.lower() in fields
         },
     }
     return {key: value for key, value in row.items() if value}
@@ -95,8 +100,12 @@ def _error_count(lines: Lines) -> str:
 
 def _attribute(line: str) -> list[int | str | None]:
     """Return the columns of a classic row as `smartctl -x` prints them."""
-    number, name, flags, value, worst, threshold, _, _, failed, raw = line.split(None, 9)
-    letters = [letter if int(flags, 16) >> bit & 1 else '-' for bit, letter in enumerate(FLAGS)]
+    number, name, flags, value, worst, threshold, _, _, failed, raw = line.split(
+        None, 9
+    )
+    letters = [
+        letter if int(flags, 16) >> bit & 1 else '-' for bit, letter in enumerate(FLAGS)
+    ]
     columns = [_column(printed) for printed in (value, worst, threshold)]
     return [int(number), name, ''.join(letters), *columns, failed, raw]
 
@@ -108,7 +117,11 @@ def _column(printed: str) -> int | None:
 def _statistic(match: re.Match[str]) -> tuple[str, list[str]]:
     """Return the place of a device statistic, such as "7:0x008", and [value, flags, description]."""
     page = int(match['page'], 16 if 'x' in match['page'] else 10)
-    return f'{page}:{match["offset"]}', [match['number'], match['flags'] or '---', match['name']]
+    return f'{page}:{match["offset"]}', [
+        match['number'],
+        match['flags'] or '---',
+        match['name'],
+    ]
 
 
 def _health_log(text: str) -> dict[str, str]:
@@ -129,7 +142,9 @@ def is_chosen(path: str) -> bool:
     """Return whether the project's figures are measured on the drive at *path*, as on three fifths
     of the drives.
     """
-    digest = hashlib.sha1(path.encode('utf-8', 'surrogateescape'), usedforsecurity=False).digest()
+    digest = hashlib.sha1(
+        path.encode('utf-8', 'surrogateescape'), usedforsecurity=False
+    ).digest()
     return digest[0] % FIFTHS < CHOSEN
 
 
@@ -182,9 +197,13 @@ def write(clone: Path, target: Path, is_whole: bool, bad: list[str]) -> int:
         else:
             os.unlink(unfinished)
     except OSError as error:
-        raise DataError(f'{target}: {error.strerror}; give a file that can be written') from None
+        raise DataError(
+            f'{target}: {error.strerror}; give a file that can be written'
+        ) from None
     if not count:
-        raise DataError(f'{clone}: no reports of drives found; give a clone of {DATA_SET}')
+        raise DataError(
+            f'{clone}: no reports of drives found; give a clone of {DATA_SET}'
+        )
     return count
 
 
@@ -193,10 +212,16 @@ def main(words: Sequence[str]) -> int:
 
     Return 0, or 1 with a sentence on standard error.
     """
-    parser = argparse.ArgumentParser(PROGRAM, description=f'Read a clone of {DATA_SET}.')
-    parser.add_argument('clone', type=Path, metavar='CLONE', help='directory of the clone')
+    parser = argparse.ArgumentParser(
+        PROGRAM, description=f'Read a clone of {DATA_SET}.'
+    )
+    parser.add_argument(
+        'clone', type=Path, metavar='CLONE', help='directory of the clone'
+    )
     parser.add_argument('target', type=Path, metavar='FILE', help='gzip file to write')
-    parser.add_argument('--all', action='store_true', help='write all drives, not three in five')
+    parser.add_argument(
+        '--all', action='store_true', help='write all drives, not three in five'
+    )
     options = parser.parse_args(words)
     bad: list[str] = []
     status = 0

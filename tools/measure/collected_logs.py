@@ -15,13 +15,18 @@ def with_logs(report: Report, logs: Json) -> Report:
     """
     errors = tuple(
         ErrorEntry(
-            (report.error_count or 0) - place, tuple(kind.split(', ')) if kind else (), _hour(hours)
+            (report.error_count or 0) - place,
+            tuple(kind.split(', ')) if kind else (),
+            _hour(hours),
         )
         for place, (hours, kind) in enumerate(logs['errors_logged'])
     )
     tests = tuple(
         SelfTest(
-            _text(kind), status, self_test_passed(status), None if hours is None else _hour(hours)
+            _text(kind),
+            status,
+            self_test_passed(status),
+            None if hours is None else _hour(hours),
         )
         for kind, status, hours in logs['self_tests']
     )

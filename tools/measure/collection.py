@@ -26,7 +26,10 @@ NVME_LINES = {
     'Critical Warning': 'critical_warning',
     **NVME_LOG,
 }
-SCSI_LINES = {'temperature': 'Current Drive Temperature', 'drive_trip': 'Drive Trip Temperature'}
+SCSI_LINES = {
+    'temperature': 'Current Drive Temperature',
+    'drive_trip': 'Drive Trip Temperature',
+}
 
 LOGICAL, PHYSICAL = 512, 4096
 IN_EIGHTS = PHYSICAL // LOGICAL
@@ -53,7 +56,9 @@ class Sizes:
     """
 
     def __init__(self) -> None:
-        self._drives: dict[int, Counter[str]] = {attribute: Counter() for attribute in ATTRIBUTES}
+        self._drives: dict[int, Counter[str]] = {
+            attribute: Counter() for attribute in ATTRIBUTES
+        }
         self._in_eights: dict[int, Counter[str]] = {
             attribute: Counter() for attribute in ATTRIBUTES
         }
@@ -73,7 +78,11 @@ class Sizes:
         for attribute in ATTRIBUTES:
             drives = self._drives[attribute][model]
             if drives:
-                return PHYSICAL if 2 * self._in_eights[attribute][model] > drives else LOGICAL
+                return (
+                    PHYSICAL
+                    if 2 * self._in_eights[attribute][model] > drives
+                    else LOGICAL
+                )
         return None
 
 
@@ -85,7 +94,9 @@ def read(path: str) -> Iterator[CollectedDrive]:
     sizes = Sizes()
     for model, counts in json_lines(path, _counts, SHAPE):
         sizes.add(model, counts)
-    reports = json_lines(path, lambda facts: (facts.get('path'), report_of(facts)), SHAPE)
+    reports = json_lines(
+        path, lambda facts: (facts.get('path'), report_of(facts)), SHAPE
+    )
     for number, (name, report) in enumerate(reports, 1):
         identity = report.identity
         identity = identity._replace(physical_block_size=sizes.physical(identity.model))
@@ -105,7 +116,10 @@ def report_of(facts: Json) -> Report:
     Raises one of NOT_A_DRIVE if the facts do not describe a drive.
     """
     rows = tuple(_row(*row) for row in facts.get('attributes', ()))
-    scsi = {key: _count(facts.get('scsi', {}).get(label, '')) for key, label in SCSI_LINES.items()}
+    scsi = {
+        key: _count(facts.get('scsi', {}).get(label, ''))
+        for key, label in SCSI_LINES.items()
+    }
     scsi['percentage_used'] = _count(str(facts.get('scsi_percent_used')))
     return Report(
         _identity(facts)._replace(spins=has_spindle(rows)),
@@ -122,7 +136,10 @@ def _identity(facts: Json) -> Identity:
     protocol = 'SCSI' if 'vendor' in facts else 'ATA'
     if 'nvme' in facts:
         protocol = 'NVMe'
-    model = _text(facts, 'model') or f'{_text(facts, "vendor")} {_text(facts, "product")}'.strip()
+    model = (
+        _text(facts, 'model')
+        or f'{_text(facts, "vendor")} {_text(facts, "product")}'.strip()
+    )
     rotation = _text(facts, 'rotation')
     return Identity(
         protocol=protocol,

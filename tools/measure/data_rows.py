@@ -14,20 +14,32 @@ from smart_attributes.errors import DataError
 from smart_attributes.typed import Json
 
 # what a line raises that is not a drive
-NOT_A_DRIVE = (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError)
+NOT_A_DRIVE = (
+    ValueError,
+    TypeError,
+    KeyError,
+    AttributeError,
+    IndexError,
+    RecursionError,
+)
 Item = TypeVar('Item')
 Value = TypeVar('Value')
 Row = Mapping[str, Union[str, float, None]]
 
 
-def json_lines(path: str, value_of: Callable[[Json], Value], shape: str) -> Iterator[Value]:
+def json_lines(
+    path: str, value_of: Callable[[Json], Value], shape: str
+) -> Iterator[Value]:
     """Yield the value of each line of a plain or gzip file of JSON objects. shape: what a line
     holds.
 
     Raises DataError with the number of the line from which *value_of* cannot compute a value.
     """
     return _values(
-        path, lambda lines: enumerate(lines, 1), lambda line: value_of(json.loads(line)), shape
+        path,
+        lambda lines: enumerate(lines, 1),
+        lambda line: value_of(json.loads(line)),
+        shape,
     )
 
 
@@ -69,7 +81,10 @@ def _values(
                     ) from None
                 yield value
     except (OSError, UnicodeDecodeError, EOFError, csv.Error, zlib.error) as error:
-        reason = getattr(error, 'strerror', None) or 'this is neither text nor a complete gzip file'
+        reason = (
+            getattr(error, 'strerror', None)
+            or 'this is neither text nor a complete gzip file'
+        )
         raise DataError(f'{path}: {reason}; {shape}') from None
 
 

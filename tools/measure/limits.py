@@ -71,7 +71,8 @@ GROUPS = ('Seagate', 'HGST and Hitachi', 'Western Digital')
 # Stages of `aged` that rest on drives seen again, not on timelines; by metric and group.
 EVIDENCE: Mapping[tuple[str, str], Sequence[Json]] = {
     **dict.fromkeys(
-        [('reported_uncorrect', OTHERS), ('reported_uncorrect', 'HGST and Hitachi')], _SEEN_AGAIN
+        [('reported_uncorrect', OTHERS), ('reported_uncorrect', 'HGST and Hitachi')],
+        _SEEN_AGAIN,
     ),
     ('reported_uncorrect', 'Western Digital'): _SEEN_AGAIN_WD,
 }
@@ -120,7 +121,9 @@ def thresholds(
         if above is None and found and before is not None and level is State.WARNING:
             beyond = next((each for each in _bands(form, metric) if each > most), None)
             above = None if beyond is None else max(before, beyond)
-        found[ends] = before = None if above is None or before is None else max(above, before)
+        found[ends] = before = (
+            None if above is None or before is None else max(above, before)
+        )
     if form == LEVEL:
         found[UNKNOWN] = _threshold(of, group, metric, form, UNKNOWN, level)[0]
         known = [each for each in (found[UNKNOWN], found[QUIET[0]]) if each is not None]
@@ -156,7 +159,8 @@ def _threshold(
         )
         if min(part, mean) >= least:
             return max(
-                above, FLOORS.get((metric, form), 0.0) if level is State.WARNING else 0.0
+                above,
+                FLOORS.get((metric, form), 0.0) if level is State.WARNING else 0.0,
             ), most
     return None, most
 
@@ -173,12 +177,19 @@ def limits(of: Table, group: str, metric: str) -> Json:
             if limit is not None
         ]
         words = [
-            _why(of, group, Stratum(metric, form, each, ends)) for each in dict.fromkeys(above)
+            _why(of, group, Stratum(metric, form, each, ends))
+            for each in dict.fromkeys(above)
         ]
         return ' '.join(filter(None, words)) or NOT_COUNTED
 
-    levels = {name: thresholds(of, group, metric, LEVEL, state) for name, state in STATES.items()}
-    rises = {name: thresholds(of, group, metric, RISE, state) for name, state in STATES.items()}
+    levels = {
+        name: thresholds(of, group, metric, LEVEL, state)
+        for name, state in STATES.items()
+    }
+    rises = {
+        name: thresholds(of, group, metric, RISE, state)
+        for name, state in STATES.items()
+    }
     base = {name: _text(levels[name][UNKNOWN]) for name in STATES}
     aged: list[Json] = []
     for start, ends in zip((0, *QUIET), QUIET):
@@ -192,7 +203,12 @@ def limits(of: Table, group: str, metric: str) -> Json:
                 }
             )
     growth = [
-        {'within': '7d', name: _text(above), 'for': f'{ends}d', 'why': told(RISE, ends, above)}
+        {
+            'within': '7d',
+            name: _text(above),
+            'for': f'{ends}d',
+            'why': told(RISE, ends, above),
+        }
         for name in STATES
         for ends, above in rises[name].items()
         if above is not None
@@ -206,9 +222,7 @@ def limits(of: Table, group: str, metric: str) -> Json:
     }
 
 
-NOT_COUNTED = (
-    'Too few disks were observed for this long, so the limit for more recent increases applies.'
-)
+NOT_COUNTED = 'Too few disks were observed for this long, so the limit for more recent increases applies.'
 STATES: Mapping[str, State] = {'warning': State.WARNING, 'critical': State.CRITICAL}
 
 
@@ -246,11 +260,17 @@ def main(folder: str) -> None:
     default = shipped_data.load(shipped_data.path(DEFAULT))
     judge = _judge(default)
     path = os.path.join(folder, TIMELINES)
-    lives = list(risk.lives(timelines.read(path), partial(_without_past, judge), _groups(default)))
+    lives = list(
+        risk.lives(
+            timelines.read(path), partial(_without_past, judge), _groups(default)
+        )
+    )
     # limits follow from what is written
     found = risk.of_document(risk.document(risk.table(lives)))
     ssds = ssd_failures.risks(
-        ssd_failures.measured(os.path.join(folder, DRIVES), os.path.join(folder, SSDS), judge)
+        ssd_failures.measured(
+            os.path.join(folder, DRIVES), os.path.join(folder, SSDS), judge
+        )
     )
     table = risk.document(found, ssds)
     for name, text in (
@@ -269,7 +289,12 @@ def _judge(default: Json) -> timelines.Mindful:
 
     def judged(report: Report, past: Past | None) -> Verdict:
         return judging.judge(
-            Device('', name='drive'), report, shipped.database, limits_of, judging.Rules(), past
+            Device('', name='drive'),
+            report,
+            shipped.database,
+            limits_of,
+            judging.Rules(),
+            past,
         )
 
     return judged

@@ -77,7 +77,8 @@ class Stratum(NamedTuple):
     ends: int  # days since the last rise, below: one of QUIET or SINCE, or UNKNOWN
 
 
-Spell = tuple[float, frozenset[Stratum]]  # the hour from which on a disk was in these strata
+# the hour from which on a disk was in these strata
+Spell = tuple[float, frozenset[Stratum]]
 
 
 class Life(NamedTuple):
@@ -88,7 +89,8 @@ class Life(NamedTuple):
     has_failed: bool
     end: float  # hour at which it failed, or was last seen
     spells: Sequence[Spell]
-    looks: Sequence[Spell]  # as found by someone who looks each 90 days and remembers nothing
+    # as found by someone who looks each 90 days and remembers nothing
+    looks: Sequence[Spell]
 
 
 class Entry(NamedTuple):
@@ -143,18 +145,24 @@ class _Series:
             (hour, number - before),
         ]
         total = sum(size for _, size in self.rises)
-        self.by_size.update((above, hour) for above in RISES[self.metric] if total > above)
+        self.by_size.update(
+            (above, hour) for above in RISES[self.metric] if total > above
+        )
 
     def edges(self) -> Iterator[float]:
         """Yield the hours at which a band of time ends."""
         if self.number or self.last is not None:
-            for hour in {self.first if self.last is None else self.last, *self.by_size.values()}:
+            for hour in {
+                self.first if self.last is None else self.last,
+                *self.by_size.values(),
+            }:
                 yield from (hour + days * DAY for days in (*QUIET, *SINCE))
 
     def above(self) -> float | None:
         """Return the lower end of the band of the number; None for 0."""
         return max(
-            (each for each in LEVELS[self.metric] if (self.number or 0) > each), default=None
+            (each for each in LEVELS[self.metric] if (self.number or 0) > each),
+            default=None,
         )
 
     def strata(self, hour: float) -> Iterator[Stratum]:
@@ -169,7 +177,11 @@ class _Series:
         most = -1.0
         for ends in SINCE:
             larger = max(
-                (size for size, time in self.by_size.items() if hour - time < ends * DAY),
+                (
+                    size
+                    for size, time in self.by_size.items()
+                    if hour - time < ends * DAY
+                ),
                 default=-1.0,
             )
             if larger > most:
@@ -203,7 +215,9 @@ def lives(
         all_series = {metric: _Series(metric) for metric in LEVELS}
         group, look = OTHERS, timeline.stretches[0].start
         for stretch in timeline.stretches:
-            group, found = numbers(timeline.model, timeline.physical_block_size, stretch.counters)
+            group, found = numbers(
+                timeline.model, timeline.physical_block_size, stretch.counters
+            )
             for metric, number in found.items():
                 all_series[metric].read(number, stretch.start)
             look = _look(stretch, look, [all_series[metric] for metric in found], looks)
@@ -211,14 +225,20 @@ def lives(
                 edge for series in all_series.values() for edge in series.edges()
             ):
                 strata = frozenset(
-                    each for metric in found for each in all_series[metric].strata(start)
+                    each
+                    for metric in found
+                    for each in all_series[metric].strata(start)
                 )
                 if strata != (spells[-1][1] if spells else frozenset()):
                     spells.append((start, strata))
-        yield Life(timeline.drive, group, timeline.has_failed, timeline.end, spells, looks)
+        yield Life(
+            timeline.drive, group, timeline.has_failed, timeline.end, spells, looks
+        )
 
 
-def _look(stretch: Stretch, look: float, of: Sequence[_Series], looks: list[Spell]) -> float:
+def _look(
+    stretch: Stretch, look: float, of: Sequence[_Series], looks: list[Spell]
+) -> float:
     """Add the first look at a stretch, if it finds anything; return the hour of the first look
     after the stretch.
     """
@@ -251,7 +271,9 @@ def entries(of: Iterable[Life], rank: Mapping[Stratum, float] | None = None) -> 
         first: dict[Stratum, float] = {}
         for start, strata in (*life.spells, *life.looks):
             for each in (
-                strata if rank is None or not strata else [max(strata, key=lambda one: rank[one])]
+                strata
+                if rank is None or not strata
+                else [max(strata, key=lambda one: rank[one])]
             ):
                 first.setdefault(each, start)
         for each, start in first.items():
@@ -271,7 +293,10 @@ def share(found: Sequence[Entry], within: float) -> Share:
         if each.has_failed:
             if at_risk == 1:
                 return Share(1.0, 1.0 - left, 1.0)
-            left, variance = left * (1 - 1 / at_risk), variance + 1 / (at_risk * (at_risk - 1))
+            left, variance = (
+                left * (1 - 1 / at_risk),
+                variance + 1 / (at_risk * (at_risk - 1)),
+            )
         at_risk -= 1
     if left == 1.0:
         return Share(0.0, 0.0, 1 - 0.05 ** (1 / len(found)) if found else 1.0)
@@ -301,20 +326,26 @@ def counted(found: Sequence[Entry], within: float) -> Counted:
 def pooled(of: Entries, within: float, rounds: int = 50) -> Mapping[Stratum, float]:
     """Return the hazard of each stratum in the pool, by iterative proportional fitting."""
     table = {
-        key: counted(found, within) for key, found in of.items() if key[0] not in (POOL, OTHERS)
+        key: counted(found, within)
+        for key, found in of.items()
+        if key[0] not in (POOL, OTHERS)
     }
     groups = dict.fromkeys((group for group, _ in table), 1.0)
     strata: dict[Stratum, float] = {}
     for _ in range(rounds):
         strata = _factors(table, 1, groups)
         groups = _factors(table, 0, strata)
-        mean = math.exp(sum(math.log(max(each, 1e-9)) for each in groups.values()) / len(groups))
+        mean = math.exp(
+            sum(math.log(max(each, 1e-9)) for each in groups.values()) / len(groups)
+        )
         groups = {group: each / mean for group, each in groups.items()}
     return {stratum: each * mean for stratum, each in strata.items()}
 
 
 def _factors(
-    table: Mapping[tuple[str, Stratum], Counted], place: int, others: Mapping[Any, float]
+    table: Mapping[tuple[str, Stratum], Counted],
+    place: int,
+    others: Mapping[Any, float],
 ) -> dict[Any, float]:
     """Return the factors of the strata (place 1) or the groups (place 0), given those of the
     others.
@@ -324,7 +355,10 @@ def _factors(
     for key, each in table.items():
         failures[key[place]] += each.failures
         expected[key[place]] += each.lives * others[key[1 - place]]
-    return {name: failures[name] / expected[name] if expected[name] else 0.0 for name in failures}
+    return {
+        name: failures[name] / expected[name] if expected[name] else 0.0
+        for name in failures
+    }
 
 
 # --- the table ------------------------------------------------------------------------------------
@@ -351,10 +385,13 @@ def table(of: Sequence[Life]) -> Table:
     """
     all_entries = entries(of)
     rank = pooled(all_entries, SOON)
-    by_deciding = entries(of, {**dict.fromkeys((each for _, each in all_entries), 0.0), **rank})
+    by_deciding = entries(
+        of, {**dict.fromkeys((each for _, each in all_entries), 0.0), **rank}
+    )
     found: dict[Stratum, Rows] = {}
     sources = [
-        (each, pooled(each, SOON), pooled(each, WHOLE)) for each in (by_deciding, all_entries)
+        (each, pooled(each, SOON), pooled(each, WHOLE))
+        for each in (by_deciding, all_entries)
     ]
     for stratum in sorted(rank, key=lambda each: (-rank[each], each)):
         # A stratum that seldom decides may do so on a drive of which less is known: then all its
@@ -366,16 +403,27 @@ def table(of: Sequence[Life]) -> Table:
 
 
 def _rows(
-    stratum: Stratum, of: Entries, soon: Mapping[Stratum, float], year: Mapping[Stratum, float]
+    stratum: Stratum,
+    of: Entries,
+    soon: Mapping[Stratum, float],
+    year: Mapping[Stratum, float],
 ) -> Mapping[str, Row]:
-    rows = {group: _row(found) for (group, each), found in of.items() if each == stratum}
+    rows = {
+        group: _row(found) for (group, each), found in of.items() if each == stratum
+    }
     kept = {
         group: row
         for group, row in rows.items()
         if row.failures >= ENOUGH and group not in (POOL, OTHERS)
     }
-    is_known = stratum in soon and (rows[POOL].failures >= ENOUGH or rows[POOL].drives >= MANY)
-    return {**kept, POOL: _of_pool(rows[POOL], soon[stratum], year[stratum])} if is_known else {}
+    is_known = stratum in soon and (
+        rows[POOL].failures >= ENOUGH or rows[POOL].drives >= MANY
+    )
+    return (
+        {**kept, POOL: _of_pool(rows[POOL], soon[stratum], year[stratum])}
+        if is_known
+        else {}
+    )
 
 
 def _row(found: Sequence[Entry]) -> Row:
@@ -390,7 +438,9 @@ def _of_pool(row: Row, soon: float, year: float) -> Row:
     spread = math.exp(1.645 / math.sqrt(max(row.failures, 1)))
     return row._replace(
         soon=1 - math.exp(-soon),
-        year=Share(*(1 - math.exp(-each) for each in (year, year / spread, year * spread))),
+        year=Share(
+            *(1 - math.exp(-each) for each in (year, year / spread, year * spread))
+        ),
     )
 
 

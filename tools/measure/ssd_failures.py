@@ -91,7 +91,8 @@ def facts_of(row: Mapping[str, str], vendors: Json) -> Json:
                 ]
             )
     has_failed = any(
-        failing == 'NOW' and 'P' in flags for _, _, flags, _, _, _, failing, _ in attributes
+        failing == 'NOW' and 'P' in flags
+        for _, _, flags, _, _, _, failing, _ in attributes
     )
     return {
         'model': vendor['model'],
@@ -132,14 +133,22 @@ def healthy(path: str, vendors: Json, judge: Mindful) -> Iterator[Judged]:
         if drive.report.identity.kind == 'ssd' and drive.report.smart_status:
             verdict = judge(drive.report, None)
             letter = next(
-                (starts[start] for start in starts if (verdict.entry or '').startswith(start)), ''
+                (
+                    starts[start]
+                    for start in starts
+                    if (verdict.entry or '').startswith(start)
+                ),
+                '',
             )
             yield judged(letter, verdict)
 
 
 def rows(failures: Sequence[Judged], sound: Sequence[Judged]) -> list[Row]:
     """Return a row for each vendor and level, metric and level, and possible limit."""
-    metrics = ['', *sorted({metric for each in (*failures, *sound) for metric in each.metrics})]
+    metrics = [
+        '',
+        *sorted({metric for each in (*failures, *sound) for metric in each.metrics}),
+    ]
     limits = [(metric, level) for metric in metrics for level in alarms.ALARMS]
     found: list[Row] = []
     for vendor in (*sorted({each.vendor for each in failures}), ALL):
@@ -169,7 +178,9 @@ def rows(failures: Sequence[Judged], sound: Sequence[Judged]) -> list[Row]:
 
 def reaches(each: Judged, metric: str, level: State) -> bool:
     """Tell whether an SSD reaches a level, by a metric or, if *metric* is empty, by any."""
-    return (each.metrics.get(metric, State.OK) if metric else each.state).urgency >= level.urgency
+    return (
+        each.metrics.get(metric, State.OK) if metric else each.state
+    ).urgency >= level.urgency
 
 
 def is_above(each: Judged, metric: str, limit: float) -> bool:
@@ -210,7 +221,10 @@ def measured(drives: str, failures: str, judge: Mindful) -> list[Row]:
 
 VENDOR_LETTERS = 'ABC'
 YEARLY = 0.009  # share of the fleet's SSDs that fail in a year
-BANDS: Mapping[str, Sequence[float]] = {'reallocated': (0, 10, 200), 'reported_uncorrect': (0, 10)}
+BANDS: Mapping[str, Sequence[float]] = {
+    'reallocated': (0, 10, 200),
+    'reported_uncorrect': (0, 10),
+}
 GROUPS: Mapping[str, str] = {'B': 'Samsung server SSDs', 'C': 'Micron server SSDs'}
 ENOUGH = 5  # healthy SSDs beyond a number, below which their share is too uncertain
 
@@ -233,7 +247,9 @@ def risks(rows: Sequence[Row]) -> list[Json]:
                 None,
                 *(
                     round(
-                        math.prod(each[place] or 1e-6 for each in own.values()) ** (1 / len(own)), 3
+                        math.prod(each[place] or 1e-6 for each in own.values())
+                        ** (1 / len(own)),
+                        3,
                     )
                     for place in (3, 4, 5)
                 ),
@@ -261,9 +277,13 @@ def _risk(row: Row) -> list[Any]:
     """Return a row of thresholds/risk.json, with the 90 % interval of the quotient of two
     counts.
     """
-    failed, sound = (float(row[name] or 0) for name in ('failed_beyond', 'healthy_beyond'))
+    failed, sound = (
+        float(row[name] or 0) for name in ('failed_beyond', 'healthy_beyond')
+    )
     share = (
-        YEARLY * (failed / float(row['failed'] or 1)) / (max(sound, 1) / float(row['healthy'] or 1))
+        YEARLY
+        * (failed / float(row['failed'] or 1))
+        / (max(sound, 1) / float(row['healthy'] or 1))
     )
     spread = math.exp(1.645 * math.sqrt(1 / max(failed, 1) + 1 / max(sound, 1)))
     return [

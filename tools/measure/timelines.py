@@ -54,7 +54,8 @@ COUNTER = re.compile('a[1-9][0-9]{0,2}')
 
 Counters = tuple[tuple[int, int], ...]  # (attribute, raw number)
 Judge = Callable[[Report], Verdict]
-Mindful = Callable[[Report, Optional[Past]], Verdict]  # a judge who may know what is remembered
+# a judge who may know what is remembered
+Mindful = Callable[[Report, Optional[Past]], Verdict]
 
 
 class Stretch(NamedTuple):
@@ -88,7 +89,11 @@ class Timeline(NamedTuple):
     @property
     def worst(self) -> Mapping[int, int]:
         """Return the largest number of each counter; some go back."""
-        return dict(sorted(counter for stretch in self.stretches for counter in stretch.counters))
+        return dict(
+            sorted(
+                counter for stretch in self.stretches for counter in stretch.counters
+            )
+        )
 
     @property
     def end(self) -> float:
@@ -155,9 +160,13 @@ def _read(path: str) -> Iterator[Timeline]:
         ) as lines:
             yield from _timelines(csv.DictReader(lines), path)
     except OSError as error:
-        raise DataError(f'{path}: {error.strerror or error}; name a file of timelines') from None
+        raise DataError(
+            f'{path}: {error.strerror or error}; name a file of timelines'
+        ) from None
     except (UnicodeDecodeError, EOFError, csv.Error, zlib.error) as error:
-        raise DataError(f'{path}: {error}; a file of timelines is CSV, plain or gzip') from None
+        raise DataError(
+            f'{path}: {error}; a file of timelines is CSV, plain or gzip'
+        ) from None
 
 
 def _timelines(rows: csv.DictReader[str], path: str) -> Iterator[Timeline]:
@@ -177,7 +186,9 @@ def _timelines(rows: csv.DictReader[str], path: str) -> Iterator[Timeline]:
                 f'{path}, line {rows.line_num} or before it: hours and counters are '
                 f'numbers, hours from 0 to {LAST_HOUR:,}'
             ) from None
-        yield Timeline(drive, of_drive[0]['model'], None, of_drive[-1]['failed'] == '1', stretches)
+        yield Timeline(
+            drive, of_drive[0]['model'], None, of_drive[-1]['failed'] == '1', stretches
+        )
 
 
 def _stretch(row: Mapping[str, str], counters: Sequence[tuple[str, int]]) -> Stretch:
@@ -187,11 +198,15 @@ def _stretch(row: Mapping[str, str], counters: Sequence[tuple[str, int]]) -> Str
     ):
         raise ValueError
     return Stretch(
-        start, end, tuple((number, int(row[name])) for name, number in counters if row[name])
+        start,
+        end,
+        tuple((number, int(row[name])) for name, number in counters if row[name]),
     )
 
 
-def report_of(model: str, physical_block_size: int | None, counters: Counters) -> Report:
+def report_of(
+    model: str, physical_block_size: int | None, counters: Counters
+) -> Report:
     """Return what smartctl would report of a hard disk of which only its model and its counters
     are known.
     """
@@ -200,7 +215,12 @@ def report_of(model: str, physical_block_size: int | None, counters: Counters) -
         for number, raw in counters
     )
     return Report(
-        Identity(protocol='ATA', model=model, spins=True, physical_block_size=physical_block_size),
+        Identity(
+            protocol='ATA',
+            model=model,
+            spins=True,
+            physical_block_size=physical_block_size,
+        ),
         attributes=rows,
         smart_status=True,
     )
@@ -219,11 +239,14 @@ def by_history(judge: Mindful) -> Course:
         model: str, physical_block_size: int | None, counters: Counters
     ) -> tuple[State, tuple[Observation, ...]]:
         verdict = judge(report_of(model, physical_block_size, counters), None)
-        return verdict.state, observations(judgement.reading for judgement in verdict.judgements)
+        return verdict.state, observations(
+            judgement.reading for judgement in verdict.judgements
+        )
 
     def spells(timeline: Timeline) -> Iterator[Spell]:
         histories: dict[Key, History] = {}
-        ends: set[float] = set()  # hours at which something that alerts for a while may end
+        # hours at which something that alerts for a while may end
+        ends: set[float] = set()
         for stretch in timeline.stretches:
             ends.update(stretch.start + days * DAY for days in TOLD_FOR)
             drive = timeline.model, timeline.physical_block_size, stretch.counters
@@ -235,7 +258,9 @@ def by_history(judge: Mindful) -> Course:
             ):
                 report = report_of(*drive)
                 for start, end in stretch.parts(ends):
-                    yield Spell(judge(report, Past(histories, _second(start))).state, start, end)
+                    yield Spell(
+                        judge(report, Past(histories, _second(start))).state, start, end
+                    )
                     _remember(histories, numbers, stretch)
             else:  # most of all time: what always was 0 has not grown
                 yield Spell(state, stretch.start, stretch.end)
@@ -274,7 +299,12 @@ def experience(timelines: Iterable[Timeline], course: Course) -> Experience:
         failures[spells[-1].state] += timeline.has_failed
         for level in LEVELS:
             since = next(
-                (spell.start for spell in spells if spell.state.urgency >= level.urgency), None
+                (
+                    spell.start
+                    for spell in spells
+                    if spell.state.urgency >= level.urgency
+                ),
+                None,
             )
             if since is not None:
                 first[level].append((timeline.end - since, timeline.has_failed))
@@ -298,7 +328,9 @@ def alarms(ends: Sequence[tuple[float, bool]]) -> Alarms:
 def as_data(total: Experience) -> dict[str, Any]:
     """Return the figures as JSON has them; null where nothing was there to be counted."""
     states = {}
-    for state in (state for state in State if state in STATES or total.hours.get(state)):
+    for state in (
+        state for state in State if state in STATES or total.hours.get(state)
+    ):
         years, failures = total.hours.get(state, 0) / YEAR, total.failures.get(state, 0)
         states[state.name] = {
             'drive_years': round(years, 1),
@@ -318,7 +350,9 @@ def as_data(total: Experience) -> dict[str, Any]:
 def _alarms(total: Experience, level: State) -> dict[str, float | None]:
     of_level, years = total.alarms[level], total.drive_years
     return {
-        'alarms_per_1000_drive_years': round(1000 * of_level.drives / years, 1) if years else None,
+        'alarms_per_1000_drive_years': round(1000 * of_level.drives / years, 1)
+        if years
+        else None,
         'failed_within_90_days_percent': percent(of_level.soon, of_level.watched),
         'caught_percent': percent(len(of_level.leads), total.failed),
         'median_lead_days': round(statistics.median(of_level.leads) / DAY, 1)

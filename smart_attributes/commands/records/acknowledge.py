@@ -64,14 +64,18 @@ exit status: 0 success, 1 a part was refused, 3 everything was refused; with --a
             'WHY',
             'give the reason, 8 characters or more; shown with -v, by triage and by explain',
         ),
-        single('--until', 'DAY', 'set the last day, such as 2027-01-31 (default: no end)'),
+        single(
+            '--until', 'DAY', 'set the last day, such as 2027-01-31 (default: no end)'
+        ),
         flag(
             '--missing',
             'acknowledge that drives were removed: those that you name, or with --all every '
             'missing drive; ends when a drive is found again',
             dest='removed',
         ),
-        flag('--list', 'list acknowledgements with user, date and reason', dest='shown'),
+        flag(
+            '--list', 'list acknowledgements with user, date and reason', dest='shown'
+        ),
         repeated(
             '--withdraw',
             'SERIAL[:METRIC]',

@@ -25,7 +25,12 @@ example:
   check_smart_attributes sudoers > rule && visudo -cf rule && install -m 0440 rule /etc/sudoers.d/check-smart-attributes""",
     groups=(groups.COMMON, groups.READING),
     options=(
-        single('--user', 'NAME', 'set the monitoring user (default: %(default)s)', default=USER),
+        single(
+            '--user',
+            'NAME',
+            'set the monitoring user (default: %(default)s)',
+            default=USER,
+        ),
         flag(
             '--literal',
             'list each drive of this machine instead of patterns; needed for sudo before 1.9.10 '
