@@ -275,7 +275,6 @@ def udev_notes(name: str, devices: Devices) -> dict[str, str]:
 
 # --- volumes of the device mapper -----------------------------------------------------------------
 
-NO_STATUS = 'its level and state are not in /sys; as root, run triage --dmsetup'
 CEPH = Kind('ceph', '', 'only the Ceph cluster knows its redundancy')
 BCACHE = Kind('bcache')
 DRBD = Kind('drbd', '', 'only DRBD knows the state of its peer')
@@ -372,13 +371,20 @@ def group(name: str, every: Volumes, devices: Devices) -> Group:
         kind = CEPH
     images = _images(volume, every)
     if kind.name == 'multipath':
-        members = [_one_disk(volume.slaves, devices)]
+        paths = [devices.member(path) for path in volume.slaves]
+        has_path = any(path.on for path in paths)
+        members = [_joined(0, paths, 'in_sync' if has_path else 'missing')]
     elif images:
-        kind = Kind(kind.name, '', NO_STATUS)
+        unknown = 'its level and state are not in /sys; as root, run triage --dmsetup'
+        kind = Kind(kind.name, '', unknown)
         members = []
         for number in sorted(images):
             below = _below(images[number], every, devices)
-            members.append(_image(number, list(map(devices.member, below))))
+            pieces = [devices.member(part) for part in below]
+            is_whole = all(piece.on for piece in pieces)
+            members.append(
+                _joined(number, pieces, 'unknown' if is_whole else 'missing')
+            )
     else:
         members = devices.members(_below(volume.slaves, every, devices), kind)
     return devices.group(group_id=name, name=called, kind=kind, members=members)
@@ -396,26 +402,10 @@ def _images(volume: Volume, every: Volumes) -> dict[int, list[str]]:
     return images
 
 
-def _image(number: int, pieces: Sequence[Member]) -> Member:
-    """Return an image as a member named after its devices, such as "sdb1"; missing if a device
-    is missing.
+def _joined(slot: int, pieces: Sequence[Member], state: str) -> Member:
+    """Return devices as one member, named after them: an image of a mirror or RAID, or the disk that
+    several paths lead to.
     """
     names = [piece.name for piece in pieces if piece.name]
-    return Member(
-        name=', '.join(names),
-        state='unknown' if all(piece.on for piece in pieces) else 'missing',
-        slot=number,
-        on=_disks(pieces),
-    )
-
-
-def _disks(members: Iterable[Member]) -> Names:
-    """Return the disks and groups that members are built on, each once."""
-    return tuple(dict.fromkeys(disk for member in members for disk in member.on))
-
-
-def _one_disk(paths: Names, devices: Devices) -> Member:
-    """Return the only member of a multipath volume: the disk that all of its paths lead to."""
-    disks = _disks(map(devices.member, paths))
-    state = 'in_sync' if disks else 'missing'
-    return Member(name=', '.join(paths), state=state, slot=0, on=disks)
+    below = [disk for piece in pieces for disk in piece.on]
+    return Member(', '.join(names), state, slot, on=tuple(dict.fromkeys(below)))

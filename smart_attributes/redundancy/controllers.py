@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ..constants import MOST_CONTROLLERS
 from ..errors import Coded
-from ..model import Group, Located
+from ..model import Group, Located, Place
 from ..reading import system as linux
 from ..reading.system import System
 from ..typed import Json, NamedTuple
@@ -58,18 +58,7 @@ def completed(view: Seen, system: System, located: Sequence[Located]) -> Seen:
     """
     families = ask()
     of_tools = [drive for family in families.values() for drive in family.drives]
-    disks_of = {drive.verdict.device: drive.place.disks for drive in located}
-    verdict_of = joined(of_tools, [drive.verdict for drive in located])
-    known: dict[str, _Known] = {}  # by the key of a drive
-    places = []
-    for drive in of_tools:
-        key = drive.fields['key']
-        place = slot(drive.fields, drive.tool)
-        known[key] = _Known(place.bay)
-        if key in verdict_of:
-            device = verdict_of[key].device
-            known[key] = _Known(called(device.name, place.bay), disks_of[device])
-            places.append((device.address, place))
+    known, places = _matched(of_tools, located)
     volumes = [volume for family in families.values() for volume in family.volumes]
     taken: set[str] = set()
     for volume in volumes:
@@ -85,8 +74,29 @@ def completed(view: Seen, system: System, located: Sequence[Located]) -> Seen:
     return view._replace(
         groups=(*rest, *of_volumes),
         notes=(*view.notes, *_notes(families)),
-        places=tuple(places),
+        places=places,
     )
+
+
+def _matched(
+    of_tools: Sequence[ToolDrive], located: Sequence[Located]
+) -> tuple[dict[str, _Known], tuple[tuple[str, Place], ...]]:
+    """Return what is known about each drive of the tools, by its key; and the address and the slot of
+    each drive of this run that is one of them.
+    """
+    disks_of = {drive.verdict.device: drive.place.disks for drive in located}
+    verdict_of = joined(of_tools, [drive.verdict for drive in located])
+    known: dict[str, _Known] = {}
+    places = []
+    for drive in of_tools:
+        key = drive.fields['key']
+        place = slot(drive.fields, drive.tool)
+        known[key] = _Known(place.bay)
+        if key in verdict_of:
+            device = verdict_of[key].device
+            known[key] = _Known(called(device.name, place.bay), disks_of[device])
+            places.append((device.address, place))
+    return known, tuple(places)
 
 
 def _on_disks(group: Group, known: Mapping[str, _Known]) -> Group:

@@ -31,9 +31,6 @@ from .replacement import uses as uses_of
 
 # returns the drives that have disks, most severe first
 Drives = Callable[[Sequence[Located]], Sequence[Drive]]
-_ASK = 'as root, run triage --controllers'
-_ASKED = 'the tool of its controller gave no answer in time'
-_NO_TOOL = 'this version knows no tool of its controller; look at the volume with the tool of its vendor'
 # Controllers whose tools can be asked: names of types, see controllers.json.
 WITH_TOOLS = ('megaraid', 'aacraid', 'cciss')
 PROGRAMS = ('zpool', 'dmsetup', 'controllers')  # modules that run programs
@@ -288,9 +285,14 @@ def _of_controllers(drives: Sequence[Located], is_asked: bool) -> Iterator[Group
         members = [
             Member(device.name, 'unknown', on=(device.address,)) for device in devices
         ]
-        unknown = _ASKED if is_asked else _ASK
+        unknown = 'as root, run triage --controllers'
+        if is_asked:
+            unknown = 'the tool of its controller gave no answer in time'
         if device_types.base(devices[0]).partition(',')[0] not in WITH_TOOLS:
-            unknown = _NO_TOOL
+            unknown = (
+                'this version knows no tool of its controller; look at the volume with the tool of '
+                'its vendor'
+            )
         yield Group(
             id=f'{name} {path}',
             name=f'{name} volumes',
@@ -305,7 +307,6 @@ def _of_controllers(drives: Sequence[Located], is_asked: bool) -> Iterator[Group
 
 # Name, without the number, of a block device that is built on others -> its kind.
 _DRIVERS = {'bcache': block_devices.BCACHE, 'drbd': block_devices.DRBD}
-_DRIVER_UNKNOWN = Kind('dm', '', 'this version does not know its driver')
 
 
 def groups(devices: Devices) -> list[Group]:
@@ -420,7 +421,8 @@ def _stacked(names: Iterable[str], devices: Devices) -> dict[str, list[str]]:
 
 def _other(name: str, slaves: list[str], devices: Devices) -> Group:
     """Return the group of a device that has another driver. slaves: the devices below it."""
-    kind = _DRIVERS.get(name.rstrip('0123456789'), _DRIVER_UNKNOWN)
+    other = Kind('dm', '', 'this version does not know its driver')
+    kind = _DRIVERS.get(name.rstrip('0123456789'), other)
     members = devices.members(slaves, kind)
     return devices.group(group_id=name, name=name, kind=kind, members=members)
 

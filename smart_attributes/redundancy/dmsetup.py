@@ -18,28 +18,17 @@ from ..typed import NamedTuple
 from . import doubts
 from .arrays import ACTIVITIES
 from .dependence import Seen
+from .survival import TOLERANCE
 
 # --noflush: do not first write the state of other targets to disk.
 COMMAND = ('dmsetup', 'status', '--target', 'raid', '--noflush')
-_NOT_REPORTED = 'its level and state are not in /sys, and dmsetup did not report them'
 _NOT_UNDERSTOOD = 'the output of dmsetup status is not understood'
-_TWICE = 'dmsetup reports that this volume contains more than one RAID'
 _LINE = '(.+): [0-9]+ [0-9]+ raid(?: (.*?))? *'
 _RAID = (
     '(?P<level>raid[0-9]+)(?:_[a-z0-9_]+)? (?P<devices>[0-9]{1,3}) (?P<health>[AaD-]+) '
     '(?P<done>[0-9]{1,20})/(?P<total>[0-9]{1,20}) (?P<sync_action>[a-z]+) '
     '(?P<mismatch_cnt>[0-9]+)(?: [0-9]+(?: [AD-])?)?'
 )
-# Level of raid_type -> level. Only dmsetup table shows the layout of raid10, but one member may
-# fail in any layout.
-_LEVELS = {
-    'raid0': 'raid0',
-    'raid1': 'raid1',
-    'raid4': 'raid4',
-    'raid5': 'raid5',
-    'raid6': 'raid6',
-    'raid10': 'raid10-unknown-layout',
-}
 # Character in health_chars -> state of a member.
 _STATES = {'A': 'in_sync', 'a': 'rebuilding', 'D': 'faulty', '-': 'missing'}
 _ACTIVITIES = {'init': 'resync', **ACTIVITIES}
@@ -64,7 +53,8 @@ def statuses(text: str) -> Mapping[str, Status]:
     for line in text.split('\n'):
         match = re.fullmatch(_LINE, line)
         if match and match[1] in states:
-            states[match[1]] = Status('', unknown=_TWICE)
+            twice = 'dmsetup reports that this volume contains more than one RAID'
+            states[match[1]] = Status('', unknown=twice)
         elif match:
             states[match[1]] = _status(match[2] or '')
     return states
@@ -79,11 +69,15 @@ def _status(values: str) -> Status:
         return Status('', unknown=_NOT_UNDERSTOOD)
     health, action, total = match['health'], match['sync_action'], int(match['total'])
     has_all_members = int(match['devices']) == len(health)
-    is_known = match['level'] in _LEVELS and action in _ACTIVITIES
+    level = match['level']
+    if level == 'raid10':
+        # Only dmsetup table shows its layout, but one member may fail in any layout.
+        level = 'raid10-unknown-layout'
+    is_known = level in TOLERANCE and action in _ACTIVITIES
     if not is_known or not has_all_members:
         return Status('', unknown=_NOT_UNDERSTOOD)
     activity = _ACTIVITIES[action]
-    status = Status(_LEVELS[match['level']], health, activity)
+    status = Status(level, health, activity)
     if activity and total:
         status = status._replace(progress=min(100.0, 100 * int(match['done']) / total))
     if activity in ('resync', 'reshape'):
@@ -136,10 +130,11 @@ def completed(view: Seen, system: System, _drives: object = ()) -> Seen:
         return view
     text, why = linux.output(COMMAND)
     states = statuses(text)
+    unknown = 'its level and state are not in /sys, and dmsetup did not report them'
+    not_reported = Status('', unknown=unknown)
     for group in asked:
         name = text_of(f'{system.sys}/block/{group.id}/dm/name')
-        status = states.get(name, Status('', unknown=_NOT_REPORTED))
-        groups[group.id] = with_status(group, status)
+        groups[group.id] = with_status(group, states.get(name, not_reported))
     notes = view.notes
     if why:
         problem = f'the redundancy of LVM volumes is unknown: {why}'

@@ -27,7 +27,6 @@ _COMMENT = re.compile(r'\s+#.*$')
 # An image of a mirror or RAID, its metadata or its log: not a volume of its own.
 _IMAGE = re.compile('_(?:[rm]image_[0-9]+|rmeta_[0-9]+|mlog)$')
 _SPARE = '_pmspare'  # empty, for the repair of a pool; never active
-NOT_ACTIVE = 'not active'
 
 
 class Backup(NamedTuple):
@@ -166,7 +165,7 @@ def _groups(
         members = []
         for slot, area in enumerate(areas):
             member = devices.member(names.get(backup.devices[area], ''), slot=slot)
-            members.append(member._replace(detail=NOT_ACTIVE))
+            members.append(member._replace(detail='not active'))
         is_plain = bool(backup.areas.get(volume))
         yield devices.group(
             group_id=f'lvm {name}',

@@ -49,8 +49,6 @@ TYPES = (
     '6a945a3b-1dd2-11b2-99a6-080020736631',  # reserved by ZFS
 )
 _KIND_UNKNOWN = 'unknown'  # kind of the group of a partition of unknown use
-_NOT_MOUNTED = 'not mounted'
-_USE_UNKNOWN = 'its use is not known'
 # Pattern of the ID_FS_TYPE of a member that nothing uses -> its kind. For ZFS, see _pool.
 _MEMBERS = (
     ('ceph_bluestore', block_devices.CEPH),
@@ -176,7 +174,7 @@ def groups(
             # a drive without any group is of unknown use anyway; a partition of an array has the
             # redundancy of the array
             is_on_array = devices.parts.get(name) in above
-            unknown = Kind(_KIND_UNKNOWN, '', _USE_UNKNOWN)
+            unknown = Kind(_KIND_UNKNOWN, '', 'its use is not known')
             yield _alone(name, Kind(_KIND_UNKNOWN) if is_on_array else unknown, devices)
         elif holds == SIGNATURE and notes.get('ID_FS_TYPE') == 'zfs_member':
             label = notes.get('ID_FS_LABEL', '')[:LONGEST_GIVEN_NAME]
@@ -210,7 +208,7 @@ def _unused(name: str, notes: Mapping[str, str], devices: Devices) -> Group:
             )
     content = clean(signature, 40) or 'several signatures'
     label = clean(notes.get('ID_FS_LABEL', ''), 40)
-    detail = ', '.join(filter(None, (label, content, _NOT_MOUNTED)))
+    detail = ', '.join(filter(None, (label, content, 'not mounted')))
     return _alone(name, Kind('partition'), devices, detail)
 
 

@@ -15,7 +15,7 @@ from ..typed import NamedTuple
 
 Disks = frozenset[str]  # kernel names
 IN_SYNC = 'in_sync'
-HOW_TO, LOOK = 'doc/how-to/replace-a-drive.md', 'run: '
+LOOK = 'run: '
 ALL_BUT_ONE = -1  # every member is a full copy
 # Level -> number of members, any of them, that it can lose. Unlike md raid10, btrfs puts copies on
 # any two devices, so btrfs can lose only one member.
@@ -43,8 +43,6 @@ TOLERANCE = {
     'draid2': 2,
     'draid3': 3,
 }
-# md's raid10: the slot determines which members hold copies of each other
-BY_SLOT = 'raid10'
 
 
 def doubt(why: str, remedy: str) -> str:
@@ -53,8 +51,9 @@ def doubt(why: str, remedy: str) -> str:
     why: a clause. remedy: what to do, in words, which the document has commands for; or LOOK and a
     command that only shows more, because the program prints no command that changes storage.
     """
-    advice = remedy if remedy.startswith(LOOK) else f'{remedy}, see {HOW_TO}'
-    return f'{why}; {advice}'
+    if not remedy.startswith(LOOK):
+        remedy = f'{remedy}, see doc/how-to/replace-a-drive.md'
+    return f'{why}; {remedy}'
 
 
 class Stripe(NamedTuple):
@@ -70,7 +69,7 @@ def stripes(group: Group) -> tuple[Stripe, ...] | None:
     """
     if group.unknown or group.slots < 1:
         return None
-    if group.level == BY_SLOT:
+    if group.level == 'raid10':  # md's: the slot decides who holds copies of each other
         return _raid10(group.slots, group.layout)
     tolerance = TOLERANCE.get(group.level)
     if tolerance is None:

@@ -39,7 +39,6 @@ _WORKS = ('ONLINE', 'DEGRADED')
 _ACTIVITIES = {'resilver': 'recover', 'scrub': 'check'}
 _NESTED = re.compile('(replacing|spare)-[0-9]+')
 _TWICE = 'zpool reports a device twice'
-_OTHER = 'zpool reports no pool with this device'
 _CONTRADICTION = 'zpool reports it as DEGRADED, but all of its devices as ONLINE'
 
 
@@ -121,8 +120,12 @@ def _without_reported(
         if not {member.name, *member.on} & devices and member not in reported
     )
     if is_reported and rest:
-        other = f'{group.id}, other'
-        yield group._replace(id=other, members=rest, used_as=(), unknown=_OTHER)
+        yield group._replace(
+            id=f'{group.id}, other',
+            members=rest,
+            used_as=(),
+            unknown='zpool reports no pool with this device',
+        )
     elif not is_reported and (rest or not group.members):
         yield group._replace(members=rest)
 
