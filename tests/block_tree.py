@@ -7,8 +7,15 @@ import re
 import shutil
 from pathlib import Path
 
+from smart_attributes.model import Group
 from smart_attributes.reading.system import System
+from smart_attributes.redundancy import block_devices, dependence
 from smart_attributes.redundancy.dependence import Question, Seen, seen
+
+
+def groups(system: System) -> tuple[Group, ...]:
+    """Return the groups of a machine, lower ones first."""
+    return tuple(dependence.groups(block_devices.listed(system)))
 
 
 class Machine:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from block_tree import Machine, metadata
+from block_tree import Machine, groups, metadata
 from cases import bad, sound
 from test_severity import FAILED, drive
 from usual_layouts import GUID, LINUX_DATA
 
 from smart_attributes.model import Device, Identity, Located, Verdict
 from smart_attributes.redundancy import dependence
-from smart_attributes.redundancy.dependence import groups
 from smart_attributes.redundancy.partitions import TYPES
 from smart_attributes.redundancy.replacement import COPY, LAST, NEXT, WAIT, Step, order
 from smart_attributes.redundancy.survival import Stack

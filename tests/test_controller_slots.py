@@ -277,9 +277,9 @@ def in_tool(
         'number': number,
     }
     said = {'serial': serial} if serial else {}
-    is_of_only = more.pop('is_of_only', True)
+    is_of_only_controller = more.pop('is_of_only_controller', True)
     return controller_slots.ToolDrive(
-        TOOL['storcli64'], {**fields, **said, **more}, pci, is_of_only
+        TOOL['storcli64'], {**fields, **said, **more}, pci, is_of_only_controller
     )
 
 
@@ -311,13 +311,13 @@ FOUR = 'megaraid,4@/dev/bus/0'
         pytest.param([in_tool('4')], [verdict(FOUR)], 1, id='the only controller'),
         pytest.param([in_tool('5')], [verdict(FOUR)], 0, id='another ID'),
         pytest.param(
-            [in_tool('4', is_of_only=False)],
+            [in_tool('4', is_of_only_controller=False)],
             [verdict(FOUR)],
             0,
             id='one of two controllers',
         ),
         pytest.param(
-            [in_tool('4', 'SERIAL01', is_of_only=False)],
+            [in_tool('4', 'SERIAL01', is_of_only_controller=False)],
             [verdict(FOUR, 'SERIAL01')],
             1,
             id='one of two controllers, but its serial number',
@@ -434,7 +434,10 @@ def test_no_slot_is_that_of_another_drive(seed, hosts):
         if host in shown and dice.random() < 0.8:
             told = serial if dice.random() < 0.5 else ''
             pci = addresses[host] if dice.random() < 0.5 else ''
-            more = {'controller': str(of_tool[host]), 'is_of_only': len(shown) == 1}
+            more = {
+                'controller': str(of_tool[host]),
+                'is_of_only_controller': len(shown) == 1,
+            }
             drives.append(in_tool(str(did), told, pci, **more))
     found = controller_slots.joined(drives, verdicts)
 

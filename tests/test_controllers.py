@@ -22,13 +22,14 @@ from smart_attributes import main
 from smart_attributes.errors import Coded, Identity
 from smart_attributes.model import Device, Group, Located, Member, State, Verdict
 from smart_attributes.reading.smartctl_calls import read_arguments
-from smart_attributes.reading.system import System
+from smart_attributes.reading.system import LINUX, System
 from smart_attributes.redundancy import (
     controller_output,
     controller_volumes,
     controllers,
     dependence,
 )
+from smart_attributes.redundancy.dependence import Seen
 from smart_attributes.redundancy.replacement import Drive, machine
 from smart_attributes.redundancy.survival import Stack
 
@@ -51,11 +52,12 @@ READING = {
 
 
 def completed(
-    known: Any, ask: Any, *rest: Any
+    known: Any, ask: Any, system: System = LINUX, located: Any = ()
 ) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
     """Return the groups and notes, as if the program had answered this."""
     with mock.patch.object(controllers, 'ask', ask):
-        return controllers.completed(known, *rest)[:2]
+        view = controllers.completed(Seen(groups=tuple(known)), system, located)
+    return view.groups or (), view.notes
 
 
 def answer(name: str, text: str = '') -> dict[str, controllers.Family]:
@@ -618,7 +620,7 @@ def test_members_are_the_checked_drives_and_the_volume_is_below_what_uses_it(
     )
 
     known, notes = completed(
-        (mount, *dependence._of_controllers(drives)),
+        (mount, *dependence._of_controllers(drives, is_asked=False)),
         lambda: answer('storcli-raid1-of-one-volume.json'),
         machine_of,
         drives,

@@ -15,8 +15,9 @@ import pytest
 
 from smart_attributes.model import Group, Member
 from smart_attributes.reading import system
-from smart_attributes.reading.system import System
+from smart_attributes.reading.system import LINUX, System
 from smart_attributes.redundancy import dmsetup
+from smart_attributes.redundancy.dependence import Seen
 from smart_attributes.redundancy.dmsetup import Status
 
 RESYNC = 'a resync is running, and dm-raid does not report which members are complete'
@@ -235,13 +236,14 @@ def test_only_lvm_volumes_of_unknown_level_are_asked_for(tmp_path, monkeypatch):
         Group('dm-5', 'vg/other', 'lvm', '', unknown='why'),
     )
 
-    found, notes, _ = dmsetup.completed(known, System(str(tmp_path)))
+    view = dmsetup.completed(Seen(groups=known), System(str(tmp_path)))
+    found, notes = view.groups or (), view.notes
 
     assert (found[:2], found[2].level, notes) == (others, 'raid1', ())
     # the answer did not have it: the command is not advised again
     assert found[3] == known[3]._replace(unknown=NOT_REPORTED)
     monkeypatch.setattr(system, 'output', lambda command: pytest.fail('it was asked'))
-    assert dmsetup.completed(others) == (others, (), ())
+    assert dmsetup.completed(Seen(groups=others), LINUX) == Seen(groups=others)
 
 
 def test_without_an_answer_volumes_stay_unknown_and_there_is_one_note(monkeypatch):
@@ -250,10 +252,10 @@ def test_without_an_answer_volumes_stay_unknown_and_there_is_one_note(monkeypatc
     )
     known = (volume(image(0)),)
 
-    found, notes, _ = dmsetup.completed(known)
+    view = dmsetup.completed(Seen(groups=known), LINUX)
 
-    assert found == (known[0]._replace(unknown=NOT_REPORTED),)
-    assert [(note.code, note.endswith(' 1')) for note in notes] == [
+    assert view.groups == (known[0]._replace(unknown=NOT_REPORTED),)
+    assert [(note.code, note.endswith(' 1')) for note in view.notes] == [
         ('dmsetup-status-missing', True)
     ]
 

@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from block_tree import Machine
+from block_tree import Machine, groups
 from cases import bad, sound
 from conftest import ROOT
 
 from smart_attributes.model import Group
 from smart_attributes.reading.system import System
 from smart_attributes.redundancy import doubts, zpool_status
-from smart_attributes.redundancy.dependence import groups
 from smart_attributes.redundancy.replacement import NEXT, order
 from smart_attributes.redundancy.survival import Stack
 

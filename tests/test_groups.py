@@ -8,12 +8,12 @@ import os
 import tempfile
 
 import pytest
-from block_tree import Machine, errors
+from block_tree import Machine, errors, groups
 from cases import on
 
 from smart_attributes.model import Device, Identity, Member, State, Verdict
 from smart_attributes.reading.system import System, disks_of, text_of
-from smart_attributes.redundancy.dependence import DEEPEST_GROUPS, examined, groups
+from smart_attributes.redundancy.dependence import DEEPEST_GROUPS, examined
 from smart_attributes.redundancy.replacement import Drive
 from smart_attributes.redundancy.survival import Stack
 

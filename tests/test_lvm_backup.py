@@ -8,11 +8,10 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from block_tree import Machine, lvm_id, metadata
+from block_tree import Machine, groups, lvm_id, metadata
 from test_claims import steps
 
 from smart_attributes.redundancy import lvm_backup
-from smart_attributes.redundancy.dependence import groups
 from smart_attributes.redundancy.replacement import COPY, NEXT
 
 RAID = {

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from block_tree import Machine
+from block_tree import Machine, groups
 
-from smart_attributes.redundancy.dependence import groups
 from smart_attributes.redundancy.replacement import (
     LAST,
     NEXT,

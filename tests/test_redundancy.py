@@ -17,10 +17,10 @@ from smart_attributes.model import Group, Member
 from smart_attributes.redundancy import sentences
 from smart_attributes.redundancy import survival as levels
 from smart_attributes.redundancy.replacement import (
-    BUSY,
     COPY,
     LAST,
     NEXT,
+    REBUILDING,
     WAIT,
     Drive,
     Step,
@@ -220,7 +220,7 @@ def examine(
     for slot in good:
         assert (
             readable(frozenset((disk(slot),)))
-            or told.get(disk(slot)) in (WAIT if activity in BUSY else LAST, COPY)
+            or told.get(disk(slot)) in (WAIT if activity in REBUILDING else LAST, COPY)
             or not levels.is_redundant(group)
         ), case
     if (
@@ -622,7 +622,7 @@ def test_a_drive_that_no_group_needs_more_than_another_names_the_unknown_one():
     ]
 
 
-@pytest.mark.parametrize('activity', BUSY)
+@pytest.mark.parametrize('activity', REBUILDING)
 def test_a_failing_member_waits_while_another_is_rebuilt(activity):
     """Even if the array could lose it, as raid6 can."""
     raid6 = group(

@@ -5,7 +5,7 @@ partitions the installer has made beside.
 from __future__ import annotations
 
 import pytest
-from block_tree import Machine
+from block_tree import Machine, groups
 from usual_layouts import (
     DISKS,
     FINE,
@@ -18,7 +18,7 @@ from usual_layouts import (
 
 from smart_attributes.reading import system
 from smart_attributes.redundancy import dmsetup, zpool
-from smart_attributes.redundancy.dependence import groups
+from smart_attributes.redundancy.dependence import Seen
 from smart_attributes.redundancy.replacement import COPY, NEXT, Drive, Step, order
 from smart_attributes.redundancy.survival import Stack
 
@@ -47,7 +47,8 @@ def failing(tree: Tree, name: str) -> Step:
     found = groups(tree.machine.system)
     for program in (zpool, dmsetup):
         if program.COMMAND in tree.printed:
-            found, _, _ = program.completed(found, tree.machine.system)
+            view = program.completed(Seen(groups=found), tree.machine.system)
+            found = view.groups or ()
     disks = [disk for disk in (*DISKS, 'sdc') if disk in tree.machine.numbers]
     drives = [Drive(disk, frozenset((disk,)), *[disk == name] * 2) for disk in disks]
     return {step.drive.name: step for step in order(Stack(found), drives)}[name]

@@ -25,8 +25,9 @@ from conftest import ROOT
 from smart_attributes.errors import Coded
 from smart_attributes.model import Group, Member
 from smart_attributes.reading import system
-from smart_attributes.reading.system import System
+from smart_attributes.reading.system import LINUX, System
 from smart_attributes.redundancy import zpool, zpool_status
+from smart_attributes.redundancy.dependence import Seen
 from smart_attributes.redundancy.survival import Stack
 
 SAMPLES = {
@@ -64,7 +65,8 @@ def completed(
 ) -> tuple[tuple[Group, ...], tuple[Coded, ...]]:
     """Return the groups and notes, as if the program had printed this."""
     with mock.patch.object(system, 'output', lambda command: (text, '')):
-        return zpool.completed(known, *rest)[:2]
+        view = zpool.completed(Seen(groups=known), *(rest or (LINUX,)))
+    return view.groups or (), view.notes
 
 
 def text_of(name: str) -> str:
@@ -589,9 +591,9 @@ def test_without_an_answer_pools_stay_unknown_and_there_is_one_note(monkeypatch)
     )
     known = (Group('zfs tank', 'tank', 'zfs', '', unknown='why'),)
 
-    found, notes, _ = zpool.completed(known)
+    view = zpool.completed(Seen(groups=known), LINUX)
 
-    assert found == known
-    assert [(note.code, '/sbin' in note) for note in notes] == [
+    assert view.groups == known
+    assert [(note.code, '/sbin' in note) for note in view.notes] == [
         ('zpool-status-missing', True)
     ]

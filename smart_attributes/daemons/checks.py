@@ -65,7 +65,7 @@ class DaemonCheck(NamedTuple):
 
     @property
     def place(self) -> int:
-        """Return the number of the word that is this program; -1 if the program is not named."""
+        """Return the place of this program in *words*; -1 if the program is not named."""
         for number, word in enumerate(self.words):
             if os.path.basename(word) in NAMES and (number == 0 or '/' in word):
                 return number
@@ -82,24 +82,25 @@ class DaemonCheck(NamedTuple):
         return self.edit_matching(re.sub(r'([][.*^$\\#])', r'\\\1', old), new)
 
     def edit_matching(self, old: str, new: str) -> str:
-        """Do what edit() does for a basic regular expression. Source: sed(1)."""
-        script = shlex.quote(f'{self.number}s#{old}#{new}#')
-        return (
-            f'sed -i {script} {shlex.quote(self.file)} && systemctl restart {self.unit}'
-        )
+        """Return the command that edit() returns, for a basic regular expression. Source: sed(1)."""
+        return self._sed(f's#{old}#{new}#', 'restart')
 
     def without_drives(self) -> str:
         """Return the command that makes this check accept a machine without drives."""
-        if self.daemon != 'Icinga':
-            return self.edit(f'/{PROGRAM}', f'/{PROGRAM} --no-drives ok')
-        script = shlex.quote(f'{self.number}a vars.smart_attributes_no_drives = "ok"')
-        return (
-            f'sed -i {script} {shlex.quote(self.file)} && systemctl reload {self.unit}'
-        )
+        if self.daemon == 'Icinga':
+            return self._sed('a vars.smart_attributes_no_drives = "ok"', 'reload')
+        return self.edit(f'/{PROGRAM}', f'/{PROGRAM} --no-drives ok')
+
+    def _sed(self, script: str, then: str) -> str:
+        """Return the command that applies a script of sed to the line that defines the check, *then*
+        restarts or reloads the daemon.
+        """
+        words = ['sed', '-i', f'{self.number}{script}', self.file]
+        return f'{shlex.join(words)} && systemctl {then} {self.unit}'
 
 
 def unit_of(*names: str) -> str:
-    """Return the first of these services that this machine has."""
+    """Return the first of these services that this machine has; the first one if it has none."""
     for name in names:
         if any(os.path.exists(ROOT + path.format(name)) for path in _UNITS):
             return name
@@ -111,42 +112,41 @@ def ask(line: Sequence[str]) -> Answer:
     path = shutil.which(line[0], path=smartctl_calls.ENVIRONMENT['PATH'])
     if not path:
         return Answer(tuple(line), 'not started', f'{line[0]} is not installed')
-    return _answers([(path, *line[1:])], time.monotonic() + PATIENCE)[0]
+    return _answer((path, *line[1:]), time.monotonic() + PATIENCE)
 
 
-def _answers(lines: Sequence[Sequence[str]], deadline: float) -> list[Answer]:
+def _answer(line: Sequence[str], deadline: float) -> Answer:
+    """Run a command, and return its answer. deadline: time.monotonic() value."""
     # a separate runner: these calls name drives but must not lock them
     runner = processes.Runner()
     try:
-        return list(
-            runner.run(map(tuple, lines), deadline - time.monotonic(), deadline)
-        )
+        seconds = deadline - time.monotonic()
+        return next(runner.run([tuple(line)], seconds, deadline))
     finally:
         runner.close()
 
 
 def text_of(answer: Answer) -> str:
-    """Return what a command printed."""
+    """Return what a command printed, standard output first."""
     return (answer.stdout + answer.stderr).decode('utf-8', 'replace').strip()
 
 
 def run_as(user: str, line: Sequence[str], deadline: float) -> Answer:
-    """Run a check in a process of its user. deadline: time.monotonic() value."""
+    """Run a check in a process of its user, and return its answer, in which *stdout* has all that it
+    printed; "not started" if it could not be run in time. deadline: time.monotonic() value.
+    """
 
     def work(pipe: child.Pipe) -> None:
         become(user)
-        answer = _answers([line], deadline)[0]
-        values = answer._replace(stdout=b'', stderr=b'')._asdict()
-        pipe.send(
-            answer.stdout + answer.stderr, **{**values, 'stdout': '', 'stderr': ''}
-        )
+        values = _answer(line, deadline)._asdict()
+        pipe.send(values.pop('stdout') + values.pop('stderr'), **values)
 
     process = child.Child(work)
     process.is_ready(deadline + 1)
     process.leave(ends=True)
     for values, printed in process.messages():
         if 'outcome' in values:
-            return Answer(**{**values, 'stdout': printed, 'stderr': b''})
+            return Answer(**values, stdout=printed)
     return Answer(tuple(line), 'not started', 'no answer in time')
 
 

@@ -61,17 +61,14 @@ class Objects(NamedTuple):
         services = []
         for service in self.of('Service'):
             properties = service['properties']
-            is_here = properties['command_endpoint'] in ('', self.node)
-            if properties['check_command'] in ours and is_here:
-                host, command = (
-                    hosts[properties['host_name']],
-                    ours[properties['check_command']],
-                )
-                services.append((service, host, command))
+            command = ours.get(properties['check_command'])
+            if command and properties['command_endpoint'] in ('', self.node):
+                services.append((service, hosts[properties['host_name']], command))
         return services
 
 
 def _is_ours(command: Json) -> bool:
+    """Return whether a CheckCommand runs this plugin."""
     line = command['properties'].get('command')
     words = line if isinstance(line, list) else str(line).split()
     return any(os.path.basename(str(word)) in NAMES for word in words)
@@ -88,7 +85,9 @@ def _values(data: bytes) -> Iterator[Json]:
 
 
 def ask() -> tuple[Objects | None, list[Finding]]:
-    """Return the objects of Icinga's configuration, and what Icinga refuses; None if it cannot be asked."""
+    """Return the objects of Icinga's configuration, and the findings for what Icinga refuses. The objects
+    are None if Icinga is missing, cannot be asked, or refuses its configuration.
+    """
     if not os.path.exists(daemons.ROOT + CONFIGURATION):
         return None, []
     if not os.access(daemons.ROOT + CONFIGURATION, os.R_OK):
@@ -104,26 +103,24 @@ def ask() -> tuple[Objects | None, list[Finding]]:
 
 
 def _asked(folder: str) -> tuple[Objects | None, list[Finding]]:
-    """Have Icinga write its objects into a folder. Raises what objects_in() raises."""
+    """Have Icinga write its objects into a folder, and return what ask() returns. Raises what
+    objects_in() raises.
+    """
     if os.geteuid() == 0 and os.path.isdir(OWNED):
         owner = os.stat(OWNED)
         os.chown(folder, owner.st_uid, owner.st_gid)
     line = ('icinga2', 'daemon', '-C', '-x', 'warning', f'-DCacheDir={folder}')
     answer = daemons.ask((*line, *_DUMP))
-    printed = daemons.text_of(answer)
-    if answer.status and 'unrecognised option' in printed:
+    if answer.status and 'unrecognised option' in daemons.text_of(answer):
         answer = daemons.ask(line)
-        printed = daemons.text_of(answer)
     if answer.outcome == 'not started':
         return None, []
-    if (
-        answer.status
-        and f"'{COMMAND}' of type 'CheckCommand' does not exist" in printed
-    ):
+    if not answer.status:
+        return objects_in(folder), []
+    printed = daemons.text_of(answer)
+    if f"'{COMMAND}' of type 'CheckCommand' does not exist" in printed:
         return Objects('', {}), []
-    if answer.status:
-        return None, [refusal(printed)]
-    return objects_in(folder), []
+    return None, [refusal(printed)]
 
 
 def objects_in(folder: str) -> Objects:
@@ -149,6 +146,7 @@ def checks(objects: Objects) -> list[DaemonCheck]:
 
 
 def _check(service: Json, host: Json, command: Json) -> DaemonCheck:
+    """Return a service as a check of this machine. Its file and line are those of its host."""
     of_service = service['properties']
     of_host = host['properties']
     of_command = command['properties']
@@ -174,36 +172,34 @@ def _check(service: Json, host: Json, command: Json) -> DaemonCheck:
 
 def _variables(service: Json, host: Json, command: Json) -> dict[str, Any]:
     """Return the values of macros; those of the service count before those of the host and of the command."""
-    names = {
+    values = {
         'host.name': host['name'],
         'address': host.get('address'),
         'host.address': host.get('address'),
     }
-    layers = [layer.get('vars') or {} for layer in (command, host, service)]
-    return {**names, **layers[0], **layers[1], **layers[2]}
+    for properties in (command, host, service):
+        values.update(properties.get('vars') or {})
+    return values
 
 
 def line_of(command: Json, values: Mapping[str, Any]) -> list[str]:
     """Return the command line of a CheckCommand. Source: Icinga 2, doc/03-monitoring-basics.md, Command Arguments."""
     words = command['command']
-    line = [
-        str(_filled(word, values))
-        for word in (words if isinstance(words, list) else words.split())
-    ]
-    arguments = [
-        (name, _as_argument(argument))
-        for name, argument in (command.get('arguments') or {}).items()
-    ]
-    for name, argument in sorted(arguments, key=lambda pair: pair[1].get('order', 0)):
-        line += _argument(argument.get('key', name), argument, values)
+    if isinstance(words, str):
+        words = words.split()
+    line = [str(_filled(word, values)) for word in words]
+    arguments = []
+    for key, argument in (command.get('arguments') or {}).items():
+        fields = argument if isinstance(argument, dict) else {'value': argument}
+        arguments.append({'key': key, **fields})
+    for argument in sorted(arguments, key=lambda argument: argument.get('order', 0)):
+        line += _argument(argument, values)
     return line
 
 
-def _as_argument(argument: Any) -> Json:
-    return argument if isinstance(argument, dict) else {'value': argument}
-
-
-def _argument(key: str, argument: Json, values: Mapping[str, Any]) -> list[str]:
+def _argument(argument: Json, values: Mapping[str, Any]) -> list[str]:
+    """Return the words of an argument of a command line; [] if it is left out."""
+    key = argument['key']
     if 'set_if' in argument and not _is_true(_filled(argument['set_if'], values)):
         return []
     if 'value' not in argument:
@@ -211,15 +207,16 @@ def _argument(key: str, argument: Json, values: Mapping[str, Any]) -> list[str]:
     value = _filled(argument['value'], values)
     if value is None:
         return []
-    listed = [str(item) for item in value] if isinstance(value, list) else [str(value)]
+    words = [str(item) for item in value] if isinstance(value, list) else [str(value)]
     if argument.get('skip_key'):
-        return listed
+        return words
     if argument.get('repeat_key', True):
-        return [word for item in listed for word in (key, item)]
-    return [key, *listed]
+        return [word for item in words for word in (key, item)]
+    return [key, *words]
 
 
 def _is_true(value: Any) -> bool:
+    """Return whether Icinga takes the value of set_if for true."""
     return str(value).lower() not in ('none', 'false', '0', '')
 
 
@@ -244,44 +241,36 @@ def findings(objects: Objects) -> Iterator[Finding]:
     if not services and objects.commands():
         yield found('icinga-no-service', node=objects.node)
     for service, host, command in services:
-        for owner in (service, host):
-            yield from _misspelt(
-                owner, set(_MACRO.findall(str(command['properties'].get('arguments'))))
-            )
+        variables = set(_MACRO.findall(str(command['properties'].get('arguments'))))
+        yield from _misspelt(service, variables)
+        yield from _misspelt(host, variables)
 
 
 def _misspelt(owner: Json, variables: set[str]) -> Iterator[Finding]:
-    """Yield a finding for each variable that no argument uses, but whose name is similar to one."""
-    places = (
-        owner.get('debug_hints', {})
-        .get('properties', {})
-        .get('vars', {})
-        .get('properties', {})
-    )
+    """Yield a finding for each variable of a service or host that no argument uses, but whose name is
+    similar to one that an argument uses. variables: those in arguments.
+    """
+    hints = owner.get('debug_hints', {})
+    for key in ('properties', 'vars', 'properties'):
+        hints = hints.get(key, {})
     for name in owner['properties'].get('vars') or {}:
         right = difflib.get_close_matches(name, variables, 1, _CLOSE)
-        place = places.get(name, {}).get('messages', [])
-        if right and name not in variables and place:
-            _, file, number, *_ = place[-1]
+        places = hints.get(name, {}).get('messages')
+        if right and name not in variables and places:
+            _, file, line, *_ = places[-1]
             yield found(
                 'icinga-variable-misspelt',
                 name=name,
                 right=right[0],
                 file=file,
-                line=number,
+                line=line,
             )
 
 
 def refusal(printed: str) -> Finding:
     """Return the finding for a configuration that Icinga refuses."""
-    reason, place = _FAULT.search(printed), _LOCATION.search(printed)
-    file, line = (place[1], place[2]) if place else (CONFIGURATION, '1')
-    finding = found(
-        'icinga-refuses',
-        reason=reason[1] if reason else printed[:200],
-        file=file,
-        line=line,
-    )
+    place = _LOCATION.search(printed)
+    file, line = place.groups() if place else (CONFIGURATION, '1')
     name = _UNDEFINED.search(printed)
     if name and difflib.get_close_matches(name[1], [COMMAND], 1, _CLOSE - 0.25):
         return found(
@@ -289,4 +278,6 @@ def refusal(printed: str) -> Finding:
         )
     if _TWICE.search(printed) and COMMAND in printed:
         return found('icinga-command-twice', file=file)
-    return finding
+    fault = _FAULT.search(printed)
+    reason = fault[1] if fault else printed[:200]
+    return found('icinga-refuses', reason=reason, file=file, line=line)

@@ -30,11 +30,12 @@ CHECK_NRPE = (
     '/usr/lib64/nagios/plugins/check_nrpe',
     '/usr/local/nagios/libexec/check_nrpe',
 )
+NRPE_UNITS = ('nagios-nrpe-server', 'nrpe')
 OURS = ('smart_attributes_drives', 'smart_attributes_all', 'smart_attributes_nrpe')
 LOCAL = ('127.0.0.1', 'localhost', '::1')
 _COMMAND = re.compile(r'command\[(.+)\]')
 _OBJECT = re.compile(r'^define (\w+) \{\n(.*?)\n\s*\}', re.MULTILINE | re.DOTALL)
-_MACRO = re.compile(r'\$(\w+)\$')
+_MACRO = re.compile(r'\$\w+\$')
 _FAULT = re.compile(r'Error:? (.+)')
 _UNDEFINED = re.compile(
     r"check command '([^'!]+)[^']*' .*not defined anywhere", re.IGNORECASE
@@ -59,21 +60,12 @@ class Nrpe(NamedTuple):
 
     def value(self, name: str, default: str = '') -> str:
         """Return the effective value of a setting: the last one."""
-        values = [setting.value for setting in self.settings if setting.name == name]
-        return values[-1] if values else default
-
-    @property
-    def is_readable(self) -> bool:
-        """Return whether this user may read the main file."""
-        return not self.path or os.access(daemons.ROOT + self.path, os.R_OK)
-
-    @property
-    def user(self) -> str:
-        """Return the user whose processes run the commands."""
-        return self.value('nrpe_user', 'nagios')
+        values = {setting.name: setting.value for setting in self.settings}
+        return values.get(name, default)
 
 
 def _existing(paths: Sequence[str]) -> str:
+    """Return the first of these paths that exists; '' if none does."""
     return next((path for path in paths if os.path.exists(daemons.ROOT + path)), '')
 
 
@@ -82,13 +74,13 @@ def text_of(path: str) -> str:
     return files.text(daemons.ROOT + path, LARGEST_SMALL_FILE)
 
 
-def below(folder: str, end: str) -> list[str]:
-    """Return the files in a folder and its subfolders, up to a fixed number."""
+def files_below(folder: str) -> list[str]:
+    """Return the first *.cfg files in a folder and its subfolders."""
     paths: list[str] = []
     for here, _, names in os.walk(daemons.ROOT + folder):
         place = here[len(daemons.ROOT) :]
         paths += [
-            os.path.join(place, name) for name in sorted(names) if name.endswith(end)
+            os.path.join(place, name) for name in sorted(names) if name.endswith('.cfg')
         ]
         if len(paths) > MOST_FILES:
             break
@@ -104,12 +96,13 @@ def settings_of(path: str, depth: int = 0) -> Iterator[Setting]:
         yield Setting(path, number, name, value)
         if name in ('include', 'include_dir') and depth < DEEPEST_INCLUDE:
             place = f'/{value.strip("/")}'
-            for file in [place] if name == 'include' else below(place, '.cfg'):
+            included = [place] if name == 'include' else files_below(place)
+            for file in included:
                 yield from settings_of(file, depth + 1)
 
 
 def nrpe() -> Nrpe:
-    """Return the configuration of NRPE."""
+    """Return the configuration of NRPE; without a path if this machine has none."""
     path = _existing(NRPE_FILES)
     return Nrpe(path, list(settings_of(path))) if path else Nrpe()
 
@@ -126,10 +119,8 @@ def nrpe_checks(nrpe: Nrpe) -> list[DaemonCheck]:
         if command:
             commands[command[1]] = setting
     question = _question(nrpe)
-    unit = daemons.unit_of('nagios-nrpe-server', 'nrpe')
-    user_files = [
-        setting.file for setting in nrpe.settings if setting.name == 'nrpe_user'
-    ]
+    unit = daemons.unit_of(*NRPE_UNITS)
+    users = [setting for setting in nrpe.settings if setting.name == 'nrpe_user']
     checks = []
     for name, setting in commands.items():
         if not _is_ours(f'{name} {setting.value}'):
@@ -137,7 +128,7 @@ def nrpe_checks(nrpe: Nrpe) -> list[DaemonCheck]:
         check = DaemonCheck(
             daemon='NRPE',
             name=f'command[{name}]',
-            user=nrpe.user,
+            user=nrpe.value('nrpe_user', 'nagios'),
             line=(SHELL, '-c', f'{prefix} {setting.value}'.strip()),
             file=setting.file,
             number=setting.number,
@@ -145,7 +136,7 @@ def nrpe_checks(nrpe: Nrpe) -> list[DaemonCheck]:
             seconds=float(nrpe.value('command_timeout', f'{daemons.USUAL}')),
             setting='command_timeout',
             question=(*question, '-c', name) if question else (),
-            user_file=user_files[0] if user_files else '',
+            user_file=users[0].file if users else '',
             user_setting='nrpe_user',
         )
         checks.append(check)
@@ -153,11 +144,14 @@ def nrpe_checks(nrpe: Nrpe) -> list[DaemonCheck]:
 
 
 def _is_ours(text: str) -> bool:
+    """Return whether a command of NRPE runs this plugin. text: its name and its line."""
     return NAMES[0] in text.replace('-', '_')
 
 
 def _question(nrpe: Nrpe) -> Sequence[str]:
-    """Return the command that asks NRPE, without the name of a command; () if it may not be asked from here."""
+    """Return the command that asks NRPE, without the name of a command; () if check_nrpe is not
+    installed, or NRPE does not answer this machine.
+    """
     program = _existing(CHECK_NRPE)
     allowed = nrpe.value('allowed_hosts', LOCAL[0])
     if not program or LOCAL[0] not in allowed.replace(' ', '').split(','):
@@ -170,16 +164,18 @@ def nrpe_findings(nrpe: Nrpe, user: str) -> Iterator[Finding]:
     """Yield the findings for what NRPE does not read. user: the monitoring user that is examined."""
     if not nrpe.path:
         return
-    unit = daemons.unit_of('nagios-nrpe-server', 'nrpe')
-    if not nrpe.is_readable:
+    if not os.access(daemons.ROOT + nrpe.path, os.R_OK):
         yield found('daemon-not-readable', file=nrpe.path, user=user)
         return
+    unit = daemons.unit_of(*NRPE_UNITS)
     read = {setting.file for setting in nrpe.settings}
-    for path in below(os.path.dirname(nrpe.path), '.cfg'):
-        lines = [
-            setting for setting in settings_of(path) if _COMMAND.fullmatch(setting.name)
+    for path in files_below(os.path.dirname(nrpe.path)):
+        ours = [
+            setting
+            for setting in settings_of(path)
+            if _COMMAND.fullmatch(setting.name) and _is_ours(setting.value)
         ]
-        if path not in read and any(_is_ours(setting.value) for setting in lines):
+        if ours and path not in read:
             yield found('nrpe-not-included', path=path, file=nrpe.path, unit=unit)
 
 
@@ -194,93 +190,103 @@ def nagios_checks(nrpe: Nrpe) -> tuple[list[DaemonCheck], list[Finding]]:
     path = _existing(NAGIOS_FILES)
     if not path:
         return [], []
-    settings = {setting.name: setting.value for setting in settings_of(path)}
+    settings = _values(path)
     unit = daemons.unit_of(os.path.basename(os.path.dirname(path)), 'nagios', 'naemon')
-    refused = daemons.ask((unit, '-v', path))
-    if refused.status:
-        return [], [_refusal(daemons.text_of(refused), path, unit)]
-    cache = text_of(settings.get('object_cache_file', ''))
-    if not cache:
-        return [], [
-            found('nagios-not-started', file=settings.get('object_cache_file', ''))
-        ]
-    macros = {
-        setting.name.strip('$'): setting.value
-        for setting in settings_of(settings.get('resource_file', ''))
-    }
-    objects = [(kind, _fields(body)) for kind, body in _OBJECT.findall(cache)]
-    commands = {
-        fields['command_name']: fields['command_line']
-        for kind, fields in objects
-        if kind == 'command'
-    }
-    hosts = {fields['host_name']: fields for kind, fields in objects if kind == 'host'}
-    checks = [
-        DaemonCheck(
+    validation = daemons.ask((unit, '-v', path))
+    if validation.status:
+        return [], [_refusal(daemons.text_of(validation), path, unit)]
+    cache = settings.get('object_cache_file', '')
+    text = text_of(cache)
+    if not text:
+        return [], [found('nagios-not-started', file=cache)]
+    objects = [(kind, _fields(body)) for kind, body in _OBJECT.findall(text)]
+    macros = _values(settings.get('resource_file', ''))
+    lines, addresses = {}, {}
+    for kind, fields in objects:
+        if kind == 'command':
+            lines[fields['command_name']] = fields['command_line']
+        elif kind == 'host' and 'address' in fields:
+            addresses[fields['host_name']] = fields['address']
+    checks = []
+    for kind, service in objects:
+        if kind != 'service' or 'check_command' not in service:
+            continue
+        check = DaemonCheck(
             daemon='Nagios',
-            name=f'{fields["host_name"]}!{fields["service_description"]}',
+            name=f'{service["host_name"]}!{service["service_description"]}',
             user=settings.get('nagios_user', 'nagios'),
-            line=(SHELL, '-c', _line(fields, commands, hosts, macros)),
+            line=(SHELL, '-c', _line(service, lines, addresses, macros)),
             unit=unit,
             seconds=float(settings.get('service_check_timeout', daemons.USUAL)),
             setting='service_check_timeout',
             user_file=path,
             user_setting='nagios_user',
         )
-        for kind, fields in objects
-        if kind == 'service' and 'check_command' in fields
-    ]
-    return [_located(check, path) for check in checks if _runs_here(check, nrpe)], []
+        if _runs_here(check, nrpe):
+            checks.append(_located(check, path))
+    return checks, []
+
+
+def _values(path: str) -> dict[str, str]:
+    """Return the values of a configuration by name; the last one counts."""
+    return {setting.name: setting.value for setting in settings_of(path)}
 
 
 def _fields(body: str) -> dict[str, str]:
+    """Return the values of an object of Nagios by name."""
     pairs = (line.strip().partition('\t') for line in body.splitlines())
     return {name: value for name, _, value in pairs}
 
 
 def _line(
     service: dict[str, str],
-    commands: dict[str, str],
-    hosts: dict[str, dict[str, str]],
+    lines: dict[str, str],
+    addresses: dict[str, str],
     macros: dict[str, str],
 ) -> str:
-    """Return the command line of a service, with the values of its macros."""
+    """Return the command line of a service, with the values of its macros; '' if its command is unknown.
+
+    lines: of the commands. addresses: of the hosts. macros: of the resource file, such as "$USER1$".
+    """
     name, *arguments = service['check_command'].split('!')
     host = service['host_name']
     values = {
         **macros,
-        'HOSTNAME': host,
-        'HOSTADDRESS': hosts.get(host, {}).get('address', host),
-        **{f'ARG{number}': value for number, value in enumerate(arguments, 1)},
+        '$HOSTNAME$': host,
+        '$HOSTADDRESS$': addresses.get(host, host),
+        **{f'$ARG{number}$': value for number, value in enumerate(arguments, 1)},
     }
 
     def filled(text: str) -> str:
-        return _MACRO.sub(lambda macro: values.get(macro[1], ''), text)
+        return _MACRO.sub(lambda macro: values.get(macro[0], ''), text)
 
-    values = {name: filled(value) for name, value in values.items()}
-    return filled(commands.get(name, ''))
+    values = {macro: filled(value) for macro, value in values.items()}
+    return filled(lines.get(name, ''))
 
 
 def _runs_here(check: DaemonCheck, nrpe: Nrpe) -> bool:
     """Return whether a service runs this plugin on this machine, itself or through its NRPE."""
     through = _THROUGH_NRPE.search(check.text)
     if through:
-        names = [name.name for name in nrpe_checks(nrpe)]
+        names = [of_nrpe.name for of_nrpe in nrpe_checks(nrpe)]
         return through[1] in LOCAL and f'command[{through[2]}]' in names
     return any(name in check.text for name in NAMES)
 
 
 def _located(check: DaemonCheck, path: str) -> DaemonCheck:
-    """Return the check with the line that holds its options; the cache does not name files."""
+    """Return the check with the line that has the most words of its command line; the cache does not
+    name files. Without such a line, the check is unchanged.
+    """
     words = check.text.split()
-    best = ('', 0, 0)
-    for file in below(os.path.dirname(path), '.cfg'):
+    most = 0
+    for file in files_below(os.path.dirname(path)):
         for number, line in enumerate(text_of(file).splitlines(), 1):
-            name = line.split()[:1]
             shared = sum(word in line for word in words)
-            if name in (['command_line'], ['check_command']) and shared > best[2]:
-                best = (file, number, shared)
-    return check._replace(file=best[0], number=best[1])
+            is_option = re.match(r'\s*(?:command_line|check_command)\s', line)
+            if is_option and shared > most:
+                most = shared
+                check = check._replace(file=file, number=number)
+    return check
 
 
 def _refusal(printed: str, path: str, unit: str) -> Finding:
@@ -292,11 +298,10 @@ def _refusal(printed: str, path: str, unit: str) -> Finding:
     right = difflib.get_close_matches(name[1], OURS, 1) if name else []
     if not name or not right:
         return finding
-    folder = os.path.dirname(path)
     return found(
         'nagios-command-misspelt',
         name=name[1],
         right=right[0],
-        folder=folder,
+        folder=os.path.dirname(path),
         unit=unit,
     )

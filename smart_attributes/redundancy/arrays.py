@@ -19,7 +19,6 @@ from ..reading.system import names_in, text_of
 from ..words import clean
 from . import doubts
 from .block_devices import Devices, Kind, udev_notes
-from .dmsetup import ACTIVITIES
 from .doubts import UNREAD
 from .survival import is_redundant
 
@@ -45,7 +44,16 @@ _RUNNING = (
     'active-idle',
 )
 # sync_action -> the activity of a group; any other word makes the redundancy unknown.
-_ACTIVITIES = {'': '', **ACTIVITIES}
+ACTIVITIES = {
+    '': '',
+    'idle': '',
+    'frozen': '',
+    'resync': 'resync',
+    'recover': 'recover',
+    'reshape': 'reshape',
+    'check': 'check',
+    'repair': 'repair',
+}
 # The flags in the state of a member; any other flag makes its state unknown.
 _FLAGS = frozenset(
     (
@@ -74,7 +82,7 @@ def array(name: str, devices: Devices) -> Group | None:
     folder = f'{devices.system.sys}/block/{name}/md'
     used = devices.used.get(name, ())
     action = text_of(f'{folder}/sync_action')
-    doubted = tuple(doubts.of_array(_texts_in(folder), use=' '.join(used)))
+    doubted = tuple(doubts.of_array(_reader_of(folder), use=' '.join(used)))
     members = _members(name, action, devices)
     # The other files are read last: if they still exist, the array existed until now.
     level = text_of(f'{folder}/level')
@@ -88,13 +96,12 @@ def array(name: str, devices: Devices) -> Group | None:
         layout=layout,
     )
     metadata = text_of(f'{folder}/metadata_version')
-    is_container = metadata.startswith('external:') and not metadata.startswith(
-        'external:/'
-    )
-    if not members or is_container:
+    # "external:/md127/0" is an array in a container
+    if not members or re.match('external:(?!/)', metadata):
         return None
-    empty = _empty(slots, members) if _LEVELS.get(level) and not unknown else []
-    activity = _ACTIVITIES.get(action, '')
+    if _LEVELS.get(level) and not unknown:
+        members += _missing(slots, members)
+    activity = ACTIVITIES.get(action, '')
     group = Group(
         id=name,
         name=name,
@@ -102,7 +109,7 @@ def array(name: str, devices: Devices) -> Group | None:
         level='' if unknown else level,
         slots=slots,
         layout=_number(layout) or 0,
-        members=tuple(sorted((*members, *empty), key=_place)),
+        members=tuple(sorted(members, key=_slot_order)),
         activity=activity,
         progress=_progress(text_of(f'{folder}/sync_completed')) if activity else None,
         used_as=used,
@@ -111,20 +118,20 @@ def array(name: str, devices: Devices) -> Group | None:
     return group._replace(doubts=doubted) if is_redundant(group) else group
 
 
-def _place(member: Member) -> tuple[bool, int]:
+def _slot_order(member: Member) -> tuple[bool, int]:
     """Return a key that sorts members by their slots; those without a slot come last."""
     return member.slot is None, member.slot or 0
 
 
-def _texts_in(folder: str) -> Callable[[str], str]:
+def _reader_of(folder: str) -> Callable[[str], str]:
     """Return a function that returns the content of a file of a folder; UNREAD if it cannot be
     read.
     """
 
-    def text(file: str) -> str:
+    def read(file: str) -> str:
         return text_of(f'{folder}/{file}', unread=UNREAD)
 
-    return text
+    return read
 
 
 def md_members(array: str, devices: Devices) -> list[str]:
@@ -139,22 +146,22 @@ def _why_unknown(level: str, action: str, state: str, slots: int, layout: str) -
         return f'this version does not know level "{clean(level, _WORD)}" of md'
     if state and state not in _RUNNING:
         return f'md reports the state "{clean(state, _WORD)}"'
-    facts = {
+    is_read = {
         'level': level,
         'number of members': slots,
         'state': state,
         'layout': layout or level != 'raid10',
     }
-    for name, fact in facts.items():
+    for name, fact in is_read.items():
         if not fact:
             return f'its {name} could not be read from /sys'
-    if action not in _ACTIVITIES:
+    if action not in ACTIVITIES:
         return f'md reports the activity "{clean(action, _WORD)}"'
     return ''
 
 
 def _members(array: str, action: str, devices: Devices) -> list[Member]:
-    """Return the devices of an array as members. action: of the file sync_action."""
+    """Return the devices of an array as members. action: content of the file sync_action."""
     md = f'{devices.system.sys}/block/{array}/md'
     level = text_of(f'{md}/level')
     members = []
@@ -165,7 +172,7 @@ def _members(array: str, action: str, devices: Devices) -> list[Member]:
         slot = _number(text_of(f'{folder}/slot'))
         is_rebuilding = slot is not None and action in _REBUILDING
         member = devices.member(name, _state(flags, is_rebuilding), slot)
-        doubted = tuple(doubts.of_md_member(text, level, _texts_in(folder)))
+        doubted = tuple(doubts.of_md_member(text, level, _reader_of(folder)))
         # by now, another device may have this name
         if not os.path.exists(f'{folder}/block'):
             member = member._replace(state='missing', on=())
@@ -176,7 +183,8 @@ def _members(array: str, action: str, devices: Devices) -> list[Member]:
 
 
 def _state(flags: list[str], is_rebuilding: bool) -> str:
-    """Return the state of a device by md's flags.
+    """Return the state of a device, as in Member, by md's flags. is_rebuilding: a rebuild of the
+    array runs, and the device has a slot.
 
     `faulty` has precedence: md adds it to `in_sync` for a bad block.
     """
@@ -193,40 +201,34 @@ def _state(flags: list[str], is_rebuilding: bool) -> str:
     return 'unknown'
 
 
-def _empty(slots: int, members: Sequence[Member]) -> list[Member]:
-    """Return a member for each empty place.
-
-    A faulty device without a place fills an empty place.
+def _missing(slots: int, members: Sequence[Member]) -> list[Member]:
+    """Return a missing member for each empty slot, except for as many as there are faulty devices
+    without a slot, which had these slots.
     """
     filled = {member.slot for member in members}
-    empty = [Member('', 'missing', slot) for slot in range(slots) if slot not in filled]
+    empty = [slot for slot in range(slots) if slot not in filled]
     faulty = [
         member for member in members if member.state == 'faulty' and member.slot is None
     ]
-    return empty[len(faulty) :]
+    return [Member('', 'missing', slot) for slot in empty[len(faulty) :]]
 
 
 def with_removed(
-    group: Group,
-    notes: Mapping[str, Mapping[str, str]],
-    devices: Devices,
+    group: Group, notes: Mapping[str, Mapping[str, str]], devices: Devices
 ) -> Group:
-    """Return an array, completed with removed devices that still have the array's UUID. notes:
-    udev's, by device.
+    """Return an array, completed with removed devices that still have the array's UUID; each takes
+    the place of a missing member without a name. notes: udev's, by device.
     """
-    uuids = {
-        name: properties.get('ID_FS_UUID', '').replace('-', '')
-        for name, properties in notes.items()
-        if properties.get('ID_FS_TYPE') == 'linux_raid_member'
-    }
-    if not uuids:
-        return group
-    own = udev_notes(group.id, devices).get('MD_UUID', '').replace(':', '')
-    names = [name for name, uuid in uuids.items() if own and uuid == own]
-    gone = [devices.member(name, 'missing') for name in names]
+    removed: list[Member] = []
+    uuid = udev_notes(group.id, devices).get('MD_UUID', '').replace(':', '')
     # another path to a member is not a removed device
     used = {disk for member in group.members for disk in member.on}
-    removed = [member for member in gone if used.isdisjoint(member.on)]
+    for name, properties in notes.items():
+        is_of_md = properties.get('ID_FS_TYPE') == 'linux_raid_member'
+        is_same = uuid == properties.get('ID_FS_UUID', '').replace('-', '')
+        member = devices.member(name, 'missing')
+        if uuid and is_of_md and is_same and used.isdisjoint(member.on):
+            removed.append(member)
     empty = [member for member in group.members if not member.name][: len(removed)]
     rest = [member for member in group.members if member not in empty]
     return group._replace(members=(*rest, *removed))
@@ -236,17 +238,16 @@ def _number(text: str) -> int | None:
     """Return the number, of at most nine digits, at the start of a text: 4 for "4 (3)"; None
     without a number.
     """
-    digits = text[: len(text) - len(text.lstrip('0123456789'))]
-    return int(digits) if 0 < len(digits) < 10 else None
+    match = re.match('([0-9]{1,9})(?![0-9])', text)
+    return int(match[1]) if match else None
 
 
 def _progress(completed: str) -> float | None:
     """Return the progress in % from "123 / 456"; None before the start ("none", "delayed")."""
-    done, _, whole = completed.partition(' / ')
-    is_short = len(completed) <= _WORD
-    if not is_short or not done.isdecimal() or not whole.isdecimal() or not int(whole):
+    match = re.fullmatch('([0-9]+) / (0*[1-9][0-9]*)', completed)
+    if not match or len(completed) > _WORD:
         return None
-    return min(100 * int(done) / int(whole), 100.0)
+    return min(100 * int(match[1]) / int(match[2]), 100.0)
 
 
 # --- btrfs ----------------------------------------------------------------------------------------
@@ -266,10 +267,7 @@ _PROFILES = {
 
 
 def file_systems(devices: Devices) -> list[Group]:
-    """Return each mounted btrfs file system.
-
-    Its name is its label, else a mount point, else its UUID.
-    """
+    """Return each mounted btrfs file system."""
     names = names_in(f'{devices.system.sys}/fs/btrfs')
     uuids = [name for name in names if re.fullmatch('[0-9a-f-]{36}', name)]
     return [_file_system(uuid, devices) for uuid in uuids]
@@ -281,8 +279,10 @@ def btrfs_members(group: str, devices: Devices) -> list[str]:
 
 
 def _file_system(uuid: str, devices: Devices) -> Group:
+    """Return a mounted btrfs file system. Its name is its label, else a mount point, else its UUID."""
     folder = f'{devices.system.sys}/fs/btrfs/{uuid}'
-    names = btrfs_members(f'btrfs {uuid}', devices)
+    group_id = f'btrfs {uuid}'
+    names = btrfs_members(group_id, devices)
     entries = [f'{folder}/devinfo/{number}' for number in names_in(f'{folder}/devinfo')]
     # The target of a replacement counts as a member, because /sys does not show which device is the
     # target.
@@ -301,7 +301,7 @@ def _file_system(uuid: str, devices: Devices) -> Group:
     used = tuple(dict.fromkeys(uses))
     label = text_of(f'{folder}/label')
     return Group(
-        id=f'btrfs {uuid}',
+        id=group_id,
         name=label or (used[0] if used else uuid),
         kind='btrfs',
         level=level,
@@ -323,7 +323,7 @@ def _profiles(folder: str) -> set[str]:
     used: set[str] = set()
     for kind in ('mixed', 'system') if is_mixed else ('data', 'metadata', 'system'):
         space = f'{folder}/allocation/{kind}'
-        # the names of other files are no profiles
+        # An unknown profile is a folder, too; the other files are facts about the space.
         profiles = [
             name
             for name in names_in(space)
@@ -341,16 +341,13 @@ def _btrfs_level(profiles: set[str], has_states: bool) -> tuple[str, str]:
     """Return the weakest level, or '' and why the level is unknown. has_states: /sys has the
     states of all devices.
     """
-    unheard = sorted(profiles - set(_PROFILES))
-    if unheard:
-        return (
-            '',
-            f'this version does not know profile "{clean(unheard[0], 40)}" of btrfs',
-        )
+    unknown = sorted(profiles - set(_PROFILES))
+    if unknown:
+        name = clean(unknown[0], _WORD)
+        return '', f'this version does not know profile "{name}" of btrfs'
     if not profiles:
         return '', 'its profiles could not be read from /sys'
     if not has_states:
         return '', 'the states of its devices could not be read from /sys'
-    return next(
-        level for profile, level in _PROFILES.items() if profile in profiles
-    ), ''
+    weakest = next(profile for profile in _PROFILES if profile in profiles)
+    return _PROFILES[weakest], ''

@@ -22,13 +22,11 @@ from ..constants import (
     MOST_MOUNT_POINTS,
 )
 from ..model import Group, Member
-from ..reading.system import PAGE_HEAD, System, names_in, text_of
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..reading.system import LINUX, PAGE_HEAD, System, names_in, text_of
+from ..typed import NamedTuple
 
-if TYPE_CHECKING:
-    Names = tuple[str, ...]  # of devices, as in /sys/block
-    Volumes = Mapping[str, 'Volume']  # by kernel name, such as "dm-3"
-
+Names = tuple[str, ...]  # of devices, as in /sys/block
+Volumes = Mapping[str, 'Volume']  # by kernel name, such as "dm-3"
 # drivers of devices that are not disks
 NO_DISKS = ('loop', 'ram', 'zram', 'sr', 'fd', 'zd', 'nbd', 'rbd')
 
@@ -49,7 +47,7 @@ class Devices(NamedTuple):
     parts: Mapping[str, str] = {}  # partition -> its disk
     inner: frozenset[str] = frozenset()  # inner volumes of LVM, see inner()
     # device -> mount points, "swap"; "zfs tank" for a pool
-    used: Mapping[str, tuple[str, ...]] = {}
+    used: Mapping[str, Names] = {}
     titles: Mapping[str, str] = {}  # volume -> its name for people: "vg0/home"
     same: Mapping[str, str] = {}  # further path to a disk -> the first path to it
     # disk -> serial number (vital product data page 80h)
@@ -63,10 +61,7 @@ class Devices(NamedTuple):
         return (self.same.get(disk, disk),) if disk else ()
 
     def member(
-        self,
-        name: str,
-        state: str = 'in_sync',
-        slot: int | None = None,
+        self, name: str, state: str = 'in_sync', slot: int | None = None
     ) -> Member:
         """Return a member of a group; its state is "missing" if the device is gone."""
         below = self.below(name)
@@ -78,16 +73,14 @@ class Devices(NamedTuple):
         )
 
     def members(self, names: Iterable[str], kind: Kind) -> list[Member]:
-        """Return devices as the members of a group, each in its own slot."""
+        """Return devices as the members of a group, each in its own slot; of unknown state if the
+        level of this kind is unknown.
+        """
         state = 'in_sync' if kind.level else 'unknown'
         return [self.member(name, state, slot) for slot, name in enumerate(names)]
 
     def group(
-        self,
-        group_id: str,
-        name: str,
-        kind: Kind,
-        members: Sequence[Member],
+        self, group_id: str, name: str, kind: Kind, members: Sequence[Member]
     ) -> Group:
         """Return a group that needs all of its members, with its uses."""
         return Group(
@@ -122,16 +115,18 @@ def _partitions(disk: str, system: System) -> list[str]:
     """
     if disk.startswith('dm-'):
         return []
-    names = [
-        name for name in names_in(f'{system.sys}/block/{disk}') if name.startswith(disk)
+    return [
+        name
+        for name in names_in(f'{system.sys}/block/{disk}')
+        if name.startswith(disk) and name[len(disk) :].removeprefix('p').isdecimal()
     ]
-    return [name for name in names if name[len(disk) :].removeprefix('p').isdecimal()]
 
 
 def _units(serials: Mapping[str, str], system: System) -> dict[str, Names]:
     """Return, for each disk of a drive that has several, all of them: the namespaces of an NVMe
     drive, or the logical units of a SAS drive, one for each actuator. Who pulls the drive pulls all.
     """
+    # what the disks of a drive have in common -> these disks
     drives: dict[Names, list[str]] = {}
     for name, serial in serials.items():
         namespace = re.fullmatch('(nvme[0-9]+)n[0-9]+', name)
@@ -150,9 +145,8 @@ def _units(serials: Mapping[str, str], system: System) -> dict[str, Names]:
 
 def _serial(name: str, system: System) -> str:
     """Return the serial number in vital product data page 80h of a disk; '' if it is not known."""
-    return text_of(f'{system.sys}/block/{name}/device/vpd_pg80')[PAGE_HEAD:].strip(
-        '\0 '
-    )
+    page = text_of(f'{system.sys}/block/{name}/device/vpd_pg80')
+    return page[PAGE_HEAD:].strip('\0 ')
 
 
 def _paths(serials: Mapping[str, str], system: System) -> Iterator[tuple[str, str]]:
@@ -172,9 +166,8 @@ def _paths(serials: Mapping[str, str], system: System) -> Iterator[tuple[str, st
             if first_path != name:
                 yield name, first_path
         if text_of(f'{folder}/dm/uuid').startswith('mpath-'):
-            paths = [
-                slave for slave in names_in(f'{folder}/slaves') if slave in serials
-            ]
+            slaves = names_in(f'{folder}/slaves')
+            paths = [slave for slave in slaves if slave in serials]
             for path in paths[1:]:
                 yield path, paths[0]
 
@@ -182,7 +175,7 @@ def _paths(serials: Mapping[str, str], system: System) -> Iterator[tuple[str, st
 # --- mounts and swap ------------------------------------------------------------------------------
 
 
-def uses(system: System) -> dict[str, tuple[str, ...]]:
+def uses(system: System) -> dict[str, Names]:
     """Return the mount points of each device, and "swap" for swap space.
 
     The key of a ZFS pool is "zfs" and its name. Bind mounts count only for a device without other
@@ -195,14 +188,13 @@ def uses(system: System) -> dict[str, tuple[str, ...]]:
         # no number.
         name = _by_number(mount.number, system) or _by_path(mount.source, mount.kind)
         is_bind = mount.root != '/' and mount.kind != 'btrfs'
-        points = (binds if is_bind else mounts).setdefault(name, [])
-        points.append(mount.point)
+        (binds if is_bind else mounts).setdefault(name, []).append(mount.point)
     for line in text_of(f'{system.proc}/swaps').splitlines()[1:]:
         path = re.split('[ \t]', line, maxsplit=1)[0]
         mounts.setdefault(_by_path(path), []).append('swap')
-    return {
-        name: _shortened(points) for name, points in {**binds, **mounts}.items() if name
-    }
+    used = {**binds, **mounts}
+    used.pop('', None)  # not on a device
+    return {name: _shortened(points) for name, points in used.items()}
 
 
 class _Mount(NamedTuple):
@@ -210,30 +202,30 @@ class _Mount(NamedTuple):
 
     number: str  # "8:1"
     root: str  # the part of the file system that is mounted
-    point: str
+    point: str  # escaped
+    options: str  # of the mount: "ro,noatime"
     kind: str  # "ext4"
     source: str  # "/dev/sda1"
+    of_all: str  # options of the file system, for all its mounts
 
 
 def _mounts(system: System) -> Iterator[_Mount]:
     """Yield the mounts. Source: proc(5), /proc/pid/mountinfo."""
-    for line in text_of(
-        f'{system.proc}/self/mountinfo', LARGEST_MOUNT_TABLE
-    ).splitlines():
+    table = text_of(f'{system.proc}/self/mountinfo', LARGEST_MOUNT_TABLE)
+    for line in table.splitlines():
         fields, _, rest = (part.split(' ') for part in line.partition(' - '))
-        if len(fields) > 4 and len(rest) > 1:
-            yield _Mount(*fields[2:5], *rest[:2])
+        if len(fields) > 5 and len(rest) > 2:
+            yield _Mount(*fields[2:6], *rest[:3])
 
 
-def _shortened(points: Sequence[str]) -> tuple[str, ...]:
+def _shortened(points: Sequence[str]) -> Names:
     """Return the first mount points, as people write them."""
-    names = [
-        unescaped(point)[:LONGEST_GIVEN_NAME] for point in points[:MOST_MOUNT_POINTS]
-    ]
-    return tuple(dict.fromkeys(names))
+    first = map(unescaped, points[:MOST_MOUNT_POINTS])
+    return tuple(dict.fromkeys(point[:LONGEST_GIVEN_NAME] for point in first))
 
 
 def _by_number(number: str, system: System) -> str:
+    """Return the kernel name of the device with a number such as "8:1"; '' if there is none."""
     if number.startswith('0:'):  # no device: btrfs, tmpfs, the network
         return ''
     try:
@@ -243,6 +235,9 @@ def _by_number(number: str, system: System) -> str:
 
 
 def _by_path(source: str, kind: str = '') -> str:
+    """Return the kernel name of a device by its path, "zfs tank" for a dataset of a pool; '' for all
+    else. kind: of the file system.
+    """
     if kind == 'zfs':
         return f'zfs {unescaped(source).partition("/")[0]}'
     if not source.startswith('/dev/'):
@@ -252,21 +247,17 @@ def _by_path(source: str, kind: str = '') -> str:
 
 
 def mount_of(path: str) -> tuple[str, str, str]:
-    """Return the mount point, type and options of a path's file system; the path need not exist.
-
-    Source: proc(5).
-    """
+    """Return the mount point, type and options of a path's file system; the path need not exist."""
     # os.path.ismount() does not recognize bind mounts
     real = os.path.realpath(path) + '/'
-    # a system without this file: the file system is unknown
-    lines = [
-        line.split(' ')
-        for line in text_of('/proc/self/mounts', LARGEST_MOUNT_TABLE).splitlines()
-    ]
-    mounts = [(unescaped(words[1]), words[2], words[3]) for words in lines]
-    above = [mount for mount in mounts if real.startswith(mount[0].rstrip('/') + '/')]
-    # the last mount hides others
-    return max(reversed(above), key=lambda mount: len(mount[0]), default=('/', '', ''))
+    lowest = ('/', '', '')  # on a system without mountinfo, the file system is unknown
+    for mount in _mounts(LINUX):
+        point = unescaped(mount.point)
+        is_above = real.startswith(point.rstrip('/') + '/')
+        # a later mount on the same point hides the earlier one
+        if is_above and len(point) >= len(lowest[0]):
+            lowest = (point, mount.kind, f'{mount.options},{mount.of_all}')
+    return lowest
 
 
 def unescaped(text: str) -> str:
@@ -284,7 +275,6 @@ def udev_notes(name: str, devices: Devices) -> dict[str, str]:
 
 # --- volumes of the device mapper -----------------------------------------------------------------
 
-NO_STATUS = 'its level and state are not in /sys; as root, run triage --dmsetup'
 CEPH = Kind('ceph', '', 'only the Ceph cluster knows its redundancy')
 BCACHE = Kind('bcache')
 DRBD = Kind('drbd', '', 'only DRBD knows the state of its peer')
@@ -336,14 +326,15 @@ def _is_inner(volume: Volume, every: Volumes) -> bool:
     """Return whether LVM has made a volume for another one, and it holds no copies of its own."""
     if not volume.uuid.startswith('LVM-') or _images(volume, every):
         return False
-    return '-' in volume.uuid[4:] or bool(re.search(_INNER, volume.name))
+    has_suffix = '-' in volume.uuid.removeprefix('LVM-')
+    return has_suffix or bool(re.search(_INNER, volume.name))
 
 
 def _below(slaves: Sequence[str], every: Volumes, devices: Devices) -> list[str]:
     """Return the devices behind *slaves*, through any number of inner volumes. '' represents a
     missing device, which LVM replaces by an empty volume.
     """
-    todo = [*reversed(slaves)] or ['']
+    todo = [*reversed(slaves)] or ['']  # the next one is the last
     visited: set[str] = set()
     below = []
     while todo:
@@ -358,22 +349,17 @@ def _below(slaves: Sequence[str], every: Volumes, devices: Devices) -> list[str]
     return below or ['']
 
 
-def volume_name(name: str) -> str:
-    """Return the usual name of an LVM volume: "vg0/home-old" for vg0-home--old."""
-    group, dash, volume = name.replace('--', '\0').partition('-')
-    return f'{group}/{volume}'.replace('\0', '-') if dash else name
-
-
 def title(volume: Volume) -> str:
-    """Return the name of a volume for people; '' if it has no name."""
-    return volume_name(volume.name) if volume.uuid.startswith('LVM-') else volume.name
+    """Return the name of a volume for people, "vg0/home-old" for vg0-home--old of LVM; '' if it has
+    no name.
+    """
+    group, dash, name = volume.name.replace('--', '\0').partition('-')
+    if not dash or not volume.uuid.startswith('LVM-'):
+        return volume.name
+    return f'{group}/{name}'.replace('\0', '-')
 
 
-def group(
-    name: str,
-    every: Volumes,
-    devices: Devices,
-) -> Group:
+def group(name: str, every: Volumes, devices: Devices) -> Group:
     """Return a volume with the devices below it as members.
 
     In a mirror or RAID, members are in image order.
@@ -385,21 +371,23 @@ def group(
         kind = CEPH
     images = _images(volume, every)
     if kind.name == 'multipath':
-        members = [_one_disk(volume.slaves, devices)]
+        paths = [devices.member(path) for path in volume.slaves]
+        has_path = any(path.on for path in paths)
+        members = [_joined(0, paths, 'in_sync' if has_path else 'missing')]
     elif images:
-        kind = Kind(kind.name, '', NO_STATUS)
+        unknown = 'its level and state are not in /sys; as root, run triage --dmsetup'
+        kind = Kind(kind.name, '', unknown)
         members = []
         for number in sorted(images):
             below = _below(images[number], every, devices)
-            members.append(_image(number, [devices.member(part) for part in below]))
+            pieces = [devices.member(part) for part in below]
+            is_whole = all(piece.on for piece in pieces)
+            members.append(
+                _joined(number, pieces, 'unknown' if is_whole else 'missing')
+            )
     else:
         members = devices.members(_below(volume.slaves, every, devices), kind)
-    return devices.group(
-        group_id=name,
-        name=called,
-        kind=kind,
-        members=members,
-    )
+    return devices.group(group_id=name, name=called, kind=kind, members=members)
 
 
 def _images(volume: Volume, every: Volumes) -> dict[int, list[str]]:
@@ -414,30 +402,10 @@ def _images(volume: Volume, every: Volumes) -> dict[int, list[str]]:
     return images
 
 
-def _image(number: int, pieces: Sequence[Member]) -> Member:
-    """Return an image as a member named after its devices, such as "sdb1"; missing if a device
-    is missing.
+def _joined(slot: int, pieces: Sequence[Member], state: str) -> Member:
+    """Return devices as one member, named after them: an image of a mirror or RAID, or the disk that
+    several paths lead to.
     """
     names = [piece.name for piece in pieces if piece.name]
-    return Member(
-        name=', '.join(names),
-        state='unknown' if all(piece.on for piece in pieces) else 'missing',
-        slot=number,
-        on=_disks(pieces),
-    )
-
-
-def _disks(members: Sequence[Member]) -> Names:
-    """Return what members are built on."""
-    return tuple(dict.fromkeys(disk for member in members for disk in member.on))
-
-
-def _one_disk(paths: Names, devices: Devices) -> Member:
-    """Return the only member of a multipath volume: the disk that all of its paths lead to."""
-    disks = _disks([devices.member(path) for path in paths])
-    return Member(
-        name=', '.join(paths),
-        state='in_sync' if disks else 'missing',
-        slot=0,
-        on=disks,
-    )
+    below = [disk for piece in pieces for disk in piece.on]
+    return Member(', '.join(names), state, slot, on=tuple(dict.fromkeys(below)))

@@ -15,19 +15,15 @@ from ..constants import LONGEST_LINE, LONGEST_TOOL_OUTPUT
 from ..typed import TYPE_CHECKING, Json
 
 if TYPE_CHECKING:
-    Fields = dict[str, str]
     Match = Callable[[str], re.Match[str] | None]
 
+Fields = dict[str, str]
 DATA = files.data('redundancy/controllers.json')
 
 
-def rows(
-    text: str,
-    tool: Json,
-    controller: str = '',
-) -> tuple[Fields, ...]:
-    """Return a tool's report on each object; () if it is not complete. controller: used if not
-    printed.
+def rows(text: str, tool: Json, controller: str = '') -> tuple[Fields, ...]:
+    """Return a tool's report on each object; () if it is not complete. tool: an entry of "tools".
+    controller: its number, unless the tool prints it.
     """
     if len(text) > LONGEST_TOOL_OUTPUT or not re.search(tool.get('end', ''), text):
         return ()
@@ -35,42 +31,37 @@ def rows(
         lines = _lines(text, tool)
     except (ValueError, RecursionError):
         return ()
-    starts = [(matching(pattern), kind) for kind, pattern in tool['starts']]
+    starts = [(matching(pattern), name) for name, pattern in tool['starts']]
     values = {
         kind: list(map(matching, patterns)) for kind, patterns in tool['fields'].items()
     }
     objects: list[Fields] = []
     above = {'controller': controller}
-    for line in (text[:LONGEST_LINE] for text in lines):
-        row = _started(line, starts, above)
+    for line in lines:
+        row = _started(line[:LONGEST_LINE], starts, above)
         if row:
             objects.append(row)
         elif objects:
             row = objects[-1]
             for pattern in values.get(row['kind'], ()):
-                match = pattern(line)
+                match = pattern(line[:LONGEST_LINE])
                 add(row, match.groupdict() if match else {})
         if row and row['kind'] not in ('part', 'drive'):
             above = row
     return tuple(objects)
 
 
-def _started(
-    line: str,
-    starts: list[tuple[Match, str]],
-    above: Fields,
-) -> Fields:
-    """Return the row that a line begins; {} if it begins none. starts: with keys of "kinds", which
-    have the keys of the values that a row takes from the rows above it.
+def _started(line: str, starts: list[tuple[Match, str]], above: Fields) -> Fields:
+    """Return the row that a line begins; {} if it begins none. starts: patterns, each with a key of
+    "kinds" in controllers.json: this has the kind of the row, and the keys of the values that it
+    takes from *above*.
     """
     for is_start, name in starts:
         match = is_start(line)
         if match:
             kind, *inherited = DATA['kinds'][name]
-            row = {
-                'kind': kind,
-                **{key: above[key] for key in inherited if above.get(key)},
-            }
+            row = {'kind': kind}
+            add(row, {key: above.get(key) for key in inherited})
             add(row, match.groupdict())
             return row
     return {}
@@ -78,6 +69,7 @@ def _started(
 
 def matching(pattern: str) -> Match:
     """Return a function that matches a whole line with a pattern."""
+    # "^" stands for: not indented
     indented = pattern[1:] if pattern.startswith('^') else f'\\s*(?:{pattern})'
     return re.compile(f'{indented}\\s*', re.IGNORECASE).fullmatch
 

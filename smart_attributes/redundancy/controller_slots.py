@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ..errors import DriveMissing
 from ..model import Place, Verdict
@@ -23,7 +23,8 @@ from ..typed import Json, NamedTuple
 _IDENTITY = frozenset(
     ('controller', 'place', 'location', 'number', 'channel', 'id', 'serial')
 )
-_SERIAL = 6  # least number of characters of a serial number that is part of another one
+# least number of characters of a serial number that is part of another one
+_SERIAL = 6
 
 
 class ToolDrive(NamedTuple):
@@ -33,14 +34,17 @@ class ToolDrive(NamedTuple):
     tool: Json
     fields: Mapping[str, str]  # "key" is unique
     pci: str = ''  # address of its controller, as the tool writes it; '': not printed
-    is_of_only: bool = False  # the tool reports no other controller
+    is_of_only_controller: bool = False  # the tool reports no other controller
 
 
 def slot(fields: Mapping[str, str], tool: Json) -> Place:
-    """Return the slot of a drive and the commands for its LED, as far as its tool tells them."""
+    """Return the slot of a drive and the commands for its LED; an empty Place if its tool does not
+    tell them.
+    """
     facts = [fields.get(key, '') for key in ('controller', 'place', 'location')]
+    text = ' '.join(filter(None, facts))
     for pattern, bay, on, off in tool.get('slots', ()):
-        match = re.fullmatch(pattern, ' '.join(filter(None, facts)))
+        match = re.fullmatch(pattern, text)
         if match:
             words = {'program': tool['program'], **match.groupdict()}
             return Place(
@@ -56,23 +60,28 @@ def joined(
 ) -> Mapping[str, Verdict]:
     """Return the verdict on each drive by its key, without drives of which this is uncertain."""
     single = {name for name in device_types.CONTROLLERS if _is_single(name, verdicts)}
-    pairs: list[tuple[str, Verdict]] = []
+    candidates = {}
     for drive in drives:
         if _IDENTITY.isdisjoint(drive.fields.get('twice', '').split()):
-            same = [verdict for verdict in verdicts if _is_same(drive, verdict, single)]
-            pairs += [(drive.fields['key'], verdict) for verdict in same]
-    of_key = Counter(key for key, _ in pairs)
-    of_drive = Counter(verdict.device for _, verdict in pairs)
+            candidates[drive.fields['key']] = [
+                verdict for verdict in verdicts if _is_same(drive, verdict, single)
+            ]
+    times_found = Counter(
+        verdict.device for found in candidates.values() for verdict in found
+    )
     return {
-        key: verdict
-        for key, verdict in pairs
-        if of_key[key] == 1 and of_drive[verdict.device] == 1
+        key: found[0]
+        for key, found in candidates.items()
+        if len(found) == 1 and times_found[found[0].device] == 1
     }
 
 
 def _is_single(name: str, verdicts: Sequence[Verdict]) -> bool:
-    """Return whether all drives with this type are behind one controller, the only one here."""
+    """Return whether all drives with this type are behind one controller, the only one here; False
+    without such drives.
+    """
     devices = [verdict.device for verdict in verdicts if type_of(verdict) == name]
+    # the hosts, or the paths, of the controllers
     behind: set[str] = set()
     for device in devices:
         host = linux.host_of(device)
@@ -87,15 +96,10 @@ def type_of(verdict: Verdict) -> str:
     return device_types.base(verdict.device).partition(',')[0]
 
 
-def _is_same(
-    drive: ToolDrive,
-    verdict: Verdict,
-    single: Iterable[str],
-) -> bool:
-    """Return whether these are certainly the same drive."""
-    same_serial = _is_same_serial(
-        drive.fields.get('serial', ''), verdict.identity.serial
-    )
+def _is_same(drive: ToolDrive, verdict: Verdict, single: Collection[str]) -> bool:
+    """Return whether these are certainly the same drive. single: types with only one controller."""
+    serial = drive.fields.get('serial', '')
+    same_serial = _is_same_serial(serial, verdict.identity.serial)
     if not device_types.is_raid(verdict.device):
         return same_serial is True
     same_number = _is_same_number(drive, verdict)
@@ -105,10 +109,10 @@ def _is_same(
     if same_serial:
         return True
     if same_controller is None:
-        same_controller = drive.is_of_only and type_of(verdict) in single
+        same_controller = drive.is_of_only_controller and type_of(verdict) in single
     # another drive may have the number of a missing one
-    is_there = verdict.code != DriveMissing.code
-    return bool(is_there and same_number and same_controller)
+    is_present = verdict.code != DriveMissing.code
+    return bool(is_present and same_number and same_controller)
 
 
 def _is_same_serial(of_tool: str, of_drive: str) -> bool | None:
@@ -116,10 +120,10 @@ def _is_same_serial(of_tool: str, of_drive: str) -> bool | None:
 
     MegaCli prints the model after it, and smartctl more characters of a SAS drive than ssacli.
     """
-    letters = [
+    serials = [
         re.sub('[^0-9A-Z]', '', serial.upper()) for serial in (of_tool, of_drive)
     ]
-    short, long = sorted(letters, key=len)
+    short, long = sorted(serials, key=len)
     if not short:
         return None
     return short in long if len(short) >= _SERIAL else short == long
@@ -127,23 +131,19 @@ def _is_same_serial(of_tool: str, of_drive: str) -> bool | None:
 
 def _is_same_number(drive: ToolDrive, verdict: Verdict) -> bool | None:
     """Return whether the controller's ID of a drive is that in the address; None if not known."""
-    numbers = {key: drive.fields.get(key, '') for key in ('number', 'channel', 'id')}
-    pattern = drive.tool.get('address', '')
-    if not pattern or not all(
-        numbers[key] for key in re.findall('{([a-z]+)}', pattern)
-    ):
+    try:
+        pattern = drive.tool['address'].format(**drive.fields)
+    except KeyError:  # the tool does not print the numbers of an address
         return None
-    return bool(
-        re.fullmatch(pattern.format(**numbers), device_types.base(verdict.device))
-    )
+    return bool(re.fullmatch(pattern, device_types.base(verdict.device)))
 
 
 def _is_same_controller(drive: ToolDrive, verdict: Verdict) -> bool | None:
     """Return whether the PCI addresses of the controllers are equal; None if one is not known."""
     host = linux.host_of(verdict.device)
-    here = linux.pci_address(host) if host is not None else ''
-    address = _pci(drive.pci)
-    return address == here if address and here else None
+    of_drive = '' if host is None else linux.pci_address(host)
+    of_tool = _pci(drive.pci)
+    return of_tool == of_drive if of_tool and of_drive else None
 
 
 def _pci(text: str) -> str:

@@ -13,20 +13,25 @@ from itertools import chain
 
 from ..constants import MOST_MEMBERS
 from ..model import Group, Member
-from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..typed import Json, NamedTuple
 from ..words import argument, clean
-from .controller_output import DATA, add, meaning
+from .controller_output import DATA, Fields, add, meaning
 from .controller_slots import ToolDrive, slot
 from .survival import Stack, doubt
-
-if TYPE_CHECKING:
-    from .controller_output import Fields
 
 _LEVELS: Mapping[str, Json] = DATA['levels']
 # while these run, a volume has less redundancy than its level promises
 _UNREADY = ('resync', 'reshape')
 _ACTIVITIES = (*_UNREADY, 'check', 'recover')
-_WORST = ('unknown', 'unused', 'missing', 'faulty', 'rebuilding', 'spare', 'in_sync')
+_WORST_FIRST = (
+    'unknown',
+    'unused',
+    'missing',
+    'faulty',
+    'rebuilding',
+    'spare',
+    'in_sync',
+)
 # state of a drive -> the state of a spare; a failed spare is none
 _STATE_OF_SPARE = {'in_sync': 'spare', 'unused': 'spare', 'faulty': '', 'missing': ''}
 # keys of a row that differ between the volumes that use a drive; all others are facts of the drive
@@ -59,6 +64,7 @@ class Volume(NamedTuple):
 
 def volumes(rows: Sequence[Fields], tool: Json) -> tuple[Volume, ...]:
     """Return the volumes in the rows of all outputs of a tool."""
+    # controller and number of a volume -> the facts about it from all rows
     by_number: dict[tuple[str, str], Fields] = {}
     for row in rows:
         number = row.get('number', row.get('where', ''))
@@ -70,37 +76,32 @@ def volumes(rows: Sequence[Fields], tool: Json) -> tuple[Volume, ...]:
 
 
 def tool_drives(
-    rows: Sequence[Fields],
-    tool: Json,
-    is_complete: bool = True,
+    rows: Sequence[Fields], tool: Json, is_complete: bool = True
 ) -> list[ToolDrive]:
     """Return the drives in the rows of all outputs of a tool, also those that are in no volume.
 
     is_complete: no output is missing, so there is no controller without rows.
     """
     numbers = {row['controller'] for row in rows if 'controller' in row}
-    is_of_only = is_complete and len(numbers) == 1
-    addresses = {row.get('controller', ''): row['pci'] for row in rows if 'pci' in row}
+    is_of_only_controller = is_complete and len(numbers) == 1
+    addresses = {row.get('controller'): row['pci'] for row in rows if 'pci' in row}
     drives = {}
     for drive in _drives(rows, tool):
         if 'place' in drive or 'serial' in drive:
-            pci = addresses.get(drive.get('controller', ''), '')
-            drives[drive['key']] = ToolDrive(
-                tool=tool,
-                fields=drive,
-                pci=pci,
-                is_of_only=is_of_only,
-            )
+            pci = addresses.get(drive.get('controller'), '')
+            drives[drive['key']] = ToolDrive(tool, drive, pci, is_of_only_controller)
     return [*drives.values()]
 
 
 def _drives(rows: Sequence[Fields], tool: Json) -> list[Fields]:
     """Return the drives in the rows.
 
-    A drive occurs once for each volume or array that contains it.
+    A drive occurs once for each volume or array that contains it: with the facts about the drive
+    from all rows, and those about this use.
     """
-    # controller, key and value that name a drive -> the facts about it from all rows
+    # controller, key and value that name a drive -> the facts about it
     by_name: dict[tuple[str, str, str], Fields] = {}
+    # array, and which drive -> the facts about the drive, and about this use
     uses: dict[tuple[object, ...], tuple[Fields, Fields]] = {}
     for row in rows:
         if row['kind'] not in ('part', 'drive') or 'aside' in row:
@@ -123,10 +124,14 @@ def _drives(rows: Sequence[Fields], tool: Json) -> list[Fields]:
     ]
 
 
+def _name(drive: Fields) -> str:
+    """Return what the tool calls a drive: its place, else its serial number; '' without both."""
+    return drive.get('place', drive.get('serial', ''))
+
+
 def _key(drive: Fields, tool: Json) -> str:
     """Return the unique name of a drive: "storcli64 controller 0 slot 32:9"."""
-    name = drive.get('place', drive.get('serial', ''))
-    where = slot(drive, tool).bay or f'drive {name}'
+    where = slot(drive, tool).bay or f'drive {_name(drive)}'
     words = (tool['program'], 'controller', drive.get('controller'), where)
     return ' '.join(filter(None, words)).strip()
 
@@ -135,7 +140,7 @@ def _state(drive: Fields, tool: Json) -> str:
     """Return the state of a drive: a state as in Member, "unused", or '' for a failed spare."""
     words = [drive[key] for key in ('presence', 'state') if key in drive]
     states = [meaning(tool['drive_is'], word) or 'unknown' for word in words]
-    state = min(states, key=_WORST.index, default='unknown')
+    state = min(states, key=_WORST_FIRST.index, default='unknown')
     if 'spare' not in drive:
         return state
     # An active spare holds the data of another drive; not all outputs name that drive.
@@ -144,12 +149,10 @@ def _state(drive: Fields, tool: Json) -> str:
     return _STATE_OF_SPARE.get(state, state)
 
 
-def _add_troubles(
-    fields: Fields,
-    rows: Sequence[Fields],
-    tool: Json,
-) -> None:
-    """Add to a volume what the rows about its array and its controller report."""
+def _add_troubles(fields: Fields, rows: Sequence[Fields], tool: Json) -> None:
+    """Add to a volume's fields what the rows about its array and its controller report. rows: of
+    this controller.
+    """
     where = fields.get('where', '')
     keys = ('trouble', *tool['doubts'])
     for row in rows:
@@ -159,24 +162,24 @@ def _add_troubles(
 
 
 def _volume(
-    fields: Fields,
-    rows: Sequence[Fields],
-    drives: Sequence[Fields],
-    tool: Json,
+    fields: Fields, rows: Sequence[Fields], drives: Sequence[Fields], tool: Json
 ) -> Volume:
-    """Return a volume with its drives."""
+    """Return a volume with its drives. fields: the facts from its rows. rows, drives: all of the
+    tool.
+    """
     controller = fields.get('controller')
     here = [row for row in rows if row.get('controller') == controller]
     _add_troubles(fields, here, tool)
     spans: dict[str, list[Fields]] = {}
     spares: list[Fields] = []
-    # by a spare, which is a member now
+    # places of drives that a spare has replaced, which is a member now
     replaced = {row['instead_of'] for row in here if 'instead_of' in row}
     where = fields.get('where', '')
     for drive in drives:
         if not drive['is'] or drive.get('controller') != controller:
             continue
         is_spare = drive['is'] == 'spare' or drive.get('place') in replaced
+        # a spare that names no array is for all arrays
         if is_spare and drive.get('where', where) == where:
             spares.append(drive)
         elif drive['is'] != 'spare' and drive.get('where') == where:
@@ -192,20 +195,20 @@ def groups(volume: Volume) -> list[Group]:
 
     Member.on is a drive's "key".
     """
-    made = _groups(volume, _why_unknown(volume))
-    whole = made[0]
-    if whole.unknown:
-        return made
-    is_lost = Stack(made).survives(whole) is False
-    if is_lost == (volume.state == 'failed'):
-        return made
+    groups = _groups(volume, _why_unknown(volume))
+    whole = groups[0]
+    is_lost = Stack(groups).survives(whole) is False
+    if whole.unknown or is_lost == (volume.state == 'failed'):
+        return groups
     state = clean(volume.fields.get('state', ''))
     why = f'{volume.tool["program"]} reports the volume as {state}, contrary to its drives'
     return _groups(volume, why)
 
 
 def _groups(volume: Volume, why: str) -> list[Group]:
-    """Return the groups. why: why the redundancy is unknown, or ''."""
+    """Return the group of a volume, then one for each of several spans; only the former if the
+    redundancy is unknown. why: why it is unknown, or ''.
+    """
     whole = _whole(volume)
     spares = tuple(_member(drive, None) for drive in volume.spares)
     spans = {span: _members(volume, span) for span in volume.spans}
@@ -230,10 +233,8 @@ def _groups(volume: Volume, why: str) -> list[Group]:
 def _whole(volume: Volume) -> Group:
     """Return the group of a volume, without its level and its members."""
     fields = volume.fields
-    controller = fields.get('controller', '')
-    name = clean(
-        f'{volume.tool["program"]} controller {controller} volume {fields["number"]}'
-    )
+    where = f'{volume.tool["program"]} controller {fields.get("controller", "")}'
+    name = clean(f'{where} volume {fields["number"]}')
     return Group(
         id=name,
         name=clean(fields.get('name', name)),
@@ -247,13 +248,11 @@ def _whole(volume: Volume) -> Group:
 
 def _doubts(volume: Volume) -> Iterator[str]:
     """Yield why the drives of a volume may lack data."""
+    program = volume.tool['program']
     controller = argument(volume.fields.get('controller', ''), 'N')
     for key, (why, remedy) in volume.tool['doubts'].items():
         if key in volume.fields:
-            command = remedy.format(
-                program=volume.tool['program'], controller=controller
-            )
-            yield doubt(why, command)
+            yield doubt(why, remedy.format(program=program, controller=controller))
 
 
 def _striped(whole: Group, spans: Iterable[str]) -> Group:
@@ -276,17 +275,16 @@ def _members(volume: Volume, span: str) -> list[Member]:
     """Return the members of a span, also those that the tool does not list."""
     drives = volume.spans[span]
     listed = [_member(drive, slot) for slot, drive in enumerate(drives)]
-    missing = max(0, min(_missing(volume, span), MOST_MEMBERS))
-    slots = range(len(drives), len(drives) + missing)
+    unlisted = min(_unlisted(volume, span), MOST_MEMBERS)
+    slots = range(len(drives), len(drives) + unlisted)
     return [*listed, *(Member('', 'missing', slot) for slot in slots)]
 
 
 def _member(drive: Fields, slot: int | None) -> Member:
-    """Return a drive as a member.
-
-    A drive that is in a volume but has the state "unused" is a contradiction.
+    """Return a drive as a member; of unknown state if it is "unused", which contradicts that it is
+    in a volume.
     """
-    name = drive.get('place', drive.get('serial', ''))
+    name = _name(drive)
     is_healthy = drive['is'] in ('in_sync', 'spare')
     detail = '' if is_healthy else clean(drive.get('state', drive.get('presence', '')))
     return Member(
@@ -298,7 +296,7 @@ def _member(drive: Fields, slot: int | None) -> Member:
     )
 
 
-def _missing(volume: Volume, span: str) -> int:
+def _unlisted(volume: Volume, span: str) -> int:
     """Return the least number of a span's drives that the tool does not list; negative if it
     lists too many.
     """
@@ -320,20 +318,21 @@ def _level(volume: Volume, span: str) -> str:
     """Return the level of a span as in redundancy.survival; '' if it is unknown or does not fit
     the drives.
     """
-    missing = _missing(volume, span)
-    drives = len(volume.spans[span]) + missing
+    unlisted = _unlisted(volume, span)
+    drives = len(volume.spans[span]) + unlisted
     entry = _entry(volume)
     if 'beyond' in entry and drives > entry['most']:
         entry = _LEVELS[entry['beyond']]
     is_possible = entry.get('fewest', 1) <= drives <= entry.get('most', drives)
-    is_even = drives % entry.get('multiple', 1) == 0
-    return (
-        str(entry.get('level', '')) if missing >= 0 and is_possible and is_even else ''
-    )
+    if unlisted < 0 or not is_possible or drives % entry.get('multiple', 1):
+        return ''
+    return str(entry.get('level', ''))
 
 
 def _entry(volume: Volume) -> Json:
-    """Return the entry of a volume's level, or of its spans' level, in controllers.json."""
+    """Return the entry of a volume's level, or of its spans' level, in controllers.json; {} for an
+    unknown level.
+    """
     printed = volume.fields.get('level', '')
     level = volume.tool.get('levels', {}).get(printed, printed)
     entry = _LEVELS.get(re.sub('raid|[^0-9a-z+]', '', level.lower()), {})
@@ -343,7 +342,7 @@ def _entry(volume: Volume) -> Json:
 
 
 def _activity(volume: Volume) -> str:
-    """Return the activity of a volume, as in Group."""
+    """Return the activity of a volume, as in Group; '' if there is none."""
     for key in ('state', 'activity'):
         activity = meaning(volume.tool[f'{key}_is'], volume.fields.get(key, ''))
         if activity in _ACTIVITIES:
@@ -362,7 +361,7 @@ def _why_unknown(volume: Volume) -> str:
 
 
 def _gaps(volume: Volume) -> Iterator[str]:
-    """Yield what the tool reports twice or not at all."""
+    """Yield what the tool reports twice or not at all, as an object of "reports"."""
     fields, drives = volume.fields, volume.drives
     slots = [(drive.get('span'), drive['slot']) for drive in drives if 'slot' in drive]
     has_two_values = any('twice' in row for row in (fields, *drives, *volume.spares))
@@ -377,7 +376,9 @@ def _gaps(volume: Volume) -> Iterator[str]:
 
 
 def _contradictions(volume: Volume) -> Iterator[str]:
-    """Yield the words that this version does not know, and what does not fit together."""
+    """Yield the words that this version does not know, and what does not fit together, as an object
+    of "reports".
+    """
     fields, tool, spans = volume.fields, volume.tool, volume.spans
     state = clean(fields.get('state', 'none'))
     level = clean(fields.get('level', 'none'))
@@ -395,7 +396,7 @@ def _contradictions(volume: Volume) -> Iterator[str]:
         yield f'the level {level} with {len(volume.drives)} drives'
     if not states <= {'in_sync', 'rebuilding', 'faulty', 'missing'}:
         yield 'a drive state that this version does not know'
-    is_bad = states != {'in_sync'} or any(_missing(volume, span) for span in spans)
+    is_bad = states != {'in_sync'} or any(_unlisted(volume, span) for span in spans)
     is_whole = meant == 'whole'
     if is_bad == is_whole or (is_whole and 'trouble' in fields):
         yield f'the volume as {state}, contrary to its drives'
@@ -404,7 +405,6 @@ def _contradictions(volume: Volume) -> Iterator[str]:
 def _is_split(volume: Volume) -> bool:
     """Return whether the spans are as many as the tool reports, and each has a number."""
     spans = len(volume.spans)
-    is_numbered = '' not in volume.spans
-    return spans == 1 or (
-        is_numbered and int(volume.fields.get('depth', spans)) == spans
-    )
+    if spans == 1:
+        return True
+    return '' not in volume.spans and int(volume.fields.get('depth', spans)) == spans

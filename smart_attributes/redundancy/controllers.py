@@ -8,23 +8,21 @@ and read-only commands. controllers.json has these commands.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ..constants import MOST_CONTROLLERS
 from ..errors import Coded
 from ..model import Group, Located, Place
 from ..reading import system as linux
-from ..reading.system import LINUX, System
-from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..reading.system import System
+from ..typed import Json, NamedTuple
 from ..words import clean
-from .controller_output import DATA, matching, rows
+from .controller_output import DATA, Fields, matching, rows
 from .controller_slots import ToolDrive, joined, slot, type_of
 from .controller_volumes import Volume, groups, tool_drives, volumes
+from .dependence import WITH_TOOLS, Seen
 from .sentences import called
 from .survival import LOOK, doubt
-
-if TYPE_CHECKING:
-    from .controller_output import Fields
 
 FOLDERS: str = DATA['folders']
 TOOLS: Sequence[Json] = DATA['tools']
@@ -33,7 +31,6 @@ _PROGRAMS: Sequence[Json] = [
     for tool in TOOLS
     for program, family in tool['programs'].items()
 ]
-FAMILIES = frozenset(tool['family'] for tool in _PROGRAMS)
 TIME_LIMIT = 10.0  # seconds for each command
 
 
@@ -42,95 +39,104 @@ class Family(NamedTuple):
 
     volumes: Sequence[Volume]
     drives: Sequence[ToolDrive]
-    why: str  # why volumes are missing
+    why: str  # why volumes are missing; '' if the tool reports all of them
     program: str
 
 
-def completed(
-    before: Iterable[Group],
-    system: System = LINUX,
-    located: Sequence[Located] = (),
-) -> tuple[tuple[Group, ...], tuple[Coded, ...], tuple[tuple[str, Place], ...]]:
-    """Return three values: the groups and those from ask(), whose drives are removed from other
-    hardware groups; notes; and the address of each drive with its slot.
+class _Known(NamedTuple):
+    """What is known about a drive in the output of a tool."""
+
+    name: str = ''  # in sentences; '' if the tool's own name is the best
+    disks: tuple[
+        str, ...
+    ] = ()  # kernel names; () if it is not certainly a drive of this run
+
+
+def completed(view: Seen, system: System, located: Sequence[Located]) -> Seen:
+    """Return what was seen, with the groups, notes and slots from the tools; the drives in their
+    volumes are removed from the groups of controllers.
     """
     families = ask()
-    names: dict[str, str] = {}  # key of a drive -> its name in sentences
-    disks: dict[str, tuple[str, ...]] = {}
-    places = []
-    disks_of = {drive.verdict.device: drive.place.disks for drive in located}
     of_tools = [drive for family in families.values() for drive in family.drives]
-    verdict_of = joined(of_tools, [drive.verdict for drive in located])
-    for drive in of_tools:
-        key = drive.fields['key']
-        place = slot(drive.fields, drive.tool)
-        if key in verdict_of:
-            verdict = verdict_of[key]
-            names[key] = called(verdict.device.name, place.bay)
-            disks[key] = disks_of[verdict.device]
-            places.append((verdict.device.address, place))
-        elif place.bay:
-            names[key] = place.bay
+    known, places = _matched(of_tools, located)
     volumes = [volume for family in families.values() for volume in family.volumes]
     taken: set[str] = set()
     for volume in volumes:
         for member in (*volume.drives, *volume.spares):
-            taken.update(disks.get(member['key'], ()))
-    made = [_on_disks(group, names, disks) for group in _placed(volumes, taken, system)]
+            taken.update(known.get(member['key'], _Known()).disks)
+    of_volumes = [_on_disks(group, known) for group in _placed(volumes, taken, system)]
     reasons = {
         drive.verdict.device.address: _why_left(type_of(drive.verdict), families)
         for drive in located
     }
-    left = [_left(group, taken, reasons) for group in before]
-    rest = [group for group in left if group.members or group.kind != 'hardware']
-    return (*rest, *made), tuple(_notes(families)), tuple(places)
+    rest = [_without_taken(group, taken, reasons) for group in view.groups or ()]
+    rest = [group for group in rest if group.members or group.kind != 'hardware']
+    return view._replace(
+        groups=(*rest, *of_volumes),
+        notes=(*view.notes, *_notes(families)),
+        places=places,
+    )
 
 
-def _on_disks(
-    group: Group,
-    names: Mapping[str, str],
-    disks: Mapping[str, tuple[str, ...]],
-) -> Group:
-    """Return a group with the names of its drives, and on the disks of its drives."""
+def _matched(
+    of_tools: Sequence[ToolDrive], located: Sequence[Located]
+) -> tuple[dict[str, _Known], tuple[tuple[str, Place], ...]]:
+    """Return what is known about each drive of the tools, by its key; and the address and the slot of
+    each drive of this run that is one of them.
+    """
+    disks_of = {drive.verdict.device: drive.place.disks for drive in located}
+    verdict_of = joined(of_tools, [drive.verdict for drive in located])
+    known: dict[str, _Known] = {}
+    places = []
+    for drive in of_tools:
+        key = drive.fields['key']
+        place = slot(drive.fields, drive.tool)
+        known[key] = _Known(place.bay)
+        if key in verdict_of:
+            device = verdict_of[key].device
+            known[key] = _Known(called(device.name, place.bay), disks_of[device])
+            places.append((device.address, place))
+    return known, tuple(places)
+
+
+def _on_disks(group: Group, known: Mapping[str, _Known]) -> Group:
+    """Return a group with the names of its drives, and on the disks of its drives; a drive of which
+    nothing is known stays as it is. known: by the key of a drive.
+    """
     members = []
     for member in group.members:
         on: list[str] = []
         name = member.name
         for key in member.on:
-            on += disks.get(key) or (key,)
-            if key in names:
-                name = clean(names[key])
+            drive = known.get(key, _Known())
+            on += drive.disks or (key,)
+            name = clean(drive.name) or name
         members.append(member._replace(name=name, on=tuple(on)))
     return group._replace(members=tuple(members))
 
 
 def _placed(
-    volumes: Sequence[Volume],
-    taken: Collection[str],
-    system: System,
+    volumes: Sequence[Volume], taken: Collection[str], system: System
 ) -> Iterator[Group]:
     """Yield the groups of the volumes; a volume gets the kernel name of its disk as its id, so that
     it is below the groups that use this disk. taken: the disks of drives.
     """
-    devices = [
-        os.path.basename(volume.fields.get('device', '').replace('/cciss/', '/cciss!'))
-        for volume in volumes
-    ]
+    devices = []
+    for volume in volumes:
+        path = volume.fields.get('device', '').replace('/cciss/', '/cciss!')
+        devices.append(os.path.basename(path))
     for volume, device in zip(volumes, devices):
         whole, *spans = groups(volume)
-        is_alone = devices.count(device) == 1 and device not in ('', *taken)
-        if is_alone and os.path.isdir(f'{system.sys}/block/{device}'):
+        is_only_use = devices.count(device) == 1 and device not in ('', *taken)
+        if is_only_use and os.path.isdir(f'{system.sys}/block/{device}'):
             whole = whole._replace(id=device)
         yield from (whole, *spans)
 
 
-def _left(
-    group: Group,
-    taken: set[str],
-    reasons: Mapping[str, str],
-) -> Group:
-    """Return a group; one of a controller's drives without those in volumes, and with the reason
-    why nothing is known about the others. reasons: by address.
+def _without_taken(group: Group, taken: set[str], reasons: Mapping[str, str]) -> Group:
+    """Return a group of a controller's drives without those in volumes, and with the reason why
+    nothing is known about the others; any other group unchanged. taken: the disks of drives in
+    volumes. reasons: by address of a drive.
     """
     if group.kind != 'hardware':
         return group
@@ -147,23 +153,22 @@ def _why_left(name: str, families: Mapping[str, Family]) -> str:
     if name in families:
         family = families[name]
         return family.why or f'{family.program} reports no volume with this drive'
-    return 'no tool of its controller is installed' if name in FAMILIES else ''
+    return 'no tool of its controller is installed' if name in WITH_TOOLS else ''
 
 
 # --- commands -------------------------------------------------------------------------------------
 
 
 def ask() -> dict[str, Family]:
-    """Return, for each controller family, what the first tool reports that reports any volume, or
-    why the tools failed.
+    """Return, for each controller family with an installed tool, what the first tool reports that
+    reports any volume, or why the tools failed.
     """
     families: dict[str, Family] = {}
     for tool in _PROGRAMS:
         name = tool['family']
         earlier = families.get(name)
-        if not (earlier and earlier.volumes) and linux.is_installed(
-            tool['program'], FOLDERS
-        ):
+        is_done = earlier is not None and earlier.volumes
+        if not is_done and linux.is_installed(tool['program'], FOLDERS):
             family = _family(tool)
             # of tools that report nothing, the reason of the first one counts
             if not earlier or family.volumes or family.drives:
@@ -172,26 +177,28 @@ def ask() -> dict[str, Family]:
 
 
 def _family(tool: Json) -> Family:
-    """Return what a tool reports."""
+    """Return what a tool reports, each volume with a doubt if an output is missing."""
     program = tool['program']
     printed, why = _asked(tool)
     command = f'{program} {" ".join(tool["commands"][-1])}'
     drives = tool_drives(printed, tool, is_complete=not why)
     reported: Sequence[Volume] = volumes(printed, tool)
     if not reported:
-        why = _why_none(why, program, command, is_read=bool(drives))
+        why = _why_none(why, program, command, has_drives=bool(drives))
     elif why:
         in_part = doubt(f'was not shown in full by {program}', LOOK + command)
         reported = [volume._replace(doubts=(in_part,)) for volume in reported]
     return Family(reported, drives, why, program)
 
 
-def _why_none(why: str, program: str, command: str, is_read: bool) -> str:
-    """Return why a tool reports no volume. why: why it failed, or ''. is_read: it reports drives."""
+def _why_none(why: str, program: str, command: str, has_drives: bool) -> str:
+    """Return why a tool reports no volume. why: why it failed, or ''. command: the last one that was
+    run. has_drives: it reports drives.
+    """
     none = why or f'{program} reports no volume'
     if os.geteuid():
         return f'{none}; run triage --controllers as root'
-    if why or is_read:
+    if why or has_drives:
         return none
     return f'{program} printed nothing that this version understands; run: {command}'
 
@@ -208,9 +215,10 @@ def _notes(families: Mapping[str, Family]) -> Iterator[Coded]:
 
 
 def _asked(tool: Json) -> tuple[Sequence[Fields], str]:
-    """Return the rows from all outputs of a tool, and why some are missing.
+    """Return the rows from all outputs of a tool, and why some are missing, or ''.
 
-    After a failure, the tool is not rerun.
+    After a failure, the tool is not rerun. A failure of one of the "more" commands, which only add
+    to the others, counts for nothing.
     """
     numbers, why = _numbers(tool)
     printed: list[Fields] = []
@@ -225,8 +233,8 @@ def _asked(tool: Json) -> tuple[Sequence[Fields], str]:
 
 
 def _numbers(tool: Json) -> tuple[list[str], str]:
-    """Return the numbers of the controllers that a tool lists, and why it failed. A tool without
-    such a list reports all controllers at once: [''].
+    """Return the numbers of the controllers that a tool lists, and '', or [] and why it failed. A
+    tool without such a list reports all controllers at once: [''].
     """
     if 'list' not in tool:
         return [''], ''

@@ -21,23 +21,16 @@ from ..errors import Coded, DriveMissing
 from ..model import Device, Group, Located, Member, Place, State, Use, Verdict
 from ..reading import device_types
 from ..reading.system import LINUX, System, disks_of, names_in
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import NamedTuple
 from ..wording import listed as listed_names
 from . import arrays, block_devices, lvm_backup, partitions, survival
-from .block_devices import Devices, Kind, listed, uses
+from .block_devices import Devices, Kind, Names, Volumes, listed, uses
 from .partitions import Claim
 from .replacement import Drive, Machine, machine
 from .replacement import uses as uses_of
 
-if TYPE_CHECKING:
-    from .block_devices import Volumes
-
-    # returns the drives that have disks, most severe first
-    Drives = Callable[[Sequence[Located]], Sequence[Drive]]
-
-_ASK = 'as root, run triage --controllers'
-_ASKED = 'the tool of its controller gave no answer in time'
-_NO_TOOL = 'this version knows no tool of its controller; look at the volume with the tool of its vendor'
+# returns the drives that have disks, most severe first
+Drives = Callable[[Sequence[Located]], Sequence[Drive]]
 # Controllers whose tools can be asked: names of types, see controllers.json.
 WITH_TOOLS = ('megaraid', 'aacraid', 'cciss')
 PROGRAMS = ('zpool', 'dmsetup', 'controllers')  # modules that run programs
@@ -62,8 +55,8 @@ class Question(NamedTuple):
 class Seen(NamedTuple):
     """What was read about the groups of a machine."""
 
-    disks: tuple[tuple[str, ...], ...] = ()  # kernel names of the disks of each drive
-    others: tuple[tuple[str, ...], ...] = ()  # of each other drive
+    disks: tuple[Names, ...] = ()  # the disks of each drive in Question.drives
+    others: tuple[Names, ...] = ()  # the disks of each drive in Question.others
     groups: tuple[Group, ...] | None = None  # None: no group had to be read
     notes: tuple[Coded, ...] = ()  # notes about the programs that were run
     # why something is missing; without *disks*, nothing was read
@@ -84,7 +77,7 @@ class Examined(NamedTuple):
 def seen(question: Question) -> Iterator[Seen]:
     """Yield what /sys, /proc and udev show, and again after each program with what it adds.
 
-    Recorded reports have no groups.
+    Once, and without groups, if no drive has a disk: so it is for recorded reports.
     """
     system = question.system
     devices = listed(system)
@@ -93,22 +86,17 @@ def seen(question: Question) -> Iterator[Seen]:
     ]
     view = Seen(
         disks=tuple(drive.place.disks for drive in placed),
-        others=tuple(disks(drive.device, system) for drive in question.others),
+        others=tuple(disks(other.device, system) for other in question.others),
     )
     if not any(view.disks):
         yield view
         return
     behind = _of_controllers(placed, 'controllers' in question.asked)
-    view = view._replace(groups=(*_ordered(_all_groups(devices)), *behind))
+    view = view._replace(groups=(*groups(devices), *behind))
     yield view
     for name in question.asked:
         program = import_module(f'.{name}', __package__)
-        completed, notes, places = program.completed(view.groups, system, placed)
-        view = view._replace(
-            groups=completed,
-            notes=(*view.notes, *notes),
-            places=(*view.places, *places),
-        )
+        view = program.completed(view, system, placed)
         yield view
 
 
@@ -119,10 +107,10 @@ def examined(
     others: Callable[[], Sequence[Other]] = tuple,
     asked: Sequence[str] = (),
 ) -> Examined:
-    """Return the groups that depend on each drive.
+    """Return the groups that depend on each drive; if they could not be read, or after an
+    exception, no groups, and a remark with the reason.
 
-    read: answers the question. others: returns the drives of other runs. asked: see Question. After
-    an exception, there are no groups, and a remark gives the reason.
+    read: answers the question. others: returns the drives of other runs. asked: see Question.
     """
     try:
         question = Question(located, others(), asked)
@@ -134,26 +122,24 @@ def examined(
         return unexamined(located, drives, problem_of(error))
 
 
-def _decided(
-    question: Question,
-    view: Seen,
-    drives: Drives,
-) -> Examined:
-    """Return what follows from the groups."""
+def _decided(question: Question, view: Seen, drives: Drives) -> Examined:
+    """Return what follows from the groups; only the drives if no group had to be read."""
     if view.groups is None:
         return Examined(tuple(Use(*drive) for drive in question.drives))
     slots = dict(view.places)
-    pairs = zip(question.drives, view.disks)
-    placed = [_in_slot(_placed(drive, names), slots) for drive, names in pairs]
+    placed = [
+        _in_slot(_placed(drive, names), slots)
+        for drive, names in zip(question.drives, view.disks)
+    ]
     present = with_others(drives(placed), question.others, view.others)
     whole = machine(view.groups, present)
-    judged = [_in_doubt(drive, _lacking(view.groups)) for drive in placed]
-    remarks = (view.problem,) if view.problem else ()
+    lacking = _lacking(view.groups)
+    judged = [_critical_if_missing(drive, lacking) for drive in placed]
     return Examined(
         uses=uses_of(judged, whole),
         machine=whole,
         notes=view.notes,
-        remarks=remarks,
+        remarks=(view.problem,) if view.problem else (),
     )
 
 
@@ -167,30 +153,30 @@ def problem_of(error: Exception) -> Coded:
     return Coded(problem.code, str(problem))
 
 
-def unexamined(
-    located: Sequence[Located],
-    drives: Drives,
-    problem: Coded,
-) -> Examined:
-    """Return the drives without groups. problem: why nothing was read.
+def unexamined(located: Sequence[Located], drives: Drives, problem: Coded) -> Examined:
+    """Return the drives without groups, and *problem*, why nothing was read, as a remark.
 
     Nobody may take this for good news: the use of each drive to replace is unknown, so its data is
     copied first, and a missing drive is CRITICAL, because a group may be degraded without it.
     """
     lacking = 'whether a group lacks a member is not known'
-    judged = [_in_doubt(drive, lacking) for drive in located]
-    order = Machine((), ())
+    judged = [_critical_if_missing(drive, lacking) for drive in located]
+    without_groups = Machine((), ())
     with suppress(Exception):  # the problem may be with the verdicts
-        here = [drive for drive in judged if not drive.verdict.device.is_recorded]
-        order = machine(
-            (), drives([_placed(drive, (drive.verdict.device.name,)) for drive in here])
-        )
-    return Examined(uses_of(judged, order), remarks=(problem,))
+        placed = [
+            _placed(drive, (drive.verdict.device.name,))
+            for drive in judged
+            if not drive.verdict.device.is_recorded
+        ]
+        without_groups = machine((), drives(placed))
+    return Examined(uses_of(judged, without_groups), remarks=(problem,))
 
 
-def _in_doubt(drive: Located, lacking: str) -> Located:
-    """Return a drive; CRITICAL if it is missing and a group may be degraded, because this is the
-    drive that it lacks, or one that it can no longer afford to lose. lacking: the group, in words.
+def _critical_if_missing(drive: Located, lacking: str) -> Located:
+    """Return a drive, made CRITICAL if it is missing while a group lacks a member: this is the
+    drive that it lacks, or one that it can no longer afford to lose.
+
+    lacking: a clause, "md0 lacks a member"; '' if no group does, so the drive is unchanged.
     """
     if not lacking or not _is_missing(drive.verdict):
         return drive
@@ -201,19 +187,21 @@ def _in_doubt(drive: Located, lacking: str) -> Located:
 
 
 def _lacking(groups: Sequence[Group]) -> str:
-    """Return the groups that lack a member, in words; '' if none does."""
+    """Return "md0 and md1 lack a member", with the groups that do; '' if none does."""
     degraded = [group.name for group in groups if survival.lacks_member(group)]
     lacks = 'lacks' if len(degraded) == 1 else 'lack'
     return f'{listed_names(degraded, 2)} {lacks} a member' if degraded else ''
 
 
 def _placed(drive: Located, names: Sequence[str]) -> Located:
+    """Return a drive with these disks. names: kernel names."""
     return Located(drive.verdict, drive.place._replace(disks=tuple(names)))
 
 
 def _in_slot(drive: Located, slots: Mapping[str, Place]) -> Located:
     """Return a drive in the slot that a controller's tool reports, unless the system does."""
-    slot, place = slots.get(drive.verdict.device.address), drive.place
+    place = drive.place
+    slot = slots.get(drive.verdict.device.address)
     if slot is None or place.bay:
         return drive
     place = slot._replace(disks=place.disks, drive_id=place.drive_id)
@@ -222,29 +210,28 @@ def _in_slot(drive: Located, slots: Mapping[str, Place]) -> Located:
 
 def _all_paths(verdict: Verdict, devices: Devices) -> list[str]:
     """Return the disks of a drive, also those of its other namespaces and actuators, each followed
-    by the first path to it.
+    by the first path to it; [] for a recorded report, and for a missing drive, whose name another
+    drive may have.
+
+    A drive that was read, but that /sys does not show, has its address: its use is not known.
     """
-    names: dict[str, None] = {}
-    for present in _passed_through(verdict, devices) or _present_disks(
-        verdict, devices.system
-    ):
-        for name in devices.units.get(present, (present,)):
-            names[name] = None
-            names[devices.same.get(name, name)] = None
-    return list(names)
+    device = verdict.device
+    if _is_missing(verdict) or device.is_recorded:
+        return []
+    present = _passed_through(verdict, devices) or disks(device, devices.system)
+    names = []
+    for disk in present or (device.address,):
+        for unit in devices.units.get(disk, (disk,)):
+            names += [unit, devices.same.get(unit, unit)]
+    return list(dict.fromkeys(names))
 
 
 def _passed_through(verdict: Verdict, devices: Devices) -> list[str]:
     """Return the disks with the serial number of a drive behind a RAID controller, which then is in
-    no volume: the kernel has the drive itself (JBOD).
+    no volume: the kernel has the drive itself (JBOD). [] for other drives.
     """
-    serial, device = verdict.identity.serial.strip(), verdict.device
-    if (
-        _is_missing(verdict)
-        or not device_types.is_raid(device)
-        or device.is_recorded
-        or not serial
-    ):
+    serial = verdict.identity.serial.strip()
+    if not serial or not device_types.is_raid(verdict.device):
         return []
     return [name for name, of_disk in devices.serials.items() if of_disk == serial]
 
@@ -254,7 +241,8 @@ def with_others(
     others: Sequence[Other],
     disks_of_others: Sequence[Sequence[str]],
 ) -> list[Drive]:
-    """Return the drives of this run and of other runs.
+    """Return the drives of this run, and those of other runs, without the disks that an earlier
+    drive has.
 
     disks_of_others: the kernel names of the disks of each other drive.
     """
@@ -272,118 +260,95 @@ def _is_missing(verdict: Verdict) -> bool:
     return verdict.code == DriveMissing.code
 
 
-def _present_disks(verdict: Verdict, system: System) -> tuple[str, ...]:
-    """Return the disks of a drive; none of a missing one, whose name another drive may have.
-
-    A drive that was read, but that /sys does not show, has its address: its use is not known.
-    """
-    if _is_missing(verdict):
-        return ()
-    names = disks(verdict.device, system)
-    return names if names or verdict.device.is_recorded else (verdict.device.address,)
-
-
-def disks(device: Device, system: System = LINUX) -> tuple[str, ...]:
+def disks(device: Device, system: System) -> Names:
     """Return the kernel names of a drive's block devices; behind a RAID controller or without
     sysfs, its address.
     """
-    if device.is_recorded:
-        return ()
-    has_address = device_types.is_raid(device) or not os.path.isdir(
-        f'{system.sys}/block'
-    )
-    return (device.address,) if has_address else tuple(disks_of(device, system))
+    has_sysfs = os.path.isdir(f'{system.sys}/block')
+    if device_types.is_raid(device) or not has_sysfs:
+        return (device.address,)
+    return tuple(disks_of(device, system))
 
 
-def _of_controllers(
-    drives: Sequence[Located], is_asked: bool = False
-) -> Iterable[Group]:
-    """Yield a group for each RAID controller, because it is unknown which drives belong to which
-    volume. is_asked: this run asks their tools.
+def _of_controllers(drives: Sequence[Located], is_asked: bool) -> Iterator[Group]:
+    """Yield a group of unknown redundancy for each RAID controller, with its drives, because it is
+    unknown which drives belong to which volume. is_asked: this run asks the controllers' tools.
     """
     behind: dict[tuple[str, str], list[Device]] = {}
     for drive in drives:
         device = drive.verdict.device
         controller = device_types.controller(device.type)
+        # A disk that the kernel has itself (JBOD) is in no volume.
         if controller and device.address in drive.place.disks:
             behind.setdefault((controller.name, device.path), []).append(device)
     for (name, path), devices in behind.items():
         members = [
-            Member(device.name or device.address, 'unknown', on=(device.address,))
-            for device in devices
+            Member(device.name, 'unknown', on=(device.address,)) for device in devices
         ]
-        kind = device_types.base(devices[0]).partition(',')[0]
-        unknown = _ASKED if is_asked else _ASK
+        unknown = 'as root, run triage --controllers'
+        if is_asked:
+            unknown = 'the tool of its controller gave no answer in time'
+        if device_types.base(devices[0]).partition(',')[0] not in WITH_TOOLS:
+            unknown = (
+                'this version knows no tool of its controller; look at the volume with the tool of '
+                'its vendor'
+            )
         yield Group(
             id=f'{name} {path}',
             name=f'{name} volumes',
             kind='hardware',
             level='',
             members=tuple(members),
-            unknown=unknown if kind in WITH_TOOLS else _NO_TOOL,
+            unknown=unknown,
         )
 
 
 # --- groups ---------------------------------------------------------------------------------------
 
-# Start of the name of a block device that is built on others -> its kind.
-_DRIVERS = (
-    ('bcache', block_devices.BCACHE),
-    ('drbd', block_devices.DRBD),
-    ('', Kind('dm', '', 'this version does not know its driver')),
-)
+# Name, without the number, of a block device that is built on others -> its kind.
+_DRIVERS = {'bcache': block_devices.BCACHE, 'drbd': block_devices.DRBD}
 
 
-def groups(system: System = LINUX) -> tuple[Group, ...]:
-    """Return the groups of a machine, lower ones first."""
-    return tuple(_ordered(_all_groups(listed(system))))
-
-
-def _all_groups(devices: Devices) -> list[Group]:
-    """Return all groups of the machine. devices: all block devices, without their uses."""
-    mapped = block_devices.volumes(_named('dm-', devices), devices.system)
+def groups(devices: Devices) -> list[Group]:
+    """Return the groups of a machine, lower ones first. devices: all block devices, without their
+    uses.
+    """
+    volumes = block_devices.volumes(_named('dm-', devices), devices.system)
     devices = devices._replace(
-        inner=block_devices.inner(mapped),
+        inner=block_devices.inner(volumes),
         used=uses(devices.system),
         titles={
-            name: block_devices.title(volume) or name for name, volume in mapped.items()
+            name: block_devices.title(volume) or name
+            for name, volume in volumes.items()
         },
     )
     file_systems = arrays.file_systems(devices)
-    members = {
-        name
-        for group in file_systems
-        for name in arrays.btrfs_members(group.id, devices)
-    }
+    members: set[str] = set()
+    for group in file_systems:
+        members.update(arrays.btrfs_members(group.id, devices))
+    # a mount point of btrfs is that of the file system, not of one of its devices
     used = {
         name: points for name, points in devices.used.items() if name not in members
     }
     devices = devices._replace(used=used)
     of_md = _arrays(devices)
-    others = _stacked(devices.names - {*of_md, *mapped}, devices)
+    stacked = _stacked(devices.names - {*of_md, *volumes}, devices)
     members.update(*(arrays.md_members(name, devices) for name in of_md))
-    members.update(*(volume.slaves for volume in mapped.values()), *others.values())
+    members.update(*(volume.slaves for volume in volumes.values()), *stacked.values())
     claims = partitions.claims(members, devices)
-    inactive, unlisted = lvm_backup.read(mapped, devices)
+    inactive, unlisted = lvm_backup.read(volumes, devices)
     in_use = [
         *_md_groups(of_md, claims, devices),
-        *_volume_groups(
-            volumes=mapped,
-            claims=claims,
-            unlisted=unlisted,
-            devices=devices,
-        ),
-        *(_other(name, slaves, devices) for name, slaves in others.items()),
+        *_volume_groups(volumes, claims, devices, unlisted=unlisted),
+        *(_other(name, slaves, devices) for name, slaves in stacked.items()),
         *file_systems,
         *inactive,
     ]
-    return [*in_use, *_of_rest(in_use, claims, devices)]
+    return _ordered([*in_use, *_of_rest(in_use, claims, devices)])
 
 
 def _md_groups(
-    names: Sequence[str],
-    claims: Sequence[Claim],
-    devices: Devices,
+    names: Sequence[str], claims: Sequence[Claim], devices: Devices
 ) -> Iterator[Group]:
     """Yield the arrays, with the members that they have lost."""
     notes = {claim.name: claim.notes for claim in claims if claim.notes}
@@ -396,10 +361,10 @@ def _md_groups(
 def _volume_groups(
     volumes: Volumes,
     claims: Sequence[Claim],
-    unlisted: Mapping[str, str],
     devices: Devices,
+    unlisted: Mapping[str, str],
 ) -> Iterator[Group]:
-    """Yield the volumes of the device mapper that hold data. unlisted: as in Group."""
+    """Yield the volumes of the device mapper that hold data. unlisted: by volume, as in Group."""
     nothing = {claim.name for claim in claims if claim.kind == partitions.NOTHING}
     for name, volume in volumes.items():
         # a partition of a multipath volume, such as the ninth one of a disk of ZFS
@@ -410,16 +375,16 @@ def _volume_groups(
 
 
 def _of_rest(
-    in_use: Sequence[Group],
-    claims: Sequence[Claim],
-    devices: Devices,
+    in_use: Sequence[Group], claims: Sequence[Claim], devices: Devices
 ) -> Iterator[Group]:
     """Yield the groups of what no group in use accounts for."""
-    removed: set[str] = set()
-    for group in in_use:
-        if group.kind == 'md':
-            gone = [member for member in group.members if member.state == 'missing']
-            removed.update(member.name for member in gone if member.on)
+    # Devices that arrays have lost, but that are here: see arrays.with_removed().
+    removed = {
+        member.name
+        for group in in_use
+        for member in group.members
+        if group.kind == 'md' and member.state == 'missing' and member.on
+    }
     rest = [
         claim
         for claim in claims
@@ -429,17 +394,19 @@ def _of_rest(
 
 
 def _arrays(devices: Devices) -> list[str]:
+    """Return the names of md's arrays: "md0"."""
     folder = f'{devices.system.sys}/block'
     names = _named('md', devices)
     return [name for name in names if os.path.isdir(f'{folder}/{name}/md')]
 
 
 def _named(start: str, devices: Devices) -> list[str]:
-    """Return the devices with a name that starts so."""
+    """Return the devices with a name that starts so, in the order of their numbers."""
     return _in_order(name for name in devices.names if name.startswith(start))
 
 
 def _in_order(names: Iterable[str]) -> list[str]:
+    """Return names sorted by the numbers in them: "dm-9" before "dm-10"."""
     return sorted(names, key=lambda name: (len(name), name))
 
 
@@ -452,19 +419,12 @@ def _stacked(names: Iterable[str], devices: Devices) -> dict[str, list[str]]:
     return {name: slaves for name, slaves in below.items() if slaves}
 
 
-def _other(
-    name: str,
-    slaves: list[str],
-    devices: Devices,
-) -> Group:
-    """Return the group of a device that has another driver."""
-    kind = next(kind for start, kind in _DRIVERS if name.startswith(start))
-    return devices.group(
-        group_id=name,
-        name=name,
-        kind=kind,
-        members=devices.members(slaves, kind),
-    )
+def _other(name: str, slaves: list[str], devices: Devices) -> Group:
+    """Return the group of a device that has another driver. slaves: the devices below it."""
+    other = Kind('dm', '', 'this version does not know its driver')
+    kind = _DRIVERS.get(name.rstrip('0123456789'), other)
+    members = devices.members(slaves, kind)
+    return devices.group(group_id=name, name=name, kind=kind, members=members)
 
 
 # --- the order of groups --------------------------------------------------------------------------
@@ -473,20 +433,24 @@ def _other(
 def _ordered(groups: Iterable[Group]) -> list[Group]:
     """Return the groups, lower ones first. Groups that form a circle are separated."""
     rest = {group.id: group for group in groups}
-    done: list[Group] = []
+    ordered: list[Group] = []
     for _ in range(DEEPEST_GROUPS):
-        ready = [group for group in rest.values() if rest.keys().isdisjoint(_on(group))]
-        done += ready
-        for group in ready:
+        lowest = [
+            group for group in rest.values() if rest.keys().isdisjoint(_on(group))
+        ]
+        ordered += lowest
+        for group in lowest:
             del rest[group.id]
-    return [*done, *(_cut_off(group, rest) for group in rest.values())]
+    return [*ordered, *(_cut_off(group, rest) for group in rest.values())]
 
 
 def _on(group: Group) -> set[str]:
+    """Return the disks and the ids of groups that a group is built on."""
     return {name for member in group.members for name in member.on}
 
 
 def _cut_off(group: Group, rest: Collection[str]) -> Group:
+    """Return a group of unknown redundancy that is not built on the groups in *rest* (ids)."""
     members = [
         member._replace(on=tuple(name for name in member.on if name not in rest))
         for member in group.members

@@ -8,48 +8,29 @@ Sources: Linux, Documentation/admin-guide/device-mapper/dm-raid.rst, drivers/md/
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from ..errors import Coded
 from ..model import Group, Member
 from ..reading import system as linux
-from ..reading.system import LINUX, System, text_of
+from ..reading.system import System, text_of
 from ..typed import NamedTuple
 from . import doubts
+from .arrays import ACTIVITIES
+from .dependence import Seen
+from .survival import TOLERANCE
 
 # --noflush: do not first write the state of other targets to disk.
 COMMAND = ('dmsetup', 'status', '--target', 'raid', '--noflush')
-_NOT_REPORTED = 'its level and state are not in /sys, and dmsetup did not report them'
 _NOT_UNDERSTOOD = 'the output of dmsetup status is not understood'
-_TWICE = 'dmsetup reports that this volume contains more than one RAID'
 _LINE = '(.+): [0-9]+ [0-9]+ raid(?: (.*?))? *'
 _RAID = (
     '(?P<level>raid[0-9]+)(?:_[a-z0-9_]+)? (?P<devices>[0-9]{1,3}) (?P<health>[AaD-]+) '
     '(?P<done>[0-9]{1,20})/(?P<total>[0-9]{1,20}) (?P<sync_action>[a-z]+) '
     '(?P<mismatch_cnt>[0-9]+)(?: [0-9]+(?: [AD-])?)?'
 )
-# Level of raid_type -> level. Only dmsetup table shows the layout of raid10, but one member may
-# fail in any layout.
-_LEVELS = {
-    'raid0': 'raid0',
-    'raid1': 'raid1',
-    'raid4': 'raid4',
-    'raid5': 'raid5',
-    'raid6': 'raid6',
-    'raid10': 'raid10-unknown-layout',
-}
 # Character in health_chars -> state of a member.
 _STATES = {'A': 'in_sync', 'a': 'rebuilding', 'D': 'faulty', '-': 'missing'}
-# sync_action -> the activity of a group; any other word makes the redundancy unknown.
-ACTIVITIES = {
-    'idle': '',
-    'frozen': '',
-    'resync': 'resync',
-    'recover': 'recover',
-    'reshape': 'reshape',
-    'check': 'check',
-    'repair': 'repair',
-}
 _ACTIVITIES = {'init': 'resync', **ACTIVITIES}
 
 
@@ -71,26 +52,32 @@ def statuses(text: str) -> Mapping[str, Status]:
     states: dict[str, Status] = {}
     for line in text.split('\n'):
         match = re.fullmatch(_LINE, line)
-        if match:
-            name = match[1]
-            is_second = name in states
-            states[name] = (
-                Status('', unknown=_TWICE) if is_second else _status(match[2] or '')
-            )
+        if match and match[1] in states:
+            twice = 'dmsetup reports that this volume contains more than one RAID'
+            states[match[1]] = Status('', unknown=twice)
+        elif match:
+            states[match[1]] = _status(match[2] or '')
     return states
 
 
 def _status(values: str) -> Status:
-    """Return the state of a RAID volume from the values in its line."""
+    """Return the state of a RAID volume from the values in its line; with an empty level, and why
+    it is unknown, for values that this version does not know.
+    """
     match = re.fullmatch(_RAID, values)
     if not match:
         return Status('', unknown=_NOT_UNDERSTOOD)
     health, action, total = match['health'], match['sync_action'], int(match['total'])
-    is_whole = int(match['devices']) == len(health)
-    if match['level'] not in _LEVELS or action not in _ACTIVITIES or not is_whole:
+    has_all_members = int(match['devices']) == len(health)
+    level = match['level']
+    if level == 'raid10':
+        # Only dmsetup table shows its layout, but one member may fail in any layout.
+        level = 'raid10-unknown-layout'
+    is_known = level in TOLERANCE and action in _ACTIVITIES
+    if not is_known or not has_all_members:
         return Status('', unknown=_NOT_UNDERSTOOD)
     activity = _ACTIVITIES[action]
-    status = Status(_LEVELS[match['level']], health, activity)
+    status = Status(level, health, activity)
     if activity and total:
         status = status._replace(progress=min(100.0, 100 * int(match['done']) / total))
     if activity in ('resync', 'reshape'):
@@ -101,18 +88,16 @@ def _status(values: str) -> Status:
 
 
 def with_status(group: Group, status: Status) -> Group:
-    """Return a volume, completed with its state.
+    """Return a volume, completed with its state; still unknown if the state is unknown, or has other
+    members. Pure.
 
-    A member keeps its old state if the old state is worse. Pure.
+    A member that is gone, according to /sys, keeps its state.
     """
-    places = {
-        member.slot: member for member in group.members if member.slot is not None
-    }
+    member_in = {member.slot: member for member in group.members}
     slots = set(range(len(status.health)))
-    is_same = len(places) == len(group.members) and places.keys() <= slots
-    unknown = status.unknown or (
-        '' if is_same else 'dmsetup and /sys report different members'
-    )
+    unknown = status.unknown
+    if len(member_in) < len(group.members) or not member_in.keys() <= slots:
+        unknown = unknown or 'dmsetup and /sys report different members'
     group = group._replace(
         level='' if unknown else status.level,
         unknown=unknown,
@@ -123,42 +108,35 @@ def with_status(group: Group, status: Status) -> Group:
         return group
     members = []
     for slot, letter in enumerate(status.health):
-        member = places.get(slot, Member('', 'missing', slot))
-        members.append(_member(member, _STATES[letter]))
+        member = member_in.get(slot, Member('', 'missing', slot))
+        state = _STATES[letter]
+        if member.state not in ('faulty', 'missing') or state == 'faulty':
+            member = member._replace(state=state)
+        members.append(member)
     return group._replace(
         slots=len(members), members=tuple(members), doubts=status.doubts
     )
 
 
-def _member(member: Member, state: str) -> Member:
-    """Return a member with a new state, unless /sys shows that the member is gone."""
-    if member.state in ('faulty', 'missing') and state != 'faulty':
-        return member
-    return member._replace(state=state)
-
-
-def completed(
-    before: Iterable[Group],
-    system: System = LINUX,
-    _drives: object = (),
-) -> tuple[tuple[Group, ...], tuple[Coded, ...], tuple[()]]:
-    """Return three values: the groups, in which LVM volumes of unknown level are completed; notes;
-    and no slots.
+def completed(view: Seen, system: System, _drives: object = ()) -> Seen:
+    """Return what was seen, with the LVM volumes of unknown level completed, and a note if dmsetup
+    failed. It is unchanged if there are no such volumes.
     """
-    groups = tuple(before)
-    asked = [group for group in groups if group.kind == 'lvm' and not group.level]
+    groups = {group.id: group for group in view.groups or ()}
+    asked = [
+        group for group in groups.values() if group.kind == 'lvm' and not group.level
+    ]
     if not asked:
-        return groups, (), ()
+        return view
     text, why = linux.output(COMMAND)
     states = statuses(text)
-    made = {}
+    unknown = 'its level and state are not in /sys, and dmsetup did not report them'
+    not_reported = Status('', unknown=unknown)
     for group in asked:
         name = text_of(f'{system.sys}/block/{group.id}/dm/name')
-        made[group.id] = with_status(
-            group, states.get(name, Status('', unknown=_NOT_REPORTED))
-        )
-    problem = Coded(
-        'dmsetup-status-missing', f'the redundancy of LVM volumes is unknown: {why}'
-    )
-    completed_groups = tuple(made.get(group.id, group) for group in groups)
-    return completed_groups, (problem,) if why else (), ()
+        groups[group.id] = with_status(group, states.get(name, not_reported))
+    notes = view.notes
+    if why:
+        problem = f'the redundancy of LVM volumes is unknown: {why}'
+        notes = (*notes, Coded('dmsetup-status-missing', problem))
+    return view._replace(groups=tuple(groups.values()), notes=notes)

@@ -19,29 +19,29 @@ UNREAD = '?'
 _HAS_BAD_BLOCKS = 'has blocks that md cannot read'
 
 
-def of_array(text: Callable[[str], str], use: str = '') -> Iterator[str]:
+def of_array(read: Callable[[str], str], use: str = '') -> Iterator[str]:
     """Yield each doubt about an md array.
 
-    text: returns the content of a file of /sys/block/mdN/md, or UNREAD. use: the only use of the
-    array: "swap".
+    read: returns the content of a file of /sys/block/mdN/md, or UNREAD. use: all uses of the array;
+    "swap" if it is only swap space.
     """
-    if _may_have_data_in_journal(text):
+    if _may_have_data_in_journal(read):
         yield doubt(
             'its journal (write-back) may have data that no member has yet',
             'switch its journal to write-through',
         )
-    if text('reshape_position') != 'none':
+    if read('reshape_position') != 'none':
         yield doubt('a reshape has not ended', 'continue the reshape')
-    state = text('array_state')
+    state = read('array_state')
     if 'read-auto' in state:
         yield doubt('a resync may be pending (read-auto)', 'let it resync')
-    action = text('sync_action')
+    action = read('sync_action')
     if action in ('frozen', '', UNREAD):
         yield doubt('a rebuild may be on hold (frozen)', 'let it rebuild')
     if 'repair' in action:
         yield doubt('a repair has not ended', 'wait until the repair has ended')
     # Also after a crash: md sets resync_start to 0 while data is written.
-    if text('resync_start') != 'none':
+    if read('resync_start') != 'none':
         is_readonly = state == 'readonly'
         yield doubt(
             'a resync is pending or was interrupted',
@@ -49,25 +49,25 @@ def of_array(text: Callable[[str], str], use: str = '') -> Iterator[str]:
             if is_readonly
             else 'let it resync',
         )
-    if _may_differ(text, use):
+    if _may_differ(read, use):
         yield doubt(
             'its members differ from each other (mismatch_cnt)', 'repair the array'
         )
 
 
-def _may_have_data_in_journal(text: Callable[[str], str]) -> bool:
+def _may_have_data_in_journal(read: Callable[[str], str]) -> bool:
     """Return whether a journal may have data that no member has yet.
 
     journal_mode is empty without a journal, and absent in raid1 and raid10.
     """
-    mode = text('journal_mode')
+    mode = read('journal_mode')
     if '[write-through]' in mode:
         return False
-    has_no_journal = text('consistency_policy') in ('bitmap', 'resync', 'ppl', UNREAD)
+    has_no_journal = read('consistency_policy') in ('bitmap', 'resync', 'ppl', UNREAD)
     return not (mode in ('', UNREAD) and has_no_journal)
 
 
-def _may_differ(text: Callable[[str], str], use: str) -> bool:
+def _may_differ(read: Callable[[str], str], use: str) -> bool:
     """Return whether the last check found members that differ, and nothing has made them equal.
 
     On raid1 or raid10 with swap space, a count is not an error: memory that changes while it is
@@ -76,19 +76,15 @@ def _may_differ(text: Callable[[str], str], use: str) -> bool:
     """
     return (
         use != 'swap'
-        and text('mismatch_cnt') != '0'
-        and text('last_sync_action') not in ('repair', 'resync')
+        and read('mismatch_cnt') != '0'
+        and read('last_sync_action') not in ('repair', 'resync')
     )
 
 
-def of_md_member(
-    state: str,
-    level: str,
-    text: Callable[[str], str],
-) -> Iterator[str]:
+def of_md_member(state: str, level: str, read: Callable[[str], str]) -> Iterator[str]:
     """Yield each doubt about a member of an md array.
 
-    state: its flags. level: the array's. text: returns the content of a file of
+    state: its flags. level: the array's. read: returns the content of a file of
     /sys/block/mdN/md/dev-NAME, or UNREAD.
     """
     # As long as this flag is set, a repair skips the blocks that could not be written; tried on
@@ -99,7 +95,7 @@ def of_md_member(
         )
     if 'blocked' in state:
         yield doubt('has failed, but mdmon has not recorded this', 'start mdmon')
-    if text('bad_blocks'):
+    if read('bad_blocks'):
         # Until a repair, mdadm 4.4 and older cannot add a disk: they give it an empty list of bad
         # blocks, which Linux refuses since 6.8 (mdadm, pull request 154; Linux, commit
         # 1726c7746783). A repair of raid10 does not change these blocks; tried on Linux 6.12.
@@ -107,7 +103,7 @@ def of_md_member(
             _HAS_BAD_BLOCKS,
             'let a spare replace it' if level == 'raid10' else 'repair the array',
         )
-    if text('unacknowledged_bad_blocks'):
+    if read('unacknowledged_bad_blocks'):
         yield doubt(_HAS_BAD_BLOCKS, 'repair the array')
 
 

@@ -13,15 +13,12 @@ import time
 from collections.abc import Sequence
 
 from .. import alarm, child
-from ..child import Child
+from ..child import Child, Pipe
 from ..errors import Coded
 from ..model import Group, Member, Place
-from ..typed import TYPE_CHECKING, Any, Json
+from ..typed import Any, Json
 from . import dependence
 from .dependence import Question, Seen
-
-if TYPE_CHECKING:
-    from ..child import Pipe
 
 # seconds that a check waits; a machine with 1,000 volumes takes less than one
 PATIENCE = 10.0
@@ -33,12 +30,13 @@ _LOCK = 'groups.read'
 
 
 def read(question: Question, state_dir: str) -> Seen:
-    """Return what a child process has seen in time. state_dir: the argument of --state-dir, for the
-    lock of the child.
+    """Return what a child process has seen in time, with the problem if this is not all. state_dir:
+    the argument of --state-dir, for the lock of the child.
     """
-    seconds = min(alarm.time_left() * _SHARE, PATIENCE)
+    share, patience = _SHARE, PATIENCE
     if question.asked:
-        seconds = min(alarm.time_left() * _SHARE_WITH_PROGRAMS, _PATIENCE_WITH_PROGRAMS)
+        share, patience = _SHARE_WITH_PROGRAMS, _PATIENCE_WITH_PROGRAMS
+    seconds = min(alarm.time_left() * share, patience)
     reader = Child(lambda pipe: _send(pipe, question, state_dir))
     why = ''
     try:
@@ -59,9 +57,8 @@ def read(question: Question, state_dir: str) -> Seen:
         if content:
             view = _seen(json.loads(content))
     if not is_complete and view.problem is None:
-        view = view._replace(
-            problem=unread(why or 'the process that reads them was killed')
-        )
+        problem = unread(why or 'the process that reads them was killed')
+        view = view._replace(problem=problem)
     return view
 
 
@@ -74,11 +71,7 @@ def unread(why: str) -> Coded:
     )
 
 
-def _send(
-    pipe: Pipe,
-    question: Question,
-    state_dir: str,
-) -> None:
+def _send(pipe: Pipe, question: Question, state_dir: str) -> None:
     """Send what is seen, and a problem after an exception."""
     lock = child.in_turn(_LOCK, state_dir)
     try:
@@ -102,18 +95,17 @@ def _tuples(value: Any) -> Any:
 
 
 def _seen(values: Json) -> Seen:
-    fields = {key: _tuples(value) for key, value in values.items()}
-    if fields.get('groups') is not None:
-        fields['groups'] = tuple(_group(group) for group in fields['groups'])
-    if 'notes' in fields:
-        fields['notes'] = tuple(Coded(code, text) for code, text in fields['notes'])
-    if 'places' in fields:
-        fields['places'] = tuple(
-            (address, Place(*place)) for address, place in fields['places']
-        )
-    return Seen(**fields)
+    """Return what _send() has sent."""
+    view = Seen(**{key: _tuples(value) for key, value in values.items()})
+    if view.groups is not None:
+        view = view._replace(groups=tuple(map(_group, view.groups)))
+    return view._replace(
+        notes=tuple(Coded(code, text) for code, text in view.notes),
+        places=tuple((address, Place(*place)) for address, place in view.places),
+    )
 
 
 def _group(values: Sequence[Any]) -> Group:
+    """Return a group from its fields, in their order."""
     group = Group(*values)
     return group._replace(members=tuple(Member(*member) for member in group.members))

@@ -16,11 +16,8 @@ from collections.abc import Iterator, Mapping
 from ..constants import LARGEST_FILE
 from ..model import Group
 from ..reading.system import System, names_in, text_of
-from ..typed import TYPE_CHECKING, NamedTuple
-from .block_devices import Devices, Kind, Volume, udev_notes, volume_name
-
-if TYPE_CHECKING:
-    from .block_devices import Volumes
+from ..typed import NamedTuple
+from .block_devices import Devices, Kind, Names, Volume, Volumes, title, udev_notes
 
 _PREFIX, _ID = 'LVM-', 32  # of the UUID of a volume: the length of the ids in it
 _OPENS = re.compile(r'([A-Za-z0-9_.+-]+) \{')
@@ -30,7 +27,6 @@ _COMMENT = re.compile(r'\s+#.*$')
 # An image of a mirror or RAID, its metadata or its log: not a volume of its own.
 _IMAGE = re.compile('_(?:[rm]image_[0-9]+|rmeta_[0-9]+|mlog)$')
 _SPARE = '_pmspare'  # empty, for the repair of a pool; never active
-NOT_ACTIVE = 'not active'
 
 
 class Backup(NamedTuple):
@@ -41,14 +37,14 @@ class Backup(NamedTuple):
     devices: Mapping[str, str]  # name of a physical volume, such as "pv0" -> its id
     volumes: Mapping[str, str]  # name -> id
     # name of a volume -> the physical volumes with its data; none for a volume on inner volumes
-    areas: Mapping[str, tuple[str, ...]]
+    areas: Mapping[str, Names]
 
 
 def parsed(text: str) -> Backup | None:
     """Return the metadata of a volume group; None if the text is not complete. Pure."""
-    path: list[str] = []
-    ids: dict[tuple[str, ...], str] = {}
-    areas: dict[str, list[str]] = {}
+    path: list[str] = []  # the sections that the line is in
+    ids: dict[Names, str] = {}  # by path
+    areas: dict[str, list[str]] = {}  # name of a volume -> names in its segments
     for line in text.splitlines():
         statement = _COMMENT.sub('', line.strip())
         opens, is_id = _OPENS.fullmatch(statement), _IS.fullmatch(statement)
@@ -60,35 +56,36 @@ def parsed(text: str) -> Backup | None:
             ids[tuple(path)] = is_id[1].replace('-', '')
         elif path[1:2] == ['logical_volumes'] and len(path) > 2:
             areas.setdefault(path[2], []).extend(_AREA.findall(statement))
-    names = [key[0] for key in ids if len(key) == 1]
-    if path or len(names) != 1:
+    groups = [key for key in ids if len(key) == 1]
+    if path or len(groups) != 1:
         return None
     devices = _ids_in('physical_volumes', ids)
     on_devices = {}
     for volume, on in areas.items():
+        # an area can also be on an inner volume
         on_devices[volume] = tuple(
             dict.fromkeys(area for area in on if area in devices)
         )
     return Backup(
-        id=ids[(names[0],)],
-        name=names[0],
+        id=ids[groups[0]],
+        name=groups[0][0],
         devices=devices,
         volumes=_ids_in('logical_volumes', ids),
         areas=on_devices,
     )
 
 
-def _ids_in(section: str, ids: Mapping[tuple[str, ...], str]) -> dict[str, str]:
+def _ids_in(section: str, ids: Mapping[Names, str]) -> dict[str, str]:
     """Return the id of each object of a section by its name. ids: by path in the text."""
     return {path[2]: own_id for path, own_id in ids.items() if path[1:-1] == (section,)}
 
 
-def inactive(backup: Backup, active: frozenset[str]) -> dict[str, tuple[str, ...]]:
+def inactive(backup: Backup, active: frozenset[str]) -> dict[str, Names]:
     """Return each volume with data that is not active, with its physical volumes. Pure.
 
     active: ids of volumes. The images of a mirror or RAID count as the volume that they belong to.
     """
-    areas: dict[str, tuple[str, ...]] = {}
+    areas: dict[str, Names] = {}
     for name, own_id in backup.volumes.items():
         whole = _IMAGE.sub('', name)
         ids = (own_id, backup.volumes.get(whole, own_id))
@@ -118,11 +115,12 @@ def read(every: Volumes, devices: Devices) -> tuple[list[Group], dict[str, str]]
         active = frozenset(_ids(volume)[1] for volume in volumes.values())
         backup = backups.get(group_id)
         names = _names_of_devices(volumes, devices)
-        if backup and '' not in names and active <= {*backup.volumes.values()}:
+        # A backup without an active volume is older than that volume.
+        if backup and '' not in names and active.issubset(backup.volumes.values()):
             groups += _groups(backup, active, names, devices)
-            continue
-        for name, volume in volumes.items():
-            unlisted[name] = volume_name(volume.name).partition('/')[0]
+        else:
+            for name, volume in volumes.items():
+                unlisted[name] = title(volume).partition('/')[0]
     return groups, unlisted
 
 
@@ -133,6 +131,7 @@ def _ids(volume: Volume) -> tuple[str, str]:
 
 
 def _backups(system: System) -> dict[str, Backup]:
+    """Return the backups of all volume groups, by the group's id; {} if they cannot be read."""
     backups = {}
     for name in names_in(system.lvm):
         backup = parsed(text_of(f'{system.lvm}/{name}', LARGEST_FILE))
@@ -146,25 +145,31 @@ def _names_of_devices(volumes: Volumes, devices: Devices) -> dict[str, str]:
     """Return the kernel names of the physical volumes below active volumes of a volume group, by
     their ids; the id is '' if udev has none.
     """
-    below = {slave for volume in volumes.values() for slave in volume.slaves} - set(
-        volumes
-    )
-    present = [name for name in sorted(below) if devices.below(name)]
-    uuids = {name: udev_notes(name, devices).get('ID_FS_UUID', '') for name in present}
-    return {uuid.replace('-', ''): name for name, uuid in uuids.items()}
+    below = {slave for volume in volumes.values() for slave in volume.slaves}
+    names = {}
+    for name in sorted(below.difference(volumes)):
+        if devices.below(name):
+            uuid = udev_notes(name, devices).get('ID_FS_UUID', '')
+            names[uuid.replace('-', '')] = name
+    return names
 
 
 def _groups(
     backup: Backup, active: frozenset[str], names: Mapping[str, str], devices: Devices
 ) -> Iterator[Group]:
-    """Yield a group for each inactive volume. names: of the physical volumes, by id."""
+    """Yield a group for each inactive volume; of unknown redundancy for a mirror or RAID, whose data
+    is on its images. active: ids of volumes. names: of the physical volumes, by id.
+    """
     for volume, areas in inactive(backup, active).items():
-        own = [names.get(backup.devices[area], '') for area in areas]
-        members = [devices.member(name, slot=slot) for slot, name in enumerate(own)]
+        name = f'{backup.name}/{volume}'
+        members = []
+        for slot, area in enumerate(areas):
+            member = devices.member(names.get(backup.devices[area], ''), slot=slot)
+            members.append(member._replace(detail='not active'))
         is_plain = bool(backup.areas.get(volume))
         yield devices.group(
-            group_id=f'lvm {backup.name}/{volume}',
-            name=f'{backup.name}/{volume}',
+            group_id=f'lvm {name}',
+            name=name,
             kind=Kind('lvm') if is_plain else Kind('lvm', '', 'it is not active'),
-            members=[member._replace(detail=NOT_ACTIVE) for member in members],
+            members=members,
         )

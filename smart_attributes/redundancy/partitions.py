@@ -17,7 +17,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from ..constants import LONGEST_GIVEN_NAME, MOST_MEMBERS
+from ..constants import LONGEST_GIVEN_NAME
 from ..model import Group
 from ..reading.system import System, text_of
 from ..typed import NamedTuple
@@ -49,8 +49,6 @@ TYPES = (
     '6a945a3b-1dd2-11b2-99a6-080020736631',  # reserved by ZFS
 )
 _KIND_UNKNOWN = 'unknown'  # kind of the group of a partition of unknown use
-_NOT_MOUNTED = 'not mounted'
-_USE_UNKNOWN = 'its use is not known'
 # Pattern of the ID_FS_TYPE of a member that nothing uses -> its kind. For ZFS, see _pool.
 _MEMBERS = (
     ('ceph_bluestore', block_devices.CEPH),
@@ -93,16 +91,11 @@ def claims(taken: Collection[str], devices: Devices) -> tuple[Claim, ...]:
     in_use = {_by_first_path(name, devices) for name in (*taken, *devices.used)}
     claimed = []
     for name in sorted({*devices.names, *devices.parts}):
-        if devices.parts.get(name, name).rstrip('0123456789') in NO_DISKS:
-            continue
-        claim = _claim(
-            name=name,
-            taken=taken,
-            in_use=in_use,
-            devices=devices,
-        )
-        if name not in parted or _is_of_disk(claim):
-            claimed.append(claim)
+        driver = devices.parts.get(name, name).rstrip('0123456789')
+        if driver not in NO_DISKS:
+            claim = _claim(name, taken, devices, in_use=in_use)
+            if name not in parted or _is_of_disk(claim):
+                claimed.append(claim)
     return tuple(claimed)
 
 
@@ -110,11 +103,10 @@ def _is_of_disk(claim: Claim) -> bool:
     """Return whether a disk with partitions is itself in use, or has a file system of its own. The
     label of a ZFS pool belongs to its last partition, or is older than its partitions.
     """
-    if claim.kind in (MEMBER, MOUNTED, SWAP):
-        return True
+    if claim.kind != SIGNATURE:
+        return claim.kind in (MEMBER, MOUNTED, SWAP)
     is_pool = claim.notes.get('ID_FS_TYPE') == 'zfs_member'
-    usage = claim.notes.get('ID_FS_USAGE')
-    return claim.kind == SIGNATURE and not is_pool and usage in ('filesystem', 'crypto')
+    return not is_pool and claim.notes.get('ID_FS_USAGE') in ('filesystem', 'crypto')
 
 
 def _by_first_path(name: str, devices: Devices) -> str:
@@ -124,11 +116,11 @@ def _by_first_path(name: str, devices: Devices) -> str:
 
 
 def _claim(
-    name: str,
-    taken: Collection[str],
-    in_use: Collection[str],
-    devices: Devices,
+    name: str, taken: Collection[str], devices: Devices, in_use: Collection[str]
 ) -> Claim:
+    """Return what a partition, disk, array or volume holds. in_use: those that are members of groups
+    (*taken*) or mounted, under the names on the first path to their disk.
+    """
     disk = devices.parts.get(name, name)
     # The partitions of a disk in use are no data of their own: another path to the drive is used,
     # or their table is a leftover.
@@ -151,12 +143,14 @@ def _own_notes(name: str, devices: Devices) -> dict[str, str]:
     notes = block_devices.udev_notes(name, devices)
     of_disk = block_devices.udev_notes(devices.parts.get(name, ''), devices)
     signature = _signature(notes)
-    if signature != _signature(of_disk) or notes.get('ID_PART_ENTRY_TYPE') not in TYPES:
+    is_inherited = signature == _signature(of_disk)
+    if not is_inherited or notes.get('ID_PART_ENTRY_TYPE') not in TYPES:
         return notes
     return {key: value for key, value in notes.items() if key not in signature}
 
 
 def _signature(notes: Mapping[str, str]) -> dict[str, str]:
+    """Return the notes that are about a signature; {} without one."""
     return {key: value for key, value in notes.items() if key.startswith('ID_FS_')}
 
 
@@ -164,39 +158,33 @@ def _signature(notes: Mapping[str, str]) -> dict[str, str]:
 
 
 def groups(
-    claims: Iterable[Claim],
-    above: Collection[str],
-    devices: Devices,
+    claims: Iterable[Claim], above: Collection[str], devices: Devices
 ) -> Iterator[Group]:
     """Yield a group for each partition or disk that is mounted, used as swap space, or not in use
     by a group although it may hold data.
 
-    above: the ids of the groups found so far.
+    above: the ids of the groups found so far, which include arrays and volumes with data.
     """
     pools: dict[str, list[str]] = {}
-    for claim in claims:
-        if claim.kind in (MOUNTED, SWAP) and claim.name not in above:
-            yield _alone(
-                claim.name, Kind('swap' if claim.kind == SWAP else 'partition'), devices
-            )
-        elif claim.kind == UNKNOWN and (
-            claim.name in devices.parts or claim.name in devices.units
-        ):
+    for name, holds, notes in claims:
+        if holds in (MOUNTED, SWAP) and name not in above:
+            kind = 'swap' if holds == SWAP else 'partition'
+            yield _alone(name, Kind(kind), devices)
+        elif holds == UNKNOWN and (name in devices.parts or name in devices.units):
             # a drive without any group is of unknown use anyway; a partition of an array has the
             # redundancy of the array
-            is_on_array = devices.parts.get(claim.name) in above
-            kind = Kind(_KIND_UNKNOWN, '', _USE_UNKNOWN)
-            yield _alone(
-                claim.name, Kind(_KIND_UNKNOWN) if is_on_array else kind, devices
-            )
-        elif claim.kind == SIGNATURE and claim.notes.get('ID_FS_TYPE') == 'zfs_member':
-            label = claim.notes.get('ID_FS_LABEL', '')[:LONGEST_GIVEN_NAME]
-            pools.setdefault(label or claim.name, []).append(claim.name)
-        elif claim.kind == SIGNATURE:
-            unused = _unused(claim, devices)
-            if unused.kind != 'partition' or claim.name not in above:
+            is_on_array = devices.parts.get(name) in above
+            unknown = Kind(_KIND_UNKNOWN, '', 'its use is not known')
+            yield _alone(name, Kind(_KIND_UNKNOWN) if is_on_array else unknown, devices)
+        elif holds == SIGNATURE and notes.get('ID_FS_TYPE') == 'zfs_member':
+            label = notes.get('ID_FS_LABEL', '')[:LONGEST_GIVEN_NAME]
+            pools.setdefault(label or name, []).append(name)
+        elif holds == SIGNATURE:
+            unused = _unused(name, notes, devices)
+            if unused.kind != 'partition' or name not in above:
                 yield unused
-    yield from (_pool(pool, names, devices) for pool, names in pools.items())
+    for pool, names in pools.items():
+        yield _pool(pool, names, devices)
 
 
 def is_unknown(group: Group) -> bool:
@@ -204,30 +192,27 @@ def is_unknown(group: Group) -> bool:
     return group.kind == _KIND_UNKNOWN
 
 
-def _unused(claim: Claim, devices: Devices) -> Group:
-    """Return the group of a signature that is not in use."""
-    signature = claim.notes.get('ID_FS_TYPE', '')
+def _unused(name: str, notes: Mapping[str, str], devices: Devices) -> Group:
+    """Return the group of a signature that is not in use: that of a member of something, or else of
+    a file system that is not mounted.
+    """
+    signature = notes.get('ID_FS_TYPE', '')
     for pattern, kind in _MEMBERS:
         if re.fullmatch(pattern, signature):
-            members = devices.members([claim.name], kind)
+            members = devices.members([name], kind)
             return devices.group(
-                group_id=f'{kind.name} {claim.name}',
+                group_id=f'{kind.name} {name}',
                 name=members[0].name,
                 kind=kind,
                 members=members,
             )
-    label = claim.notes.get('ID_FS_LABEL', '')
-    title = f'{clean(label, 40)}, ' if label else ''
-    detail = f'{title}{clean(signature, 40) or "several signatures"}, {_NOT_MOUNTED}'
-    return _alone(claim.name, Kind('partition'), devices, detail)
+    content = clean(signature, 40) or 'several signatures'
+    label = clean(notes.get('ID_FS_LABEL', ''), 40)
+    detail = ', '.join(filter(None, (label, content, 'not mounted')))
+    return _alone(name, Kind('partition'), devices, detail)
 
 
-def _alone(
-    name: str,
-    kind: Kind,
-    devices: Devices,
-    detail: str = '',
-) -> Group:
+def _alone(name: str, kind: Kind, devices: Devices, detail: str = '') -> Group:
     """Return the group of one partition. detail: what it holds, if it is not in use."""
     member = devices.member(name, slot=0)._replace(detail=detail)
     group = devices.group(
@@ -239,25 +224,16 @@ def _alone(
     return group._replace(used_as=devices.used.get(name, ()))
 
 
-def _pool(
-    pool: str,
-    names: list[str],
-    devices: Devices,
-) -> Group:
+def _pool(pool: str, names: list[str], devices: Devices) -> Group:
     """Return the group of a ZFS pool. names: the devices with its label."""
-    members = tuple(devices.member(name, 'unknown') for name in names[:MOST_MEMBERS])
+    members = [devices.member(name, 'unknown') for name in names]
     kind = Kind('zfs', '', zfs_unknown(pool, devices.system))
-    return devices.group(
-        group_id=f'zfs {pool}',
-        name=pool,
-        kind=kind,
-        members=members,
-    )
+    return devices.group(group_id=f'zfs {pool}', name=pool, kind=kind, members=members)
 
 
 def zfs_unknown(pool: str, system: System) -> str:
-    """Return why the redundancy of a pool is unknown, and the pool's state unless this is
-    ONLINE.
+    """Return why only `zpool status` knows the redundancy of a pool, or that it is not imported,
+    after the pool's state unless this is ONLINE.
     """
     folder = f'{system.proc}/spl/kstat/zfs'
     is_name = re.fullmatch('[A-Za-z][-A-Za-z0-9_.: ]*', pool)

@@ -11,13 +11,10 @@ from enum import IntEnum
 
 from ..errors import Coded
 from ..model import Dependence, Group, Located, Member, Replacement, Use, Verdict
-from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..typed import Json, NamedTuple
 from ..words import clean, sentence
 from . import partitions, sentences
-from .survival import TOLERANCE, Stack, is_redundant, stripes
-
-if TYPE_CHECKING:
-    from .survival import Disks
+from .survival import TOLERANCE, Disks, Stack, is_redundant, stripes
 
 NEXT, COPY, UNKNOWN, LAST, WAIT = (
     'next',
@@ -31,7 +28,7 @@ LABELS = (NEXT, COPY, UNKNOWN, LAST, WAIT)  # in the order to act on them
 # if groups require different labels, the first of these counts
 STRICTEST = (LAST, COPY, UNKNOWN, WAIT, NEXT)
 # Activities during which the members of a group do not all hold their part of the data.
-BUSY = ('recover', 'resync', 'reshape', 'replace')
+REBUILDING = ('recover', 'resync', 'reshape', 'replace')
 IN_ORDER = ('in_sync', 'spare')  # states of healthy members
 FAILING = ('CRITICAL', 'UNKNOWN')  # states of drives that count as lost
 
@@ -89,11 +86,10 @@ def order(stack: Stack, drives: Sequence[Drive]) -> tuple[Step, ...]:
     ]
     every = (*drives, *unread)
     cases = [_Case(drive, every, stack) for drive in every]
-    dropped = [case for case in cases if case.dropped_by()]
-    failing = [
-        case for case in cases if case.drive.is_to_replace and case not in dropped
+    to_replace = [case for case in cases if case.dropped_by()]
+    to_replace += [
+        case for case in cases if case.drive.is_to_replace and case not in to_replace
     ]
-    to_replace = dropped + failing
     steps: list[Step] = []
     for case in to_replace:
         steps.append(case.step(steps))
@@ -105,6 +101,7 @@ def order(stack: Stack, drives: Sequence[Drive]) -> tuple[Step, ...]:
 
 
 def _disks(drives: Iterable[Drive]) -> Disks:
+    """Return the disks of all these drives."""
     return frozenset().union(*(drive.disks for drive in drives))
 
 
@@ -116,6 +113,7 @@ class _Case(NamedTuple):
     stack: Stack
 
     def groups(self) -> list[Group]:
+        """Return the groups that are built on the drive."""
         return self.stack.of(self.drive.disks)
 
     def chain(self, group: Group) -> list[Group]:
@@ -128,16 +126,21 @@ class _Case(NamedTuple):
 
     def dropped_by(self) -> list[Group]:
         """Return the groups that have dropped a member on the drive."""
-        disks = self.drive.disks
         dropping = []
         for group in self.groups():
             faulty = [member for member in group.members if member.state == 'faulty']
-            if any(self.stack.is_on(member, disks) for member in faulty):
+            if any(map(self._is_below, faulty)):
                 dropping.append(group)
         return dropping
 
+    def _is_below(self, member: Member) -> bool:
+        """Return whether a member is built on the drive."""
+        return bool(self.stack.below(member) & self.drive.disks)
+
     def step(self, before: Sequence[Step]) -> Step:
-        """Return the step for a drive to replace. before: the steps for the preceding drives."""
+        """Return the step for a drive to replace: for the strictest of the reasons that the groups
+        on it give. before: the steps for the preceding drives.
+        """
         swaps: list[str] = []
         reasons: list[tuple[Coded, Group]] = []
         for group in filter(self.stack.carries_data, self.groups()):
@@ -148,9 +151,8 @@ class _Case(NamedTuple):
             else:
                 why = self._unless_doubtful(group, self._advised(group, before))
                 reasons.append((why, group))
-        unused = sentences.of_drive(
-            'only-swap' if swaps else 'use-unknown', self.drive.name
-        )
+        without_data = 'only-swap' if swaps else 'use-unknown'
+        unused = sentences.of_drive(without_data, self.drive.name)
         why = min((reason for reason, _ in reasons), key=_strictness, default=unused)
         further = [
             group
@@ -167,10 +169,12 @@ class _Case(NamedTuple):
     def _unlisted(self) -> list[str]:
         """Return the volume groups of which inactive volumes may lie on only this drive."""
         disks = self.drive.disks
-        lost = [
-            group for group in self.groups() if self.stack.lost_members(group, disks)
-        ]
-        return sorted({group.unlisted for group in lost} - {''})
+        names = {
+            group.unlisted
+            for group in self.groups()
+            if self.stack.lost_members(group, disks)
+        }
+        return sorted(names - {''})
 
     def _is_bare_swap(self, group: Group) -> bool:
         """Return whether a group is swap space without redundancy: nothing must be copied, but the
@@ -195,8 +199,8 @@ class _Case(NamedTuple):
         return None
 
     def _last_copies(self, group: Group) -> list[Group]:
-        """Return the redundant groups up to *group* of which the drive has the last copy; not those
-        that it shares with a partition that has no copy.
+        """Return the redundant groups up to *group* of which the drive has the last copy; [] if it has
+        none. Groups without redundancy, which lose their data with any drive, are not meant.
         """
         return [
             lower
@@ -205,6 +209,7 @@ class _Case(NamedTuple):
         ]
 
     def _step(self, why: Coded) -> Step:
+        """Return the step for the drive, with this reason."""
         return Step(
             drive=self.drive,
             label=_label(why),
@@ -214,20 +219,19 @@ class _Case(NamedTuple):
 
     def _advised(self, group: Group, before: Sequence[Step]) -> Coded:
         """Return the reason for the drive's step, considering only one group that is in use."""
+        disks = self.drive.disks
         if self.stack.survives(group) is False:
             return sentences.reason('group-incomplete', group)
-        survives = self.stack.survives(group, self.drive.disks)
-        if survives:
-            return self._of_redundant(group, before)
+        survives_without = self.stack.survives(group, disks)
+        if survives_without:
+            return self._if_survives(group, before)
         copies = self._last_copies(group)
-        if copies and survives is False:
+        if copies and survives_without is False:
             return self._needed(copies)
-        if survives is None or partitions.is_unknown(group):
+        if survives_without is None or partitions.is_unknown(group):
             return _of_unknown(group, self.chain(group))
         lowest = next(filter(self.loses, self.chain(group)))
-        return sentences.no_redundancy(
-            group, self.stack.lost_members(lowest, self.drive.disks)
-        )
+        return sentences.no_redundancy(group, self.stack.lost_members(lowest, disks))
 
     def _unless_doubtful(self, group: Group, why: Coded) -> Coded:
         """Return *why*, or the doubt if *why* means "next" but other members may lack this
@@ -239,48 +243,48 @@ class _Case(NamedTuple):
         has_no_data = group.kind == 'zfs' or self.dropped_by()
         if why.code == 'only-log-or-cache' and has_no_data:
             return why
-        for doubted, doubt in self.stack.doubts(self.drive.disks, group):
-            return sentences.reason(
-                'redundancy-doubtful', doubted, doubt=sentence(doubt, 300)
-            )
+        first = next(self.stack.doubts(self.drive.disks, group), None)
+        if first:
+            doubted, doubt = first
+            words = sentence(doubt, 300)
+            return sentences.reason('redundancy-doubtful', doubted, doubt=words)
         data = [member for member in group.members if not member.role]
         below = frozenset().union(*map(self.stack.below, data))
         unread = [
-            drive
+            drive.name
             for drive in self.drives
-            if not drive.is_judged and drive != self.drive
+            if not drive.is_judged and drive != self.drive and drive.disks & below
         ]
-        names = [drive.name for drive in unread if drive.disks & below]
-        return sentences.unchecked(group, names) if names else why
+        return sentences.unchecked(group, unread) if unread else why
 
     def _needed(self, copies: Sequence[Group]) -> Coded:
         """Return the reason not to remove a drive whose loss would mean data loss."""
         weak = self._weakest(copies, frozenset())
-        if weak.activity in BUSY:
+        if weak.activity in REBUILDING:
             return sentences.busy(weak)
         return sentences.last_copy(weak, self._dying(weak) is not None)
 
     def _failing(self) -> list[Drive]:
+        """Return the failing drives of the machine."""
         return [drive for drive in self.drives if drive.is_failing]
 
     def _dying(self, group: Group) -> Drive | None:
-        """Return a failing drive of a group that would lose data with all its failing drives,
-        else None.
+        """Return a failing drive of a group that loses data if all its failing drives fail; None if
+        it survives without them. If one drive alone would be enough, it is returned.
         """
         disks = self.stack.disks(group.id)
         failing = [drive for drive in self._failing() if drive.disks & disks]
         if not self.stack.loses(group, _disks(failing)):
             return None
-        # one that is enough first
         return min(failing, key=lambda drive: not self.stack.loses(group, drive.disks))
 
-    def _of_redundant(self, group: Group, before: Sequence[Step]) -> Coded:
-        """Return the reason for a step if the drive's data is also on other drives of the group."""
+    def _if_survives(self, group: Group, before: Sequence[Step]) -> Coded:
+        """Return the reason for a step if the group survives without the drive."""
         chain, drive = self.chain(group), self.drive
         holding = [lower for lower in chain if self.stack.holds(lower.id, drive.disks)]
         if group not in holding:
-            return self._of_unused(group)
-        busy = [lower for lower in holding if lower.activity in BUSY]
+            return self._if_unused(group)
+        busy = [lower for lower in holding if lower.activity in REBUILDING]
         if busy:
             return sentences.busy(busy[0])
         removed = [step.drive for step in before if step.label == NEXT]
@@ -290,46 +294,39 @@ class _Case(NamedTuple):
         if first:
             is_second = drive.is_failing and first.is_failing
             code = 'second-failing-member' if is_second else 'other-drive-first'
-            return sentences.reason(
-                code,
-                weak,
-                first=first.name,
-                first_bay=first.bay,
-            )
+            return sentences.reason(code, weak, first.name, first.bay)
         if self.stack.survives(group, lost) is not True:
             name = sentences.called(drive.name, drive.bay)
             return sentences.reason('data-at-risk', weak, drive=name)
         return sentences.reason('replace-next', weak)
 
-    def _of_unused(self, group: Group) -> Coded:
-        """Return the reason for a drive that holds no data of a group."""
-        # The lowest one that keeps the drive's data from the group.
+    def _if_unused(self, group: Group) -> Coded:
+        """Return the reason for a step if the drive holds no data of the group."""
         disks = self.drive.disks
-        unused = [
+        # the lowest one that keeps the drive's data from the group
+        lowest = next(
             lower
             for lower in self.chain(group)
             if not self.stack.holds(lower.id, disks)
-        ]
-        lowest = unused[0]
-        own = [member for member in lowest.members if self.stack.is_on(member, disks)]
+        )
+        own = list(filter(self._is_below, lowest.members))
         if all(member.role for member in own):
             return sentences.only_aside(lowest, own)
         dying = self._dying(group)
         if dying:  # a rebuild would read all data of the dying drive
-            return sentences.reason(
-                'copy-other-first',
-                lowest,
-                first=dying.name,
-                first_bay=dying.bay,
-            )
+            code = 'copy-other-first'
+            return sentences.reason(code, lowest, dying.name, dying.bay)
         return sentences.not_used(lowest, bool(self.dropped_by()))
 
     def _weakest(self, groups: Sequence[Group], lost: Disks) -> Group:
-        """Return the redundant group that tolerates the fewest further losses; incomplete groups
-        do not count.
+        """Return the redundant group that tolerates the fewest further losses after those of *lost*;
+        incomplete groups count only if all are incomplete.
         """
-        living = [group for group in groups if self.stack.survives(group) is not False]
-        redundant = [group for group in living if is_redundant(group)]
+        redundant = [
+            group
+            for group in groups
+            if is_redundant(group) and self.stack.survives(group) is not False
+        ]
         return min(
             redundant or groups,
             key=lambda group: self.stack.tolerates(group, lost) or 0,
@@ -337,8 +334,8 @@ class _Case(NamedTuple):
 
 
 def _first_of(chain: Sequence[Group], before: Sequence[Step]) -> Drive | None:
-    """Return the drive of one of these groups that is replaced first. before: the steps for the
-    preceding drives.
+    """Return the drive that is replaced first of those with the same redundant groups; None if there
+    is none. chain: groups. before: the steps for the preceding drives.
     """
     redundant = {group.id for group in chain if is_redundant(group)}
     for step in before:
@@ -348,10 +345,12 @@ def _first_of(chain: Sequence[Group], before: Sequence[Step]) -> Drive | None:
 
 
 def _label(reason: Coded) -> str:
+    """Return the label of a step with this reason: one of LABELS."""
     return OF_CODE[reason.code][0]
 
 
 def _strictness(reason: Coded) -> tuple[int, bool]:
+    """Return a key that sorts reasons: the one that counts first."""
     # a cluster moves only its own data
     return STRICTEST.index(_label(reason)), reason.code == 'leave-cluster'
 
@@ -384,20 +383,22 @@ def machine(groups: Sequence[Group], drives: Sequence[Drive]) -> Machine:
             names.setdefault(disk, []).append(drive.name)
     memberships = []
     for group in stack.groups.values():
-        disks = [stack.below(member) for member in group.members]
-        below = tuple(_names(disks_of_member, names) for disks_of_member in disks)
-        memberships.append(Membership(group, stack.tolerates(group, failing), below))
-    memberships.sort(key=lambda membership: _closeness(membership.tolerates))
+        below = [_names(stack.below(member), names) for member in group.members]
+        tolerates = stack.tolerates(group, failing)
+        memberships.append(Membership(group, tolerates, tuple(below)))
+    memberships.sort(key=_closeness)
     return Machine(tuple(memberships), order(stack, drives))
 
 
-def _closeness(tolerates: int | None) -> tuple[bool, int]:
+def _closeness(membership: Membership) -> tuple[bool, int]:
     """Return a key that sorts groups: those closest to data loss first, unknown ones last."""
-    return tolerates is None, tolerates or 0
+    return membership.tolerates is None, membership.tolerates or 0
 
 
 def _names(disks: Iterable[str], names: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Return the names of the drives with these disks. names: of the drives, by disk."""
+    """Return the sorted names of the drives with these disks; a disk without a drive keeps its
+    kernel name. names: of the drives, by disk.
+    """
     of_drives: set[str] = set()
     for disk in disks:
         of_drives.update(names.get(disk, [disk]))
@@ -410,35 +411,25 @@ def _names(disks: Iterable[str], names: Mapping[str, Sequence[str]]) -> tuple[st
 def uses(drives: Sequence[Located], machine: Machine) -> tuple[Use, ...]:
     """Return the groups that depend on each drive, and whether the drive may be replaced."""
     groups = {membership.group.id: membership.group for membership in machine.groups}
-    steps = {
-        step.drive.name: Replacement(
-            step.label, step.why, sentences.brief(step.why, groups)
-        )
-        for step in machine.steps
-    }
-    return tuple(
-        Use(
-            verdict=drive.verdict,
-            place=drive.place,
-            depends=tuple(_depends(drive.verdict.device.name, machine.groups)),
-            replacement=steps.get(drive.verdict.device.name),
-        )
-        for drive in drives
-    )
+    replacements = {}
+    for step in machine.steps:
+        brief = sentences.brief(step.why, groups)
+        replacements[step.drive.name] = Replacement(step.label, step.why, brief)
+    uses = []
+    for verdict, place in drives:
+        name = verdict.device.name
+        dependences = tuple(_dependences(name, machine.groups))
+        uses.append(Use(verdict, place, dependences, replacements.get(name)))
+    return tuple(uses)
 
 
-def _depends(name: str, groups: Sequence[Membership]) -> Iterator[Dependence]:
+def _dependences(name: str, groups: Sequence[Membership]) -> Iterator[Dependence]:
+    """Yield the groups that are built on a drive, once for each member on it. name: of the drive."""
     for group, tolerates, drives in groups:
         for member, below in zip(group.members, drives):
             if name in below:
                 said = sentences.tolerance(group, tolerates)
-                yield Dependence(
-                    group=group,
-                    member=member.name,
-                    state=member.state,
-                    tolerates=tolerates,
-                    said=said,
-                )
+                yield Dependence(group, member.name, member.state, tolerates, said)
 
 
 def document(machine: Machine, verdicts: Sequence[Verdict]) -> Json:
@@ -451,6 +442,7 @@ def document(machine: Machine, verdicts: Sequence[Verdict]) -> Json:
 
 
 def _group(membership: Membership, states: Json) -> Json:
+    """Return a group with its members. states: of the drives, by name."""
     group, tolerates, drives = membership
     return {
         'id': clean(group.id, TEXT),
@@ -468,11 +460,8 @@ def _group(membership: Membership, states: Json) -> Json:
     }
 
 
-def _member(
-    member: Member,
-    drives: Sequence[str],
-    states: Json,
-) -> Json:
+def _member(member: Member, drives: Sequence[str], states: Json) -> Json:
+    """Return a member, with the names and states of the drives below it."""
     return {
         'name': clean(member.name, TEXT) or None,
         'state': member.state,
@@ -484,6 +473,7 @@ def _member(
 
 
 def _properties(group: Group) -> Json:
+    """Return what the document says of a group both in the list of groups and with a drive."""
     return {
         'name': clean(group.name, TEXT),
         'kind': group.kind,
@@ -493,6 +483,7 @@ def _properties(group: Group) -> Json:
 
 
 def _step(step: Step) -> Json:
+    """Return a step of the order of replacement."""
     return {
         'name': step.drive.name,
         'label': step.label,
@@ -504,7 +495,7 @@ def _step(step: Step) -> Json:
 
 
 def depends(use: Use) -> list[Json]:
-    """Return the groups that a drive is a member of."""
+    """Return the groups that a drive is a member of, for the JSON document."""
     return [
         {
             'group': clean(group.id, TEXT),
@@ -567,42 +558,41 @@ def grades(
     """Return the risk of each group and the group's place in the document, by group id."""
     grades = {}
     groups = document(machine, verdicts)['groups']
-    for place, group in enumerate(groups):
-        group_id = machine.groups[place].group.id
-        grades[group_id] = risk(group), place
+    for place, (membership, group) in enumerate(zip(machine.groups, groups)):
+        grades[membership.group.id] = risk(group), place
     return grades
 
 
 def risk(group: Json) -> Risk:
     """Return the risk of a group. group: the object of the group in the JSON document."""
     tolerates = group['tolerates']
-    if list(group['used_as']) == ['swap'] and not _is_redundant(group):
+    if group['used_as'] == ['swap'] and not _may_lose_member(group):
         return Risk.PLAIN  # it holds no data
     if tolerates is None:
         return Risk.UNSURE if _has_failing_drive(group) else Risk.UNKNOWN
     if tolerates < 0:
         return Risk.BEYOND
-    if not _is_redundant(group):
+    if not _may_lose_member(group):
         return Risk.PLAIN
     if tolerates == 0:
         return Risk.LAST
-    is_quiet = not group['missing'] and group['activity'] not in BUSY
+    is_whole = not group['missing'] and group['activity'] not in REBUILDING
     states = {member['state'] for member in group['members']}
-    is_healthy = (
-        is_quiet and not _has_failing_drive(group) and states.issubset(IN_ORDER)
-    )
-    return Risk.REDUNDANT if is_healthy else Risk.DEGRADED
+    is_healthy = is_whole and states.issubset(IN_ORDER)
+    is_degraded = not is_healthy or _has_failing_drive(group)
+    return Risk.DEGRADED if is_degraded else Risk.REDUNDANT
 
 
-def _is_redundant(group: Json) -> bool:
-    """Return whether a group can lose a member when all are in sync; a group of one member
-    cannot.
+def _may_lose_member(group: Json) -> bool:
+    """Return whether a group can lose a member when all are in sync; a group of one member cannot,
+    and one of unknown level counts as if it can.
     """
     members = len(group['members']) + group['missing']
-    return members > 1 and TOLERANCE.get(group['level'] or '', 1) != 0
+    return members > 1 and TOLERANCE.get(group['level'], 1) != 0
 
 
 def _has_failing_drive(group: Json) -> bool:
+    """Return whether a drive of a group is CRITICAL or could not be read."""
     return any(
         drive['state'] in FAILING
         for member in group['members']

@@ -61,6 +61,7 @@ KINDS = {
     'multipath': 'multipath',
     'dm': 'device mapper',
 }
+# activity of a group -> what the group is doing
 BUSY = {
     'recover': 'rebuilding',
     'resync': 'resyncing',
@@ -85,31 +86,34 @@ def named(group: Group, *further: str) -> str:
 
 def of_level(kind: str, level: str) -> str:
     """Return the kind and the level of a group in words: "LVM raid1", "raid5"."""
-    level = (
-        ''
-        if level == 'single'
-        else level.replace('btrfs-', '').replace('-unknown-layout', '')
-    )
-    return ' '.join(part for part in (KINDS.get(kind, ''), level) if part)
+    words = [KINDS.get(kind, '')]
+    if level != 'single':
+        words.append(level.replace('btrfs-', '').replace('-unknown-layout', ''))
+    return ' '.join(filter(None, words))
 
 
 def tolerance(group: Group, left: int | None) -> str:
-    """Return a group's name and its tolerance in words. left: how many further members it can
-    lose; None: unknown.
+    """Return a group's name and its tolerance in words: "md0 (raid1, /srv), tolerates no further
+    loss". left: how many further members it can lose; None: unknown.
     """
     if group.kind == 'unknown':
         return f'{named(group)}, use not known'
     if left is None:
         return f'{named(group, *_faults(group))}, redundancy not known'
-    doing = f', {BUSY.get(group.activity, group.activity)}' if group.activity else ''
-    words = (*_faults(group), *dict.fromkeys(_idle(group)))
-    return f'{named(group, *words)}{doing}, {losses(left, group.level)}'
+    words = [named(group, *_faults(group), *_content_unused(group))]
+    if group.activity:
+        words.append(BUSY.get(group.activity, group.activity))
+    return ', '.join((*words, losses(left, group.level)))
 
 
-def _idle(group: Group) -> list[str]:
-    """Return what lies on the members of a partition or volume that is not in use."""
-    is_idle = group.kind in ('partition', 'lvm') and not group.used_as
-    return [clean(member.detail, 100) for member in group.members] if is_idle else []
+def _content_unused(group: Group) -> list[str]:
+    """Return what lies on the members of a partition or volume that is not in use, such as "ext4, not
+    mounted"; [] for other groups.
+    """
+    if group.used_as or group.kind not in ('partition', 'lvm'):
+        return []
+    details = [clean(member.detail, 100) for member in group.members]
+    return list(dict.fromkeys(details))
 
 
 def losses(left: int, level: str) -> str:
@@ -130,8 +134,8 @@ def reason(
     first_bay: str = '',
     **values: str,
 ) -> Coded:
-    """Return a reason with its sentence. first: the drive to replace first. values: others in
-    the sentence.
+    """Return a reason with its sentence. first, first_bay: name and slot of the drive to replace
+    first. values: further parts of the sentence.
     """
     text = _SENTENCES[code].format(
         group=named(group),
@@ -176,15 +180,16 @@ def last_copy(group: Group, is_dying: bool) -> Coded:
     """Return the message that no other drive has the data. is_dying: a drive that the group
     needs is failing.
     """
-    bad = [member for member in group.members if member.name and _is_bad(member.state)]
+    bad = [member for member in group.members if member.name and _is_bad(member)]
     names = ', '.join(clean(member.name, 40) for member in bad)
     first = f'replace {names}' if bad else 'add a new member'
     todo = f'copy the data first, then {first}' if is_dying else f'{first} first'
     return reason('last-good-copy', group, todo=todo)
 
 
-def _is_bad(state: str) -> bool:
-    return state not in ('in_sync', 'spare')
+def _is_bad(member: Member) -> bool:
+    """Return whether a member lacks data; False for a spare, which needs none."""
+    return member.state not in ('in_sync', 'spare')
 
 
 def _faults(group: Group) -> list[str]:
@@ -193,7 +198,7 @@ def _faults(group: Group) -> list[str]:
     """
     faults = []
     for member in group.members:
-        if member.name and _is_bad(member.state):
+        if member.name and _is_bad(member):
             role = f'{member.role} device ' if member.role else ''
             faults.append(f'{role}{clean(member.name, 40)} {member.state}')
     gone = group.missing + sum(not member.name for member in group.members)
@@ -228,7 +233,7 @@ def only_aside(group: Group, members: Sequence[Member]) -> Coded:
     these devices.
     """
     roles = ' and '.join(dict.fromkeys(member.role for member in members))
-    is_used = any(not _is_bad(member.state) for member in members)
+    is_used = any(not _is_bad(member) for member in members)
     pool = 'array' if group.kind == 'md' else 'pool'
     todo = 'replace it'
     if is_used:
@@ -242,16 +247,14 @@ def no_redundancy(group: Group, members: Sequence[Member]) -> Coded:
     """
     use = _use(group)
     names = [clean(member.name, 40) for member in members if member.name != use]
-    places = ', '.join(filter(None, (*names, *dict.fromkeys(_idle(group)))))
+    places = ', '.join(filter(None, (*names, *_content_unused(group))))
     where = f'{use} ({places})' if places else use
-    return Coded(
-        'no-redundancy',
-        f'no redundancy known for {where}',
-        group=group.id,
-    )
+    text = f'no redundancy known for {where}'
+    return Coded('no-redundancy', text, group=group.id)
 
 
 def _use(group: Group) -> str:
+    """Return the first use of a group, such as "/srv"; its name if it has none."""
     return clean(group.used_as[0] if group.used_as else group.name, 60)
 
 
@@ -265,11 +268,14 @@ def unknown(group: Group) -> Coded:
 
 
 def _with(why: Coded, words: str) -> Coded:
+    """Return a reason with further words, after a semicolon."""
     return Coded(why.code, f'{why}; {words}', **why.fields)
 
 
 def with_further(why: Coded, groups: Sequence[Group]) -> Coded:
-    """Return a reason that also names the other groups whose data is copied first."""
+    """Return a reason that also names the other groups whose data is copied first; the same reason
+    without groups.
+    """
     names = list(dict.fromkeys(map(_use, groups)))
     return _with(why, f'also copy the data of {listed(names, 3)}') if names else why
 
@@ -285,8 +291,8 @@ def with_dropped(why: Coded, groups: Sequence[Group]) -> Coded:
 
 
 def with_unlisted(why: Coded, names: Sequence[str]) -> Coded:
-    """Return a reason that also says that inactive volumes were not looked for. names: their volume
-    groups.
+    """Return a reason that also says that inactive volumes were not looked for; the same reason
+    without names. names: their volume groups.
     """
     groups = [clean(name, 40) for name in names]
     command = f'lvs -o +devices {" ".join(groups)}'
@@ -295,8 +301,8 @@ def with_unlisted(why: Coded, names: Sequence[str]) -> Coded:
 
 
 def with_swap(why: Coded, swaps: Sequence[str]) -> Coded:
-    """Return a reason that also says to switch off the swap space of a drive. swaps: the swap
-    partitions.
+    """Return a reason that also says to switch off the swap space of a drive; the same reason without
+    swap space. swaps: names below /dev.
     """
     names = ' and '.join(clean(name, 40) for name in swaps)
     return _with(why, f'before that, switch off swap on {names}') if swaps else why

@@ -10,15 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..model import Group, Member
+from ..typed import NamedTuple
 
-if TYPE_CHECKING:
-    from ..model import Group, Member
-
-    Disks = frozenset[str]  # kernel names
-
+Disks = frozenset[str]  # kernel names
 IN_SYNC = 'in_sync'
-HOW_TO, LOOK = 'doc/how-to/replace-a-drive.md', 'run: '
+LOOK = 'run: '
 ALL_BUT_ONE = -1  # every member is a full copy
 # Level -> number of members, any of them, that it can lose. Unlike md raid10, btrfs puts copies on
 # any two devices, so btrfs can lose only one member.
@@ -46,8 +43,6 @@ TOLERANCE = {
     'draid2': 2,
     'draid3': 3,
 }
-# md's raid10: the slot determines which members hold copies of each other
-BY_SLOT = 'raid10'
 
 
 def doubt(why: str, remedy: str) -> str:
@@ -56,8 +51,9 @@ def doubt(why: str, remedy: str) -> str:
     why: a clause. remedy: what to do, in words, which the document has commands for; or LOOK and a
     command that only shows more, because the program prints no command that changes storage.
     """
-    advice = remedy if remedy.startswith(LOOK) else f'{remedy}, see {HOW_TO}'
-    return f'{why}; {advice}'
+    if not remedy.startswith(LOOK):
+        remedy = f'{remedy}, see doc/how-to/replace-a-drive.md'
+    return f'{why}; {remedy}'
 
 
 class Stripe(NamedTuple):
@@ -73,7 +69,7 @@ def stripes(group: Group) -> tuple[Stripe, ...] | None:
     """
     if group.unknown or group.slots < 1:
         return None
-    if group.level == BY_SLOT:
+    if group.level == 'raid10':  # md's: the slot decides who holds copies of each other
         return _raid10(group.slots, group.layout)
     tolerance = TOLERANCE.get(group.level)
     if tolerance is None:
@@ -84,11 +80,11 @@ def stripes(group: Group) -> tuple[Stripe, ...] | None:
 
 
 def is_redundant(group: Group) -> bool:
-    """Return whether a group can lose a member when all its members are in sync."""
+    """Return whether a group can lose a member when all its members are in sync; False if this is
+    unknown.
+    """
     needed = stripes(group)
-    if not needed:
-        return False
-    return all(stripe.tolerance > 0 for stripe in needed)
+    return needed is not None and all(stripe.tolerance > 0 for stripe in needed)
 
 
 def lacks_member(group: Group) -> bool:
@@ -99,8 +95,9 @@ def lacks_member(group: Group) -> bool:
 
 
 def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
-    """Return the slots that hold the same data, for each chunk of the first stripes. Of layouts
-    with far copies, only the number of copies is used: any slots, one fewer than that.
+    """Return the slots that hold the same data, for each chunk of the first stripes; None if this is
+    unknown. Of layouts with far copies, only the number of copies is used: any slots, one fewer
+    than that.
 
     layout: bits 0 to 7: near copies; 8 to 15: far copies; 16: offset; 17 and 18: far copies in sets
     of slots, which is unknown here, because a set may have all copies on one slot.
@@ -145,9 +142,7 @@ class Stack:
         return frozenset().union(*map(self.disks, member.on))
 
     def of(self, disks: Disks) -> list[Group]:
-        """Return the groups that are built on any of these disks, directly or through other
-        groups.
-        """
+        """Return the groups that are built on any of these disks, directly or through others."""
         return [group for group in self.groups.values() if self.disks(group.id) & disks]
 
     def between(self, disks: Disks, group: Group) -> list[Group]:
@@ -175,28 +170,23 @@ class Stack:
         """
         for lower in self.between(disks, group):
             yield from ((lower, doubt) for doubt in lower.doubts)
-            for member in self._left(lower, disks):
+            for member in self._remaining(lower, disks):
                 yield from _of_member(lower, member)
                 for name in sorted(self._inside(*member.on)):
                     below = self.groups[name]
                     yield from ((below, doubt) for doubt in below.doubts)
-                    for remaining in self._left(below, disks):
+                    for remaining in self._remaining(below, disks):
                         yield from _of_member(below, remaining)
 
-    def _left(self, group: Group, disks: Disks) -> list[Member]:
-        """Return the members that a group needs without these disks; [] if the group is then
-        lost.
+    def _remaining(self, group: Group, disks: Disks) -> list[Member]:
+        """Return the members that hold, or may hold, a group's data without these disks; [] if the
+        group is then lost.
         """
         if self.loses(group, disks):
             return []
-        held = self._members(group, disks)
         return [
-            member for member, holds in zip(group.members, held) if holds is not False
+            member for member in group.members if self._has(member, disks) is not False
         ]
-
-    def is_on(self, member: Member, disks: Disks) -> bool:
-        """Return whether any of these disks is below a member."""
-        return bool(self.below(member) & disks)
 
     def holds(self, name: str, disks: Disks) -> bool:
         """Return whether any of these disks holds data of a group: on the way from the disk to the
@@ -205,19 +195,20 @@ class Stack:
         group = self.groups.get(name)
         if group is None:
             return name in disks
-        states = _complete_states(group)
+        complete = _complete_states(group)
         data = [
             member
             for member in group.members
-            if member.state in states and not member.role
+            if member.state in complete and not member.role
         ]
         return any(self.holds(below, disks) for member in data for below in member.on)
 
     def lost_members(self, group: Group, disks: Disks) -> list[Member]:
         """Return the members of a group that are lost without these disks, or may be."""
-        members = group.members
         return [
-            member for member in members if self._is_below(member, disks) is not True
+            member
+            for member in group.members
+            if self._is_founded(member, disks) is not True
         ]
 
     def carries_data(self, group: Group) -> bool:
@@ -225,16 +216,19 @@ class Stack:
         return bool(group.used_as) or group.id not in self._below
 
     def survives(self, group: Group, lost: Disks = frozenset()) -> bool | None:
-        """Return whether a group's data can be read without these disks, given the present
-        states of its members.
+        """Return whether a group's data can be read without these disks, given the present states of
+        its members; None if unknown.
         """
-        return self._survives(group.id, lost)
+        return self._is_left(group.id, lost)
 
     def loses(self, group: Group, lost: Disks) -> bool:
         """Return whether a group's data certainly cannot be read without these disks."""
         return self.survives(group, lost) is False
 
-    def _survives(self, name: str, lost: Disks) -> bool | None:
+    def _is_left(self, name: str, lost: Disks) -> bool | None:
+        """Return whether a disk, or the data of a group, is left; None if unknown. name: of the disk,
+        or the group's id.
+        """
         group = self.groups.get(name)
         if group is None:
             return name not in lost
@@ -245,61 +239,57 @@ class Stack:
         return self._answers[question]
 
     def _answer(self, group: Group, lost: Disks) -> bool | None:
+        """Return whether a group survives, as survives() does, without looking for an earlier answer."""
         needed = stripes(group)
         if needed is not None:
-            members = self._members(group, lost)
-            return _all(_stripe(stripe, group, members) for stripe in needed)
-        states = _complete_states(group)
-        is_whole = all(
-            member.state in states and self._is_below(member, lost)
-            for member in group.members
-        )
-        return True if is_whole else None
+            holds = self._members(group, lost)
+            return _all(_has_enough(stripe, group, holds) for stripe in needed)
+        complete = _complete_states(group)
+        for member in group.members:
+            if member.state not in complete or not self._is_founded(member, lost):
+                return None
+        return True
 
     def _members(self, group: Group, lost: Disks) -> list[bool | None]:
-        """Return for each member whether it holds its part of the data."""
-        return [self._member(member, lost) for member in group.members]
+        """Return for each member whether it has its part of the data; None if unknown."""
+        return [self._has(member, lost) for member in group.members]
 
-    def _member(self, member: Member, lost: Disks) -> bool | None:
-        """Return whether a member holds its part of the data."""
+    def _has(self, member: Member, lost: Disks) -> bool | None:
+        """Return whether a member has its part of the data; None if unknown."""
         if member.state == 'unknown':
             return None
-        return member.state == IN_SYNC and self._is_below(member, lost)
+        return member.state == IN_SYNC and self._is_founded(member, lost)
 
-    def _is_below(self, member: Member, lost: Disks) -> bool | None:
-        """Return whether all that a member is built on is left."""
-        return _all(self._survives(below, lost) for below in member.on)
+    def _is_founded(self, member: Member, lost: Disks) -> bool | None:
+        """Return whether all that a member is built on is left; None if unknown."""
+        return _all(self._is_left(below, lost) for below in member.on)
 
     def tolerates(self, group: Group, lost: Disks) -> int | None:
         """Return how many further members, whichever they are, may fail; negative if too many
-        are already lost.
+        are already lost, None if unknown.
         """
         needed = stripes(group)
         if needed is None:
             return None
-        members = self._members(group, lost)
-        left = min(_left(stripe, group, members) for stripe in needed)
-        return left if left < 1 else left // self._together(group, lost, members)
+        holds = self._members(group, lost)
+        spare_slots = min(_spare_slots(stripe, group, holds) for stripe in needed)
+        if spare_slots < 1:
+            return spare_slots
+        return spare_slots // self._fail_together(group, lost)
 
-    def _together(
-        self,
-        group: Group,
-        lost: Disks,
-        members: Sequence[bool | None],
-    ) -> int:
-        """Return how many members fail if one disk fails: several if they are built on the same
-        disk.
+    def _fail_together(self, group: Group, lost: Disks) -> int:
+        """Return how many members fail, at most, if one disk fails: several if they are built on the
+        same disk.
         """
         members_on = Counter(
             disk for member in group.members for disk in self.below(member)
         )
+        before = self._members(group, lost)
         most = 1
         for disk, count in members_on.items():
             if count > 1:
-                left = self._members(group, lost | {disk})
-                failed = sum(
-                    before is not after for before, after in zip(members, left)
-                )
+                after = self._members(group, lost | {disk})
+                failed = sum(old is not new for old, new in zip(before, after))
                 most = max(most, failed)
         return most
 
@@ -325,25 +315,22 @@ def _all(answers: Iterable[bool | None]) -> bool | None:
     return None if None in different else True
 
 
-def _stripe(
-    stripe: Stripe,
-    group: Group,
-    members: Sequence[bool | None],
+def _has_enough(
+    stripe: Stripe, group: Group, holds: Sequence[bool | None]
 ) -> bool | None:
-    if _left(stripe, group, members) >= 0:
-        return True
-    perhaps = [holds is not False for holds in members]
-    return None if _left(stripe, group, perhaps) >= 0 else False
-
-
-def _left(
-    stripe: Stripe,
-    group: Group,
-    members: Sequence[bool | None],
-) -> int:
-    """Return how many more slots of a stripe may be lost.
-
-    Members of unknown state count as lost.
+    """Return whether a stripe has not lost more slots than it tolerates; None if this depends on
+    members of unknown state. holds: see Stack._members().
     """
-    good = {member.slot for member, holds in zip(group.members, members) if holds}
+    if _spare_slots(stripe, group, holds) >= 0:
+        return True
+    at_best = [answer is not False for answer in holds]
+    return None if _spare_slots(stripe, group, at_best) >= 0 else False
+
+
+def _spare_slots(stripe: Stripe, group: Group, holds: Sequence[bool | None]) -> int:
+    """Return how many more slots of a stripe may be lost; negative if too many are.
+
+    Members of unknown state count as lost. holds: see Stack._members().
+    """
+    good = {member.slot for member, answer in zip(group.members, holds) if answer}
     return stripe.tolerance - len(stripe.slots - good) - group.missing

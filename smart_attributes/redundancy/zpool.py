@@ -9,23 +9,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from ..constants import LONGEST_GIVEN_NAME
 from ..errors import Coded
 from ..model import Group, Member
 from ..reading import system as linux
-from ..reading.system import LINUX, System
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..reading.system import System
+from ..typed import NamedTuple
 from ..words import clean
 from . import partitions, zpool_status
-from .block_devices import listed
+from .block_devices import Names, listed
+from .dependence import Seen
 from .survival import doubt
 from .zpool_status import ABOVE, REMEDY, Pool, Scan, Vdev
 
-if TYPE_CHECKING:
-    DisksOf = Callable[[str], tuple[str, ...]]
-
+DisksOf = Callable[[str], Names]
 COMMAND = ('zpool', 'status', '-P')
 _STATES = {
     'ONLINE': 'in_sync',
@@ -35,12 +34,11 @@ _STATES = {
     'UNAVAIL': 'missing',
     'REMOVED': 'missing',
 }
-_BEST = ('in_sync', 'rebuilding', 'unknown', 'faulty')
+_BEST_FIRST = ('in_sync', 'rebuilding', 'unknown', 'faulty', 'missing')
 _WORKS = ('ONLINE', 'DEGRADED')
 _ACTIVITIES = {'resilver': 'recover', 'scrub': 'check'}
 _NESTED = re.compile('(replacing|spare)-[0-9]+')
 _TWICE = 'zpool reports a device twice'
-_OTHER = 'zpool reports no pool with this device'
 _CONTRADICTION = 'zpool reports it as DEGRADED, but all of its devices as ONLINE'
 
 
@@ -65,84 +63,81 @@ def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
     for pool in zpool_status.pools(text):
         for group in _groups_of_pool(pool, disks_of):
             is_second = group.id in by_id
-            by_id[group.id] = (
-                group._replace(level='', unknown=_TWICE) if is_second else group
-            )
+            by_id[group.id] = _of_unknown(group, _TWICE) if is_second else group
     return tuple(by_id.values())
 
 
-def completed(
-    before: Iterable[Group],
-    system: System = LINUX,
-    _drives: object = (),
-) -> tuple[tuple[Group, ...], tuple[Coded, ...], tuple[()]]:
-    """Return three values: the groups, in which zpool's groups replace others of the same pools;
-    notes; and no slots.
+def completed(view: Seen, system: System, _drives: object = ()) -> Seen:
+    """Return what was seen, in which zpool's groups replace others of the same pools, and a note if
+    zpool failed or reports no pool.
     """
     text, why = linux.output(COMMAND)
-    of_sys = {group.id: group for group in before}
+    of_sys = {group.id: group for group in view.groups or ()}
     every = listed(system)
     devices = set[str]()
 
-    def disks_of(path: str) -> tuple[str, ...]:
+    def disks_of(path: str) -> Names:
         """Return the disk of a device or partition, or a group id such as "dm-3"; () for a file."""
         name = os.path.basename(os.path.realpath(path))
         devices.add(name)
         return every.below(name) if path.startswith('/dev/') else ()
 
-    pools: dict[str, Group] = {}
+    of_zpool: dict[str, Group] = {}
     for group in groups(text, disks_of):
         # The use of a pool is kept, and so are its disks if zpool's output could not be parsed.
         earlier = of_sys.get(group.id, group)
         members = group.members or earlier.members
-        pools[group.id] = group._replace(used_as=earlier.used_as, members=members)
-    if text.strip() and not pools:
+        of_zpool[group.id] = group._replace(used_as=earlier.used_as, members=members)
+    rest: list[Group] = []
+    for group in of_sys.values():
+        rest += _without_reported(group, of_zpool, devices)
+    if text.strip() and not of_zpool:
         why = 'zpool status reports no pool'
-    problem = Coded(
-        'zpool-status-missing', f'the redundancy of ZFS pools is unknown: {why}'
-    )
-    left = _left(of_sys.values(), pools, devices)
-    return (*left, *pools.values()), (problem,) if why else (), ()
+    notes = view.notes
+    if why:
+        problem = f'the redundancy of ZFS pools is unknown: {why}'
+        notes = (*notes, Coded('zpool-status-missing', problem))
+    return view._replace(groups=(*rest, *of_zpool.values()), notes=notes)
 
 
-def _left(
-    before: Iterable[Group],
-    pools: Mapping[str, Group],
-    devices: set[str],
+def _without_reported(
+    group: Group, of_zpool: Mapping[str, Group], devices: set[str]
 ) -> Iterator[Group]:
-    """Yield the groups without the devices that zpool reports.
+    """Yield a group that /sys and udev show, without the devices that zpool reports; nothing if
+    zpool reports all of them. A group that is not about ZFS is unchanged.
 
     Without udev, only zpool knows that it uses a partition. A spare has no name of a pool, and
-    another pool may have the name of this one. pools: the groups of zpool. devices: of its pools.
+    another pool may have the name of this one. of_zpool: by id. devices: all that zpool reports.
     """
-    for group in before:
-        if group.kind != 'zfs' and not partitions.is_unknown(group):
-            yield group
-            continue
-        reported = pools[group.id].members if group.id in pools else ()
-        left = [
-            member
-            for member in group.members
-            if devices.isdisjoint((member.name, *member.on)) and member not in reported
-        ]
-        if group.id not in pools:
-            if left or not group.members:
-                yield group._replace(members=tuple(left))
-        elif left:
-            yield group._replace(
-                id=f'{group.id}, other',
-                members=tuple(left),
-                used_as=(),
-                unknown=_OTHER,
-            )
+    if group.kind != 'zfs' and not partitions.is_unknown(group):
+        yield group
+        return
+    is_reported = group.id in of_zpool
+    reported = of_zpool[group.id].members if is_reported else ()
+    rest = tuple(
+        member
+        for member in group.members
+        if not {member.name, *member.on} & devices and member not in reported
+    )
+    if is_reported and rest:
+        yield group._replace(
+            id=f'{group.id}, other',
+            members=rest,
+            used_as=(),
+            unknown='zpool reports no pool with this device',
+        )
+    elif not is_reported and (rest or not group.members):
+        yield group._replace(members=rest)
 
 
 # --- pools ----------------------------------------------------------------------------------------
 
 
 def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
-    """Yield the group of a pool, and the groups of the pool's virtual devices at all levels."""
-    unknown = pool.unknown or _doubt(pool)
+    """Yield the group of a pool, and the groups of the pool's virtual devices at all levels; all of
+    unknown redundancy if that of the pool is unknown.
+    """
+    unknown = pool.unknown or _why_unknown(pool)
     name = clean(pool.name, LONGEST_GIVEN_NAME)
     pool_id = f'zfs {name}'
     resilvers = _resilvers(pool)
@@ -170,7 +165,12 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
     )
     for vdev in vdevs:
         for group in _groups_of_vdev(vdev, pool_id, view):
-            yield group._replace(level='', unknown=unknown) if unknown else group
+            yield _of_unknown(group, unknown) if unknown else group
+
+
+def _of_unknown(group: Group, why: str) -> Group:
+    """Return a group, with its redundancy unknown."""
+    return group._replace(level='', unknown=why)
 
 
 def _resilvers(pool: Pool) -> dict[str, Scan]:
@@ -187,19 +187,17 @@ def _aside(pool: Pool, disks_of: DisksOf) -> Iterator[Member]:
     """Yield the members of a pool that hold no data: spares, logs and caches."""
     for spare in pool.spares:
         if spare.state == 'AVAIL':
-            yield _member(spare, None, disks_of)._replace(state='spare')
+            yield _member(spare, disks_of)._replace(state='spare')
     for role, vdevs in (('log', pool.logs), ('cache', pool.cache)):
         for vdev in vdevs:
             for leaf in vdev.leaves():
-                member = _member(leaf, None, disks_of)
+                member = _member(leaf, disks_of)
                 yield member._replace(role=role, doubts=_doubts(leaf))
 
 
 def _doubts(vdev: Vdev) -> tuple[str, ...]:
-    """Return why a working virtual device may lack data.
-
-    A group has no other state than its devices' states.
-    """
+    """Return the reason why a working virtual device may lack data; () if there is none."""
+    # DEGRADED says nothing about a group but what its devices' states say.
     is_degraded = vdev.state == 'DEGRADED' and not vdev.children
     if vdev.state not in _WORKS or not (vdev.has_errors or is_degraded):
         return ()
@@ -207,30 +205,27 @@ def _doubts(vdev: Vdev) -> tuple[str, ...]:
     return (doubt(f'{trouble}, so it may lack data', REMEDY),)
 
 
-def _doubt(pool: Pool) -> str:
-    """Return why the redundancy of the whole pool is unknown, or ''."""
+def _why_unknown(pool: Pool) -> str:
+    """Return why the redundancy of the whole pool is unknown; '' if it is known."""
+    if pool.state == 'SUSPENDED':
+        todo = 'connect its devices, then clear its errors'
+        return f'zpool reports the state SUSPENDED: {todo}'
     if pool.state not in _WORKS:
-        todo = (
-            ': connect its devices, then clear its errors'
-            if pool.state == 'SUSPENDED'
-            else ''
-        )
-        return f'zpool reports the state {clean(pool.state)}{todo}'
+        return f'zpool reports the state {clean(pool.state)}'
     if not pool.vdevs:
         return 'zpool does not report its devices'
-    every = (*pool.vdevs, *pool.logs, *pool.cache)
-    names = [name for vdev in every for name in _names(vdev, '')]
+    vdevs = (*pool.vdevs, *pool.logs, *pool.cache)
+    names = [name for vdev in vdevs for name in _names(vdev, '')]
     if len(set(names)) < len(names):
         return _TWICE
-    is_contradiction = pool.state == 'DEGRADED' and all(
-        vdev.state == 'ONLINE' for vdev in every
-    )
-    return _CONTRADICTION if is_contradiction else ''
+    if pool.state == 'DEGRADED' and {vdev.state for vdev in vdevs} == {'ONLINE'}:
+        return _CONTRADICTION
+    return ''
 
 
 def _names(vdev: Vdev, parent: str) -> Iterator[str]:
-    """Yield the names below a virtual device: device names unchanged, group names with the
-    parent group.
+    """Yield the name of a virtual device, and the names below it: the path of a device, and of a
+    group its name after that of the group above it.
     """
     name = vdev.path or f'{parent} {vdev.name}'
     yield name
@@ -238,16 +233,17 @@ def _names(vdev: Vdev, parent: str) -> Iterator[str]:
         yield from _names(child, name)
 
 
-def _marked(vdev: Vdev, is_resilver: bool) -> Vdev:
+def _marked(vdev: Vdev, is_resilvering: bool) -> Vdev:
     """Return a copy of a virtual device, with each device that replaces another marked as
-    incomplete.
+    incomplete. is_resilvering: its pool is.
 
     zpool marks a device only after a write to the device; it omits finished replacements, but still
     lists spares.
     """
-    children = [_marked(child, is_resilver) for child in vdev.children]
-    match = _NESTED.fullmatch(vdev.name)
-    if match and (is_resilver or match[1] == 'replacing'):
+    children = [_marked(child, is_resilvering) for child in vdev.children]
+    nested = _NESTED.fullmatch(vdev.name)
+    if nested and (is_resilvering or nested[1] == 'replacing'):
+        # the first one is the device that the others replace
         children[1:] = map(_incomplete, children[1:])
     return vdev._replace(children=tuple(children))
 
@@ -262,27 +258,23 @@ def _incomplete(vdev: Vdev) -> Vdev:
 # --- virtual devices ------------------------------------------------------------------------------
 
 
-def _groups_of_vdev(
-    vdev: Vdev,
-    parent: str,
-    view: _View,
-) -> Iterator[Group]:
-    """Yield the group of a virtual device, and the groups below it."""
-    own = _id(parent, vdev)
+def _groups_of_vdev(vdev: Vdev, parent: str, view: _View) -> Iterator[Group]:
+    """Yield the group of a virtual device, and the groups below it. parent: the id of the group
+    above it.
+    """
+    own_id = _id(parent, vdev)
     members = []
     for slot, child in enumerate(vdev.children or (vdev,)):
-        member = (
-            _nested(child, slot, own)
-            if child.children
-            else _member(child, slot, view.disks_of)
-        )
-        members.append(member._replace(doubts=_doubts(child)))
-    unknown = _doubt_about(vdev, view)
+        is_group = bool(child.children)
+        member = _nested(child, own_id) if is_group else _member(child, view.disks_of)
+        members.append(member._replace(slot=slot, doubts=_doubts(child)))
+    unknown = _why_vdev_unknown(vdev, view)
     scan = _resilver(vdev, view) or view.scrub
-    has_own_errors = vdev.children and vdev.has_errors
-    above = [doubt(ABOVE, REMEDY)] if has_own_errors else []
+    doubts = view.doubts
+    if vdev.children and vdev.has_errors:
+        doubts = (*doubts, doubt(ABOVE, REMEDY))
     yield Group(
-        id=own,
+        id=own_id,
         name=_short(vdev),
         kind='zfs',
         level='' if unknown else _level(vdev),
@@ -291,11 +283,11 @@ def _groups_of_vdev(
         activity=_ACTIVITIES[scan.function] if scan else '',
         progress=scan.progress if scan else None,
         unknown=unknown,
-        doubts=(*view.doubts, *above),
+        doubts=doubts,
     )
     for child in vdev.children:
         if child.children:
-            yield from _groups_of_vdev(child, own, view)
+            yield from _groups_of_vdev(child, own_id, view)
 
 
 def _short(vdev: Vdev) -> str:
@@ -308,6 +300,7 @@ def _short(vdev: Vdev) -> str:
 
 
 def _id(parent: str, vdev: Vdev) -> str:
+    """Return the id of a virtual device's group: "zfs tank/mirror-0", "zfs tank/sda1"."""
     return f'{parent}/{clean(vdev.name, LONGEST_GIVEN_NAME)}'.replace('//dev/', '/')
 
 
@@ -320,9 +313,8 @@ def _level(vdev: Vdev) -> str:
     """
     devices = len(vdev.children)
     if not devices:
-        is_device = vdev.path or re.fullmatch(
-            '/.+|[0-9]+|draid[123]-[0-9]+-[0-9]+', vdev.name
-        )
+        pattern = '/.+|[0-9]+|draid[123]-[0-9]+-[0-9]+'
+        is_device = vdev.path or re.fullmatch(pattern, vdev.name)
         return 'single' if is_device else ''
     if re.fullmatch('(mirror|replacing|spare)-[0-9]+', vdev.name):
         return 'mirror' if devices > 1 else ''
@@ -333,63 +325,58 @@ def _level(vdev: Vdev) -> str:
     return draid[1] if draid and devices == int(draid[2]) else ''
 
 
-def _doubt_about(vdev: Vdev, view: _View) -> str:
-    """Return why the redundancy of a virtual device is not known, or ''."""
+def _why_vdev_unknown(vdev: Vdev, view: _View) -> str:
+    """Return why the redundancy of a virtual device is not known; '' if it is known."""
     leaves = list(vdev.leaves())
-    below = [child for child in vdev.children if child.children]
-    is_known = all(_level(part) for part in (vdev, *leaves))
-    if not is_known or not all(_NESTED.fullmatch(child.name) for child in below):
+    groups_below = [child.name for child in vdev.children if child.children]
+    has_known_levels = all(_level(part) for part in (vdev, *leaves))
+    if not has_known_levels or not all(map(_NESTED.fullmatch, groups_below)):
         return 'this version does not know its type'
     if vdev.state not in _WORKS and not _NESTED.fullmatch(vdev.name):
         return f'zpool reports the state {clean(vdev.state)}'
     if not all(map(_has_known_state, leaves)):
         return 'zpool reports a state of a device that this version does not know'
-    is_well = all(leaf.state == 'ONLINE' and not leaf.is_resilvering for leaf in leaves)
-    if vdev.children and vdev.state == 'DEGRADED' and is_well:
-        return _CONTRADICTION
-    return _doubt_while_resilvering(vdev, view)
-
-
-def _has_known_state(leaf: Vdev) -> bool:
-    is_odd = leaf.state in _WORKS and leaf.detail.startswith('was ')
-    return leaf.state in _STATES and not is_odd
-
-
-def _doubt_while_resilvering(vdev: Vdev, view: _View) -> str:
-    """Return why it is unknown which devices a resilver has completed, or ''.
-
-    A dRAID marks each that gets data.
-    """
-    is_hidden = _resilver(vdev, view) is not None and not vdev.lacks_data
-    is_spread = (
-        bool(view.resilvers) and vdev.lacks_data and vdev.name.startswith('draid')
+    is_sound = all(
+        leaf.state == 'ONLINE' and not leaf.is_resilvering for leaf in leaves
     )
-    if is_hidden or is_spread:
+    if vdev.children and vdev.state == 'DEGRADED' and is_sound:
+        return _CONTRADICTION
+    if vdev.lacks_data:
+        # A dRAID marks each device that gets data, also the complete ones.
+        is_hidden = bool(view.resilvers) and vdev.name.startswith('draid')
+    else:
+        is_hidden = _resilver(vdev, view) is not None
+    if is_hidden:
         return 'a resilver is running, and zpool does not report which devices are complete'
     return ''
 
 
+def _has_known_state(leaf: Vdev) -> bool:
+    """Return whether this version knows the state of a device; False for a working one that "was"
+    another device.
+    """
+    has_moved = leaf.state in _WORKS and leaf.detail.startswith('was ')
+    return leaf.state in _STATES and not has_moved
+
+
 def _resilver(vdev: Vdev, view: _View) -> Scan | None:
-    """Return the resilver of a virtual device or of devices below it."""
+    """Return the resilver of a virtual device or of devices below it; None if there is none."""
+    if vdev.name in view.resilvers:
+        return view.resilvers[vdev.name]
+    # Once zpool has marked a device of the pool, only marked ones lack data.
     may_lack_data = vdev.lacks_data or not view.is_marked
-    of_any = view.resilvers.get('') if may_lack_data else None
-    return view.resilvers.get(vdev.name) or of_any
+    return view.resilvers.get('') if may_lack_data else None
 
 
 # --- members --------------------------------------------------------------------------------------
 
 
-def _member(
-    vdev: Vdev,
-    place: int | None,
-    disks_of: DisksOf,
-) -> Member:
-    """Return a device as a member."""
+def _member(vdev: Vdev, disks_of: DisksOf) -> Member:
+    """Return a device as a member without a slot."""
     words = [] if vdev.state in ('ONLINE', 'AVAIL') else [vdev.state, vdev.detail]
     return Member(
         name=_short(vdev),
         state=_state(vdev),
-        slot=place,
         on=disks_of(vdev.path) if vdev.path else (),
         detail=clean(', '.join(filter(None, words)), LONGEST_GIVEN_NAME),
     )
@@ -401,15 +388,11 @@ def _state(vdev: Vdev) -> str:
     return 'rebuilding' if state == 'in_sync' and vdev.is_resilvering else state
 
 
-def _nested(
-    vdev: Vdev,
-    place: int,
-    parent: str,
-) -> Member:
-    """Return a device and its replacements as one member.
+def _nested(vdev: Vdev, parent: str) -> Member:
+    """Return a device and its replacements as one member without a slot. parent: the id of the group
+    that it is a member of.
 
     Its state is the best state of these devices.
     """
-    states = set(map(_state, vdev.leaves()))
-    best = next((state for state in _BEST if state in states), 'missing')
-    return Member(_short(vdev), best, place, on=(_id(parent, vdev),))
+    best = min(map(_state, vdev.leaves()), key=_BEST_FIRST.index)
+    return Member(_short(vdev), best, on=(_id(parent, vdev),))

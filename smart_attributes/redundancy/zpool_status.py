@@ -12,13 +12,16 @@ import re
 from collections.abc import Iterator, Mapping
 
 from ..constants import DEEPEST_IN_POOL
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import NamedTuple
 from .survival import doubt
 
+_POOL = '  pool: '  # begins the lines of a pool
+# classes of virtual devices
 DATA, NOT_DATA = ('normal', 'dedup', 'special'), ('logs', 'cache', 'spares')
 REMEDY = 'scrub the pool, then clear its errors'
 ABOVE = 'it has errors that belong to no single device'
 RESILVERING = ('resilvering', 'awaiting resilver')
+_ODD_ROW = 'a row of the table has an unknown format'
 # The lines about a pool, in their order. Only "scan" may be repeated, and "errors" if the error
 # list is unreadable.
 _KEYS = (
@@ -104,9 +107,8 @@ class Vdev(NamedTuple):
         return any(leaf.is_resilvering for leaf in self.leaves())
 
 
-if TYPE_CHECKING:
-    # the depth of a row of the table, 0 for the pool, and its content
-    Row = tuple[int, Vdev]
+# the depth of a row of the table, 0 for the pool, and its content
+Row = tuple[int, Vdev]
 
 
 class Scan(NamedTuple):
@@ -153,21 +155,23 @@ def _sections(text: str) -> Iterator[list[str]]:
     Lines before the first pool are added to that pool, so its parsing fails.
     """
     section: list[str] = []
+    has_pool = False
     for line in text.split('\n'):
-        if line.startswith('  pool: ') and any(map(_is_pool, section)):
-            yield section
-            section = []
+        if line.startswith(_POOL):
+            if has_pool:
+                yield section
+                section = []
+            has_pool = True
         section.append(line)
-    if any(map(_is_pool, section)):
+    if has_pool:
         yield section
 
 
-def _is_pool(line: str) -> bool:
-    return line.startswith('  pool: ')
-
-
 def _of_text(lines: list[str]) -> Pool:
-    name = next(filter(_is_pool, lines))[len('  pool: ') :]
+    """Return the pool that these lines are about; only its name and `unknown` if they cannot be
+    parsed.
+    """
+    name = next(line for line in lines if line.startswith(_POOL))[len(_POOL) :]
     try:
         fields = _fields(lines)
         state = fields['state'][0]
@@ -204,14 +208,16 @@ def _doubts(fields: Mapping[str, list[str]], root: Vdev) -> Iterator[str]:
 def _fields(lines: list[str]) -> dict[str, list[str]]:
     """Return the texts under each key, with their continuation lines. Raises _NotUnderstood."""
     fields: dict[str, list[str]] = {}
-    rank, key = -1, ''
+    key = ''
+    allowed: tuple[str, ...] = _KEYS  # the keys that may follow
     for line in lines:
         match = _FIELD.fullmatch(line)
         if match:
-            key, before = match[1], rank
-            rank = _KEYS.index(key)
-            if rank < before or (rank == before and key not in ('scan', 'errors')):
+            key = match[1]
+            if key not in allowed:
                 raise _NotUnderstood(f'"{key}" is not expected there')
+            rank = _KEYS.index(key)
+            allowed = _KEYS[rank:] if key in ('scan', 'errors') else _KEYS[rank + 1 :]
             fields.setdefault(key, []).append(match[2] or '')
         elif line and (not line.startswith('\t') or not key or key == 'errors'):
             raise _NotUnderstood('a line has an unknown format')
@@ -225,14 +231,10 @@ def _fields(lines: list[str]) -> dict[str, list[str]]:
     return fields
 
 
-def _rows(
-    config: str,
-    pool: str,
-    state: str,
-) -> tuple[Vdev, dict[str, list[Row]]]:
-    """Return the row of the pool, and the rows of virtual devices by class.
+def _rows(config: str, pool: str, state: str) -> tuple[Vdev, dict[str, list[Row]]]:
+    """Return the row of the pool, and the rows of virtual devices by class: "normal", "logs", ...
 
-    Raises _NotUnderstood.
+    config: the table. pool, state: what the lines before the table say. Raises _NotUnderstood.
     """
     head_line, *lines = config.strip('\n').split('\n')
     column = head_line.find('  STATE ') + 2
@@ -253,7 +255,8 @@ def _rows(
     root = _root(of_class, pool)
     if root.state != state != 'SUSPENDED':
         raise _NotUnderstood('the pool has two states')
-    return root, {**of_class, 'normal': of_class['normal'][1:]}
+    del of_class['normal'][0]
+    return root, of_class
 
 
 def _root(of_class: Mapping[str, list[Row]], pool: str) -> Vdev:
@@ -262,40 +265,30 @@ def _root(of_class: Mapping[str, list[Row]], pool: str) -> Vdev:
     """
     tops = [vdev for rows in of_class.values() for depth, vdev in rows if not depth]
     first = of_class['normal'][:1]
-    if len(tops) == 1 and first == [(0, tops[0])]:
-        root = tops[0]
-        if root.name == pool:
-            return root
-    raise _NotUnderstood('the table does not begin with the pool')
+    if len(tops) != 1 or first != [(0, tops[0])] or tops[0].name != pool:
+        raise _NotUnderstood('the table does not begin with the pool')
+    return tops[0]
 
 
-def _row(
-    line: str,
-    column: int,
-    counts: int,
-) -> Row:
-    """Return the depth of a row of the table, 0 for the pool, and its content. column: of the
-    state. counts: number of columns after the usual ones.
+def _row(line: str, column: int, counts: int) -> Row:
+    """Return the depth of a row of the table, 0 for the pool, and its content.
 
-    Raises _NotUnderstood.
+    column: where the state begins. counts: number of columns after the usual ones. Raises
+    _NotUnderstood.
     """
     indented = line[1:column].rstrip(' ')
     name = indented.strip(' ')
     indent = len(indented) - len(name)
     match = _STATE.fullmatch(line, column)
     is_printable = line[:1] == '\t' and line[1:].isprintable()
-    is_in_line = is_printable and line[column - 2 : column] == '  '
-    is_whole = match and (not match[2] or len(match[3].split()) == counts)
-    if (
-        not match
-        or not is_whole
-        or not is_in_line
-        or indent % 2
-        or indent // 2 > DEEPEST_IN_POOL
-    ):
-        raise _NotUnderstood('a row of the table has an unknown format')
-    state = match[1]
-    notes = [note for note in (match[4] or '').split('  ') if note]
+    is_in_column = line[column - 2 : column] == '  '
+    if not match or not is_printable or not is_in_column:
+        raise _NotUnderstood(_ODD_ROW)
+    state, errors, further_counts, remarks = match.groups('')
+    has_all_columns = not errors or len(further_counts.split()) == counts
+    if not has_all_columns or indent % 2 or indent // 2 > DEEPEST_IN_POOL:
+        raise _NotUnderstood(_ODD_ROW)
+    notes = [note for note in remarks.split('  ') if note]
     marks = [note for note in notes if note.strip('()') in RESILVERING]
     reasons = [
         note for note in notes if note not in marks and not _HARMLESS.fullmatch(note)
@@ -309,13 +302,15 @@ def _row(
         detail,
         path=path_of(name, state, detail),
         is_resilvering=bool(marks),
-        has_errors=bool((match[2] or '').strip('0., ')),
+        has_errors=bool(errors.strip('0., ')),
     )
     return indent // 2, vdev
 
 
 def _tree(rows: list[Row], depth: int = 1) -> tuple[Vdev, ...]:
-    """Return the rows at a depth, with the deeper rows as their children. Raises _NotUnderstood."""
+    """Return the rows at a depth, with the deeper rows as their children; () without rows. Raises
+    _NotUnderstood.
+    """
     starts = [number for number, (level, _) in enumerate(rows) if level == depth]
     if rows and starts[:1] != [0]:
         raise _NotUnderstood('a row of the table is indented too far')
@@ -326,11 +321,7 @@ def _tree(rows: list[Row], depth: int = 1) -> tuple[Vdev, ...]:
     return tuple(vdevs)
 
 
-def path_of(
-    name: str,
-    state: str,
-    detail: str,
-) -> str:
+def path_of(name: str, state: str, detail: str) -> str:
     """Return the path of a device; '' if another device may have received this path.
 
     A device that is gone keeps its last path, but the kernel gives a free name such as sdc to the
@@ -338,18 +329,19 @@ def path_of(
     """
     is_renamed = detail.startswith('was ')
     is_gone = is_renamed or state in ('UNAVAIL', 'REMOVED')
-    path = detail[len('was ') :] if is_renamed else name
-    return path if path.startswith('/dev/disk/by-id/' if is_gone else '/') else ''
+    path = detail.removeprefix('was ') if is_renamed else name
+    lasting = '/dev/disk/by-id/' if is_gone else '/'
+    return path if path.startswith(lasting) else ''
 
 
 def _scan(text: str) -> Scan | None:
-    """Return the running scan that a text describes.
+    """Return the running scan that a text describes; None if no scan is running.
 
     An unknown text is treated as a possible resilver.
     """
-    match = _RUNNING.match(text)
-    if not match:
+    running = _RUNNING.match(text)
+    if not running:
         return None if _AT_REST.match(text) else Scan('resilver')
     percent = _PERCENT.search(text)
     progress = min(100.0, float(percent[1].replace(',', '.'))) if percent else None
-    return Scan(match[1], match[2] or '', progress)
+    return Scan(running[1], running[2] or '', progress)

@@ -42,52 +42,47 @@ def entries_of(text: str) -> list[SudoersEntry]:
 
 
 def _entry(text: str) -> SudoersEntry:
+    """Return an entry, from its text after "Sudoers entry:"."""
     timeout = _TIMEOUT.search(text)
-    lines = takewhile(
-        lambda line: line.startswith('\t'),
-        text.partition('Commands:')[2].splitlines()[1:],
-    )
+    lines = text.partition('Commands:')[2].splitlines()[1:]
+    commands = takewhile(lambda line: line.startswith('\t'), lines)
     return SudoersEntry(
-        tuple(line.strip() for line in lines),
-        int(timeout[1]) if timeout else None,
-        not _OPTIONS.search(text),
+        tuple(map(str.strip, commands)),
+        timeout=int(timeout[1]) if timeout else None,
+        needs_password=not _OPTIONS.search(text),
     )
 
 
-def denial(rule: Iterable[SudoersEntry], executable: str) -> str:
-    """If a program's last entry denies the program or needs a password, return the entry's command
-    as written, else ''.
+def denial(entries: Iterable[SudoersEntry], executable: str) -> str:
+    """Return the last command about a program, as written, if it denies the program, or needs a
+    password for all calls; else ''.
 
-    If several entries match a call, sudo obeys the last entry. A denial of only some arguments does
+    If several commands match a call, sudo obeys the last one. A denial of only some arguments does
     not count.
     """
-    listed = [
-        (command, entry.needs_password) for entry in rule for command in entry.commands
-    ]
-    for command, needs_password in reversed(listed):
-        path, _, arguments = command.lstrip('!').partition(' ')
-        is_denied = command.startswith('!')
-        if path in ('ALL', executable, os.path.dirname(executable) + '/') and not (
-            is_denied and arguments
-        ):
-            return command if is_denied or (needs_password and not arguments) else ''
-    return ''
+    paths = ('ALL', executable, os.path.dirname(executable) + '/')
+    last = ''
+    for entry in entries:
+        for command in entry.commands:
+            path, _, arguments = command.lstrip('!').partition(' ')
+            is_denied = command.startswith('!')
+            if path not in paths or (is_denied and arguments):
+                continue
+            needs_password = entry.needs_password and not arguments
+            last = command if is_denied or needs_password else ''
+    return last
 
 
-def widest_command(rule: Iterable[SudoersEntry], executable: str) -> str:
+def widest_command(entries: Iterable[SudoersEntry], executable: str) -> str:
     """Return, as written, the last command that allows all calls of a program without a
     password, or ''.
     """
-    commands = [
-        command
-        for entry in rule
-        if not entry.needs_password
-        for command in entry.commands
-    ]
-    return next(
-        (command for command in reversed(commands) if command in ('ALL', executable)),
-        '',
-    )
+    widest = ''
+    for entry in entries:
+        for command in entry.commands:
+            if command in ('ALL', executable) and not entry.needs_password:
+                widest = command
+    return widest
 
 
 class Sudo:
@@ -107,10 +102,10 @@ class Sudo:
             for line in lines
         }
         answers = self._run(questions)
-        messages = (
+        messages = [
             answer.stderr.decode('utf-8', 'replace').strip()
             for answer in answers.values()
-        )
+        ]
         self.message = next(filter(None, messages), '')
         return [
             line
@@ -127,17 +122,15 @@ class Sudo:
         return self._printed(*smartctl_calls.VERSION).partition('\n')[0]
 
     def _printed(self, *words: str) -> str:
+        """Return what sudo prints to standard output if called with these words."""
         command = (smartctl_calls.find_sudo(), *words)
         return self._run([command])[command].stdout.decode('utf-8', 'replace')
 
     def _run(self, lines: Iterable[Command]) -> dict[Command, Answer]:
-        patience = self._how.drive_timeout
-        answers = {
-            answer.command: answer
-            for answer in self._runner.run(lines, patience, self._deadline)
-        }
-        self.late = self.late or next(
-            (answer.reason for answer in answers.values() if answer.outcome != 'done'),
-            '',
-        )
+        """Return the answer to each command line; sets *late* if one did not come."""
+        answers = {}
+        for answer in self._runner.run(lines, self._how.drive_timeout, self._deadline):
+            answers[answer.command] = answer
+            if answer.outcome != 'done' and not self.late:
+                self.late = answer.reason
         return answers

@@ -8,7 +8,7 @@ import grp
 import os
 import pwd
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -69,7 +69,7 @@ class SudoersFacts(NamedTuple):
 def facts(
     user: str, executable: str, runner: processes.Runner, deadline: float
 ) -> SudoersFacts:
-    """Return the facts that only root can read; empty if the user is not root.
+    """Return the facts that only root can read; empty if this process is not root's, or without visudo.
 
     Raises UsageError if sudo is not installed.
     """
@@ -80,66 +80,65 @@ def facts(
     answers = {
         answer.command: answer for answer in runner.run(lines, PATIENCE, deadline)
     }
-    checked, listed = (answers[line] for line in lines)
-    texts = _texts()
-    said = _BAD_MODE.sub(
-        _as_sudo,
-        (checked.stderr.strip() + b'\n' + checked.stdout)
-        .decode('utf-8', 'replace')
-        .strip(),
-    )
-    is_valid = checked.status == 0 or all(
-        line.endswith('parsed OK') for line in said.splitlines()
-    )
-    entries = entries_of(listed.stdout.decode('utf-8', 'replace'))
-    names = [user]
-    with suppress(KeyError):  # a group without a name: only the user counts
-        numbers = os.getgrouplist(user, pwd.getpwnam(user).pw_gid)
-        names += [f'%{grp.getgrgid(number).gr_name}' for number in numbers]
-    of_user = re.compile(rf'^{re.escape(user)}\s', re.MULTILINE)
-    with_smartctl = [
-        path for path, text in texts.items() if os.path.basename(executable) in text
-    ]
+    validation, listing = (answers[line] for line in lines)
+    printed = validation.stderr.strip() + b'\n' + validation.stdout
+    checked = _BAD_MODE.sub(_as_sudo, printed.decode('utf-8', 'replace').strip())
+    is_parsed = all(line.endswith('parsed OK') for line in checked.splitlines())
+    entries = entries_of(listing.stdout.decode('utf-8', 'replace'))
+    texts, names = _texts(), _names_of(user)
+    main = texts[SUDOERS]
+    included = re.search(rf'(?m)^\s*[@#]includedir\s+{FOLDER}/?\s*$', main)
+    of_user = re.compile(rf'(?m)^{re.escape(user)}\s')
     rules = [
         path
-        for path in with_smartctl
-        if path != SUDOERS and of_user.search(texts[path])
+        for path, text in texts.items()
+        if path != SUDOERS
+        and os.path.basename(executable) in text
+        and of_user.search(text)
     ]
-    against, overriding = denial(entries, executable), None
-    if against:
-        path, number, line = located(against, texts, names)
-        overriding = found('sudo-rule-overridden-somewhere', rule=against, user=user)
-        if path:
-            overriding = found(
-                'sudo-rule-overridden', path=path, line=number, text=line
-            )
     return SudoersFacts(
-        said,
-        is_valid,
-        rules,
-        not texts[SUDOERS]
-        or bool(
-            re.search(
-                rf'^\s*[@#]includedir\s+{FOLDER}/?\s*$', texts[SUDOERS], re.MULTILINE
-            )
-        ),
-        entries,
-        overriding,
-        located(widest_command(entries, executable), texts, names),
-        executable,
+        checked=checked,
+        is_valid=validation.status == 0 or is_parsed,
+        rules=rules,
+        is_included=not main or bool(included),
+        entries=entries,
+        winner=_winner(denial(entries, executable), texts, names),
+        widest=located(widest_command(entries, executable), texts, names),
+        program=executable,
     )
+
+
+def _names_of(user: str) -> list[str]:
+    """Return the user and, with "%", the user's groups; only the user if a group has no name."""
+    try:
+        numbers = os.getgrouplist(user, pwd.getpwnam(user).pw_gid)
+        return [user, *(f'%{grp.getgrgid(number).gr_name}' for number in numbers)]
+    except KeyError:
+        return [user]
+
+
+def _winner(
+    against: str, texts: Mapping[str, str], names: Sequence[str]
+) -> Finding | None:
+    """Return the finding for a command that overrides the rule; None without one. against: as
+    written. names: see located().
+    """
+    if not against:
+        return None
+    path, number, line = located(against, texts, names)
+    if path:
+        return found('sudo-rule-overridden', path=path, line=number, text=line)
+    return found('sudo-rule-overridden-somewhere', rule=against, user=names[0])
 
 
 def _as_sudo(match: re.Match[str]) -> str:
     """Return visudo's message about a file's mode; "parsed OK" if only root can write the file:
     then sudo reads it.
     """
-    try:
-        return (
-            match[0] if os.stat(match[1]).st_mode & 0o022 else f'{match[1]}: parsed OK'
-        )
-    except OSError:
-        return match[0]
+    with suppress(OSError):
+        if not os.stat(match[1]).st_mode & 0o022:
+            return f'{match[1]}: parsed OK'
+    return match[0]
 
 
 def _texts() -> dict[str, str]:
@@ -168,51 +167,43 @@ def reason(message: str, user: str, program: str = SMARTCTL) -> Finding | None:
 
 
 def located(
-    command: str, texts: dict[str, str], names: Sequence[str]
+    command: str, texts: Mapping[str, str], names: Sequence[str]
 ) -> tuple[str, int, str]:
     """Return the file, number and text of the last line with a command that `sudo -l` lists; ('',
     0, '') if not found.
 
-    command: as written, such as "!/usr/sbin/smartctl"; '' for none. names: the user and, with "%", the user's
-    groups.
+    command: as written, such as "!/usr/sbin/smartctl"; '' for none. texts: by path, in the order in
+    which sudo reads them. names: the user and, with "%", the user's groups.
     """
+    last = ('', 0, '')
     if not command:
-        return '', 0, ''
-    who = '|'.join([*map(re.escape, [*names, 'ALL']), '[A-Z][A-Z0-9_]*'])
-    line = re.compile(
-        rf'\s*(?:{who})\s.*[=\s:,)]{re.escape(command)}\s*(?:,|#|$)'.replace(
-            '!', r'!\s*'
-        )
-    )
-    return next(
-        (
-            (path, number, text.strip())
-            for path in reversed(texts)
-            for number, text in reversed(list(enumerate(texts[path].splitlines(), 1)))
-            if line.match(text)
-        ),
-        ('', 0, ''),
-    )
+        return last
+    # a name in capitals, also ALL, may be an alias for the user
+    who = '|'.join([*map(re.escape, names), '[A-Z][A-Z0-9_]*'])
+    pattern = rf'\s*(?:{who})\s.*[=\s:,)]{re.escape(command)}\s*(?:,|#|$)'
+    with_command = re.compile(pattern.replace('!', r'!\s*'))
+    for path, text in texts.items():
+        for number, line in enumerate(text.splitlines(), 1):
+            if with_command.match(line):
+                last = (path, number, line.strip())
+    return last
 
 
 def unread(sudoers: SudoersFacts) -> Finding | None:
     """Return why sudo ignores a rule that exists; None if sudo reads all rules."""
-    path = next(
-        (path for path in sudoers.rules if f'{path}: parsed OK' not in sudoers.checked),
-        '',
-    )
-    if not path or not sudoers.is_valid:
+    ignored = [
+        path for path in sudoers.rules if f'{path}: parsed OK' not in sudoers.checked
+    ]
+    if not ignored or not sudoers.is_valid:
         return None
+    path = ignored[0]
     if not sudoers.is_included:
         return found('sudoers-not-included', path=path)
     name = os.path.basename(path)
     if '.' not in name and not name.endswith('~'):
         return found('sudoers-not-read', path=path)
-    return found(
-        'sudoers-name-ignored',
-        path=path,
-        better=os.path.join(FOLDER, name.rstrip('~').replace('.', '-')),
-    )
+    better = os.path.join(FOLDER, name.rstrip('~').replace('.', '-'))
+    return found('sudoers-name-ignored', path=path, better=better)
 
 
 def why(message: str, sudoers: SudoersFacts, user: str) -> Finding | None:

@@ -82,23 +82,19 @@ def text(request: RuleRequest, how: HowRead, runner: Runner, drives: Drives) -> 
         rule = rule._replace(timeout=0)  # similar programs do not support this option
     if sudo and version(sudo) < FIRST_WITH_LOG_ALLOWED:
         rule = rule._replace(is_quiet=False)
-    if request.is_literal or not knows_expressions(sudo):
-        reason = 'as requested'
-        if not request.is_literal:
-            reason = (
-                f'because this sudo ("{sudo}") does not support regular expressions (1.9.10 and '
-                'newer do)'
-            )
-        return document(
-            rule._replace(expressions=(), literal=tuple(_literal(how, runner, drives))),
-            f'# One line for each drive, {reason}. Print it again when drives or data files '
-            'change.',
+    if knows_expressions(sudo) and not request.is_literal:
+        lines = _literal(how, drives) if request.names_drives else ()
+        further = tuple(line for line in lines if not admits(rule.expressions, line))
+        return document(rule._replace(literal=further))
+    reason = 'as requested'
+    if not request.is_literal:
+        reason = (
+            f'because this sudo ("{sudo}") does not support regular expressions (1.9.10 and newer '
+            'do)'
         )
-    lines = _literal(how, runner, drives) if request.names_drives else ()
     return document(
-        rule._replace(
-            literal=tuple(line for line in lines if not admits(rule.expressions, line))
-        )
+        rule._replace(expressions=(), literal=tuple(_literal(how, drives))),
+        f'# One line for each drive, {reason}. Print it again when drives or data files change.',
     )
 
 
@@ -122,11 +118,10 @@ def render(rule: SudoRule) -> str:
     """Return a rule in the language of sudoers(5)."""
     import zlib
 
-    commands = [f'{rule.executable} ^{expression}$' for expression in rule.expressions]
-    commands += [
-        f'{rule.executable} ' + _RESERVED.sub(r'\\\g<0>', ' '.join(line))
-        for line in rule.literal
-    ]
+    arguments = [f'^{expression}$' for expression in rule.expressions]
+    for line in rule.literal:
+        arguments.append(_RESERVED.sub(r'\\\g<0>', ' '.join(line)))
+    commands = [f'{rule.executable} {words}' for words in arguments]
     listed = ', \\\n    '.join(commands)
     # Different rules on one machine must have different names, because sudo warns about a second
     # definition.
@@ -134,21 +129,14 @@ def render(rule: SudoRule) -> str:
     alias = f'SMARTCTL_FOR_{re.sub("[^A-Z0-9]", "_", rule.user.upper())}_{checksum:08X}'
     # Of the forms in sudoers(5), only this form applies to our lines without applying to every call
     # of smartctl.
-    quiet = [f'Defaults!{alias} !log_allowed, !pam_session'] if rule.is_quiet else []
+    quiet = f'Defaults!{alias} !log_allowed, !pam_session\n' if rule.is_quiet else ''
     limit = f'TIMEOUT={rule.timeout} ' if rule.timeout else ''
-    return '\n'.join(
-        [
-            f'Cmnd_Alias {alias} = \\\n    {listed}',
-            *quiet,
-            f'{rule.user} ALL=(root) {limit}NOPASSWD: {alias}',
-        ]
-    )
+    permission = f'{rule.user} ALL=(root) {limit}NOPASSWD: {alias}'
+    return f'Cmnd_Alias {alias} = \\\n    {listed}\n{quiet}{permission}'
 
 
-def _literal(how: HowRead, runner: Runner, drives: Drives) -> Iterator[Command]:
-    """Yield the command lines for the given drives; if no drives are given, for the drives of
-    this machine.
-    """
+def _literal(how: HowRead, drives: Drives) -> Iterator[Command]:
+    """Yield the arguments of the calls of smartctl for these drives. Raises SmartError without any."""
     devices, plans = drives()
     if not plans:
         raise SmartError(
@@ -160,14 +148,13 @@ def _literal(how: HowRead, runner: Runner, drives: Drives) -> Iterator[Command]:
     for plan in plans:
         yield plan.command[plan.command.index(how.smartctl) + 1 :]
         controller = nvme_log.controller(plan.device)
-        yield from (
-            smartctl_calls.page_arguments(page, controller)
-            for page in smartctl_calls.PAGES
-            if controller
-        )
+        if controller:
+            for page in smartctl_calls.PAGES:
+                yield smartctl_calls.page_arguments(page, controller)
 
 
 def _check(request: RuleRequest, how: HowRead) -> None:
+    """Raise UsageError if the user, a type or the path of smartctl must not be in a rule."""
     if not re.fullmatch(_USER, request.user) or re.fullmatch(_NO_USER, request.user):
         raise UsageError(
             '--user takes the name of one user, such as --user nagios; '
@@ -203,10 +190,9 @@ def _sudo_version(how: HowRead, runner: Runner) -> str:
         runner.run([command], how.drive_timeout, time.monotonic() + how.timeout)
     )
     # sudo-rs prints to stderr
-    lines = (answer.stdout or answer.stderr).decode('utf-8', 'replace').splitlines()
-    return (
-        ''.join(sign for sign in lines[0] if sign.isprintable())[:60] if lines else ''
-    )
+    printed = (answer.stdout or answer.stderr).decode('utf-8', 'replace')
+    line = next(iter(printed.splitlines()), '')
+    return ''.join(filter(str.isprintable, line))[:60]
 
 
 def knows_expressions(sudo: str) -> bool:
@@ -221,6 +207,4 @@ def version(sudo: str) -> tuple[int, ...]:
     0.2.8".
     """
     match = re.match(r'Sudo version ([0-9.]+)', sudo)
-    return (
-        tuple(int(number) for number in match[1].split('.') if number) if match else ()
-    )
+    return tuple(map(int, re.findall('[0-9]+', match[1]))) if match else ()
