@@ -455,17 +455,6 @@ def test_a_worn_drive_waits_for_a_failing_one():
     ]
 
 
-def test_two_worn_drives_of_one_mirror_are_not_replaced_together():
-    found = ordered(
-        [group('md0', 'raid1', 'sda', 'sdb', used='/')], worn('sda'), worn('sdb')
-    )
-
-    assert [(step.drive.name, step.label) for step in found] == [
-        ('sda', NEXT),
-        ('sdb', WAIT),
-    ]
-
-
 RAID1 = group('md0', 'raid1', 'sda', 'sdb', used='/srv')
 
 

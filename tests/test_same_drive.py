@@ -477,14 +477,3 @@ def test_a_controller_and_its_namespaces_are_one_nvme_drive():
         ('/dev/nvme0', '/dev/nvme0n1', '/dev/nvme0n2'),
         ('/dev/nvme1',),
     ]
-
-
-def test_both_ports_of_a_sas_drive_are_one_drive():
-    """smartctl tells the WWN of the logical unit, which both ports share."""
-    sas = Identity(
-        protocol='SCSI', model='VENDOR S1', serial='Z1A2B3C4', wwn='5000c500a1b2c3d4'
-    )
-
-    assert addresses_kept(('/dev/sda', sas), ('/dev/sdb', sas)) == [
-        ('/dev/sda', '/dev/sdb')
-    ]

@@ -103,28 +103,6 @@ def test_every_face_tells_which_drive_cannot_be_judged(
 
 
 @simulated
-def test_an_unread_drive_under_three_names_is_one(machine):
-    """Counted three times, it would hide that two others have gone."""
-    machine.add('/dev/sda', 'intel-worn', disabled=True)
-    machine.alias('/dev/sg0', '/dev/sda')
-    machine.link('/dev/disk/by-id/ata-EXAMPLE', '/dev/sda')
-    named = (
-        '-d',
-        '/dev/sda',
-        '-d',
-        'sat@/dev/sg0',
-        '-d',
-        '/dev/disk/by-id/ata-EXAMPLE',
-    )
-
-    result = check(machine, *named, '--expect', '3', '-v')
-
-    assert result.code == 2
-    assert '[too-few-drives] 2 of 3 ' in result.first_line
-    assert 'reached as sat@/dev/sg0' in result.text
-
-
-@simulated
 @pytest.mark.parametrize(
     'pattern, drives',
     [('--ignore=INTEL', 0), ('--match=SAMSUNG', 0), ('--match=EXAMPLE0002', 1)],
