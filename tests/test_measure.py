@@ -169,17 +169,6 @@ def test_the_shipped_evidence_has_the_layout_of_a_new_one():
     assert accuracy.laid_out(json.loads(shipped)) == shipped
 
 
-def test_a_statistic_that_the_entry_does_not_believe_is_counted_apart():
-    """Where it stands still no reading can agree; the figure of all drives stays beside it."""
-    DATABASE['entries'][0]['untrusted_statistics'] = ['endurance_used']
-    text = lines(drive(), drive(statistic=99))
-    del DATABASE['entries'][0]['untrusted_statistics']
-
-    assert (
-        'agree: 1 of 2, 50.00 %; where the entry believes the statistic: none' in text
-    )
-
-
 @pytest.mark.parametrize('task', ['--accuracy', '--verdicts'])
 def test_a_file_that_is_missing_is_unknown(task):
     """Exit 3 with a sentence, as everywhere."""

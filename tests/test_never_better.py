@@ -76,6 +76,9 @@ A, C, D = disk('AAAA1111'), disk('CCCC3333'), disk('DDDD4444')
 B = failing()
 ALL = {'sda': A, 'sdb': B, 'sdc': C}
 WITHOUT_B = {'sda': A, 'sdc': C}
+each_event = pytest.mark.parametrize(
+    'event', [{}, {'sdb': asleep()}, {'sdb': UNREADABLE}]
+)
 
 
 def verdicts(result: Result) -> dict[str, str]:
@@ -140,7 +143,7 @@ def test_a_failed_drive_that_is_not_read_stays_critical(machine, event, expected
         assert 'FAILED' in result.first_line
 
 
-@pytest.mark.parametrize('event', [{}, {'sdb': asleep()}, {'sdb': UNREADABLE}])
+@each_event
 def test_a_newer_reading_ends_it(machine, event):
     scan(machine, START, **WITHOUT_B, **event)
     result = scan(machine, START + HOUR, **WITHOUT_B, sdb=disk('BBBB2222'))
@@ -244,24 +247,6 @@ def test_a_missing_drive_is_shown_by_its_names(machine, command, word):
         assert (drive['state'], drive['code']) == ('CRITICAL', 'drive-missing')
         metrics = {finding['metric'] for finding in drive['last']['findings']}
         assert metrics == {'smart_status', 'reallocated'}
-
-
-@pytest.mark.parametrize(
-    ('word', 'serial'),
-    [('BBBB2222', 'BBBB2222'), ('BBBB2229', 'BBBB2229'), ('sdb', 'BBBB2229')],
-)
-def test_explain_tells_a_missing_drive_from_one_with_nearly_its_number(
-    machine, word, serial
-):
-    similar = disk('BBBB2229')
-    scan(machine, START - HOUR / 2, **ALL, sdd=similar)
-    scan(machine, START, **WITHOUT_B, sdb=similar)  # known, at its address
-    result = machine.run(START + HOUR, 'explain', word)
-
-    named = re.search(r'^serial +(\w+)', result.text, re.MULTILINE)
-    assert named and named[1] == serial
-    if serial == 'BBBB2222':
-        assert 'drive-missing' in result.text and 'reallocated 2000' in result.text
 
 
 @pytest.mark.parametrize(
@@ -531,16 +516,6 @@ def wait_until_it_writes(pid: int) -> None:
 # --- A13: which one is missing --------------------------------------------------------------------
 
 
-def test_which_drive_is_missing_is_open_while_names_may_have_moved(plain):
-    scan(plain, START, sda=A, sdb=B, sdc=C, sdd=D)
-    result = scan(plain, START + HOUR, sda=asleep(), sdb=asleep(), sdc=asleep())
-
-    (line,) = [line for line in result.text.splitlines() if ' sdd ' in line]
-    candidates = re.search('one of ([a-z, ]+),', line)
-    assert result.code == 2  # one of them was FAILED
-    assert candidates and candidates[1].split(', ') == ['sda', 'sdb', 'sdc']
-
-
 def test_the_serial_number_that_the_kernel_knows_names_the_missing_drive(plain):
     plain.setup = (
         'from smart_attributes.reading import system\n'
@@ -558,16 +533,6 @@ def test_the_serial_number_that_the_kernel_knows_names_the_missing_drive(plain):
     )
     assert result.code == 2 and 'BBBB2222' in line
     assert [shown[name] for name in ('sda', 'sdb', 'sdc')] == ['OK'] * 3
-
-
-def test_a_clock_that_was_fast_makes_no_known_drive_a_new_one(plain):
-    """The first check was two hours ahead; then B dies, and names shift."""
-    scan(plain, START + 2 * HOUR, sda=A, sdb=B, sdc=C)
-    for minutes in (5, 10, 180):
-        result = scan(plain, START + minutes * 60, sda=A, sdb=C)
-
-        assert result.code == 2 and 'drive-replaced' not in result.text
-        assert [state for state in verdicts(result).values() if state == GONE] == [GONE]
 
 
 # --- A15: the worst first -------------------------------------------------------------------------
@@ -763,23 +728,6 @@ def contents(machine: Machine) -> dict[str, bytes]:
     }
 
 
-def test_services_of_single_drives_miss_only_their_own(machine):
-    machine.holds(**ALL)
-    for name in 'abc':
-        machine.check(START, '-d', f'/dev/sd{name}')
-    machine.holds(**WITHOUT_B, sdb=ABSENT)
-    results = {
-        name: machine.check(START + HOUR, '-d', f'/dev/sd{name}') for name in 'abc'
-    }
-
-    assert {name: result.code for name, result in results.items()} == {
-        'a': 0,
-        'b': 2,
-        'c': 0,
-    }
-    assert verdicts(results['b']) == {'sdb': GONE}
-
-
 def test_a_service_of_one_drive_warns_if_it_goes(plain):
     """It does not know that the machine has no drive left, unless the history knows no other."""
     plain.holds(sda=A, sdb=D)
@@ -884,7 +832,7 @@ def test_an_acknowledgement_that_has_ended_is_no_longer_one(plain):
     assert seen == [0, 0, 1, 1]
 
 
-@pytest.mark.parametrize('event', [{}, {'sdb': asleep()}, {'sdb': UNREADABLE}])
+@each_event
 def test_a_remembered_verdict_does_not_feed_itself(machine, event):
     before = stored(machine.state)['BBBB2222'].verdict
     texts = []

@@ -97,12 +97,8 @@ def test_a_usage_error_is_one_sentence_and_unknown(fake, arguments, word):
     'options, code, words',
     [
         ('--no-drives=ok', 0, 'SMART OK - no drives: '),
-        ('--no-drives=warning', 1, 'SMART WARNING - no drives: '),
-        ('--no-drives=critical', 2, 'SMART CRITICAL - no drives: '),
-        ('--no-drives=unknown', 3, 'SMART UNKNOWN - no drives: '),
         ('', 3, 'SMART UNKNOWN - [no-drives] no drives to check: '),
         ('--expect=0', 0, 'SMART OK - no drives, as '),
-        ('--expect=0 --no-drives=warning', 1, 'SMART WARNING - no drives: '),
         ('--expect=1 --no-drives=ok', 2, 'SMART CRITICAL - [too-few-drives] 1 of 1 '),
     ],
 )
@@ -141,15 +137,6 @@ def test_drives_that_nobody_looked_for_are_no_machine_without_drives(fake, optio
         3,
         'SMART UNKNOWN - [no-drives] no drives to',
     )
-
-
-def test_a_scan_of_something_that_we_cannot_address_is_no_machine_without_drives(fake):
-    """A type that a newer smartctl knows may be a drive."""
-    fake.answers(
-        SCAN, scan_of({'name': '/dev/sda', 'type': 'newraid,0', 'protocol': 'ATA'})
-    )
-
-    assert check(fake, '--no-drives', 'ok').code == 3
 
 
 @pytest.mark.xdist_group('time')

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
@@ -278,20 +277,6 @@ def test_a_smart_array_volume_says_how_its_drives_are_reached(machine):
 
     assert result.code == 3
     assert codes(result) == ['raid-volume'] and ' cciss,N@/dev/sda' in result.first_line
-
-
-def test_the_list_of_a_machine_can_be_pasted_after_d(tmp_path):
-    """The first column of `list` leads to the same drives again."""
-    machine = Machine.described('megaraid-eight-slots', tmp_path / 'machine')
-    listed = run('list', '-p', machine.smartctl, '--nosudo', '--json').text
-    addresses = [drive['address'] for drive in json.loads(listed)['drives']]
-
-    result = check(
-        machine, *(word for address in addresses for word in ('-d', address))
-    )
-
-    assert addresses == [f'megaraid,{slot}@/dev/bus/0' for slot in (0, 1, 4, 5, 7)]
-    assert result.first_line.endswith(': 1 critical, 1 warning, 3 ok')
 
 
 # --- every fault -------------------------------------------------------------------------------

@@ -6,12 +6,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import abilities
 import pytest
-from conftest import ROOT
 from simulator import Machine, library, names, read, why_not
 
 from smart_attributes.reading import json_report, text_report
@@ -230,20 +228,3 @@ def test_every_way_of_smartctl_to_a_file_is_hooked():
 
     assert called & to_files <= {line.split()[-1] for line in hooked.splitlines()}
     assert {'open', 'ioctl', 'glob'} <= called
-
-
-def test_the_playground_shows_a_machine_of_simulated_drives():
-    """`make playground` without a person in front of it."""
-    done = subprocess.run(
-        [sys.executable, '-m', 'simulator', 'playground', 'smartctl', '--scan'],
-        env={**os.environ, 'PYTHONPATH': str(ROOT / 'tests')},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert done.returncode == 0, done.stderr
-    assert (
-        '/dev/bus/0 -d megaraid,7' in done.stdout
-        and '/dev/nvme1 -d nvme' in done.stdout
-    )

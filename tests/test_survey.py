@@ -27,8 +27,6 @@ from smart_attributes.command_line.options import Which
 from smart_attributes.commands import table
 from smart_attributes.errors import (
     Coded,
-    DriveAbsent,
-    DriveAsleep,
     DriveError,
 )
 from smart_attributes.history import drive_records
@@ -305,12 +303,6 @@ def test_notes_come_from_each_stage_and_from_version_1_6():
     assert messages.left_out(run) == (SKIPPED,)
 
 
-def test_limits_that_are_not_in_force_are_a_warning():
-    run = run_of(judged=judge()._replace(warnings=('old.json',)))
-
-    assert messages.messages(run)['demands'] == ((State.WARNING, 'old.json'),)
-
-
 @pytest.mark.parametrize(
     'words, state', [((), State.WARNING), (('--history-required', 'ok'), State.OK)]
 )
@@ -326,15 +318,6 @@ def test_a_verdict_says_how_long_another_check_held_the_drive(waited, times):
     [told] = surveyed(stage(Read(SDA, REPORT, waited=waited))).verdicts
 
     assert [' 2.3 s ' in note for note in told.notes if note.code == 'waited'] == times
-
-
-@pytest.mark.parametrize(
-    'outcome', [SILENT, DriveAsleep('sleeps'), DriveAbsent('is not there')]
-)
-def test_a_verdict_without_history_stays_as_it_is(outcome):
-    [told] = surveyed(stage(Read(SDA, outcome))).verdicts
-
-    assert (told.problem, told.last_seen, told.notes) == (str(outcome), None, ())
 
 
 # --- the whole ------------------------------------------------------------------------------------

@@ -852,13 +852,6 @@ def test_a_version_is_in_the_first_line(text, version):
     assert text_report.parse(f'{text}\n{CLASSIC_ROW}\n').version == version
 
 
-def test_a_text_that_fails_keeps_the_identity_of_its_drive():
-    with pytest.raises(DriveError) as caught:
-        text_report.parse('smartctl 7.2\nDevice Model: X\n')
-
-    assert caught.value.identity.model == 'X'
-
-
 WHOLE = f'smartctl 7.2\nDevice Model: X\n{CLASSIC_ROW}\n\n'
 
 

@@ -111,15 +111,6 @@ def test_a_failure_is_caught_when_the_drive_alarmed_before(measured):
     )
 
 
-def test_a_counter_that_a_drive_does_not_have_is_no_zero(measured):
-    """Empty fields are attributes that the drive lacks, as on disks of Western Digital without
-    187.
-    """
-    found = measured('1,WDC WD30EFRX-68EUZN0,0,8766,0,,,\n')
-
-    assert found['states']['OK']['drive_years'] == 1.0
-
-
 def test_the_drive_is_judged_by_the_entry_of_its_model(measured):
     """Western Digital and Hitachi count retries in two words of attribute 10; others in the
     first one.
