@@ -38,7 +38,6 @@ def refusal(text: str, severity: str = 'error') -> str:
     return json.dumps({'json_format_version': [1, 0], 'smartctl': smartctl})
 
 
-OPEN = 'Smartctl open device: /dev/sdb failed: '
 EMPTY_SLOT = refusal(
     'Smartctl open device: /dev/bus/0 [megaraid_disk_01] failed: INQUIRY failed'
 )

@@ -1,6 +1,4 @@
-"""A drive that vanishes is in the first line of the next check; what people do on purpose raises
-nothing.
-"""
+"""A missing drive that root has acknowledged raises nothing until it has been back."""
 
 from __future__ import annotations
 

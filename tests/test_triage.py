@@ -17,8 +17,6 @@ from conftest import drive, drive_path, run
 from smart_attributes.reading.smartctl_calls import read_arguments
 
 COLOUR = re.compile('\x1b\\[[0-9;]*3[0-7][0-9;]*m')
-NOW = 1.8e9
-YEAR = 365.25 * 86400
 
 
 def printed(columns: int, arguments: Sequence[str], **variables: str) -> str:

@@ -216,18 +216,6 @@ def test_a_disk_that_was_not_read_is_in_the_list_if_its_group_needs_it():
     assert only.to_do and only.unknown
 
 
-def test_drives_with_the_same_action_are_ordered_by_severity():
-    few, many = (
-        drive(name, found('reallocated', 30, WARNING, '1000', grown=grown))
-        for name, grown in (('sda', 2), ('sdb', 20))
-    )
-
-    assert [each.drive for each in work_list.in_order(cases([few, many], NOW))] == [
-        'sdb',
-        'sda',
-    ]
-
-
 def test_the_reason_of_the_groups_stands_behind_that_of_the_drive():
     wait = Replacement('wait', Coded('group-rebuilding', 'md0 rebuilds'))
     failed = drive('sda', FAILED)
