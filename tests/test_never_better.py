@@ -250,6 +250,24 @@ def test_a_missing_drive_is_shown_by_its_names(machine, command, word):
 
 
 @pytest.mark.parametrize(
+    ('word', 'serial'),
+    [('BBBB2222', 'BBBB2222'), ('BBBB2229', 'BBBB2229'), ('sdb', 'BBBB2229')],
+)
+def test_explain_tells_a_missing_drive_from_one_with_nearly_its_number(
+    machine, word, serial
+):
+    similar = disk('BBBB2229')
+    scan(machine, START - HOUR / 2, **ALL, sdd=similar)
+    scan(machine, START, **WITHOUT_B, sdb=similar)  # known, at its address
+    result = machine.run(START + HOUR, 'explain', word)
+
+    named = re.search(r'^serial +(\w+)', result.text, re.MULTILINE)
+    assert named and named[1] == serial
+    if serial == 'BBBB2222':
+        assert 'drive-missing' in result.text and 'reallocated 2000' in result.text
+
+
+@pytest.mark.parametrize(
     ('words', 'serials'),
     [
         (['sdb_missing'], ['BBBB2222']),
@@ -514,6 +532,16 @@ def wait_until_it_writes(pid: int) -> None:
 
 
 # --- A13: which one is missing --------------------------------------------------------------------
+
+
+def test_which_drive_is_missing_is_open_while_names_may_have_moved(plain):
+    scan(plain, START, sda=A, sdb=B, sdc=C, sdd=D)
+    result = scan(plain, START + HOUR, sda=asleep(), sdb=asleep(), sdc=asleep())
+
+    (line,) = [line for line in result.text.splitlines() if ' sdd ' in line]
+    candidates = re.search('one of ([a-z, ]+),', line)
+    assert result.code == 2  # one of them was FAILED
+    assert candidates and candidates[1].split(', ') == ['sda', 'sdb', 'sdc']
 
 
 def test_the_serial_number_that_the_kernel_knows_names_the_missing_drive(plain):

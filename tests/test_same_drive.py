@@ -50,24 +50,12 @@ def kept(*reads):
     ]
 
 
-def addresses_kept(*pairs):
-    return kept(*(read(text, identity) for text, identity in pairs))
-
-
 def test_every_address_given_up_is_named():
     [drive] = drives_of(
         read('megaraid,6@/dev/bus/0', SSD), read('/dev/sda', SSD), read('/dev/sg0', SSD)
     )
 
     assert note(drive) == 'also reached as /dev/sda, /dev/sg0'
-
-
-@pytest.mark.parametrize('field', ['serial', 'wwn'])
-def test_one_of_serial_and_wwn_is_enough_to_find_a_drive_again(field):
-    """A controller that does not pass both on."""
-    assert addresses_kept(
-        ('/dev/sda', SSD), ('/dev/sdb', SSD._replace(**{field: ''}))
-    ) == [('/dev/sda', '/dev/sdb')]
 
 
 def test_of_two_addresses_the_one_that_tells_is_kept():
@@ -416,18 +404,3 @@ def test_two_recordings_of_one_drive_are_two_reports():
     recorded = recorded._replace(device=recorded.device._replace(is_recorded=True))
 
     assert len(drives_of(recorded, recorded)) == 2
-
-
-def test_a_controller_and_its_namespaces_are_one_nvme_drive():
-    """Each namespace has its own EUI64; health belongs to the drive."""
-    pairs = [
-        ('/dev/nvme0', NVME),
-        ('/dev/nvme0n1', NVME._replace(wwn='0025385b11b00001')),
-        ('/dev/nvme0n2', NVME._replace(wwn='0025385b11b00002')),
-        ('/dev/nvme1', NVME._replace(serial='N0A1B2C4')),
-    ]
-
-    assert addresses_kept(*pairs) == [
-        ('/dev/nvme0', '/dev/nvme0n1', '/dev/nvme0n2'),
-        ('/dev/nvme1',),
-    ]
