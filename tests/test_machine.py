@@ -21,7 +21,6 @@ END = 1234.5
 SUDO = ('/usr/bin/sudo', '-n')
 GOOD = {'stdout': drive('intel-worn'), 'status': 0}
 TOO_OLD = {'stdout': b'=======> UNRECOGNIZED OPTION: json=c', 'status': 1}
-REFUSED = {'stderr': b'sudo: a password is required', 'status': 1}
 ABSENT = {
     'stdout': b'/dev/bus/0 [megaraid_disk_06]: Device 6 does not exist',
     'status': 2,

@@ -9,9 +9,8 @@ import json
 import pytest
 import smartctl_output
 from conftest import ROOT, run_tool
-from measure import accuracy, collection, timelines
+from measure import accuracy, collection
 
-from smart_attributes.errors import DataError
 from smart_attributes.knowledge import drive_database, shipped_data, thresholds
 from smart_attributes.reading import json_report
 
@@ -138,21 +137,6 @@ def test_totals_are_counted_over_all_ssds():
     )
 
 
-def test_alarms_are_counted_by_what_the_drive_thinks_of_itself():
-    """False alarms are those among drives that say PASSED."""
-    text = lines(drive(value=2, statistic=98), drive(health='FAILED!'))
-
-    assert 'ssd   PASSED   CRITICAL 1' in text and 'ssd   FAILED   CRITICAL 1' in text
-    assert (
-        'reasons for CRITICAL, health status PASSED\n         1 ssd   endurance_used'
-        in text
-    )
-    assert (
-        'reasons for CRITICAL, health status FAILED\n         1 ssd   smart_status'
-        in text
-    )
-
-
 def test_evidence_is_written_beside_the_samples_and_the_database_stays(
     tmp_path, monkeypatch
 ):
@@ -183,17 +167,6 @@ def test_the_shipped_evidence_has_the_layout_of_a_new_one():
     shipped = (ROOT / 'tests/evidence.json').read_text()
 
     assert accuracy.laid_out(json.loads(shipped)) == shipped
-
-
-def test_a_statistic_that_the_entry_does_not_believe_is_counted_apart():
-    """Where it stands still no reading can agree; the figure of all drives stays beside it."""
-    DATABASE['entries'][0]['untrusted_statistics'] = ['endurance_used']
-    text = lines(drive(), drive(statistic=99))
-    del DATABASE['entries'][0]['untrusted_statistics']
-
-    assert (
-        'agree: 1 of 2, 50.00 %; where the entry believes the statistic: none' in text
-    )
 
 
 @pytest.mark.parametrize('task', ['--accuracy', '--verdicts'])
@@ -227,23 +200,3 @@ def test_facts_give_the_same_report_as_smartctls_json(shared):
                 other.smart_status,
                 other.error_count,
             )
-
-
-@pytest.mark.parametrize(
-    'row',
-    [
-        '0,1e999,0,1',
-        'nan,10,0,1',
-        '-inf,inf,1,5',
-        '10,5,0,1',
-    ],
-)
-def test_hours_that_cannot_be_are_a_sentence_with_their_line(tmp_path, row):
-    """They became infinitely many drive-years."""
-    file = tmp_path / 'timelines.csv'
-    file.write_text(f'drive,model,from,to,failed,a5\nx,A,{row}\n')
-
-    with pytest.raises(
-        DataError, match=f'{file}, line 2 or before it: hours and counters are numbers'
-    ):
-        list(timelines.read(str(file)))

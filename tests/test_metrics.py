@@ -4,7 +4,6 @@ writes it.
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from pathlib import Path
@@ -14,10 +13,11 @@ import pytest
 from cases import case, cases
 from conftest import ROOT, Result, drive, run
 from days import HOUR, START, Machine, asleep, disk
+from foreign import shipped
 from prometheus_client import parser
 
 from smart_attributes.errors import SmartError
-from smart_attributes.knowledge.drive_database import Metric, SpecDatabase
+from smart_attributes.knowledge.drive_database import Metric
 from smart_attributes.model import (
     Device,
     Forecast,
@@ -35,7 +35,7 @@ from smart_attributes.reading.smartctl_calls import read_arguments
 from smart_attributes.redundancy.replacement import Membership
 
 REPORTS = str(ROOT / 'tests/reports')
-METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
+METRICS = shipped().database.metrics
 Labels = frozenset[tuple[str, str]]
 
 

@@ -5,7 +5,7 @@ would want it.
 from __future__ import annotations
 
 import pytest
-from days import DAY, HOUR, START, Machine, asleep, disk
+from days import DAY, HOUR, START, Machine, disk
 
 
 def creeping(day: int) -> int:
@@ -33,24 +33,6 @@ MONTHS = {
     'many-sectors-in-two-days': (alone(a5={0: 0, 2: 60, 3: 120}), '..WCCC'),
     # the number is back at 0, the reason is not
     'pending-sector-written-over': (alone(a197={0: 0, 2: 1, 4: 0}), '..WWWWWW'),
-    # the new drive has no history, and nothing of the old one's is told of it
-    'failing-drive-swapped': (
-        {
-            0: {'sda': disk(), 'sdb': disk('SERIAL02')},
-            1: {'sda': disk(), 'sdb': disk('SERIAL02', a197=20)},
-            3: {'sda': disk(), 'sdb': disk('SERIAL03')},
-        },
-        '.CC...',
-    ),
-    # asleep is well for a week; woken and read, it is well again
-    'asleep-for-nine-days': (
-        {
-            0: {'sda': disk(), 'sdb': disk('SERIAL02')},
-            3: {'sda': asleep(), 'sdb': disk('SERIAL02')},
-            12: {'sda': disk(), 'sdb': disk('SERIAL02')},
-        },
-        '..........WW..',
-    ),
 }
 
 

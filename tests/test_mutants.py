@@ -18,22 +18,10 @@ import mutations
 import pytest
 import trials
 from guard import stay_within
-from mutations import Change, Mutant, Statements, changed, mutant
+from mutations import Change, Mutant, Statements
 from trials import ALIVE, NOT_RUN, NOTICED
 
 pytestmark = pytest.mark.tools
-
-
-def test_a_mutant_is_known_by_its_function_and_the_statements_that_differ():
-    """Lines move with every change above them, and a line is wrapped otherwise where its name
-    grows.
-    """
-    was, is_now = (
-        f'def f():\n    a = 3\n    return (a +\n            {number})\n'
-        for number in (1, 2)
-    )
-
-    assert mutant('f', was, is_now) == Mutant('f', ('return a + 1',), ('return a + 2',))
 
 
 # --- what is asked ------------------------------------------------------------------------------
@@ -62,19 +50,6 @@ class House:
 def test_the_tests_that_are_asked_run_the_statement_that_differs(differs, lines):
     """Others do the same as without the mutant."""
     assert Statements(ast.parse(TEXT)).around(('House', 'rooms'), differs) == lines
-
-
-@pytest.mark.parametrize(
-    ('after', 'lines'),
-    [
-        ('a B b c', range(1, 2)),
-        ('a b c', range(2, 3)),
-        ('A b b C', range(4)),
-        ('a b b c d', [4]),
-    ],
-)
-def test_lines_that_differ_go_from_the_first_to_the_last(after, lines):
-    assert list(changed('a\nb\nb\nc', after.replace(' ', '\n'))) == list(lines)
 
 
 # --- how it is tried ----------------------------------------------------------------------------
@@ -179,31 +154,6 @@ def test_what_a_mutant_starts_ends_with_it(tmp_path):
     assert not (tmp_path / 'later').exists()
 
 
-def test_own_tests_are_asked_first_and_others_while_there_is_time():
-    """Of those that run the changed line.
-
-    Who noticed a mutant of the same function will notice the next one, too.
-    """
-    trial = trials.Trials(
-        [change(0)], {'check/judging': {'test_judging'}}, Path(), None, print
-    )
-    tests = [
-        ('test_other', 0.2, True),
-        ('test_other', 0.1, True),
-        ('test_judging', 0.9, True),
-        ('test_judging', 0.3, True),
-        ('test_other', 0.1, False),
-        ('test_other', trials.LONGEST - 1, True),
-    ]
-    for file, seconds, is_run in tests:
-        trial._items.append(types.SimpleNamespace(path=Path(f'{file}.py')))
-        trial._covered.append(trials.Covered(seconds, frozenset({0} if is_run else ())))
-
-    assert trial._asked(0) == [3, 2, 1, 0]
-    trial._likely['f'].append(5)
-    assert trial._asked(0) == [5, 3, 2, 1, 0]
-
-
 def test_a_mutant_whose_line_no_test_runs_here_is_not_called_alive():
     """Tests that start or fork a process may run it."""
     trial = trials.Trials([change(0)], {}, Path(), None, print)
@@ -272,16 +222,6 @@ def change(number: int) -> Change:
     )
 
 
-def test_modules_and_functions_are_asked_for_by_name():
-    assert (
-        mutants.named('judging')
-        == mutants.named('check/judging')
-        == {'check/judging': set()}
-    )
-    assert mutants.named('trust.Path.is_safe') == {'trust': {'Path.is_safe'}}
-    assert mutants.named('judge') == {} and mutants.named('files') == {'files': set()}
-
-
 def test_the_score_has_its_interval_and_leaves_out_what_no_test_runs(capsys):
     """The survivors are shown, and one line for each mutant is written."""
     results = io.StringIO()
@@ -298,14 +238,6 @@ def test_the_score_has_its_interval_and_leaves_out_what_no_test_runs(capsys):
 
 
 # --- modules and their tests ----------------------------------------------------------------------
-
-
-def test_a_seed_draws_the_same_mutants_and_few_others_where_code_changes():
-    every = [f'mutant {number}' for number in range(1000)]
-    kept = mutants.drawn(every, 300, 64)
-
-    assert kept == mutants.drawn(every[::-1], 300, 64) != mutants.drawn(every, 300, 65)
-    assert len(set(mutants.drawn(every[100:], 300, 64)) & set(kept)) >= 250
 
 
 def test_each_mutant_has_an_identity_that_lines_above_do_not_change(tmp_path):

@@ -7,7 +7,6 @@ to.
 from __future__ import annotations
 
 import fcntl
-import gzip
 import json
 import os
 import re
@@ -16,7 +15,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -78,6 +76,9 @@ A, C, D = disk('AAAA1111'), disk('CCCC3333'), disk('DDDD4444')
 B = failing()
 ALL = {'sda': A, 'sdb': B, 'sdc': C}
 WITHOUT_B = {'sda': A, 'sdc': C}
+each_event = pytest.mark.parametrize(
+    'event', [{}, {'sdb': asleep()}, {'sdb': UNREADABLE}]
+)
 
 
 def verdicts(result: Result) -> dict[str, str]:
@@ -123,11 +124,12 @@ def scan(machine: Machine, now: float, *options: str, **drives: Said) -> Result:
     ('event', 'expected'),
     [
         ({}, GONE),
+        ({'sdb': ABSENT}, GONE),
         ({'sdb': asleep()}, 'CRITICAL asleep'),
         ({'sdb': UNREADABLE}, 'CRITICAL identify-failed'),
         ({'sdb': NO_ANSWER}, 'CRITICAL'),
     ],
-    ids=['gone', 'asleep', 'unreadable', 'no answer'],
+    ids=['gone', 'absent', 'asleep', 'unreadable', 'no answer'],
 )
 def test_a_failed_drive_that_is_not_read_stays_critical(machine, event, expected):
     """For months, and however often it is checked."""
@@ -141,36 +143,13 @@ def test_a_failed_drive_that_is_not_read_stays_critical(machine, event, expected
         assert 'FAILED' in result.first_line
 
 
-def test_an_address_without_a_device_shows_the_missing_drive_once(machine):
-    machine.holds(**WITHOUT_B, sdb=ABSENT)
-    result = machine.check(START)
-
-    assert (result.code, verdicts(result)) == (
-        2,
-        {'sda': 'OK', 'sdb': GONE, 'sdc': 'OK'},
-    )
-
-
-@pytest.mark.parametrize('event', [{}, {'sdb': asleep()}, {'sdb': UNREADABLE}])
+@each_event
 def test_a_newer_reading_ends_it(machine, event):
     scan(machine, START, **WITHOUT_B, **event)
     result = scan(machine, START + HOUR, **WITHOUT_B, sdb=disk('BBBB2222'))
 
     assert (result.code, verdicts(result)['sdb']) == (0, 'OK')
     assert scan(machine, START + 2 * HOUR, **WITHOUT_B, sdb=asleep()).code == 0
-
-
-def test_two_drives_that_go_together_are_critical(plain):
-    scan(plain, START, sda=A, sdb=disk('BBBB2222'), sdc=C, sdd=D)
-    result = scan(plain, START + HOUR, sda=A, sdd=D)
-
-    shown = verdicts(result)
-    assert result.code == 2
-    assert (shown['sdb'], shown['sdc'], shown['drives-missing']) == (
-        GONE,
-        GONE,
-        'CRITICAL',
-    )
 
 
 @pytest.mark.parametrize(('level', 'code'), [('raid1', 2), ('', 1)])
@@ -225,19 +204,8 @@ def test_no_drives_where_the_history_knows_some_is_critical(machine, options):
 
     shown = verdicts(result)
     assert (result.code, shown.pop('drives-missing')) == (2, 'CRITICAL')
+    assert '3 of 3 drives' in result.first_line
     assert shown == dict.fromkeys(['sda', 'sdb', 'sdc'], GONE)
-
-
-def test_many_missing_drives_are_counted_in_the_first_line(plain):
-    names = [f'sd{first}{second}' for first in 'abcdef' for second in 'abcdefghij']
-    drives = {name: disk(f'SERIAL{name}') for name in names}
-    scan(plain, START, **drives)
-    result = scan(plain, START + HOUR, **{name: drives[name] for name in names[36:]})
-
-    count = re.search(r'(\d+) of (\d+) drives', result.first_line)
-    assert (result.code, count and count.groups()) == (2, ('36', '60'))
-    assert '36 critical, 24 ok' in result.first_line
-    assert verdicts(result)['drives-missing'] == 'CRITICAL'
 
 
 # --- A6: a history that cannot be used ------------------------------------------------------------
@@ -350,38 +318,6 @@ def test_one_missing_drive_that_is_asked_for_is_not_all_of_them(machine):
 
     assert ['drive-missing' in result.text for result in results] == [True, True]
     assert ['drives-missing' in result.text for result in results] == [False, False]
-
-
-def test_a_missing_drive_is_not_forgotten_before_root_accepts_that(machine):
-    scan(machine, START, **WITHOUT_B)
-
-    assert machine.run(START + HOUR, 'history', '--remove', 'BBBB2222').code == 3
-    assert 'BBBB2222' in stored(machine.state)
-    assert scan(machine, START + HOUR, **WITHOUT_B).code == 2
-
-    assert machine.run(START + HOUR, 'acknowledge', '--missing', 'BBBB2222').code == 0
-    assert scan(machine, START + HOUR, **WITHOUT_B).code == 0
-    assert answered(machine, b'y\n', 'history', '--remove', 'BBBB2222') == 0
-    assert sorted(stored(machine.state)) == ['AAAA1111', 'CCCC3333']
-
-
-@pytest.mark.parametrize('answer', [b'', b'\n', b'n\n', b'why\n'])
-def test_readings_are_removed_only_after_a_yes(machine, answer):
-    assert answered(machine, answer, 'history', '--remove', 'AAAA1111') == 3
-    assert 'AAAA1111' in stored(machine.state)
-
-
-def answered(machine: Machine, answer: bytes, command: str, *words: str) -> int:
-    """Run a command that asks something; return its exit status."""
-    done = subprocess.run(
-        command_at(START + HOUR, command, *machine.words(*words)),
-        input=answer,
-        stdout=subprocess.PIPE,
-        env=environment(),
-        timeout=60,
-        check=False,
-    )
-    return done.returncode
 
 
 # --- A10: places belong to a machine --------------------------------------------------------------
@@ -627,67 +563,6 @@ def test_the_serial_number_that_the_kernel_knows_names_the_missing_drive(plain):
     assert [shown[name] for name in ('sda', 'sdb', 'sdc')] == ['OK'] * 3
 
 
-def test_a_clock_that_was_fast_makes_no_known_drive_a_new_one(plain):
-    """The first check was two hours ahead; then B dies, and names shift."""
-    scan(plain, START + 2 * HOUR, sda=A, sdb=B, sdc=C)
-    for minutes in (5, 10, 180):
-        result = scan(plain, START + minutes * 60, sda=A, sdb=C)
-
-        assert result.code == 2 and 'drive-replaced' not in result.text
-        assert [state for state in verdicts(result).values() if state == GONE] == [GONE]
-
-
-# --- A14: directories of reports ------------------------------------------------------------------
-
-
-def padded(file: Path) -> None:
-    file.write_bytes(
-        (ROOT / 'tests/reports/hgst-failed.json').read_bytes() + b' ' * 5_000_000
-    )
-
-
-def compressed(file: Path) -> None:
-    content = (ROOT / 'tests/reports/hgst-failed.json').read_bytes()
-    file.write_bytes(gzip.compress(content))
-
-
-def cut(file: Path) -> None:
-    content = (ROOT / 'tests/reports/hgst-failed.json').read_bytes()
-    file.write_bytes(content[: len(content) // 2])
-
-
-BAD_REPORTS: list[Callable[[Path], object]] = [
-    padded,
-    compressed,
-    cut,
-    os.mkfifo,
-    Path.touch,
-    lambda file: file.symlink_to('nowhere'),
-]
-
-
-@pytest.mark.parametrize(
-    'name, make',
-    [
-        *(('b.json', make) for make in BAD_REPORTS),
-        # the files of a folder are read, whatever its name
-        *(('b.txt', make) for make in BAD_REPORTS),
-    ],
-)
-def test_a_file_of_reports_that_is_not_read_is_told(plain, name, make):
-    folder = plain.folder / 'reports'
-    folder.mkdir()
-    (folder / 'a.json').write_text(json.dumps(A))
-    make(folder / name)
-    result = plain.run(START, '--report', str(folder))
-
-    is_named = bool(re.search(r'\bb\b', result.first_line))
-    assert is_named, result.first_line
-    if name.endswith('.json'):
-        assert result.code in (2, 3)
-        assert verdicts(result)['b'].split()[0] in ('UNKNOWN', 'CRITICAL')
-
-
 # --- A15: the worst first -------------------------------------------------------------------------
 
 SLOW_JUDGE = """
@@ -731,12 +606,6 @@ def test_a_drive_that_is_often_taken_away_is_not_missed(plain, slot):
     plain.has_slots(sda=SLOT.format(1))
 
     assert verdicts(scan(plain, START + HOUR, sda=A)) == {'sda': 'OK'}
-
-
-def test_a_drive_that_a_site_calls_optional_is_not_missed(machine):
-    site_file(machine, {'for': {'serial': 'BBBB2222'}, 'presence': 'optional'})
-
-    assert verdicts(scan(machine, START, **WITHOUT_B)) == {'sda': 'OK', 'sdc': 'OK'}
 
 
 def site_file(machine: Machine, override: dict[str, Any]) -> None:
@@ -887,23 +756,6 @@ def contents(machine: Machine) -> dict[str, bytes]:
     }
 
 
-def test_services_of_single_drives_miss_only_their_own(machine):
-    machine.holds(**ALL)
-    for name in 'abc':
-        machine.check(START, '-d', f'/dev/sd{name}')
-    machine.holds(**WITHOUT_B, sdb=ABSENT)
-    results = {
-        name: machine.check(START + HOUR, '-d', f'/dev/sd{name}') for name in 'abc'
-    }
-
-    assert {name: result.code for name, result in results.items()} == {
-        'a': 0,
-        'b': 2,
-        'c': 0,
-    }
-    assert verdicts(results['b']) == {'sdb': GONE}
-
-
 def test_a_service_of_one_drive_warns_if_it_goes(plain):
     """It does not know that the machine has no drive left, unless the history knows no other."""
     plain.holds(sda=A, sdb=D)
@@ -934,12 +786,6 @@ def test_two_services_that_check_one_host_agree(machine):
     )
     machine.run(START + 2 * HOUR, 'acknowledge', '--missing', 'BBBB2222')
     assert machine.check(START + 3 * HOUR, '--scan').code == 0
-
-
-def test_a_temperature_is_no_floor(plain):
-    assert scan(plain, START, sda=disk(a194=62)).code == 2
-
-    assert scan(plain, START + HOUR, sda=asleep()).code == 0
 
 
 def test_growth_is_a_floor_only_as_long_as_its_alert_lasts(plain):
@@ -1005,15 +851,6 @@ def test_a_limit_that_root_has_lowered_since_raises_nothing(plain):
     assert scan(plain, START + HOUR, sda=asleep()).code == 1
 
 
-def test_an_acknowledged_value_is_no_floor(plain):
-    scan(plain, START, sda=disk('AAAA1111', a5=100))
-    plain.run(
-        START, 'acknowledge', 'AAAA1111', 'reallocated', '--why', 'stable for years'
-    )
-
-    assert scan(plain, START + HOUR, sda=asleep()).code == 0
-
-
 def test_an_acknowledgement_that_has_ended_is_no_longer_one(plain):
     scan(plain, START, sda=disk('AAAA1111', a5=100))
     why = ('--why', 'stable for years', '--until', '2026-11-22')
@@ -1023,7 +860,7 @@ def test_an_acknowledgement_that_has_ended_is_no_longer_one(plain):
     assert seen == [0, 0, 1, 1]
 
 
-@pytest.mark.parametrize('event', [{}, {'sdb': asleep()}, {'sdb': UNREADABLE}])
+@each_event
 def test_a_remembered_verdict_does_not_feed_itself(machine, event):
     before = stored(machine.state)['BBBB2222'].verdict
     texts = []

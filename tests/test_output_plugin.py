@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from cases import case, cases
-from conftest import ROOT
+from foreign import shipped
 
-from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import (
     Device,
     Identity,
@@ -21,8 +18,8 @@ from smart_attributes.model import (
 from smart_attributes.output import plugin
 from smart_attributes.output.plugin import Face, Whole
 
-METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
-OK, WARNING, CRITICAL, UNKNOWN = State.OK, State.WARNING, State.CRITICAL, State.UNKNOWN
+METRICS = shipped().database.metrics
+OK, WARNING, CRITICAL, UNKNOWN = State
 
 
 def drive(name, *readings, state=OK, notes=(), problem='', entry='ACME X1'):

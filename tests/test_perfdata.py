@@ -4,13 +4,10 @@ them.
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from conftest import ROOT
+from foreign import shipped
 
 from smart_attributes.fleet import plugin_output
-from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import (
     Device,
     Identity,
@@ -22,7 +19,7 @@ from smart_attributes.model import (
 )
 from smart_attributes.output import perfdata
 
-METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
+METRICS = shipped().database.metrics
 
 
 def judged(

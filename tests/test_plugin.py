@@ -38,9 +38,6 @@ def refusal(text: str, severity: str = 'error') -> str:
     return json.dumps({'json_format_version': [1, 0], 'smartctl': smartctl})
 
 
-OPEN = 'Smartctl open device: /dev/sdb failed: '
-ASLEEP = refusal('Device is in STANDBY mode, exit(2)', 'information')
-NO_SUCH = refusal(f'{OPEN}No such device')
 EMPTY_SLOT = refusal(
     'Smartctl open device: /dev/bus/0 [megaraid_disk_01] failed: INQUIRY failed'
 )
@@ -69,55 +66,15 @@ def test_a_healthy_drive_is_ok_with_its_readings_in_one_line(fake):
     assert perfdata(result.text)['sda_endurance_used'] == (12, '%', '85', '95', '0', '')
 
 
-def test_a_drive_that_fails_by_its_own_word_is_critical(fake):
-    """FAILED is critical whatever our limits say, and the failing attribute is named."""
-    result = of_sda(fake, 'hgst-failed')
-
-    assert result.code == 2
-    assert result.first_line.startswith('SMART CRITICAL - sda: ')
-    assert 'smart_status: FAILED' in result.text
-    assert 'attribute 5 Reallocated_Sector_Ct failed: value 1, ' in result.text
-
-
-def test_four_states_at_once_parse_as_one_nagios_result(fake):
-    """Worst first, perfdata once, on the last line."""
-    answers = {
-        'a': (drive('samsung-pm983-healthy'), 0),
-        'b': (drive('intel-worn'), 0),
-        'c': (drive('seagate-exos-failing'), 0),
-        'd': (b'', 0),
-    }
-    for letter, (output, status) in answers.items():
-        fake.answers(read_arguments(f'/dev/sd{letter}'), output, status)
-
-    result = check(
-        fake, *(word for letter in answers for word in ('-d', f'/dev/sd{letter}'))
-    )
-
-    assert result.code == 2
-    assert [line.split()[:2] for line in result.text.splitlines()[1:5]] == [
-        ['CRITICAL', 'sdc'],
-        ['UNKNOWN', 'sdd'],
-        ['WARNING', 'sdb'],
-        ['OK', 'sda'],
-    ]
-    values = perfdata(result.text)
-    assert values['sdc_pending'] == (16, '', '0', '8', '0', '')
-    assert values['sda_spare_available'].warning == '16:'
-
-
 @pytest.mark.parametrize(
     'arguments, word',
     [
         (['--no-such-option'], '--no-such-option'),
-        (['-w', 'endurance_used'], 'METRIC=RANGE'),
         (['-w', 'endurance=80'], '"endurance"'),
-        (['-w', 'endurance_used=80%'], '"80%"'),
         (['-c', 'endurance_used=90:80'], '"90:80"'),
         (['--ignore-metric', 'wear'], '"wear"'),
         (['-d', 'sda'], 'sda'),
         (['-d', '/dev/sda; rm -rf /'], '/dev/sda; rm'),
-        (['--match', '['], 'regular expression'),
         (['stray'], 'stray'),
     ],
     ids=lambda value: ' '.join(value) if isinstance(value, list) else None,
@@ -132,31 +89,12 @@ def test_a_usage_error_is_one_sentence_and_unknown(fake, arguments, word):
     assert len(result.text.splitlines()) == 1
 
 
-def test_empty_slots_of_a_range_are_skipped_and_drives_kept(fake):
-    """RAID controllers number slots with gaps."""
-    fake.answers(read_arguments('/dev/bus/0', 'megaraid,0'), drive('wd-gold-healthy'))
-    fake.answers(read_arguments('/dev/bus/0', 'megaraid,1'), EMPTY_SLOT, 2)
-    fake.answers(
-        read_arguments('/dev/bus/0', 'megaraid,2'), drive('seagate-exos-failing')
-    )
-
-    result = check(fake, '-d', 'megaraid,0-2@/dev/bus/0')
-
-    assert result.code == 2
-    assert '2 drives: 1 critical, 1 ok' in result.first_line
-    assert 'bus_0_megaraid_2' in result.first_line
-
-
 @pytest.mark.parametrize(
     'options, code, words',
     [
         ('--no-drives=ok', 0, 'SMART OK - no drives: '),
-        ('--no-drives=warning', 1, 'SMART WARNING - no drives: '),
-        ('--no-drives=critical', 2, 'SMART CRITICAL - no drives: '),
-        ('--no-drives=unknown', 3, 'SMART UNKNOWN - no drives: '),
         ('', 3, 'SMART UNKNOWN - [no-drives] no drives to check: '),
         ('--expect=0', 0, 'SMART OK - no drives, as '),
-        ('--expect=0 --no-drives=warning', 1, 'SMART WARNING - no drives: '),
         ('--expect=1 --no-drives=ok', 2, 'SMART CRITICAL - [too-few-drives] 1 of 1 '),
     ],
 )
@@ -197,64 +135,6 @@ def test_drives_that_nobody_looked_for_are_no_machine_without_drives(fake, optio
     )
 
 
-def test_a_guest_whose_only_disk_is_virtual_has_no_drives(fake):
-    """smartctl's scan takes it for one, and so the check was UNKNOWN for ever."""
-    fake.answers(
-        SCAN, scan_of({'name': '/dev/sda', 'type': 'scsi', 'protocol': 'SCSI'})
-    )
-    fake.answers(
-        read_arguments('/dev/sda'),
-        json.dumps(
-            {
-                'json_format_version': [1, 0],
-                'smartctl': {'version': [7, 3], 'exit_status': 4},
-                'device': {'type': 'scsi', 'protocol': 'SCSI'},
-                'scsi_model_name': 'QEMU QEMU HARDDISK',
-                'device_type': {'name': 'disk'},
-                'temperature': {'current': 0},
-            }
-        ),
-    )
-
-    well, unsaid = check(fake, '--no-drives', 'ok', '-v'), check(fake)
-
-    assert (well.code, unsaid.code) == (0, 3)
-    assert 'note: sda ' in well.text and '; left out' in well.text
-
-
-def test_a_scan_of_something_that_we_cannot_address_is_no_machine_without_drives(fake):
-    """A type that a newer smartctl knows may be a drive."""
-    fake.answers(
-        SCAN, scan_of({'name': '/dev/sda', 'type': 'newraid,0', 'protocol': 'ATA'})
-    )
-
-    assert check(fake, '--no-drives', 'ok').code == 3
-
-
-def test_a_missing_drive_among_the_expected_is_critical(fake):
-    """A drive that died completely answers nothing and would be forgotten."""
-    fake.answers(read_arguments('/dev/sda'), drive('wd-gold-healthy'))
-    fake.answers(read_arguments('/dev/sdb'), NO_SUCH, 2)
-
-    result = check(fake, '-d', '/dev/sda', '-d', '/dev/sdb', '--expect', '2')
-
-    assert result.code == 2
-    assert '[too-few-drives] 1 of 2 ' in result.first_line
-    assert '[no-such-device]' in result.line_of('sdb')
-
-
-def test_a_sleeping_drive_is_ok_and_counts_as_there(fake):
-    """Standby is what the admin configured; waking it up would be the fault."""
-    fake.answers(read_arguments('/dev/sda'), ASLEEP, 2)
-
-    asleep = check(fake, '-d', '/dev/sda', '--expect', '1')
-
-    assert asleep.code == 0
-    assert 'not woken' in asleep.line_of('sda')
-    assert perfdata(asleep.text) == {}
-    assert check(fake, '-d', '/dev/sda', '--asleep', 'warning').code == 1
-
-
 @pytest.mark.xdist_group('time')
 @pytest.mark.parametrize(
     'how, word',
@@ -290,33 +170,6 @@ def test_a_limit_on_the_command_line_beats_the_shipped_one(fake):
         'SMART CRITICAL - sda: rated write endurance used 12 % (critical above 10)'
     )
     assert perfdata(result.text)['sda_endurance_used'][2:4] == ('5', '10')
-
-
-@pytest.mark.parametrize('families', [['One'], ['One', 'Two']])
-def test_a_local_entry_beats_the_shipped_one_but_not_another_local_one(
-    fake, tmp_path, families
-):
-    """A site knows its drives better; the order in a file never decides what a number means."""
-    entry = {
-        'models': ['INTEL SSDSC2BB.*'],
-        'attributes': {
-            '9': {
-                'name': 'Hours',
-                'readings': {'power_on_time': {'from': 'raw bytes 0-2', 'unit': 'h'}},
-            }
-        },
-    }
-    file = tmp_path / 'mine.json'
-    file.write_text(
-        json.dumps({'entries': [{'family': each, **entry} for each in families]})
-    )
-
-    result = of_sda(fake, 'intel-s3500-healthy', '--attributes', str(file), '-v')
-
-    assert ('entry: One' in result.text, result.code) == (
-        (True, 0) if families == ['One'] else (False, 3)
-    )
-    assert all(family in result.text for family in families)
 
 
 @pytest.mark.parametrize(
@@ -362,25 +215,6 @@ def test_perfdata_of_300_drives_is_reduced_by_us_and_says_so(tmp_path):
     assert sum(line.startswith('CRITICAL') for line in result.text.splitlines()) > 10
 
 
-@pytest.mark.parametrize('bits, state', [(1, 2), (2, 1), (4, 2), (8, 2)])
-def test_the_word_of_an_nvme_drive_that_failed_is_graphed_and_not_said_twice(
-    bits, state, tmp_path
-):
-    """It was 1 while the drive was well, then gone, and never 0."""
-    report = json.loads(drive('nvme-worn'))
-    report['smart_status'] = {'passed': False, 'nvme': {'value': bits}}
-    report['nvme_smart_health_information_log'].update(
-        critical_warning=bits, percentage_used=3
-    )
-    (tmp_path / 'failed.json').write_text(json.dumps(report))
-
-    result = run('--report', str(tmp_path / 'failed.json'))
-
-    assert result.code == state
-    assert perfdata(result.text)['failed_smart_status'].number == 0
-    assert 'smart_status' not in result.text.partition('\n| ')[0]
-
-
 @pytest.mark.parametrize(
     'report', ['intel-worn.json', 'seagate-sas-healthy.txt', 'nvme-worn.json']
 )
@@ -397,17 +231,6 @@ def test_what_smartctl_said_is_shown_without_serials_as_well(fake, report):
     assert ['EXAMPLE00' in text for text in told.values()] == [True, False]
     assert all(' '.join(read_arguments('/dev/sda')) in text for text in told.values())
     assert all('model_name' in text or 'Product: ' in text for text in told.values())
-
-
-def test_a_smartctl_without_json_has_its_next_step(fake):
-    """smartctl before 7.0 refuses --json; no supported system has it."""
-    refusal = '=======> UNRECOGNIZED OPTION: json=c\n\nUse smartctl -h to get a usage summary\n'
-    fake.answers(read_arguments('/dev/sda'), refusal, 1)
-
-    result = check(fake, '-d', '/dev/sda')
-
-    assert result.code == 3
-    assert '[smartctl-too-old] ' in result.line_of('sda')
 
 
 def test_the_launcher_runs_from_any_folder_through_a_link(tmp_path):

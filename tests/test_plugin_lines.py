@@ -27,7 +27,7 @@ from smart_attributes.model import (
 )
 from smart_attributes.output import plugin
 
-OK, WARNING, CRITICAL, UNKNOWN = State.OK, State.WARNING, State.CRITICAL, State.UNKNOWN
+OK, WARNING, CRITICAL, UNKNOWN = State
 
 # with the other files that read these drives
 pytestmark = pytest.mark.xdist_group('lines')

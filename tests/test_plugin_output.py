@@ -1,16 +1,13 @@
 """Lines and perfdata of the plugin as drives of a fleet: one line, one table row."""
 
-import json
-
 import pytest
 from cases import case
-from conftest import ROOT
+from foreign import shipped
 from test_plugin_lines import recorded, simulated  # noqa: F401  fixtures
 
 from smart_attributes.errors import Coded
 from smart_attributes.fleet import plugin_output
 from smart_attributes.fleet.drives import ENDURANCE, Origin, check_row, dated
-from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import Device, Identity, Replacement, State, Verdict
 from smart_attributes.output import plugin
 from smart_attributes.output.codes import BY_NAME
@@ -20,10 +17,10 @@ from smart_attributes.work import actions
 
 pytestmark = pytest.mark.xdist_group('lines')  # the fixtures of another file
 
-OK, WARNING, CRITICAL, UNKNOWN = State.OK, State.WARNING, State.CRITICAL, State.UNKNOWN
+OK, WARNING, CRITICAL, UNKNOWN = State
 NOW = 1_700_000_000
 DAY = 86400
-METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
+METRICS = shipped().database.metrics
 FINDING = 'endurance_used 97 %, critical above 95'
 REPLACE = '[replace] replace it now'
 WORN = Line(CRITICAL, 'sda', 'ACME X1', f'{FINDING}; {REPLACE}', 'EXAMPLE1', '1.0')

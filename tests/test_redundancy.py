@@ -336,6 +336,10 @@ STRIPED = [
     group('md2', 'raid1', 'md0', 'md1', used='/srv'),
 ]
 UNKNOWN = group('tank', '', 'sda', 'sdb', unknown='run triage --zpool')
+TWO_ON_EACH = [
+    group('md0', 'raid1', 'sda', 'sdb', used='/', states={'sdb': 'faulty'}),
+    group('md1', 'raid1', 'sda', 'sdb', used='/srv'),
+]
 
 
 def ordered(groups: Sequence[Group], *drives: Drive) -> tuple[Step, ...]:
@@ -389,19 +393,13 @@ def ordered(groups: Sequence[Group], *drives: Drive) -> tuple[Step, ...]:
         ),
         # one drive is in two arrays: it is what the stricter one says
         (
-            [
-                group('md0', 'raid1', 'sda', 'sdb', used='/', states={'sdb': 'faulty'}),
-                group('md1', 'raid1', 'sda', 'sdb', used='/srv'),
-            ],
+            TWO_ON_EACH,
             'a',
             {'sdb': COPY, 'sda': LAST},
             'data-at-risk',
         ),
         (
-            [
-                group('md0', 'raid1', 'sda', 'sdb', used='/', states={'sdb': 'faulty'}),
-                group('md1', 'raid1', 'sda', 'sdb', used='/srv'),
-            ],
+            TWO_ON_EACH,
             '',
             {'sdb': NEXT, 'sda': LAST},
             'member-not-used',
@@ -444,49 +442,12 @@ def test_groups_on_groups(groups, failing, labels, code):
     assert [step.why.code for step in found][:1] == [code][: len(found)]
 
 
-def test_a_worn_drive_waits_for_a_failing_one():
-    """Its replacement is ordered, but that of the failing one is urgent."""
-    raid6 = group('md0', 'raid6', 'sda', 'sdb', 'sdc', 'sdd', used='/')
-    found = ordered([raid6], bad('sdb'), worn('sda'))
-
-    assert [(step.drive.name, step.label, step.why.code) for step in found] == [
-        ('sdb', NEXT, 'replace-next'),
-        ('sda', WAIT, 'other-drive-first'),
-    ]
-
-
-def test_two_worn_drives_of_one_mirror_are_not_replaced_together():
-    found = ordered(
-        [group('md0', 'raid1', 'sda', 'sdb', used='/')], worn('sda'), worn('sdb')
-    )
-
-    assert [(step.drive.name, step.label) for step in found] == [
-        ('sda', NEXT),
-        ('sdb', WAIT),
-    ]
-
-
 RAID1 = group('md0', 'raid1', 'sda', 'sdb', used='/srv')
 
 
 @pytest.mark.parametrize(
     ('groups', 'failing', 'code', 'swap'),
     [
-        (
-            [
-                group(
-                    'md0',
-                    'raid1',
-                    'sda',
-                    'sdb',
-                    states={'sdb': 'rebuilding'},
-                    activity='recover',
-                )
-            ],
-            'a',
-            'group-rebuilding',
-            '',
-        ),
         (
             [
                 group(
@@ -622,38 +583,51 @@ def test_a_drive_that_no_group_needs_more_than_another_names_the_unknown_one():
     ]
 
 
-@pytest.mark.parametrize('activity', REBUILDING)
-def test_a_failing_member_waits_while_another_is_rebuilt(activity):
-    """Even if the array could lose it, as raid6 can."""
-    raid6 = group(
-        'md0',
-        'raid6',
-        'sda',
-        'sdb',
-        'sdc',
-        'sdd',
-        used='/',
-        activity=activity,
-        states={'sdd': 'rebuilding'},
-    )
-    [step] = ordered([raid6], bad('sda'))
-
-    assert (step.drive.name, step.label, step.why.code) == (
-        'sda',
-        WAIT,
-        'group-rebuilding',
-    )
+RAID6 = group('md0', 'raid6', 'sda', 'sdb', 'sdc', 'sdd', used='/')
+RAID10 = RAID6._replace(level='raid10', layout=0x102)
+REBUILT = group(
+    'md0', 'raid6', 'sda', 'sdb', 'sdc', 'sdd', used='/', states={'sdd': 'rebuilding'}
+)
+BROKEN = group('md0', 'raid1', 'sda', 'sdb', states={'sda': 'faulty'}, missing=1)
 
 
-def test_what_is_next_is_lost_for_those_that_come_later():
-    """Of two mirrors on each other's drives, one half each."""
-    raid10 = group('md0', 'raid10', 'sda', 'sdb', 'sdc', 'sdd', used='/', layout=0x102)
-    found = ordered([raid10], worn('sda'), worn('sdc'))
+@pytest.mark.parametrize(
+    ('groups', 'drives', 'expected'),
+    [
+        (
+            [RAID6],
+            (bad('sdb'), worn('sda')),
+            [('sdb', NEXT, 'replace-next'), ('sda', WAIT, 'other-drive-first')],
+        ),
+        # of two mirrors on each other's drives, one half each
+        (
+            [RAID10],
+            (worn('sda'), worn('sdc')),
+            [('sda', NEXT, 'replace-next'), ('sdc', WAIT, 'other-drive-first')],
+        ),
+        # the other partition of sdb holds the only copy of a group that can be read
+        (
+            [BROKEN, group('md1', 'raid1', 'md0', 'sda', used='/')],
+            (worn('sdb'),),
+            [('sdb', NEXT, 'replace-next'), ('sda', LAST, 'last-good-copy')],
+        ),
+        # even if the array could lose the failing member, as raid6 can
+        *(
+            (
+                [REBUILT._replace(activity=activity)],
+                (bad('sda'),),
+                [('sda', WAIT, 'group-rebuilding')],
+            )
+            for activity in REBUILDING
+        ),
+    ],
+    ids=['failing before worn', 'lost for later ones', 'only copy', *REBUILDING],
+)
+def test_each_drive_has_its_place_and_the_reason(groups, drives, expected):
+    found = ordered(groups, *drives)
 
-    assert [(step.drive.name, step.label) for step in found] == [
-        ('sda', NEXT),
-        ('sdc', WAIT),
-    ]
+    assert [(step.drive.name, step.label, step.why.code) for step in found] == expected
+    assert {step.why.fields['group'] for step in found} == {groups[-1].id}
 
 
 def test_the_group_that_tolerates_least_is_named():
@@ -665,21 +639,6 @@ def test_the_group_that_tolerates_least_is_named():
 
     assert [(step.why.code, step.why.fields, step.groups) for step in found] == [
         ('replace-next', {'group': 'md0'}, ('md0', 'md1'))
-    ]
-
-
-def test_a_group_that_is_already_incomplete_is_not_the_one_that_needs_a_drive():
-    """The other partition of the drive holds the only copy of a group that can be read."""
-    broken = group('md0', 'raid1', 'sda', 'sdb', states={'sda': 'faulty'}, missing=1)
-    found = ordered(
-        [broken, group('md1', 'raid1', 'md0', 'sda', used='/')], worn('sdb')
-    )
-
-    assert [
-        (step.drive.name, step.label, step.why.code, step.why.fields) for step in found
-    ] == [
-        ('sdb', NEXT, 'replace-next', {'group': 'md1'}),
-        ('sda', LAST, 'last-good-copy', {'group': 'md1'}),
     ]
 
 

@@ -50,45 +50,12 @@ def kept(*reads):
     ]
 
 
-def addresses_kept(*pairs):
-    return kept(*(read(text, identity) for text, identity in pairs))
-
-
-def test_of_two_addresses_the_one_behind_raid_is_kept():
-    """It stays when the volume gets another letter; the other one is told."""
-    pairs = [
-        ('/dev/sda', SSD),
-        ('megaraid,6@/dev/bus/0', SSD),
-        ('/dev/sdb', SSD._replace(serial='S9', wwn='')),
-    ]
-
-    assert addresses_kept(*pairs) == [
-        ('megaraid,6@/dev/bus/0', '/dev/sda'),
-        ('/dev/sdb',),
-    ]
-
-
 def test_every_address_given_up_is_named():
     [drive] = drives_of(
         read('megaraid,6@/dev/bus/0', SSD), read('/dev/sda', SSD), read('/dev/sg0', SSD)
     )
 
     assert note(drive) == 'also reached as /dev/sda, /dev/sg0'
-
-
-@pytest.mark.parametrize('field', ['serial', 'wwn'])
-def test_one_of_serial_and_wwn_is_enough_to_find_a_drive_again(field):
-    """A controller that does not pass both on."""
-    assert addresses_kept(
-        ('/dev/sda', SSD), ('/dev/sdb', SSD._replace(**{field: ''}))
-    ) == [('/dev/sda', '/dev/sdb')]
-
-
-def test_a_drive_that_cannot_be_read_is_one_drive_at_all_its_addresses():
-    """Counted twice, it would fill the place of one that has gone."""
-    assert kept(unread('/dev/sda', SSD), unread('sat@/dev/sg0', SSD)) == [
-        ('/dev/sda', 'sat@/dev/sg0')
-    ]
 
 
 def test_of_two_addresses_the_one_that_tells_is_kept():
@@ -233,18 +200,6 @@ SERIAL = REPORT._replace(identity=REPORT.identity._replace(wwn=''))
 
 
 @pytest.mark.parametrize(
-    'report, drives', [(REPORT, 1), (SERIAL, 2)], ids=['strong', 'weak']
-)
-def test_errors_that_are_counted_between_two_reads_leave_one_drive_if_its_identity_is_strong(
-    report, drives
-):
-    reads = [at('/dev/sda', report, 2), at('/dev/sdb', with_raw(report, 5, 9), 3)]
-
-    assert len(drives_of(*reads)) == drives
-    assert len(drives_of(*reads[::-1])) == drives
-
-
-@pytest.mark.parametrize(
     'seen, counted, drives, is_doubted',
     [
         (SEPARATE, 9, 2, False),
@@ -274,17 +229,6 @@ def test_namespaces_that_share_an_eui64_are_one_drive_only_by_their_counters():
     assert len(drives_of(at('/dev/nvme0n1', report), at('/dev/nvme1n2', more))) == 2
 
 
-def test_namespaces_have_capacities_of_their_own():
-    one = with_health(
-        REPORT._replace(identity=NVME._replace(wwn='0025385b11b00001', capacity=10**9))
-    )
-    other = one._replace(
-        identity=NVME._replace(wwn='0025385b11b00002', capacity=10**12)
-    )
-
-    assert len(drives_of(at('/dev/nvme0n1', one), at('/dev/nvme0n2', other))) == 1
-
-
 # --- the merged report ----------------------------------------------------------------------------
 
 ALMOST = REPORT._replace(is_status_derived=True)
@@ -294,14 +238,12 @@ FAILED = REPORT._replace(smart_status=False)
 @pytest.mark.parametrize(
     'plain, raid, status, is_derived',
     [
-        (REPORT, REPORT, True, False),
         (FAILED, ALMOST, False, False),
         (ALMOST, FAILED, False, False),
         (FAILED._replace(is_status_derived=True), REPORT, True, False),
         (REPORT, FAILED, False, False),
         (ALMOST, ALMOST, True, True),
         (REPORT._replace(smart_status=None), ALMOST, True, True),
-        (REPORT._replace(smart_status=None), FAILED, False, False),
     ],
 )
 def test_the_worst_status_that_the_drive_itself_reported_counts(
@@ -462,29 +404,3 @@ def test_two_recordings_of_one_drive_are_two_reports():
     recorded = recorded._replace(device=recorded.device._replace(is_recorded=True))
 
     assert len(drives_of(recorded, recorded)) == 2
-
-
-def test_a_controller_and_its_namespaces_are_one_nvme_drive():
-    """Each namespace has its own EUI64; health belongs to the drive."""
-    pairs = [
-        ('/dev/nvme0', NVME),
-        ('/dev/nvme0n1', NVME._replace(wwn='0025385b11b00001')),
-        ('/dev/nvme0n2', NVME._replace(wwn='0025385b11b00002')),
-        ('/dev/nvme1', NVME._replace(serial='N0A1B2C4')),
-    ]
-
-    assert addresses_kept(*pairs) == [
-        ('/dev/nvme0', '/dev/nvme0n1', '/dev/nvme0n2'),
-        ('/dev/nvme1',),
-    ]
-
-
-def test_both_ports_of_a_sas_drive_are_one_drive():
-    """smartctl tells the WWN of the logical unit, which both ports share."""
-    sas = Identity(
-        protocol='SCSI', model='VENDOR S1', serial='Z1A2B3C4', wwn='5000c500a1b2c3d4'
-    )
-
-    assert addresses_kept(('/dev/sda', sas), ('/dev/sdb', sas)) == [
-        ('/dev/sda', '/dev/sdb')
-    ]

@@ -12,7 +12,6 @@ import subprocess
 import sys
 
 import pytest
-import same_verdicts
 from conftest import ROOT
 from same_verdicts import Comparison, NotCompared
 
@@ -199,13 +198,3 @@ def test_an_old_checkout_without_an_answer_proves_nothing():
     for key, answer in (('check', [3, 'Traceback']), ('json', [3, 'no document'])):
         with pytest.raises(NotCompared, match='a: OLD gave no answer'):
             Comparison().add({**ANSWER, key: answer}, ANSWER)
-
-
-def test_damaged_reports_are_the_same_in_each_run():
-    """A difference that was found once is found again."""
-    first = list(same_verdicts.damaged(5))
-
-    assert (
-        first == list(same_verdicts.damaged(5))
-        and len({content for _, content in first}) == 5
-    )

@@ -44,67 +44,35 @@ def found(verdict):
 
 
 # The cases: what a disk reports, and each finding that the standards justify.
+# Sense codes in place of OK, and what is found. SPC-5, annex F.
+SENSE = {
+    'specified temperature exceeded': (0x0B, 1, {'temperature_warning': 'WARNING'}),
+    'low critical temperature limit exceeded': (
+        0x0B,
+        0xB,
+        {'temperature_warning': 'WARNING'},
+    ),
+    'enclosure degraded': (0x0B, 2, {'smart_status': 'WARNING'}),
+    'background self-test failed': (0x0B, 3, {'self_test': 'CRITICAL'}),
+    'background scan found a medium error': (0x0B, 5, {'background_scan': 'WARNING'}),
+    'non-volatile cache now volatile': (0x0B, 6, {'power_loss_protection': 'CRITICAL'}),
+    'power loss expected': (0x0B, 8, {'power_loss_protection': 'CRITICAL'}),
+    'statistics notification': (0x0B, 9, {'smart_status': 'WARNING'}),
+    'unknown warning': (0x0B, 0x7E, {'smart_status': 'UNKNOWN'}),
+    'spare area exhausted': (0x5D, 3, {'spare_warning': 'CRITICAL'}),
+    'too many block reassigns': (0x5D, 0x14, {'smart_status': 'CRITICAL'}),
+    'capacitor circuit': (0x5D, 0x1D, {'power_loss_protection': 'CRITICAL'}),
+    'endurance limit met': (0x5D, 0x73, {'smart_status': 'WARNING'}),
+    'unknown predicted failure': (0x5D, 0x99, {'smart_status': 'CRITICAL'}),
+    'unknown code': (0x77, 1, {'smart_status': 'CRITICAL'}),
+    'test of the alarm': (0x5D, 0xFF, {}),
+}
 CASES = {
     'healthy': ({}, {}),
-    # The sense code in place of OK. SPC-5, annex F.
-    'specified temperature exceeded': (
-        {'smart_status': health(0x0B, 1)},
-        {'temperature_warning': 'WARNING'},
-    ),
-    'low critical temperature limit exceeded': (
-        {'smart_status': health(0x0B, 0xB)},
-        {'temperature_warning': 'WARNING'},
-    ),
-    'enclosure degraded': (
-        {'smart_status': health(0x0B, 2)},
-        {'smart_status': 'WARNING'},
-    ),
-    'background self-test failed': (
-        {'smart_status': health(0x0B, 3)},
-        {'self_test': 'CRITICAL'},
-    ),
-    'background scan found a medium error': (
-        {'smart_status': health(0x0B, 5)},
-        {'background_scan': 'WARNING'},
-    ),
-    'non-volatile cache now volatile': (
-        {'smart_status': health(0x0B, 6)},
-        {'power_loss_protection': 'CRITICAL'},
-    ),
-    'power loss expected': (
-        {'smart_status': health(0x0B, 8)},
-        {'power_loss_protection': 'CRITICAL'},
-    ),
-    'statistics notification': (
-        {'smart_status': health(0x0B, 9)},
-        {'smart_status': 'WARNING'},
-    ),
-    'unknown warning': (
-        {'smart_status': health(0x0B, 0x7E)},
-        {'smart_status': 'UNKNOWN'},
-    ),
-    'spare area exhausted': (
-        {'smart_status': health(0x5D, 3)},
-        {'spare_warning': 'CRITICAL'},
-    ),
-    'too many block reassigns': (
-        {'smart_status': health(0x5D, 0x14)},
-        {'smart_status': 'CRITICAL'},
-    ),
-    'capacitor circuit': (
-        {'smart_status': health(0x5D, 0x1D)},
-        {'power_loss_protection': 'CRITICAL'},
-    ),
-    'endurance limit met': (
-        {'smart_status': health(0x5D, 0x73)},
-        {'smart_status': 'WARNING'},
-    ),
-    'unknown predicted failure': (
-        {'smart_status': health(0x5D, 0x99)},
-        {'smart_status': 'CRITICAL'},
-    ),
-    'unknown code': ({'smart_status': health(0x77, 1)}, {'smart_status': 'CRITICAL'}),
-    'test of the alarm': ({'smart_status': health(0x5D, 0xFF)}, {}),
+    **{
+        name: ({'smart_status': health(asc, ascq)}, expected)
+        for name, (asc, ascq, expected) in SENSE.items()
+    },
     # The background scan. SBC-5, tables 182 and 184.
     'not reassigned yet': (
         {'scsi_background_scan': scan((1, 7, 900))},
@@ -550,23 +518,11 @@ def test_a_self_test_that_failed_on_a_sas_drive_alerts_with_every_smartctl(tmp_p
     assert 'self-test-to-repeat' in notes[3] - notes[2]
 
 
-@pytest.mark.parametrize(
-    'device, command',
-    [
-        (Device('/dev/sda'), 'smartctl -t long /dev/sda'),
-        (
-            Device('/dev/bus/0', 'megaraid,4'),
-            'smartctl -t long -d megaraid,4 /dev/bus/0',
-        ),
-        (Device('/tmp/sda.txt', is_recorded=True), 'smartctl -t long DEVICE'),
-    ],
-)
-def test_the_note_names_the_test_that_ends_the_alert(device, command):
+def test_the_note_names_the_test_that_ends_the_alert():
     failed = Reading('self_test', 0, '', Source('self-test log'), '', State.CRITICAL)
     alert = Judgement(failed, State.CRITICAL)
-    [note] = drive_notes.self_test_to_repeat(device, [alert])
+    passed = alert._replace(state=State.OK)
+    [note] = drive_notes.self_test_to_repeat(Device('/dev/sda'), [alert])
 
-    assert str(note).endswith(command)
-    assert (
-        drive_notes.self_test_to_repeat(device, [alert._replace(state=State.OK)]) == []
-    )
+    assert str(note).endswith('smartctl -t long /dev/sda')
+    assert drive_notes.self_test_to_repeat(Device('/dev/sda'), [passed]) == []

@@ -77,16 +77,6 @@ def test_a_recorded_scan_gives_its_drives(case):
     ]
 
 
-@needs_corpus
-@pytest.mark.parametrize(
-    'case', [case for case, devices in EXPECTED.items() if devices is NO_SCAN]
-)
-def test_another_output_of_smartctl_is_no_scan(case):
-    """It must not pass for a machine without drives."""
-    with pytest.raises(SmartError, match='list of devices'):
-        from_scan(output(case))
-
-
 def as_json(*devices):
     """Return what --scan-open prints for devices: (name, type) or (name, type, why it could not
     be opened).

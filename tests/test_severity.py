@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from cases import cases
-from conftest import ROOT, drive_path, run
+from conftest import drive_path, run
+from foreign import shipped
 
 from smart_attributes.fleet import plugin_output, triage_documents
 from smart_attributes.fleet.drives import FleetDrive, Origin
 from smart_attributes.fleet.table import Kept, in_table
 from smart_attributes.knowledge import severity
-from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.severity import Alarm
 from smart_attributes.model import (
     Device,
@@ -30,8 +29,7 @@ from smart_attributes.model import (
 from smart_attributes.output import json_document
 from smart_attributes.output.plugin import Line
 
-DATA = json.loads((ROOT / 'attributes.json').read_text())
-METRICS = SpecDatabase(DATA).metrics
+METRICS = shipped().database.metrics
 C, W = State.CRITICAL, State.WARNING
 
 
@@ -166,25 +164,6 @@ def test_the_failed_drive_stands_before_the_worn_one(two_critical, command):
     assert order(text) == ['z_failed', 'a_worn']
 
 
-def test_the_order_of_perfdata_is_not_that_of_severity(two_critical):
-    """Graphs are found by their place and label: by drive, then by metric."""
-    values = run('--report', str(two_critical)).text.splitlines()[-1]
-
-    assert order(values) == ['a_worn', 'z_failed']
-    labels = [value.split('=')[0] for value in values[2:].split(' ')]
-    assert labels == sorted(labels)
-
-
-def test_the_page_lists_the_failed_drive_first(two_critical, tmp_path):
-    """In the list without script, and in the data for the script, which keeps their order."""
-    page = tmp_path / 'page.html'
-    run('triage', '--report', str(two_critical), '--html', str(page))
-    text = page.read_text()
-    listed, data = text.partition('id="drives"')[2].split('id="data"')
-
-    assert order(listed) == order(data) == ['z_failed', 'a_worn']
-
-
 def test_a_fleet_lists_the_failed_drive_first_from_documents(two_critical, tmp_path):
     """On a host that sorts later."""
     hosts = [str(tmp_path / f'{host}.json') for host in 'az']
@@ -198,13 +177,6 @@ def test_a_fleet_lists_the_failed_drive_first_from_documents(two_critical, tmp_p
     assert order(run('fleet', *hosts).text) == ['z_failed', 'a_worn']
     assert order(page.read_text().split('id="data"')[0]) == ['z_failed', 'a_worn']
     assert 'z_failed' in run('fleet', *hosts, '--limit', '1').text
-
-
-def test_failed_says_in_the_first_line_what_was_lost():
-    """Not the attribute that made it fail: lost data say more to whoever is called at night."""
-    first = run('--report', drive_path('hgst-failed')).text.splitlines()[0]
-
-    assert 'health status FAILED, 12038 uncorrectable errors: ' in first
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
@@ -176,17 +175,6 @@ def test_a_drive_is_judged_the_same_through_every_transport(
     assert told(check(machine, '-d', address)) == expected(drive, name)
 
 
-def test_two_controllers_with_the_same_slot_numbers_are_two_sets_of_drives(machine):
-    """Slot 4 of bus 0 is worn out, slot 4 of bus 6 is well."""
-    machine.add('megaraid,4@/dev/bus/0', 'crucial-worn-out')
-    machine.add('megaraid,4@/dev/bus/6', 'sas-toshiba-healthy')
-
-    result = check(machine)
-
-    assert result.line_of('bus_0_megaraid_4').startswith('CRITICAL ')
-    assert result.line_of('bus_6_megaraid_4').startswith('OK ')
-
-
 @pytest.mark.parametrize(
     'arguments',
     [
@@ -289,20 +277,6 @@ def test_a_smart_array_volume_says_how_its_drives_are_reached(machine):
 
     assert result.code == 3
     assert codes(result) == ['raid-volume'] and ' cciss,N@/dev/sda' in result.first_line
-
-
-def test_the_list_of_a_machine_can_be_pasted_after_d(tmp_path):
-    """The first column of `list` leads to the same drives again."""
-    machine = Machine.described('megaraid-eight-slots', tmp_path / 'machine')
-    listed = run('list', '-p', machine.smartctl, '--nosudo', '--json').text
-    addresses = [drive['address'] for drive in json.loads(listed)['drives']]
-
-    result = check(
-        machine, *(word for address in addresses for word in ('-d', address))
-    )
-
-    assert addresses == [f'megaraid,{slot}@/dev/bus/0' for slot in (0, 1, 4, 5, 7)]
-    assert result.first_line.endswith(': 1 critical, 1 warning, 3 ok')
 
 
 # --- every fault -------------------------------------------------------------------------------
@@ -525,29 +499,6 @@ def test_the_plugin_sends_nothing_but_reading_commands(tmp_path):
         'nvme 06',
     }
     assert {'scsi 4d', 'ata b0 d0', 'nvme 02'} <= kinds
-
-
-@pytest.mark.xdist_group('time')
-def test_one_slow_one_hanging_and_one_vanished_of_24_leave_21_verdicts(machine):
-    """Nobody waits for the bad ones."""
-    bad = {3: {'latency': 900}, 11: {'hang': 2}, 17: {'vanish': 0}}
-    for number in range(24):
-        machine.add(
-            f'/dev/sd{chr(97 + number)}',
-            'intel-worn' if number == 20 else 'wd-hdd-healthy',
-            serial=f'EXAMPLE24-{number:02d}',
-            **bad.get(number, {}),
-        )
-
-    result = check(machine, '--drive-timeout', '2', '-t', '5')
-
-    assert result.code == 3
-    assert result.first_line.endswith(': 3 unknown, 1 warning, 20 ok')
-    for number, code in ((3, 'timeout'), (11, 'timeout'), (17, 'identify-failed')):
-        line = result.line_of(f'sd{chr(97 + number)}')
-        assert line.startswith('UNKNOWN') and f'[{code}]' in line
-    assert result.line_of('sdu').startswith('WARNING')
-    assert len({label.partition('_')[0] for label in perfdata(result.text)}) == 21
 
 
 @pytest.mark.xdist_group('time')

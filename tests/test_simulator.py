@@ -5,15 +5,11 @@ drive is in sight.
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
-import sys
-import time
 from pathlib import Path
 
 import abilities
 import pytest
-from conftest import ROOT
 from simulator import Machine, library, names, read, why_not
 
 from smart_attributes.reading import json_report, text_report
@@ -22,34 +18,12 @@ from smart_attributes.reading.smartctl_calls import read_arguments
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
 
 DRIVES = [name for name in names() if not name.endswith('-volume')]
-SAMPLES = {
-    '/dev/sda': 'intel-worn',
-    '/dev/sdb': 'sas-seagate-healthy',
-    '/dev/sdc': 'samsung-healthy',
-    '/dev/nvme0': 'nvme-samsung-healthy',
-    'megaraid,4@/dev/bus/0': 'crucial-healthy',
-    'megaraid,0@/dev/bus/0': 'sas-ssd-worn',
-    'megaraid,4@/dev/bus/6': 'sas-toshiba-healthy',
-    'cciss,0@/dev/sg0': 'hpe-ssd-healthy',
-    'cciss,1@/dev/sg0': 'sas-hp-healthy',
-}
 
 
 @pytest.fixture
 def machine(tmp_path) -> Machine:
     """A machine without drives."""
     return Machine(tmp_path / 'machine')
-
-
-@pytest.fixture
-def full(machine) -> Machine:
-    """A machine with a drive behind every kind of interface."""
-    for address, drive in SAMPLES.items():
-        machine.add(address, drive)
-    machine.add('/dev/sdd', 'dell-perc-volume', host=0)
-    machine.alias('/dev/sg2', '/dev/sda')
-    machine.link('/dev/disk/by-id/ata-EXAMPLE', '/dev/sda')
-    return machine
 
 
 def smartctl(machine, *arguments, timeout=20):
@@ -143,72 +117,7 @@ def test_every_serial_number_and_every_wwn_is_made_up_and_used_once():
 # --- transports -----------------------------------------------------------------------------
 
 
-def test_a_scan_lists_drives_volumes_and_slots(full):
-    """Without opening them; slots of all controllers, and no node that is only a second way to a
-    drive.
-    """
-    lines = smartctl(full, '--scan').stdout.splitlines()
-
-    assert sorted(line.partition(' #')[0] for line in lines) == [
-        '/dev/bus/0 -d megaraid,0',
-        '/dev/bus/0 -d megaraid,4',
-        '/dev/bus/6 -d megaraid,4',
-        '/dev/nvme0 -d nvme',
-        '/dev/sda -d scsi',
-        '/dev/sdb -d scsi',
-        '/dev/sdc -d scsi',
-        '/dev/sdd -d scsi',
-    ]
-
-
-@pytest.mark.parametrize(
-    ('arguments', 'words'),
-    [
-        (
-            ['-d', 'megaraid,1', '/dev/bus/0'],
-            '[megaraid_disk_01] failed: INQUIRY failed',
-        ),
-        (
-            ['-d', 'sat+megaraid,1', '/dev/bus/0'],
-            'megasas_cmd: Device 1 does not exist',
-        ),
-        (['-d', 'cciss,2', '/dev/sg0'], 'No such device'),
-        (['/dev/sdz'], 'No such device'),
-    ],
-    ids=' '.join,
-)
-def test_an_empty_place_is_empty_in_smartctls_words(full, arguments, words):
-    """The plugin tells empty slots from dead drives by these."""
-    done = smartctl(full, '-i', *arguments)
-
-    assert done.returncode & 2
-    assert words in done.stdout
-
-
 # --- faults -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    'address', ['/dev/sda', '/dev/nvme0', 'megaraid,3@/dev/bus/0', 'cciss,0@/dev/sg0']
-)
-def test_a_hanging_drive_is_stopped_by_nothing_but_sigkill(machine, address):
-    """As close to a process in state D as can be had without a kernel."""
-    machine.add(
-        address, 'nvme-samsung-healthy' if 'nvme' in address else 'intel-worn', hang=1
-    )
-    kind, _, path = address.rpartition('@')
-    words = ['-d', kind, path] if kind else [path]
-    process = subprocess.Popen(
-        [machine.smartctl, '-a', *words], stdout=subprocess.DEVNULL
-    )
-    try:
-        time.sleep(0.3)
-        process.terminate()
-        with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(0.3)
-    finally:
-        process.kill()
-    assert process.wait(5) == -signal.SIGKILL
 
 
 # --- real drives stay out of sight ----------------------------------------------------------------
@@ -319,20 +228,3 @@ def test_every_way_of_smartctl_to_a_file_is_hooked():
 
     assert called & to_files <= {line.split()[-1] for line in hooked.splitlines()}
     assert {'open', 'ioctl', 'glob'} <= called
-
-
-def test_the_playground_shows_a_machine_of_simulated_drives():
-    """`make playground` without a person in front of it."""
-    done = subprocess.run(
-        [sys.executable, '-m', 'simulator', 'playground', 'smartctl', '--scan'],
-        env={**os.environ, 'PYTHONPATH': str(ROOT / 'tests')},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert done.returncode == 0, done.stderr
-    assert (
-        '/dev/bus/0 -d megaraid,7' in done.stdout
-        and '/dev/nvme1 -d nvme' in done.stdout
-    )

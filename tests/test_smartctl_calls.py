@@ -22,7 +22,6 @@ from smart_attributes.reading.smartctl_calls import (
 )
 
 needs_root = abilities.other_user
-needs_setpriv = abilities.needs('setpriv')
 needs_smartctl = pytest.mark.skipif(
     not os.access(SMARTCTL, os.X_OK), reason='no smartctl is installed'
 )
@@ -121,19 +120,6 @@ def _belongs_to_another(folder):
     os.chown(folder / 'smartctl', NOBODY, -1)
 
 
-def _in_a_folder_of_another(folder):
-    os.chown(folder, NOBODY, -1)
-
-
-def _writable_for_all(folder):
-    (folder / 'smartctl').chmod(0o777)
-
-
-def _in_a_folder_writable_for_a_group(folder):
-    os.chown(folder, 0, NOBODY)
-    folder.chmod(0o775)
-
-
 def _behind_a_link_that_another_can_turn(folder):
     foreign = folder / 'foreign'
     foreign.mkdir()
@@ -148,9 +134,6 @@ def _behind_a_link_that_another_can_turn(folder):
     'spoil',
     [
         _belongs_to_another,
-        _in_a_folder_of_another,
-        _writable_for_all,
-        _in_a_folder_writable_for_a_group,
         _behind_a_link_that_another_can_turn,
     ],
 )

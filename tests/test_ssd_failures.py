@@ -158,34 +158,3 @@ def test_each_vendor_is_read_by_its_database_entry(letter, family):
         ('reallocated', 'reported_uncorrect', 'program_fail', 'crc_errors'), 7
     )
     assert numbers.get('endurance_used') == (None if letter == 'C' else 93)
-
-
-@pytest.mark.parametrize(
-    'value, health', [('10.0', 'FAILED!'), ('11.0', 'PASSED'), ('', 'PASSED')]
-)
-def test_health_is_failed_at_the_threshold_of_a_pre_fail_attribute(value, health):
-    """The data have none; a drive reports it so."""
-    assert (
-        ssd_failures.facts_of({**_zeros('A'), 'n_175': value}, VENDORS)['health']
-        == health
-    )
-
-
-def _zeros(letter):
-    return {
-        'model': f'{letter}1',
-        **{
-            column: '100' if column[0] == 'n' else '0'
-            for columns in VENDORS[letter]['attributes'].values()
-            for column in columns[:2]
-            if column
-        },
-    }
-
-
-def test_an_old_age_attribute_at_its_threshold_is_not_failed():
-    facts = ssd_failures.facts_of({**_zeros('C'), 'n_5': '1'}, VENDORS)
-
-    assert facts['health'] == 'PASSED' and [
-        row[6] for row in facts['attributes'] if row[0] == 5
-    ] == ['NOW']

@@ -27,10 +27,7 @@ from smart_attributes.command_line.options import Which
 from smart_attributes.commands import table
 from smart_attributes.errors import (
     Coded,
-    DriveAbsent,
-    DriveAsleep,
     DriveError,
-    UsageError,
 )
 from smart_attributes.history import drive_records
 from smart_attributes.model import Device, Identity, Read, State
@@ -149,17 +146,6 @@ def test_a_drive_is_checked_where_time_was_over_before_its_pattern(which, faults
     )
 
 
-def test_what_version_1_6_left_out_is_left_out():
-    class Before:
-        def leaves_out(self, read: Read) -> bool:
-            return read.device == SDA
-
-    assert wanted([Read(SDA, REPORT), Read(SDB, REPORT)], Which(), before=Before()) == (
-        ['sdb'],
-        [],
-    )
-
-
 @pytest.mark.parametrize(
     'words, paths',
     [
@@ -179,11 +165,6 @@ def test_a_drive_is_not_read_if_its_address_already_leaves_it_out(words, paths):
         and planned.command[-1] == planned.device.path
         for planned in plans
     )
-
-
-def test_a_pattern_that_is_no_expression_is_refused_before_anything_is_read():
-    with pytest.raises(UsageError, match='valid regular'):
-        planned('--nosudo', '--match', '(')
 
 
 # --- what is said ---------------------------------------------------------------------------------
@@ -322,12 +303,6 @@ def test_notes_come_from_each_stage_and_from_version_1_6():
     assert messages.left_out(run) == (SKIPPED,)
 
 
-def test_limits_that_are_not_in_force_are_a_warning():
-    run = run_of(judged=judge()._replace(warnings=('old.json',)))
-
-    assert messages.messages(run)['demands'] == ((State.WARNING, 'old.json'),)
-
-
 @pytest.mark.parametrize(
     'words, state', [((), State.WARNING), (('--history-required', 'ok'), State.OK)]
 )
@@ -345,51 +320,13 @@ def test_a_verdict_says_how_long_another_check_held_the_drive(waited, times):
     assert [' 2.3 s ' in note for note in told.notes if note.code == 'waited'] == times
 
 
-@pytest.mark.parametrize(
-    'outcome', [SILENT, DriveAsleep('sleeps'), DriveAbsent('is not there')]
-)
-def test_a_verdict_without_history_stays_as_it_is(outcome):
-    [told] = surveyed(stage(Read(SDA, outcome))).verdicts
-
-    assert (told.problem, told.last_seen, told.notes) == (str(outcome), None, ())
-
-
 # --- the whole ------------------------------------------------------------------------------------
-
-
-def test_each_drive_that_was_read_has_its_verdict():
-    found = surveyed(stage(Read(SDA, REPORT), Read(SDB, SILENT), notes=(FOUND,)))
-
-    assert [(verdict.device.name, verdict.state) for verdict in found.verdicts] == [
-        ('sda', State.OK),
-        ('sdb', State.UNKNOWN),
-    ]
-    assert [read.device.name for read in found.reads] == ['sda', 'sdb']
-    assert (
-        found.notes,
-        found.failures,
-        found.faults,
-        found.remarks,
-        found.demands,
-    ) == (
-        (FOUND,),
-        (),
-        (),
-        (),
-        (),
-    )
 
 
 def test_a_remark_of_several_drives_is_said_once():
     answers = [Read(device, SILENT, remark='renew the rule') for device in (SDA, SDB)]
 
     assert surveyed(stage(*answers)).remarks == ('renew the rule',)
-
-
-def test_a_scan_without_drives_says_that_there_is_none():
-    found = surveyed(stage(is_scan=True, is_whole=True))
-
-    assert found.verdicts == () and found.nobody[1]
 
 
 def until_time_is_over(*answers: Read):
@@ -412,25 +349,6 @@ def test_what_was_not_read_in_time_says_so(monkeypatch):
 STARTED = reads.Started(
     machine.DeviceList((SDA, SDB)), [machine.Plan(SDA, ()), machine.Plan(SDB, ())]
 )
-
-
-def test_drives_judged_before_the_time_limit_keep_their_verdicts(monkeypatch):
-    """The time limit may also pass in the last stage."""
-    other = Read(
-        SDB, REPORT._replace(identity=REPORT.identity._replace(serial='OTHER'))
-    )
-    drives = inventory.inventory(
-        stage(Read(SDA, REPORT), other), settings.RunSettings(), NO_HISTORY
-    )
-    judging = verdicts.Verdicts(drives, NO_HISTORY, judge())
-    form, time_ends = verdicts.verdict, until_time_is_over()
-
-    def formed(read: Read, *rest: object):
-        return form(read, *rest) if read.device == SDA else next(time_ends())
-
-    monkeypatch.setattr(verdicts, 'verdict', formed)
-
-    assert [each.code for each in judging.all()] == ['', 'not-judged']
 
 
 def test_the_time_limit_during_further_logs_costs_no_drive(monkeypatch):

@@ -379,8 +379,6 @@ def test_an_override_ends_with_its_date_and_says_so():
     'selector',
     [
         {'serial': 'EXAMPLE0001'},
-        {'device': 'sda'},
-        {'family': FAMILY},
         {'model': 'INTEL.*'},
     ],
     ids=str,

@@ -13,39 +13,16 @@ import described
 import picture
 import pytest
 from conftest import drive, drive_path, run
-from picture import plain
 
 from smart_attributes.reading.smartctl_calls import read_arguments
 
 COLOUR = re.compile('\x1b\\[[0-9;]*3[0-7][0-9;]*m')
-NOW = 1.8e9
-YEAR = 365.25 * 86400
 
 
 def printed(columns: int, arguments: Sequence[str], **variables: str) -> str:
     """Return what `triage` prints on a terminal."""
     abilities.skip_without(abilities.no_terminal())
     return picture.printed(columns, arguments, **variables)
-
-
-@pytest.mark.parametrize('columns', [80, 200])
-def test_one_drive_tells_wear_forecast_age_and_what_was_written(columns):
-    """A month says that it is an estimate."""
-    text = ' '.join(
-        plain(printed(columns, ('--report', drive_path('intel-worn')))).split()
-    )
-
-    assert re.search('~20[0-9]{2}-[0-9]{2}', text)
-    for word in (
-        'intel_worn',
-        '86 %',
-        'INTEL SSDSC2BB150G7',
-        'EXAMPLE0003',
-        '3.2 y',
-        '399 TB',
-        'endurance_used 86 %, warning above 85',
-    ):
-        assert word in text
 
 
 def test_no_color_means_none():

@@ -10,7 +10,6 @@ from usual_layouts import (
     DISKS,
     FINE,
     LAYOUTS,
-    RAID,
     Tree,
     lvm_raid,
     zfs_data_pool,
@@ -91,12 +90,4 @@ def test_a_pool_that_is_not_imported_may_have_the_name_of_another(tree):
     tree.add_to_pool('sda3', 'tank')
 
     assert failing(tree, 'sda').label == COPY
-    assert failing(tree, 'sdb').label == NEXT
-
-
-def test_swap_space_of_an_appliance_has_no_signature(tree):
-    """TrueNAS makes a partition for swap on each disk, but uses some of them only."""
-    tree.disks(('0657fd6d-a4ab-43c4-84e5-0933c84b4f4f', ''), ('', RAID))
-    tree.mirror('md0', '/', 'sda2', 'sdb2')
-
     assert failing(tree, 'sdb').label == NEXT

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 from cases import case, cases, of_uses, on
-from conftest import ROOT
-from test_severity import FAILED, drive, found
+from test_severity import FAILED, METRICS, drive, found
 
 from smart_attributes.commands import cases as drive_cases
 from smart_attributes.constants import DAY
 from smart_attributes.errors import Coded
-from smart_attributes.fleet import plugin_output
-from smart_attributes.fleet.drives import Origin
 from smart_attributes.fleet.summary import UNDATED, due
 from smart_attributes.fleet.triage_documents import Document, drives
-from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.severity import Alarm
 from smart_attributes.model import (
     Case,
@@ -34,16 +29,14 @@ from smart_attributes.model import (
     Verdict,
 )
 from smart_attributes.output import json_document
-from smart_attributes.output.plugin import Line
 from smart_attributes.redundancy import dependence, replacement
 from smart_attributes.work import actions, work_list
 
-OK, WARNING, CRITICAL, UNKNOWN = State.OK, State.WARNING, State.CRITICAL, State.UNKNOWN
+OK, WARNING, CRITICAL, UNKNOWN = State
 
 NOW = 1_795_348_800  # 2026-11-22
 HEALTHY = Verdict(Device('/dev/sda', name='sda'), Identity('ATA', 'ACME X1'), OK)
 SOON, FAR = (Forecast(days * DAY, 0, 9, is_estimate=False) for days in (80, 400))
-METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
 WORN = found('endurance_used', 86, WARNING, '85')
 ORDERS = [
     # days left, what to do, the date, the quarter of the plan
@@ -221,18 +214,6 @@ def test_a_disk_that_was_not_read_is_in_the_list_if_its_group_needs_it():
         step=Replacement(kept.label, kept.why),
     )
     assert only.to_do and only.unknown
-
-
-def test_drives_with_the_same_action_are_ordered_by_severity():
-    few, many = (
-        drive(name, found('reallocated', 30, WARNING, '1000', grown=grown))
-        for name, grown in (('sda', 2), ('sdb', 20))
-    )
-
-    assert [each.drive for each in work_list.in_order(cases([few, many], NOW))] == [
-        'sdb',
-        'sda',
-    ]
 
 
 def test_the_reason_of_the_groups_stands_behind_that_of_the_drive():
@@ -438,23 +419,6 @@ def test_a_further_action_has_its_date_and_its_place_in_the_order():
         'sda',
         'sdb',
     ]
-
-
-def test_a_further_action_of_a_line_is_read_by_its_code():
-    """Its date counts for the plan of the fleet, its words are not compared."""
-    line = Line(
-        CRITICAL,
-        'sda',
-        'ACME X1',
-        'temperature 90 C, critical above 70; [cooling] check the cooling; also [order] order a '
-        'replacement by 2027-03-04 (cautious forecast); also [firmware] update the firmware',
-    )
-    (told,) = plugin_output.drives([line], (), NOW, Origin('db1'), METRICS)
-
-    assert told.facts['action'] == 'cooling'
-    assert [each['action'] for each in told.facts['also']] == ['order', 'firmware']
-    assert told.facts['order_by'] == '2027-03-04'
-    assert due(told.facts, NOW) == '2027-Q1'
 
 
 @pytest.mark.parametrize(

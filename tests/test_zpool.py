@@ -403,15 +403,15 @@ def test_two_pools_do_not_mix_when_lines_are_lost_or_moved():
 # --- hostile names and sizes ----------------------------------------------------------------------
 
 
-def table(rows: list[tuple[int, str]], pool: str = 'tank') -> str:
-    """Return the output of zpool status for a pool with these rows, all ONLINE."""
+def table(rows: list[tuple[int, str]]) -> str:
+    """Return the output of zpool status for a pool "tank" with these rows, all ONLINE."""
     width = max(10, *(2 * depth + len(name) for depth, name in rows))
     body = ''.join(
         f'\t{"  " * depth + name:<{width}}  ONLINE       0     0     0\n'
-        for depth, name in [(0, pool), *rows]
+        for depth, name in [(0, 'tank'), *rows]
     )
     return (
-        f'  pool: {pool}\n state: ONLINE\nconfig:\n\n\t{"NAME":<{width}}  STATE     READ WRITE '
+        f'  pool: tank\n state: ONLINE\nconfig:\n\n\t{"NAME":<{width}}  STATE     READ WRITE '
         f'CKSUM\n{body}\nerrors: No known data errors\n'
     )
 

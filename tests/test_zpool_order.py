@@ -4,7 +4,6 @@ pool's data.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 
@@ -28,7 +27,6 @@ POOLS = {
     path.name: path.read_text().partition('\n')[2]
     for path in sorted((ROOT / 'tests' / 'pools').iterdir())
 }
-INDEX = json.loads((ROOT / 'tests' / 'pools.json').read_text())
 FINE = 'ONLINE       0     0     0'
 
 

@@ -172,11 +172,6 @@ def debian_mbr(server: Tree) -> None:
     server.mirror('md1', SWAP, 'sda5', 'sdb5')
 
 
-def ubuntu_bios(server: Tree) -> None:
-    server.disks(('bios', ''), ('', RAID))
-    server.mirror('md0', '/', 'sda2', 'sdb2')
-
-
 def ubuntu_with_two_efi_partitions(server: Tree) -> None:
     server.disks(('efi', 'vfat'), ('', RAID))
     server.uses('sda1', '/boot/efi')
@@ -209,12 +204,6 @@ def rhel(server: Tree) -> None:
     server.mirror('md127', '', 'sda3', 'sdb3')
     server.lv('rhel', 'root', '/', 'md127')
     server.lv('rhel', 'swap', SWAP, 'md127')
-
-
-def md_with_swap(server: Tree) -> None:
-    server.disks(('', RAID), ('', RAID))
-    server.mirror('md0', SWAP, 'sda1', 'sdb1')
-    server.mirror('md1', '/', 'sda2', 'sdb2')
 
 
 def swap_beside_md(server: Tree) -> None:
@@ -285,14 +274,12 @@ class Layout(NamedTuple):
 LAYOUTS = (
     Layout(debian_lvm_on_md, NEXT, NEXT),
     Layout(debian_mbr, NEXT, NEXT),
-    Layout(ubuntu_bios, NEXT, NEXT),
     # the mounted one may be the only one
     Layout(ubuntu_with_two_efi_partitions, COPY, NEXT),
     Layout(with_one_efi_partition, COPY, NEXT),
     Layout(proxmox_lvm, COPY, COPY),
     Layout(proxmox_zfs, NEXT, NEXT),
     Layout(rhel, NEXT, NEXT),
-    Layout(md_with_swap, NEXT, NEXT),
     Layout(swap_beside_md, NEXT, NEXT),
     Layout(luks_on_md, NEXT, NEXT),
     Layout(md_on_luks, NEXT, NEXT),
