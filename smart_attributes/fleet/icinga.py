@@ -60,11 +60,11 @@ class Access(NamedTuple):
     """The address and credentials for the API."""
 
     url: str  # https://icinga.example.org:5665
-    user: str = ''
-    password_file: str = ''
-    # certificate of Icinga's authority: /var/lib/icinga2/certs/ca.crt
-    authority: str = ''
-    name: str = ''  # name in Icinga's certificate, if it differs from the URL
+    user: str
+    password_file: str
+    # certificate of Icinga's authority: /var/lib/icinga2/certs/ca.crt; '': of the system's
+    authority: str
+    name: str  # name in Icinga's certificate; '': that of the URL
 
 
 class Unanswered(SmartError):
@@ -141,9 +141,10 @@ class Icinga:
         except Unreadable as error:
             self.close()  # discard the rest of the answer
             fault = str(error)
-        if rows is None and len(names) > 1:
-            yield from self._part(names[: len(names) // 2])
-            yield from self._part(names[len(names) // 2 :])
+        half = len(names) // 2
+        if rows is None and half:
+            yield from self._part(names[:half])
+            yield from self._part(names[half:])
             return
         if fault:
             self._note(names[0], fault)
@@ -167,6 +168,7 @@ class Icinga:
         return f'{self._url.hostname}:{self._url.port or PORT}'
 
     def _ask(self, question: Json) -> None:
+        """Send a request for services. Raises Unanswered if that fails."""
         try:
             self._connection.request(
                 'POST',
@@ -202,6 +204,7 @@ class Icinga:
         return _objects(text)
 
     def _refusal(self, answer: http.client.HTTPResponse) -> str:
+        """Return why Icinga refused a request, and where to look."""
         if answer.status == 401:
             return (
                 f'Icinga refused the user {visible(self._access.user)} or the password; see the ApiUser '
@@ -255,6 +258,7 @@ def _tls_reason(error: ssl.SSLError) -> str:
 
 
 def _reason(error: Exception, url: SplitResult) -> str:
+    """Return why a request failed, with the next step if there is one."""
     if isinstance(error, ssl.SSLError):
         return _tls_reason(error)
     if isinstance(error, socket.gaierror):
@@ -273,12 +277,15 @@ def _reason(error: Exception, url: SplitResult) -> str:
 
 
 def _address(url: str) -> SplitResult:
+    """Return the parts of the API's address. Raises UsageError if it is not of the form
+    https://HOST:PORT, with any path.
+    """
     try:
         parts = urlsplit(url)
         has_more = any((parts.username, parts.query, parts.fragment))
-        is_sound = parts.scheme == 'https' and bool(parts.hostname) and not has_more
-        is_sound = is_sound and (parts.port is None or parts.port > 0)
-    except ValueError:
+        is_https = parts.scheme == 'https' and bool(parts.hostname)
+        is_sound = is_https and not has_more and parts.port != 0
+    except ValueError:  # the port is no number
         is_sound = False
     if not is_sound:
         raise UsageError(
@@ -305,17 +312,20 @@ def _trusted(access: Access) -> ssl.SSLContext:
 
 
 def _login(access: Access) -> dict[str, str]:
+    """Return the header with the user and the password.
+
+    Raises UsageError without them, and SmartError if the file of the password cannot be used.
+    """
     if not (access.user and access.password_file):
         raise UsageError('--icinga needs --user and --password-file')
     path = access.password_file
     _refuse_open(path)
     try:
-        lines = files.content(path, LARGEST_PASSWORD_FILE).decode().splitlines()
+        text = files.content(path, LARGEST_PASSWORD_FILE).decode()
     except (OSError, ValueError) as error:
-        raise SmartError(
-            f'--password-file {visible(path)}: '
-            f'{getattr(error, "strerror", "") or "it is not a text file"}'
-        ) from None
+        fault = getattr(error, 'strerror', '') or 'it is not a text file'
+        raise SmartError(f'--password-file {visible(path)}: {fault}') from None
+    lines = text.splitlines()
     if not lines or not lines[0]:
         raise SmartError(
             f'--password-file {visible(path)}: its first line is empty; write the password into it'

@@ -80,7 +80,9 @@ class Summary:
             self.repeats += 1
             if State[state].urgency <= State[before].urgency:
                 return
+            # count it again, in the new state
             self.states[before] -= 1
+            # it may be in another group, if the host reported other firmware then
             group.states[before] -= bool(group.states[before])
         self._counted[key] = state
         self.states[state] += 1
@@ -104,14 +106,13 @@ def due(facts: Json, now: float) -> str:
     """Return when a replacement must be ordered: "now", "2027-Q1", UNDATED, or '' if no order is
     planned.
     """
-    by = facts['order_by'] or ''
-    if actions.needs_spare(facts['action'], State[facts['state']]) or (
-        by and by <= day(now)
-    ):
+    by, state = facts['order_by'] or '', State[facts['state']]
+    is_overdue = by and by <= day(now)
+    if is_overdue or actions.needs_spare(facts['action'], state):
         return NOW
     further = [row['action'] for row in facts.get('also', ())]
     is_ordered = actions.ORDER in (facts['action'], *further)
-    if by and (by <= day(now + PLANNED) or is_ordered):
+    if by and (is_ordered or by <= day(now + PLANNED)):
         return quarter(by)
     return UNDATED if is_ordered else ''
 
@@ -122,7 +123,7 @@ def quarter(by: str) -> str:
 
 
 def planned(summary: Summary) -> list[tuple[tuple[str, str], Group]]:
-    """Return ((quarter, model), drives), earliest quarter first."""
+    """Return ((quarter, model), drives), earliest quarter first, then most drives first."""
 
     def rank(entry: tuple[tuple[str, str], Group]) -> tuple[Any, ...]:
         (quarter, model), group = entry
@@ -191,13 +192,15 @@ def firmware_steps(summary: Summary, database: SpecDatabase) -> list[Step]:
         if not model or not firmware:
             continue
         for advisory in database.advisories(Identity(model=model, firmware=firmware)):
+            action = actions.FIRMWARE
             why = f'{advisory.effect}; {advisory.action}'
             if advisory.fixed_in:
                 why += f', fixed in {advisory.fixed_in}'
-            # a patch for a drive that must not be read keeps its revision
-            is_fixed = advisory.fixed_in or not advisory.is_read
+            elif advisory.is_read:
+                # a patch for a drive that must not be read keeps its revision
+                action = actions.WATCH
             step = Step(
-                actions.action(actions.FIRMWARE if is_fixed else actions.WATCH).words,
+                actions.action(action).words,
                 model=model,
                 firmware=firmware,
                 drives=group.drives,
