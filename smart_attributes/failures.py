@@ -99,6 +99,13 @@ def not_installed(module: str) -> str:
     return f'the Python package {package} is not installed; {installing(package)}'
 
 
+def missing(purpose: str, package: str) -> SmartError:
+    """Return the error for a package that is not installed. purpose: such as "the page requires"."""
+    return SmartError(
+        f'{purpose} {package}, which is not installed; {installing(package)}'
+    )
+
+
 def installing(package: str) -> str:
     """Return the command that installs a package for this Python."""
     by_pip = f'{sys.executable} -m pip install {package}'
