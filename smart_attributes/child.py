@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
-from . import state_directory
+from . import files, state_directory
 from .constants import LARGEST_SENT
 from .typed import TYPE_CHECKING, Any
 
@@ -31,7 +31,6 @@ else:
 
 _LIFE = 60  # seconds that a child reads; if its check was killed, nobody else ends it
 _DESCRIPTORS = 4096  # highest number of an open file of a check
-_FLAGS_LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CHUNK = 1 << 16
 _SIGNALS = (
     _signal.SIGALRM,
@@ -202,7 +201,7 @@ def in_turn(name: str, state_dir: str) -> int | None:
 
 def opened_lock(name: str, state_dir: str) -> int:
     """Open the lock of this name. Raises OSError or state_directory.Unusable."""
-    return os.open(path_of_lock(name, state_dir), _FLAGS_LOCK, 0o600)
+    return files.open_lock(path_of_lock(name, state_dir))
 
 
 def path_of_lock(name: str, state_dir: str) -> str:

@@ -552,6 +552,15 @@ class Verdict(NamedTuple):
     date: float = 0
 
     @property
+    def alerts(self) -> list[Judgement]:
+        """The judgements that are not OK, in the same order."""
+        return [
+            judgement
+            for judgement in self.judgements
+            if judgement.state is not State.OK
+        ]
+
+    @property
     def explained(self) -> str:
         """The problem, what else is known, and the next step, as one sentence."""
         return '; '.join(

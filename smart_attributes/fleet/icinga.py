@@ -67,10 +67,6 @@ class Access(NamedTuple):
     name: str  # name in Icinga's certificate; '': that of the URL
 
 
-class Unanswered(SmartError):
-    """The API did not answer, or its answer cannot be used."""
-
-
 class Unreadable(SmartError):
     """An answer is too large or invalid; a request for fewer services may succeed."""
 
@@ -95,21 +91,18 @@ class Icinga:
         """Return the sorted names ("host!service") of all services with the plugin. condition:
         value of --filter.
         """
-        wanted = f'({OURS}) && ({condition})' if condition else OURS
-        self._ask(
-            {
-                'filter': wanted,
-                'filter_vars': {'commands': COMMANDS},
-                'attrs': ['__name'],
-            },
-        )
+        question = {
+            'filter': f'({OURS}) && ({condition})' if condition else OURS,
+            'filter_vars': {'commands': COMMANDS},
+            'attrs': ['__name'],
+        }
         try:
-            rows = self._read(LARGEST_SERVICE_LIST)
+            rows = self._answer(question, LARGEST_SERVICE_LIST)
         except Unreadable as error:
-            raise Unanswered(f'{self.where}: {error}') from None
+            raise SmartError(f'{self.where}: {error}') from None
         if rows is None:
             advice = ', and check --filter for mistakes' if condition else ''
-            raise Unanswered(
+            raise SmartError(
                 f'{self.where}: Icinga returned no services to {visible(self._access.user)}; give this '
                 f'ApiUser the permission objects/query/Service{advice}'
             )
@@ -132,12 +125,16 @@ class Icinga:
         Split the services in half and request them again if the answer cannot be read, or if Icinga
         rejects the request because a service was deleted.
         """
-        self._ask(
-            {'services': names, 'attrs': services.ASKED, 'joins': services.JOINED}
-        )
+        question = {
+            'services': names,
+            'attrs': services.ASKED,
+            'joins': services.JOINED,
+        }
         rows, fault = None, ''
         try:
-            rows = self._read(LARGEST_ANSWER + LARGEST_NEXT_ANSWER * (len(names) - 1))
+            rows = self._answer(
+                question, LARGEST_ANSWER + LARGEST_NEXT_ANSWER * (len(names) - 1)
+            )
         except Unreadable as error:
             self.close()  # discard the rest of the answer
             fault = str(error)
@@ -153,11 +150,11 @@ class Icinga:
     def _note(self, name: str, fault: str) -> None:
         """Record a service whose answer cannot be read.
 
-        Raises Unanswered if there are too many such services.
+        Raises SmartError if there are too many such services.
         """
         self.unread[name] = fault
         if len(self.unread) > MOST_UNREAD:
-            raise Unanswered(
+            raise SmartError(
                 f'{self.where}: the answers for more than {MOST_UNREAD} services cannot be read: '
                 f'{fault}'
             )
@@ -167,8 +164,13 @@ class Icinga:
         """Return the address of the API, for messages."""
         return f'{self._url.hostname}:{self._url.port or PORT}'
 
-    def _ask(self, question: Json) -> None:
-        """Send a request for services. Raises Unanswered if that fails."""
+    def _answer(self, question: Json, most: int) -> list[Json] | None:
+        """Request services, and return the objects in an answer that has at most *most* bytes; None
+        if Icinga found no objects.
+
+        Icinga also finds no objects if the API user may not see them. Raises Unreadable if a
+        smaller request may succeed, else SmartError.
+        """
         try:
             self._connection.request(
                 'POST',
@@ -176,29 +178,18 @@ class Icinga:
                 json.dumps(question),
                 self._headers,
             )
-        except (OSError, http.client.HTTPException) as error:
-            raise self._unanswered(error) from None
-
-    def _read(self, most: int) -> list[Json] | None:
-        """Return the objects in an answer that has at most *most* bytes; None if Icinga found no
-        objects.
-
-        Icinga also finds no objects if the API user may not see them. Raises Unreadable if a
-        smaller request may succeed, else Unanswered.
-        """
-        try:
             answer = self._connection.getresponse()
             if answer.status not in (200, 404):
-                raise Unanswered(f'{self.where}: {self._refusal(answer)}')
+                raise SmartError(f'{self.where}: {self._refusal(answer)}')
             text = answer.read(most + 1)
         except (OSError, http.client.HTTPException) as error:
-            raise self._unanswered(error) from None
+            raise SmartError(f'{self.where}: {_reason(error, self._url)}') from None
         if len(text) > most:
             raise Unreadable(TOO_LARGE)
         if answer.status == 404:
             return None
         if answer.length:  # some bytes of the announced length are missing
-            raise Unanswered(
+            raise SmartError(
                 f'{self.where}: the answer is incomplete; see the log of Icinga'
             )
         return _objects(text)
@@ -211,9 +202,6 @@ class Icinga:
                 'in conf.d/api-users.conf'
             )
         return f'Icinga answered {answer.status} {visible(answer.reason)[:200]}; see its log'
-
-    def _unanswered(self, error: Exception) -> Unanswered:
-        return Unanswered(f'{self.where}: {_reason(error, self._url)}')
 
 
 class _Connection(http.client.HTTPSConnection):

@@ -122,18 +122,10 @@ def quarter(by: str) -> str:
     return f'{by[:-6]}-Q{(int(by[-5:-3]) + 2) // 3}'
 
 
-def planned(summary: Summary) -> list[tuple[tuple[str, str], Group]]:
-    """Return ((quarter, model), drives), earliest quarter first, then most drives first."""
-
-    def rank(entry: tuple[tuple[str, str], Group]) -> tuple[Any, ...]:
-        (quarter, model), group = entry
-        return quarter != NOW, quarter, -group.drives, model
-
-    return sorted(summary.plan.items(), key=rank)
-
-
 def by_model(summary: Summary) -> list[tuple[tuple[str, str], Group]]:
-    """Return ((model, firmware), drives), most alerts first."""
+    """Return ((model, firmware), drives), most alerts first: most critical ones, then unknown ones
+    and those with warnings.
+    """
 
     def rank(entry: tuple[tuple[str, str], Group]) -> tuple[Any, ...]:
         name, group = entry
@@ -175,11 +167,15 @@ def _counts(states: Counter[str]) -> Mapping[str, int]:
 
 
 def steps(summary: Summary, database: SpecDatabase) -> list[Step]:
-    """Return the plan: drives to replace, models to order, and known firmware defects."""
-    plan = summary.replace.steps()
-    for (by, model), group in planned(summary):
-        plan.append(Step(BUY, by, model=model, drives=group.drives, hosts=group.hosts))
-    return plan + firmware_steps(summary, database)
+    """Return the plan: drives to replace, then models to order, earliest quarter first, then known
+    firmware defects.
+    """
+    orders = [
+        Step(BUY, by, model=model, drives=group.drives, hosts=group.hosts)
+        for (by, model), group in summary.plan.items()
+    ]
+    orders.sort(key=lambda step: (step.by != NOW, step.by, -step.drives, step.model))
+    return [*summary.replace.steps(), *orders, *firmware_steps(summary, database)]
 
 
 def firmware_steps(summary: Summary, database: SpecDatabase) -> list[Step]:

@@ -40,26 +40,22 @@ class Document(NamedTuple):
         return dicts_of(self.content.get('notes')) or ([error] if error['text'] else [])
 
 
-class Damaged(SmartError):
-    """A document cannot be read, so the drives of its host are missing."""
-
-
 def read(path: str) -> Document:
     """Return the document in a file.
 
     If the document does not name the host, the file's name counts. Raises OSError if the file
-    cannot be read, and Damaged if it is not a document.
+    cannot be read, and SmartError if it is not a document.
     """
     try:
         content = untrusted.parse(
             files.content(path, LARGEST_DOCUMENT, trust.foreign_secret)
         )
     except ValueError:
-        raise Damaged('it is damaged; copy it again from its host') from None
+        raise SmartError('it is damaged; copy it again from its host') from None
     if not isinstance(content, dict) or not isinstance(content.get('drives'), list):
-        raise Damaged('it is not output of triage --json')
+        raise SmartError('it is not output of triage --json')
     if isinstance(content.get('fleet'), dict):
-        raise Damaged('it is output of fleet; collect the output of triage --json')
+        raise SmartError('it is output of fleet; collect the output of triage --json')
     made: Any = content.get('made')
     written = os.stat(path).st_mtime
     # A host whose clock is ahead must not make an old document look recent.

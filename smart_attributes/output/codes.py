@@ -29,9 +29,9 @@ class Finding(NamedTuple):
     drives", and {field:bytes} has a unit.
     """
 
-    subject: str
     state: str
     meaning: str
+    subject: str = ''
     remedy: str = ''
     command: str = ''
 
@@ -58,5 +58,5 @@ BY_NAME: Mapping[str, Code] = {
 }
 # Findings of doctor about an installation.
 DOCTOR: Mapping[str, Finding] = {
-    name: Finding(**{'subject': '', **entry}) for name, entry in _DATA['doctor'].items()
+    name: Finding(**entry) for name, entry in _DATA['doctor'].items()
 }

@@ -147,11 +147,8 @@ def _alerts(verdict: Verdict) -> Iterator[str]:
     measured risk of this finding, and the limit's reason.
     """
     risk = verdict.risk
-    alerts = [
-        judgement for judgement in verdict.judgements if judgement.state is not State.OK
-    ]
-    width = max((len(alert.reading.metric) for alert in alerts), default=0)
-    for alert in alerts:
+    width = max((len(alert.reading.metric) for alert in verdict.alerts), default=0)
+    for alert in verdict.alerts:
         reading = alert.reading
         value = sentence(_value(reading), 300)
         limit = f'{alert.state.name.lower()} {alert.growth_against or alert.against}'

@@ -88,9 +88,6 @@ def _drive(case: Case, now: float) -> Json:
     notes = verdict.notes
     if verdict.problem:
         notes = (Coded(verdict.code, verdict.explained), *notes)
-    alerts = [
-        judgement for judgement in verdict.judgements if judgement.state is not State.OK
-    ]
     drive = {
         'device': device.path,
         'type': device.type or None,
@@ -106,7 +103,7 @@ def _drive(case: Case, now: float) -> Json:
         'name': device.name,
         'action': item.action,
         'why': sentence(item.why, NOTE) or None,
-        'findings': list(map(_finding, alerts)),
+        'findings': list(map(_finding, verdict.alerts)),
         'to_do': item.to_do,
         'order_by': item.order_by,
         'reason': item.reason or None,

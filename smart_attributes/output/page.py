@@ -46,13 +46,6 @@ OF_RISK: Mapping[Risk, str] = {
 RANKS = ('CRITICAL', 'UNKNOWN', 'WARNING', None, 'OK')
 
 
-class Groups(NamedTuple):
-    """The groups of a machine for the page's template."""
-
-    drawn: Sequence[Json]
-    places: Mapping[str, int] = {}  # drive -> its place in the list
-
-
 class Content(NamedTuple):
     """The content of a page. All strings are safe to display."""
 
@@ -63,7 +56,8 @@ class Content(NamedTuple):
     shown: str = ''  # which drives the page of a fleet shows; '' means all
     notes: Sequence[str] = ()
     remarks: Sequence[str] = ()
-    groups: Groups = Groups(())  # arrays and volumes
+    groups: Sequence[Json] = ()  # arrays and volumes
+    places: Mapping[str, int] = {}  # drive -> its place in the list
     charts: Mapping[str, Any] = {}  # of page_charts
     shelves: Sequence[tuple[str, Sequence[Json]]] = ()  # drives by enclosure
     fleet: Json | None = None  # parts that only a fleet has
@@ -95,6 +89,7 @@ def page(document: Json, title: str, now: float) -> str:
         notes=_texts(document.get('notes', [])),
         remarks=_texts(document.get('remarks', [])),
         groups=groups(document),
+        places={drive['name']: drive['place'] for drive in drives if drive.get('name')},
         charts=charts(document, now),
         shelves=shelves(drives),
     )
@@ -230,16 +225,12 @@ def _content(name: str) -> str:
 # --- groups: those at risk first -----------------------------------------------------
 
 
-def groups(document: Json) -> Groups:
+def groups(document: Json) -> list[Json]:
     """Return the groups of a document, those at risk first, without those that have no redundancy
     of their own.
     """
     ordered = sorted(document.get('groups', ()), key=risk)
-    named = [drive for drive in document['drives'] if drive.get('name')]
-    return Groups(
-        [_group(group) for group in ordered if risk(group) is not Risk.PLAIN],
-        {drive['name']: drive['place'] for drive in named},
-    )
+    return [_group(group) for group in ordered if risk(group) is not Risk.PLAIN]
 
 
 def _group(group: Json) -> Json:
