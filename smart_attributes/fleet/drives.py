@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..constants import MOST_POINTS
 from ..errors import Coded
 from ..knowledge import severity
-from ..knowledge.drive_database import Metric
+from ..knowledge.drive_database import Metrics
 from ..model import State
 from ..output.codes import BY_NAME, CAUSES, Code
 from ..output.json_document import note
@@ -78,7 +78,7 @@ def fleet_drive(
     readings: Callable[[], list[Json]],
     numbers: Iterable[tuple[str, float]],
     origin: Origin,
-    metrics: Mapping[str, Metric],
+    metrics: Metrics,
 ) -> FleetDrive:
     """Return the drive of a row.
 
@@ -189,9 +189,7 @@ def _forecasts(rows: Any, elapsed: float) -> Json:
     return forecasts
 
 
-def _weight(
-    reading: Json, metrics: Mapping[str, Metric], is_risky: bool
-) -> severity.Weight:
+def _weight(reading: Json, metrics: Metrics, is_risky: bool) -> severity.Weight:
     """Return the weight of a finding in the order of severity; an unknown metric has the lowest
     weight.
 
@@ -214,4 +212,4 @@ def _weight(
 
 def next_step(cause: Code) -> str:
     """Return the next step, worded for a reader on another host."""
-    return cause.remedy if cause in CAUSES else f'on the host: {cause.remedy}'
+    return cause.remedy if cause.name in CAUSES else f'on the host: {cause.remedy}'

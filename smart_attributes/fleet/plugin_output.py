@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..errors import Coded
 from ..knowledge import severity
-from ..knowledge.drive_database import Metric
+from ..knowledge.drive_database import Metric, Metrics
 from ..model import State
 from ..output.codes import BY_NAME
 from ..output.perfdata import UNITS
@@ -132,7 +132,7 @@ def drives(
     texts: Iterable[str],
     checked: float,
     origin: Origin,
-    metrics: Mapping[str, Metric],
+    metrics: Metrics,
 ) -> list[FleetDrive]:
     """Return the drives of one check. texts: the perfdata. checked: seconds since 1970."""
     by_drive: dict[str, list[Labelled]] = {line.name: [] for line in lines}
@@ -270,7 +270,7 @@ def read_values(texts: Iterable[str]) -> list[Labelled]:
 
 
 def _owner(
-    label: str, names: Mapping[str, object], metrics: Mapping[str, Metric]
+    label: str, names: Mapping[str, object], metrics: Metrics
 ) -> tuple[str, str]:
     """Return the drive name and the metric in a label, the longest metric that fits; ('', '') for
     labels that are not ours.
@@ -285,9 +285,7 @@ def _owner(
     return '', ''
 
 
-def _readings(
-    values: Iterable[Labelled], state: State, metrics: Mapping[str, Metric]
-) -> list[Json]:
+def _readings(values: Iterable[Labelled], state: State, metrics: Metrics) -> list[Json]:
     """Return the readings of a drive. state: of the drive."""
     return [_reading(value, state, metrics[value[0]]) for value in values]
 

@@ -18,7 +18,7 @@ from ..constants import (
     MOST_VALUES,
 )
 from ..errors import Coded
-from ..knowledge.drive_database import Metric
+from ..knowledge.drive_database import Metrics
 from ..model import State, worst
 from ..output.codes import BY_NAME
 from ..typed import Json
@@ -135,9 +135,7 @@ def _number(value: object) -> float:
     )
 
 
-def drives_of(
-    service: Service, metrics: Mapping[str, Metric], now: float
-) -> ServiceDrives:
+def drives_of(service: Service, metrics: Metrics, now: float) -> ServiceDrives:
     """Return the drives of a service; if it has no drives, one row with the reason and the state
     from Icinga.
     """

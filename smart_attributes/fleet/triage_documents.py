@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from .. import files, trust
@@ -13,7 +13,7 @@ from ..constants import (
     MOST_DRIVES_OF_HOST,
 )
 from ..errors import Coded, SmartError
-from ..knowledge.drive_database import Metric
+from ..knowledge.drive_database import Metrics
 from ..model import State
 from ..typed import Json
 from ..words import visible
@@ -65,9 +65,7 @@ def read(path: str) -> Document:
     return Document(host, content, made=float(made) if is_plausible else written)
 
 
-def drives(
-    document: Document, metrics: Mapping[str, Metric], now: float
-) -> Iterator[FleetDrive]:
+def drives(document: Document, metrics: Metrics, now: float) -> Iterator[FleetDrive]:
     """Yield a row for each problem of the run as a whole and for unreadable drives, then the drives
     of a document. now: seconds since 1970.
     """
@@ -111,7 +109,7 @@ def _run_rows(document: Document, origin: Origin) -> Iterator[FleetDrive]:
     yield check_row('(triage)', state, Coded(code, why), origin)
 
 
-def _drive(row: Json, origin: Origin, metrics: Mapping[str, Metric]) -> FleetDrive:
+def _drive(row: Json, origin: Origin, metrics: Metrics) -> FleetDrive:
     """Return the drive of a row; readings whose metric is no text are left out."""
     readings: list[Json] = []
     numbers = []

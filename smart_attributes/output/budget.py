@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 
 from ..knowledge import severity
-from ..knowledge.drive_database import Metric
+from ..knowledge.drive_database import Metric, Metrics
 from ..model import Verdict
 from ..typed import NamedTuple
 from ..wording import listed, plain
@@ -47,9 +47,7 @@ def share(limit: int) -> int:
     return max(limit // 16, min(2000, limit // 3))
 
 
-def metrics(
-    needed: Mapping[str, int], definitions: Mapping[str, Metric], limit: int
-) -> set[str]:
+def metrics(needed: Mapping[str, int], definitions: Metrics, limit: int) -> set[str]:
     """Return as many metrics as fit, in a fixed order; each is printed for all drives.
 
     needed: largest size of each metric in bytes. limit: bytes of the whole output.
@@ -62,7 +60,7 @@ def metrics(
     return kept
 
 
-def in_order(metrics: Iterable[str], definitions: Mapping[str, Metric]) -> list[str]:
+def in_order(metrics: Iterable[str], definitions: Metrics) -> list[str]:
     """Return metrics sorted by their order in attributes.json, then by concern (see severity),
     then by name.
     """
@@ -81,7 +79,7 @@ def in_order(metrics: Iterable[str], definitions: Mapping[str, Metric]) -> list[
 def needed(
     verdicts: Sequence[Verdict],
     values: Sequence[perfdata.Value],
-    definitions: Mapping[str, Metric],
+    definitions: Metrics,
     is_all: bool,
 ) -> dict[str, int]:
     """Return the largest size in bytes that the values of each metric can have at any later check.
@@ -110,9 +108,7 @@ def needed(
     return later | today  # for each metric, the larger of the two
 
 
-def _possible(
-    verdict: Verdict, definitions: Mapping[str, Metric], is_all: bool
-) -> set[str]:
+def _possible(verdict: Verdict, definitions: Metrics, is_all: bool) -> set[str]:
     """Return a drive's metrics that can be graphed, even if this check has no number for them."""
     reported = {
         judgement.reading.metric

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..failures import missing
-from ..knowledge.drive_database import Metric
+from ..knowledge.drive_database import Metric, Metrics
 from ..model import Case, Judgement, State, Verdict, worst
 from ..redundancy.replacement import Membership
 from ..words import clean
@@ -62,7 +62,7 @@ class Run(NamedTuple):
     groups: Sequence[Membership] = ()
 
 
-def metrics(run: Run, metrics: Mapping[str, Metric]) -> list[Family]:
+def metrics(run: Run, metrics: Metrics) -> list[Family]:
     """Return all metrics; graphed metrics that no drive reports are left out."""
     return [
         *_of_the_run(run),
@@ -180,9 +180,7 @@ def _states(verdict: Verdict) -> dict[str, State]:
     return states
 
 
-def _of_readings(
-    cases: Sequence[Case], metrics: Mapping[str, Metric]
-) -> Iterator[Family]:
+def _of_readings(cases: Sequence[Case], metrics: Metrics) -> Iterator[Family]:
     """Yield the Prometheus metric of each of our metrics that a drive reports, sorted."""
     samples: dict[str, list[Sample]] = {}  # by metric
     for case in cases:
