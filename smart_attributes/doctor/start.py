@@ -38,7 +38,7 @@ def examine(
     cannot read the limits.
     """
     answer = next(runner.run([command(path)], how.drive_timeout, deadline))
-    starts = is_started(answer)
+    starts = answer.status == 0 and answer.stdout.startswith(PROGRAM.encode())
     barriers = access.unreadable(LIMITS) if starts else _barriers(path)
     barrier = next(barriers, None)
     if barrier or not starts:
@@ -84,11 +84,6 @@ def _code(barrier: Barrier) -> str:
 
 
 # --- interpretation; pure -----------------------------------------------------------------
-
-
-def is_started(answer: Answer) -> bool:
-    """Return whether the answer came from this program."""
-    return answer.status == 0 and answer.stdout.startswith(PROGRAM.encode())
 
 
 def finding(path: str, user: str, answer: Answer, barrier: Barrier | None) -> Finding:
