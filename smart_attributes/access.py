@@ -24,18 +24,21 @@ class Barrier(NamedTuple):
 
 
 def on_the_way(path: str, needed: int) -> Iterator[Barrier]:
-    """Yield what keeps this user from a path: a directory above it, or the path itself.
+    """Yield what keeps this user from a path: a directory above it, or the path itself; nothing if
+    the path can be used or is missing.
 
     needed: rights as os.access() has them.
     """
     steps = path.split('/')
-    for folder in ('/'.join(steps[:number]) or '/' for number in range(1, len(steps))):
+    for number in range(1, len(steps)):
+        folder = '/'.join(steps[:number]) or '/'
         if os.path.isdir(folder) and not os.access(folder, os.X_OK):
             yield barrier(folder)
             return
-    if os.path.exists(path) and not os.access(path, needed):
-        is_noexec = os.statvfs(path).f_flag & _NOEXEC and os.stat(path).st_mode & 0o111
-        yield Barrier(_mount(path), is_noexec=True) if is_noexec else barrier(path)
+    if not os.path.exists(path) or os.access(path, needed):
+        return
+    is_noexec = os.statvfs(path).f_flag & _NOEXEC and os.stat(path).st_mode & 0o111
+    yield Barrier(_mount(path), is_noexec=True) if is_noexec else barrier(path)
 
 
 def unreadable(folder: str) -> Iterator[Barrier]:
@@ -49,14 +52,14 @@ def unreadable(folder: str) -> Iterator[Barrier]:
 
 
 def barrier(path: str) -> Barrier:
-    """Return a path with its permissions."""
+    """Return a path with its permissions and owner; without them if it no longer exists."""
     try:
         status = os.stat(path)
     except OSError:  # removed in the meantime
         return Barrier(path)
     try:
         owner = pwd.getpwuid(status.st_uid).pw_name
-    except KeyError:
+    except KeyError:  # no user has this number
         owner = str(status.st_uid)
     groups = {os.getegid(), *os.getgroups()}
     letter = whom(status.st_uid, status.st_gid, os.geteuid(), groups)
@@ -79,12 +82,11 @@ def _mount(path: str) -> str:
 
 def is_denied(folder: str) -> bool:
     """Return whether this user lacks permission to read or write a folder or a file in the
-    folder.
+    folder; False if the folder is missing.
     """
-    return os.path.isdir(folder) and not (
-        os.access(folder, os.R_OK | os.W_OK | os.X_OK)
-        and all(
-            os.access(os.path.join(folder, name), os.R_OK | os.W_OK)
-            for name in os.listdir(folder)
-        )
-    )
+    if not os.path.isdir(folder):
+        return False
+    if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        return True
+    paths = [os.path.join(folder, name) for name in os.listdir(folder)]
+    return not all(os.access(path, os.R_OK | os.W_OK) for path in paths)

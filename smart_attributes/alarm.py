@@ -178,6 +178,7 @@ def conclude(text: str, status: int) -> None:
 
 
 def _write() -> None:
+    """Write the rest of the output, which a signal can interrupt at any point."""
     while _Conclusion.rest:
         _Conclusion.is_begun = True
         _Conclusion.rest = _Conclusion.rest[
@@ -195,6 +196,9 @@ def _leave(number: int, frame: object) -> None:
 
 
 def _end(number: int, frame: object) -> None:
+    """Raise TimeIsOver because of a signal; if the command has a time limit, raise it again after
+    GRACE.
+    """
     for ending in _ENDINGS:  # a second signal would interrupt the printing
         _signal.signal(ending, _signal.SIG_IGN)
     if _Granted.share:

@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
-from . import state_directory
+from . import files, state_directory
 from .constants import LARGEST_SENT
 from .typed import TYPE_CHECKING, Any
 
@@ -31,7 +31,6 @@ else:
 
 _LIFE = 60  # seconds that a child reads; if its check was killed, nobody else ends it
 _DESCRIPTORS = 4096  # highest number of an open file of a check
-_FLAGS_LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CHUNK = 1 << 16
 _SIGNALS = (
     _signal.SIGALRM,
@@ -70,23 +69,19 @@ class Child:
                 os.close(sending)
 
     def is_ready(self, until: float) -> bool:
-        """Return whether everything was sent; wait for it until *until*, a value of
-        time.monotonic().
+        """Return whether nothing more is expected, because everything was sent or the process was
+        ended. Wait for it until *until*, a value of time.monotonic().
 
-        After LARGEST_SENT bytes, the process is ended, and nothing more is expected.
+        After LARGEST_SENT bytes, the process is ended.
         """
         while self._pipe >= 0:
-            readable, _, _ = select.select(
-                [self._pipe],
-                [],
-                [],
-                max(until - time.monotonic(), 0),
-            )
+            patience = max(until - time.monotonic(), 0)
+            readable, _, _ = select.select([self._pipe], [], [], patience)
             if not readable:
                 return False
             chunk = os.read(self._pipe, _CHUNK)
             self._buffer += chunk
-            if not chunk:
+            if not chunk:  # the process has ended
                 self._close()
                 # a daemon can ignore the end of processes
                 with suppress(ChildProcessError):
@@ -96,20 +91,24 @@ class Child:
         return True
 
     def messages(self) -> Iterator[tuple[dict[str, Any], bytes]]:
-        """Yield the messages that were sent: names and values, and bytes that belong to them."""
-        place = 0
+        """Yield the messages that were sent completely: names and values, and bytes that belong to
+        them.
+        """
+        begin = 0
         while True:
-            end = self._buffer.find(b'\n', place)
-            if end < 0:
+            line_end = self._buffer.find(b'\n', begin)
+            if line_end < 0:
                 return
-            values = json.loads(self._buffer[place:end])
-            place = end + 1 + values.pop('size')
-            if place > len(self._buffer):
+            values = json.loads(self._buffer[begin:line_end])
+            begin = line_end + 1 + values.pop('size')
+            if begin > len(self._buffer):
                 return
-            yield values, bytes(self._buffer[end + 1 : place])
+            yield values, bytes(self._buffer[line_end + 1 : begin])
 
     def leave(self, ends: bool) -> None:
-        """Wait no longer. ends: end the process; if the kernel blocks it, it ends later."""
+        """Wait no longer; do nothing if the process has ended. ends: end the process; if the kernel
+        blocks it, it ends later.
+        """
         if self._pipe >= 0:
             if ends:
                 os.kill(self._pid, _signal.SIGKILL)
@@ -147,6 +146,7 @@ class Pipe:
 
 
 def _message(content: bytes = b'', /, **values: object) -> bytes:
+    """Return a message: a line with the values and the number of bytes after it, then these bytes."""
     return (
         json.dumps({**values, 'size': len(content)}).encode('ascii') + b'\n' + content
     )
@@ -201,7 +201,7 @@ def in_turn(name: str, state_dir: str) -> int | None:
 
 def opened_lock(name: str, state_dir: str) -> int:
     """Open the lock of this name. Raises OSError or state_directory.Unusable."""
-    return os.open(path_of_lock(name, state_dir), _FLAGS_LOCK, 0o600)
+    return files.open_lock(path_of_lock(name, state_dir))
 
 
 def path_of_lock(name: str, state_dir: str) -> str:

@@ -80,7 +80,7 @@ class SmartError(Exception):
     """The base of all errors that make a command or a drive UNKNOWN. str() returns the sentence:
     why, then the next step.
 
-    code: a name in codes.REASONS; '' if the sentence already gives the next step.
+    code: a reason in codes.json; '' if the sentence already gives the next step.
     why: what happened. step: what to do about it, often with a command; '' if *why* says it. What to
     do in other cases follows after "; ", which a first line leaves out.
     printed: the output of smartctl or sudo that led to the error, or ''.

@@ -84,12 +84,13 @@ def not_installed(module: str) -> str:
     to a third party.
     """
     package = module.partition('.')[0]
-    if package == __name__.partition('.')[0]:
+    if package == __package__:
         return (
             f'the module {module} of this program cannot be loaded; reinstall the program so that '
             'every user can read it'
         )
-    if is_standard(package):
+    # Python 3.9 has no list of its packages: only those that are part of the interpreter are known.
+    if package in getattr(sys, 'stdlib_module_names', sys.builtin_module_names):
         return (
             f"the module {package} of Python's standard library cannot be loaded from "
             f'{os.path.dirname(os.__file__)}; reinstall '
@@ -98,12 +99,11 @@ def not_installed(module: str) -> str:
     return f'the Python package {package} is not installed; {installing(package)}'
 
 
-def is_standard(package: str) -> bool:
-    """Return whether a package belongs to Python itself, so that nobody has to install the package.
-
-    Python 3.9 has no list of its packages: only those that are part of the interpreter are known.
-    """
-    return package in getattr(sys, 'stdlib_module_names', sys.builtin_module_names)
+def missing(purpose: str, package: str) -> SmartError:
+    """Return the error for a package that is not installed. purpose: such as "the page requires"."""
+    return SmartError(
+        f'{purpose} {package}, which is not installed; {installing(package)}'
+    )
 
 
 def installing(package: str) -> str:

@@ -145,6 +145,15 @@ def flush(path: str) -> None:
         os.close(descriptor)
 
 
+def open_lock(path: str) -> int:
+    """Open a file to lock, and create it if it is missing; only this user can open it.
+
+    Raises OSError, also if it is a link.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    return os.open(path, flags, 0o600)
+
+
 def has_locked(descriptor: int, patience: float) -> bool:
     """Lock an open file with flock; return False if another process holds the lock for more than
     *patience* seconds.

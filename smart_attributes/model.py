@@ -539,7 +539,7 @@ class Verdict(NamedTuple):
     judgements: tuple[Judgement, ...] = ()
     notes: tuple[Coded, ...] = ()
     problem: str = ''  # why the drive could not be read; '' if it was read
-    code: str = ''  # the code of the problem, in codes.REASONS
+    code: str = ''  # the code of the problem, a reason in codes.json
     step: str = ''  # what to do about the problem
     details: tuple[str, ...] = ()  # what else is known about the drive, each a sentence
     # the drive last read at this address, if no drive answers now
@@ -552,11 +552,18 @@ class Verdict(NamedTuple):
     date: float = 0
 
     @property
+    def alerts(self) -> list[Judgement]:
+        """The judgements that are not OK, in the same order."""
+        return [
+            judgement
+            for judgement in self.judgements
+            if judgement.state is not State.OK
+        ]
+
+    @property
     def explained(self) -> str:
         """The problem, what else is known, and the next step, as one sentence."""
-        return '; '.join(
-            part for part in (self.problem, *self.details, self.step) if part
-        )
+        return '; '.join(filter(None, (self.problem, *self.details, self.step)))
 
     def read_at(self, now: float) -> float:
         """Return the time from which the forecasts of the drive count: the date of a recorded

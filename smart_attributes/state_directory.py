@@ -73,7 +73,7 @@ class StateDirectory:
             os.setgroups(self._before)
 
 
-def location(state_dir: str = '') -> str:
+def location(state_dir: str) -> str:
     """Return the path of the state directory: *state_dir*, else the package's directory, else this
     user's own.
 
@@ -95,7 +95,7 @@ def _of_environment(home: str = '') -> str:
     return ''
 
 
-def has_a_place(state_dir: str = '') -> bool:
+def has_a_place(state_dir: str) -> bool:
     """Return whether a state directory can be there; a user without a home directory, such as
     nobody, has none.
     """
@@ -106,7 +106,7 @@ def has_a_place(state_dir: str = '') -> bool:
     return any(home and os.path.isdir(home) for home in homes)
 
 
-def ready(state_dir: str = '') -> StateDirectory:
+def ready(state_dir: str) -> StateDirectory:
     """Return the state directory for writing; create the directory if it is this user's own.
 
     Raises Unusable.
@@ -123,7 +123,7 @@ def ready(state_dir: str = '') -> StateDirectory:
     return directory
 
 
-def there(state_dir: str = '') -> StateDirectory:
+def there(state_dir: str) -> StateDirectory:
     """Return the state directory for reading.
 
     Raises Unusable if the directory is missing or others can write to it.
@@ -149,7 +149,7 @@ def there(state_dir: str = '') -> StateDirectory:
     return StateDirectory(path, status.st_uid, status.st_gid)
 
 
-def for_locks(name: str, state_dir: str = '') -> str:
+def for_locks(name: str, state_dir: str) -> str:
     """Return the path of the lock folder *name*, and create a missing folder.
 
     Only this user and root can write to it.
@@ -157,32 +157,25 @@ def for_locks(name: str, state_dir: str = '') -> str:
     All checks of one user share the folder. state_dir: the argument of --state-dir, used only if the
     default places are unusable. Raises Unusable.
     """
-    faults = []
+    fault = 'this user has no home directory'
     for place in _places_of_locks(state_dir):
+        path = os.path.join(place, name)
         try:
-            fault = _unfit(
-                place, os.path.join(place, name), place in (state_dir, PACKAGE)
-            )
+            fault = _unfit(place, path, place in (state_dir, PACKAGE))
         except OSError as error:
             fault = f'{error.filename}: {error.strerror}'
         if not fault:
-            return os.path.join(place, name)
-        faults.append(fault)
-    raise Unusable(
-        faults[-1] if faults else 'this user has no home directory', _LET_HIM
-    )
+            return path
+    raise Unusable(fault, _LET_HIM)
 
 
 def _places_of_locks(state_dir: str) -> list[str]:
-    """Return the directories that may hold locks, in order of preference."""
+    """Return the directories that may hold locks, in order of preference; [] if there are none."""
     if os.geteuid() == trust.ROOT:
         places = [_of_environment(), RUN, state_dir]
     else:
-        places = [
-            PACKAGE if os.path.isdir(PACKAGE) else '',
-            _of_environment(_HOME),
-            state_dir,
-        ]
+        package = PACKAGE if os.path.isdir(PACKAGE) else ''
+        places = [package, _of_environment(_HOME), state_dir]
     return [place for place in places if place]
 
 

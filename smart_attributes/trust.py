@@ -48,13 +48,11 @@ def fault(path: str, user: int) -> str:
     be examined.
     """
     trusted = {ROOT, user}
+    owners = 'root' if user == ROOT else 'root or to you'
     for part in steps(path):
         status = os.lstat(part)
         if status.st_uid not in trusted:
-            return PathFault(
-                part,
-                f'does not belong to {"root" if user == ROOT else "root or to you"}',
-            )
+            return PathFault(part, f'does not belong to {owners}')
         if _others_can_write(part, status, trusted):
             return PathFault(part, 'is writable by others', is_open=True)
     return ''
@@ -68,15 +66,16 @@ def foreign_secret(path: str, status: os.stat_result) -> str:
     os.fstat() of the opened file. Raises OSError if a folder on the way cannot be examined.
     """
     trusted = {ROOT, os.geteuid()}
-    leading: set[tuple[str, int]] = set()
+    redirectors: set[tuple[str, int]] = set()
     last = None
     for part in steps(path):
         last = os.lstat(part)
+        # a link can be read by everybody, and the file behind it is a later part
         if not stat.S_ISLNK(last.st_mode) and not all(
-            _is_open(last, reader) for reader in leading
+            _is_open(last, redirector) for redirector in redirectors
         ):
             return f'a user who cannot read the file could have redirected this path ({part}); {_COPY}'
-        leading |= _leading(part, last, trusted)
+        redirectors |= _changers(part, last, trusted)
     if last is None or (last.st_dev, last.st_ino) != (status.st_dev, status.st_ino):
         return f'another file replaced it in the meantime; {_COPY}'
     return ''
@@ -85,40 +84,41 @@ def foreign_secret(path: str, status: os.stat_result) -> str:
 _COPY = 'copy it to a directory that nobody else can write to'
 
 
-def _leading(
+def _changers(
     path: str, status: os.stat_result, trusted: set[int]
 ) -> set[tuple[str, int]]:
     """Return who else can change a file, or the files in a folder: ("user", uid), ("group",
-    gid), or ("anybody", 0).
+    gid), or ("anybody", 0); set() if only the trusted users can.
     """
-    others = set() if status.st_uid in trusted else {('user', status.st_uid)}
+    changers = set() if status.st_uid in trusted else {('user', status.st_uid)}
     if _others_can_write(path, status, trusted):
         is_one_group = not status.st_mode & stat.S_IWOTH and not access_list(path)
-        others.add(('group', status.st_gid) if is_one_group else ('anybody', 0))
-    return others
+        changers.add(('group', status.st_gid) if is_one_group else ('anybody', 0))
+    return changers
 
 
 def _is_open(status: os.stat_result, reader: tuple[str, int]) -> bool:
-    """Return whether the user or the group *reader* can read a file or enter a folder."""
+    """Return whether a reader, as _changers() names it, can read a file or enter a folder."""
     bit = stat.S_IXOTH if stat.S_ISDIR(status.st_mode) else stat.S_IROTH
-    kind, number = reader
     if status.st_mode & bit:
         return True
+    kind, number = reader
     if kind == 'user':
         return status.st_uid == number
+    # the same permission for the group is three bits higher
     return (
         kind == 'group' and status.st_gid == number and bool(status.st_mode & bit << 3)
     )
 
 
 def steps(path: str) -> Iterator[str]:
-    """Yield every folder, link and file that the kernel passes on its way to *path*.
+    """Yield every folder, link and file that the kernel passes on its way to *path*, beginning
+    with "/".
 
     Raises OSError.
     """
-    ahead = os.path.join(os.getcwd() if not path.startswith('/') else '/', path).split(
-        '/'
-    )
+    begin = '/' if path.startswith('/') else os.getcwd()
+    ahead = os.path.join(begin, path).split('/')
     here = '/'
     links = 0
     yield here
@@ -138,11 +138,13 @@ def steps(path: str) -> Iterator[str]:
         if links > LINKS:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         target = os.readlink(step)
-        ahead[:0] = target.split('/')
-        here = '/' if target.startswith('/') else here
+        ahead[:0] = target.split('/')  # the target of a link comes before the rest
+        if target.startswith('/'):
+            here = '/'
 
 
 def _others_can_write(path: str, status: os.stat_result, trusted: set[int]) -> bool:
+    """Return whether a user who is not trusted can write a file, or replace the files in a folder."""
     if stat.S_ISLNK(status.st_mode):
         return False  # a link has no mode of its own; the mode of its folder decides
     if stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX:
@@ -175,8 +177,8 @@ def _is_granted(acl: bytes, group: int, trusted: set[int]) -> bool:
     """Return whether an untrusted user or a group other than root's can write a file whose group
     bits allow writing.
 
-    acl: the file's access-control list, which may move this right from the *group* to others.
-    trusted: user ids.
+    acl: the file's access-control list, which may move this right from the *group* to others; b''
+    if it has none. trusted: user ids.
     """
     if not acl:
         return group != ROOT
@@ -186,8 +188,9 @@ def _is_granted(acl: bytes, group: int, trusted: set[int]) -> bool:
         is_untrusted = {
             _USER: number not in trusted,
             _GROUP: number != ROOT,
-            _GROUP_OBJ: group != ROOT,
+            _GROUP_OBJ: group != ROOT,  # the list has no number for this group
         }
+        # other tags are the owner, the mask, and all others, whose bits were looked at before
         if grants & _WRITE and is_untrusted.get(tag, False):
             return True
     return False

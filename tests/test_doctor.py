@@ -1105,7 +1105,19 @@ def asked(**change: Any) -> sudo_rule.SudoAnswers:
     entry = SudoersEntry(commands, wanted.timeout)
     calls = [('--json=c', '--scan'), ('--json=c', '/dev/sda')]
     answers = sudo_rule.SudoAnswers(
-        'nagios', wanted, 'cmd', needed=calls, entries=[entry]
+        'nagios',
+        wanted,
+        'cmd',
+        needed=calls,
+        refused=(),
+        entries=[entry],
+        admits_more=False,
+        knows_expressions=True,
+        is_person=False,
+        message='',
+        late='',
+        files=sudo_rule.reports.SudoersFacts(),
+        as_root='',
     )
     return answers._replace(**change)
 

@@ -481,19 +481,19 @@ def test_where_the_folder_is(monkeypatch, tmp_path):
     monkeypatch.setenv('HOME', '/home/somebody')
     monkeypatch.setenv('XDG_STATE_HOME', 'relative')
     assert (
-        state_directory.location()
+        state_directory.location('')
         == '/home/somebody/.local/state/check-smart-attributes'
     )
 
     monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path / 'home'))
-    assert state_directory.location() == str(
+    assert state_directory.location('') == str(
         tmp_path / 'home' / 'check-smart-attributes'
     )
-    assert stat.S_IMODE(os.stat(state_directory.ready().path).st_mode) == 0o700
+    assert stat.S_IMODE(os.stat(state_directory.ready('').path).st_mode) == 0o700
     with pytest.raises(state_directory.Unusable, match='--state-dir'):
         state_directory.ready(str(tmp_path / 'named'))
     (tmp_path / 'package').mkdir()
-    assert state_directory.location() == str(tmp_path / 'package')
+    assert state_directory.location('') == str(tmp_path / 'package')
     assert state_directory.location('/x') == '/x'
 
 

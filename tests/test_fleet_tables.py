@@ -344,7 +344,7 @@ def test_the_worst_drives_are_kept_in_whatever_order_they_come(
         found.add(each)
 
     assert [each['name'] for each in found.drives()] == names
-    assert found.left_out == left_out
+    assert found.counts(False) == (6 - left_out, 6)
 
 
 @pytest.mark.parametrize(
@@ -360,7 +360,7 @@ def test_urgent_drives_are_kept_beside_the_worst_of_the_others(most, names, kept
         found.add(drive(name, state))
 
     assert [each['name'] for each in found.drives()] == names
-    assert (found.of_all(True), found.of_all(False)) == kept
+    assert (found.counts(True), found.counts(False)) == kept
 
 
 def test_the_table_keeps_only_the_readings_of_its_columns():
@@ -387,7 +387,7 @@ def test_the_least_severe_drives_give_way_where_history_is_full(monkeypatch):
     names = [each['name'] for each in found.drives()]
 
     assert names == ['b', 'f', 'e', 'c', 'a', 'd'][: len(names)] and 0 < len(names) < 6
-    assert found.left_out == 6 - len(names)
+    assert found.counts(False) == (len(names), 6)
 
 
 @pytest.mark.parametrize('count', [0, 1, 3])

@@ -108,7 +108,7 @@ def test_the_risk_of_a_group(given, wanted):
 
 def test_every_code_of_redundancy_has_its_label_and_risk():
     """The fleet reads lines of the plugin by them."""
-    assert set(OF_CODE) == {each.name for each in codes.REDUNDANCY}
+    assert set(OF_CODE) == set(codes.DATA['redundancy'])
     assert {label for label, _ in OF_CODE.values()} == set(LABELS)
 
 
@@ -141,15 +141,8 @@ def test_the_label_of_a_code_is_that_of_the_order_of_replacement(level):
 # --- how the page draws them ----------------------------------------------------------------------
 
 
-def drawn(*given: dict[str, Any], names: Any = ()) -> page.Groups:
-    return page.groups(
-        {
-            'groups': given,
-            'drives': [
-                {'name': name, 'place': place} for place, name in enumerate(names)
-            ],
-        }
-    )
+def drawn(*given: dict[str, Any]) -> list[Any]:
+    return page.groups({'groups': given})
 
 
 def test_groups_at_risk_are_drawn_first_and_others_keep_their_order():
@@ -162,7 +155,7 @@ def test_groups_at_risk_are_drawn_first_and_others_keep_their_order():
         group(1, members=BAD, name='ailing'),
     )
 
-    assert [each['name'] for each in found.drawn] == [
+    assert [each['name'] for each in found] == [
         'broken',
         'weak',
         'ailing',
@@ -170,7 +163,7 @@ def test_groups_at_risk_are_drawn_first_and_others_keep_their_order():
         'fine',
         'fine too',
     ]
-    assert [each['state'] for each in found.drawn] == [
+    assert [each['state'] for each in found] == [
         'CRITICAL',
         'WARNING',
         'WARNING',
@@ -187,7 +180,7 @@ def test_groups_without_redundancy_are_drawn_only_if_they_are_lost():
         group(-1, 'single', TWO[:1], name='sdb1'),
     )
 
-    assert [each['name'] for each in found.drawn] == ['sdb1']
+    assert [each['name'] for each in found] == ['sdb1']
 
 
 @pytest.mark.parametrize(
@@ -206,15 +199,14 @@ def test_groups_without_redundancy_are_drawn_only_if_they_are_lost():
     ],
 )
 def test_a_group_says_what_it_tolerates(given, level, tolerance):
-    [found] = drawn(given).drawn
+    [found] = drawn(given)
 
     assert (found['level'], found['tolerance']) == (level, tolerance)
 
 
 def test_an_activity_has_its_word_and_progress():
     [known], [other] = (
-        drawn(group(activity=each, progress=37.4)).drawn
-        for each in ('recover', 'juggle')
+        drawn(group(activity=each, progress=37.4)) for each in ('recover', 'juggle')
     )
 
     assert (known['activity'], known['progress'], other['activity']) == (
@@ -231,7 +223,8 @@ def boxes(*members: dict[str, Any], **more: Any) -> list[tuple[str, str]]:
     content = page.Content(
         '{}',
         {},
-        groups=drawn(group(None, members=members, **more), names=('sdx', 'sda')),
+        groups=drawn(group(None, members=members, **more)),
+        places={'sdx': 0, 'sda': 1},
     )
     text = ' '.join(''.join(page.rendered(content, 'Drives', 0)).split())
     found = text.partition('<ul aria-label="Members of')[2].partition('</ul>')[0]

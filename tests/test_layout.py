@@ -45,7 +45,7 @@ MAY_IMPORT = {
     'alarm': '',
     'state_directory': 'constants trust',
     'files': 'constants',
-    'child': 'constants state_directory typed',
+    'child': 'constants files state_directory typed',
     'typed': '',
     'reading': '',
     'knowledge': '',

@@ -110,7 +110,7 @@ def test_a_file_of_samples_that_cannot_be_used_says_why(
     (tmp_path / 'acme.json').write_text(text)
     (tmp_path / 'other.json').write_text(json.dumps(small_samples()))
 
-    drives, problems = sources.samples_in(str(tmp_path), {})
+    drives, problems = sources.read_samples([], str(tmp_path))
 
     assert len(drives) == count
     assert [problem.startswith(sentence) for problem in problems] == [True]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import io
 import json
 import os
 import re
@@ -911,8 +913,9 @@ def test_a_report_in_the_place_of_an_entry_is_recognized(shipped, tmp_path, text
 
 def run(*files, **options):
     """Return exit code and lines of the command."""
-    lines = []
-    return validate.main(files, write=lines.append, **options), lines
+    with contextlib.redirect_stdout(io.StringIO()) as output:
+        code = validate.main(files, **options)
+    return code, output.getvalue().splitlines()
 
 
 def test_a_pattern_that_takes_too_long_is_named(shipped, tmp_path, monkeypatch):

@@ -270,11 +270,7 @@ def _alone(config: str) -> Iterator[str]:
             raise DataError(
                 f'{fault}; to remove write access for others, use chown, chmod go-w or setfacl -b'
             )
-        descriptor = os.open(
-            lock,
-            os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC,
-            0o600,
-        )
+        descriptor = files.open_lock(lock)
     try:
         status = os.fstat(descriptor)
         if (

@@ -11,7 +11,7 @@ from ..check.survey import Survey, survey
 from ..command_line.options import OK, PARTLY, UNKNOWN, Options
 from ..model import Read
 from ..reading.processes import Runner
-from ..words import sentence, visible
+from ..words import sentence
 from . import person
 from .records.migrate import MigrateOptions
 from .records.validate import ValidateOptions
@@ -53,7 +53,7 @@ def validate(options: Options, runner: Runner) -> int:
     from ..devtools import validate as validation
 
     own: ValidateOptions = options.own
-    return validation.main(own.files, own.format, lambda line: print(visible(line)))
+    return validation.main(own.files, own.format)
 
 
 def migrate(options: Options, runner: Runner) -> int:

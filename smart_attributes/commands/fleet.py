@@ -108,7 +108,7 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
     first = [
         {**drive, 'place': place} for place, drive in enumerate(kept.drives(page.READ))
     ]
-    urgent, others = kept.of_all(True), kept.of_all(False)
+    urgent, others = kept.counts(True), kept.counts(False)
     counts = {state.name: fleet.summary.states[state.name] for state in WORST_FIRST}
     content = page.Content(
         kept.taken(fleet.now),
@@ -139,9 +139,10 @@ def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) 
         table.rows(kept.drives(), fleet.now),
         [(State.UNKNOWN, fault) for fault in fleet.faults],
     )
-    if kept.left_out:
+    listed, added = kept.counts(False)
+    if added > listed:
         print(
-            f'{kept.left_out} more drives, none of them worse; to see more, use --limit N (up to '
+            f'{added - listed} more drives, none of them worse; to see more, use --limit N (up to '
             f'{MOST_ROWS:,}) or --json (all)'
         )
     for words in fleet.said()[len(fleet.faults) :]:

@@ -97,7 +97,9 @@ def draft(report: Report, database: SpecDatabase) -> str:
     claims = database.claims(identity, [row.id for row in report.attributes])
     base = claims[0][1] if len(claims) == 1 else {}
     stated = _stated(report, database)
-    fits = endurance_fits(report, rows)
+    endurance = report.statistics.get(ENDURANCE_STATISTIC)
+    percent = endurance and endurance.number
+    fits = endurance_fits(percent, rows)
     for metric, number in stated.items():
         if database.metrics[metric].unit == 'B':
             fits += amount_fits(metric, number, rows)
@@ -111,7 +113,7 @@ def draft(report: Report, database: SpecDatabase) -> str:
         'source': SOURCE,
     }
     data = {
-        'comment': f'{_already_covered(base)}{_about_endurance(_figure(report), fits)} {NEXT}',
+        'comment': f'{_already_covered(base)}{_about_endurance(percent, fits)} {NEXT}',
         'entries': [entry],
         'samples': [
             _sample(identity, rows, entry=entry, stated=stated, database=database)
@@ -121,29 +123,34 @@ def draft(report: Report, database: SpecDatabase) -> str:
 
 
 def _usable_rows(report: Report) -> list[AttributeRow]:
-    """Return the rows that an entry can describe, one for each attribute number."""
-    first: dict[int, AttributeRow] = {}
+    """Return the rows that an entry can describe: of each attribute ID from 1 to 255, the first."""
+    by_number: dict[int, AttributeRow] = {}
     for row in report.attributes:
         if 1 <= row.id <= 255:
-            first.setdefault(row.id, row)
-    return list(first.values())
+            by_number.setdefault(row.id, row)
+    return list(by_number.values())
 
 
 def _family(identity: Identity) -> str:
-    """Return smartctl's family name, or the model name up to its capacity."""
+    """Return a family name of 3 to LONGEST_FAMILY characters: smartctl's, or the model up to its
+    capacity; "drive MODEL" if both are shorter.
+    """
     model = identity.plain_model
     beginning = re.split(r'\s+\d+\s*[GT]B?\b', model)[0]
     names = [identity.family, beginning, f'drive {model}']
-    long_enough = [name for name in names if len(name) >= 3]
-    return long_enough[0][:LONGEST_FAMILY]
+    return next(name for name in names if len(name) >= 3)[:LONGEST_FAMILY]
 
 
 def _condition(identity: Identity, rows: Sequence[AttributeRow]) -> Json:
+    """Return the keys that decide which drives the entry matches: "models" if the drive reports a
+    model, and "first" (IDs at the beginning of the attribute table) if the model is short.
+    """
     pattern = model_pattern(identity)
+    condition: MutableJson = {'models': [pattern]} if pattern else {}
     # Such a short name belongs to a controller, not to a drive.
-    is_telling = literal_characters(pattern) >= LITERALS
-    first = {} if is_telling else {'first': [row.id for row in rows[:8]]}
-    return {'models': [pattern], **first} if pattern else first
+    if literal_characters(pattern) < LITERALS:
+        condition['first'] = [row.id for row in rows[:8]]
+    return condition
 
 
 _CAPACITY = re.compile(r'(?<![0-9])[0-9]+(?:\.[0-9]+)?(\s?)[GT]B\b')
@@ -158,9 +165,10 @@ def model_pattern(identity: Identity) -> str:
     capacity = _CAPACITY.search(name)
     if capacity:
         before, after = name[: capacity.start()], name[capacity.end() :]
-        pattern = f'{literally(before)}[0-9.]+{capacity[1]}[GT]B{literally(after)}'
-    if literal_characters(pattern) < LITERALS:
-        pattern = literally(name)
+        general = f'{literally(before)}[0-9.]+{capacity[1]}[GT]B{literally(after)}'
+        # else it would match the drives of other vendors, too
+        if literal_characters(general) >= LITERALS:
+            pattern = general
     # the schema requires four characters
     return pattern if len(pattern) >= LITERALS or not pattern else f'(?:{pattern})'
 
@@ -172,55 +180,64 @@ def _attributes(
     fits: Sequence[Fit],
     database: SpecDatabase,
 ) -> Json:
-    """Return the drive's rows: first the rows of the base entry, in its order, then others with
-    reliable readings.
+    """Return the "attributes" of the new entry: those of the base entry that the drive has, in its
+    order, then the other rows of the drive, unless a set of the base entry describes them.
+
+    kind: "hdd", "ssd" ... base: the entry that matches the drive at present, or {}.
     """
     by_number = {str(row.id): row for row in rows}
     attributes: MutableJson = {}
-    for number, entry in base.get('attributes', {}).items():
+    for number, attribute in base.get('attributes', {}).items():
         if number in by_number:
-            attributes[number] = entry and _inherited(entry, by_number[number], base)
-    read_already: set[str] = set()
-    for entry in database.rows_of(base).values():
-        read_already.update(entry.get('readings', ()))
-    of_sets = database.rows_of({**base, 'attributes': {}})
+            # null stays null: the entry does not use this attribute of its sets
+            attributes[number] = attribute and _inherited(
+                attribute, by_number[number], base['family']
+            )
+    metrics_of_base: set[str] = set()
+    for attribute in database.rows_of(base).values():
+        metrics_of_base.update(attribute.get('readings', ()))
     # A second reading of a metric would replace the first reading.
     meanings = {
         key: meaning
         for key, meaning in _agreed_meanings(database, kind).items()
-        if not read_already.intersection(meaning[0])
+        if not metrics_of_base.intersection(meaning[0])
     }
-    new_fits = [fit for fit in fits if fit.metric not in read_already]
+    new_fits = [fit for fit in fits if fit.metric not in metrics_of_base]
+    of_sets = database.rows_of({**base, 'attributes': {}})
     for number, row in by_number.items():
         if number not in attributes and row.id not in of_sets:
             attributes[number] = _attribute(row, meanings, new_fits)
     return attributes
 
 
-def _inherited(entry: Json, row: AttributeRow, base: Json) -> Json:
-    reason = f'read as in the entry {base["family"]}' if 'readings' in entry else ''
-    return {**entry, 'comment': _comment(row, reason, entry.get('comment', ''))}
+def _inherited(attribute: Json, row: AttributeRow, family: str) -> Json:
+    """Return an attribute of the entry *family*, with the drive's columns in its comment."""
+    reason = f'read as in the entry {family}' if 'readings' in attribute else ''
+    return {
+        **attribute,
+        'comment': _comment(row, reason, attribute.get('comment', '')),
+    }
 
 
 def _attribute(row: AttributeRow, meanings: Meanings, fits: Sequence[Fit]) -> Json:
+    """Return a new attribute; it has "readings" only if their meaning is certain."""
     name = row.name[:LONGEST_NAME] if len(row.name) > 1 else 'Unknown_Attribute'
     agreed, reason = meanings.get((row.id, name), ({}, ''))
-    own = [fit for fit in fits if fit.attribute == row.id]
-    # If other attributes fit, too, this may be by chance. Of several formulas that fit, the first
-    # is the most common.
+    fits_here = [fit for fit in fits if fit.attribute == row.id]
+    # A metric that other attributes fit, too, may fit by chance.
     contested = {fit.metric for fit in fits if fit.attribute != row.id}
-    certain = {
-        fit.metric: fit.spec for fit in reversed(own) if fit.metric not in contested
-    }
-    attribute = {
+    certain: MutableJson = {}
+    for fit in fits_here:
+        if fit.metric not in contested:
+            # Of several formulas that fit, the first is the most common.
+            certain.setdefault(fit.metric, fit.spec)
+    attribute: MutableJson = {
         'name': name,
-        'comment': _comment(row, reason, *(fit.words for fit in own)),
+        'comment': _comment(row, reason, *(fit.words for fit in fits_here)),
     }
-    return (
-        {**attribute, 'readings': {**agreed, **certain}}
-        if agreed or certain
-        else attribute
-    )
+    if agreed or certain:
+        attribute['readings'] = {**agreed, **certain}
+    return attribute
 
 
 def _comment(row: AttributeRow, *words: str) -> str:
@@ -242,62 +259,65 @@ def _agreed_meanings(database: SpecDatabase, kind: str) -> Meanings:
     """Return the readings on which nearly all entries of several vendors agree, and the reason.
 
     Percentages and amounts of data are left out, because families count these differently under the
-    same name.
+    same name. kind: entries for other kinds of drives do not count.
     """
-    # (readings, vendor) of each entry
-    variants: dict[tuple[int, str], list[tuple[str, str]]] = {}
+    # (ID, name) of an attribute -> of each entry, its readings as JSON and its vendor
+    votes: dict[tuple[int, str], list[tuple[str, str]]] = {}
     for entry in database.entries():
         if entry.get('kind', kind) != kind or entry.get('fallback'):
             continue
         vendor = entry['family'].split()[0]
-        for number, row in database.rows_of(entry).items():
+        for number, attribute in database.rows_of(entry).items():
             specs = {
                 metric: spec
-                for metric, spec in row.get('readings', {}).items()
+                for metric, spec in attribute.get('readings', {}).items()
                 if database.metrics[metric].unit not in DIFFERING_UNITS
             }
-            of_name = variants.setdefault((number, row['name']), [])
-            of_name.append((json.dumps(specs), vendor))
+            vote = json.dumps(specs), vendor
+            votes.setdefault((number, attribute['name']), []).append(vote)
     meanings = {}
-    for key, pairs in variants.items():
-        ((text, count),) = Counter(specs for specs, _ in pairs).most_common(1)
-        vendors = {vendor for specs, vendor in pairs if specs == text}
-        if text != '{}' and len(vendors) >= VENDORS and count >= AGREEMENT * len(pairs):
+    for key, pairs in votes.items():
+        [(readings, count)] = Counter(specs for specs, _ in pairs).most_common(1)
+        vendors = {vendor for specs, vendor in pairs if specs == readings}
+        is_agreed = len(vendors) >= VENDORS and count >= AGREEMENT * len(pairs)
+        if is_agreed and readings != '{}':
             reason = f'read as in {count} of {len(pairs)} entries that use this name'
-            meanings[key] = json.loads(text), reason
+            meanings[key] = json.loads(readings), reason
     return meanings
 
 
-def endurance_fits(report: Report, rows: Sequence[AttributeRow]) -> list[Fit]:
-    """Return the readings of vendor attributes that equal the endurance figure of the drive's
-    own statistics.
+def endurance_fits(percent: int | None, rows: Sequence[AttributeRow]) -> list[Fit]:
+    """Return the readings of vendor attributes that equal the endurance that the drive itself
+    states.
+
+    percent: this endurance; None if the drive does not state it. [] if it proves nothing.
     """
-    figure = _figure(report)
+    fits: list[Fit] = []
+    if percent not in WORN:
+        return fits
     by_number = {row.id: row for row in rows}
-    if figure not in WORN:
-        return []
-    fits = []
     for row in rows:
         for text, valid in ENDURANCE_FORMULAS.items():
-            if decode.evaluate(decode.parse(text), row, by_number) == figure:
+            if decode.evaluate(decode.parse(text), row, by_number) == percent:
                 spec = {'from': text, 'valid': list(valid)}
                 words = f'{text} equals the endurance that the drive itself states'
                 fits.append(Fit(row.id, ENDURANCE, spec=spec, words=words))
     return fits
 
 
-def amount_fits(metric: str, number: float, rows: Sequence[AttributeRow]) -> list[Fit]:
-    """Return the raw values that equal, in any unit, an amount of data from the drive's
-    statistics. number: bytes.
+def amount_fits(metric: str, stated: float, rows: Sequence[AttributeRow]) -> list[Fit]:
+    """Return the raw values that equal, in any unit, an amount of data that the drive itself
+    states.
+
+    stated: bytes.
     """
-    amounts = {
-        unit: worth for unit, (base, worth) in decode.UNITS.items() if base == 'B'
-    }
     fits = []
     for row in rows:
         raw = decode.evaluate(decode.parse('raw'), row, {row.id: row}) or 0
-        for unit, worth in amounts.items() if raw >= TELLING else ():
-            if _is_same_amount(number, raw * worth, worth):
+        if raw < TELLING:
+            continue
+        for unit, (base, size) in decode.UNITS.items():
+            if base == 'B' and _is_same_amount(stated, raw * size, size):
                 spec = {'from': 'raw', 'unit': unit}
                 words = (
                     f'raw times {unit} equals the {metric} that the drive itself states'
@@ -306,34 +326,37 @@ def amount_fits(metric: str, number: float, rows: Sequence[AttributeRow]) -> lis
     return fits
 
 
-def _is_same_amount(stated: float, amount: float, worth: float) -> bool:
-    """Return whether an attribute counts the amount that a drive states. worth: bytes of a count."""
-    if abs(amount - stated) <= max(worth, SAME * stated):
+def _is_same_amount(stated: float, amount: float, size: float) -> bool:
+    """Return whether an attribute counts the amount that a drive states. All arguments are in bytes.
+
+    size: of one count of the attribute.
+    """
+    if abs(amount - stated) <= max(size, SAME * stated):
         return True
-    return worth <= reading_rules.COARSEST and reading_rules.is_rest(
-        stated, amount, worth
+    return size <= reading_rules.COARSEST and reading_rules.is_rest(
+        stated, amount, size
     )
 
 
-def _figure(report: Report) -> int | None:
-    statistic = report.statistics.get(ENDURANCE_STATISTIC)
-    return None if statistic is None else statistic.number
-
-
 def _stated(report: Report, database: SpecDatabase) -> dict[str, float]:
-    """Return the drive's own statistics, by metric, for the metrics that vendors count in
-    different ways.
+    """Return what the drive itself states in its device statistics, for the metrics that vendors
+    count in different ways: metric -> number in its base unit.
     """
     stated = {}
     for reading in readings.standard_readings(report, database.metrics, {}):
-        if reading.number is None or reading.source.log != drive_logs.DEVICE_STATISTICS:
-            continue
-        if reading_rules.is_stated(reading.metric, reading.unit):
+        if (
+            reading.number is not None
+            and reading.source.log == drive_logs.DEVICE_STATISTICS
+            and reading_rules.is_stated(reading.metric, reading.unit)
+        ):
             stated[reading.metric] = reading.number
     return stated
 
 
 def _already_covered(base: Json) -> str:
+    """Return a note for a drive whose family has an entry; '' if it has none. base: the entry that
+    matches it, or {}.
+    """
     if not base or base.get('fallback'):
         return ''
     return (
@@ -343,12 +366,13 @@ def _already_covered(base: Json) -> str:
     )
 
 
-def _about_endurance(figure: int | None, fits: Sequence[Fit]) -> str:
-    if figure is None:
+def _about_endurance(percent: int | None, fits: Sequence[Fit]) -> str:
+    """Return what the endurance that the drive itself states shows. percent: None if not stated."""
+    if percent is None:
         return 'The drive itself states no endurance, so no attribute could be compared with it.'
-    if figure not in WORN:
+    if percent not in WORN:
         return (
-            f'The drive reports {figure} % endurance used, which does not show what its attributes '
+            f'The drive reports {percent} % endurance used, which does not show what its attributes '
             'mean; draft again with a worn drive.'
         )
     equal = [
@@ -360,7 +384,7 @@ def _about_endurance(figure: int | None, fits: Sequence[Fit]) -> str:
     if equal:
         same = ', '.join(equal)
         caution = 'one drive can match by chance, so compare another one'
-    return f'The drive reports {figure} % endurance used; attributes with the same value: {same}; {caution}.'
+    return f'The drive reports {percent} % endurance used; attributes with the same value: {same}; {caution}.'
 
 
 def _sample(
@@ -370,12 +394,13 @@ def _sample(
     stated: Mapping[str, float],
     database: SpecDatabase,
 ) -> Json:
+    """Return the drive as a sample of its new entry, which expects what the entry reads now."""
     report = Report(identity, attributes=tuple(rows))
     expect: MutableJson = {}
     spec = database.read_entry(entry)
     for reading in readings.vendor_readings(report, spec, database.metrics):
-        is_word = reading.state is not None
-        expect[reading.metric] = reading.verdict if is_word else reading.number
+        is_status = reading.state is not None
+        expect[reading.metric] = reading.verdict if is_status else reading.number
     sample: MutableJson = {
         'family': entry['family'],
         'model': identity.plain_model,

@@ -17,37 +17,26 @@ from .sources import Claim, Context, EntriesFile, SampleDrive
 Readings = Mapping[str, Reading]  # by metric
 
 
-def claims_of(
-    drives: Sequence[SampleDrive], database: drive_database.SpecDatabase
-) -> list[Claim]:
-    """Return each drive with the highest-ranked entries that match the drive."""
-    return [
-        Claim(drive, database.claims(drive.identity, drive.attributes))
-        for drive in drives
-    ]
-
-
 def drive_problems(claims: Sequence[Claim], context: Context) -> Iterator[str]:
     """Yield the problems that drives show: two entries of equal rank for a drive, samples with
-    unexpected readings.
+    unexpected readings, and values that may be stuck.
     """
     yield from _disputes(claims)
     for claim in claims:
-        yield from (
-            f'{claim.drive.place}: {problem}'
-            for problem in _sample_problems(claim, context)
-        )
+        for problem in _sample_problems(claim, context):
+            yield f'{claim.drive.place}: {problem}'
     yield from _stuck(claims, context)
 
 
 def _disputes(claims: Sequence[Claim]) -> Iterator[str]:
     """Yield a sentence for each group of entries that match a drive with equal rank."""
-    disputed: dict[tuple[str, ...], Claim] = {}
+    disputed: dict[
+        tuple[str, ...], Claim
+    ] = {}  # by the families; the first drive of each
     for claim in claims:
-        if len(claim.winners) > 1:
-            disputed.setdefault(
-                tuple(entry['family'] for _, entry in claim.winners), claim
-            )
+        families = tuple(entry['family'] for _, entry in claim.winners)
+        if len(families) > 1:
+            disputed.setdefault(families, claim)
     for families, (drive, winners) in disputed.items():
         yield (
             f'{winners[0][0]}: {drive.identity.model or drive.place} is claimed by two entries, '
@@ -56,19 +45,19 @@ def _disputes(claims: Sequence[Claim]) -> Iterator[str]:
 
 
 def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
-    """Yield a sentence for each sample that does not match its own entry or its expected
-    readings.
+    """Yield the problems of a sample: its own entry does not match it, or reads something else than
+    it expects. Yield nothing for a measured model, or if entries dispute the sample.
     """
     drive, winners = claim
     if drive.expect is None or len(winners) > 1:
         return
     families = {entry['family'] for entry in context.database.entries()}
-    unmet = _unmet(drive, context)
     if drive.family not in families:
         near = difflib.get_close_matches(str(drive.family), families)
         advice = f'; did you mean {near[0]}?' if near else ''
         yield f'no entry is called {drive.family}{advice}'
         return
+    unmet = _unmet(drive, context)
     if unmet:
         reason = ' and '.join(f'"{key}"' for key in unmet)
         yield (
@@ -76,55 +65,63 @@ def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
             'entry or the sample'
         )
         return
-    [(name, winner)] = winners
+    [(file, winner)] = winners
     if winner['family'] != drive.family:
         yield (
-            f'{winner["family"]} of {name} claims this sample instead of the entry {drive.family}; '
+            f'{winner["family"]} of {file} claims this sample instead of the entry {drive.family}; '
             'narrow one entry'
         )
         return
     results = _readings(drive, context.database)
     yield from _differences(results, drive.expect)
     yield from _contradictions(results, drive, context.database)
-    if name != context.sources[0].name:
+    if file != context.sources[0].name:
         yield from _lost(results, drive, winner, context)
 
 
 def _unmet(drive: SampleDrive, context: Context) -> list[str]:
-    """Return the conditions that keep a sample's own entry from matching the sample."""
+    """Return the conditions that keep a sample's own entry from matching the sample; [] if it
+    matches.
+
+    Of several entries of this family, the one with the fewest such conditions counts.
+    """
     unmet = []
     for entry in context.database.entries():
-        if entry['family'] == drive.family:
-            conditions = [key for key in drive_database.CONDITIONS if key in entry]
-            unmet.append(
-                [
-                    key
-                    for key in conditions
-                    if not drive_database.matches(
-                        {key: entry[key]}, drive.identity, drive.attributes
-                    )
-                ]
-            )
-    return min(unmet, key=len, default=[])
+        if entry['family'] != drive.family:
+            continue
+        conditions = [key for key in drive_database.CONDITIONS if key in entry]
+        unmet.append(
+            [
+                key
+                for key in conditions
+                if not drive_database.matches(
+                    {key: entry[key]}, drive.identity, drive.attributes
+                )
+            ]
+        )
+    return min(unmet, key=len)
 
 
 def _readings(drive: SampleDrive, database: drive_database.SpecDatabase) -> Readings:
+    """Return what the database reads from a drive's rows and log page, by metric."""
     spec = database.identify(drive.identity, drive.attributes)
-    all_readings = [*readings.vendor_readings(drive.report, spec, database.metrics)]
+    results = [*readings.vendor_readings(drive.report, spec, database.metrics)]
     if spec.log and drive.page is not None:
-        layout = database.layouts[spec.log[1]]
         report = drive.report._replace(vendor_log=LogPage(spec.log[0], drive.page))
-        all_readings += vendor_logs.of_drive(
-            report, spec.log, layout=layout, metrics=database.metrics, stored={}
+        results += vendor_logs.of_drive(
+            report,
+            spec.log,
+            layout=database.layouts[spec.log[1]],
+            metrics=database.metrics,
+            stored={},
         ).readings
-    return {
-        reading.metric: reading
-        for reading in all_readings
-        if reading.metric != vendor_logs.STATUS
-    }
+    by_metric = {reading.metric: reading for reading in results}
+    by_metric.pop(vendor_logs.STATUS, None)
+    return by_metric
 
 
 def _differences(results: Readings, expect: Json) -> Iterator[str]:
+    """Yield a sentence for each metric that only one of both has, or whose values differ."""
     for metric, expected in expect.items():
         reading = results.get(metric)
         if reading is None:
@@ -140,11 +137,9 @@ def _differences(results: Readings, expect: Json) -> Iterator[str]:
             )
     for metric, reading in results.items():
         if metric not in expect:
-            addition = f'"{metric}": {_as_expected(reading)}'
             yield (
                 f'{reading.source} also gives {metric} {_counted(reading)}; if this value is '
-                f'right, add {addition} '
-                f'to "expect"'
+                f'right, add "{metric}": {_as_expected(reading)} to "expect"'
             )
 
 
@@ -152,18 +147,18 @@ def _contradictions(
     results: Readings, drive: SampleDrive, database: drive_database.SpecDatabase
 ) -> Iterator[str]:
     """Yield a sentence for each reading that differs much from the drive's own statistic."""
-    distrusted = database.identify(
-        drive.identity, drive.attributes
-    ).untrusted_statistics
+    spec = database.identify(drive.identity, drive.attributes)
     filled = _fills(drive, results)
     for metric, number in drive.stated.items():
         reading = results.get(metric)
-        if reading is None or reading.number is None or metric in distrusted:
-            continue
-        is_doubtful = reading_rules.is_doubtful(metric, number, filled)
-        if not is_doubtful and not reading_rules.is_near(
-            reading.number, number, reading.unit
+        if (
+            reading is None
+            or reading.number is None
+            or metric in spec.untrusted_statistics
+            or reading_rules.is_doubtful(metric, number, filled)
         ):
+            continue
+        if not reading_rules.is_near(reading.number, number, reading.unit):
             yield (
                 f'{reading.source} gives {metric} {_counted(reading)}, but the drive itself states '
                 f'{_plain(number)}; correct "from" or "unit", read another attribute, or list the '
@@ -183,22 +178,22 @@ def _fills(drive: SampleDrive, results: Readings) -> int:
 def _lost(
     results: Readings, drive: SampleDrive, entry: Json, context: Context
 ) -> Iterator[str]:
-    """Yield a sentence for each reading that a sample loses because the entry of an addition
-    replaces the shipped entry.
+    """Yield a sentence for each reading that a sample loses because *entry*, of an addition,
+    replaces the shipped entry without a reason.
     """
     before = context.shipped.identify(drive.identity, drive.attributes)
-    silenced = []
-    for number, row in entry.get('attributes', {}).items():
-        if row is None or 'comment' in row or 'trap' in row:
-            silenced.append(number)
+    explained = [
+        f'attribute {number}'
+        for number, row in entry.get('attributes', {}).items()
+        if row is None or 'comment' in row or 'trap' in row
+    ]
     for reading in readings.vendor_readings(
         drive.report, before, context.shipped.metrics
     ):
-        is_silenced = str(reading.source.attribute) in silenced
         if (
             reading.metric not in results
             and reading.number is not None
-            and not is_silenced
+            and str(reading.source) not in explained
         ):
             yield (
                 f'without this entry, {reading.source} gives {reading.metric} {_counted(reading)}, '
@@ -211,26 +206,26 @@ def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
     """Yield a sentence for each drive at 0 % used after many full writes, if all samples of its
     entry report 0 %.
     """
+    # family -> samples with their endurance and the times that they were completely written
     by_family: dict[str, list[tuple[SampleDrive, Reading, int]]] = {}
     for drive, winners in claims:
         if (
-            drive.expect is not None
-            and len(winners) == 1
-            and drive.identity.protocol == 'ATA'
+            drive.expect is None
+            or len(winners) != 1
+            or drive.identity.protocol != 'ATA'
         ):
-            results = _readings(drive, context.database)
-            reading = results.get(reading_rules.ENDURANCE)
-            if reading is not None and reading.number is not None:
-                by_family.setdefault(winners[0][1]['family'], []).append(
-                    (drive, reading, _fills(drive, results))
-                )
-    for drives in by_family.values():
-        if any(reading.number for _, reading, _ in drives):
             continue
-        for drive, reading, filled in drives:
-            if reading_rules.is_doubtful(
-                reading_rules.ENDURANCE, reading.number, filled
-            ):
+        results = _readings(drive, context.database)
+        reading = results.get(reading_rules.ENDURANCE)
+        if reading is not None and reading.number is not None:
+            by_family.setdefault(winners[0][1]['family'], []).append(
+                (drive, reading, _fills(drive, results))
+            )
+    for samples in by_family.values():
+        if any(reading.number for _, reading, _ in samples):
+            continue
+        for drive, reading, filled in samples:
+            if filled >= reading_rules.FILLS:
                 yield (
                     f'{drive.place}: {reading.source} gives 0 % used on a drive that was written '
                     f'{filled} times over, so it may be stuck at 0; add a sample with another '
@@ -239,6 +234,7 @@ def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
 
 
 def _equal(reading: Reading, expected: Any) -> bool:
+    """Return whether a reading is what a sample expects: a status, a number, or None for unknown."""
     if expected is None or reading.number is None:
         return expected is reading.number
     if isinstance(expected, str) or reading.state is not None:
@@ -265,11 +261,11 @@ def _counted(reading: Reading) -> str:
 
 
 def coverage_problems(source: EntriesFile, claims: Sequence[Claim]) -> Iterator[str]:
-    """Yield a sentence for each entry or pattern that matches no drive, and for each entry
-    without a sample.
+    """Yield a sentence for each pattern of a file that matches no drive, and for each entry without
+    a sample.
     """
     models = sorted({claim.drive.identity.plain_model for claim in claims})
-    validated = {claim.drive.family for claim in claims}
+    sampled = {claim.drive.family for claim in claims}
     for entry in source.data['entries']:
         place = f'{source.name}: {entry["family"]}'
         for pattern in entry.get('models', ()):
@@ -278,7 +274,7 @@ def coverage_problems(source: EntriesFile, claims: Sequence[Claim]) -> Iterator[
                     f'{place}: the pattern {shown(pattern)} in "models" matches no sample and no measured model; '
                     'add a sample or correct the pattern'
                 )
-        if entry['family'] not in validated:
+        if entry['family'] not in sampled:
             yield (
                 f'{place}: this entry has no sample; add one to tests/samples, or to "samples" in '
                 'your own file'

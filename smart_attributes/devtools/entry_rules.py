@@ -36,8 +36,7 @@ STANDARD_METRICS = frozenset(
         'rated_written',
     ]
 )
-# Key that only dated facts have -> parts that such a fact needs, so that other people can verify
-# it.
+# Key that only dated facts have -> keys that such a fact needs, so that other people can verify it.
 DATED = {
     'bytes': ('quote', 'read', 'url of its document'),
     'effect': ('date', 'severity', 'url of its document'),
@@ -49,30 +48,28 @@ _KEYS = re.compile('(?:^|; *)([a-z0-9.]+-[a-z0-9.-]+)(?=,|;|$)')
 
 def file_problems(source: EntriesFile, context: Context) -> Iterator[str]:
     """Yield a sentence for each fault of the file as a whole, then for each fault of its parts."""
-    yield from (
-        f'{source.name}: {problem}'
-        for rule in FILE_RULES
-        for problem in rule(source, context)
-    )
+    for rule in FILE_RULES:
+        for problem in rule(source, context):
+            yield f'{source.name}: {problem}'
     for entry in source.data['entries']:
         for entry_rule in ENTRY_RULES:
             for where, problem in entry_rule(entry, context):
-                yield f'{source.name}: {entry["family"]}{", " + where if where else ""}: {problem}'
+                place = f'{entry["family"]}, {where}' if where else entry['family']
+                yield f'{source.name}: {place}: {problem}'
     for _path, place, metric, spec in data_errors.written_readings(source.data):
+        formula = decode.parse(spec['from'])
         for reading_rule in reading_rules.RULES:
             for problem in reading_rule(
-                spec, decode.parse(spec['from']), context.database.metrics[metric]
+                spec, formula, context.database.metrics[metric]
             ):
                 yield f'{source.name}: {place}: {problem}'
     for advisory in source.data.get('advisories', ()):
-        yield from (
-            f'{source.name}: advisory {advisory["id"]}: {problem}'
-            for problem in _advisory_problems(advisory, context)
-        )
+        for problem in _advisory_problems(advisory, context):
+            yield f'{source.name}: advisory {advisory["id"]}: {problem}'
 
 
 def _form(source: EntriesFile, _: Context) -> Iterator[str]:
-    """Yield the faults that only a complete database can have."""
+    """Yield the faults that only a complete database can have; an addition may have any layout."""
     if not source.is_whole:
         return
     if source.text != formatting.formatted(source.data):
@@ -85,40 +82,45 @@ def _form(source: EntriesFile, _: Context) -> Iterator[str]:
 
 
 def _repeated_names(source: EntriesFile, _: Context) -> Iterator[str]:
+    """Yield each family that several entries have, and each ID that several advisories have."""
     for key, name in (('entries', 'family'), ('advisories', 'id')):
-        names = [item[name] for item in source.data.get(key, ())]
-        for item, count in sorted(Counter(names).items()):
+        counts = Counter(part[name] for part in source.data.get(key, ()))
+        for repeated, count in sorted(counts.items()):
             if count > 1:
-                yield f'{item}: {count} of the {key} have this {name}; give each its own'
+                yield f'{repeated}: {count} of the {key} have this {name}; give each its own'
 
 
 def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
+    """Yield each source that is no known document and no measurement, and each part that a dated
+    fact lacks.
+    """
     advice = (
         'add the document there and cite its key and the page or section, or write "measured on" with '
         'the models and the number of drives'
     )
-    for place, row in _sources_of(source.data):
+    for place, part in _sources_of(source.data):
+        citation = part['source']
         unknown = [
-            key for key in _KEYS.findall(row['source']) if key not in context.documents
+            key for key in _KEYS.findall(citation) if key not in context.documents
         ]
         cited = [
             document
             for key, document in context.documents.items()
-            if _cites(row['source'], key)
+            if _cites(citation, key)
         ]
         if unknown:
             yield f'{place}: "source": "{unknown[0]}" is not one of "documents"; {advice}'
-        elif not cited and 'measured on ' not in row['source']:
+        elif not cited and 'measured on ' not in citation:
             yield (
-                f'{place}: "source": {shown(row["source"])} does not name one of "documents"; {advice}'
+                f'{place}: "source": {shown(citation)} does not name one of "documents"; {advice}'
             )
-        present = [*row]
+        present = [*part]
         if any('url' in document for document in cited):
             present.append('url of its document')
-        for mark, parts in DATED.items():
-            for part in parts if mark in row else ():
-                if part not in present:
-                    yield f'{place}: {part} is missing; add it as the schema describes'
+        for mark, needed in DATED.items():
+            for key in needed if mark in part else ():
+                if key not in present:
+                    yield f'{place}: {key} is missing; add it as the schema describes'
 
 
 def _cites(citation: str, key: str) -> bool:
@@ -127,92 +129,101 @@ def _cites(citation: str, key: str) -> bool:
 
 
 def _sources_of(data: Json) -> Iterator[tuple[str, Json]]:
-    """Yield (place, part) for each part of a file that cites a source."""
+    """Yield each part of a file that cites a source, after the words that name its place:
+    "Intel 730, attribute 233".
+    """
     owners: list[tuple[str, Json]] = []
     for kind in ('set', 'layout'):
-        owners += [
-            (f'{kind} {name}', value)
-            for name, value in data.get(f'{kind}s', {}).items()
-        ]
+        for name, part in data.get(f'{kind}s', {}).items():
+            owners.append((f'{kind} {name}', part))
     owners += [(entry['family'], entry) for entry in data['entries']]
-    owners += [(f'advisory {fact["id"]}', fact) for fact in data.get('advisories', ())]
+    for advisory in data.get('advisories', ()):
+        owners.append((f'advisory {advisory["id"]}', advisory))
     for name, owner in owners:
-        parts = [(name, owner)]
-        for kind, group in (
-            ('rated_written', 'rated_written'),
-            ('attribute', 'attributes'),
-        ):
-            for key, part in owner.get(group, {}).items():
-                parts.append((f'{name}, {kind} {key}', part))
-        for place, part in parts:
-            if part and 'source' in part:
+        places = [(name, owner)]
+        for key, part in owner.get('rated_written', {}).items():
+            places.append((f'{name}, rated_written {key}', part))
+        for number, part in owner.get('attributes', {}).items():
+            places.append((f'{name}, attribute {number}', part))
+        for place, part in places:
+            if (
+                part and 'source' in part
+            ):  # null: an attribute that the entry does not use
                 yield place, part
 
 
 def _unused(source: EntriesFile, context: Context) -> Iterator[str]:
-    citations = [
-        part['source'] for file in context.sources for _, part in _sources_of(file.data)
-    ]
+    """Yield each document, set and layout of a file that no file uses."""
+    citations: list[str] = []
+    sets_used: set[str] = set()
+    layouts_used: set[str] = set()
+    for file in context.sources:
+        citations += [part['source'] for _, part in _sources_of(file.data)]
+        for entry in file.data['entries']:
+            sets_used.update(context.database.sets_of(entry))
+            layouts_used.update(entry.get('logs', {}).values())
     for key in source.data.get('documents', {}):
         if not any(_cites(citation, key) for citation in citations):
             yield f'document {key}: nothing cites it; cite it or remove it'
-    entries = [entry for file in context.sources for entry in file.data['entries']]
-    used = {name for entry in entries for name in context.database.sets_of(entry)}
-    read = {name for entry in entries for name in entry.get('logs', {}).values()}
-    for kind, verb, named in (('set', 'uses', used), ('layout', 'reads', read)):
+    for kind, verb, used in (
+        ('set', 'uses', sets_used),
+        ('layout', 'reads', layouts_used),
+    ):
         for name in source.data.get(f'{kind}s', {}):
-            if name not in named:
+            if name not in used:
                 yield f'{kind} {name}: no entry {verb} it; use it or remove it'
 
 
 def _layouts(source: EntriesFile, context: Context) -> Iterator[str]:
-    """Yield a sentence for each field of a layout that has a wrong unit, or overlaps another
-    field.
+    """Yield a sentence for each field of a layout that has a wrong unit or metric, or overlaps
+    another field.
     """
     for name, layout in source.data.get('layouts', {}).items():
-        taken: dict[tuple[int | None, int], str] = {}
+        owners: dict[tuple[int | None, int], str] = {}  # (row, byte) -> metric
         for field in layout['fields']:
             metric = context.database.metrics[field['metric']]
             if metric.is_verdict:
                 yield f'layout {name}: {metric.name} is a verdict, not a number; map another metric'
-            where = f'layout {name}, {metric.name}'
-            units = reading_rules.fitting(metric.name, metric.unit)
-            if field.get('unit') and field['unit'] not in units:
-                yield f'{where}: "unit": "{field["unit"]}" does not fit; correct it'
+            where, unit = f'layout {name}, {metric.name}', field.get('unit')
+            if unit and unit not in reading_rules.fitting(metric.name, metric.unit):
+                yield f'{where}: "unit": "{unit}" does not fit; correct it'
             if 'unit' not in field and metric.unit in ('s', 'B'):
                 yield f'{where}: "unit" is missing; write the unit of one count'
-            if 'share_of' in field:
+            if 'share_of' in field:  # it reads the bytes of another field
                 continue
-            for place in range(field['offset'], field['offset'] + field['length']):
-                owner = taken.setdefault((field.get('row'), place), metric.name)
+            for byte in range(field['offset'], field['offset'] + field['length']):
+                owner = owners.setdefault((field.get('row'), byte), metric.name)
                 if owner != metric.name:
-                    yield f'{where}: byte {place} belongs to {owner}; correct one of them'
+                    yield f'{where}: byte {byte} belongs to {owner}; correct one of them'
                     break
 
 
 def _metrics(source: EntriesFile, context: Context) -> Iterator[str]:
+    """Yield each standard metric that a complete database lacks, and the faults of the metrics that
+    the file defines.
+    """
     if source is context.sources[0]:
         for name in sorted(STANDARD_METRICS - set(context.database.metrics)):
             yield f'metrics: {name} is missing, but standard logs report it; add it'
-    for metric in (
-        context.database.metrics[name] for name in source.data.get('metrics', ())
-    ):
+    for name in source.data.get('metrics', ()):
+        metric = context.database.metrics[name]
         if metric.is_verdict and metric.worse != 'low':
             yield (
-                f'metric {metric.name}: a failed verdict is 0 and a passed one is 1, so '
+                f'metric {name}: a failed verdict is 0 and a passed one is 1, so '
                 f'"worse" must be "low"'
             )
-        yield from (
-            f'metric {metric.name}: {problem}'
-            for problem in reading_rules.interval_problems(metric.valid)
-        )
+        for problem in reading_rules.interval_problems(metric.valid):
+            yield f'metric {name}: {problem}'
 
 
 def _pattern_rules(source: EntriesFile, _: Context) -> Iterator[str]:
+    """Yield the faults of the patterns for models in a file."""
     for path, place, pattern in data_errors.patterns(source.data):
         if place.endswith('firmware'):
             continue
-        holder: Any = source.data  # the part of the file that holds the pattern
+        holder: Any = (
+            source.data
+        )  # at last, the part of the file that holds the pattern
         for key in path:
             holder = holder[key]
         is_alone = 'first' not in holder and 'only' not in holder
@@ -226,14 +237,13 @@ def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
 
     is_alone: the entry does not have another condition, such as the first attributes of the table.
     """
-    literals = literal_characters(pattern)
     if pattern != pattern.strip() or '  ' in pattern:
         yield (
             'has leading, trailing or double blanks, which are removed from each model; remove them'
         )
-    if re.search(
-        '[A-Za-z0-9 _-][*]', re.sub(ESCAPES_AND_SETS, '.', pattern, flags=re.S)
-    ):
+    literals = literal_characters(pattern)
+    plain = re.sub(ESCAPES_AND_SETS, '.', pattern, flags=re.S)
+    if re.search('[A-Za-z0-9 _-][*]', plain):
         yield 'has * after a character, which repeats that character; for any text, write .*'
     elif literals < LITERALS and is_alone:
         yield (
@@ -271,6 +281,7 @@ Problems = Iterator[tuple[str, str]]  # (where in the entry, what is wrong)
 
 
 def _missing_parts(entry: Json, _: Context) -> Problems:
+    """Yield the faults of the keys that say where an entry comes from and which drives it matches."""
     if 'source' not in entry:
         yield (
             '',
@@ -278,25 +289,28 @@ def _missing_parts(entry: Json, _: Context) -> Problems:
             'number of drives',
         )
     guards = (*drive_database.GUARDS, 'kind')
-    if entry.get('generic') and not any(guard in entry for guard in guards):
+    is_generic = entry.get('generic')
+    if is_generic and not any(guard in entry for guard in guards):
         words = f'a generic entry needs one of {", ".join(guards)}'
         yield '', f'{words}; else it claims every drive'
-    if entry.get('generic') and entry.get('fallback'):
+    if is_generic and entry.get('fallback'):
         yield '', '"generic" and "fallback" exclude each other; keep one'
 
 
 def _logs(entry: Json, _: Context) -> Problems:
+    """Yield the faults of the key "logs", which names pages of NVMe logs."""
     if 'logs' in entry and entry.get('kind') != 'nvme':
         yield (
             'logs',
             'only NVMe drives have these logs; set "kind": "nvme" or remove "logs"',
         )
-    if len(entry.get('logs', ())) > 1:
+    logs = entry.get('logs', ())
+    if len(logs) > 1:
         yield (
             'logs',
             'smartctl prints one page per call; name only the page with the most metrics',
         )
-    if entry.get('logs') and entry.get('generic'):
+    if logs and entry.get('generic'):
         yield (
             'logs',
             'a generic entry matches drives whose logs are not known; remove "logs"',
@@ -304,25 +318,27 @@ def _logs(entry: Json, _: Context) -> Problems:
 
 
 def _traps(entry: Json, context: Context) -> Problems:
+    """Yield each reading that uses an attribute marked as a trap, and each reading of a trap that
+    may override a good one.
+    """
     rows = context.database.rows_of(entry)
     traps = {number for number, row in rows.items() if row.get('trap')}
-    honest: set[str] = set()
+    good: set[str] = set()  # metrics that other attributes give
     for number, row in rows.items():
         if number not in traps:
-            honest.update(row.get('readings', ()))
+            good.update(row.get('readings', ()))
     for number, row in rows.items():
         for metric, specs in row.get('readings', {}).items():
             place = f'attribute {number}, {metric}'
             for spec in specs if isinstance(specs, list) else [specs]:
-                for trap in sorted(
-                    traps.intersection(decode.parse(spec['from']).attributes)
-                ):
+                formula = decode.parse(spec['from'])
+                for trap in sorted(traps.intersection(formula.attributes)):
                     yield (
                         place,
                         f'this reads attribute {trap}, which is marked as a trap; read another '
                         f'attribute',
                     )
-                if number in traps and metric in honest:
+                if number in traps and metric in good:
                     yield (
                         place,
                         f'this reading of a trap may override a good reading of {metric}; remove '
@@ -354,6 +370,9 @@ ENTRY_RULES = (
 
 
 def _advisory_problems(advisory: Json, context: Context) -> Iterator[str]:
+    """Yield each unknown metric of an advisory, and its corrected firmware if the pattern of
+    affected firmware matches it.
+    """
     for name in advisory.get('too_late', ()):
         if name not in context.database.metrics:
             yield f'"too_late": {name} is not a metric'

@@ -28,6 +28,7 @@ _UNIT_WORDS = {
 
 
 def _unit(spec: Json, _: Formula, metric: Metric) -> Iterator[str]:
+    """Yield a unit that does not fit the metric, or a unit that is missing."""
     unit, of_metric = spec.get('unit'), _UNIT_WORDS[metric.unit]
     units = fitting(metric.name, metric.unit)
     if unit and unit not in units:
@@ -48,12 +49,14 @@ def fitting(metric: str, base: str) -> Sequence[str]:
 
 
 def _interval(spec: Json, formula: Formula, _: Metric) -> Iterator[str]:
+    """Yield an interval or a ceiling that no result of the formula can reach."""
     valid = _valid(spec)
     yield from interval_problems(valid)
     lowest, highest = bounds(formula)
     first, last = valid
     is_above = first is not None and first > highest
-    if is_above or (last is not None and last < lowest):
+    is_below = last is not None and last < lowest
+    if is_above or is_below:
         ends = ', '.join('null' if end is None else f'{end:g}' for end in valid)
         yield (
             f'"valid": [{ends}] is never reached: {spec["from"]} lies between {lowest:g} '
@@ -71,14 +74,13 @@ def interval_problems(valid: Interval) -> Iterator[str]:
 
 
 def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
-    """Yield a sentence for each meaningless value that the reading would accept as a number."""
+    """Yield the first reason why the reading would accept a meaningless value as a number; nothing
+    if it accepts none.
+    """
     valid = _valid(spec)
     # Some drives count beyond the ceiling; for these, the ceiling is shown.
-    largest = (
-        HIGHEST_BEYOND
-        if spec.get('ceiling', math.inf) <= HIGHEST_ENDURANCE
-        else HIGHEST_ENDURANCE
-    )
+    has_ceiling = spec.get('ceiling', math.inf) <= HIGHEST_ENDURANCE
+    largest = HIGHEST_BEYOND if has_ceiling else HIGHEST_ENDURANCE
     if formula.minus_from and metric.worse == 'low' and formula.first.column == 'value':
         yield (
             f'"from": "{spec["from"]}" is the part used, but {metric.name} is the part left; write value'
@@ -106,7 +108,9 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
 
 
 def _unset_numbers(formula: Formula, metric: Metric) -> Iterator[tuple[str, float]]:
-    """Yield (description of the value, result of the formula) for values without meaning."""
+    """Yield what the formula makes of each value that was never set, after a description of the
+    value: "value 255", 155. Yield nothing unless the metric is a percentage.
+    """
     if formula.second or metric.unit != '%':
         return
     number = formula.first.attribute or 1
@@ -118,17 +122,17 @@ def _unset_numbers(formula: Formula, metric: Metric) -> Iterator[tuple[str, floa
         for value in UNSET if is_zero_unset else UNSET[1:]:
             rows[f'value {value}'] = AttributeRow(number, value=value)
     else:
-        rows['a raw value of all ones'] = AttributeRow(
-            number, raw=str(2 ** (8 * RAW_BYTES) - 1)
-        )
-    for words, row in rows.items():
+        ones = str(2 ** (8 * RAW_BYTES) - 1)
+        rows['a raw value of all ones'] = AttributeRow(number, raw=ones)
+    for description, row in rows.items():
         result = evaluate(formula, row, {number: row})
         if result is not None:
-            yield words, result
+            yield description, result
 
 
 def _states(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
-    states, highest = spec.get('states', {}), bounds(formula)[1]
+    """Yield the faults of "states", which maps ranges of numbers to words, such as "0-10"."""
+    states, (_, highest) = spec.get('states', {}), bounds(formula)
     if states and not metric.is_verdict:
         yield (
             f'"states" gives words, but {metric.name} is a number; remove "states", or '
@@ -145,9 +149,9 @@ def _states(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
             yield f'"states": {key} is empty; write the smaller number first'
         elif start > highest:
             yield f'"states": {key} is never reached: {spec["from"]} is at most {highest:g}'
-    for before, after in zip(spans, spans[1:]):
-        if after[0] <= before[1]:
-            yield f'"states": {before[2]} and {after[2]} overlap; give each result one word'
+    for (_, end, key), (start, _, next_key) in zip(spans, spans[1:]):
+        if start <= end:
+            yield f'"states": {key} and {next_key} overlap; give each result one word'
 
 
 RULES = (_unit, _interval, _plausible, _states)
@@ -167,14 +171,16 @@ def bounds(formula: Formula) -> tuple[float, float]:
 
 
 def _highest(operand: Operand) -> float:
+    """Return the largest number that a column or some bytes of the raw value can hold."""
     if operand.column == 'value':
         return 255
-    return (
-        8 * RAW_BYTES if operand.column == 'bits' else 2 ** (8 * len(operand.bytes)) - 1
-    )
+    if operand.column == 'bits':  # a count of bits
+        return 8 * RAW_BYTES
+    return (1 << 8 * len(operand.bytes)) - 1
 
 
 def _valid(spec: Json) -> Interval:
+    """Return the interval of a reading; (None, None) if all numbers are valid."""
     lowest, highest = spec.get('valid') or (None, None)
     return lowest, highest
 

@@ -85,7 +85,7 @@ Result = tuple[list[SampleDrive], list[str]]
 
 def read_sources(paths: Sequence[str]) -> tuple[list[EntriesFile], list[str]]:
     """Return the valid parts of the files, complete databases first, and a sentence for each
-    schema error.
+    schema error and each unreadable file.
     """
     sources, problems = [], []
     for path in paths:
@@ -93,18 +93,14 @@ def read_sources(paths: Sequence[str]) -> tuple[list[EntriesFile], list[str]]:
             source, faults = read_source(path)
         except DataError as problem:
             problems.append(str(problem))
-        else:
-            problems += faults
-            if faults:
-                source = source._replace(
-                    data=site_file.sound(source.data, 'attributes')
-                )
-            sources.append(source)
+            continue
+        sources.append(source)
+        problems += faults
     return sorted(sources, key=lambda source: not source.is_whole), problems
 
 
 def read_source(path: str) -> tuple[EntriesFile, list[str]]:
-    """Return a file and its schema errors as sentences.
+    """Return the valid parts of a file, and its schema errors as sentences.
 
     Raises DataError if the file cannot be read or is not JSON.
     """
@@ -116,6 +112,8 @@ def read_source(path: str) -> tuple[EntriesFile, list[str]]:
         )
     data = data_file.parse(text, name)
     problems = schema_errors.schema_problems(data, 'attributes', name)
+    if problems:
+        data = site_file.sound(data, 'attributes')
     return EntriesFile(name, path, text=text, data=data), problems
 
 
@@ -136,54 +134,45 @@ def rewrite(path: str, schema_name: str) -> bool:
 
 
 def read_samples(sources: Sequence[EntriesFile], folder: str) -> Result:
-    """Return the samples in the files and in *folder*; the folder may be missing."""
-    kinds = {}
+    """Return the samples in the files, and in the JSON files of *folder*, which may be missing."""
+    kinds = {}  # family -> "hdd" or "ssd", if its entry has the key
     for source in sources:
         for entry in source.data['entries']:
             if 'kind' in entry:
                 kinds[entry['family']] = entry['kind']
+    results = [
+        drives_of(source.name, source.data.get('samples', ()), kinds)
+        for source in sources
+    ]
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+        if name.endswith('.json'):
+            results.append(_drives_in(folder, name, kinds))
     drives: list[SampleDrive] = []
     problems: list[str] = []
-    for source in sources:
-        of_file, faults = drives_of(source.name, source.data.get('samples', ()), kinds)
+    for of_file, mistakes in results:
         drives += of_file
-        problems += faults
-    of_folder, faults = samples_in(folder, kinds) if os.path.isdir(folder) else ([], [])
-    return drives + of_folder, problems + faults
-
-
-def samples_in(folder: str, kinds: Mapping[str, str]) -> Result:
-    """Return the samples of all JSON files of a folder.
-
-    kinds: maps each family to "hdd" or "ssd"; families of unknown kind are not included.
-    """
-    drives: list[SampleDrive] = []
-    problems: list[str] = []
-    for name in sorted(os.listdir(folder)):
-        if not name.endswith('.json'):
-            continue
-        try:
-            data = data_file.parse(
-                data_file.read_text(os.path.join(folder, name)), name
-            )
-        except DataError as problem:
-            problems.append(str(problem))
-            continue
-        # A sample has the same form in a separate file and next to its entry.
-        faults = schema_errors.schema_problems(
-            {'entries': [], 'samples': data}, 'attributes', name
-        )
-        problems += faults
-        if not faults:
-            of_file, wrong_rows = drives_of(name, data, kinds)
-            drives += of_file
-            problems += wrong_rows
+        problems += mistakes
     return drives, problems
 
 
+def _drives_in(folder: str, name: str, kinds: Mapping[str, str]) -> Result:
+    """Return the drives in a file of samples; none if its form is wrong."""
+    try:
+        data = data_file.parse(data_file.read_text(os.path.join(folder, name)), name)
+    except DataError as problem:
+        return [], [str(problem)]
+    # A sample has the same form in a separate file and next to its entry.
+    problems = schema_errors.schema_problems(
+        {'entries': [], 'samples': data}, 'attributes', name
+    )
+    return ([], problems) if problems else drives_of(name, data, kinds)
+
+
 def drives_of(name: str, samples: Sequence[Json], kinds: Mapping[str, str]) -> Result:
-    """Return the drives that the samples of the file *name* describe. samples: already validated
-    by the schema.
+    """Return the drives that the samples of the file *name* describe, and a mistake for each line
+    that is not a row.
+
+    samples: already validated by the schema. kinds: the kind of drives of a family, if it is known.
     """
     drives, problems = [], []
     for number, sample in enumerate(samples, 1):
@@ -199,15 +188,13 @@ def drives_of(name: str, samples: Sequence[Json], kinds: Mapping[str, str]) -> R
                     'paste one from smartctl -A or -x'
                 )
         kind = sample.get('kind') or kinds.get(sample['family'], 'ssd')
-        identity = _identity(
-            sample['model'], sample.get('firmware', ''), kind
-        )._replace(
-            physical_block_size=sample.get('physical_block_size'),
-            capacity=sample.get('capacity'),
-        )
+        identity = _identity(sample['model'], sample.get('firmware', ''), kind)
         drive = SampleDrive(
             place,
-            identity,
+            identity._replace(
+                physical_block_size=sample.get('physical_block_size'),
+                capacity=sample.get('capacity'),
+            ),
             tuple(rows),
             family=sample['family'],
             expect=sample['expect'],
@@ -219,17 +206,23 @@ def drives_of(name: str, samples: Sequence[Json], kinds: Mapping[str, str]) -> R
 
 
 def _page(sample: Json) -> bytes | None:
-    """Return the bytes of a sample's log page."""
+    """Return the log page of a sample, with zeros where the sample has no bytes; None if it has no
+    page.
+    """
+    if 'page' not in sample:
+        return None
     page = bytearray(vendor_logs.PAGE)
-    for offset, text in sample.get('page', {}).items():
-        part = bytes.fromhex(text)
+    for offset, digits in sample['page'].items():
+        part = bytes.fromhex(digits)
         page[int(offset) : int(offset) + len(part)] = part
-    return bytes(page[: vendor_logs.PAGE]) if 'page' in sample else None
+    # bytes after the end of the page lengthen the array
+    return bytes(page[: vendor_logs.PAGE])
 
 
 def measured(path: str) -> Result:
-    """Return the drives of a CSV file, which may be missing: model, firmware, attributes (numbers
-    separated by blanks), optional kind.
+    """Return the drives of a CSV file, none if it is missing; or no drive and one mistake.
+
+    Its columns: model, firmware, attributes (IDs separated by blanks), optional kind.
     """
     name = os.path.basename(path)
     if not os.path.exists(path):
@@ -240,14 +233,14 @@ def measured(path: str) -> Result:
         return [], [f'{name}: {problem}']
     drives = []
     for number, row in enumerate(rows, 2):
-        numbers = (row.get('attributes') or '').split()
-        is_read = all(word.isdecimal() for word in numbers)
-        if not is_read or None in (row.get('model'), row.get('firmware')):
+        ids = (row.get('attributes') or '').split()
+        has_columns = None not in (row.get('model'), row.get('firmware'))
+        if not has_columns or not all(word.isdecimal() for word in ids):
             return [], [
                 f'{name}: line {number} must have the columns model, firmware and attributes; '
                 'separate the attribute IDs with spaces'
             ]
-        table = tuple(AttributeRow(int(word)) for word in numbers)
+        table = tuple(AttributeRow(int(word)) for word in ids)
         identity = _identity(row['model'], row['firmware'], row.get('kind') or 'ssd')
         drives.append(
             SampleDrive(f'{name}: line {number}, {row["model"]}', identity, table)
@@ -256,9 +249,9 @@ def measured(path: str) -> Result:
 
 
 def _identity(model: str, firmware: str, kind: str) -> Identity:
-    protocol = {'nvme': 'NVMe', 'sas': 'SCSI'}.get(kind, 'ATA')
+    """Return the identity of a drive of this kind: "hdd", "ssd", "nvme" or "sas"."""
     return Identity(
-        protocol=protocol,
+        protocol={'nvme': 'NVMe', 'sas': 'SCSI'}.get(kind, 'ATA'),
         model=model,
         firmware=firmware,
         rotation=7200 if kind == 'hdd' else 0,

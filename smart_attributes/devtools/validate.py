@@ -10,7 +10,7 @@ import itertools
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..errors import DataError
@@ -24,10 +24,11 @@ from ..knowledge import (
     thresholds,
 )
 from ..knowledge.drive_database import SpecDatabase
-from ..typed import Json
+from ..typed import Json, MutableJson
 from ..wording import plural
+from ..words import visible
 from . import drive_rules, entry_rules, sources
-from .sources import Context
+from .sources import Claim, Context, EntriesFile
 
 ENTRIES, LIMITS = 'entries', 'limits'
 LIMITS_FOLDER = 'thresholds.d'
@@ -44,16 +45,13 @@ class Validation(NamedTuple):
 
 
 def is_limits(path: str) -> bool:
-    """Return whether a file holds limits, or is in a folder for limits, instead of entries."""
+    """Return whether a file holds limits, or cannot tell but is in a folder for limits."""
     try:
         data = data_file.parse(data_file.read_text(path), path)
     except DataError:
         data = None
-    if (
-        isinstance(data, dict)
-        and 'entries' not in data
-        and data.keys() & {'overrides', 'metrics'}
-    ):
+    keys = data.keys() if isinstance(data, dict) else set()
+    if 'entries' not in keys and keys & {'overrides', 'metrics'}:
         return True
     return os.path.basename(os.path.dirname(os.path.abspath(path))) == LIMITS_FOLDER
 
@@ -79,32 +77,31 @@ def examine_limits(path: str) -> Validation:
             plural(len(overrides), 'override'),
         )
     database = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json')))
+    shipped = shipped_data.load(shipped_data.path('thresholds/default.json'))
     mistakes = data_errors.of_limits(
         data,
         database.units,
-        groups=shipped_data.load(shipped_data.path('thresholds/default.json')).get(
-            'groups', ()
-        ),
+        groups=shipped.get('groups', ()),
         families={entry['family'] for entry in database.entries()},
         worse=database.worse,
     )
-    faults = [
-        *(mistake.sentence for mistake in mistakes),
-        *_contradictions(data),
-        *_ended(data),
-    ]
-    problems += [f'{name}: {fault}' for fault in faults]
+    sentences = [mistake.sentence for mistake in mistakes]
+    for sentence in (*sentences, *_contradictions(data), *_ended(data)):
+        problems.append(f'{name}: {sentence}')
     return Validation([path], LIMITS, problems, summary)
 
 
 def _contradictions(data: Json) -> Iterator[str]:
+    """Yield a sentence for each metric for which two overrides of the same drives have different
+    limits.
+    """
     overrides = enumerate(data.get('overrides', ()), 1)
     for (first, earlier), (second, later) in itertools.combinations(overrides, 2):
         if earlier['for'] != later['for']:
             continue
-        earlier_limits, limits = earlier.get('metrics', {}), later.get('metrics', {})
-        for metric in earlier_limits.keys() & limits:
-            if earlier_limits[metric] != limits[metric]:
+        limits, other_limits = earlier.get('metrics', {}), later.get('metrics', {})
+        for metric in limits.keys() & other_limits:
+            if limits[metric] != other_limits[metric]:
                 yield (
                     f'overrides {first} and {second}, for {json.dumps(later["for"])}, disagree '
                     f'about {metric}; remove one of them'
@@ -112,6 +109,7 @@ def _contradictions(data: Json) -> Iterator[str]:
 
 
 def _ended(data: Json) -> Iterator[str]:
+    """Yield a sentence for each override whose last day has passed."""
     today = time.strftime('%Y-%m-%d')
     for override in data.get('overrides', ()):
         if override.get('until', today) < today:
@@ -123,13 +121,9 @@ def _ended(data: Json) -> Iterator[str]:
             )
 
 
-def main(
-    files: Sequence[str] = (),
-    formats: bool = False,
-    write: Callable[[str], object] = print,
-) -> int:
+def main(files: Sequence[str] = (), formats: bool = False) -> int:
     """Validate the files, or the shipped file by default, print the mistakes, and return the exit
-    code.
+    code: 1 if there are any, else 0.
 
     formats: rewrite the files in the usual layout first.
     """
@@ -139,19 +133,16 @@ def main(
             is_new = sources.rewrite(
                 path, 'thresholds' if is_limits(path) else 'attributes'
             )
-            write(
-                f'{path}: {"rewritten" if is_new else "has the standard layout already"}'
-            )
+            words = 'rewritten' if is_new else 'has the standard layout already'
+            print(visible(f'{path}: {words}'))
         validations = _validations(paths)
     except DataError as problem:
-        write(str(problem))
+        print(visible(str(problem)))
         return 1
-    for validation in validations:
-        for line in _lines(validation):
-            write(line)
     slow = patterns.too_slow()
-    for sentence in slow:
-        write(sentence)
+    lines = [line for validation in validations for line in _lines(validation)]
+    for line in (*lines, *slow):
+        print(visible(line))
     return 1 if slow or any(validation.problems for validation in validations) else 0
 
 
@@ -159,13 +150,17 @@ def problems(files: Sequence[str]) -> list[str]:
     """Return a sentence for each mistake in a site's files of any kind."""
     try:
         validations = _validations(files)
-    except DataError as problem:
+    except DataError as problem:  # in the shipped file
         return [str(problem)]
     return [sentence for validation in validations for sentence in validation.problems]
 
 
 def _validations(files: Sequence[str]) -> list[Validation]:
-    """Return the results; files with entries are validated together."""
+    """Return one result for all files with entries, if there are any, and one for each file of
+    limits.
+
+    Raises DataError if the shipped file cannot be read.
+    """
     paths = list(dict.fromkeys(files))
     limits = list(filter(is_limits, paths))
     entries = [path for path in paths if path not in limits]
@@ -176,15 +171,11 @@ def _validations(files: Sequence[str]) -> list[Validation]:
 def _lines(validation: Validation) -> Iterator[str]:
     """Yield the problems, and a line that sums up what was validated."""
     yield from validation.problems
-    number = (
-        plural(len(validation.problems), 'problem')
-        if validation.problems
-        else 'no problem'
-    )
-    summary = [*validation.summary, number]
+    count = len(validation.problems)
+    summary = [*validation.summary, plural(count, 'problem') if count else 'no problem']
     if not validation.summary:
         advice = 'fix this first, then validate again to find further problems'
-        summary = [f'read as {validation.kind}', number, advice]
+        summary = [f'read as {validation.kind}', *summary, advice]
     yield f'{", ".join(map(os.path.basename, validation.files))}: {", ".join(summary)}'
 
 
@@ -199,32 +190,28 @@ def examine(files: Sequence[str] = ()) -> Validation:
     shipped = shipped_data.path('attributes.json')
     paths = list(files) or [shipped]
     validated, faults = sources.read_sources(paths)
-    is_whole = bool(validated) and validated[0].is_whole
-    all_files = validated if is_whole else [sources.read_source(shipped)[0], *validated]
+    # complete databases come first
+    has_database = bool(validated) and validated[0].is_whole
+    all_files = (
+        validated if has_database else [sources.read_source(shipped)[0], *validated]
+    )
     names = [
         {name for source in all_files for name in source.data.get(key, ())}
         for key in ('metrics', 'sets', 'layouts')
     ]
     for source in validated:  # mistakes that would break a check
-        mistakes = data_errors.of_entries(source.data, *names)
-        faults += [f'{source.name}: {mistake.sentence}' for mistake in mistakes]
-    if faults:
+        for mistake in data_errors.of_entries(source.data, *names):
+            faults.append(f'{source.name}: {mistake.sentence}')
+    if faults:  # the rules need sound entries
         return Validation(paths, ENTRIES, faults)
-    first, *local = all_files
-    tests = os.path.join(os.path.dirname(os.path.abspath(first.path)), 'tests')
+    context = _context(all_files)
+    tests = os.path.join(os.path.dirname(os.path.abspath(all_files[0].path)), 'tests')
     drives, of_samples = sources.read_samples(all_files, os.path.join(tests, 'samples'))
     models, of_models = sources.measured(os.path.join(tests, 'models.csv'))
-    context = Context(
-        SpecDatabase(first.data, [(source.name, source.data) for source in local]),
-        SpecDatabase(first.data),
-        sources=all_files,
-        documents={
-            key: document
-            for source in all_files
-            for key, document in source.data.get('documents', {}).items()
-        },
-    )
-    claims = drive_rules.claims_of([*drives, *models], context.database)
+    claims = [
+        Claim(drive, context.database.claims(drive.identity, drive.attributes))
+        for drive in (*drives, *models)
+    ]
     for source in validated:
         faults += entry_rules.file_problems(source, context)
     faults += [*of_samples, *of_models, *drive_rules.drive_problems(claims, context)]
@@ -235,3 +222,17 @@ def examine(files: Sequence[str] = ()) -> Validation:
     if models:
         summary.append(plural(len(models), 'measured model'))
     return Validation(paths, ENTRIES, list(dict.fromkeys(faults)), summary)
+
+
+def _context(files: Sequence[EntriesFile]) -> Context:
+    """Return what the rules need. files: the complete database first."""
+    shipped, *local = files
+    documents: MutableJson = {}
+    for source in files:
+        documents.update(source.data.get('documents', {}))
+    return Context(
+        SpecDatabase(shipped.data, [(source.name, source.data) for source in local]),
+        SpecDatabase(shipped.data),
+        sources=files,
+        documents=documents,
+    )

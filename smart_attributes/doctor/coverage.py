@@ -39,34 +39,33 @@ class Uses(NamedTuple):
 def examine(
     uses: Sequence[Uses], options: Options, scan: Callable[[], Sequence[Device]]
 ) -> list[Finding]:
-    """Return a finding for the disks that no check reads.
+    """Return a finding for the disks that no check reads; [] if there are none.
 
-    Without known checks, return no finding, because the finding would list all disks. scan: runs
-    smartctl --scan.
+    Also [] if the addresses of a check are unknown, because the finding would list too many disks.
+    scan: runs smartctl --scan.
     """
     there = [disk for disk in disks(system.ROOT) if disk.is_drive]
     if not there or not uses or not all(use.is_known for use in uses):
         return []
     try:
-        devices = [
-            device
-            for use in uses
-            for address in use.addresses
-            for device in addresses.parse(address)
-        ]
-        devices += scan() if any(use.is_scan for use in uses) else ()
+        devices: list[Device] = []
+        for use in uses:
+            for address in use.addresses:
+                devices += addresses.parse(address)
+        if any(use.is_scan for use in uses):
+            devices += scan()
         wanted = allowed(there, options)
     except SmartError:  # that check, or the scan, reports the error
         return []
-    read = {
-        name for device in dict.fromkeys(devices) for name in reached(device, there)
-    }
-    drives = {disk.drive for disk in there if disk.name in read}
-    left: dict[str, Disk] = {}  # by drive
+    names_read: set[str] = set()
+    for device in dict.fromkeys(devices):
+        names_read.update(reached(device, there))
+    drives_read = {disk.drive for disk in there if disk.name in names_read}
+    unread: dict[str, Disk] = {}  # drive -> its first disk
     for disk in wanted:
-        if disk.drive not in drives:
-            left.setdefault(disk.drive, disk)
-    return [_finding(list(left.values()))] if left else []
+        if disk.drive not in drives_read:
+            unread.setdefault(disk.drive, disk)
+    return [_finding(list(unread.values()))] if unread else []
 
 
 def allowed(disks_there: Sequence[Disk], options: Options) -> list[Disk]:
@@ -75,20 +74,21 @@ def allowed(disks_there: Sequence[Disk], options: Options) -> list[Disk]:
 
     Raises SmartError if the local files cannot be used.
     """
-    paths: dict[str, list[str]] = {}
+    links: dict[
+        str, list[str]
+    ] = {}  # disk -> its other names, such as /dev/disk/by-id/...
     for folder, _, names in os.walk(os.path.join(system.ROOT, 'dev/disk')):
         for name in names:
             path = os.path.join(folder, name)
-            spelt = f'/{os.path.relpath(path, system.ROOT)}'
-            paths.setdefault(os.path.basename(os.path.realpath(path)), []).append(spelt)
-    site, wanted = site_of(options.data, options.before), []
+            disk_name = os.path.basename(os.path.realpath(path))
+            link = f'/{os.path.relpath(path, system.ROOT)}'
+            links.setdefault(disk_name, []).append(link)
+    site = site_of(options.data, options.before)
+    wanted = []
     for disk in disks_there:
+        paths = (f'/dev/{disk.name}', f'/dev/{disk.drive}', *links.get(disk.name, ()))
         devices: list[Device] = []
-        for path in (
-            f'/dev/{disk.name}',
-            f'/dev/{disk.drive}',
-            *paths.get(disk.name, ()),
-        ):
+        for path in paths:
             with suppress(UsageError):  # no check can use this name either
                 devices += addresses.parse(path)
         if len(reads.plan(devices, of_reads(options), site)) == len(devices):
@@ -100,13 +100,15 @@ def allowed(disks_there: Sequence[Disk], options: Options) -> list[Disk]:
 
 
 def of_check(check: DaemonCheck) -> Uses:
-    """Return the addresses that a check of a daemon uses."""
+    """Return the addresses that a check of a daemon uses; is_known is False if its command line
+    cannot be understood.
+    """
     parser = Parser(add_help=False)
     parser.add_argument('-d', '--device', action='append', default=[])
     parser.add_argument('-r', '--regex')  # option of version 1.6
     parser.add_argument('--scan', action='store_true')
     try:
-        values = parser.parse_known_args(check.words[check.place + 1 :])[0]
+        values, _ = parser.parse_known_args(check.words[check.place + 1 :])
     except UsageError:
         return Uses(is_known=False)
     is_known = (
@@ -118,13 +120,15 @@ def of_check(check: DaemonCheck) -> Uses:
 # --- what is left; pure -------------------------------------------------------------------
 
 
-def _finding(left: Sequence[Disk]) -> Finding:
-    """Return the finding that names these disks."""
-    rest = f' and {plural(len(left) - SHOWN, "more disk")}' if len(left) > SHOWN else ''
-    named = f'{", ".join(map(_named, left[:SHOWN]))}{rest}'
-    if any(disk.is_behind_raid for disk in left):
+def _finding(unread: Sequence[Disk]) -> Finding:
+    """Return the finding that names these disks, of which there is at least one."""
+    shown = unread[:SHOWN]
+    named = ', '.join(map(_named, shown))
+    if len(unread) > SHOWN:
+        named += f' and {plural(len(unread) - SHOWN, "more disk")}'
+    if any(disk.is_behind_raid for disk in unread):
         return found('drives-unmonitored-behind-raid', disks=named)
-    options = ' '.join(f'-d /dev/{disk.name}' for disk in left[:SHOWN])
+    options = ' '.join(f'-d /dev/{disk.name}' for disk in shown)
     return found('drives-unmonitored', disks=named, options=options)
 
 

@@ -47,9 +47,8 @@ def examine(
     ]
     units = {check.daemon: check.unit for check in checks}
     for daemon, unit in units.items():
-        if 'NoNewPrivs:\t1' in files.text(
-            f'{process_of(daemon)}/status', LARGEST_SMALL_FILE
-        ):
+        status = files.text(f'{process_of(daemon)}/status', LARGEST_SMALL_FILE)
+        if 'NoNewPrivs:\t1' in status:
             findings.append(found('daemon-no-new-privileges', daemon=daemon, unit=unit))
     if len(checks) > MOST_COMMANDS:
         findings.append(found('daemon-more-checks', checks=len(checks) - MOST_COMMANDS))
@@ -63,30 +62,29 @@ def _examined(check: DaemonCheck, program: str, user: str, deadline: float) -> F
         return _works('daemon-answers', check, answer)
     if os.geteuid() != 0 and name_of(os.geteuid()) != check.user:
         return _found('daemon-check-of-another', check)
-    result = run_as(
-        check.user, check.line, min(deadline, time.monotonic() + check.seconds)
-    )
-    if not is_known(result):
-        return next(_causes(check, result, program, user))
+    end = min(deadline, time.monotonic() + check.seconds)
+    own_answer = run_as(check.user, check.line, end)
+    if not is_known(own_answer):
+        return next(_causes(check, own_answer, program, user))
     if not answer:
-        return _works('daemon-check-works', check, result)
+        return _works('daemon-check-works', check, own_answer)
     return next(_differences(check, answer, program))
 
 
 def _found(
     code: str, check: DaemonCheck, answer: Answer | None = None, **fields: str
 ) -> Finding:
-    """Return the finding about a check, with the first line of its answer."""
-    line = (
-        text_of(answer).partition('\n')[0].partition('|')[0][:_SHOWN] if answer else ''
-    )
-    line = line or (answer.reason if answer else '')
+    """Return the finding about a check, with the first line of its answer, or why there is none."""
+    line = ''
+    if answer:
+        line = text_of(answer).partition('\n')[0].partition('|')[0][:_SHOWN]
+        line = line or answer.reason
     names = {'daemon': check.daemon, 'name': check.name, 'file': check.file}
     return found(code, **names, unit=check.unit, user=check.user, line=line, **fields)
 
 
 def _works(code: str, check: DaemonCheck, answer: Answer) -> Finding:
-    """Return the finding for a check that works, unless it is sudo that runs it."""
+    """Return the finding with this code for a check that works; another one if sudo runs the check."""
     return next(_sudo(check), _found(code, check, answer))
 
 
@@ -94,9 +92,12 @@ def _works(code: str, check: DaemonCheck, answer: Answer) -> Finding:
 
 
 def _differences(check: DaemonCheck, answer: Answer, program: str) -> Iterator[Finding]:
-    """Yield why a daemon answers UNKNOWN, although its check works when doctor runs it."""
+    """Yield why a daemon answers UNKNOWN, although its check works when doctor runs it; the most
+    probable cause first.
+    """
     process = process_of(check.daemon)
-    if process == '/' or os.stat(process).st_mtime < os.stat(check.file).st_mtime:
+    is_gone = process == '/'
+    if is_gone or os.stat(process).st_mtime < os.stat(check.file).st_mtime:
         yield _found('daemon-not-restarted', check, answer)
     yield from _causes(check, answer, program, check.user)
 
@@ -104,9 +105,10 @@ def _differences(check: DaemonCheck, answer: Answer, program: str) -> Iterator[F
 def _causes(
     check: DaemonCheck, answer: Answer, program: str, user: str
 ) -> Iterator[Finding]:
-    """Yield why a check is UNKNOWN or does not start, the most probable cause first.
+    """Yield why a check is UNKNOWN or does not start, the most probable cause first; there is
+    always one.
 
-    program: path of this program. user: the monitoring user.
+    program: path of this program. user: the monitoring user; '' if it is not known.
     """
     if check.user_setting and user not in ('', check.user):
         script = f's/^{check.user_setting}=.*/{check.user_setting}={user}/'
@@ -141,17 +143,19 @@ def _sudo(check: DaemonCheck) -> Iterator[Finding]:
 
 
 def _about_drives(check: DaemonCheck, answer: Answer) -> Iterator[Finding]:
-    """Yield what is wrong with the drives that a check names."""
+    """Yield what is wrong with the drives that a check names; nothing if its answer has no such
+    code.
+    """
     for drive, code in _CODES.findall(text_of(answer)):
         if code == 'no-drives':
             command = check.without_drives()
             yield _found('daemon-without-drives', check)._replace(command=command)
         if code == 'no-permission':
             yield denied(f'{check.daemon}, {check.name}: {drive}')
-        for device in _DEVICE.finditer(check.text):
-            if code == 'no-such-device' and os.path.basename(device[1]) == drive:
-                finding = _found('daemon-names-no-drive', check, device=device[1])
-                yield finding._replace(command=check.edit(device[0], ''))
+        for option in _DEVICE.finditer(check.text):
+            if code == 'no-such-device' and os.path.basename(option[1]) == drive:
+                finding = _found('daemon-names-no-drive', check, device=option[1])
+                yield finding._replace(command=check.edit(option[0], ''))
 
 
 def _unknown(check: DaemonCheck, answer: Answer) -> Finding:
@@ -164,8 +168,11 @@ def _unknown(check: DaemonCheck, answer: Answer) -> Finding:
         return finding._replace(
             remedy='examine the options of that check', command=command
         )
-    remedies = [BY_NAME[code].remedy for code in codes if code in BY_NAME]
-    return finding._replace(remedy=(*remedies, halves(text_of(answer))[1])[0])
+    for code in codes:
+        if code in BY_NAME:
+            return finding._replace(remedy=BY_NAME[code].remedy)
+    _, advice = halves(text_of(answer))
+    return finding._replace(remedy=advice)
 
 
 def denied(reason: str, address: str = 'checks') -> Finding:
@@ -187,8 +194,11 @@ def limits(checks: Sequence[DaemonCheck], timeout: float) -> list[Finding]:
 
     timeout: time limit of a check without -t, in seconds.
     """
-    own_limits = [(check, check.own_limit or timeout) for check in checks]
-    short = [_short(check, own) for check, own in own_limits if own >= check.seconds]
+    short = []
+    for check in checks:
+        own_limit = check.own_limit or timeout
+        if own_limit >= check.seconds:
+            short.append(_short(check, own_limit))
     if short:
         return short
     if not checks:
@@ -198,25 +208,26 @@ def limits(checks: Sequence[DaemonCheck], timeout: float) -> list[Finding]:
     return [found('time-limit-fits', limits=', '.join(waiting), seconds=timeout)]
 
 
-def _short(check: DaemonCheck, own: float) -> Finding:
+def _short(check: DaemonCheck, own_limit: float) -> Finding:
+    """Return the finding for a check that its daemon ends before its own time limit, with a command
+    that shortens this limit if the check has one.
+    """
+    fits = fitting(check.seconds)
     finding = found(
         'time-limit-too-short',
         daemon=check.daemon,
         limit=check.seconds,
         file=check.file,
-        seconds=own,
+        seconds=own_limit,
         setting=check.setting,
-        longer=max(USUAL, own + 5),
-        fitting=fitting(check.seconds),
+        longer=max(USUAL, own_limit + 5),
+        fitting=fits,
     )
-    limit = OWN_LIMIT.search(check.text)
-    if not check.own_limit or not limit:
+    option = OWN_LIMIT.search(check.text)
+    if not check.own_limit or not option:
         return finding
-    return finding._replace(
-        command=check.edit(
-            limit[0].lstrip(), f'{limit[1]}{limit[2]}{fitting(check.seconds):g}'
-        )
-    )
+    shorter = f'{option[1]}{option[2]}{fits:g}'
+    return finding._replace(command=check.edit(option[0].lstrip(), shorter))
 
 
 def output(checks: Sequence[DaemonCheck], printed: int, is_cut: bool) -> Finding:
@@ -225,21 +236,18 @@ def output(checks: Sequence[DaemonCheck], printed: int, is_cut: bool) -> Finding
 
     printed: size of the output in bytes. is_cut: the check omitted text or perfdata.
     """
+    limit, kept = constants.OUTPUT_LIMIT, constants.KEPT_BEHIND_NRPE
     if is_cut:
-        return found('output-left-out', limit=constants.OUTPUT_LIMIT)
-    kept = constants.KEPT_BEHIND_NRPE
+        return found('output-left-out', limit=limit)
     for check in checks:
-        if (
-            check.daemon == 'NRPE'
-            and '--max-output' not in check.text
-            and printed > kept
-        ):
+        is_unlimited = '--max-output' not in check.text
+        if check.daemon == 'NRPE' and is_unlimited and printed > kept:
             return found(
                 'output-too-long',
                 bytes=printed,
                 kept=kept,
                 file=check.file,
                 nagios=constants.BEHIND_NRPE,
-                icinga=constants.OUTPUT_LIMIT,
+                icinga=limit,
             )
-    return found('output-fits', bytes=printed, kept=kept, limit=constants.OUTPUT_LIMIT)
+    return found('output-fits', bytes=printed, kept=kept, limit=limit)

@@ -47,25 +47,22 @@ def disks(root: str) -> list[Disk]:
     for name in names_in(f'{sys}/block'):
         folder = f'{sys}/block/{name}'
         device = os.path.realpath(f'{folder}/device')
-        if re.fullmatch(_DISKS, name) and os.path.isdir(device):
-            made = (
-                _nvme(name, device)
-                if name.startswith('nvme')
-                else _scsi(name, device, sys)
-            )
-            is_gone = (
-                text_of(f'{folder}/removable') == '1'
-                or text_of(f'{folder}/size') == '0'
-            )
-            present.append(made._replace(is_drive=made.is_drive and not is_gone))
+        if not re.fullmatch(_DISKS, name) or not os.path.isdir(device):
+            continue
+        is_nvme = name.startswith('nvme')
+        disk = _nvme(name, device) if is_nvme else _scsi(name, device, sys)
+        # a memory card, or a card reader without one
+        is_medium = text_of(f'{folder}/removable') == '1'
+        if is_medium or text_of(f'{folder}/size') == '0':
+            disk = disk._replace(is_drive=False)
+        present.append(disk)
     return present
 
 
 def _nvme(name: str, device: str) -> Disk:
-    model, is_remote = (
-        text_of(f'{device}/model'),
-        text_of(f'{device}/transport') not in ('', 'pcie'),
-    )
+    """Return an NVMe disk; one in a network or a virtual machine is no drive."""
+    model = text_of(f'{device}/model')
+    is_remote = text_of(f'{device}/transport') not in ('', 'pcie')
     return Disk(
         name,
         name.rpartition('n')[0],
@@ -75,25 +72,26 @@ def _nvme(name: str, device: str) -> Disk:
 
 
 def _scsi(name: str, device: str, sys: str) -> Disk:
+    """Return a SATA, SAS or USB disk, or a volume of a RAID controller. device, sys: folders."""
     # host:channel:target:unit
     unit = re.fullmatch('([0-9]{1,9}):[0-9]+:[0-9]+:[0-9]+', os.path.basename(device))
     vendor, model, wwid = (
         text_of(f'{device}/{file}') for file in ('vendor', 'model', 'wwid')
     )
-    full = model if vendor == 'ATA' else f'{vendor} {model}'.strip()
+    full_model = model if vendor == 'ATA' else f'{vendor} {model}'.strip()
     driver = text_of(f'{sys}/class/scsi_host/host{unit[1]}/proc_name') if unit else ''
     is_usb = re.search('/usb[0-9]+/', device)  # USB bridges invent names
     is_unique = not is_usb and re.fullmatch('naa.5[0-9a-f]{15}', wwid)
     disk = Disk(
         name,
         wwid if is_unique else name,
-        full,
+        full_model,
         int(unit[1]) if unit else None,
         driver,
     )
     transport = 'iscsi' if driver.startswith('iscsi') else ''
-    is_foreign = virtual_disk(full) or not_a_drive(
-        full, '', transport, wwid.rpartition('.')[2]
+    is_foreign = virtual_disk(full_model) or not_a_drive(
+        full_model, '', transport, wwid.rpartition('.')[2]
     )
     return disk._replace(is_drive=disk.is_behind_raid or not is_foreign)
 
@@ -106,25 +104,20 @@ def reached(device: Device, disks: Sequence[Disk]) -> Sequence[str]:
     if kind:
         # None for a node that only the driver creates, such as /dev/twa0
         host = system.host_of(device)
-        behind = (
-            [disk for disk in disks if disk.driver in kind.drivers]
-            if kind.drivers
-            else disks
-        )
-        return [disk.name for disk in behind if host in (None, disk.host)]
-    name = os.path.basename(
-        os.path.realpath(os.path.join(root, device.path.lstrip('/')))
-    )
-    return disks_of(
-        Device(f'/dev/{_partitioned(name, root)}'), System(os.path.join(root, 'sys'))
-    )
+        return [
+            disk.name
+            for disk in disks
+            if host in (None, disk.host)
+            and (not kind.drivers or disk.driver in kind.drivers)
+        ]
+    path = os.path.join(root, device.path.lstrip('/'))
+    disk_name = _without_partition(os.path.basename(os.path.realpath(path)), root)
+    return disks_of(Device(f'/dev/{disk_name}'), System(os.path.join(root, 'sys')))
 
 
-def _partitioned(name: str, root: str) -> str:
+def _without_partition(name: str, root: str) -> str:
     """Return the disk of a partition, such as "sda" for "sda1"; return any other name unchanged."""
     place = os.path.realpath(os.path.join(root, 'sys/class/block', name))
-    return (
-        os.path.basename(os.path.dirname(place))
-        if os.path.exists(f'{place}/partition')
-        else name
-    )
+    if os.path.exists(f'{place}/partition'):
+        return os.path.basename(os.path.dirname(place))
+    return name

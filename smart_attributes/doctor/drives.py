@@ -44,55 +44,47 @@ def findings(
     check: the command line of a check of this installation, as a list of words. is_root: smartctl
     runs as root.
     """
-    everything = list(zip(survey.verdicts, survey.reads))
-    missing = [
-        verdict
-        for verdict, read in everything
-        if isinstance(read.outcome, DriveMissing)
-    ]
-    pairs = [
-        pair for pair in everything if not isinstance(pair[1].outcome, DriveMissing)
-    ]
-    well = [pair for pair in pairs if isinstance(pair[1].outcome, Report)]
-    lines = [_answering(*pair, hide_serial) for pair in well]
-    if len(well) > SHOWN:
-        verdict, read = max(well, key=lambda pair: pair[1].seconds)
-        lines = [
-            found(
-                'drives-answer',
-                drives=len(well),
-                address=verdict.device.address,
-                seconds=read.seconds,
+    answering: list[tuple[Verdict, Read]] = []
+    problems: list[Finding] = []
+    missing: list[Finding] = []
+    for verdict, read in zip(survey.verdicts, survey.reads):
+        outcome = read.outcome
+        if isinstance(outcome, DriveMissing):
+            missing.append(_missing(verdict, hide_serial))
+        elif isinstance(outcome, Report):
+            answering.append((verdict, read))
+        elif isinstance(outcome, DriveAsleep):
+            problems.append(_sleeping(verdict, hide_serial, check))
+        else:
+            problems.append(
+                _silent(verdict, read, survey.whereabouts, hide_serial, is_root)
             )
-        ]
-    lines += [
-        _sleeping(verdict, hide_serial, check)
-        if isinstance(read.outcome, DriveAsleep)
-        else _silent(verdict, read, survey.whereabouts, hide_serial, is_root)
-        for verdict, read in pairs
-        if not isinstance(read.outcome, Report)
-    ]
+    results = [_answering(verdict, read, hide_serial) for verdict, read in answering]
+    if len(results) > SHOWN:
+        verdict, read = max(answering, key=lambda pair: pair[1].seconds)
+        slowest = found(
+            'drives-answer',
+            drives=len(results),
+            address=verdict.device.address,
+            seconds=read.seconds,
+        )
+        results = [slowest]
     # Unread slots, contradicting files, an old sudo rule.
     faults = [fault for fault in survey.faults if fault not in survey.judge.mistakes]
     remarks = dict.fromkeys(read.remark for read in survey.reads if read.remark)
-    lines += [
+    of_all = [
         said(sentence.code, sentence, CHECK, **sentence.fields)
         for sentence in (*faults, *remarks)
     ]
-    lines += [_missing(verdict, hide_serial) for verdict in missing]
-    if not pairs:
-        lines.append(_nobody(*survey.nobody))
-    return lines
+    if not answering and not problems:
+        missing.append(_nobody(*survey.nobody))
+    return [*results, *problems, *of_all, *missing]
 
 
 def _answering(verdict: Verdict, read: Read, hide_serial: bool) -> Finding:
     """Return the finding for a drive that can be read: the installation works, whatever the
     drive reports.
     """
-    further: list[str] = []
-    if verdict.state is not State.OK:
-        further.append(f'a check reports {verdict.state.name}; to see why, use explain')
-    further += [note for note in verdict.notes if note.code in drive_logs.CODES]
     finding = found(
         'drive-answers',
         verdict.device.address,
@@ -100,10 +92,15 @@ def _answering(verdict: Verdict, read: Read, hide_serial: bool) -> Finding:
         seconds=read.seconds,
         state=verdict.state.name,
     )
-    return finding._replace(message='; '.join([finding.message, *further]))
+    words = [finding.message]
+    if verdict.state is not State.OK:
+        words.append(f'a check reports {verdict.state.name}; to see why, use explain')
+    words += [note for note in verdict.notes if note.code in drive_logs.CODES]
+    return finding._replace(message='; '.join(words))
 
 
 def _who(identity: Identity, hide_serial: bool) -> str:
+    """Return the model and the serial number; "unknown drive" if the drive reports neither."""
     serial = '' if hide_serial else f' {clean(identity.serial)}'
     return f'{clean(identity.model)}{serial}'.strip() or 'unknown drive'
 
@@ -130,37 +127,36 @@ def _silent(
         return finding._replace(
             message=f'{drive}: {finding.message}', fields={'drive': drive}
         )
-    is_reached = not isinstance(read.outcome, (ControllerElsewhere, DriveNotReached))
-    earlier = (
-        drive_tracking.seen(whereabouts, address)
-        if whereabouts and is_reached
-        else None
-    )
-    if earlier:
-        return found(
-            'drive-failing',
-            address,
-            drive=_who(earlier.identity, hide_serial),
-            reason=finding.message,
-        )
+    # else the drive may be well, but was not reached
+    if whereabouts and not isinstance(
+        read.outcome, (ControllerElsewhere, DriveNotReached)
+    ):
+        earlier = drive_tracking.seen(whereabouts, address)
+        if earlier:
+            return found(
+                'drive-failing',
+                address,
+                drive=_who(earlier.identity, hide_serial),
+                reason=finding.message,
+            )
     return finding
 
 
 def _sleeping(verdict: Verdict, hide_serial: bool, check: Sequence[str]) -> Finding:
-    """Return the finding for a drive in standby; OK if an earlier check read the drive recently
+    """Return the finding for a drive in standby; good if an earlier check read the drive recently
     enough.
     """
     device = verdict.device
-    words, last = halves(verdict.problem)
+    words, last_read = halves(verdict.problem)
     if verdict.identity.model and verdict.state is not State.WARNING:
         return found(
             'drive-in-standby',
             device.address,
             drive=_who(verdict.identity, hide_serial),
-            reason=f'{words}; {last}',
+            reason=f'{words}; {last_read}',
         )
     why = (
-        last
+        last_read
         or 'no check has read the drive while awake, so its model and serial number are unknown'
     )
     return found('drive-standby-too-long', device.address)._replace(
@@ -170,7 +166,7 @@ def _sleeping(verdict: Verdict, hide_serial: bool, check: Sequence[str]) -> Find
 
 def waking(device: Device, check: Sequence[str]) -> str:
     """Return the command that wakes up a drive by reading data, because an identity query does not
-    wake up a drive.
+    wake up a drive, and then checks it.
 
     Return '' if data cannot be read directly: the drive is behind a controller, or its node is not
     a block device.
@@ -179,15 +175,9 @@ def waking(device: Device, check: Sequence[str]) -> str:
         r'/dev/([hs]d[a-z]+|nvme\w+|disk/by-[a-z]+/[^/]+)', device.path
     ):
         return ''
-    read = [
-        'dd',
-        f'if={device.path}',
-        'of=/dev/null',
-        'bs=4096',
-        'count=1',
-        'iflag=direct',
-    ]
-    return f'{shlex.join(read)} && {shlex.join([*check, "-d", device.address])}'
+    path = shlex.quote(f'if={device.path}')
+    read = f'dd {path} of=/dev/null bs=4096 count=1 iflag=direct'
+    return f'{read} && {shlex.join([*check, "-d", device.address])}'
 
 
 def _missing(verdict: Verdict, hide_serial: bool) -> Finding:
@@ -202,6 +192,7 @@ def _missing(verdict: Verdict, hide_serial: bool) -> Finding:
 
 
 def _nobody(state: State, sentence: str) -> Finding:
+    """Return the finding for a survey that found no drive; good if the state is OK."""
     if state is State.OK:
         return found('drives-none')._replace(message=sentence)
     finding = said('no-drives', sentence, CHECK)
@@ -228,7 +219,7 @@ def pastes(
     other_options: Sequence[str],
     is_scan: bool = False,
 ) -> list[Paste]:
-    """Return a configuration line for each daemon.
+    """Return a configuration line for each daemon; [] without addresses.
 
     timeout: time limit of the check in seconds. other_options: of the check with their values,
     such as --path FILE, all in the long form. is_scan: a scan finds these drives, so the lines
@@ -236,19 +227,19 @@ def pastes(
     """
     if not addresses:
         return []
-    if is_scan:
-        addresses = []
-    named = ranges(addresses)
-    limit = [] if timeout == TIMEOUT else ['--timeout', f'{timeout:g}']
-    # empty slots are skipped
-    expected = ['--expect', str(len(addresses))] if len(named) < len(addresses) else []
+    named = [] if is_scan else ranges(addresses)
     drives = [word for address in named for word in ('-d', address)] or ['--scan']
-    line = shlex.join([*other_options, *drives, *expected, *limit])
-    options = [*other_options, *expected, *limit]
-    listed = json.dumps(named).replace('$', '$$')
+    end = []
+    if 0 < len(named) < len(addresses):  # a range: its empty slots are skipped
+        end += ['--expect', str(len(addresses))]
+    if timeout != TIMEOUT:
+        end += ['--timeout', f'{timeout:g}']
+    line = shlex.join([*other_options, *drives, *end])
     icinga = ['vars.smart = true']
     if named:
+        listed = json.dumps(named).replace('$', '$$')
         icinga.append(f'vars.smart_attributes_device = {listed}')
+    options = [*other_options, *end]
     for name, value in zip(options[::2], options[1::2]):
         variable = name[2:].replace('-', '_')
         icinga.append(f'vars.smart_attributes_{variable} = {json.dumps(value)}')

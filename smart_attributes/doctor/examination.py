@@ -97,7 +97,7 @@ class Examiner:
         self._ask_daemons()
         which = options.which
         self._is_scanning = which.scan or not which.devices
-        self._uses = [*map(coverage.of_check, self._checks)]
+        self._uses = list(map(coverage.of_check, self._checks))
         if (which.devices or which.scan) and not options.before:
             self._uses.append(coverage.Uses(which.devices, which.scan))
         self._missing = installed.examine(self._path)
@@ -117,10 +117,16 @@ class Examiner:
             self._refused += icinga.findings(objects)
             if not objects.commands():
                 self._refused += installed.check_command(self._path)
-        # a drive may hang: half of the time remains for everything else
+        self._results = daemon_checks.examine(
+            self._checks, self._path, user, self._half_time()
+        )
+
+    def _half_time(self) -> float:
+        """Return when half of the remaining time is over: a drive or a scan may hang, and the rest
+        remains for everything else.
+        """
         now = time.monotonic()
-        end = now + (self._deadline - now) / 2
-        self._results = daemon_checks.examine(self._checks, self._path, user, end)
+        return now + (self._deadline - now) / 2
 
     def examine(self) -> Examination:
         """Become the monitoring user, and return the findings.
@@ -162,12 +168,13 @@ class Examiner:
         )
 
     def _take(self, step: Callable[[], Iterable[Finding]]) -> None:
+        """Add the findings of a step; one finding if a module is missing for it."""
         try:
             for finding in step():
                 # added at once, so that an alarm does not lose it
                 self._findings.append(finding)
+        # a check that needs the module is UNKNOWN, too
         except ModuleNotFoundError as error:
-            # a check that needs the module is UNKNOWN, too
             name = error.name or str(error)
             self._findings.append(
                 said('module-missing', not_installed(name), module=name)
@@ -196,40 +203,40 @@ class Examiner:
             yield said('sudo-not-installed', str(error), install=installer().install)
 
     def _devices(self, sudo: Sudo) -> Sequence[Device]:
-        """Return the devices that a check would read; none if sudo refuses the scan that finds
-        them.
+        """Return the devices that a check would read; () if sudo refuses the scan that finds them,
+        or if the scan fails, which is stored for _drives().
         """
         try:
             if self._is_scanning and sudo.refuses([smartctl_calls.SCAN]):
                 return ()
-            # a scan may hang: half of the time remains for everything else
-            now = time.monotonic()
-            end = now + (self._deadline - now) / 2
-            return reads.find(of_reads(self._options), self._runner, end).devices
-        except SmartError as error:  # reported with the drives
+            reading = of_reads(self._options)
+            return reads.find(reading, self._runner, self._half_time()).devices
+        except SmartError as error:
             self._unfound = error
             return ()
 
     def _needed(self, devices: Sequence[Device]) -> list[Arguments]:
         """Return the smartctl command lines that a check would run."""
         lines: list[Arguments] = [smartctl_calls.SCAN] if self._is_scanning else []
-        with suppress(SmartError):
-            lines += [
-                smartctl_calls.split(planned.command)[1]
-                for planned in reads.plan(devices, of_reads(self._options))
-            ]
+        with suppress(SmartError):  # reported with the drives
+            for planned in reads.plan(devices, of_reads(self._options)):
+                _, arguments = smartctl_calls.split(planned.command)
+                lines.append(arguments)
         return lines
 
     def _state(self) -> Iterator[Finding]:
         yield history_state.history(self._options, self._user)
 
     def _daemons(self) -> Iterator[Finding]:
+        """Yield the findings about the daemons; those that other findings may explain wait."""
         yield from daemon_checks.limits(self._checks, self._options.how_read.timeout)
         yield from self._refused
-        problems = any(finding.state == PROBLEM for finding in self._findings)
+        has_problems = any(finding.state == PROBLEM for finding in self._findings)
         for result in self._results:
-            waits = problems and result.code == 'daemon-check-unknown'
-            yield found('daemon-check-waits', **result.fields) if waits else result
+            if has_problems and result.code == 'daemon-check-unknown':
+                yield found('daemon-check-waits', **result.fields)
+            else:
+                yield result
 
     def _drives(self) -> Iterator[Finding]:
         """Yield the findings for the drives and for the size of a check's output, and store the
@@ -247,15 +254,7 @@ class Examiner:
         except SmartError as error:
             yield self._unread(error)
             return
-        smartctl, config = options.how_read.smartctl, options.data.config
-        # the options of a check other than its drives and its time limit
-        other_options = []
-        if smartctl != SMARTCTL:
-            other_options += ['--path', smartctl]
-        if config != CONFIG:
-            other_options += ['--config', config]
-        if options.state_dir:
-            other_options += ['--state-dir', options.state_dir]
+        other_options = _other_options(options)
         is_root = not options.how_read.nosudo
         check = [PROGRAM, *other_options]
         for finding in drives.findings(
@@ -271,17 +270,16 @@ class Examiner:
         if used:
             self._uses.append(coverage.Uses(used))
         yield from coverage.examine(self._uses, options, self._scanned)
-        addresses = drives.to_watch(survey_of_all.reads, self._addresses(survey_of_all))
-        own = options.how_read.timeout
+        timeout = options.how_read.timeout
         shortest = min((check.seconds for check in self._checks), default=USUAL)
-        # the time limit of a check that fits the daemons on this machine
-        timeout = own if own < shortest else fitting(shortest)
+        if timeout >= shortest:  # the daemons on this machine would end the check
+            timeout = fitting(shortest)
         self._pastes = drives.pastes(
-            addresses,
+            drives.to_watch(survey_of_all.reads, self._addresses(survey_of_all)),
             self._path,
             timeout,
             other_options,
-            is_scan=not self._options.which.devices,
+            is_scan=not options.which.devices,
         )
 
     def _without_drives(self) -> Finding:
@@ -291,17 +289,33 @@ class Examiner:
         return found('drives-none-found', user=self._user)
 
     def _scanned(self) -> Sequence[Device]:
+        """Return the devices that smartctl --scan finds."""
         how, nothing = self._options.how_read, machine.DeviceList(())
         return machine.find(nothing, True, how, self._runner, self._deadline).devices
 
     def _unread(self, error: SmartError) -> Finding:
-        if any(
-            finding.subject == SUDO_RULE and finding.state == PROBLEM
-            for finding in self._findings
-        ):
+        """Return the finding for an error that kept all drives from being read."""
+        # subjects of the problems so far
+        problems = [
+            finding.subject for finding in self._findings if finding.state == PROBLEM
+        ]
+        if SUDO_RULE in problems:
             return found('drives-wait-for-sudo')
-        cause = reports.reason(
-            error.printed, self._user, self._options.how_read.smartctl
-        )
+        smartctl = self._options.how_read.smartctl
         # the rule was tested with sudo -l, which does not fail for all of these causes
+        cause = reports.reason(error.printed, self._user, smartctl)
         return cause or said(error.code, str(error), drives.CHECK)
+
+
+def _other_options(options: Options) -> list[str]:
+    """Return the options of a check other than its drives and its time limit, with their values;
+    those with the default value are left out.
+    """
+    words = []
+    if options.how_read.smartctl != SMARTCTL:
+        words += ['--path', options.how_read.smartctl]
+    if options.data.config != CONFIG:
+        words += ['--config', options.data.config]
+    if options.state_dir:
+        words += ['--state-dir', options.state_dir]
+    return words

@@ -44,24 +44,7 @@ def history(options: Options, user: str) -> Finding:
     if unfit:
         return full(used) or unfit
     try:
-        if not (
-            options.state_dir
-            or os.path.isdir(place)
-            or os.path.isdir(os.path.expanduser('~'))
-        ):
-            raise state_directory.Unusable(
-                'no history: this user has no home directory'
-            )
-        state = state_directory.ready(options.state_dir)
-        if not os.access(state.path, os.W_OK | os.X_OK):
-            raise state_directory.Unusable(
-                f'{state.path}: {user} cannot write there', path=state.path
-            )
-        return (
-            full(state.path)
-            or _in_the_way(os.path.join(state.path, state_directory.HISTORY))
-            or usable(_stored(options, state), time.time())
-        )
+        return _examined(options, user)
     except state_directory.Unusable as error:
         is_persons = not options.own.user and is_person(os.geteuid())
         return unusable(error, place, user, group_of(user), is_persons)
@@ -71,6 +54,25 @@ def history(options: Options, user: str) -> Finding:
         return said('history-files-unusable', str(error), path=used)._replace(
             command=command
         )
+
+
+def _examined(options: Options, user: str) -> Finding:
+    """Return the finding for a history at a place that can keep it.
+
+    Raises state_directory.Unusable or HistoryUnusable if a check could not use it.
+    """
+    if not state_directory.has_a_place(options.state_dir):
+        raise state_directory.Unusable('no history: this user has no home directory')
+    state = state_directory.ready(options.state_dir)
+    if not os.access(state.path, os.W_OK | os.X_OK):
+        raise state_directory.Unusable(
+            f'{state.path}: {user} cannot write there', path=state.path
+        )
+    return (
+        full(state.path)
+        or _in_the_way(os.path.join(state.path, state_directory.HISTORY))
+        or usable(_stored(options, state), time.time())
+    )
 
 
 def _in_the_way(folder: str) -> Finding | None:
@@ -86,9 +88,10 @@ def unfit_mount(
     path: str, mount: str, kind: str, options: str, owner: str
 ) -> Finding | None:
     """Return the finding for a file system that cannot keep history because it is read-only or lost
-    at a restart. Pure.
+    at a restart; None if it can. Pure.
 
-    owner: the monitoring user.
+    path: of the state directory. mount, kind, options: of its file system, as mount_of() returns
+    them. owner: the monitoring user.
     """
     if 'ro' in options.split(','):
         return found('history-mounted-read-only', path=path, mount=mount)
@@ -110,7 +113,7 @@ def unfit_mount(
 
 
 def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryFiles:
-    """Return the size and age of the stored history.
+    """Return the size and age of the stored history; both are 0 if it does not exist yet.
 
     Raises HistoryUnusable for any fault that would break a check.
     """
@@ -125,14 +128,18 @@ def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryF
     faults = (*opened.damage, opened.not_written, opened.slowness)
     fault = next(filter(None, faults), '')
     repaired = next(iter(opened.old_damage), '')
-    size = sum(_size(os.path.join(path, name)) for name in os.listdir(path))
-    newest = max((record.last_read for record in opened.records), default=0)
-    if fault:
-        return HistoryFiles(path, owner, size, newest, fault)
-    return HistoryFiles(path, owner, size, newest, repaired, is_anew=bool(repaired))
+    return HistoryFiles(
+        path,
+        owner,
+        size=sum(_size(os.path.join(path, name)) for name in os.listdir(path)),
+        written=max((record.last_read for record in opened.records), default=0),
+        remark=fault or repaired,
+        is_anew=bool(repaired) and not fault,
+    )
 
 
 def _size(path: str) -> int:
+    """Return the size of a file in bytes; 0 if it was removed in the meantime."""
     return os.path.getsize(path) if os.path.exists(path) else 0
 
 
@@ -172,10 +179,10 @@ def unusable(
     reason, path = error.what, error.path
     if is_persons:
         return found('history-examined-by-a-person', reason=reason, path=path or place)
-    # its ACL may have users that the mode bits do not show
     if error.is_open and os.path.isdir(path):
         close = 'chmod go-w'
         with suppress(OSError):
+            # an ACL may have users that the mode bits do not show
             close = 'setfacl -b' if trust.access_list(path) else close
         return found('history-open-to-others', reason=reason, path=path, close=close)
     if path not in ('', place):  # a folder above it is the cause

@@ -58,11 +58,8 @@ def check_command(program: str) -> list[Finding]:
     if not folder:
         return []
     if os.path.lexists(ROOT + path):
-        return [
-            found(
-                'check-command-not-included', path=path, file=f'{ICINGA}/icinga2.conf'
-            )
-        ]
+        file = f'{ICINGA}/icinga2.conf'
+        return [found('check-command-not-included', path=path, file=file)]
     # "make install" puts the program into lib/nagios/plugins, beside share
     share = os.path.normpath(os.path.join(os.path.dirname(program), '../../../share'))
     copy = f'{share}/icinga2/include/plugins-contrib.d/{CHECK_COMMAND}'
@@ -85,26 +82,22 @@ def site_files(options: Options) -> list[Finding]:
     attributes, limits = files_of(options.data, [])
     files = [path for path, _ in (*attributes, *limits)]
     mistakes: list[str] = [*judge_of(options, site_of(options.data, None)).mistakes]
-    usable = [
+    # a check reports the mistakes of the others already
+    silent = [
         path
         for path in files
         if not any(os.path.basename(path) in mistake for mistake in mistakes)
     ]
-    mistakes += validate.problems(usable)
+    mistakes += validate.problems(silent)
     ignored = _ignored(options.data.config)
     if ignored:
         return ignored
-    if not files and not mistakes:
+    if mistakes:
+        return [_mistake(sentence, files) for sentence in mistakes]
+    if not files:
         return [found('site-files-none', folder=options.data.config)]
-    if not mistakes:
-        return [
-            found(
-                'site-files-valid',
-                files=len(files),
-                them='it' if len(files) == 1 else 'them',
-            )
-        ]
-    return [_mistake(sentence, files) for sentence in mistakes]
+    them = 'it' if len(files) == 1 else 'them'
+    return [found('site-files-valid', files=len(files), them=them)]
 
 
 def _ignored(config: str) -> list[Finding]:
@@ -112,28 +105,25 @@ def _ignored(config: str) -> list[Finding]:
     findings = []
     for folder in (f'{config}/attributes.d', f'{config}/thresholds.d'):
         for name in names_in(folder):
-            path, end = os.path.splitext(f'{folder}/{name}')
-            if end != '.json' and end.lower() == '.json':
+            path = f'{folder}/{name}'
+            stem, ending = os.path.splitext(path)
+            if ending != '.json' and ending.lower() == '.json':
+                better = f'{stem}.json'
                 findings.append(
-                    found(
-                        'site-file-name-ignored', path=path + end, better=f'{path}.json'
-                    )
+                    found('site-file-name-ignored', path=path, better=better)
                 )
     return findings
 
 
 def _mistake(sentence: str, files: Sequence[str]) -> Finding:
+    """Return the finding for a mistake in one of the files, or in none: in an option."""
     words, advice = halves(sentence)
     file = next((path for path in files if os.path.basename(path) in words), '')
     if not file:
         return said('site-options-invalid', sentence)
     if is_there(file) and not os.access(file, os.R_OK):
         return said('site-file-not-readable', sentence, file=file)
-    ending = (
-        ' Correct it, then validate it'
-        if advice.endswith('?')
-        else ', then validate it'
-    )
-    return said('site-file-invalid', sentence, file=file)._replace(
-        remedy=(advice or 'correct it') + ending
-    )
+    remedy = f'{advice or "correct it"}, then validate it'
+    if advice.endswith('?'):
+        remedy = f'{advice} Correct it, then validate it'
+    return said('site-file-invalid', sentence, file=file)._replace(remedy=remedy)

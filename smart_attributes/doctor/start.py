@@ -34,16 +34,19 @@ _SHOWN = 300  # characters of the program's output
 def examine(
     path: str, user: str, how: HowRead, runner: processes.Runner, deadline: float
 ) -> Finding:
-    """Start the program at a path as this user, and return the finding."""
+    """Start the program at a path as this user, and return the finding; bad also if this user
+    cannot read the limits.
+    """
     answer = next(runner.run([command(path)], how.drive_timeout, deadline))
-    barriers = access.unreadable(LIMITS) if is_started(answer) else _barriers(path)
+    starts = answer.status == 0 and answer.stdout.startswith(PROGRAM.encode())
+    barriers = access.unreadable(LIMITS) if starts else _barriers(path)
     barrier = next(barriers, None)
-    if is_started(answer) and not barrier:
-        version = clean(
-            answer.stdout.decode(errors='replace').partition(' ')[2], limit=200
-        )
-        return found('program-starts', path=path, user=user, version=version)
-    return finding(path, user, answer, barrier)
+    if barrier or not starts:
+        return finding(path, user, answer, barrier)
+    version = answer.stdout.decode(errors='replace').partition(' ')[2]
+    return found(
+        'program-starts', path=path, user=user, version=clean(version, limit=200)
+    )
 
 
 def command(path: str) -> tuple[str, ...]:
@@ -69,6 +72,7 @@ def _barriers(program: str) -> Iterator[Barrier]:
 
 
 def _code(barrier: Barrier) -> str:
+    """Return the code of the finding for a path that prevents the start."""
     path = barrier.path
     if barrier.is_noexec:
         return 'mounted-noexec'
@@ -80,11 +84,6 @@ def _code(barrier: Barrier) -> str:
 
 
 # --- interpretation; pure -----------------------------------------------------------------
-
-
-def is_started(answer: Answer) -> bool:
-    """Return whether the answer came from this program."""
-    return answer.status == 0 and answer.stdout.startswith(PROGRAM.encode())
 
 
 def finding(path: str, user: str, answer: Answer, barrier: Barrier | None) -> Finding:
@@ -102,12 +101,8 @@ def finding(path: str, user: str, answer: Answer, barrier: Barrier | None) -> Fi
             package=os.path.dirname(barrier.path),
             whom=barrier.whom,
         )
-    interpreter = (
-        files.text(path, LARGEST_FILE)
-        .partition('\n')[0]
-        .removeprefix('#!')
-        .split(' ')[0]
-    )
+    first_line = files.text(path, LARGEST_FILE).partition('\n')[0]
+    interpreter = first_line.removeprefix('#!').split(' ')[0]
     if interpreter and not os.path.exists(interpreter):
         return found(
             'program-without-python',
@@ -118,25 +113,23 @@ def finding(path: str, user: str, answer: Answer, barrier: Barrier | None) -> Fi
         )
     # one of the files that the package brings
     if b'[configuration-error]' in answer.stdout:
-        text = answer.stdout.decode('utf-8', 'replace').strip()
         install = f'{installer().reinstall} {NAME}'
-        return found('program-damaged', reason=text[:_SHOWN], install=install)
-    ending = answer.reason or (
-        f'signal {answer.signal}'
-        if answer.status is None
-        else f'exit status {answer.status}'
-    )
-    printed = (
-        (answer.stderr or answer.stdout).decode('utf-8', 'replace').strip()[:_SHOWN]
-    )
-    reason = f'{ending}{": " if printed else ""}{printed}'
+        return found('program-damaged', reason=_text(answer.stdout), install=install)
+    reason = answer.reason or f'exit status {answer.status}'
+    if not answer.reason and answer.status is None:
+        reason = f'signal {answer.signal}'
+    printed = _text(answer.stderr or answer.stdout)
     return found(
         'program-does-not-start',
         user=user,
         path=path,
-        reason=reason,
+        reason=f'{reason}: {printed}' if printed else reason,
         call=shlex.join(command(path)),
     )
+
+
+def _text(output: bytes) -> str:
+    return output.decode('utf-8', 'replace').strip()[:_SHOWN]
 
 
 # --- smartctl: whether it exists, whether root may trust it, and its version ------------------
@@ -167,19 +160,17 @@ def examine_smartctl(
         )
     except UsageError as error:
         return _missing(str(error), path)
-    version = None
     if os.path.exists(path) and not os.stat(path).st_mode & 0o111:
         return found('smartctl-not-executable', path=path)
+    version = None
     if os.access(path, os.X_OK):
-        answer = next(
-            runner.run([(path, *smartctl_calls.VERSION)], how.drive_timeout, deadline)
-        )
+        call = (path, *smartctl_calls.VERSION)
+        answer = next(runner.run([call], how.drive_timeout, deadline))
         version = smartctl_calls.version(answer.stdout)
         if answer.outcome != 'done' and not version:
             return found('smartctl-silent', path=path, reason=answer.reason)
-    runs_as_root = not how.nosudo or os.geteuid() == 0
     fault = ''
-    if runs_as_root:
+    if not how.nosudo or os.geteuid() == 0:  # root runs it
         with suppress(OSError):  # this user cannot read the folder; root can
             fault = trust.fault(path, trust.ROOT)
     if fault:

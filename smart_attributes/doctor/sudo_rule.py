@@ -34,18 +34,18 @@ class SudoAnswers(NamedTuple):
     user: str
     rule: sudo_rules.SudoRule  # the rule that this program would write
     install: str  # command that prints and installs the rule
-    needed: Sequence[Arguments] = ()  # calls of the checks of this machine
-    refused: Sequence[Arguments] = ()
-    entries: Sequence[SudoersEntry] = ()  # empty if sudo does not list them
-    admits_more: bool = False  # sudo also allows calls that no check makes
-    knows_expressions: bool = True  # sudo supports the regular expressions of the rule
+    needed: Sequence[Arguments]  # calls of the checks of this machine
+    refused: Sequence[Arguments]  # the calls of these that sudo refuses
+    entries: Sequence[SudoersEntry]  # empty if sudo does not list them
+    admits_more: bool  # sudo also allows calls that no check makes
+    knows_expressions: bool  # sudo supports the regular expressions of the rule
     # the user is a person, who probably does not run the checks
-    is_person: bool = False
-    message: str = ''  # printed by sudo when it refused or complained
-    late: str = ''  # why sudo did not answer: "no answer within 30 s"
-    files: reports.SudoersFacts = reports.SudoersFacts()
+    is_person: bool
+    message: str  # printed by sudo when it refused or complained
+    late: str  # why sudo did not answer: "no answer within 30 s"; '' if it did
+    files: reports.SudoersFacts
     # command that repeats the examination as root; '' if root examines
-    as_root: str = ''
+    as_root: str
 
     @property
     def ours(self) -> list[SudoersEntry]:
@@ -62,9 +62,8 @@ class SudoAnswers(NamedTuple):
     @property
     def is_general(self) -> bool:
         """Return whether sudoers holds all regular expressions of the rule."""
-        return {
-            f'^{expression}$' for expression in self.rule.expressions
-        } <= self.arguments
+        needed = {f'^{expression}$' for expression in self.rule.expressions}
+        return needed <= self.arguments
 
 
 def unneeded(how: HowRead, user: str, named: str) -> Finding | None:
@@ -96,21 +95,17 @@ def examine_rule(
     how = options.how_read
     refused, message = sudo.refuses(needed), sudo.message
     entries = sudo.entries() or files.entries
-    # the device types, of these devices and in the current rule, that are allowed only on request
-    there = ' '.join(command for entry in entries for command in entry.commands)
-    used = {base(device).partition(',')[0] for device in devices}
-    vendors = [name for name, kind in BY_NAME.items() if kind.is_vendors]
-    types = tuple(name for name in vendors if name in used or name in there)
+    types = _types_on_request(devices, entries)
     rule = sudo_rules.general(sudo_rules.RuleRequest(user, types=types), how)
-    odd: list[str] = []  # paths that the general rule does not cover
+    uncovered: list[str] = []  # addresses that the general rule does not allow
     for device in devices:
         line = smartctl_calls.read_arguments(device.path, device.type)
         if not sudoers.admits(rule.expressions, line):
-            odd.append(device.address)
+            uncovered.append(device.address)
     answers = SudoAnswers(
         user,
         rule,
-        install=_installing(how, user, types, odd),
+        install=_installing(how, user, types, uncovered),
         needed=needed,
         refused=refused,
         entries=entries,
@@ -122,16 +117,32 @@ def examine_rule(
         files=files,
         as_root='' if options.own.user else _as_root(how, user),
     )
-    complaint = None if refused else reports.reason(message, user)
     findings = [finding(answers)]
+    complaint = None if refused else reports.reason(message, user)
     if complaint:
         findings.append(_because(complaint, answers, FILES))
     return findings
 
 
+def _types_on_request(
+    devices: Iterable[Device], entries: Iterable[SudoersEntry]
+) -> tuple[str, ...]:
+    """Return the device types of the devices and of the present rule that a rule allows only on
+    request.
+    """
+    allowed = ' '.join(command for entry in entries for command in entry.commands)
+    used = {base(device).partition(',')[0] for device in devices}
+    vendors = [name for name, kind in BY_NAME.items() if kind.is_vendors]
+    return tuple(name for name in vendors if name in used or name in allowed)
+
+
 def _installing(
     how: HowRead, user: str, types: Iterable[str], addresses: Iterable[str]
 ) -> str:
+    """Return the command that prints the rule, checks it and installs it.
+
+    types, addresses: what the rule must allow in addition.
+    """
     words = [PROGRAM, 'sudoers']
     if user != USER:
         words += ['--user', user]
@@ -143,9 +154,11 @@ def _installing(
         words += ['--type', name]
     for address in addresses:
         words += ['-d', address]
-    # Checks with another smartctl need a rule beside the usual one. sudo ignores names with a dot.
-    name = how.smartctl.replace('/', '-').replace('.', '-')
-    file = RULE if how.smartctl == SMARTCTL else f'{RULE}{name}'
+    file = RULE
+    if how.smartctl != SMARTCTL:
+        # Checks with another smartctl need a rule beside the usual one. sudo ignores names with a
+        # dot.
+        file += how.smartctl.replace('/', '-').replace('.', '-')
     return (
         f'{shlex.join(words)} > rule && visudo -cf rule && install -m 0440 rule {file}'
     )
@@ -168,16 +181,20 @@ def finding(answers: SudoAnswers) -> Finding:
 
 
 def _findings(answers: SudoAnswers) -> Iterator[Finding]:
+    """Yield the reasons to renew the rule, the most important first, then the fact that the rule
+    is good.
+    """
+    install, ours = answers.install, answers.ours
     if answers.late:
         yield found('sudo-silent', reason=answers.late, user=answers.user)
     if answers.refused:
         yield _because(_refusal(answers), answers, SUBJECT)
     if answers.files.winner:
         yield _because(answers.files.winner, answers, SUBJECT)
-    if answers.ours and all(entry.needs_password for entry in answers.ours):
-        yield found('sudo-rule-asks-password', install=answers.install)
-    limits = [entry.timeout for entry in answers.ours if entry.timeout is not None]
-    needed, install = answers.rule.timeout, answers.install
+    if ours and all(entry.needs_password for entry in ours):
+        yield found('sudo-rule-asks-password', install=install)
+    limits = [entry.timeout for entry in ours if entry.timeout is not None]
+    needed = answers.rule.timeout
     if limits and min(limits) < needed:
         yield found(
             'sudo-rule-ends-early', seconds=min(limits), needed=needed, install=install
@@ -220,19 +237,16 @@ def _too_much(answers: SudoAnswers) -> Finding:
 
 
 def _because(reason: Finding, answers: SudoAnswers, subject: str) -> Finding:
-    """Return a finding with sudo's own message, unchanged.
-
-    A note keeps admins from installing the rule for their own account by mistake.
-    """
-    printed = f'; sudo reports: {answers.message}' if answers.message else ''
-    whose = (
-        f'{AS_HIM}; if {answers.user} is the monitoring user, '
-        if answers.is_person
-        else ''
-    )
+    """Return the finding *reason* with sudo's own message, unchanged, and with another subject."""
+    message, remedy = reason.message, reason.remedy
+    if answers.message:
+        message += f'; sudo reports: {answers.message}'
+    if answers.is_person:
+        # else admins would install the rule for their own account by mistake
+        remedy = f'{AS_HIM}; if {answers.user} is the monitoring user, {remedy}'
     return reason._replace(
         subject=subject,
-        message=reason.message + printed,
-        remedy=whose + reason.remedy,
+        message=message,
+        remedy=remedy,
         fields={**reason.fields, 'printed': answers.message},
     )

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 from ..constants import MOST_POINTS
 from ..errors import Coded
 from ..knowledge import severity
-from ..knowledge.drive_database import Metric
+from ..knowledge.drive_database import Metrics
 from ..model import State
 from ..output.codes import BY_NAME, CAUSES, Code
 from ..output.json_document import note
 from ..redundancy.replacement import LABELS
-from ..typed import TYPE_CHECKING, Json
+from ..typed import Json
 from ..wording import since
 from ..work import actions
 from ..work.dates import day, is_day
@@ -30,9 +30,6 @@ from .untrusted import (
     state_of,
     text_of,
 )
-
-if TYPE_CHECKING:
-    from ..knowledge.severity import Rank, Weight
 
 ENDURANCE = 'endurance_used'
 INCOMPLETE, UNREADABLE = 'check-incomplete', 'drive-unreadable'
@@ -57,10 +54,10 @@ class FleetDrive(NamedTuple):
     # called only for the few drives that need them
     readings: Callable[[], list[Json]] = list
     numbers: Mapping[str, float] = {}  # by metric, in base units
-    weights: tuple[Weight, ...] = ()  # weights of its findings, from severity.weight
+    weights: tuple[severity.Weight, ...] = ()  # of its findings
 
     @property
-    def rank(self) -> Rank:
+    def rank(self) -> severity.Rank:
         """Return the drive's rank by severity."""
         return severity.of_drive(
             State[self.facts['state']],
@@ -81,26 +78,22 @@ def fleet_drive(
     readings: Callable[[], list[Json]],
     numbers: Iterable[tuple[str, float]],
     origin: Origin,
-    metrics: Mapping[str, Metric],
+    metrics: Metrics,
 ) -> FleetDrive:
     """Return the drive of a row.
 
-    readings: returns the readings of the drive. numbers: values by metric; of several values of a
-    metric, the largest counts.
+    readings: returns the readings of the drive; not called for a drive that is OK. numbers: values
+    by metric; of several values of a metric, the largest counts.
     """
     facts = _facts(row, origin)
-    weights: tuple[Weight, ...] = ()
+    weights: list[severity.Weight] = []
     if facts['state'] != State.OK.name:
-        codes = [
-            facts['action'],
-            *(further['action'] for further in facts.get('also', ())),
-        ]
-        weights = tuple(
-            _weight(reading, metrics, is_risky=actions.ORDER_COPY in codes)
-            for reading in readings()
-            if reading['state'] != State.OK.name
-        )
-    return FleetDrive(facts, readings, dict(sorted(numbers)), weights)
+        further = [step['action'] for step in facts.get('also', ())]
+        is_risky = actions.ORDER_COPY in (facts['action'], *further)
+        for reading in readings():
+            if reading['state'] != State.OK.name:
+                weights.append(_weight(reading, metrics, is_risky))
+    return FleetDrive(facts, readings, dict(sorted(numbers)), tuple(weights))
 
 
 def check_row(name: str, state: State, why: str, origin: Origin) -> FleetDrive:
@@ -110,9 +103,9 @@ def check_row(name: str, state: State, why: str, origin: Origin) -> FleetDrive:
     """
     code = getattr(why, 'code', '') or INCOMPLETE
     action = of_problem(code)
-    to_do = next_step(BY_NAME.get(code) or BY_NAME[INCOMPLETE])
-    if action == actions.READ:
+    if action == actions.READ:  # there is no drive to read
         action = actions.REPAIR
+    to_do = next_step(BY_NAME.get(code) or BY_NAME[INCOMPLETE])
     if state is State.OK:
         action = to_do = actions.NOTHING
     row = {
@@ -126,9 +119,14 @@ def check_row(name: str, state: State, why: str, origin: Origin) -> FleetDrive:
 
 
 def _facts(row: Json, origin: Origin) -> dict[str, Any]:
-    """Return the facts about a drive that are shown, of the right types."""
+    """Return the facts about a drive that are shown, of the right types.
+
+    "replacement" and "also" are left out if the row has none that this version knows.
+    """
     state = state_of(row.get('state'))
     action = text_of(row.get('action'))
+    if action not in actions.CODES:
+        action = of_unknown(state)
     order_by = text_of(row.get('order_by'))
     facts: dict[str, Any] = {
         'host': origin.host,
@@ -138,7 +136,7 @@ def _facts(row: Json, origin: Origin) -> dict[str, Any]:
         'code': None,
         'state': state.name,
         'findings': shaped_rows('finding', row.get('findings')),
-        'action': action if action in actions.CODES else of_unknown(state),
+        'action': action,
         'forecasts': _forecasts(row.get('forecasts'), origin.elapsed),
         'order_by': order_by if order_by and is_day(order_by) else None,
         'handling': origin.handling,
@@ -152,8 +150,8 @@ def _facts(row: Json, origin: Origin) -> dict[str, Any]:
     also = [step for step in further if step['action'] in actions.CODES]
     if also:
         facts['also'] = also
-    facts['to_do'] = text_of(row.get('to_do')) or actions.action(facts['action']).words
-    if state is not State.OK and facts['action'] in (actions.READ, actions.SEARCH):
+    facts['to_do'] = text_of(row.get('to_do')) or actions.action(action).words
+    if state is not State.OK and action in (actions.READ, actions.SEARCH):
         facts['code'] = text_of(row.get('code')) or UNREADABLE
     return facts
 
@@ -163,43 +161,45 @@ def shaped_rows(part: str, rows: Any) -> list[dict[str, Any]]:
     return [shaped(part, row) for row in dicts_of(rows)]
 
 
-def _past(part: Any) -> Json:
+def _past(history: Any) -> Json:
+    """Return the newest points by metric; invalid points are left out."""
     past = {}
-    for metric, points in pairs_of(part):
+    for metric, points in pairs_of(history):
         if isinstance(points, list):
             past[text_of(metric) or ''] = list(filter(is_point, points[-MOST_POINTS:]))
     return past
 
 
 def _forecasts(rows: Any, elapsed: float) -> Json:
-    """Return the forecasts, with times relative to the present. elapsed: age of the row in
-    seconds.
+    """Return the valid forecasts by metric, with times relative to the present. elapsed: age of the
+    row in seconds.
     """
     forecasts = {}
     for metric, row in pairs_of(rows):
-        if isinstance(row, dict) and is_number(row.get('left')):
-            forecast: dict[str, object] = {}
-            for key in OF_A_FORECAST:
-                if is_number(row.get(key)):
-                    forecast[key] = round(max(row[key] - elapsed, 0))
-            if 'estimate' in row:
-                forecast['estimate'] = row['estimate'] is True
-            forecasts[text_of(metric) or ''] = forecast
+        if not (isinstance(row, dict) and is_number(row.get('left'))):
+            continue
+        forecast: dict[str, object] = {
+            key: round(max(row[key] - elapsed, 0))
+            for key in OF_A_FORECAST
+            if is_number(row.get(key))
+        }
+        if 'estimate' in row:
+            forecast['estimate'] = row['estimate'] is True
+        forecasts[text_of(metric) or ''] = forecast
     return forecasts
 
 
-def _weight(reading: Json, metrics: Mapping[str, Metric], is_risky: bool) -> Weight:
+def _weight(reading: Json, metrics: Metrics, is_risky: bool) -> severity.Weight:
     """Return the weight of a finding in the order of severity; an unknown metric has the lowest
     weight.
+
+    is_risky: many drives with such a finding failed, so a replacement is ordered.
     """
-    metric, state, value = (
-        metrics.get(reading['metric']),
-        State[reading['state']],
-        reading['value'],
-    )
+    metric, state = metrics.get(reading['metric']), State[reading['state']]
     alarm = severity.Alarm('', '', state, is_risky)
     if metric:
         alarm = alarm._replace(remedy=metric.remedy, concern=metric.concern)
+    value = reading['value']
     return severity.weight(
         alarm,
         number=value if is_number(value) else None,
@@ -212,4 +212,4 @@ def _weight(reading: Json, metrics: Mapping[str, Metric], is_risky: bool) -> Wei
 
 def next_step(cause: Code) -> str:
     """Return the next step, worded for a reader on another host."""
-    return cause.remedy if cause in CAUSES else f'on the host: {cause.remedy}'
+    return cause.remedy if cause.name in CAUSES else f'on the host: {cause.remedy}'

@@ -19,11 +19,9 @@ from ..wording import listed, plural
 from ..words import sentence, visible
 from . import services, summary, triage_documents
 from .drives import FleetDrive
-from .replacement_order import Step
 
 if TYPE_CHECKING:
     from .icinga import Icinga
-    from .services import Service
 
 NOTE = 500  # characters
 SHOWING = 3  # time reserves that are kept for the output
@@ -69,7 +67,7 @@ class Fleet:
 
     def _from(self, source: str, drives: Iterator[FleetDrive]) -> Iterator[FleetDrive]:
         """Yield the drives of one service or document; a program error affects only this service
-        or document.
+        or document, and is recorded as a fault.
         """
         try:
             yield from alarm.limited(list, drives)
@@ -80,6 +78,7 @@ class Fleet:
             )
 
     def _lack(self, words: str) -> None:
+        """Record a fault: a source that could not be read."""
         self.faults.append(Coded('not-gathered', words))
 
     def of_icinga(
@@ -118,7 +117,8 @@ class Fleet:
             '(give it the permission objects/query/Host)',
         )
 
-    def _of_service(self, service: Service) -> Iterator[FleetDrive]:
+    def _of_service(self, service: services.Service) -> Iterator[FleetDrive]:
+        """Yield the drives of a service, and record whether its result is old or its host hidden."""
         drives, is_old = services.drives_of(service, self.database.metrics, self.now)
         if is_old:
             self._old.append(str(service))
@@ -127,14 +127,13 @@ class Fleet:
         yield from drives
 
     def of_documents(self, paths: Sequence[str]) -> Iterator[FleetDrive]:
-        """Yield the drives in documents of `triage`."""
+        """Yield the drives in documents of `triage`. paths: of files and folders."""
         for path in _files(paths):
             try:
                 document = triage_documents.read(path)
             except (OSError, SmartError) as error:
-                self._lack(
-                    f'{visible(path)}: {getattr(error, "strerror", "") or error}'
-                )
+                why = getattr(error, 'strerror', '') or error
+                self._lack(f'{visible(path)}: {why}')
                 continue
             self.asked += 1
             if self.now - document.made > triage_documents.OLD:
@@ -148,9 +147,14 @@ class Fleet:
             )
         self._note('result-old', self._old, 'document older than two days')
 
-    def _note(self, code: str, things: Sequence[str], words: str) -> None:
-        if things:
-            self.notes.append(Coded(code, _named(things, words)))
+    def _note(self, code: str, names: Sequence[str], words: str) -> None:
+        """Add a note such as "5 files skipped: a, b, c and 2 more", if there are names. words: such
+        as "file skipped".
+        """
+        if names:
+            thing, _, rest = words.partition(' ')
+            number = plural(len(names), thing)
+            self.notes.append(Coded(code, f'{number} {rest}: {listed(names, NAMED)}'))
 
     def said(self) -> list[Coded]:
         """Return the messages about the fleet as a whole, faults first."""
@@ -163,13 +167,10 @@ class Fleet:
             )
         return [Coded(message.code, sentence(message, NOTE)) for message in messages]
 
-    def steps(self) -> list[Step]:
-        """Return the plan: drives to replace, models to order, and firmware to update."""
-        return summary.steps(self.summary, self.database)
-
     def counted(self) -> MutableJson:
         """Return the data about the fleet as a whole, formatted for the JSON document."""
-        return summary.as_json(self.summary, self.steps())
+        plan = summary.steps(self.summary, self.database)
+        return summary.as_json(self.summary, plan)
 
     def state(self) -> State:
         """Return the worst state of all drives and checks; at least UNKNOWN if there are faults
@@ -179,12 +180,6 @@ class Fleet:
         if self.faults or not states:
             states.append(State.UNKNOWN)
         return worst(states)
-
-
-def _named(things: Sequence[str], words: str) -> str:
-    """Return text such as "5 files skipped: a, b, c and 2 more". words: such as "file skipped"."""
-    thing, _, rest = words.partition(' ')
-    return f'{plural(len(things), thing)} {rest}: {listed(things, NAMED)}'
 
 
 def _files(paths: Sequence[str]) -> Iterator[str]:

@@ -60,15 +60,11 @@ class Access(NamedTuple):
     """The address and credentials for the API."""
 
     url: str  # https://icinga.example.org:5665
-    user: str = ''
-    password_file: str = ''
-    # certificate of Icinga's authority: /var/lib/icinga2/certs/ca.crt
-    authority: str = ''
-    name: str = ''  # name in Icinga's certificate, if it differs from the URL
-
-
-class Unanswered(SmartError):
-    """The API did not answer, or its answer cannot be used."""
+    user: str
+    password_file: str
+    # certificate of Icinga's authority: /var/lib/icinga2/certs/ca.crt; '': of the system's
+    authority: str
+    name: str  # name in Icinga's certificate; '': that of the URL
 
 
 class Unreadable(SmartError):
@@ -95,21 +91,18 @@ class Icinga:
         """Return the sorted names ("host!service") of all services with the plugin. condition:
         value of --filter.
         """
-        wanted = f'({OURS}) && ({condition})' if condition else OURS
-        self._ask(
-            {
-                'filter': wanted,
-                'filter_vars': {'commands': COMMANDS},
-                'attrs': ['__name'],
-            },
-        )
+        question = {
+            'filter': f'({OURS}) && ({condition})' if condition else OURS,
+            'filter_vars': {'commands': COMMANDS},
+            'attrs': ['__name'],
+        }
         try:
-            rows = self._read(LARGEST_SERVICE_LIST)
+            rows = self._answer(question, LARGEST_SERVICE_LIST)
         except Unreadable as error:
-            raise Unanswered(f'{self.where}: {error}') from None
+            raise SmartError(f'{self.where}: {error}') from None
         if rows is None:
             advice = ', and check --filter for mistakes' if condition else ''
-            raise Unanswered(
+            raise SmartError(
                 f'{self.where}: Icinga returned no services to {visible(self._access.user)}; give this '
                 f'ApiUser the permission objects/query/Service{advice}'
             )
@@ -132,18 +125,23 @@ class Icinga:
         Split the services in half and request them again if the answer cannot be read, or if Icinga
         rejects the request because a service was deleted.
         """
-        self._ask(
-            {'services': names, 'attrs': services.ASKED, 'joins': services.JOINED}
-        )
+        question = {
+            'services': names,
+            'attrs': services.ASKED,
+            'joins': services.JOINED,
+        }
         rows, fault = None, ''
         try:
-            rows = self._read(LARGEST_ANSWER + LARGEST_NEXT_ANSWER * (len(names) - 1))
+            rows = self._answer(
+                question, LARGEST_ANSWER + LARGEST_NEXT_ANSWER * (len(names) - 1)
+            )
         except Unreadable as error:
             self.close()  # discard the rest of the answer
             fault = str(error)
-        if rows is None and len(names) > 1:
-            yield from self._part(names[: len(names) // 2])
-            yield from self._part(names[len(names) // 2 :])
+        half = len(names) // 2
+        if rows is None and half:
+            yield from self._part(names[:half])
+            yield from self._part(names[half:])
             return
         if fault:
             self._note(names[0], fault)
@@ -152,11 +150,11 @@ class Icinga:
     def _note(self, name: str, fault: str) -> None:
         """Record a service whose answer cannot be read.
 
-        Raises Unanswered if there are too many such services.
+        Raises SmartError if there are too many such services.
         """
         self.unread[name] = fault
         if len(self.unread) > MOST_UNREAD:
-            raise Unanswered(
+            raise SmartError(
                 f'{self.where}: the answers for more than {MOST_UNREAD} services cannot be read: '
                 f'{fault}'
             )
@@ -166,7 +164,13 @@ class Icinga:
         """Return the address of the API, for messages."""
         return f'{self._url.hostname}:{self._url.port or PORT}'
 
-    def _ask(self, question: Json) -> None:
+    def _answer(self, question: Json, most: int) -> list[Json] | None:
+        """Request services, and return the objects in an answer that has at most *most* bytes; None
+        if Icinga found no objects.
+
+        Icinga also finds no objects if the API user may not see them. Raises Unreadable if a
+        smaller request may succeed, else SmartError.
+        """
         try:
             self._connection.request(
                 'POST',
@@ -174,43 +178,30 @@ class Icinga:
                 json.dumps(question),
                 self._headers,
             )
-        except (OSError, http.client.HTTPException) as error:
-            raise self._unanswered(error) from None
-
-    def _read(self, most: int) -> list[Json] | None:
-        """Return the objects in an answer that has at most *most* bytes; None if Icinga found no
-        objects.
-
-        Icinga also finds no objects if the API user may not see them. Raises Unreadable if a
-        smaller request may succeed, else Unanswered.
-        """
-        try:
             answer = self._connection.getresponse()
             if answer.status not in (200, 404):
-                raise Unanswered(f'{self.where}: {self._refusal(answer)}')
+                raise SmartError(f'{self.where}: {self._refusal(answer)}')
             text = answer.read(most + 1)
         except (OSError, http.client.HTTPException) as error:
-            raise self._unanswered(error) from None
+            raise SmartError(f'{self.where}: {_reason(error, self._url)}') from None
         if len(text) > most:
             raise Unreadable(TOO_LARGE)
         if answer.status == 404:
             return None
         if answer.length:  # some bytes of the announced length are missing
-            raise Unanswered(
+            raise SmartError(
                 f'{self.where}: the answer is incomplete; see the log of Icinga'
             )
         return _objects(text)
 
     def _refusal(self, answer: http.client.HTTPResponse) -> str:
+        """Return why Icinga refused a request, and where to look."""
         if answer.status == 401:
             return (
                 f'Icinga refused the user {visible(self._access.user)} or the password; see the ApiUser '
                 'in conf.d/api-users.conf'
             )
         return f'Icinga answered {answer.status} {visible(answer.reason)[:200]}; see its log'
-
-    def _unanswered(self, error: Exception) -> Unanswered:
-        return Unanswered(f'{self.where}: {_reason(error, self._url)}')
 
 
 class _Connection(http.client.HTTPSConnection):
@@ -255,6 +246,7 @@ def _tls_reason(error: ssl.SSLError) -> str:
 
 
 def _reason(error: Exception, url: SplitResult) -> str:
+    """Return why a request failed, with the next step if there is one."""
     if isinstance(error, ssl.SSLError):
         return _tls_reason(error)
     if isinstance(error, socket.gaierror):
@@ -273,12 +265,15 @@ def _reason(error: Exception, url: SplitResult) -> str:
 
 
 def _address(url: str) -> SplitResult:
+    """Return the parts of the API's address. Raises UsageError if it is not of the form
+    https://HOST:PORT, with any path.
+    """
     try:
         parts = urlsplit(url)
         has_more = any((parts.username, parts.query, parts.fragment))
-        is_sound = parts.scheme == 'https' and bool(parts.hostname) and not has_more
-        is_sound = is_sound and (parts.port is None or parts.port > 0)
-    except ValueError:
+        is_https = parts.scheme == 'https' and bool(parts.hostname)
+        is_sound = is_https and not has_more and parts.port != 0
+    except ValueError:  # the port is no number
         is_sound = False
     if not is_sound:
         raise UsageError(
@@ -305,17 +300,20 @@ def _trusted(access: Access) -> ssl.SSLContext:
 
 
 def _login(access: Access) -> dict[str, str]:
+    """Return the header with the user and the password.
+
+    Raises UsageError without them, and SmartError if the file of the password cannot be used.
+    """
     if not (access.user and access.password_file):
         raise UsageError('--icinga needs --user and --password-file')
     path = access.password_file
     _refuse_open(path)
     try:
-        lines = files.content(path, LARGEST_PASSWORD_FILE).decode().splitlines()
+        text = files.content(path, LARGEST_PASSWORD_FILE).decode()
     except (OSError, ValueError) as error:
-        raise SmartError(
-            f'--password-file {visible(path)}: '
-            f'{getattr(error, "strerror", "") or "it is not a text file"}'
-        ) from None
+        fault = getattr(error, 'strerror', '') or 'it is not a text file'
+        raise SmartError(f'--password-file {visible(path)}: {fault}') from None
+    lines = text.splitlines()
     if not lines or not lines[0]:
         raise SmartError(
             f'--password-file {visible(path)}: its first line is empty; write the password into it'

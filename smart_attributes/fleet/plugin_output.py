@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..errors import Coded
 from ..knowledge import severity
-from ..knowledge.drive_database import Metric
+from ..knowledge.drive_database import Metric, Metrics
 from ..model import State
 from ..output.codes import BY_NAME
 from ..output.perfdata import UNITS
@@ -79,15 +79,17 @@ def plugin_text(text: str) -> PluginText | None:
     )
 
 
-def _parted(rest: Iterable[str]) -> tuple[list[tuple[State, str]], list[Line]]:
-    """Return the lines about the check and the lines about drives, separately."""
+def _parted(rows: Iterable[str]) -> tuple[list[tuple[State, str]], list[Line]]:
+    """Return the lines about the check and the lines about drives, separately; other lines are left
+    out.
+    """
     checks: list[tuple[State, str]] = []
     drives: list[Line] = []
-    for line in rest:
-        state = _STATES.get(line[:_START])
+    for row in rows:
+        state = _STATES.get(row[:_START])
         if state is None:
             continue
-        columns = line[_START:].split(GAP)
+        columns = row[_START:].split(GAP)
         if columns[0] == CHECK:
             checks.append((state, _coded(GAP.join(columns[1:]))))
         elif len(columns) >= _FEWEST:
@@ -98,15 +100,15 @@ def _parted(rest: Iterable[str]) -> tuple[list[tuple[State, str]], list[Line]]:
 def _drive_line(state: State, columns: list[str]) -> Line:
     """Return the fields of a drive's line; the last ones are missing in truncated lines."""
     name, model, findings, *further = columns
-    has_firmware = further and further[-1].startswith(FIRMWARE)
-    firmware = further.pop()[len(FIRMWARE) :] if has_firmware else ''
-    serial = _column(further[0]) if further else None
+    firmware = ''
+    if further and further[-1].startswith(FIRMWARE):
+        firmware = further.pop().removeprefix(FIRMWARE)
     return Line(
         state,
         name,
         model=_column(model),
         findings=_coded(findings),
-        serial=serial,
+        serial=_column(further[0]) if further else None,
         firmware=_column(firmware),
     )
 
@@ -118,6 +120,7 @@ def _coded(text: str) -> str:
 
 
 def _column(column: str) -> str:
+    """Return the text of a column; '' for the dash that stands for an unknown value."""
     return '' if column == NOT_TOLD else column
 
 
@@ -129,7 +132,7 @@ def drives(
     texts: Iterable[str],
     checked: float,
     origin: Origin,
-    metrics: Mapping[str, Metric],
+    metrics: Metrics,
 ) -> list[FleetDrive]:
     """Return the drives of one check. texts: the perfdata. checked: seconds since 1970."""
     by_drive: dict[str, list[Labelled]] = {line.name: [] for line in lines}
@@ -153,10 +156,8 @@ def drives(
 
 
 def as_row(line: Line, left: float | None, checked: float) -> Json:
-    """Return a line as a row. left: seconds until wear-out; None if unknown.
-
-    If text from a drive or a mount point imitates a clause about groups, the strictest clause
-    counts.
+    """Return a line as a row. left: seconds until wear-out; None if unknown. checked: seconds since
+    1970.
     """
     row: dict[str, object] = {
         'name': line.name,
@@ -166,33 +167,43 @@ def as_row(line: Line, left: float | None, checked: float) -> Json:
         'state': line.state.name,
         'code': getattr(line.findings, 'code', ''),
     }
-    times = []
+    forecasts = []
     if left is not None:
-        times = [left]
+        forecasts = [left]
         row['forecasts'] = {ENDURANCE: {'left': left}}
     if line.state is State.OK:
-        return {**row, **_of_ok(times, checked)}
+        return {**row, **_of_ok(forecasts, checked)}
     text = line.findings
     action = _ACTION.search(text)
     if action:
         text = text[: action.start()]
-        row.update(_stated(action, times, checked))
+        row.update(_stated(action, forecasts, checked))
     elif not row['code'] and line.state is not State.UNKNOWN:
         cut = BY_NAME['output-cut']
         row.update(code=cut.name, to_do=next_step(cut))
     text = _WHERE.sub('', text)
     row['why'] = _CLAUSE.sub('; ', text)
+    return {**row, **_replacement(text)}
+
+
+def _replacement(text: str) -> Json:
+    """Return the strictest clause about groups in the findings of a drive, under the key
+    "replacement"; {} if there is none.
+
+    Text from a drive or a mount point can imitate such a clause.
+    """
     clauses = list(_CLAUSE.finditer(text))
-    if clauses:
-        strictest = min(
-            clauses, key=lambda clause: STRICTEST.index(OF_CODE[clause[1]][0])
-        )
-        row['replacement'] = {
-            'label': OF_CODE[strictest[1]][0],
-            'code': strictest[1],
-            'text': text[strictest.end() :],
+    if not clauses:
+        return {}
+    clause = min(clauses, key=lambda match: STRICTEST.index(OF_CODE[match[1]][0]))
+    label, _ = OF_CODE[clause[1]]
+    return {
+        'replacement': {
+            'label': label,
+            'code': clause[1],
+            'text': text[clause.end() :],
         }
-    return row
+    }
 
 
 def _of_ok(left: Sequence[float], checked: float) -> Json:
@@ -204,18 +215,21 @@ def _of_ok(left: Sequence[float], checked: float) -> Json:
 
 
 def _stated(action: re.Match[str], left: Sequence[float], checked: float) -> Json:
-    """Return the actions at the end of a line, and the first date by which to order."""
-    code, words, further = action[1], action[2], action[3]
-    also = _ALSO.findall(further)
-    dates = [_order_by(code, words, left=left, checked=checked)]
-    if code not in actions.REPLACING:
-        dates += [
-            _order_by(step, to_do, left=left, checked=checked) for step, to_do in also
-        ]
+    """Return the actions at the end of a line, and the first date by which to order: None if there
+    is none.
+
+    action: a match of _ACTION. left: seconds until wear-out, if there is a forecast.
+    """
+    code, words = action[1], action[2]
+    further = _ALSO.findall(action[3])
+    steps = [(code, words)]
+    if code not in actions.REPLACING:  # a new drive needs no further order
+        steps += further
+    dates = [_order_by(step, to_do, left, checked) for step, to_do in steps]
     return {
         'action': code,
         'to_do': words,
-        'also': [{'action': step, 'to_do': to_do} for step, to_do in also],
+        'also': [{'action': step, 'to_do': to_do} for step, to_do in further],
         'order_by': min(filter(None, dates), default=None),
     }
 
@@ -223,12 +237,15 @@ def _stated(action: re.Match[str], left: Sequence[float], checked: float) -> Jso
 def _order_by(
     code: str, words: str, left: Sequence[float], checked: float
 ) -> str | None:
-    """Return the date in the words of an action; without one, a calculated date."""
-    dated = _DATED.search(words)
-    if code == actions.ORDER and dated:
-        return dated[1]
-    if code == actions.ORDER and words.endswith(' now'):
-        return day(checked)
+    """Return the date in the words of an action; without one, a calculated date; None if no order
+    is needed or no forecast is known.
+    """
+    if code == actions.ORDER:
+        dated = _DATED.search(words)
+        if dated:
+            return dated[1]
+        if words.endswith(' now'):
+            return day(checked)
     return due(code, left, checked).order_by
 
 
@@ -253,10 +270,12 @@ def read_values(texts: Iterable[str]) -> list[Labelled]:
 
 
 def _owner(
-    label: str, names: Mapping[str, object], metrics: Mapping[str, Metric]
+    label: str, names: Mapping[str, object], metrics: Metrics
 ) -> tuple[str, str]:
     """Return the drive name and the metric in a label, the longest metric that fits; ('', '') for
     labels that are not ours.
+
+    names: of the drives, which can contain the name of another drive and a metric.
     """
     words = label.split('_')
     for place in range(1, len(words)):
@@ -266,33 +285,31 @@ def _owner(
     return '', ''
 
 
-def _readings(
-    values: Iterable[Labelled], state: State, metrics: Mapping[str, Metric]
-) -> list[Json]:
+def _readings(values: Iterable[Labelled], state: State, metrics: Metrics) -> list[Json]:
     """Return the readings of a drive. state: of the drive."""
     return [_reading(value, state, metrics[value[0]]) for value in values]
 
 
-def _reading(value: Labelled, state: State, metric: Metric) -> Json:
+def _reading(value: Labelled, drive_state: State, metric: Metric) -> Json:
     """Return a value as a reading: the state of a number is what its limits say, that of a bad
     status is that of the drive.
     """
     name, number, limits = value
     warning, critical = levels(limits)
-    level = State.OK
+    state = State.OK
     if severity.is_beyond(critical, number):
-        level = State.CRITICAL
+        state = State.CRITICAL
     elif severity.is_beyond(warning, number):
-        level = State.WARNING
+        state = State.WARNING
     if metric.is_verdict and number < 1:
-        level = state
+        state = drive_state
     return {
         'metric': name,
         'value': WORDS.get(number, number) if metric.is_verdict else number,
         'unit': metric.unit,
         'source': 'perfdata',
         'judged': True,
-        'state': level.name,
+        'state': state.name,
         'warning': warning or None,
         'critical': critical or None,
         'reason': None,
@@ -300,6 +317,8 @@ def _reading(value: Labelled, state: State, metric: Metric) -> Json:
 
 
 def levels(limits: str) -> tuple[str, str]:
-    """Return two ranges from the limits of a value: for WARNING and for CRITICAL."""
+    """Return the ranges for WARNING and for CRITICAL, which are the first two fields of the limits
+    of a value; '' for a missing one.
+    """
     warning, critical, *_ = f'{limits};'.split(';')
     return warning, critical

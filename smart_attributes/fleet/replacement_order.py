@@ -10,13 +10,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..constants import MOST_GROUPS
+from ..knowledge.severity import Rank
 from ..redundancy.replacement import AT_RISK, LABELS, Risk, risk_of
-from ..typed import TYPE_CHECKING
 from ..work import actions
 from .drives import FleetDrive
-
-if TYPE_CHECKING:
-    from ..knowledge.severity import Rank
 
 NOW = 'now'
 
@@ -73,20 +70,22 @@ class ReplacementOrder:
     def steps(self) -> list[Step]:
         """Return the drives to replace, most urgent first.
 
-        The drives of a host with such a group are adjacent: the drive to replace next, then the
+        The drives of a host with a group at risk are adjacent: the drive to replace next, then the
         drives that wait.
         """
         kept = self._most_urgent()
-        risks: dict[str, Risk] = {}
+        risks: dict[str, Risk] = {}  # host -> the worst risk of its groups
         for drive in kept:
             if drive.risk in AT_RISK:
                 risks.setdefault(drive.step.host, drive.risk)
-        return [
-            drive.step for drive in sorted(kept, key=lambda drive: _key(drive, risks))
-        ]
+        kept.sort(key=lambda drive: _key(drive, risks))
+        return [drive.step for drive in kept]
 
 
 def _key(drive: Waiting, risks: Mapping[str, Risk]) -> tuple[object, ...]:
+    """Return the sort key of a drive: by itself, or with the drives of its host if that is in
+    *risks*.
+    """
     host = drive.step.host
     if host not in risks:
         return Risk.PLAIN, '', 0, drive.key

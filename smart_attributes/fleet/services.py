@@ -18,7 +18,7 @@ from ..constants import (
     MOST_VALUES,
 )
 from ..errors import Coded
-from ..knowledge.drive_database import Metric
+from ..knowledge.drive_database import Metrics
 from ..model import State, worst
 from ..output.codes import BY_NAME
 from ..typed import Json
@@ -111,40 +111,39 @@ def _handling(own: Json, of_host: Json) -> tuple[str, ...]:
 
 
 def _object(value: object) -> Json:
+    """Return an object; {} for any other value."""
     return value if isinstance(value, dict) else {}
 
 
 def _result(row: Json) -> Result:
+    """Return a result; '' for an output that is no text, 0 for a number that is invalid."""
     output, texts = row.get('output'), row.get('performance_data')
-    values: Sequence[str] = ()
-    if isinstance(texts, list):
-        values = [text for text in texts[:MOST_VALUES] if isinstance(text, str)]
+    if not isinstance(texts, list):
+        texts = []
     return Result(
         state=int(_number(row.get('state'))),
         output=output[:LONGEST_OUTPUT] if isinstance(output, str) else '',
-        values=values,
+        values=[text for text in texts[:MOST_VALUES] if isinstance(text, str)],
         ended=_number(row.get('execution_end')),
     )
 
 
 def _number(value: object) -> float:
+    """Return a number; 0 for any other value, and for numbers that are no possible time."""
     return (
         float(value) if isinstance(value, (int, float)) and abs(value) < 1e12 else 0.0
     )
 
 
-def drives_of(
-    service: Service, metrics: Mapping[str, Metric], now: float
-) -> ServiceDrives:
+def drives_of(service: Service, metrics: Metrics, now: float) -> ServiceDrives:
     """Return the drives of a service; if it has no drives, one row with the reason and the state
     from Icinga.
     """
     name, result = f'({service.name})', service.result
     if result is None:
         origin = Origin(service.host, handling=service.handling)
-        return ServiceDrives(
-            [check_row(name, State.UNKNOWN, _because('never-checked'), origin)]
-        )
+        why = _because('never-checked')
+        return ServiceDrives([check_row(name, State.UNKNOWN, why, origin)])
     age = now - result.ended
     # Passive results arrive at any time, so their check interval is meaningless.
     longest = STALE * max(service.interval, LEAST if service.is_active else DAY)
@@ -178,7 +177,7 @@ def _foreign_row(name: str, result: Result, origin: Origin) -> FleetDrive:
 
 
 def _because(code: str, words: str = '') -> Coded:
-    """Return the meaning of a cause, and the words of the check."""
+    """Return the meaning of a cause, and the words of the check, if it printed any."""
     meaning = BY_NAME[code].meaning
     return Coded(code, f'{meaning}: {words}' if words else meaning)
 
@@ -187,7 +186,8 @@ def _check_rows(
     name: str, text: plugin_output.PluginText, origin: Origin
 ) -> list[FleetDrive]:
     """Return the rows about a check: what it reports about itself, drives that are missing in the
-    text, and a state that is worse than that of all drives and rows.
+    text, and a state that is worse than that of all drives and rows. [] if there is nothing to
+    report.
     """
     rows = [check_row(name, state, words, origin) for state, words in text.checks]
     missing = text.counted - len(text.lines)

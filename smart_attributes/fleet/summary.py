@@ -80,7 +80,9 @@ class Summary:
             self.repeats += 1
             if State[state].urgency <= State[before].urgency:
                 return
+            # count it again, in the new state
             self.states[before] -= 1
+            # it may be in another group, if the host reported other firmware then
             group.states[before] -= bool(group.states[before])
         self._counted[key] = state
         self.states[state] += 1
@@ -104,14 +106,13 @@ def due(facts: Json, now: float) -> str:
     """Return when a replacement must be ordered: "now", "2027-Q1", UNDATED, or '' if no order is
     planned.
     """
-    by = facts['order_by'] or ''
-    if actions.needs_spare(facts['action'], State[facts['state']]) or (
-        by and by <= day(now)
-    ):
+    by, state = facts['order_by'] or '', State[facts['state']]
+    is_overdue = by and by <= day(now)
+    if is_overdue or actions.needs_spare(facts['action'], state):
         return NOW
     further = [row['action'] for row in facts.get('also', ())]
     is_ordered = actions.ORDER in (facts['action'], *further)
-    if by and (by <= day(now + PLANNED) or is_ordered):
+    if by and (is_ordered or by <= day(now + PLANNED)):
         return quarter(by)
     return UNDATED if is_ordered else ''
 
@@ -121,18 +122,10 @@ def quarter(by: str) -> str:
     return f'{by[:-6]}-Q{(int(by[-5:-3]) + 2) // 3}'
 
 
-def planned(summary: Summary) -> list[tuple[tuple[str, str], Group]]:
-    """Return ((quarter, model), drives), earliest quarter first."""
-
-    def rank(entry: tuple[tuple[str, str], Group]) -> tuple[Any, ...]:
-        (quarter, model), group = entry
-        return quarter != NOW, quarter, -group.drives, model
-
-    return sorted(summary.plan.items(), key=rank)
-
-
 def by_model(summary: Summary) -> list[tuple[tuple[str, str], Group]]:
-    """Return ((model, firmware), drives), most alerts first."""
+    """Return ((model, firmware), drives), most alerts first: most critical ones, then unknown ones
+    and those with warnings.
+    """
 
     def rank(entry: tuple[tuple[str, str], Group]) -> tuple[Any, ...]:
         name, group = entry
@@ -174,11 +167,15 @@ def _counts(states: Counter[str]) -> Mapping[str, int]:
 
 
 def steps(summary: Summary, database: SpecDatabase) -> list[Step]:
-    """Return the plan: drives to replace, models to order, and known firmware defects."""
-    plan = summary.replace.steps()
-    for (by, model), group in planned(summary):
-        plan.append(Step(BUY, by, model=model, drives=group.drives, hosts=group.hosts))
-    return plan + firmware_steps(summary, database)
+    """Return the plan: drives to replace, then models to order, earliest quarter first, then known
+    firmware defects.
+    """
+    orders = [
+        Step(BUY, by, model=model, drives=group.drives, hosts=group.hosts)
+        for (by, model), group in summary.plan.items()
+    ]
+    orders.sort(key=lambda step: (step.by != NOW, step.by, -step.drives, step.model))
+    return [*summary.replace.steps(), *orders, *firmware_steps(summary, database)]
 
 
 def firmware_steps(summary: Summary, database: SpecDatabase) -> list[Step]:
@@ -191,13 +188,15 @@ def firmware_steps(summary: Summary, database: SpecDatabase) -> list[Step]:
         if not model or not firmware:
             continue
         for advisory in database.advisories(Identity(model=model, firmware=firmware)):
+            action = actions.FIRMWARE
             why = f'{advisory.effect}; {advisory.action}'
             if advisory.fixed_in:
                 why += f', fixed in {advisory.fixed_in}'
-            # a patch for a drive that must not be read keeps its revision
-            is_fixed = advisory.fixed_in or not advisory.is_read
+            elif advisory.is_read:
+                # a patch for a drive that must not be read keeps its revision
+                action = actions.WATCH
             step = Step(
-                actions.action(actions.FIRMWARE if is_fixed else actions.WATCH).words,
+                actions.action(action).words,
                 model=model,
                 firmware=firmware,
                 drives=group.drives,

@@ -14,19 +14,17 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ..constants import LARGEST_TABLE, YEAR
+from ..knowledge.severity import Rank
 from ..model import WORST_FIRST, State
 from ..output.page_drives import compact
 from ..output.triage_table import MODEL, SERIAL, WHAT, DriveRow
-from ..typed import TYPE_CHECKING, Json
+from ..typed import Json
 from ..wording import amount, plural
 from ..words import sentence
 from ..work import actions
 from ..work.dates import date
 from .drives import FleetDrive
 from .summary import Summary
-
-if TYPE_CHECKING:
-    from ..knowledge.severity import Rank
 
 # Metrics in the columns of the table of drives.
 COLUMNS = frozenset(
@@ -48,15 +46,15 @@ def rows(drives: Iterable[Json], now: float) -> list[DriveRow]:
 
 
 def _row(drive: Json, now: float) -> DriveRow:
-    judged = {}
-    amounts = {}
+    """Return the row of a drive, in the form of in_table(); '' for each number that it lacks."""
+    numbers = {}
+    amounts = {}  # the same as text
     for reading in drive['readings']:
-        if reading.get('judged') and isinstance(reading['value'], (int, float)):
-            judged[reading['metric']] = reading
-            amounts[reading['metric']] = amount(
-                reading['value'], reading.get('unit', '')
-            )
-    age = judged.get('power_on_time')
+        metric, value = reading['metric'], reading['value']
+        if reading.get('judged') and isinstance(value, (int, float)):
+            numbers[metric] = value
+            amounts[metric] = amount(value, reading.get('unit', ''))
+    age = numbers.get('power_on_time')
     return DriveRow(
         State[drive['state']],
         drive['name'],
@@ -67,7 +65,7 @@ def _row(drive: Json, now: float) -> DriveRow:
         until=_until(drive, now),
         spare=amounts.get('spare_available', ''),
         temp=amounts.get('temperature', ''),
-        age=f'{age["value"] / YEAR:.1f} y' if age else '',
+        age='' if age is None else f'{age / YEAR:.1f} y',
         written=amounts.get('host_written', ''),
         what=_what(drive),
         host=drive['host'],
@@ -75,14 +73,15 @@ def _row(drive: Json, now: float) -> DriveRow:
 
 
 def _until(drive: Json, now: float) -> str:
+    """Return the date of the earliest forecast, or '' without one."""
     left = [forecast['left'] for forecast in drive.get('forecasts', {}).values()]
     return date(min(left), now) if left else ''
 
 
 def _what(drive: Json) -> tuple[str, ...]:
     """Return what to do about a drive, and why: its worst finding, if the document tells it."""
-    why = drive.get('reason') or drive.get('why', '')
-    code = drive.get('code', '')
+    reason, code = drive.get('reason'), drive.get('code')
+    why = reason or drive.get('why', '')
     to_do = drive.get('to_do', drive.get('action', actions.NOTHING))
     # a code comes first, as in every message
     words = [f'[{code}] {why}', to_do] if code else [to_do, why]
@@ -90,7 +89,7 @@ def _what(drive: Json) -> tuple[str, ...]:
     words = [text for text in words if text and text != actions.NOTHING]
     words += drive.get('handling', ())
     # of a service: how old it is
-    if drive['state'] != State.OK.name and not drive.get('reason'):
+    if drive['state'] != State.OK.name and not reason:
         words += [
             note['text'] for note in drive['notes'] if not code or note['code'] != code
         ]
@@ -98,23 +97,20 @@ def _what(drive: Json) -> tuple[str, ...]:
 
 
 def heading(summary: Summary) -> Iterator[str]:
-    """Yield the lines above the drives."""
-    by_state = [
-        (summary.states[state.name], state.name.lower()) for state in WORST_FIRST
+    """Yield the lines above the drives: how many there are, then the problems of checks, if any."""
+    states = [
+        f'{summary.states[state.name]} {state.name.lower()}'
+        for state in WORST_FIRST
+        if summary.states[state.name]
     ]
-    states = ', '.join(f'{count} {name}' for count, name in by_state if count)
     yield (
         f'{plural(sum(summary.states.values()), "drive")} on '
-        f'{plural(len(summary.hosts), "host")}: {states or "none"}'
+        f'{plural(len(summary.hosts), "host")}: {", ".join(states) or "none"}'
     )
-    checks = sum(
-        number for state, number in summary.checks.items() if state != State.OK.name
-    )
-    if checks:
-        causes = ', '.join(
-            f'{count} {code}' for code, count in summary.codes.most_common() if count
-        )
-        yield f'and {plural(checks, "check")} with a problem: {causes}'
+    causes = [f'{count} {code}' for code, count in summary.codes.most_common() if count]
+    if causes:
+        checks = sum(summary.checks.values()) - summary.checks[State.OK.name]
+        yield f'and {plural(checks, "check")} with a problem: {", ".join(causes)}'
     yield ''
 
 
@@ -124,7 +120,8 @@ def heading(summary: Summary) -> Iterator[str]:
 class WorstDrive(NamedTuple):
     """A drive as text, and its sort key."""
 
-    key: tuple[bool, Rank]  # whether it is not urgent, and its rank
+    # whether it is one of the others, and its rank: urgent drives come first
+    key: tuple[bool, Rank]
     text: str  # JSON
 
 
@@ -143,10 +140,6 @@ def in_page(drive: FleetDrive) -> Json:
     return compact({**drive.facts, 'readings': drive.readings()})
 
 
-def _never(_: Json) -> bool:
-    return False
-
-
 class Kept:
     """Takes drives one by one and keeps all that are urgent, and the worst of the others."""
 
@@ -154,19 +147,16 @@ class Kept:
         self,
         most: int,
         shown: Callable[[FleetDrive], Json],
-        is_urgent: Callable[[Json], bool] = _never,
+        is_urgent: Callable[[Json], bool] = lambda facts: False,
     ) -> None:
         """Create an empty collection.
 
-        most: how many other drives to keep. shown: returns the part of a drive to keep. is_urgent:
-        called with facts.
+        most: how many other drives to keep, at least one. shown: returns the part of a drive to
+        keep. is_urgent: called with facts.
         """
-        self._most, self._shown, self._is_urgent, self._size = (
-            max(most, 1),
-            shown,
-            is_urgent,
-            0,
-        )
+        self._most = max(most, 1)
+        self._shown, self._is_urgent = shown, is_urgent
+        self._size = 0  # characters of all texts
         # number of urgent drives, and of the others
         self._added: Counter[bool] = Counter()
         self._kept: Counter[bool] = Counter()
@@ -190,14 +180,9 @@ class Kept:
             self._kept[not is_other] -= 1
             self._size -= len(last.text)
 
-    def of_all(self, is_urgent: bool) -> tuple[int, int]:
+    def counts(self, is_urgent: bool) -> tuple[int, int]:
         """Return how many drives are kept, and how many were added: urgent drives, or others."""
         return self._kept[is_urgent], self._added[is_urgent]
-
-    @property
-    def left_out(self) -> int:
-        """Return how many drives are not kept."""
-        return sum(self._added.values()) - len(self._rows)
 
     def drives(self, most: int | None = None) -> Iterator[dict[str, Any]]:
         """Yield the kept drives, worst first. most: how many; None means all."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from .. import files, trust
@@ -13,7 +13,7 @@ from ..constants import (
     MOST_DRIVES_OF_HOST,
 )
 from ..errors import Coded, SmartError
-from ..knowledge.drive_database import Metric
+from ..knowledge.drive_database import Metrics
 from ..model import State
 from ..typed import Json
 from ..words import visible
@@ -34,47 +34,40 @@ class Document(NamedTuple):
     @property
     def notes(self) -> Sequence[Json]:
         """Return the notes on the run as a whole, which can make the run's state worse than the
-        state of any drive.
+        state of any drive; of a failed run, its error. [] if it has neither.
         """
-        # only a failed run has one
         error = {'text': self.content.get('error'), 'code': self.content.get('code')}
         return dicts_of(self.content.get('notes')) or ([error] if error['text'] else [])
-
-
-class Damaged(SmartError):
-    """A document cannot be read, so the drives of its host are missing."""
 
 
 def read(path: str) -> Document:
     """Return the document in a file.
 
     If the document does not name the host, the file's name counts. Raises OSError if the file
-    cannot be read, and Damaged if it is not a document.
+    cannot be read, and SmartError if it is not a document.
     """
     try:
         content = untrusted.parse(
             files.content(path, LARGEST_DOCUMENT, trust.foreign_secret)
         )
     except ValueError:
-        raise Damaged('it is damaged; copy it again from its host') from None
+        raise SmartError('it is damaged; copy it again from its host') from None
     if not isinstance(content, dict) or not isinstance(content.get('drives'), list):
-        raise Damaged('it is not output of triage --json')
+        raise SmartError('it is not output of triage --json')
     if isinstance(content.get('fleet'), dict):
-        raise Damaged('it is output of fleet; collect the output of triage --json')
+        raise SmartError('it is output of fleet; collect the output of triage --json')
     made: Any = content.get('made')
     written = os.stat(path).st_mtime
     # A host whose clock is ahead must not make an old document look recent.
     is_plausible = is_number(made) and 0 <= made <= written + DAY
-    stem = os.path.basename(path).partition('.json')[0]
-    host = text_of(content.get('host')) or visible(stem) or '-'
+    name, _, _ = os.path.basename(path).partition('.json')
+    host = text_of(content.get('host')) or visible(name) or '-'
     return Document(host, content, made=float(made) if is_plausible else written)
 
 
-def drives(
-    document: Document, metrics: Mapping[str, Metric], now: float
-) -> Iterator[FleetDrive]:
-    """Yield the drives of a document, and a row for each problem of the run as a whole. now:
-    seconds since 1970.
+def drives(document: Document, metrics: Metrics, now: float) -> Iterator[FleetDrive]:
+    """Yield a row for each problem of the run as a whole and for unreadable drives, then the drives
+    of a document. now: seconds since 1970.
     """
     age = max(now - document.made, 0)
     notes = dated(now, age) if age > OLD else ()
@@ -88,8 +81,8 @@ def drives(
             f'{left_out} of {len(rows)} drives are not shown: at most {MOST_DRIVES_OF_HOST} are '
             f'read per host'
         )
-    readable = dicts_of(rows[:MOST_DRIVES_OF_HOST], MOST_DRIVES_OF_HOST)
-    unreadable = len(rows[:MOST_DRIVES_OF_HOST]) - len(readable)
+    readable = dicts_of(rows, MOST_DRIVES_OF_HOST)
+    unreadable = min(len(rows), MOST_DRIVES_OF_HOST) - len(readable)
     faults += ['a drive is not in the format of triage --json'] * unreadable
     for fault in faults:
         yield check_row('(triage)', State.UNKNOWN, fault, origin)
@@ -98,34 +91,34 @@ def drives(
 
 
 def _run_rows(document: Document, origin: Origin) -> Iterator[FleetDrive]:
-    """Yield the row for a problem of the run as a whole, if there is one."""
+    """Yield the row for a problem of the run as a whole, if there is one: the run has no drives, or
+    a state that no drive has, or notes although it is not OK.
+    """
     state = state_of(document.content.get('state'))
     rows = document.content['drives']
     states = [state_of(row.get('state')) for row in rows if isinstance(row, dict)]
-    notes = document.notes
+    notes = shaped_rows('note', document.notes)
     is_explained = state is State.OK or (state in states and not notes)
     if rows and is_explained:
         return
-    shaped_notes = shaped_rows('note', notes)
-    why = '; '.join(row['text'] for row in shaped_notes if row['text'])
+    why = '; '.join(note['text'] for note in notes if note['text'])
     if not why:
         why = 'the run as a whole is in a worse state than any of its drives'
         why = why if rows else 'no drives'
-    code = shaped_notes[0]['code'] if shaped_notes else ''
+    code = notes[0]['code'] if notes else ''
     yield check_row('(triage)', state, Coded(code, why), origin)
 
 
-def _drive(row: Json, origin: Origin, metrics: Mapping[str, Metric]) -> FleetDrive:
-    readings: list[Json] = [
-        shaped('reading', reading)
-        for reading in dicts_of(row.get('readings'))
-        if isinstance(reading.get('metric'), str)
-    ]
-    numbers = [
-        (reading['metric'], reading['value'])
-        for reading in readings
-        if reading['judged'] and is_number(reading['value'])
-    ]
+def _drive(row: Json, origin: Origin, metrics: Metrics) -> FleetDrive:
+    """Return the drive of a row; readings whose metric is no text are left out."""
+    readings: list[Json] = []
+    numbers = []
+    for reading in dicts_of(row.get('readings')):
+        if isinstance(reading.get('metric'), str):
+            safe = shaped('reading', reading)
+            readings.append(safe)
+            if safe['judged'] and is_number(safe['value']):
+                numbers.append((safe['metric'], safe['value']))
     return fleet_drive(
         row, readings=lambda: readings, numbers=numbers, origin=origin, metrics=metrics
     )

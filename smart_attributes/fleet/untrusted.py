@@ -35,6 +35,7 @@ def parse(text: bytes | bytearray) -> Any:
 
 
 def _number(digits: str) -> int | float:
+    """Return an integer; as a float if it is so long that int() would take too much time."""
     return int(digits) if len(digits) <= LONGEST_FOREIGN_NUMBER else float(digits)
 
 
@@ -70,7 +71,7 @@ def pairs_of(value: Any) -> Sequence[tuple[str, Any]]:
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value is a number that is safe to calculate with."""
+    """Return whether a value is a number that is safe to calculate with; True and False are not."""
     return (
         isinstance(value, (int, float))
         and not isinstance(value, bool)
@@ -102,8 +103,10 @@ SHAPES: Mapping[str, Sequence[tuple[str, Callable[[Any], Any], bool]]] = {
 
 
 def shaped(part: str, value: Json) -> dict[str, Any]:
-    """Return a part of a document, with values of the types that documents.json defines under
-    the part's name.
+    """Return the values of an object that documents.json lists under *part*, each as its type there.
+
+    A value that is missing or of another type becomes what KINDS has for it, such as None; a key
+    with ? in documents.json is left out if it is missing.
     """
     values = {}
     for key, kind, may_lack in SHAPES[part]:

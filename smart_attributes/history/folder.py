@@ -57,7 +57,6 @@ _FLAGS_READING = (
     os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 )
 _FLAGS_WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_FLAGS_LOCK = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NUMBERED = re.compile(r'(0|[1-9][0-9]{0,17})\..*', re.DOTALL)
 _REASONS = {
     errno.ELOOP: 'is a link; to start a new history, remove it',
@@ -409,7 +408,7 @@ def _outcome(state: StateDirectory, work: Callable[[str], int]) -> dict[str, obj
     path = path_of(state)
     try:
         _examine(state, path, is_writing=True)
-        lock = os.open(f'{path}/{LOCK}', _FLAGS_LOCK, 0o600)
+        lock = files.open_lock(f'{path}/{LOCK}')
         if not files.has_locked(lock, LOCK_PATIENCE):
             raise HistoryUnusable(
                 f'{path} is locked by another process; to see which, run: fuser {path}/{LOCK}'

@@ -53,6 +53,9 @@ class Metric(NamedTuple):
     label: str = ''
 
 
+Metrics = Mapping[str, Metric]  # by name
+
+
 class ReadingSpec(NamedTuple):
     """How to derive a reading of one metric from one attribute."""
 

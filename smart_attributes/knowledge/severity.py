@@ -133,11 +133,7 @@ def worst_first(cases: Iterable[Case]) -> list[Case]:
 
 def of_verdict(verdict: Verdict) -> Rank:
     """Return the rank of a drive, a sort key that puts the most severe drive first."""
-    weights = [
-        of_judgement(judgement, verdict.risk)
-        for judgement in verdict.judgements
-        if judgement.state is not State.OK
-    ]
+    weights = [of_judgement(judgement, verdict.risk) for judgement in verdict.alerts]
     if verdict.last:
         weights += map(of_last, verdict.last.findings)
     return of_drive(

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 
 from ..knowledge import severity
-from ..knowledge.drive_database import Metric
+from ..knowledge.drive_database import Metric, Metrics
 from ..model import Verdict
 from ..typed import NamedTuple
 from ..wording import listed, plain
@@ -47,9 +47,7 @@ def share(limit: int) -> int:
     return max(limit // 16, min(2000, limit // 3))
 
 
-def metrics(
-    needed: Mapping[str, int], definitions: Mapping[str, Metric], limit: int
-) -> set[str]:
+def metrics(needed: Mapping[str, int], definitions: Metrics, limit: int) -> set[str]:
     """Return as many metrics as fit, in a fixed order; each is printed for all drives.
 
     needed: largest size of each metric in bytes. limit: bytes of the whole output.
@@ -62,7 +60,7 @@ def metrics(
     return kept
 
 
-def in_order(metrics: Iterable[str], definitions: Mapping[str, Metric]) -> list[str]:
+def in_order(metrics: Iterable[str], definitions: Metrics) -> list[str]:
     """Return metrics sorted by their order in attributes.json, then by concern (see severity),
     then by name.
     """
@@ -81,103 +79,99 @@ def in_order(metrics: Iterable[str], definitions: Mapping[str, Metric]) -> list[
 def needed(
     verdicts: Sequence[Verdict],
     values: Sequence[perfdata.Value],
-    definitions: Mapping[str, Metric],
+    definitions: Metrics,
     is_all: bool,
 ) -> dict[str, int]:
-    """Return the largest size in bytes that each metric can have at any later check.
+    """Return the largest size in bytes that the values of each metric can have at any later check.
 
     Drives of the same type are assumed to have the same metrics; an unread drive is assumed to have
-    all metrics.
+    all metrics. values: the perfdata of this check. is_all: all metrics are graphed.
     """
-    of_kind: dict[str, set[str]] = {}
+    of_kind: dict[str, set[str]] = {}  # kind of drives -> metrics
     for verdict in verdicts:
         if not verdict.problem:
             of_kind.setdefault(verdict.identity.kind, set()).update(
                 _possible(verdict, definitions, is_all)
             )
-    everything: set[str] = set().union(*of_kind.values())
+    all_metrics: set[str] = set().union(*of_kind.values())
     widths = {
-        metric: _width(metric, values, definitions[metric]) for metric in everything
+        metric: _width(metric, values, definitions[metric]) for metric in all_metrics
     }
-    most: Counter[str] = Counter()
+    later: Counter[str] = Counter()
     for verdict in verdicts:
-        for metric in everything if verdict.problem else of_kind[verdict.identity.kind]:
-            most[metric] += size(verdict.device.name) + widths[metric]
+        kind = verdict.identity.kind
+        for metric in all_metrics if verdict.problem else of_kind[kind]:
+            later[metric] += size(verdict.device.name) + widths[metric]
     today: Counter[str] = Counter()
     for value in values:
         today[value.metric] += size(value.text)
-    return most | today  # for each metric, the larger of the two
+    return later | today  # for each metric, the larger of the two
 
 
-def _possible(
-    verdict: Verdict, definitions: Mapping[str, Metric], is_all: bool
-) -> set[str]:
+def _possible(verdict: Verdict, definitions: Metrics, is_all: bool) -> set[str]:
     """Return a drive's metrics that can be graphed, even if this check has no number for them."""
     reported = {
         judgement.reading.metric
         for judgement in verdict.judgements
         if judgement.graphed or is_all
     }
-    return reported | {
-        name
-        for name, definition in definitions.items()
-        if definition.beside in reported
-    }
+    # other checks of such a drive report these beside them
+    others = [name for name in definitions if definitions[name].beside in reported]
+    return reported.union(others)
 
 
 def _width(metric: str, values: Iterable[perfdata.Value], definition: Metric) -> int:
     """Return the largest possible size of a metric's value in bytes, without the drive's name."""
-    most = definition.valid[1]
-    number = len(plain(most)) if most is not None else DIGITS
-    limits = max(
-        (len(value.limits) for value in values if value.metric == metric), default=0
-    )
-    fixed = 0 if definition.is_verdict or definition.worse == 'none' else LIMITS
+    largest = definition.valid[1]
+    digits = DIGITS if largest is None else len(plain(largest))
+    limits = [len(value.limits) for value in values if value.metric == metric]
+    if not definition.is_verdict and definition.worse != 'none':
+        limits.append(LIMITS)
     bounds = (definition.minimum, definition.maximum)
-    ends = sum(len(plain(end)) for end in bounds if end is not None)
-    return len(f"'_{metric}'=%;;;; ") + number + max(limits, fixed) + ends
+    ends = sum(len(plain(bound)) for bound in bounds if bound is not None)
+    return len(f"'_{metric}'=%;;;; ") + digits + max(limits, default=0) + ends
 
 
 def fitted(
     text: OutputText, missing: Sequence[str], limit: int, others: Sequence[str]
 ) -> list[str]:
-    """Return the lines that fit, and a line about the omitted lines and metrics.
+    """Return the lines that fit, and a line about the omitted lines and metrics, if there are any.
 
     missing: omitted metrics. limit: bytes of the whole output. others: the first line and the
     perfdata.
     """
     room = limit - sum(map(size, others)) - ROOM_TO_SAY_SO
-    whole = [*text.checks, *text.drives, *text.notes]
-    kept = whole if sum(map(size, whole)) <= room else _most_important(text, room)
-    parts = (
-        [f'{len(whole) - len(kept)} lines of text'] if len(kept) < len(whole) else []
-    )
+    lines = [*text.checks, *text.drives, *text.notes]
+    kept = lines if sum(map(size, lines)) <= room else _most_important(text, room)
+    omitted = []
+    if len(kept) < len(lines):
+        omitted.append(f'{len(lines) - len(kept)} lines of text')
     if missing:
-        parts.append(_named(missing, len(others) == 1))
-    if not parts:
+        omitted.append(_named(missing, is_all=len(others) == 1))
+    if not omitted:
         return kept
-    return [*kept, f'{LEFT_OUT}{WHY} {limit:,} bytes: {"; ".join(parts)}; {REMEDY}']
+    return [*kept, f'{LEFT_OUT}{WHY} {limit:,} bytes: {"; ".join(omitted)}; {REMEDY}']
 
 
 def _most_important(text: OutputText, room: int) -> list[str]:
-    """Return the lines that fit.
+    """Return the lines that fit into *room* bytes.
 
     Lines about the check get at most half of the space, so that drives get the rest.
     """
     checks = first(text.checks, room // 2)
-    return [*checks, *first([*text.drives, *text.notes], room - sum(map(size, checks)))]
+    rest = room - sum(map(size, checks))
+    return [*checks, *first([*text.drives, *text.notes], rest)]
 
 
 def first(parts: Sequence[str], room: int) -> list[str]:
     """Return the first parts: as many as fit into *room* bytes."""
-    return [
-        part for part, used in zip(parts, accumulate(map(size, parts))) if used <= room
-    ]
+    ends = accumulate(map(size, parts))
+    return [part for part, end in zip(parts, ends) if end <= room]
 
 
 def _named(missing: Sequence[str], is_all: bool) -> str:
-    """Return "perfdata of all drives for host_written, power_on_time and 3 more"."""
-    return (
-        f'{"all " if is_all else ""}perfdata of all drives for '
-        f'{listed(missing, len(first(missing, NAMED)))}'
-    )
+    """Return "perfdata of all drives for host_written, power_on_time and 3 more". is_all: no
+    perfdata is left.
+    """
+    names = listed(missing, len(first(missing, NAMED)))
+    return f'{"all " if is_all else ""}perfdata of all drives for {names}'

@@ -13,10 +13,9 @@ from ..typed import NamedTuple
 
 
 class Code(NamedTuple):
-    """A code: its name, its usual state ('' for a note), its meaning, and the next step or ''."""
+    """A code: its name, its meaning, and the next step or ''."""
 
     name: str
-    severity: str
     meaning: str
     remedy: str
 
@@ -29,34 +28,26 @@ class Finding(NamedTuple):
     drives", and {field:bytes} has a unit.
     """
 
-    subject: str
     state: str
     meaning: str
+    subject: str = ''
     remedy: str = ''
     command: str = ''
 
 
-def _group(name: str) -> tuple[Code, ...]:
-    return tuple(
-        Code(code, entry.get('state', ''), entry['meaning'], entry.get('remedy', ''))
-        for code, entry in _DATA[name].items()
-    )
-
-
-_DATA = files.data('codes.json')
-REASONS = _group('reasons')  # why a drive, or a whole check, is UNKNOWN
-FINDINGS = _group('findings')  # what is wrong with a drive that was read
-NOTES = _group('notes')  # information that does not change the state
-REDUNDANCY = _group('redundancy')  # how the groups on a drive affect its replacement
+# reasons: why a drive, or a whole check, is UNKNOWN. findings: what is wrong with a drive that was
+# read. notes: information that does not change the state. redundancy: how the groups on a drive
+# affect its replacement. fleet_notes: what a fleet report says in addition to its drives.
+DATA = files.data('codes.json')
 # why a fleet lacks drives of a host; only these remedies name the host
-CAUSES = _group('fleet_causes')
-# what a fleet report says in addition to its drives
-FLEET_NOTES = _group('fleet_notes')
-BY_NAME: Mapping[str, Code] = {
-    code.name: code
-    for code in (*REASONS, *FINDINGS, *NOTES, *REDUNDANCY, *CAUSES, *FLEET_NOTES)
-}
+CAUSES = frozenset(DATA['fleet_causes'])
 # Findings of doctor about an installation.
 DOCTOR: Mapping[str, Finding] = {
-    name: Finding(**{'subject': '', **entry}) for name, entry in _DATA['doctor'].items()
+    name: Finding(**entry) for name, entry in DATA['doctor'].items()
+}
+BY_NAME: Mapping[str, Code] = {
+    name: Code(name, entry['meaning'], entry.get('remedy', ''))
+    for group, entries in DATA.items()
+    if group != 'doctor'
+    for name, entry in entries.items()
 }

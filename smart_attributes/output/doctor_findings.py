@@ -80,21 +80,23 @@ def found(code: str, subject: str = '', **fields: Any) -> Finding:
     """Return the finding with this code. subject: replaces the usual subject. fields: values for
     the sentences.
     """
-    entry = codes.DOCTOR[code]
-    message, remedy, command = (
-        _Template().vformat(text, (), fields)
-        for text in (entry.meaning, entry.remedy, entry.command)
-    )
+    entry, template = codes.DOCTOR[code], _Template()
     return Finding(
-        code, subject or entry.subject, entry.state, message, remedy, command, fields
+        code,
+        subject or entry.subject,
+        entry.state,
+        message=template.vformat(entry.meaning, (), fields),
+        remedy=template.vformat(entry.remedy, (), fields),
+        command=template.vformat(entry.command, (), fields),
+        fields=fields,
     )
 
 
 def said(code: str, sentence: str, subject: str = '', **fields: Any) -> Finding:
     """Return the finding for an error or a note. sentence: states the problem and, optionally, the
-    next step.
+    next step, which counts if the code has none of its own.
 
-    code: a name in any group of codes.json.
+    code: a name in any group of codes.json; if it is none of doctor, the finding is a problem.
     """
     message, remedy = halves(sentence)
     if code not in codes.DOCTOR:
@@ -124,10 +126,11 @@ def as_text(examination: Examination) -> str:
 
 
 def _lines(finding: Finding, subjects: int) -> Iterator[str]:
-    yield from _wrapped(
-        f'{_HEADS[finding.state]:<7}{visible(finding.subject):<{subjects}}  ',
-        finding.message,
-    )
+    """Yield the lines of a finding: what was found, the next step, the command. subjects: width of
+    the column of subjects.
+    """
+    head = f'{_HEADS[finding.state]:<7}{visible(finding.subject):<{subjects}}  '
+    yield from _wrapped(head, finding.message)
     if finding.remedy:
         end = ':' if finding.command else ''
         yield from _wrapped('       -> ', finding.remedy + end)
@@ -137,6 +140,7 @@ def _lines(finding: Finding, subjects: int) -> Iterator[str]:
 
 
 def _wrapped(head: str, words: str) -> list[str]:
+    """Return *head* and the words beside it, wrapped; only *head* if there are no words."""
     return textwrap.wrap(
         sentence(words, _WORDS),
         WIDTH,
@@ -148,24 +152,26 @@ def _wrapped(head: str, words: str) -> list[str]:
 
 
 def _summary(examination: Examination) -> str:
+    """Return how many findings need an action, or that none does."""
     if examination.is_good:
         return 'No problems found.'
-    to_do = sum(finding.state == PROBLEM for finding in examination.findings)
-    later = sum(finding.state == UNCHECKED for finding in examination.findings)
+    states = [finding.state for finding in examination.findings]
     parts = []
-    if to_do:
-        parts.append(f'{to_do} to do')
-    if later:
-        parts.append(f'{later} could not be checked yet')
+    if PROBLEM in states:
+        parts.append(f'{states.count(PROBLEM)} to do')
+    if UNCHECKED in states:
+        parts.append(f'{states.count(UNCHECKED)} could not be checked yet')
     return f'{", ".join(parts)}: start at the top, then run this again.'
 
 
 def _pasted(pastes: Sequence[Paste]) -> Iterator[str]:
+    """Yield the lines to paste under their places; nothing if there are none."""
     if pastes:
         yield 'Lines to paste for these drives:'
     for paste in pastes:
         yield f'  {visible(paste.place)}:'
-        yield from (f'    {visible(line)}' for line in paste.text.splitlines())
+        for line in paste.text.splitlines():
+            yield f'    {visible(line)}'
 
 
 def as_json(examination: Examination) -> str:

@@ -118,10 +118,10 @@ def head(case: Case) -> list[str]:
     the effect of groups.
     """
     verdict, identity, item = case.verdict, case.shown, case.todo
-    serial = f'serial {identity.serial}' if identity.serial else ''
-    drive = '  '.join(
-        part for part in (verdict.device.address, identity.model, serial) if part
-    )
+    words = [verdict.device.address, identity.model]
+    if identity.serial:
+        words.append(f'serial {identity.serial}')
+    words.append(verdict.state.name)
     # Unlike a table line, this has room for the whole reason, and for the readings of an OK drive.
     reason = item.reason
     if verdict.problem:
@@ -130,10 +130,9 @@ def head(case: Case) -> list[str]:
         reason = item.why or findings(verdict)
     to_do = f'What to do: {item.to_do}.'
     if reason:
-        to_do += (
-            f' {"Status" if item.action == actions.NOTHING else "Reason"}: {reason}'
-        )
-    lines = [f'{drive}  {verdict.state.name}', to_do]
+        title = 'Status' if item.action == actions.NOTHING else 'Reason'
+        to_do += f' {title}: {reason}'
+    lines = ['  '.join(filter(None, words)), to_do]
     if item.also:
         lines.append(f'Also: {"; ".join(further.to_do for further in item.also)}.')
     if item.step:
@@ -148,38 +147,38 @@ def _alerts(verdict: Verdict) -> Iterator[str]:
     measured risk of this finding, and the limit's reason.
     """
     risk = verdict.risk
-    alerts = [
-        judgement for judgement in verdict.judgements if judgement.state is not State.OK
-    ]
-    width = max((len(alert.reading.metric) for alert in alerts), default=0)
-    for judgement in alerts:
-        reading = judgement.reading
+    width = max((len(alert.reading.metric) for alert in verdict.alerts), default=0)
+    for alert in verdict.alerts:
+        reading = alert.reading
         value = sentence(_value(reading), 300)
-        limit = f'{judgement.state.name.lower()} {judgement.growth_against or judgement.against}'
+        limit = f'{alert.state.name.lower()} {alert.growth_against or alert.against}'
         yield f'{reading.metric:{width}}  {value}  {limit.rstrip()}  {reading.source}'
-        if judgement.growth:
-            yield f'  {sentence(judgement.growth, 300)}'
+        if alert.growth:
+            yield f'  {sentence(alert.growth, 300)}'
         if risk and risk.metric == reading.metric:
             yield f'  {risk.said}'
             risk = None  # shown once
         # If the origin is the source, the drive itself set this limit, and the line above shows the
         # source.
-        reason = judgement.reason
-        if judgement.origin and judgement.origin != str(reading.source):
-            reason = f'{reason} ({judgement.origin})'.lstrip()
+        reason = alert.reason
+        if alert.origin and alert.origin != str(reading.source):
+            reason = f'{reason} ({alert.origin})'.lstrip()
         if reason:
             yield f'  {sentence(reason, 500)}'
 
 
 def _last_readings(case: Case, units: Mapping[str, str]) -> Iterator[str]:
-    """Yield what was found when a drive that was not read now was last read, and its numbers."""
-    verdict, past = case.verdict, case.outlook.past
-    if not verdict.problem or not (verdict.last or past):
+    """Yield what was found when a drive that was not read now was last read, and its numbers;
+    nothing if the drive was read now, or never.
+
+    units: by metric.
+    """
+    last, past = case.verdict.last, case.outlook.past
+    if not case.verdict.problem or not (last or past):
         return
     newest = max((points[-1][0] for points in past.values()), default=0)
-    moment = verdict.last.time if verdict.last else newest
-    yield f'Last read {local_minute(moment)}:'
-    for finding in verdict.last.findings if verdict.last else ():
+    yield f'Last read {local_minute(last.time if last else newest)}:'
+    for finding in last.findings if last else ():
         yield f'  {finding.state.name}  {sentence(finding.words, 300)}'
     for metric, points in sorted(past.items()):
         yield f'  {clean(metric)} {amount(points[-1][1], units.get(metric, ""))}'
@@ -224,7 +223,7 @@ def _farm(
 ) -> Iterator[str]:
     """Yield the line about a disk's FARM log, if the log was read.
 
-    identity: of the disk. is_verbose: also if the log was not read.
+    identity: of the disk. is_verbose: also if the log was not read, but the disk has one.
     """
     if farm is None:
         if is_verbose and spec.keeps_farm:
@@ -233,16 +232,18 @@ def _farm(
                 'smartctl -l farm DEVICE'
             )
         return
-    parts = [
+    if not (farm.hours or farm.serial):
+        return
+    words = (
         f'power-on time {farm.hours} h' if farm.hours else 'power-on time not reported'
-    ]
+    )
     if farm.serial and identity.serial is not None:
-        parts.append(f'serial {clean(farm.serial)}')
-    if farm.hours or farm.serial:
-        yield f'FARM log    {", ".join(parts)}'
+        words += f', serial {clean(farm.serial)}'
+    yield f'FARM log    {words}'
 
 
 def _reading_rows(verdict: Verdict) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each reading: state, metric, value, source, limits."""
     for judgement in verdict.judgements:
         reading = judgement.reading
         state, limits = judgement.state.name, _limits(judgement)
@@ -254,18 +255,17 @@ def _reading_rows(verdict: Verdict) -> Iterator[tuple[str, ...]]:
 
 
 def _limits(judgement: Judgement) -> str:
-    words = [
-        f'{name} {text}'
-        for name, text in (
-            ('warning', judgement.warning),
-            ('critical', judgement.critical),
-        )
-        if text
-    ]
+    """Return the limits of a number: "warning 85, critical 95"; "none" without limits."""
+    words = []
+    if judgement.warning:
+        words.append(f'warning {judgement.warning}')
+    if judgement.critical:
+        words.append(f'critical {judgement.critical}')
     return ', '.join(words) or 'none'
 
 
 def _limit_rows(verdict: Verdict, thresholds: Thresholds) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each limit and each growth rule of a reading: metric, file, reason."""
     for judgement in verdict.judgements:
         reading = judgement.reading
         if not reading.judged:
@@ -291,6 +291,7 @@ def _growth(rule: Mapping[str, Any]) -> str:
 
 
 def _unused_rows(report: Report, spec: DriveSpec) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each attribute that the entry does not use: ID, name, value, raw value."""
     used = {item.attribute for item in spec.readings}
     for row in report.attributes:
         if row.id not in used:

@@ -82,14 +82,12 @@ def note(text: Coded) -> MutableJson:
 
 
 def _drive(case: Case, now: float) -> Json:
+    """Return the object of a drive; the keys of `optional` are left out if they are empty."""
     verdict, item, place, use = case.verdict, case.todo, case.place, case.use
     device, identity, seen = verdict.device, case.shown, case.last_seen
     notes = verdict.notes
     if verdict.problem:
         notes = (Coded(verdict.code, verdict.explained), *notes)
-    alerts = [
-        judgement for judgement in verdict.judgements if judgement.state is not State.OK
-    ]
     drive = {
         'device': device.path,
         'type': device.type or None,
@@ -105,7 +103,7 @@ def _drive(case: Case, now: float) -> Json:
         'name': device.name,
         'action': item.action,
         'why': sentence(item.why, NOTE) or None,
-        'findings': list(map(_finding, alerts)),
+        'findings': list(map(_finding, verdict.alerts)),
         'to_do': item.to_do,
         'order_by': item.order_by,
         'reason': item.reason or None,
@@ -133,16 +131,17 @@ def _drive(case: Case, now: float) -> Json:
 
 
 def _also(item: Item) -> list[Json]:
+    """Return the further actions for a drive."""
     return [further._asdict() for further in item.also]
 
 
-def _forecasts(forecasts: Mapping[str, Forecast], ago: float) -> Json:
-    """Return the forecasts by metric. ago: seconds since the drive was read."""
+def _forecasts(forecasts: Mapping[str, Forecast], age: float) -> Json:
+    """Return the forecasts by metric, in seconds from now. age: seconds since the drive was read."""
     return {
         metric: {
-            'left': round(forecast.left - ago),
-            'earliest': round(forecast.earliest - ago),
-            'latest': round(forecast.latest - ago),
+            'left': round(forecast.left - age),
+            'earliest': round(forecast.earliest - age),
+            'latest': round(forecast.latest - age),
             'estimate': forecast.is_estimate,
         }
         for metric, forecast in forecasts.items()
@@ -172,6 +171,7 @@ def work_list(items: Sequence[Item]) -> list[Json]:
 
 
 def _last(last: LastVerdict) -> Json:
+    """Return when a drive was last read, and what was found then."""
     return {
         'time': last.time,
         'findings': [
@@ -189,21 +189,19 @@ def _finding(judgement: Judgement) -> Json:
     """Return a finding; "limit" is a range in base units of the value or the growth."""
     reading, growth = judgement.reading, judgement.growth_against
     value, unit = _value(judgement)
-    limit = (
-        judgement.critical if judgement.state is State.CRITICAL else judgement.warning
-    )
+    code = growth.code or judgement.against.code
+    limit = judgement.warning
+    if judgement.state is State.CRITICAL:
+        limit = judgement.critical
+    limit = growth.fields.get('limit') or ranges.in_base_unit(limit, reading.unit)
     return {
-        'code': growth.code
-        or judgement.against.code
-        or OF_STATUS.get(reading.metric, STATUS),
+        'code': code or OF_STATUS.get(reading.metric, STATUS),
         'text': finding(judgement),
         'state': judgement.state.name,
         'metric': reading.metric,
         'value': value,
         'unit': unit,
-        'limit': growth.fields.get('limit')
-        or ranges.in_base_unit(limit, reading.unit)
-        or None,
+        'limit': limit or None,
         'grown': judgement.grown if growth else None,
         'age': None if reading.quiet is None else round(reading.quiet),
         'source': str(reading.source),
@@ -211,9 +209,10 @@ def _finding(judgement: Judgement) -> Json:
 
 
 def _reading(judgement: Judgement) -> Json:
+    """Return a reading with its limits in base units; "growth" and "grown" only if it grew."""
     reading = judgement.reading
     value, unit = _value(judgement)
-    document: MutableJson = {
+    values: MutableJson = {
         'metric': reading.metric,
         'value': value,
         'unit': unit,
@@ -226,13 +225,13 @@ def _reading(judgement: Judgement) -> Json:
         'said': clean(statement(reading), limit=NOTE),
     }
     if judgement.growth:
-        document.update(growth=sentence(judgement.growth, NOTE), grown=judgement.grown)
-    return document
+        values.update(growth=sentence(judgement.growth, NOTE), grown=judgement.grown)
+    return values
 
 
 def _value(judgement: Judgement) -> tuple[Any, str]:
-    """Return a value and its unit; the value is a status word or a number, which is an integer
-    if whole.
+    """Return a value and its unit: a status in words, whose unit is '', a number, which is an
+    integer if whole, or None if it is unknown.
     """
     reading = judgement.reading
     if reading.number is None:

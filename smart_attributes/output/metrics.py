@@ -12,9 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..errors import SmartError
-from ..failures import installing
-from ..knowledge.drive_database import Metric
+from ..failures import missing
+from ..knowledge.drive_database import Metric, Metrics
 from ..model import Case, Judgement, State, Verdict, worst
 from ..redundancy.replacement import Membership
 from ..words import clean
@@ -63,7 +62,7 @@ class Run(NamedTuple):
     groups: Sequence[Membership] = ()
 
 
-def metrics(run: Run, metrics: Mapping[str, Metric]) -> list[Family]:
+def metrics(run: Run, metrics: Metrics) -> list[Family]:
     """Return all metrics; graphed metrics that no drive reports are left out."""
     return [
         *_of_the_run(run),
@@ -174,32 +173,27 @@ def _states(verdict: Verdict) -> dict[str, State]:
     for judgement in verdict.judgements:
         reading = judgement.reading
         has_state = reading.state is not None and reading.judged
-        if (
-            judgement.state is not State.OK
-            or has_state
-            or judgement.warning
-            or judgement.critical
-        ):
-            states[reading.metric] = worst(
-                (judgement.state, states.get(reading.metric, State.OK))
-            )
+        has_limit = judgement.warning or judgement.critical
+        if has_state or has_limit or judgement.state is not State.OK:
+            before = states.get(reading.metric, State.OK)
+            states[reading.metric] = worst((judgement.state, before))
     return states
 
 
-def _of_readings(
-    cases: Sequence[Case], metrics: Mapping[str, Metric]
-) -> Iterator[Family]:
-    by_metric: dict[str, list[Sample]] = {}
+def _of_readings(cases: Sequence[Case], metrics: Metrics) -> Iterator[Family]:
+    """Yield the Prometheus metric of each of our metrics that a drive reports, sorted."""
+    samples: dict[str, list[Sample]] = {}  # by metric
     for case in cases:
         for judgement in graphed(case.verdict):
-            metric = metrics[judgement.reading.metric]
-            number = (judgement.reading.number or 0) / UNITS[metric.unit][1]
-            by_metric.setdefault(metric.name, []).append(
+            reading = judgement.reading
+            _, factor = UNITS[metrics[reading.metric].unit]
+            number = (reading.number or 0) / factor
+            samples.setdefault(reading.metric, []).append(
                 ((case.verdict.device.name,), number)
             )
-    for metric_name, samples in sorted(by_metric.items()):
+    for metric_name, of_metric in sorted(samples.items()):
         metric = metrics[metric_name]
-        yield Family(name(metric_name, metric.unit), said(metric), DRIVE, samples)
+        yield Family(name(metric_name, metric.unit), said(metric), DRIVE, of_metric)
 
 
 def graphed(verdict: Verdict) -> Iterable[Judgement]:
@@ -212,14 +206,15 @@ def graphed(verdict: Verdict) -> Iterable[Judgement]:
 
 
 def _of_forecasts(run: Run) -> Iterator[Family]:
+    """Yield the three numbers of all forecasts, in seconds from now."""
     for field, meaning in FORECAST.items():
         samples: list[Sample] = []
         for case in run.cases:
-            ago = run.now - case.verdict.read_at(run.now)
+            age = run.now - case.verdict.read_at(run.now)
             for metric, forecast in sorted(case.outlook.forecasts.items()):
                 basis = 'use and age' if forecast.is_estimate else 'readings'
                 labels = (case.verdict.device.name, metric, basis)
-                samples.append((labels, round(getattr(forecast, field) - ago)))
+                samples.append((labels, round(getattr(forecast, field) - age)))
         yield Family(
             f'smart_forecast_{field}_seconds',
             f'{meaning}; the label basis names its source',
@@ -291,8 +286,5 @@ def library() -> Any:
     try:
         import prometheus_client.core
     except ImportError:
-        raise SmartError(
-            f'metrics require prometheus_client, which is not installed; '
-            f'{installing("prometheus_client")}'
-        ) from None
+        raise missing('metrics require', 'prometheus_client') from None
     return prometheus_client

@@ -21,8 +21,7 @@ from typing import Any, NamedTuple
 
 from .. import files
 from ..constants import LARGEST_SMALL_FILE, YEAR
-from ..errors import SmartError
-from ..failures import installing
+from ..failures import missing
 from ..redundancy import sentences
 from ..redundancy.replacement import Risk, risk
 from ..typed import Json
@@ -47,13 +46,6 @@ OF_RISK: Mapping[Risk, str] = {
 RANKS = ('CRITICAL', 'UNKNOWN', 'WARNING', None, 'OK')
 
 
-class Groups(NamedTuple):
-    """The groups of a machine for the page's template."""
-
-    drawn: Sequence[Json]
-    places: Mapping[str, int] = {}  # drive -> its place in the list
-
-
 class Content(NamedTuple):
     """The content of a page. All strings are safe to display."""
 
@@ -64,7 +56,8 @@ class Content(NamedTuple):
     shown: str = ''  # which drives the page of a fleet shows; '' means all
     notes: Sequence[str] = ()
     remarks: Sequence[str] = ()
-    groups: Groups = Groups(())  # arrays and volumes
+    groups: Sequence[Json] = ()  # arrays and volumes
+    places: Mapping[str, int] = {}  # drive -> its place in the list
     charts: Mapping[str, Any] = {}  # of page_charts
     shelves: Sequence[tuple[str, Sequence[Json]]] = ()  # drives by enclosure
     fleet: Json | None = None  # parts that only a fleet has
@@ -84,10 +77,9 @@ def page(document: Json, title: str, now: float) -> str:
 
     Raises SmartError if Jinja2 is not installed.
     """
-    listed = [
-        {**drive, 'place': place} for place, drive in enumerate(_listed(document))
-    ]
-    document = _seen({**document, 'drives': [_readable(drive) for drive in listed]})
+    in_order = [_readable(drive) for drive in _listed(document)]
+    listed = [{**drive, 'place': place} for place, drive in enumerate(in_order)]
+    document = _seen({**document, 'drives': listed})
     drives = document['drives']
     data = {'drives': list(map(compact, _with_trends(drives))), 'made': round(now)}
     content = Content(
@@ -97,6 +89,7 @@ def page(document: Json, title: str, now: float) -> str:
         notes=_texts(document.get('notes', [])),
         remarks=_texts(document.get('remarks', [])),
         groups=groups(document),
+        places={drive['name']: drive['place'] for drive in drives if drive.get('name')},
         charts=charts(document, now),
         shelves=shelves(drives),
     )
@@ -104,8 +97,10 @@ def page(document: Json, title: str, now: float) -> str:
 
 
 def _listed(document: Json) -> list[Json]:
-    """Return the drives in work list order, then the others. Some are read by no check."""
-    drives = {drive.get('name'): drive for drive in document['drives']}
+    """Return the drives in work list order, then the others. A drive of the work list that no check
+    reads has no readings.
+    """
+    by_name = {drive.get('name'): drive for drive in document['drives']}
     in_order = []
     for item in document.get('work', ()):
         unread = {
@@ -116,23 +111,21 @@ def _listed(document: Json) -> list[Json]:
             'readings': [],
             'notes': [],
         }
-        in_order.append(drives.get(item['name'], unread))
+        in_order.append(by_name.get(item['name'], unread))
     taken = set(map(id, in_order))
-    return [
-        *in_order,
-        *(drive for drive in document['drives'] if id(drive) not in taken),
-    ]
+    others = [drive for drive in document['drives'] if id(drive) not in taken]
+    return in_order + others
 
 
 def _with_trends(drives: Sequence[Json]) -> list[Json]:
     """Return the drives with as much history as the page has room for, without values that never
-    changed, and with the time of the oldest reading as "since".
+    changed, and with the time of the oldest reading as "since", or None.
     """
-    histories = [drive.get('past', {}) for drive in drives]
-    series = [points for past in histories for points in past.values()]
+    series = [points for drive in drives for points in drive.get('past', {}).values()]
     most = max(FEWEST, TRENDS // max(sum(map(_has_changed, series)), 1))
     with_trends: list[Json] = []
-    for drive, past in zip(drives, histories):
+    for drive in drives:
+        past = drive.get('past', {})
         begins = [points[0][0] for points in past.values() if points]
         trends = {
             metric: thinned(sorted(points), most)
@@ -157,9 +150,7 @@ def rendered(content: Content, title: str, now: float) -> tuple[str, ...]:
     try:
         from jinja2 import Environment
     except ImportError:
-        raise SmartError(
-            f'the page requires Jinja2, which is not installed; {installing("Jinja2")}'
-        ) from None
+        raise missing('the page requires', 'Jinja2') from None
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     script, style = _content('page.js'), _content('page.css')
     # Megabytes of data bypass the template, which would copy them three times. As a separate
@@ -200,9 +191,9 @@ def _seen(value: Any) -> Any:
         return visible(value)
     if isinstance(value, dict):
         return {key: _seen(part) for key, part in value.items()}
-    return (
-        [_seen(part) for part in value] if isinstance(value, (list, tuple)) else value
-    )
+    if isinstance(value, (list, tuple)):
+        return [_seen(part) for part in value]
+    return value
 
 
 def _texts(notes: Sequence[Json]) -> list[str]:
@@ -210,10 +201,9 @@ def _texts(notes: Sequence[Json]) -> list[str]:
 
 
 def _counts(drives: Sequence[Json]) -> dict[str, int]:
+    """Return how many drives have each state; drives that no check reads do not count."""
     states = [drive['state'] for drive in drives if not drive.get('unread')]
-    return {
-        state: states.count(state) for state in ('CRITICAL', 'UNKNOWN', 'WARNING', 'OK')
-    }
+    return {state: states.count(state) for state in RANKS if state}
 
 
 def _as_data(text: str) -> str:
@@ -222,55 +212,46 @@ def _as_data(text: str) -> str:
 
 
 def _hash(text: str) -> str:
-    return (
-        "'sha256-"
-        + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-        + "'"
-    )
+    """Return the source expression of a script or style, for the content security policy."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 def _content(name: str) -> str:
+    """Return a file of the page."""
     return files.content(f'{files.PROGRAM}/output/{name}', LARGEST_SMALL_FILE).decode()
 
 
 # --- groups: those at risk first -----------------------------------------------------
 
 
-def groups(document: Json) -> Groups:
-    """Return the groups of a document, except those without redundancy of their own."""
-    graded = sorted(
-        ((risk(group), group) for group in document.get('groups', ())),
-        key=lambda pair: pair[0],
-    )
-    return Groups(
-        [_group(grade, group) for grade, group in graded if grade is not Risk.PLAIN],
-        {
-            drive['name']: drive['place']
-            for drive in document['drives']
-            if drive.get('name')
-        },
-    )
+def groups(document: Json) -> list[Json]:
+    """Return the groups of a document, those at risk first, without those that have no redundancy
+    of their own.
+    """
+    ordered = sorted(document.get('groups', ()), key=risk)
+    return [_group(group) for group in ordered if risk(group) is not Risk.PLAIN]
 
 
-def _group(grade: Risk, group: Json) -> Json:
+def _group(group: Json) -> Json:
     """Return a group in words, with the members in slot order and, within a member, the worst
     drive first.
     """
     level, tolerates = group['level'] or '', group['tolerates']
     if tolerates is None:
-        parts = ('redundancy not known', group['unknown'])
-        tolerance = ': '.join(part for part in parts if part)
+        tolerance = ': '.join(filter(None, ('redundancy not known', group['unknown'])))
     else:
         tolerance = sentences.losses(tolerates, level)
     members = []
     for member in group['members']:
         drives = sorted(member['drives'], key=lambda drive: RANKS.index(drive['state']))
         members.append({**member, 'drives': drives})
+    # members without a slot come last
     members.sort(key=lambda member: (member['slot'] is None, member['slot'] or 0))
     return {
         **group,
         'level': sentences.of_level(group['kind'], level),
-        'state': OF_RISK.get(grade, 'OK'),
+        'state': OF_RISK.get(risk(group), 'OK'),
         'tolerance': tolerance,
         'activity': sentences.BUSY.get(group['activity'], group['activity']),
         'members': members,

@@ -54,7 +54,7 @@ class Course(NamedTuple):
     # time at which it became closer to the present value than to the usual one
     warm: float
     # time and size of the rises, by day; a lower number is a reset
-    rises: Sequence[tuple[float, float]]
+    rises: Points
 
 
 def charts(document: Json, now: float) -> dict[str, Any]:
@@ -68,35 +68,36 @@ def charts(document: Json, now: float) -> dict[str, Any]:
     for drive in document['drives']:
         for reading in drive['readings']:
             if reading.get('judged') and isinstance(reading['value'], (int, float)):
-                courses.append(_course(drive, reading, now))
-    courses = [course for course in courses if course.begin < now]
-    worn = [course for course in courses if course.metric == 'endurance_used']
+                course = _course(drive, reading, now)
+                if course.begin < now:  # else there is only the present value
+                    courses.append(course)
+    wear = [course for course in courses if course.metric == 'endurance_used']
     warm = [course for course in courses if course.metric == 'temperature']
     rose = [
         course
         for course in courses
         if course.rises and not course.unit and course.metric not in PACES
     ]
-    worn.sort(
+    wear.sort(
         key=lambda course: (
             course.forecast['left'] if course.forecast else NEVER,
             -course.last,
         )
     )
     warm.sort(key=_warmth, reverse=True)
-    began: dict[str, float] = {}
+    begins: dict[str, float] = {}  # drive -> its first reading
     for course in courses:
         name = course.drive['name']
-        began[name] = min(began.get(name, now), course.begin)
-    first = min(began.values(), default=now)
-    came = {name: begin for name, begin in began.items() if first + LATER < begin}
+        begins[name] = min(begins.get(name, now), course.begin)
+    first = min(begins.values(), default=now)
+    came = {name: begin for name, begin in begins.items() if first + LATER < begin}
     return {
-        'wear': worn,
+        'wear': wear,
         'temperature': warm,
         'rose': rose,
         'came': came,
         'begin': first,
-        'fellows': {name: sorted(_fellows(name, document, came)) for name in began},
+        'fellows': {name: sorted(_fellows(name, document, came)) for name in begins},
     }
 
 
@@ -107,22 +108,20 @@ def _warmth(course: Course) -> tuple[float, float]:
 
 
 def _course(drive: Json, reading: Json, now: float) -> Course:
+    """Return the course of a reading. It ends with the present value; without a history, this is
+    its only point.
+    """
     metric, value = reading['metric'], reading['value']
-    past = sorted(
-        point for point in drive.get('past', {}).get(metric, ()) if point[0] < now
-    )
-    points, forecast = [*past, [now, value]], drive.get('forecasts', {}).get(metric)
+    past = drive.get('past', {}).get(metric, ())
+    points = [*sorted(point for point in past if point[0] < now), [now, value]]
     numbers = [number for _, number in points]
     usual, warm = median(numbers), points[0][0]
-    rises: dict[str, tuple[float, float]] = {}
-    for (_, before), (moment, number) in zip(points, points[1:]):
+    for (_, before), (moment, _) in zip(points, points[1:]):
         if before < (value + usual) / 2:
             warm = moment
-        if number > before:
-            _, rise = rises.get(day(moment), (0, 0))
-            rises[day(moment)] = moment, rise + number - before
     year_began, least = next(point for point in points if point[0] >= now - YEAR)
     span = now - year_began
+    forecast = drive.get('forecasts', {}).get(metric)
     return Course(
         drive=drive,
         metric=metric,
@@ -137,24 +136,33 @@ def _course(drive: Json, reading: Json, now: float) -> Course:
         usual=usual,
         is_usual=value < usual + WARMER,
         warm=warm,
-        rises=list(rises.values()),
+        rises=_rises(points),
     )
+
+
+def _rises(points: Points) -> Points:
+    """Return the time and the size of the rises of each day; [] without any."""
+    by_day: dict[str, tuple[float, float]] = {}
+    for (_, before), (moment, number) in zip(points, points[1:]):
+        if number > before:
+            _, size = by_day.get(day(moment), (0, 0))
+            by_day[day(moment)] = moment, size + number - before
+    return list(by_day.values())
 
 
 def _fellows(
     own: str, document: Json, came: Iterable[str]
 ) -> Iterator[tuple[str, str]]:
-    """For each array of a drive, yield the array's name with the name of each other member drive
-    in *came*.
+    """Yield each array of the drive *own* with the name of each other drive in it that is in
+    *came*.
     """
     for group in document.get('groups', ()):
         names = {
             drive['name'] for member in group['members'] for drive in member['drives']
         }
         if own in names:
-            yield from (
-                (group['name'], name) for name in names.intersection(came) - {own}
-            )
+            for name in names.intersection(came) - {own}:
+                yield group['name'], name
 
 
 def thinned(points: Points, most: int) -> Points:
@@ -179,15 +187,17 @@ class FleetRanges:
     """Collects the wear of all drives of a fleet one by one, by model and by host."""
 
     def __init__(self) -> None:
+        # "model" or "host" -> name -> numbers
         self._numbers: dict[str, defaultdict[str, array[float]]] = {
             key: defaultdict(lambda: array('d')) for key in ('model', 'host')
         }
 
     def add(self, drive: Json, used: float | None) -> None:
         """Add a drive. used: % of its endurance; None if it does not report this."""
+        if used is None:
+            return
         for key, by_name in self._numbers.items():
-            if used is not None:
-                by_name[drive.get(key) or 'not known'].append(used)
+            by_name[drive.get(key) or 'not known'].append(used)
 
     def charts(self) -> dict[str, Any]:
         """Return the lowest, middle and highest number of each model and host, and its drives,
@@ -206,7 +216,7 @@ class FleetRanges:
 
 
 def shelves(drives: Sequence[Json]) -> list[tuple[str, list[Json]]]:
-    """Return each enclosure's drives in bay order. Without any bay there are no enclosures."""
+    """Return each enclosure's drives in bay order; [] if no drive has a bay."""
     if not any(drive.get('bay') for drive in drives):
         return []
     by_shelf: dict[str, list[Json]] = {}
@@ -219,14 +229,18 @@ def shelves(drives: Sequence[Json]) -> list[tuple[str, list[Json]]]:
 
 
 def _bay(drive: Json) -> tuple[str, str]:
-    """Return the enclosure of a drive, behind its controller if it has one, and the bay there."""
+    """Return the enclosure of a drive, behind its controller if it has one, and the bay there.
+
+    Without a bay, the enclosure is "slot unknown" and the bay ''; a bay of unknown form is kept as
+    it is.
+    """
     controller = drive['device'] if drive.get('type') else ''
     bay = drive.get('bay') or ''
+    if not bay:
+        return f'{controller} slot unknown'.strip(), ''
     match = _BAY.fullmatch(bay)
     if not match:
-        return (
-            (f'{controller} slot unknown'.strip(), '') if not bay else (controller, bay)
-        )
+        return controller, bay
     box = f'enclosure {match["box"]}' if match['box'] else ''
     enclosure = match['before'] or match['after'] or box
     return f'{controller} {enclosure}'.strip(), match['number']

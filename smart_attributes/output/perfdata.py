@@ -6,10 +6,10 @@ printed, and labels are always quoted, so that a value can be found by its posit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from ..knowledge import ranges
-from ..knowledge.drive_database import Metric
+from ..knowledge.drive_database import Metric, Metrics
 from ..model import Judgement, Verdict
 from ..typed import NamedTuple
 from ..wording import plain
@@ -28,9 +28,7 @@ class Value(NamedTuple):
     limits: str = ''  # warning and critical limit, joined; only the length matters
 
 
-def values(
-    verdicts: Iterable[Verdict], metrics: Mapping[str, Metric], is_all: bool
-) -> list[Value]:
+def values(verdicts: Iterable[Verdict], metrics: Metrics, is_all: bool) -> list[Value]:
     """Return the values of all drives, sorted, such as "'sda_endurance_used'=9%;85;95;0;".
 
     is_all: include all metrics, not only the graphed ones.

@@ -85,7 +85,7 @@ def console(pipe_width: int) -> Console:
 
 
 def print_rows(
-    shown: Sequence[DriveRow], messages: Iterable[tuple[State, str]] = ()
+    shown: Sequence[DriveRow], messages: Iterable[tuple[State, str]]
 ) -> None:
     """Print the messages about the run as a whole, then the rows. Imports rich only when called."""
     from rich.text import Text
@@ -100,16 +100,19 @@ def print_rows(
     ]
     lines = _lines(shown, names)
     width = max(map(len, lines)) + GAP
-    longest = max(len('; '.join(row.what)) for row in shown)
+    findings = ['; '.join(row.what) for row in shown]
+    longest = max(map(len, findings))
     # beside the columns, findings are wrapped at most twice
     if width + max(min(longest, ROOM), longest // 3) > screen.width:
         _print_narrow(shown, names, screen)
         return
     screen.print(Text(f'{lines[0]:{width}}what', 'bold'))
-    for row, line in zip(shown, lines[1:]):
-        whole = f'{line:{width}}{"; ".join(row.what)}'
+    for row, line, text in zip(shown, lines[1:], findings):
         parts = textwrap.wrap(
-            whole, screen.width, subsequent_indent=' ' * width, break_on_hyphens=False
+            f'{line:{width}}{text}',
+            screen.width,
+            subsequent_indent=' ' * width,
+            break_on_hyphens=False,
         )
         _print_drive(row, parts, screen)
 
@@ -135,7 +138,7 @@ def _print_narrow(
     shown: Sequence[DriveRow], names: Sequence[str], screen: Console
 ) -> None:
     """Print a line of columns for each drive and, if it is not OK, its identity and its findings
-    below.
+    below. names: of the columns; as many are left out as needed.
     """
     from rich.text import Text
 
@@ -148,8 +151,8 @@ def _print_narrow(
     for row, line in zip(shown, lines):
         below = []
         if row.state is not State.OK:
-            identity = ', '.join(part for part in (row.model, row.serial) if part)
-            text = ': '.join(part for part in (identity, '; '.join(row.what)) if part)
+            identity = ', '.join(filter(None, (row.model, row.serial)))
+            text = ': '.join(filter(None, (identity, '; '.join(row.what))))
             below = _folded(text, screen.width, ' ' * INDENT)
         _print_drive(row, [line, *below], screen)
 
@@ -163,13 +166,14 @@ def rows(cases: Iterable[Case], now: float) -> list[DriveRow]:
 
 
 def _row(case: Case, now: float) -> DriveRow:
+    """Return the row of a drive. now: seconds since 1970."""
     verdict, identity = case.verdict, case.shown
     readings: dict[str, Reading] = {}  # the worst one of each metric
     for judgement in verdict.judgements:
         reading = judgement.reading
         if reading.judged and reading.number is not None:
             readings.setdefault(reading.metric, reading)
-    said = {
+    texts = {
         metric: amount(reading.number, reading.unit)
         for metric, reading in readings.items()
     }
@@ -180,23 +184,25 @@ def _row(case: Case, now: float) -> DriveRow:
         clean(case.place.bay, limit=PLACE),
         sentence(identity.model, MODEL) or '-',
         sentence(identity.serial or '', SERIAL),
-        said.get('endurance_used', ''),
+        texts.get('endurance_used', ''),
         until(case, now),
-        said.get('spare_available', ''),
-        said.get('temperature', ''),
+        texts.get('spare_available', ''),
+        texts.get('temperature', ''),
         f'{(age.number or 0) / YEAR:.1f} y' if age else '',
-        _written(said.get('host_written', ''), said.get('rated_written', '')),
+        _written(texts.get('host_written', ''), texts.get('rated_written', '')),
         _what(verdict),
     )
 
 
 def _written(host: str, rated: str) -> str:
-    """Return the amount written, as "398 TB of 700 TB" if the vendor specifies the endurance."""
+    """Return the amount written, as "398 TB of 700 TB" if the vendor specifies the endurance; '' if
+    it is unknown.
+    """
     return f'{host} of {rated}' if host and rated else host
 
 
 def _what(verdict: Verdict) -> tuple[str, ...]:
-    """Return the findings of a drive, and whether its model is unknown.
+    """Return why a drive was not read, else its findings, and whether its model is unknown.
 
     Other facts have their own columns.
     """
@@ -227,21 +233,21 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
     state. counted: the numbers as text.
     """
     width = console(WIDEST).width
-    shown = [item for item in items if item.action != actions.NOTHING]
-    lines = ['to do:'] if shown else []
-    for item, others in _alike(shown):
-        place = f' ({sentence(item.place.where, PLACE)})' if item.place.where else ''
-        names = f'{item.drive}{place}' + (
-            f', {listed(others, NAMED)}' if others else ''
-        )
-        groups = item.step.why if item.step else item.unknown
-        text = f'{names}: {item.to_do}: {item.reason}'
+    needing = [item for item in items if item.action != actions.NOTHING]
+    lines = ['to do:'] if needing else []
+    for item, others in _alike(needing):
+        names = item.drive
+        if item.place.where:
+            names += f' ({sentence(item.place.where, PLACE)})'
+        if others:
+            names += f', {listed(others, NAMED)}'
+        parts = [f'{names}: {item.to_do}: {item.reason}', also(item)]
         if item.is_unread:
-            text = f'{names} {item.reason}; {item.to_do}'
-        parts = [text, also(item)]
+            parts[0] = f'{names} {item.reason}; {item.to_do}'
+        groups = item.step.why if item.step else item.unknown
         if groups != item.why:  # else they are the reason
             parts.append(sentence(groups, WHAT))
-        lines += _folded('; '.join(part for part in parts if part), width, '  ')
+        lines += _folded('; '.join(filter(None, parts)), width, '  ')
         if item.place.locate:  # not wrapped, so that it can be pasted
             lines.append(f'      locate LED: {visible(item.place.locate)}')
     return [*lines, *_folded(counted, width)]
@@ -253,17 +259,16 @@ def _alike(items: Sequence[Item]) -> Iterator[tuple[Item, list[str]]]:
     """
 
     def key(item: Item) -> object:
-        return (
-            (item.to_do, item.step.why)
-            if item.step and item.state is State.OK
-            else item.drive
-        )
+        if item.step and item.state is State.OK:
+            return item.to_do, item.step.why
+        return item.drive
 
     for _, (first, *others) in groupby(items, key):
         yield first, [item.drive for item in others]
 
 
 def _folded(text: str, width: int, indent: str = '') -> list[str]:
+    """Return a text as lines; those after the first are indented by four more columns."""
     return textwrap.wrap(
         text, width, initial_indent=indent, subsequent_indent=f'{indent}    '
     )

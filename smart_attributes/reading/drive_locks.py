@@ -18,7 +18,7 @@ import os
 import stat
 import time
 
-from .. import state_directory
+from .. import files, state_directory
 from ..constants import DAY, LONGEST_DRIVE_NAME
 from . import smartctl_calls
 
@@ -39,7 +39,6 @@ _NO_SLOTS = ('sat', 'nvme', 'sntjmicron')
 # CLOCK_BOOTTIME exists only on Linux. FreeBSD's monotonic clock begins at boot, too:
 # clock_gettime(2).
 _CLOCK = getattr(time, 'CLOCK_BOOTTIME', time.CLOCK_MONOTONIC)
-_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Earlier:
@@ -118,7 +117,7 @@ class Waiting:
         if self.why_not:
             return -1
         try:
-            return os.open(os.path.join(self.path, file), _FLAGS, 0o600)
+            return files.open_lock(os.path.join(self.path, file))
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE):
                 raise  # starting the process would fail for the same reason

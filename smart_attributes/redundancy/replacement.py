@@ -525,7 +525,7 @@ class Risk(IntEnum):
 
 
 AT_RISK = (Risk.BEYOND, Risk.LAST, Risk.UNSURE)
-# Code of a reason (codes.REDUNDANCY) -> the label of its replacement, and the risk of the group.
+# Code of a reason (redundancy in codes.json) -> the label of its replacement, and the risk of the group.
 OF_CODE: Mapping[str, tuple[str, Risk]] = {
     'replace-next': (NEXT, Risk.DEGRADED),
     'member-not-used': (NEXT, Risk.DEGRADED),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..constants import LONGEST_NAME_IN_LINE
-from ..model import Case, Judgement, State, Verdict
+from ..model import Case, Judgement, Verdict
 from ..wording import HEALTH, plural, statement
 from . import actions
 from .statements import also, words_and_limit
@@ -65,14 +65,11 @@ def further_findings(verdict: Verdict) -> int:
     """Return the number of findings that headline() does not name."""
     if verdict.problem:
         return max(len(verdict.last.findings) - 1, 0) if verdict.last else 0
-    alerts = sum(judgement.state is not State.OK for judgement in verdict.judgements)
-    return alerts - len(_headlined(verdict))
+    return len(verdict.alerts) - len(_headlined(verdict))
 
 
 def _headlined(verdict: Verdict) -> list[Judgement]:
-    alerts = [
-        judgement for judgement in verdict.judgements if judgement.state is not State.OK
-    ]
+    alerts = verdict.alerts
     if not alerts:
         return []
     first, *same_state = [

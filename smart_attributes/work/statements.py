@@ -79,11 +79,7 @@ def findings(verdict: Verdict) -> str:
     """
     if verdict.problem:
         return problem(verdict)
-    wrong = [
-        finding(judgement)
-        for judgement in verdict.judgements
-        if judgement.state is not State.OK
-    ]
+    wrong = list(map(finding, verdict.alerts))
     accepted = [
         clean(f'{statement(judgement.reading)} (acknowledged)', limit=LONGEST_STATEMENT)
         for judgement in verdict.judgements

@@ -241,9 +241,7 @@ def _own(verdict: Verdict, outlook: Outlook, now: float) -> list[Need]:
     if verdict.problem and verdict.state is not State.OK:
         return _of_unread(verdict)
     alarms = [
-        severity.alarm_of(judgement, verdict.risk)
-        for judgement in verdict.judgements
-        if judgement.state is not State.OK
+        severity.alarm_of(judgement, verdict.risk) for judgement in verdict.alerts
     ]
     accepted = [
         _accepted(judgement)
