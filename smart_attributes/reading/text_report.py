@@ -275,9 +275,8 @@ def _pending_defects(lines: Lines) -> int | None:
     """Return how many sectors the Pending Defects log lists, or None if it was not read."""
     if 'pending defects log (gp log 0x0c)' not in lines.fields:
         return None
-    hidden = re.search(
-        r'\.\.\. \((\d{1,19}) entries not shown', '\n'.join(lines.fields)
-    )
+    labels = '\n'.join(lines.fields)
+    hidden = re.search(r'\.\.\. \((\d{1,19}) entries not shown', labels)
     return len(lines.pending) + (int(hidden[1]) if hidden else 0)
 
 
@@ -524,7 +523,7 @@ def _marks(text: str, fields: Mapping[str, str]) -> Iterator[str]:
     """Yield a constant such as NO_ERROR_LOG for each log that, according to the report, the
     drive does not support.
     """
-    if 'NOT supported' in fields.get('error logging capability', '') or any(
+    if 'NOT supported' in value_of(fields, 'error logging capability') or any(
         label.endswith('not supported') and 'error log' in label for label in fields
     ):
         yield NO_ERROR_LOG
