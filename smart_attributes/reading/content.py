@@ -394,12 +394,11 @@ def emptiness(report: Report, is_asked: bool) -> DriveError | None:
             'smart-data-empty',
             step='check the drives behind it, or exclude this device with --ignore',
         )
-    if (
-        not is_asked
-        or report.identity.protocol != 'ATA'
-        or any(entry.number for entry in report.statistics.values())
-        or any(row.value or row.raw.strip('0x') for row in report.attributes)
-    ):
+    if not is_asked or report.identity.protocol != 'ATA':
+        return None
+    if any(entry.number for entry in report.statistics.values()):
+        return None
+    if any(row.value or row.raw.strip('0x') for row in report.attributes):
         return None
     # healthy drives need none of these sentences
     from .failure_reasons import without_attributes

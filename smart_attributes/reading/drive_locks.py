@@ -63,9 +63,6 @@ class Earlier:
         began = time.strftime(form, time.localtime(time.time() - age))
         return f' since {began}{process}'
 
-    def __str__(self) -> str:
-        return f'smartctl has been waiting{self.since}'
-
     def is_stuck(self, limit: float) -> bool:
         """Return whether this process has been using the drive for at least *limit* seconds.
 

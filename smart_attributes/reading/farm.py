@@ -81,16 +81,14 @@ def of_json(data: Json) -> Farm | None:
     keys = next((keys for keys in _KEYS if isinstance(log.get(keys.drive), dict)), None)
     if keys is None or log.get('supported') is not True:
         return None
+    heads = []
+    for number in range(keys.heads):
+        counts = [_count_at(log, place.format(number)) for place in keys.counts]
+        if any(counts):
+            heads.append(Head(number, *counts))
     drive = object_of(log, keys.drive)
-    heads = (
-        Head(number, *(_count_at(log, place.format(number)) for place in keys.counts))
-        for number in range(keys.heads)
-    )
-    return Farm(
-        text_of(drive, 'serial_number'),
-        count_of(drive, keys.hours) or None,
-        tuple(head for head in heads if any(head[1:])),
-    )
+    hours = count_of(drive, keys.hours) or None
+    return Farm(text_of(drive, 'serial_number'), hours, tuple(heads))
 
 
 def paths() -> Iterator[str]:

@@ -112,7 +112,7 @@ def _options(argv: list[str]) -> dict[tuple[str, ...], list[str]] | None:
 
 def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
     """Return the scan, or commands for at most PARALLEL drives that local files certainly allow;
-    [] if in doubt.
+    [] if in doubt. Raises an exception that the real run will report.
     """
     is_root, nosudo = os.geteuid() == 0, NOSUDO in options
     executable = options.get(SMARTCTL, [constants.SMARTCTL])[-1]

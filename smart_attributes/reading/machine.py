@@ -65,9 +65,9 @@ def find(
     scan = _scan(how, runner, deadline)
     return DeviceList(
         tuple(addresses.named([*named.devices, *scan.devices])),
-        True,
-        scan.is_whole,
-        (*named.notes, *scan.refused),
+        is_scan=True,
+        is_whole=scan.is_whole,
+        notes=(*named.notes, *scan.refused),
     )
 
 

@@ -122,7 +122,7 @@ def _loaded(stdout: bytes) -> dict[str, Any]:
 
 def _lines(data: dict[str, Any]) -> list[str]:
     """Return the nonblank lines of smartctl's text that its JSON has under numbered keys, in
-    order.
+    order; [] if it has none. Raises ValueError if one is not text.
     """
     keys = sorted(filter(_KEY.fullmatch, data), key=lambda key: int(key.split('_')[1]))
     lines = [data[key] for key in keys]
@@ -132,7 +132,7 @@ def _lines(data: dict[str, Any]) -> list[str]:
 
 
 def _failure(stdout: bytes) -> Coded:
-    """Return the reason that smartctl gives, or `NOTHING`."""
+    """Return the first message of smartctl, or `NOTHING` if it printed none."""
     try:
         smartctl = content.object_of(_loaded(stdout), 'smartctl')
     except ValueError:

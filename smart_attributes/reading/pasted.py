@@ -39,6 +39,7 @@ def _decoded(text: str) -> str:
 
         text = quopri.decodestring(text.encode()).decode('utf-8', 'replace')
     text = _SOFT_BREAK.sub('', text)
+    # more escaped ends of lines than real ones: a string of JSON
     if 2 * MOST_LINES > text.count('\\n') > text.count('\n'):
         text = re.sub(r'\\u([0-9a-fA-F]{4})', lambda code: chr(int(code[1], 16)), text)
         text = re.sub(r'(?<!\\)" *[,}\]]+', '\n', text)  # the end of the string
@@ -198,7 +199,9 @@ def _mark(line: str, prefixes: Sequence[re.Pattern[str]], number: int) -> str:
 
 
 def _prefixes(lines: Sequence[str]) -> list[re.Pattern[str]]:
-    """Return patterns of the marks before the known lines, most frequent first."""
+    """Return patterns of the marks before the known lines, most frequent first; [] if too few lines
+    have the same mark. A number in a mark may be any number.
+    """
     marks: Counter[str] = Counter()  # with 0 for each number
     for line in lines:
         match = _ANCHORED.match(line) or _ANCHORED_ROW.match(line)

@@ -264,7 +264,7 @@ class Runner:
         self, waiting: list[Command], drive_timeout: float, deadline: float
     ) -> list[Answer]:
         """Start as many commands as allowed; return answers for the commands that cannot be
-        started. Both kinds are removed from *waiting*.
+        started. Both kinds are removed from *waiting*; the others may start later.
         """
         refused: list[Answer] = []
         for command in list(waiting):
@@ -292,7 +292,8 @@ class Runner:
         """Return the answer for a command that was not started, or None if it may still start."""
         earlier = self._met[command][0] if command in self._met else None
         if earlier and earlier.is_stuck(drive_timeout):
-            return _not_started(command, str(earlier), 'busy')
+            reason = f'smartctl has been waiting{earlier.since}'
+            return _not_started(command, reason, 'busy')
         if not is_late:
             return None
         if earlier:
@@ -303,7 +304,7 @@ class Runner:
         )
 
     def _pause(self, drive_timeout: float, deadline: float) -> float:
-        """Return how long to wait for output, in seconds."""
+        """Return how long to wait for output, in seconds: at most until the next limit passes."""
         now = time.monotonic()
         # A closed pipe shows that a process is ending; its exit status follows soon.
         is_ending = any(not process.streams for process in self._active)

@@ -83,7 +83,7 @@ def _group(path: str) -> tuple[str, str]:
 
 def _is_meant(path: str) -> bool:
     """Return whether a file looks like a report, by its name or its first bytes; such a file is
-    never skipped.
+    never skipped. A file that cannot be read does not.
     """
     if 'smart' in os.path.basename(path).lower():
         return True

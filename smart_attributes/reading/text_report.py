@@ -508,15 +508,13 @@ def _lost_rows(text: str, lines: Lines, report: Report) -> Iterator[str]:
         yield 'attributes that are not in the order of their numbers'
 
 
-def likely_arguments(
-    text: str, fields: Mapping[str, str], protocol: str
-) -> frozenset[str]:
+def likely_arguments(text: str, fields: Mapping[str, str], protocol: str) -> set[str]:
     """Return the arguments of smartctl that the lines of a text imply; -A is always included."""
     if fields.keys().isdisjoint(_OF_ALL.get(protocol, ())):
-        return frozenset(('-A',))
+        return {'-A'}
     if protocol == 'ATA' and _LONG_ATA.search(text):
-        return frozenset(('-A', '-a', '-x'))
-    return frozenset(('-A', '-a'))
+        return {'-A', '-a', '-x'}
+    return {'-A', '-a'}
 
 
 def _marks(text: str, fields: Mapping[str, str]) -> Iterator[str]:
