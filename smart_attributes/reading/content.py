@@ -359,19 +359,17 @@ def _exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
     The OK of a SCSI volume does not cover the drives behind it.
     """
     model, is_scsi = report.identity.model, report.identity.protocol == 'SCSI'
-    is_drive = not is_scsi and has_smart_data(report)
-    if is_scsi:
-        is_drive = report.smart_status is False or not _OF_VOLUMES.issuperset(
-            report.scsi
-        )
-    if is_drive:
+    values = set(report.scsi)
+    if is_scsi and (report.smart_status is False or values - _OF_VOLUMES):
+        return None
+    if not is_scsi and has_smart_data(report):
         return None
     from .failure_reasons import areca_volume, not_a_drive, virtual_disk
 
     if not is_scsi:
         return virtual_disk(model)
     volume = areca_volume(model)
-    if volume or report.farm or not _TEMPERATURES.issuperset(report.scsi):
+    if volume or report.farm or values - _TEMPERATURES:
         return volume
     disk = virtual_disk(model)
     return disk or not_a_drive(model, kind, transport, report.identity.wwn)

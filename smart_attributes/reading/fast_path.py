@@ -148,19 +148,17 @@ def _is_plain_path(path: str) -> bool:
 
 
 def _has_site_files() -> bool:
-    """Return whether this site has limits or database entries, which may forbid reading a drive."""
+    """Return whether this site has limits or database entries, which may forbid reading a drive.
+
+    Raises OSError if a folder of them exists and cannot be read.
+    """
     if os.path.exists(f'{files.CONFIG}/{forbidden.DATABASE}'):
         return True
-    return any(
-        name.endswith('.json')
-        for folder in ('thresholds.d', 'attributes.d')
-        for name in _names_in(f'{files.CONFIG}/{folder}')
-    )
-
-
-def _names_in(folder: str) -> list[str]:
-    """Return the names in a folder. Raises OSError if it exists and cannot be read."""
-    try:
-        return os.listdir(folder)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
+    for folder in ('thresholds.d', 'attributes.d'):
+        try:
+            names = os.listdir(f'{files.CONFIG}/{folder}')
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        if any(name.endswith('.json') for name in names):
+            return True
+    return False

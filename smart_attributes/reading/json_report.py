@@ -241,18 +241,16 @@ def _wwn(data: Json) -> str:
     ATA: IDENTIFY words 108 to 111. SCSI: the designator of the logical unit. NVMe: the EUI-64 of
     the first namespace.
     """
-    naa, oui, number = (
-        integer_at(data, f'wwn.{part}') for part in ('naa', 'oui', 'id')
-    )
+    wwn = object_of(data, 'wwn')
+    naa, oui, number = (integer_of(wwn, part) for part in ('naa', 'oui', 'id'))
     if naa is not None and oui is not None and number is not None:
         return f'{naa:x}{oui:06x}{number:09x}'
     unit = content.wwn_of(text_of(data, 'logical_unit_id'))
     namespaces = objects_of(data, 'nvme_namespaces')
     if unit or not namespaces:
         return unit
-    oui, number = (
-        integer_at(namespaces[0], f'eui64.{part}') for part in ('oui', 'ext_id')
-    )
+    eui64 = object_of(namespaces[0], 'eui64')
+    oui, number = integer_of(eui64, 'oui'), integer_of(eui64, 'ext_id')
     return '' if oui is None or number is None else f'{oui:06x}{number:010x}'
 
 
@@ -353,11 +351,9 @@ def _error_count(log: Json) -> int | None:
 
 def _errors(log: Json) -> tuple[ErrorEntry, ...]:
     """Return the entries of the ATA error log that have a number and a time, newest first."""
-    extended, summary = (
-        objects_of(log, name, 'table') for name in ('extended', 'summary')
-    )
+    summary = objects_of(log, 'summary', 'table')
     entries = []
-    for row in [*extended, *summary]:
+    for row in [*objects_of(log, 'extended', 'table'), *summary]:
         number, hours = (
             integer_of(row, 'error_number'),
             integer_of(row, 'lifetime_hours'),
