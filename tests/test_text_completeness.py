@@ -148,7 +148,7 @@ def test_a_report_of_everything_lacks_neither_its_end_nor_a_log_that_is_in_its_l
         ),
         ('ATA', 'y\nSATA Phy Event Counters\nx', ('-a', '-x'), ''),
         ('ATA', '1 SATA Phy Event Counters', ('-a',), 'the selective self-test log'),
-        ('NVMe', 'Error Information (NVMe Log 0x01)\n\n', ('-a', '-x'), ''),
+        ('NVMe', 'Error Information (NVMe Log 0x01)\n\n', ('-a',), ''),
         ('NVMe', 'Error Information Log\nx', ('-a',), ''),
         ('NVMe', 'x\n\n', ('-a',), 'the error log'),
         ('SCSI', NO_TESTS, ('-a',), ''),

@@ -96,7 +96,7 @@ def test_an_emulated_disk_that_tells_of_its_health_is_judged():
 @pytest.mark.parametrize('hypervisor', VIRTUAL_DISKS)
 def test_every_virtual_disk_is_known_by_its_model(hypervisor):
     """A wrong name would hide a drive."""
-    errors = [virtual_disk(model) for model in VIRTUAL_DISKS[hypervisor]]
+    errors = [virtual_disk(model) for model in VIRTUAL_DISKS[hypervisor]['models']]
 
     assert errors and {error.code for error in errors} == {'virtual-disk'}
     assert all(hypervisor in str(error) for error in errors)

@@ -75,18 +75,16 @@ def parse(text: str) -> list[Device]:
     original plugin ("megaraid6,/dev/sda", "cciss,1_/dev/sg2", …). Only named() makes the names
     unique. Raises UsageError.
     """
-    written, path = _split(text)
-    glued = '|'.join(CONTROLLERS)  # the original plugin took "megaraid6" and "areca1/1"
-    return at(
-        path,
-        written and re.sub(rf'(?<![^+])({glued})(?=[0-9\[])', r'\1,', written),
-        text,
-    )
+    device_type, path = _split(text)
+    if device_type:  # the original plugin took "megaraid6" and "areca1/1"
+        glued = '|'.join(CONTROLLERS)
+        device_type = re.sub(rf'(?<![^+])({glued})(?=[0-9\[])', r'\1,', device_type)
+    return at(path, device_type, text)
 
 
 def at(path: str, device_type: str, text: str) -> list[Device]:
-    """Return the devices of a type (or of a range of types) at a path; each device has its short
-    name.
+    """Return the devices of a type (or of a range of types) at a path, never none; each device has
+    its short name, and those of a range are optional.
 
     text: the address as written, for the error message. Raises UsageError.
     """
@@ -97,7 +95,10 @@ def at(path: str, device_type: str, text: str) -> list[Device]:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Return the type and the path of an address; the type is not yet checked."""
+    """Return the type ('' if none is given) and the path of an address; neither is checked.
+
+    Raises UsageError if the address has no path, or no separator before it.
+    """
     if not text.isascii() or not text.isprintable():
         raise UsageError(
             f'{quoted(ascii(text)[1:-1])} contains characters that a device address cannot have; '
@@ -105,18 +106,19 @@ def _split(text: str) -> tuple[str, str]:
         )
     if text.startswith('/dev/') and ' ' not in text:
         return '', text
-    words = re.fullmatch(r'(\S+) -d (\S+)(?: #.*)?', text)
-    if words:  # in the format of smartctl's scan
-        return words[2], words[1]
-    start = re.search('/dev(?:/|$)', text)
-    if not start:
+    scanned = re.fullmatch(r'(\S+) -d (\S+)(?: #.*)?', text)
+    if scanned:  # a line of smartctl's scan
+        return scanned[2], scanned[1]
+    path = re.search('/dev(?:/.*|$)', text)
+    if not path:
         raise UsageError(_without_path(text))
-    before = re.sub(r'^-d ?', '', text[: start.start()])
+    before = re.sub(r'^-d ?', '', text[: path.start()])
+    # The original plugin took the other separators: "cciss,1_/dev/sg2".
     if before == '@' or (before and before[-1] not in '@, _'):
         raise UsageError(
             f'{quoted(text)}: write type and device as TYPE@PATH, such as megaraid,6@/dev/bus/0'
         )
-    return before[:-1], text[start.start() :]
+    return before[:-1], path[0]
 
 
 def quoted(text: str) -> str:
@@ -126,8 +128,9 @@ def quoted(text: str) -> str:
 
 def _without_path(text: str) -> str:
     """Return the message for an address that names no path under /dev."""
-    if of_short_name(text):
-        return f'{quoted(text)} is the name of a device; write its address, {of_short_name(text)}'
+    address = of_short_name(text)
+    if address:
+        return f'{quoted(text)} is the name of a device; write its address, {address}'
     if re.fullmatch(r'[a-z][a-z0-9]{1,15}', text):
         return f'{quoted(text)} is not a device; write /dev/{text}'
     return (
@@ -137,15 +140,16 @@ def _without_path(text: str) -> str:
 
 
 def _check_path(path: str, text: str) -> None:
+    """Raise UsageError unless a path can be that of a drive. text: the address as written."""
     parts = path.split('/')
     if '..' in parts or '.' in parts:
         raise UsageError(
             f'{quoted(text)}: a device path must not contain . or ..; write the path that it leads '
             'to'
         )
-    names = parts[2:]
-    are_names = bool(names) and all(name and _SIGNS.issuperset(name) for name in names)
-    if parts[:2] != ['', 'dev'] or not are_names or len(path) > LONGEST_PATH:
+    names = parts[2:]  # below /dev; '' between two slashes and at the end
+    are_valid = names and all(name and _SIGNS.issuperset(name) for name in names)
+    if parts[:2] != ['', 'dev'] or not are_valid or len(path) > LONGEST_PATH:
         raise UsageError(
             f'{quoted(text)} contains no valid device path; write one under /dev, such as '
             '/dev/sda, with letters, digits and . _ : + = @ - only'
@@ -157,35 +161,41 @@ def _check_path(path: str, text: str) -> None:
 
 
 def _expand(device_type: str, path: str, text: str) -> tuple[list[str], bool]:
-    """Return the exact types into which a type expands, and whether the type is a range."""
+    """Return the exact types into which a type expands, and whether the type is a range.
+
+    smartctl detects the type '' itself. path, text: for the messages. Raises UsageError.
+    """
     if device_type in ('', 'auto'):
         return [''], False
     match = re.match(TUNNELS, device_type)
-    tunnel = match[0] if match else ''
-    base = device_type[len(tunnel) :]
-    entry = _entry(base, text)
+    tunnel = match[0] if match else ''  # "sat+" in "sat+megaraid,6"
+    inner = device_type[len(tunnel) :]
+    entry = _entry(inner, text)
     if tunnel and not entry.is_scsi:
         raise UsageError(
             f'{quoted(text)}: {entry.name} does not work through {tunnel}; write '
-            f'{clean(base)}@{path}'
+            f'{clean(inner)}@{path}'
         )
     if entry.slots:
-        bases, is_range = _slots(entry, base, text)
-        return [tunnel + exact for exact in bases], is_range
-    if not re.fullmatch(re.escape(entry.name) + entry.arguments, base):
+        expanded, is_range = _slots(entry, inner, text)
+        return [tunnel + exact for exact in expanded], is_range
+    if not re.fullmatch(re.escape(entry.name) + entry.arguments, inner):
         raise UsageError(f'{quoted(text)}: write the type as {entry.form}')
     return [device_type], False
 
 
-def _entry(base: str, text: str) -> DeviceType:
-    name = re.split(r'[],[/+]', base)[0]
+def _entry(inner: str, text: str) -> DeviceType:
+    """Return the entry for a type without its tunnel. Raises UsageError if it is unknown, or if a
+    check must not use it.
+    """
+    name = re.split(r'[],[/+]', inner)[0]
     if name in REFUSED:
         raise UsageError(
             f'{quoted(text)}: the type {name} is not allowed, because it {REFUSED[name]}'
         )
     if name in UNREAD:
         raise UsageError(f'{quoted(text)}: {UNREAD[name]}')
-    if 'force' in re.split(r'[,+]', base):
+    if 'force' in re.split(r'[,+]', inner):
         raise UsageError(
             f'{quoted(text)}: force is not allowed, because it disables a safety check of '
             'smartctl; remove it'
@@ -199,22 +209,23 @@ def _entry(base: str, text: str) -> DeviceType:
     return BY_NAME[name]
 
 
-def _slots(entry: DeviceType, base: str, text: str) -> tuple[list[str], bool]:
+def _slots(entry: DeviceType, inner: str, text: str) -> tuple[list[str], bool]:
     """Return the types into which a type expands ("a,[0-1]" into "a,0" and "a,1"), and whether
-    it contains ranges.
+    it contains ranges. Raises UsageError.
     """
+    # "areca,N[/E]" -> areca,SLOT(?:/SLOT)?
     form = re.escape(entry.form).replace(r'\[', '(?:').replace(r'\]', ')?')
     slot = _SLOT if len(entry.slots) > 1 else _ONLY_SLOT
-    match = re.fullmatch(re.sub('[A-Z]+', lambda _: slot, form), base)
+    match = re.fullmatch(re.sub('[A-Z]+', lambda _: slot, form), inner)
     if not match:
         raise UsageError(
             f'{quoted(text)}: write the type as {entry.form}, '
             'with numbers, or with ranges such as [0-7,16]'
         )
-    groups = [group for group in match.groups() if group is not None]
+    ranges = [slot for slot in match.groups() if slot is not None]  # as written
     choices = [
-        _numbers(group, limits, entry, text)
-        for group, limits in zip(groups, entry.slots)
+        _numbers(written, limits, entry, text)
+        for written, limits in zip(ranges, entry.slots)
     ]
     count = prod(map(len, choices))
     if count > MOST_SLOTS:
@@ -222,20 +233,20 @@ def _slots(entry: DeviceType, base: str, text: str) -> tuple[list[str], bool]:
             f'{quoted(text)} covers {count} slots, more than the maximum of {MOST_SLOTS}; name '
             'fewer'
         )
-    bases = [
+    expanded = [
         f'{entry.name},' + entry.separator.join(map(str, numbers))
         for numbers in product(*choices)
     ]
-    return bases, any(not group.isdigit() for group in groups)
+    return expanded, not all(map(str.isdigit, ranges))
 
 
 def _numbers(
     written: str, limits: tuple[int, int], entry: DeviceType, text: str
 ) -> list[int]:
     """Return the slots in a text such as "6", "0-7" or "[0-7,16]", each once, in the order
-    written.
+    written. Raises UsageError for a slot outside of *limits* (lowest, highest).
     """
-    numbers: dict[int, None] = {}
+    numbers: dict[int, None] = {}  # a set that keeps the order
     for item in written.strip('[]').split(','):
         ends = re.fullmatch(r'([0-9]{1,6})(?:-([0-9]{1,6}))?', item)
         if not ends:
@@ -257,29 +268,30 @@ def _numbers(
 
 
 def unique(forms: Iterable[Iterator[str]]) -> list[str]:
-    """Return a name for each item: the first of its possible names that no other item has.
+    """Return a name for each item: the first of its possible names that no other item has, or else
+    its last one.
 
     forms: possible names of each item, from the shortest to one that is certainly unique.
     """
-    left = list(forms)
-    names = [next(names_of_item) for names_of_item in left]
-    while True:
-        bearers = Counter(names)
-        longer = [
-            (place, next(left[place], ''))
-            for place, name in enumerate(names)
-            if bearers[name] > 1
-        ]
-        if not any(name for _, name in longer):
-            return names
-        for place, name in longer:
-            names[place] = name or names[place]
+    longer_forms = list(forms)
+    names = list(map(next, longer_forms))
+    is_final = False
+    while not is_final:
+        is_final = True
+        bearers = Counter(names)  # before any of this round gets a longer name
+        for place, name in enumerate(names):
+            longer = next(longer_forms[place], '') if bearers[name] > 1 else ''
+            if longer:
+                names[place] = longer
+                is_final = False
+    return names
 
 
 def named(devices: Iterable[Device]) -> list[Device]:
     """Return the devices without repeated addresses, each with a unique name.
 
-    Each name is as short as possible. It depends on the set of devices, not on their order.
+    Each name is as short as possible. It depends on the set of devices, not on their order. An
+    address is optional only if it came from ranges alone.
     """
     merged: dict[str, Device] = {}
     for device in devices:
@@ -306,12 +318,14 @@ def _renamed(devices: Sequence[Device], forms: Iterable[Iterator[str]]) -> list[
 
 
 def _forms(device: Device) -> Iterator[str]:
+    """Yield the possible names of a device, shortest first."""
     yield short_name(device)
     yield slug(device.path.replace('/dev/', '', 1) + '_' + device.type)
     yield _certain_name(device)
 
 
 def _label_forms(device: Device, label: str) -> Iterator[str]:
+    """Yield the possible names of a device with a label, shortest first; '' is no label."""
     yield slug(label) if label else device.name
     yield f'{slug(label)}_{device.name}'
     yield _certain_name(device)
@@ -320,15 +334,12 @@ def _label_forms(device: Device, label: str) -> Iterator[str]:
 def short_name(device: Device) -> str:
     """Return a short name: "sda", "bus_0_megaraid_6", "ata_intel_ssdsc2bb240g4_btwl0000"."""
     path = re.sub(r'^/dev/(disk/by-[a-z]+/)?', '', device.path)
-    kind = base(device)
+    kind, _, arguments = base(device).partition(',')
     # Only numbers that select a drive count; "sat,12" and "usbjmicron,x" select an access method.
-    numbers = (
-        re.findall(r'0x[0-9a-f]+|(?<![0-9a-z])[0-9]+', kind.partition(',')[2])
-        if kind
-        else []
-    )
-    picks = numbers and not kind.startswith('sat')
-    return slug('_'.join([path, kind.partition(',')[0], *numbers]) if picks else path)
+    if not arguments or kind == 'sat':
+        return slug(path)
+    numbers = re.findall(r'0x[0-9a-f]+|(?<![0-9a-z])[0-9]+', arguments)
+    return slug('_'.join([path, kind, *numbers]) if numbers else path)
 
 
 def of_short_name(name: str) -> str:
@@ -340,16 +351,15 @@ def of_short_name(name: str) -> str:
     parts = re.fullmatch(f'([a-z0-9_]+)_({"|".join(CONTROLLERS)})_([0-9_]+)', name)
     if not parts:
         return ''
-    numbers = BY_NAME[parts[2]].separator.join(parts[3].split('_'))
-    address = f'{parts[2]},{numbers}@/dev/{parts[1].replace("_", "/")}'
+    path, kind, slots = parts.groups()
+    numbers = slots.replace('_', BY_NAME[kind].separator)
+    address = f'{kind},{numbers}@/dev/{path.replace("_", "/")}'
     try:
-        return (
-            address
-            if [short_name(device) for device in parse(address)] == [name]
-            else ''
-        )
+        names = [device.name for device in parse(address)]
     except UsageError:
         return ''
+    # A "_" may have been part of the path, and several slots are no drive.
+    return address if names == [name] else ''
 
 
 def _certain_name(device: Device) -> str:
@@ -374,11 +384,11 @@ def links(folder: str = FOLDER) -> Mapping[str, str]:
     folder is missing.
     """
     try:
-        names = sorted(
-            os.listdir(folder), key=lambda name: (not name.startswith(_LAST), name)
-        )
+        names = os.listdir(folder)
     except OSError:
         return {}
+    # of several names of one path, the last one stays
+    names.sort(key=lambda name: (not name.startswith(_LAST), name))
     return {os.path.realpath(os.path.join(folder, name)): name for name in names}
 
 
@@ -390,9 +400,10 @@ def name_of(device: Device, names: Mapping[str, str]) -> str:
     if is_raid(device):
         return ''  # the path and its link belong to the controller
     path = os.path.realpath(device.path)
-    return names.get(path) or (
-        names.get(f'{path}n1', '') if re.fullmatch(r'.*/nvme[0-9]+', path) else ''
-    )
+    name = names.get(path, '')
+    if not name and re.fullmatch(r'.*/nvme[0-9]+', path):
+        return names.get(f'{path}n1', '')
+    return name
 
 
 def stable(device: Device, names: Mapping[str, str]) -> Device:

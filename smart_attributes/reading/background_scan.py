@@ -26,8 +26,9 @@ class Result(NamedTuple):
 
 def of_json(scan: Json, age: float) -> dict[str, float]:
     """Return the counts of blocks from the section *scan* of smartctl's JSON. age: see counts()."""
+    keys = [key for key in scan if key.startswith('result_')]
     results = []
-    for key in [key for key in scan if key.startswith('result_')][:MOST_RESULTS]:
+    for key in keys[:MOST_RESULTS]:
         row = object_of(scan, key)
         block = integer_of(row, 'lba')
         minutes = integer_at(row, 'accumulated_power_on.minutes') or 0
@@ -41,8 +42,9 @@ def counts(results: Iterable[Result], age: float) -> dict[str, float]:
     unknown status.
 
     For each block, the newest result counts, but a result later than *age* (power-on minutes)
-    replaces no other result.
+    replaces no other result. Of two results of one minute, one that is pending counts.
     """
+    # the last one of a block wins
     order = sorted(
         results,
         key=lambda result: (
@@ -51,11 +53,11 @@ def counts(results: Iterable[Result], age: float) -> dict[str, float]:
             result.status in _WAITING,
         ),
     )
-    statuses = list({result.block: result.status for result in order}.values())
-    waiting = sum(status in _WAITING for status in statuses)
-    done = sum(status in _DONE for status in statuses)
+    newest = {result.block: result.status for result in order}
+    waiting = sum(status in _WAITING for status in newest.values())
+    done = sum(status in _DONE for status in newest.values())
     return {
         'background_pending': waiting,
         'background_recovered': done,
-        'background_unknown': len(statuses) - waiting - done,
+        'background_unknown': len(newest) - waiting - done,
     }

@@ -16,7 +16,6 @@ from .pysmart import Lines, lines_by_kind, value_of
 _BANNER = re.compile(BANNER + r'\d')
 # "smartctl -A -d sat /dev/sda", as typed: the type and the path of the device
 _TYPED = re.compile(r'\bsmartctl\b(?: .*?(-d *\S+))?.*?\s(/dev/[\w./-]+)')
-_MODEL = ('device model', 'model number', 'product')
 STATUS = ('smart overall-health self-assessment test result', 'smart health status')
 _BLANKED = re.compile(r'[xX]{3}|([^A-Za-z0-9])\1\1')  # "S3Z9XXXXXXX", "****"
 
@@ -26,15 +25,7 @@ def as_one(lines: Sequence[str]) -> Lines:
 
     Raises DriveError if the calls are not about one drive, and NotAReport for too many lines.
     """
-    starts = [number for number, line in enumerate(lines) if _BANNER.match(line)]
-    if not starts:
-        return lines_by_kind('\n'.join(lines))
-    before = lines[: starts[0]]
-    ends = [*starts[1:], len(lines)]
-    parts = [lines[start:end] for start, end in zip(starts, ends)]
-    if any(line.startswith('=== START OF') for line in before):
-        parts[0] = [*parts[0], *before]
-    calls = [lines_by_kind('\n'.join(part)) for part in parts]
+    calls = [lines_by_kind('\n'.join(part)) for part in _parts(lines)]
     if len(calls) > 1 and not _is_one_drive(calls, lines):
         raise DriveError(
             'contains reports of several drives',
@@ -47,21 +38,42 @@ def as_one(lines: Sequence[str]) -> Lines:
     return oldest
 
 
+def _parts(lines: Sequence[str]) -> list[list[str]]:
+    """Return the lines of each call, which begin with its banner; a text without a banner is one
+    part.
+    """
+    parts: list[list[str]] = [[]]
+    for line in lines:
+        if _BANNER.match(line):
+            parts.append([])
+        parts[-1].append(line)
+    before, *calls = parts
+    if not calls:
+        return parts
+    # Before the first banner stand typed commands, or the end of a call that was pasted above it.
+    if any(line.startswith('=== START OF') for line in before):
+        calls[0] += before
+    return calls
+
+
 def _is_one_drive(calls: Sequence[Lines], lines: Sequence[str]) -> bool:
     """Return whether nothing contradicts that the calls are about one drive."""
-    models = {value_of(call.fields, *_MODEL) for call in calls} - {''}
+    models = {_model(call) for call in calls} - {''}
     serials = {call.fields.get('serial number', '') for call in calls} - {''}
     devices = {match.groups() for line in lines for match in _TYPED.finditer(line)}
-    nameless = [
-        call for call in calls if _is_table(call) and not value_of(call.fields, *_MODEL)
-    ]
+    nameless = [call for call in calls if _has_table(call) and not _model(call)]
     if any(len(different) > 1 for different in (models, serials, devices, nameless)):
         return False
-    for has in (_is_table, _is_status):
-        having = [call for call in calls if has(call)]
+    # Two calls with the same kind of data need a serial number each, which are then equal.
+    for has_data in (_has_table, _has_status):
+        having = [call for call in calls if has_data(call)]
         if len(having) > 1 and not all(map(_is_named, having)):
             return False
     return True
+
+
+def _model(call: Lines) -> str:
+    return value_of(call.fields, 'device model', 'model number', 'product')
 
 
 def _is_named(call: Lines) -> bool:
@@ -72,24 +84,27 @@ def _is_named(call: Lines) -> bool:
     return bool(re.search(r'\d', serial)) and not _BLANKED.search(serial)
 
 
-def _is_table(call: Lines) -> bool:
+def _has_table(call: Lines) -> bool:
     return bool(call.rows) or 'critical warning' in call.fields or 'read' in call.fields
 
 
-def _is_status(call: Lines) -> bool:
+def _has_status(call: Lines) -> bool:
     return bool(value_of(call.fields, *STATUS))
 
 
 def _by_date(calls: Sequence[Lines]) -> list[Lines]:
     """Return calls in the order of their dates; one without a date followed the one before it."""
-    date, dated = 0, []
+    date, dates = 0, []
     for call in calls:
         date = report_date.of_text(call.fields.get('local time is', '')) or date
-        dated.append((date, call))
-    return [call for _, call in sorted(dated, key=lambda pair: pair[0])]
+        dates.append(date)
+    return [calls[place] for place in sorted(range(len(calls)), key=dates.__getitem__)]
 
 
 def _merged(older: Lines, newer: Lines) -> Lines:
+    """Return the lines of two calls: the logs of the newer one, or those of the older one where it
+    has none, each label once with the newer value, and the complaints of both.
+    """
     merged = {
         name: getattr(newer, name) or getattr(older, name) for name in Lines._fields
     }

@@ -15,7 +15,15 @@ loss cannot be detected: the "verify" row of the SCSI error counter log (only if
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+)
 from types import FunctionType
 
 from ..errors import Coded
@@ -43,7 +51,7 @@ _LONG = {
     '--info': '-i',
 }
 
-ALL = frozenset(('-a', '-x'))
+ALL = {'-a', '-x'}
 TABLE = ALL | {'-A'}
 DATA = TABLE | {'-H', '-l', '--log'}
 _ERROR_LOGS, _TEST_LOGS, _WEAR = (
@@ -51,8 +59,8 @@ _ERROR_LOGS, _TEST_LOGS, _WEAR = (
     ALL | {'selftest', 'xselftest'},
     ALL | {'ssd'},
 )
-LIKELY = frozenset(('-A', '-a'))  # assumed if the arguments of a report are unknown
-_ALWAYS = _NONE = frozenset[str]()
+LIKELY = {'-A', '-a'}  # assumed if the arguments of a report are unknown
+_ALWAYS: Set[str] = frozenset()
 
 # Entries of `places` for a log: a key of JSON, a line of text, or a mark that the drive does not
 # keep this log.
@@ -62,43 +70,38 @@ NO_ERROR_LOG, NO_TEST_LOG, NO_STATISTICS = (
     'no device statistics',
 )
 NO_FARM_LOG = 'no FARM log'
-_TEST_LOG = frozenset(
-    (
-        'ata_smart_self_test_log',
-        NO_TEST_LOG,
-        'smart self-test log not supported',
-        'no self-tests have been logged',
-        'no self-tests have been logged. [to run self-tests, use',
-        'read self-test log failed',
-    )
-)
-_STATISTICS = frozenset(
-    (
-        'ata_device_statistics',
-        NO_STATISTICS,
-        'device statistics (gp log 0x04)',
-        'device statistics (smart log 0x04)',
-        'device statistics (gp/smart log 0x04) not supported',
-    )
-)
-_NO_COUNTERS = frozenset(
-    (
-        'error counter logging not supported',
-        'device does not support error counter logging',
-    )
-)
+_TEST_LOG = {
+    'ata_smart_self_test_log',
+    NO_TEST_LOG,
+    'smart self-test log not supported',
+    'no self-tests have been logged',
+    'no self-tests have been logged. [to run self-tests, use',
+    'read self-test log failed',
+}
+_STATISTICS = {
+    'ata_device_statistics',
+    NO_STATISTICS,
+    'device statistics (gp log 0x04)',
+    'device statistics (smart log 0x04)',
+    'device statistics (gp/smart log 0x04) not supported',
+}
+_NO_COUNTERS = {
+    'error counter logging not supported',
+    'device does not support error counter logging',
+}
 
-# also outside the log
-_LIMITS = frozenset(
-    ('critical_warning', 'warning_temp_threshold', 'critical_temp_threshold')
-)
-_OPTIONAL_NVME = frozenset(('warning_temp_time', 'critical_comp_time', *_LIMITS)) - {
-    'critical_warning'
+# NVMe values that smartctl also prints outside of the health log
+_OUTSIDE_LOG = {'critical_warning', 'warning_temp_threshold', 'critical_temp_threshold'}
+_OPTIONAL_NVME = {
+    'warning_temp_time',
+    'critical_comp_time',
+    'warning_temp_threshold',
+    'critical_temp_threshold',
 }
 
 # Marks of a text: smartctl printed all that it was asked for; it printed a health log of NVMe.
 IS_ALL, IS_TEXT = 'all without a message', 'a text'
-_INFORMATION = frozenset(('=== start of information section ===',))
+_INFORMATION = {'=== start of information section ==='}
 
 
 class Part(NamedTuple):
@@ -106,16 +109,16 @@ class Part(NamedTuple):
 
     name: str  # as shown in the note
     # each of these arguments requests the part; empty: always printed
-    arguments: frozenset[str]
+    arguments: Set[str]
     holds: Callable[[Report], object]  # whether a report has the part
     # each of these keys or lines of a report is sufficient, too
-    places: frozenset[str] = _NONE
+    places: Set[str] = frozenset()
     # a text with one of these lines or marks had the part
-    headings: frozenset[str] = _NONE
+    headings: Set[str] = frozenset()
 
 
 def _has_nvme_log(report: Report) -> bool:
-    return not _LIMITS.issuperset(report.nvme)
+    return not _OUTSIDE_LOG.issuperset(report.nvme)
 
 
 def _nvme_part(key: str) -> Part:
@@ -123,7 +126,7 @@ def _nvme_part(key: str) -> Part:
         key,
         TABLE,
         lambda report: key in report.nvme or not _has_nvme_log(report),
-        headings=frozenset((IS_TEXT,)),
+        headings={IS_TEXT},
     )
 
 
@@ -133,7 +136,7 @@ def _counters_part(row: str) -> Part:
         _ERROR_LOGS,
         lambda report: f'{row}.total_uncorrected_errors' in report.scsi,
         _NO_COUNTERS,
-        headings=frozenset(('error counter log',)),
+        headings={'error counter log'},
     )
 
 
@@ -142,7 +145,7 @@ _ANY: Sequence[Part] = (
         'the SMART health status',
         _ALWAYS,
         lambda report: report.smart_status is not None,
-        headings=frozenset((IS_ALL,)),
+        headings={IS_ALL},
     ),
     Part(
         'the model',
@@ -158,9 +161,9 @@ _ANY: Sequence[Part] = (
     ),
     Part(
         'the FARM log',
-        frozenset(('farm',)),
+        {'farm'},
         lambda report: report.farm,
-        frozenset((NO_FARM_LOG,)),
+        {NO_FARM_LOG},
     ),
 )
 
@@ -191,14 +194,14 @@ PARTS: Mapping[str, Sequence[Part]] = {
             'the error log',
             _ERROR_LOGS,
             lambda report: report.error_count is not None,
-            frozenset((NO_ERROR_LOG,)),
+            {NO_ERROR_LOG},
         ),
         Part(
             'the self-test log', _TEST_LOGS, lambda report: report.self_tests, _TEST_LOG
         ),
         Part(
             'the device statistics',
-            frozenset(('-x',)),
+            {'-x'},
             lambda report: report.statistics,
             _STATISTICS,
         ),
@@ -215,7 +218,7 @@ PARTS: Mapping[str, Sequence[Part]] = {
         _counters_part('write'),
         Part(
             'the background scan',
-            frozenset(('background',)),
+            {'background'},
             lambda report: (
                 report.version < (7, 3)
                 or report.has_exit_bit(4)
@@ -241,34 +244,21 @@ PARTS: Mapping[str, Sequence[Part]] = {
 
 def missing(
     report: Report, arguments: Collection[str], places: Collection[str]
-) -> list[str]:
-    """Return the names of the parts that a report lacks, worst first. Parts of a table that the
-    report has are in cut() instead.
+) -> tuple[list[str], list[str]]:
+    """Return the names of the parts that a report lacks, and of the parts that are cut out of a
+    table of a text whose heading it has; worst first.
 
     arguments: of smartctl, as returned by arguments_of(). places: keys of a JSON report, or lines
     of a text report.
     """
-    lacking = _lacking(report, arguments, places)
-    return [part.name for part in lacking if part.headings.isdisjoint(places)]
-
-
-def cut(
-    report: Report, arguments: Collection[str], places: Collection[str]
-) -> list[str]:
-    """Return the names of the parts that a text has lost: smartctl prints them in each table whose
-    heading the text has. arguments and places: as for missing().
-    """
-    lacking = _lacking(report, arguments, places)
-    return [part.name for part in lacking if not part.headings.isdisjoint(places)]
-
-
-def _lacking(
-    report: Report, arguments: Collection[str], places: Collection[str]
-) -> Iterator[Part]:
+    whole: list[str] = []
+    cut: list[str] = []
     for part in PARTS.get(report.identity.protocol, _ANY):
         is_asked = not part.arguments or not part.arguments.isdisjoint(arguments)
         if is_asked and part.places.isdisjoint(places) and not part.holds(report):
-            yield part
+            lost = whole if part.headings.isdisjoint(places) else cut
+            lost.append(part.name)
+    return whole, cut
 
 
 def arguments_of(command: Iterable[str]) -> frozenset[str]:
@@ -277,25 +267,23 @@ def arguments_of(command: Iterable[str]) -> frozenset[str]:
     """
     arguments: list[str] = []
     for word in command:
-        rest = word
+        value = word
         if word.startswith('--'):
-            name, _, rest = word.partition('=')
+            name, _, value = word.partition('=')
             arguments.append(_LONG.get(name, name))
         elif word.startswith('-'):
-            behind = word[1:].lstrip(_WITHOUT_VALUE)
-            arguments += [
-                '-' + letter
-                for letter in word[1 : len(word) - len(behind)] + behind[:1]
-            ]
-            rest = behind[1:]
-        arguments += rest.split(',')
+            # "-Hd": the first letter that takes a value is the last option of the word
+            value = word[1:].lstrip(_WITHOUT_VALUE)[1:]
+            letters = word[1 : len(word) - len(value)]
+            arguments += ['-' + letter for letter in letters]
+        arguments += value.split(',')
     return frozenset(arguments)
 
 
 UNREAD = 'rows-unread'  # code of the sentence on rows that may hold an alert
 _SHOWN = 5  # maximum number of damaged places listed
 _WITH_SUPPORT = (7, 3)  # the first version of smartctl that prints "smart_support"
-_INFO = ALL | {'-i'}
+_INFORMATION_ASKED = ALL | {'-i'}
 _STATISTICS_LOG = 4  # its address in the log directory. Source: ACS-4, table A.2
 
 
@@ -353,14 +341,17 @@ _COUNTERS = _all_of(
 def _nested(
     paths: Iterable[str], value: Callable[[Json, str], object]
 ) -> dict[str, Any]:
-    """Return the shape of a document with values at these paths, such as "temperature.current"."""
+    """Return the shape of a document with values at these paths, such as "temperature.current".
+
+    value: what each of these keys has in the shape.
+    """
     shape: dict[str, Any] = {}
     for path in paths:
         *parents, key = path.split('.')
-        place = shape
+        inner = shape
         for parent in parents:
-            place = place.setdefault(parent, {})
-        place[key] = value
+            inner = inner.setdefault(parent, {})
+        inner[key] = value
     return shape
 
 
@@ -421,29 +412,31 @@ _SHAPE: Json = {
 # Places in the tables of the drive's health. smartctl omits thresholds that the drive does not have.
 _IN_TABLES = r'smart_status|(?:ata|nvme|scsi)_(?!.*\.(?:thresh|when_failed)$)(?!.*temperature|log_directory)'
 # omitted for a row without a threshold
-_OF_THRESHOLD = frozenset(('thresh', 'when_failed'))
-_COLUMNS = frozenset(('value', 'worst')) | _OF_THRESHOLD
+_OF_THRESHOLD = {'thresh', 'when_failed'}
+_COLUMNS = {'value', 'worst', 'thresh', 'when_failed'}
 
 
 def of_json(
     data: Json, report: Report, arguments: Collection[str]
 ) -> tuple[Coded, ...]:
     """Return up to three sentences: on damaged tables, on other damaged data, and on requested data
-    that is missing.
+    that is missing; () if the report is whole.
 
     arguments: smartctl's, as `arguments_of` returns them.
     """
-    lost = missing(report, arguments, _places(data))
+    lost, _ = missing(report, arguments, _places(data))
     if (
         report.version >= _WITH_SUPPORT
         and 'smart_support' not in data
-        and not _INFO.isdisjoint(arguments)
+        and not _INFORMATION_ASKED.isdisjoint(arguments)
     ):
         lost.append('whether SMART is enabled')
-    places = _unfit(data, _shape_of(data), '', [])
-    unread = [place for place in places if re.match(_IN_TABLES, place)]
-    damaged = [place for place in places if place not in unread]
-    return tuple(sentences(damaged, lost, unread))
+    in_tables: list[str] = []
+    elsewhere: list[str] = []
+    for place in _unfit(data, _shape_of(data), ''):
+        damaged = in_tables if re.match(_IN_TABLES, place) else elsewhere
+        damaged.append(place)
+    return tuple(sentences(elsewhere, lost, in_tables))
 
 
 def _shape_of(data: Json) -> Json:
@@ -465,20 +458,22 @@ def sentences(
     on missing data.
     """
     for code, begin, places in (
-        (UNREAD, 'damaged in the report: ', unread),
-        ('values-damaged', 'damaged in the report: ', damaged),
-        ('values-missing', 'not in the report: ', lost),
+        (UNREAD, 'damaged in the report', unread),
+        ('values-damaged', 'damaged in the report', damaged),
+        ('values-missing', 'not in the report', lost),
     ):
         if places:
-            yield Coded(code, begin + listed(places, _SHOWN))
+            yield Coded(code, f'{begin}: {listed(places, _SHOWN)}')
 
 
-def _unfit(data: Json, shape: Json, where: str, places: list[str]) -> list[str]:
-    """Add the places of bad values, such as "ata_smart_attributes.table.4.value", to *places*,
-    and return *places*.
+def _unfit(data: Json, shape: Json, where: str) -> Iterator[str]:
+    """Yield the places of bad values, such as "ata_smart_attributes.table.4.value".
+
+    where: the place of *data*, with a dot at its end.
     """
-    if _NEEDED in shape:
-        places += [where + key for key in shape[_NEEDED] if key not in data]
+    for key in shape.get(_NEEDED, ()):
+        if key not in data:
+            yield where + key
     for key, value in data.items():
         fits = shape.get(key)
         if (
@@ -488,49 +483,47 @@ def _unfit(data: Json, shape: Json, where: str, places: list[str]) -> list[str]:
         ):
             continue
         if type(fits) is dict and isinstance(value, dict):
-            _unfit(value, fits, f'{where}{key}.', places)
+            yield from _unfit(value, fits, f'{where}{key}.')
         elif type(fits) is list and isinstance(value, list):
-            _unfit_items(value, fits[0], where + key, places)
+            yield from _unfit_items(value, fits[0], where + key)
         else:
-            places.append(where + key)
-    return places
+            yield where + key
 
 
-def _unfit_items(items: list[Any], shape: Json, where: str, places: list[str]) -> None:
-    """Append the places of bad values in a table to *places*.
+def _unfit_items(items: list[Any], shape: Json, where: str) -> Iterator[str]:
+    """Yield the places of bad values in a table.
 
-    A column of one attribute row must be in all rows.
+    A column that one row of the attribute table has must be in all of its rows.
     """
-    columns = _COLUMNS.intersection(
-        key
-        for item in items
-        if shape is _ROW and isinstance(item, dict)
-        for key in item
-    )
+    columns: set[str] = set()
+    if shape is _ROW:
+        for item in items:
+            columns |= _COLUMNS.intersection(item if isinstance(item, dict) else ())
     for number, item in enumerate(items):
-        if isinstance(item, dict):
-            _unfit(item, shape, f'{where}.{number}.', places)
-            lacking = columns.difference(item)
-            if lacking >= _OF_THRESHOLD:
-                lacking -= _OF_THRESHOLD
-            places += [f'{where}.{number}.{key}' for key in sorted(lacking)]
-        else:
-            places.append(f'{where}.{number}')
+        place = f'{where}.{number}'
+        if not isinstance(item, dict):
+            yield place
+            continue
+        yield from _unfit(item, shape, f'{place}.')
+        lacking = columns.difference(item)
+        if lacking >= _OF_THRESHOLD:
+            lacking -= _OF_THRESHOLD
+        for key in sorted(lacking):
+            yield f'{place}.{key}'
 
 
 def _places(data: Json) -> set[str]:
     """Return a report's keys, and a constant such as NO_ERROR_LOG for each log that the drive
     does not support.
     """
+    places = set(data)
     capabilities = object_of(data, 'ata_smart_data', 'capabilities')
-    marks = [
-        key for key in (NO_ERROR_LOG, NO_TEST_LOG) if capabilities.get(key) is False
-    ]
-    logs = [
-        log.get('address') for log in objects_of(data, 'ata_log_directory', 'table')
-    ]
-    if logs and _STATISTICS_LOG not in logs:
-        marks.append(NO_STATISTICS)
+    for key in (NO_ERROR_LOG, NO_TEST_LOG):
+        if capabilities.get(key) is False:
+            places.add(key)
+    logs = objects_of(data, 'ata_log_directory', 'table')
+    if logs and all(log.get('address') != _STATISTICS_LOG for log in logs):
+        places.add(NO_STATISTICS)
     if object_of(data, content.FARM_LOG).get('supported') is False:
-        marks.append(NO_FARM_LOG)
-    return {*data, *marks}
+        places.add(NO_FARM_LOG)
+    return places

@@ -131,11 +131,9 @@ def objects_of(data: Json, *path: str) -> list[Json]:
 def words_of(data: Json, key: str) -> list[str] | None:
     """Return the list of strings under a key, or None if the list is absent or has other items."""
     value = data.get(key)
-    return (
-        value
-        if isinstance(value, list) and all(isinstance(word, str) for word in value)
-        else None
-    )
+    if isinstance(value, list) and all(isinstance(word, str) for word in value):
+        return value
+    return None
 
 
 def text_of(data: Json, *path: str) -> str:
@@ -145,7 +143,8 @@ def text_of(data: Json, *path: str) -> str:
 
 
 def integer_of(data: Json, key: str) -> int | None:
-    """Return the exact integer under a key, or None if the key is absent.
+    """Return the integer under a key, or None if the key is absent, or has a fraction or another
+    type.
 
     If a JSON number might be rounded, smartctl also writes it as a string, under a key that ends
     with "_s".
@@ -154,21 +153,11 @@ def integer_of(data: Json, key: str) -> int | None:
     if type(value) is int and value in SAFE:
         return value
     exact = data.get(key + '_s')
-    if (
-        isinstance(exact, str)
-        and exact.isascii()
-        and exact.isdigit()
-        and len(exact) < 40
-    ):
+    if isinstance(exact, str) and re.fullmatch('[0-9]{1,39}', exact):
         return int(exact)
     # NaN fails every comparison.
-    if (
-        type(value) in (int, float)
-        and -HIGHEST_COUNTER < value < HIGHEST_COUNTER
-        and value % 1 == 0
-    ):
-        return int(value)
-    return None
+    is_number = type(value) in (int, float) and abs(value) < HIGHEST_COUNTER
+    return int(value) if is_number and value % 1 == 0 else None
 
 
 def integer_at(data: Json, path: str) -> int | None:
@@ -199,18 +188,14 @@ def word_of(data: Json, key: str) -> int | None:
 
 def fraction_of(data: Json, key: str) -> float | None:
     """Return the number that smartctl writes as a string: "71532.573", or "71532,573" in some
-    locales.
+    locales; None if it is absent or negative.
     """
     value: Any = data.get(key)
-    if isinstance(value, str) and re.fullmatch(
-        r'\d{1,30}(?:[.,]\d{1,9})?', value.strip()
-    ):
-        return float(value.strip().replace(',', '.'))
-    return (
-        float(value)
-        if type(value) in (int, float) and 0 <= value < HIGHEST_COUNTER
-        else None
-    )
+    if isinstance(value, str):
+        match = re.fullmatch(r'\s*(\d{1,30}(?:[.,]\d{1,9})?)\s*', value)
+        return float(match[1].replace(',', '.')) if match else None
+    is_number = type(value) in (int, float) and 0 <= value < HIGHEST_COUNTER
+    return float(value) if is_number else None
 
 
 def present(values: Mapping[str, T | None]) -> dict[str, T]:
@@ -223,8 +208,13 @@ def first_number(numbers: Iterable[int | None]) -> int | None:
 
     An empty log page has only zeros, but another page may have the number.
     """
-    printed = [number for number in numbers if number is not None]
-    return next(filter(None, printed), 0 if printed else None)
+    first = None
+    for number in numbers:
+        if number:
+            return number
+        if number == 0:
+            first = 0
+    return first
 
 
 # --- reports --------------------------------------------------------------------------------------
@@ -347,14 +337,14 @@ def known_problem(
     disabled.
     is_asked: whether smartctl was asked for attributes.
     """
-    problem = _exclusion(report, kind, transport)
-    if problem is None and is_disabled and report.smart_status is not False:
+    exclusion = _exclusion(report, kind, transport)
+    if exclusion:
+        return exclusion
+    if is_disabled and report.smart_status is not False:
         from .failure_reasons import smart_disabled
 
         return smart_disabled()
-    if problem or not has_smart_data(report):
-        return problem
-    problem = emptiness(report, is_asked)
+    problem = emptiness(report, is_asked) if has_smart_data(report) else None
     if problem:
         from .failure_reasons import virtual_disk
 
@@ -368,28 +358,21 @@ def _exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
 
     The OK of a SCSI volume does not cover the drives behind it.
     """
-    identity, is_scsi = report.identity, report.identity.protocol == 'SCSI'
-    is_bare = (
-        report.smart_status is not False
-        and not set(report.scsi) - _TEMPERATURES
-        and not report.farm
-    )
-    is_volume_like = is_scsi and not is_bare and not set(report.scsi) - _OF_VOLUMES
-    if not is_volume_like and (not is_bare if is_scsi else has_smart_data(report)):
+    model, is_scsi = report.identity.model, report.identity.protocol == 'SCSI'
+    values = set(report.scsi)
+    if is_scsi and (report.smart_status is False or values - _OF_VOLUMES):
+        return None
+    if not is_scsi and has_smart_data(report):
         return None
     from .failure_reasons import areca_volume, not_a_drive, virtual_disk
 
-    volume = (
-        areca_volume(identity.model)
-        if is_scsi and report.smart_status is not False
-        else None
-    )
-    if volume or is_volume_like:
+    if not is_scsi:
+        return virtual_disk(model)
+    volume = areca_volume(model)
+    if volume or report.farm or values - _TEMPERATURES:
         return volume
-    disk = virtual_disk(identity.model)
-    if disk or not is_scsi:
-        return disk
-    return not_a_drive(identity.model, kind, transport, identity.wwn)
+    disk = virtual_disk(model)
+    return disk or not_a_drive(model, kind, transport, report.identity.wwn)
 
 
 def emptiness(report: Report, is_asked: bool) -> DriveError | None:
@@ -399,9 +382,8 @@ def emptiness(report: Report, is_asked: bool) -> DriveError | None:
     A bridge or a failing drive may return blocks of zeros with a correct checksum, and also report
     "passed".
     """
-    if report.smart_status is False or any(
-        test.passed is False for test in report.self_tests
-    ):
+    results = [report.smart_status, *(test.passed for test in report.self_tests)]
+    if False in results:  # a failure is judged, whatever else is missing
         return None
     counts = [number for key, number in report.nvme.items() if key not in _NO_COUNTS]
     if len(counts) > _FEW and not any(counts):
@@ -410,12 +392,11 @@ def emptiness(report: Report, is_asked: bool) -> DriveError | None:
             'smart-data-empty',
             step='check the drives behind it, or exclude this device with --ignore',
         )
-    if (
-        not is_asked
-        or report.identity.protocol != 'ATA'
-        or any(entry.number for entry in report.statistics.values())
-        or any(row.value or row.raw.strip('0x') for row in report.attributes)
-    ):
+    if not is_asked or report.identity.protocol != 'ATA':
+        return None
+    if any(entry.number for entry in report.statistics.values()):
+        return None
+    if any(row.value or row.raw.strip('0x') for row in report.attributes):
         return None
     # healthy drives need none of these sentences
     from .failure_reasons import without_attributes
@@ -461,8 +442,8 @@ def messages_of(complaints: Iterable[str], offline: int | None) -> tuple[str, ..
     """Return smartctl's messages without the one about a derived health status, and a message if
     the offline data collection ended with a fatal error.
 
-    offline: the byte "Offline data collection status" of the SMART data, whose bit 7 means automatic
-    start. Source: ATA8-ACS, SMART READ DATA.
+    offline: the byte "Offline data collection status" of the SMART data, None if not reported; bit 7
+    means automatic start. Source: ATA8-ACS, SMART READ DATA.
     """
     messages = [message for message in complaints if _DERIVED not in message]
     if (offline or 0) & 0x7F == 6:
@@ -514,21 +495,16 @@ def error_entry(
     register: the error register, which is used if *words* is empty.
     """
     names = re.match(r'(?:Device Fault; )?Error: ([A-Z]+(?:, [A-Z]+)*)\b', words)
+    kind = [name for bit, name in _ERROR_BITS if (register or 0) & bit]
     if names:
-        return ErrorEntry(number, tuple(names[1].split(', ')), hours)
-    return ErrorEntry(
-        number, tuple(name for bit, name in _ERROR_BITS if (register or 0) & bit), hours
-    )
+        kind = names[1].split(', ')
+    return ErrorEntry(number, tuple(kind), hours)
 
 
 def newest_first(entries: Iterable[ErrorEntry]) -> tuple[ErrorEntry, ...]:
     """Return the entries of both error logs, each once, newest first."""
-    return tuple(
-        sorted(
-            {entry.number: entry for entry in entries}.values(),
-            key=lambda entry: -entry.number,
-        )
-    )
+    by_number = {entry.number: entry for entry in entries}
+    return tuple(by_number[number] for number in sorted(by_number, reverse=True))
 
 
 def self_test_passed(status: str) -> bool | None:
@@ -539,12 +515,11 @@ def self_test_passed(status: str) -> bool | None:
     the key "passed" is true for a test that is still running.
     """
     words = status.lower()
-    if (
-        'fail' in words
-        or 'damage' in words
-        or words.startswith(('fatal', 'unknown error'))
-    ):
-        return None if words.startswith('aborted') else False
+    if words.startswith('aborted'):
+        return None
+    has_failed = 'fail' in words or 'damage' in words
+    if has_failed or words.startswith(('fatal', 'unknown error')):
+        return False
     return True if words.startswith('completed') else None
 
 

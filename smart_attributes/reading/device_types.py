@@ -27,7 +27,7 @@ class Controller:
         drivers: tuple[str, ...] = (),
         bay: str = '',
         drive_id: str = '',
-        silent_is_empty: bool = False,
+        silent_is_empty: bool = True,
         has_bus: bool = False,
         own_nodes: tuple[str, ...] = (),
     ) -> None:
@@ -84,6 +84,12 @@ _3WARE = 'tw[ael][0-9]+'
 _NSID = r'(,0x[0-9a-f]{1,8})?'
 _SAT_OR_NVME = r'(/sat)?'
 
+
+def _usb(form: str, arguments: str = '') -> DeviceType:
+    """Return the type of a USB bridge, which sends vendor commands."""
+    return DeviceType(form, arguments, nodes=_USB, is_vendors=True)
+
+
 # Source: smartctl(8) and get_smart_device(), get_custom_smart_device(), get_sat_device(),
 # get_snt_device() of smartmontools 7.3 and 7.5. If smartctl has no upper limit (megaraid, aacraid),
 # the limit is 16 bits. Drivers: .proc_name of the host templates of Linux 6.1, drivers/scsi.
@@ -93,18 +99,14 @@ TYPES = (
     DeviceType('nvme[,0xNSID]', _NSID),
     DeviceType('sat[,auto][,N]', r'(,auto)?(,0|,12|,16)?'),
     # usbcypress also accepts an operation code; a wrong one may damage the drive (smartctl(8)).
-    DeviceType('usbcypress', nodes=_USB, is_vendors=True),
-    DeviceType(
-        'usbjmicron[,p][,x][,PORT]', r'(,p)?(,x)?(,[01])?', nodes=_USB, is_vendors=True
-    ),
-    DeviceType('usbprolific', nodes=_USB, is_vendors=True),
-    DeviceType('usbsunplus[/sat]', _SAT_OR_NVME, nodes=_USB, is_vendors=True),
-    DeviceType('usbasm1352r,PORT', r',[01]', nodes=_USB, is_vendors=True),
-    DeviceType('sntasmedia[/sat]', _SAT_OR_NVME, nodes=_USB, is_vendors=True),
-    DeviceType(
-        'sntjmicron[,0xNSID][/sat]', _NSID + _SAT_OR_NVME, nodes=_USB, is_vendors=True
-    ),
-    DeviceType('sntrealtek[/sat]', _SAT_OR_NVME, nodes=_USB, is_vendors=True),
+    _usb('usbcypress'),
+    _usb('usbjmicron[,p][,x][,PORT]', r'(,p)?(,x)?(,[01])?'),
+    _usb('usbprolific'),
+    _usb('usbsunplus[/sat]', _SAT_OR_NVME),
+    _usb('usbasm1352r,PORT', r',[01]'),
+    _usb('sntasmedia[/sat]', _SAT_OR_NVME),
+    _usb('sntjmicron[,0xNSID][/sat]', _NSID + _SAT_OR_NVME),
+    _usb('sntrealtek[/sat]', _SAT_OR_NVME),
     DeviceType('marvell', is_vendors=True),
     DeviceType('atacam'),  # printed by FreeBSD's scan
     # Sends WRITE BUFFER to the device at this /dev/sgN, which may be any disk.
@@ -117,7 +119,6 @@ TYPES = (
             ((1, 128), (1, 8)),
             drivers=('arcmsr',),
             bay='slot {0}',
-            silent_is_empty=True,
         ),
     ),
     DeviceType(
@@ -128,7 +129,6 @@ TYPES = (
             ((0, 127),),
             drivers=('3w-9xxx', '3w-sas', '3w-xxxx'),
             bay='port {0}',
-            silent_is_empty=True,
             own_nodes=(_3WARE,),
         ),
     ),
@@ -137,6 +137,7 @@ TYPES = (
         controller=Controller(
             'HighPoint',
             ((1, 8), (1, 128), (1, 15)),
+            silent_is_empty=False,
             bay='channel {1} of controller {0}',
         ),
     ),
@@ -148,7 +149,6 @@ TYPES = (
             ((0, 65535),),
             drivers=('megaraid_sas', 'megaraid_mbox', 'megaraid_legacy'),
             drive_id='{0}',
-            silent_is_empty=True,
             has_bus=True,
         ),
     ),
@@ -160,7 +160,6 @@ TYPES = (
             ((0, 65535),) * 3,
             drivers=('aacraid',),
             drive_id='{1},{2}',
-            silent_is_empty=True,
         ),
     ),
     DeviceType(
@@ -171,7 +170,6 @@ TYPES = (
             ((0, 127),),
             drivers=('hpsa', 'smartpqi', 'cciss'),
             drive_id='{0}',
-            silent_is_empty=True,
             own_nodes=('cciss/c[0-9]+d[0-9]+', 'hpsa[0-9]+'),
         ),
     ),
@@ -181,6 +179,7 @@ TYPES = (
         controller=Controller(
             'RAMAXEL',
             ((0, 65535),) * 2,
+            silent_is_empty=False,
             bay='slot {1} of enclosure {0}',
         ),
     ),

@@ -14,38 +14,45 @@ from ..errors import (
     DriveUndetected,
     SudoRefused,
 )
-from ..model import Device, Read, Report
+from ..model import Device, Read
+from ..typed import TYPE_CHECKING
 from . import addresses, smartctl_calls, system
 from .failure_causes import EXCLUDE
+
+if TYPE_CHECKING:
+    from ..model import Outcome
 
 
 def with_better_reasons(reads: Sequence[Read]) -> list[Read]:
     """Return the results of all reads; a failed read gets a better reason if a better one is
     found.
     """
-    return [_explained(read) for read in system.relocated(reads)]
+    return [
+        read
+        if read.identity or read.device.is_recorded
+        else read._replace(outcome=_better(read.device, read.outcome))
+        for read in system.relocated(reads)
+    ]
 
 
-def _explained(read: Read) -> Read:
-    if isinstance(read.outcome, Report) or read.device.is_recorded:
-        return read
-    return read._replace(outcome=_better(read.device, read.outcome))
-
-
-def _better(device: Device, error: DriveError) -> DriveError:
-    if error.identity or not isinstance(error, (DriveUndetected, SudoRefused)):
-        return error
-    kind, is_refused = addresses.of_path(device.path), isinstance(error, SudoRefused)
+def _better(device: Device, outcome: Outcome) -> Outcome:
+    """Return a better reason for an outcome, or the outcome itself, which may be a report."""
+    if not isinstance(outcome, (DriveUndetected, SudoRefused)):
+        return outcome
+    is_refused = isinstance(outcome, SudoRefused)
+    kind = addresses.of_path(device.path)
     if kind:
         refused = ' (the sudoers rule excludes it on purpose)' if is_refused else ''
         return DriveIsNoDrive(
             f'is not a drive with SMART: {device.path} is {kind}{refused}', step=EXCLUDE
         )
-    return _refused(device, error) if is_refused else _undetected(device, error)
+    return _refused(device, outcome) if is_refused else _undetected(device, outcome)
 
 
 def _undetected(device: Device, error: DriveError) -> DriveError:
-    """Return the error for a path at which smartctl does not recognize a drive."""
+    """Return the error for a path at which smartctl does not recognize a drive: *error* if there is
+    a device.
+    """
     if os.path.exists(os.path.join(system.ROOT, device.path.lstrip('/'))):
         return error
     return DriveAbsent(
@@ -56,7 +63,7 @@ def _undetected(device: Device, error: DriveError) -> DriveError:
 
 def _refused(device: Device, error: DriveError) -> DriveError:
     """Return the error for a call that sudo refused: a specific error if our own sudoers rule
-    also refuses the call.
+    also refuses the call, or else *error*.
     """
     from . import sudoers
 

@@ -20,7 +20,6 @@ import time
 
 from .. import files, state_directory
 from ..constants import DAY, LONGEST_DRIVE_NAME
-from . import smartctl_calls
 
 # see typed, which would load collections before the first process starts
 TYPE_CHECKING = False
@@ -53,19 +52,15 @@ class Earlier:
     @property
     def since(self) -> str:
         """The start time of the process (with the date if it is more than half a day ago) and
-        the process ID.
+        the process ID, after a blank; each is left out if it is not known.
         """
         process = f' (process {self.pid})' if self.pid else ''
+        if not self.start:
+            return process
         age = _now() - self.start
         form = '%H:%M' if age < DAY / 2 else '%Y-%m-%d %H:%M'
-        return (
-            f' since {time.strftime(form, time.localtime(time.time() - age))}{process}'
-            if self.start
-            else process
-        )
-
-    def __str__(self) -> str:
-        return f'smartctl has been waiting{self.since}'
+        began = time.strftime(form, time.localtime(time.time() - age))
+        return f' since {began}{process}'
 
     def is_stuck(self, limit: float) -> bool:
         """Return whether this process has been using the drive for at least *limit* seconds.
@@ -166,11 +161,12 @@ def earlier_in(descriptor: int) -> Earlier:
     numbers = [
         int(word) for word in line.split() if word.isdigit() and len(word) <= DIGITS
     ]
-    if not end or len(numbers) != 2:
-        return Earlier()
-    pid, written = numbers
-    start = _started(pid) or written
-    return Earlier(pid, start) if start <= _now() else Earlier()
+    if end and len(numbers) == 2:
+        pid, written = numbers
+        start = _started(pid) or written
+        if start <= _now():
+            return Earlier(pid, start)
+    return Earlier()
 
 
 def _started(pid: int) -> float:
@@ -194,12 +190,13 @@ def drive_name(command: Command) -> str:
     the type, the number and the controller's SCSI host ("megaraid,6@host0"). If sysfs does not know
     the path, the path is the name.
     """
-    kind, path = type_and_path(smartctl_calls.split(command)[1])
-    if not path.startswith('/'):
+    path = command[-1]
+    device_type = command[-2] if command[-3:-2] == ('-d',) else ''
+    if not path.startswith('/'):  # "--scan"
         return _plain(path.lstrip('-'))
     # Only a drive behind a controller is named by its number: "megaraid,6".
-    kind, _, numbers = kind.rpartition('+')[2].partition(',')
-    numbers = ','.join(word for word in numbers.split(',') if word[:1].isdigit())
+    kind, _, arguments = device_type.rpartition('+')[2].partition(',')
+    numbers = [word for word in arguments.split(',') if word[:1].isdigit()]
     place = _place(path)
     if not numbers or kind in _NO_SLOTS:
         return _plain(place)
@@ -207,19 +204,12 @@ def drive_name(command: Command) -> str:
         place = f'host{path[len(BUS) :]}'
     elif place.count(':') == 3:  # "0:2:1:0", which begins with the SCSI host
         place = f'host{place.partition(":")[0]}'
-    return _plain(f'{kind},{numbers}@{place}')
-
-
-def type_and_path(arguments: Command) -> tuple[str, str]:
-    """Return the type of a drive ('' if none is given) and its path, from the arguments of
-    smartctl.
-    """
-    return arguments[-2] if arguments[-3:-2] == ('-d',) else '', arguments[-1]
+    return _plain(f'{kind},{",".join(numbers)}@{place}')
 
 
 def _place(path: str) -> str:
     """Return the sysfs name of the drive that a device node belongs to: a disk, a partition or a
-    /dev/sgN.
+    /dev/sgN; the path without links if sysfs does not know it.
 
     Source: Linux, Documentation/ABI/stable/sysfs-dev; drivers/scsi/sg.c; drivers/nvme/host/core.c.
     """
@@ -231,24 +221,23 @@ def _place(path: str) -> str:
         )
     except OSError:
         return os.path.realpath(path)
-    drive, _, below = node.partition('/nvme/')
-    if below:
-        return below.partition('/')[0]
+    # "…/0000:01:00.0/nvme/nvme0/nvme0n1", "…/target0:0:0/0:0:0:0/block/sda/sda1"
+    nvme = node.partition('/nvme/')[2]
+    if nvme:
+        return nvme.partition('/')[0]
     drive = node.partition('/block/')[0].partition('/scsi_generic/')[0]
     return os.path.basename(node if drive.endswith('/virtual') else drive)
 
 
 def _plain(words: str) -> str:
-    """Return *words* as a valid file name."""
+    """Return *words* as a valid file name, which no other words have."""
     text = ''
     for letter in words:
         is_plain = letter in ',+@._:-' or (letter.isascii() and letter.isalnum())
         text += letter if is_plain else '!'
-    if (
-        len(text) <= LONGEST_DRIVE_NAME
-        and '!' not in words
-        and text == words.replace('/', '!')
-    ):
+    # each "!" stands for a slash
+    is_unique = '!' not in words and text == words.replace('/', '!')
+    if is_unique and len(text) <= LONGEST_DRIVE_NAME:
         return text
     # a checksum distinguishes names with replaced or cut characters
     from binascii import crc32

@@ -235,19 +235,14 @@ CAUSES = (
         ADVICE,
     ),
     Cause(
-        "(Unknown (?:USB )?device type '.*')",
-        'type-unknown',
-        f'cannot be read: {QUOTE}',
-        'use one that smartctl -h lists',
-    ),
-    Cause(
         '(?:Unable to detect device type|Not a device of type)',
         'type-undetected',
         'does not exist, or smartctl cannot detect its type',
         f'check the path, or {ADVICE}',
     ),
     Cause(
-        r'((?:Option )?-d \S+ (?:requires|must|supports).*|Type \'[^\'\n]*\': .*)',
+        r"(Unknown (?:USB )?device type '.*'|(?:Option )?-d \S+ (?:requires|must|supports).*"
+        r"|Type '[^'\n]*': .*)",
         'type-unknown',
         f'cannot be read: {QUOTE}',
         'use one that smartctl -h lists',

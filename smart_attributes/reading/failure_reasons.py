@@ -9,8 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from .. import constants, files
-from ..constants import LONGEST_SEARCHED_LINE, MOST_FAILED_LINES, MOST_SEARCHED_LINES
+from .. import files
+from ..constants import (
+    LONGEST_EXAMINED,
+    LONGEST_SEARCHED_LINE,
+    MOST_FAILED_LINES,
+    MOST_SEARCHED_LINES,
+)
 from ..errors import (
     DriveAbsent,
     DriveAsleep,
@@ -77,23 +82,24 @@ def diagnose(
     for cause in CAUSES:
         match = re.search(cause.pattern, text, re.MULTILINE | re.IGNORECASE)
         if match:
-            quote = clean(
-                next((group for group in match.groups() if group), ''), _REASON
-            ).rstrip('.;, ')
-            return _error(cause.code, cause.why, cause.step, quote)
+            groups = [group for group in match.groups() if group]
+            quote = clean(groups[0], _REASON).rstrip('.;, ') if groups else ''
+            why, step = (
+                words.replace(QUOTE, quote) for words in (cause.why, cause.step)
+            )
+            return _error(cause.code, why, step)
     if exit_status is not None and exit_status < 0:
-        return DriveError(
-            f'cannot be read: smartctl was terminated by signal {-exit_status}',
+        return _error(
             'smartctl-failed',
-            step='check the kernel log: dmesg -T; or run smartctl by hand',
+            f'cannot be read: smartctl was terminated by signal {-exit_status}',
+            'check the kernel log: dmesg -T; or run smartctl by hand',
         )
     return None
 
 
-def _error(code: str, why: str, step: str, quote: str = '') -> DriveError:
-    """Return the error for a code. why, step: QUOTE is replaced by smartctl's text."""
-    kind = _CLASSES.get(code, DriveError)
-    return kind(why.replace(QUOTE, quote), code, step=step.replace(QUOTE, quote))
+def _error(code: str, why: str, step: str) -> DriveError:
+    """Return the error for a code, in the class that its code has."""
+    return _CLASSES.get(code, DriveError)(why, code, step)
 
 
 def examined(text: str) -> str:
@@ -101,37 +107,35 @@ def examined(text: str) -> str:
     search time.
     """
     lines = text.split('\n', MOST_SEARCHED_LINES)[:MOST_SEARCHED_LINES]
-    return '\n'.join(line[:LONGEST_SEARCHED_LINE] for line in lines)[
-        : constants.LONGEST_EXAMINED
-    ]
+    first = '\n'.join(line[:LONGEST_SEARCHED_LINE] for line in lines)
+    return first[:LONGEST_EXAMINED]
 
 
 def no_report(text: str, exit_status: int | None = None) -> DriveError:
     """Return why *text* is not a report: smartctl or sudo failed or printed nothing, or another
     program printed it.
     """
+    # Only the text of a file may be that of another program.
     is_long = exit_status is None and text.count('\n') > MOST_FAILED_LINES
     is_foreign = is_long and not re.search(f'{BANNER}[0-9]', text, re.MULTILINE)
-    cause, is_empty = (
-        None if is_foreign else diagnose((), exit_status, text),
-        not text.strip(),
-    )
+    cause = None if is_foreign else diagnose((), exit_status, text)
     if cause:
         return cause
+    is_empty = not text.strip()
     if exit_status:
-        return DriveError(
+        return _error(
+            'smartctl-failed',
             f'cannot be read: smartctl printed {"nothing" if is_empty else "no report"} and ended '
             f'with exit status {exit_status}',
-            'smartctl-failed',
-            step='run smartctl by hand',
+            'run smartctl by hand',
         )
     if is_empty:
-        return DriveError(
-            no_data('it is empty, because smartctl printed nothing'),
+        return _error(
             'report-empty',
-            step='run smartctl -x PATH as root in a terminal to see why',
+            no_data('it is empty, because smartctl printed nothing'),
+            'run smartctl -x PATH as root in a terminal to see why',
         )
-    return NotAReport('is not a smartctl report', step=RECORD)
+    return _error('not-a-report', 'is not a smartctl report', RECORD)
 
 
 def without_data(
@@ -152,30 +156,27 @@ def without_data(
     """
     if is_unsupported:
         return _error('smart-unsupported', UNSUPPORTED, BRIDGED)
-    if not is_asked:
-        step = 'call smartctl with -x'
-        return _without('smartctl was not asked for it', step)
-    if complaint:
-        return DriveError(
-            f'cannot be read: smartctl reports "{clean(complaint, _REASON)}"',
+    if complaint and is_asked:
+        return _error(
             'smartctl-failed',
-            step='run smartctl by hand: smartctl -x PATH',
+            f'cannot be read: smartctl reports "{clean(complaint, _REASON)}"',
+            'run smartctl by hand: smartctl -x PATH',
         )
-    if not device_type and not is_identified:
-        return _without('it names no drive', CALL)
-    if exit_status & 6:
+    if not is_asked:
+        why, step = 'smartctl was not asked for it', 'call smartctl with -x'
+    elif not device_type and not is_identified:
+        why, step = 'it names no drive', CALL
+    elif exit_status & 6:
         return _failed(exit_status, is_identified, device_type)
-    step = 'run smartctl with -x; behind USB or RAID also with -d TYPE'
-    return _without('only the identity of the drive', step)
-
-
-def _without(why: str, step: str) -> DriveError:
-    return DriveError(no_data(why), 'report-without-data', step=step)
+    else:
+        why = 'only the identity of the drive'
+        step = 'run smartctl with -x; behind USB or RAID also with -d TYPE'
+    return _error('report-without-data', no_data(why), step)
 
 
 def _failed(exit_status: int, is_identified: bool, device_type: str) -> DriveError:
-    """Return the error for a device that smartctl opened, but that did not answer or refused a
-    command.
+    """Return the error for a device that smartctl opened, but that did not answer (bit 1 of the exit
+    status) or refused a command (bit 2).
     """
     if not exit_status & 2:
         return _error(
@@ -185,21 +186,21 @@ def _failed(exit_status: int, is_identified: bool, device_type: str) -> DriveErr
             f'{ENABLE}; or give {RIGHT_TYPE}',
         )
     if is_identified:
-        return DriveError(
-            'identified itself but returned no data: not ready, in standby or failing',
+        return _error(
             'not-answering',
-            step='check the kernel log: dmesg -T',
+            'identified itself but returned no data: not ready, in standby or failing',
+            'check the kernel log: dmesg -T',
         )
     if re.search(_SILENT_IS_EMPTY, device_type):
-        return DriveAbsent(
-            f'is an empty slot, or its drive is dead: nothing answers as {clean(device_type)}',
+        return _error(
             'empty-slot',
-            step=LIST,
+            f'is an empty slot, or its drive is dead: nothing answers as {clean(device_type)}',
+            LIST,
         )
-    return DriveError(
-        'did not identify itself (IDENTIFY or INQUIRY failed)',
+    return _error(
         'identify-failed',
-        step='check its path and type; see dmesg -T',
+        'did not identify itself (IDENTIFY or INQUIRY failed)',
+        'check its path and type; see dmesg -T',
     )
 
 
@@ -209,15 +210,15 @@ def smart_disabled() -> DriveError:
     Its counters are real, but its "OK" is meaningless: a SCSI drive with exceptions disabled
     reports no exception (SPC-5, DEXCPT), and an ATA drive stops updating its attributes.
     """
-    return DriveError(DISABLED, 'smart-disabled', step=ENABLE)
+    return _error('smart-disabled', DISABLED, ENABLE)
 
 
 def rows_unread(row: str) -> DriveError:
     """Return the error for a report whose tables are so damaged that no row can be read."""
-    return DriveError(
-        f'has rows that are cut or damaged, and nothing else that can be judged: "{clean(row, _REASON)}"',
+    return _error(
         'report-damaged',
-        step='compare them with the original output',
+        f'has rows that are cut or damaged, and nothing else that can be judged: "{clean(row, _REASON)}"',
+        'compare them with the original output',
     )
 
 
@@ -235,12 +236,13 @@ def without_attributes() -> DriveError:
 
 # Hypervisor -> models of its virtual disks without SMART, exactly as smartctl prints them (for
 # SCSI, the vendor comes first). A virtual disk that reports health data is judged like any drive.
-_KNOWN = files.data('reading/virtual_disks.json')
-VIRTUAL_DISKS = {name: disks['models'] for name, disks in _KNOWN.items()}
-_BY_MODEL = {
+VIRTUAL_DISKS: Mapping[str, Mapping[str, Sequence[str]]] = files.data(
+    'reading/virtual_disks.json'
+)
+_HYPERVISORS = {
     model.upper(): hypervisor
-    for hypervisor, models in VIRTUAL_DISKS.items()
-    for model in models
+    for hypervisor, disks in VIRTUAL_DISKS.items()
+    for model in disks['models']
 }
 
 # SCSI peripheral device types that can have SMART. Source: SPC-5, table "Peripheral device type".
@@ -261,15 +263,13 @@ _NAA_6 = r'(?i)6[0-9a-f]{31}'
 
 def virtual_disk(model: str) -> DriveIsNoDrive | None:
     """Return the error for a virtual disk, or None if the model is not in the list."""
-    hypervisor = _BY_MODEL.get(' '.join(model.split()).upper())
-    return (
-        DriveIsNoDrive(
-            f'is a virtual disk of {hypervisor}, so it has no SMART',
-            'virtual-disk',
-            step='check the drives on the host',
-        )
-        if hypervisor
-        else None
+    hypervisor = _HYPERVISORS.get(' '.join(model.split()).upper())
+    if not hypervisor:
+        return None
+    return DriveIsNoDrive(
+        f'is a virtual disk of {hypervisor}, so it has no SMART',
+        'virtual-disk',
+        step='check the drives on the host',
     )
 
 
@@ -297,21 +297,15 @@ def not_a_drive(
     transport: "iSCSI", "SAS (SPL-4)". unit_id: hexadecimal digits.
     """
     if kind not in _DISK_TYPES:
-        return DriveIsNoDrive(
-            f'is not a disk ({clean(kind)}), so it has no SMART', step=EXCLUDE
-        )
+        why = f'is not a disk ({clean(kind)}), so it has no SMART'
+        return DriveIsNoDrive(why, step=EXCLUDE)
     if transport.lower().startswith('iscsi'):
-        return DriveIsNoDrive(
-            'is an iSCSI volume',
-            'iscsi-volume',
-            step='check its drives in the storage system',
-        )
+        step = 'check its drives in the storage system'
+        return DriveIsNoDrive('is an iSCSI volume', 'iscsi-volume', step)
     if re.search(_OPTICAL, model):
         return DriveIsNoDrive('is an optical drive, so it has no SMART', step=EXCLUDE)
     if re.search(_VOLUME, model) or re.fullmatch(_NAA_6, unit_id):
-        return DriveIsNoDrive(
-            'is a RAID volume or virtual disk without SMART',
-            'raid-volume',
-            step='name the drives behind it (smartctl --scan)',
-        )
+        why = 'is a RAID volume or virtual disk without SMART'
+        step = 'name the drives behind it (smartctl --scan)'
+        return DriveIsNoDrive(why, 'raid-volume', step)
     return None

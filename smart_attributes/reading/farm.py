@@ -69,8 +69,8 @@ _KEYS = (
 
 
 def of_json(data: Json) -> Farm | None:
-    """Return the FARM log in a document, or None if the log is missing or the drive is not reported
-    to support it.
+    """Return the FARM log in a document, or None if the log is missing or the drive does not report
+    that it supports it.
 
     Values with a wrong type or an impossible size, and values of impossible heads, count as absent.
     Two values are not
@@ -81,16 +81,14 @@ def of_json(data: Json) -> Farm | None:
     keys = next((keys for keys in _KEYS if isinstance(log.get(keys.drive), dict)), None)
     if keys is None or log.get('supported') is not True:
         return None
+    heads = []
+    for number in range(keys.heads):
+        counts = [_count_at(log, place.format(number)) for place in keys.counts]
+        if any(counts):
+            heads.append(Head(number, *counts))
     drive = object_of(log, keys.drive)
-    heads = (
-        Head(number, *(_count_at(log, place.format(number)) for place in keys.counts))
-        for number in range(keys.heads)
-    )
-    return Farm(
-        text_of(drive, 'serial_number'),
-        count_of(drive, keys.hours) or None,
-        tuple(head for head in heads if any(head[1:])),
-    )
+    hours = count_of(drive, keys.hours) or None
+    return Farm(text_of(drive, 'serial_number'), hours, tuple(heads))
 
 
 def paths() -> Iterator[str]:
@@ -105,16 +103,10 @@ def cut(text: str) -> tuple[str, Farm | None]:
     """Return smartctl's text without the FARM log, and the FARM log; other logs have some of the
     same labels.
     """
-    section = (
-        re.search(_SECTION, text, re.MULTILINE)
-        if 'Seagate Field Access' in text
-        else None
-    )
-    return (
-        (text[: section.start()] + text[section.end() :], _of_text(section[0]))
-        if section
-        else (text, None)
-    )
+    section = re.search(_SECTION, text, re.MULTILINE)
+    if not section:
+        return text, None
+    return text[: section.start()] + text[section.end() :], _of_text(section[0])
 
 
 def _of_text(section: str) -> Farm | None:
@@ -124,34 +116,21 @@ def _of_text(section: str) -> Farm | None:
     values: dict[str, object] = {}
     head = ''
     for label, value in re.findall(_LINE, section, re.MULTILINE):
-        name = re.sub(
-            ' +',
-            '_',
-            label.lower().replace('cumulative', 'cum').replace(' by head', ''),
-        )
-        # "Cum Lifetime Unrecoverable by head 3:", before its counts
-        head = head if value else name.rpartition('_')[2]
-        name = (
-            f'{name}_{head}'
-            if name.endswith(('read_unique', 'read_repeating'))
-            else name
-        )
-        values.setdefault(
-            name, int(value) if re.fullmatch('[0-9]{1,39}', value) else value
-        )
-    drive = {
-        **values,
-        'power_on_hour': values.get('power_on_hours', values.get('power_on_hour')),
+        words = label.lower().replace('cumulative', 'cum').replace(' by head', '')
+        key = re.sub(' +', '_', words)
+        if not value:  # "Cum Lifetime Unrecoverable by head 3:", before its counts
+            head = key.rpartition('_')[2]
+        if key.endswith(('read_unique', 'read_repeating')):
+            key = f'{key}_{head}'
+        number = int(value) if re.fullmatch('[0-9]{1,39}', value) else value
+        values.setdefault(key, number)
+    hours = values.get('power_on_hours', values.get('power_on_hour'))
+    log = {
+        'supported': True,
+        'drive_information': {**values, 'power_on_hour': hours},
+        'head_information': values,
     }
-    return of_json(
-        {
-            FARM_LOG: {
-                'supported': True,
-                'drive_information': drive,
-                'head_information': values,
-            }
-        }
-    )
+    return of_json({FARM_LOG: log})
 
 
 def answered(stdout: bytes) -> Farm:
@@ -172,17 +151,11 @@ def _complaint(smartctl: Json) -> str:
     """Return why smartctl could not read the log; '' if exit status 0 shows that the disk keeps
     no such log.
     """
-    errors = [
-        text_of(message, 'string')
-        for message in objects_of(smartctl, 'messages')
-        if text_of(message, 'severity') == 'error'
-    ]
-    if errors:
-        return (
-            ''
-            if 'not supported' in errors[0]
-            else f'smartctl reports "{clean(errors[0])}"'
-        )
+    for message in objects_of(smartctl, 'messages'):
+        if text_of(message, 'severity') == 'error':
+            error = text_of(message, 'string')
+            is_unsupported = 'not supported' in error
+            return '' if is_unsupported else f'smartctl reports "{clean(error)}"'
     status = integer_of(smartctl, 'exit_status')
     return f'smartctl ended with exit status {status}' if status else ''
 
@@ -199,15 +172,14 @@ def _count_at(log: Json, path: str) -> int:
 
 
 def beside(farm: Farm | None, serial: str) -> Farm | None:
-    """Return the log; if its serial number contradicts *serial*, mark it as the log of another
-    drive.
+    """Return the log, None for None; if its serial number contradicts *serial*, mark it as the log
+    of another drive.
 
     The log of a SAS drive has the drive's and then the board's serial number. A masked number
     counts as equal.
     """
     if farm is None:
         return None
+    # '' for a masked number, which every other one contains
     own, logged = serial_key(serial), serial_key(farm.serial)
-    return farm._replace(
-        is_foreign=bool(own and logged) and logged not in own and own not in logged
-    )
+    return farm._replace(is_foreign=logged not in own and own not in logged)

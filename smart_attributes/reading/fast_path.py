@@ -95,16 +95,16 @@ def _options(argv: list[str]) -> dict[tuple[str, ...], list[str]] | None:
     options: dict[tuple[str, ...], list[str]] = {}
     words = iter(argv[1:] if argv[:1] == ['triage'] else argv)
     for word in words:
-        name, sign, value = (
-            word.partition('=') if word.startswith('--') else (word, '', '')
-        )
+        name, sign, value = word, '', ''
+        if word.startswith('--'):
+            name, sign, value = word.partition('=')
         option = next(
-            (spellings for spellings in (*FLAGS, *WITH_VALUE) if name in spellings),
-            None,
+            (spellings for spellings in (*FLAGS, *WITH_VALUE) if name in spellings), ()
         )
-        if option is None or (option in FLAGS and sign):
+        takes_value = option in WITH_VALUE
+        if not option or (sign and not takes_value):
             return None
-        if option in WITH_VALUE and not sign:
+        if takes_value and not sign:
             value = next(words, '')
         options.setdefault(option, []).append(value)
     return options
@@ -112,16 +112,16 @@ def _options(argv: list[str]) -> dict[tuple[str, ...], list[str]] | None:
 
 def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
     """Return the scan, or commands for at most PARALLEL drives that local files certainly allow;
-    [] if in doubt.
+    [] if in doubt. Raises an exception that the real run will report.
     """
     is_root, nosudo = os.geteuid() == 0, NOSUDO in options
     executable = options.get(SMARTCTL, [constants.SMARTCTL])[-1]
-    devices = [
-        (text.rpartition('@')[0], text.rpartition('@')[2])
-        for text in options.get(DEVICE, ())
-    ]
-    if not all(_is_plain_path(path) and kind in _PLAIN_TYPES for kind, path in devices):
-        return []
+    devices = []
+    for address in options.get(DEVICE, ()):
+        device_type, _, path = address.rpartition('@')
+        if device_type not in _PLAIN_TYPES or not _is_plain_path(path):
+            return []
+        devices.append((device_type, path))
     smartctl_calls.check_executable(
         executable, is_root, through_sudo=not (nosudo or is_root)
     )
@@ -141,27 +141,24 @@ def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
 
 
 def _is_plain_path(path: str) -> bool:
-    folder, _, name = path.rpartition('/')
-    is_plain_name = (
-        name.isascii() and name.isalnum() and name.startswith(('sd', 'nvme', 'sg'))
-    )
-    return folder == '/dev' and is_plain_name
+    """Return whether a path is one that the kernel gives to a drive: "/dev/sda"."""
+    name = path.removeprefix('/dev/')
+    is_kernels = path.startswith(('/dev/sd', '/dev/nvme', '/dev/sg'))
+    return is_kernels and name.isascii() and name.isalnum()
 
 
 def _has_site_files() -> bool:
-    """Return whether this site has limits or database entries, which may forbid reading a drive."""
+    """Return whether this site has limits or database entries, which may forbid reading a drive.
+
+    Raises OSError if a folder of them exists and cannot be read.
+    """
     if os.path.exists(f'{files.CONFIG}/{forbidden.DATABASE}'):
         return True
-    return any(
-        name.endswith('.json')
-        for folder in ('thresholds.d', 'attributes.d')
-        for name in _names_in(f'{files.CONFIG}/{folder}')
-    )
-
-
-def _names_in(folder: str) -> list[str]:
-    """Return the names in a folder. Raises OSError if it exists and cannot be read."""
-    try:
-        return os.listdir(folder)
-    except (FileNotFoundError, NotADirectoryError):
-        return []
+    for folder in ('thresholds.d', 'attributes.d'):
+        try:
+            names = os.listdir(f'{files.CONFIG}/{folder}')
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        if any(name.endswith('.json') for name in names):
+            return True
+    return False

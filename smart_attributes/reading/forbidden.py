@@ -36,10 +36,11 @@ def model_of(path: str, device_type: str) -> str:
     if ',' in device_type and not device_type.startswith('sat,'):
         return ''
     name = os.path.basename(os.path.realpath(path))
-    model = content_of(f'{SYS}/class/block/{name}/device/model') or content_of(
-        f'{SYS}/class/scsi_generic/{name}/device/model'
-    )
-    return model.decode(errors='replace').strip()
+    for folder in ('block', 'scsi_generic'):
+        model = content_of(f'{SYS}/class/{folder}/{name}/device/model')
+        if model:
+            return model.decode(errors='replace').strip()
+    return ''
 
 
 def shipped() -> bytes:
@@ -52,7 +53,7 @@ def shipped() -> bytes:
 
 
 def content_of(path: str) -> bytes:
-    """Return the content of a database; b'' if it cannot be read, which judging reports."""
+    """Return the content of a file; b'' if it cannot be read, which judging reports of a database."""
     try:
         return files.content(path, LARGEST_FILE)
     except OSError:
@@ -64,12 +65,10 @@ def may_forbid(content: bytes, model: str) -> bool:
     word of the model. Its models stand before "read", because the file is formatted.
     """
     word = model.partition(' ')[0].encode()
-    end = content.find(_FORBIDS) if word else -1
-    while end >= 0:
-        if word in content[content.rfind(b'"models"', 0, end) : end]:
-            return True
-        end = content.find(_FORBIDS, end + 1)
-    return False
+    if not word:
+        return False
+    *texts, _ = content.split(_FORBIDS)  # each ends with an advisory that forbids
+    return any(word in text[text.rfind(b'"models"') :] for text in texts)
 
 
 def advisories(content: bytes) -> list[Any]:

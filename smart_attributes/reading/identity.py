@@ -43,10 +43,10 @@ def identifiers(identity: Identity) -> list[str]:
 
 def _models_agree(first: str, second: str) -> bool:
     # SCSI shows a SATA drive as vendor "ATA" and the first 16 characters of its model.
-    first, second = (
-        re.sub(r'^ATA +| +', '', model.upper()) for model in (first, second)
+    shorter, longer = sorted(
+        (re.sub(r'^ATA +| +', '', model.upper()) for model in (first, second)), key=len
     )
-    return first.startswith(second) or second.startswith(first)
+    return longer.startswith(shorter)
 
 
 @lru_cache(maxsize=1000)
@@ -55,15 +55,10 @@ def serial_key(serial: str) -> str:
     key = ''.join(
         letter for letter in serial.upper() if letter.isascii() and letter.isalnum()
     )
-    if (
-        key in _WORDS
-        or key.startswith('TOBEFILLED')
-        or key.rstrip('0123456789') == 'VOLUME'
-    ):
-        return ''
-    if 'XXXX' in key or key in _COUNTING:
-        return ''
-    return '' if len(set(key)) < 2 or len(key.lstrip('0')) < 4 else key
+    is_word = key in _WORDS or key.startswith('TOBEFILLED')
+    is_numbered = key.rstrip('0123456789') == 'VOLUME' or key in _COUNTING
+    is_blanked = 'XXXX' in key or len(set(key)) < 2 or len(key.lstrip('0')) < 4
+    return '' if is_word or is_numbered or is_blanked else key
 
 
 @lru_cache(maxsize=1000)
@@ -74,6 +69,7 @@ def wwn_key(name: str) -> str:
         for digit in name.upper().removeprefix('0X')
         if digit in '0123456789ABCDEF'
     )
+    # the first digit is the format, followed by the organisation and by its number of the drive
     is_unset = len(set(wwn[1:])) < 2 or wwn[1:7] == '000000' or wwn[7:16] in _NO_NUMBERS
     return '' if is_unset else wwn
 

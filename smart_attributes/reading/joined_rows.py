@@ -64,14 +64,16 @@ _FRAGMENT = re.compile(
     rf'\b{_FLAGS}\s|\b(?:Pre-fail|Old_age|Always|FAILING_NOW|In_the_past)\b|'
     r'\b\d{3}\s+\d{3}\s+\d{3}\b|(?:-|NOW|Past)\s+\d|\b[A-Z][a-z]*_\w+\s+(?:0x|[P-][O-])'
 )
-_DIGITS = re.compile(r'[-#]|\d+\s+(?:\d|-|0x)|\d+$')
+# the same for a row of another table
+_DIGITS = re.compile(r'^(?:[-#]|\d+\s+(?:\d|-|0x)|\d+$)')
 
 
 def _is_attribute(line: str) -> bool:
+    """Return whether a line is a whole row of the attribute table."""
     columns = _COLUMNS.fullmatch(line)
-    return bool(
-        columns and classic(line) and _RAW.fullmatch(' '.join(columns[1].split()))
-    )
+    if not columns or not classic(line):
+        return False
+    return bool(_RAW.fullmatch(' '.join(columns[1].split())))
 
 
 _NUMBERS = r'[-+\d(#\[][\d .,:/()#+hmsx\[\]-]*$|\((?:Min|Average|Lifetime)|[\d/-]+\)$'
@@ -213,27 +215,23 @@ class _Page:
         self._kind: Kind | None = None  # of the last line
 
     def add(self, line: str) -> None:
-        heading = _heading(line)
-        row = None if heading else _row(line[:LONGEST_LINE], self._table)
+        """Add a line, or join it to the last one if that goes on in it."""
         if self._kind and line == self.lines[-1]:  # doubled
             return
-        if (
-            self._kind
-            and not heading
-            and not row
-            and _goes_on(self.lines[-1], self._kind, line)
-        ):
+        table = _table_of(line)
+        kind = table.heading if table else _kind_of(line[:LONGEST_LINE], self._table)
+        if self._kind and not kind and _goes_on(self.lines[-1], self._kind, line):
             self.lines[-1] += ' ' + line
             return
         self.close_line()
         self.lines.append(line)
-        self._kind = heading.heading if heading else row
-        if heading:
-            self._table, self._before = heading, None
-            self.has_attributes |= heading is _ATTRIBUTES
-        elif row is _STRICT and self._table is not _ATTRIBUTES:
+        self._kind = kind
+        if table:
+            self._table, self._before = table, None
+            self.has_attributes |= table is _ATTRIBUTES
+        elif kind is _STRICT and self._table is not _ATTRIBUTES:
             self._return_to_attributes(line)
-        elif row is None:
+        elif kind is None:
             self._leave_table(line)
 
     def close_line(self) -> None:
@@ -243,38 +241,40 @@ class _Page:
             self.unread.append(line)
 
     def _return_to_attributes(self, line: str) -> None:
+        """Take the table of attributes as the current one, because of this row of it."""
         if self._before is not _ATTRIBUTES:
             self.outside.append(line)
         self._table = _ATTRIBUTES
 
     def _leave_table(self, line: str) -> None:
-        if self._table and _is_fragment(line, self._table):
+        """End the table at a line that is not a row, unless this is what is left of one.
+
+        After an empty line, single rows of the attributes may follow.
+        """
+        fragment = _FRAGMENT if self._table is _ATTRIBUTES else _DIGITS
+        if self._table and fragment.search(line):
             self.unread.append(line)
             return
         self._before = None if line else self._table or self._before
         self._table = None
 
 
-def _is_fragment(line: str, table: Table) -> bool:
-    """Return whether a line within a table looks like a part of a row."""
-    pattern = _FRAGMENT if table is _ATTRIBUTES else _DIGITS
-    return bool(pattern.search(line) if pattern is _FRAGMENT else pattern.match(line))
-
-
-def _heading(line: str) -> Table | None:
+def _table_of(line: str) -> Table | None:
+    """Return the table whose heading begins a line; None if the line is no heading."""
     for table in _TABLES:
         if table.heading.begins.match(line):
             return table
     return None
 
 
-def _row(line: str, table: Table | None) -> Kind | None:
-    """Return the kind of a line that begins with a row or with a label; None if it does not."""
-    for row in _ROWS:
+def _kind_of(line: str, table: Table | None) -> Kind | None:
+    """Return the kind of a line that begins with a row (of *table*, or of a table whose rows are
+    known anywhere) or with a label; None for other lines.
+    """
+    rows = [*_ROWS, table.row] if table else _ROWS
+    for row in rows:
         if row.begins.match(line):
             return row
-    if table and table.row.begins.match(line):
-        return table.row
     return _labelled(line)
 
 
@@ -282,8 +282,8 @@ def is_whole(line: str) -> object:
     """Return whether a line is a whole row or heading, or has a known label and a value of its
     form.
     """
-    heading = _heading(line)
-    kind = heading.heading if heading else _row(line, None)
+    table = _table_of(line)
+    kind = table.heading if table else _kind_of(line, None)
     return kind.is_whole(line) if kind else _LBA.fullmatch(line)
 
 
@@ -291,25 +291,18 @@ def _labelled(line: str) -> Kind | None:
     """Return the kind of a line with a known label, whole or cut; None if it has no such label."""
     name, value = label_and_value(line)
     form = _PATTERNS.get(name)
-    if form and name != ' '.join(line.lower().split()):
-        return _kind('', _fits(form), r'\[|asc')
+    has_separator = name != ' '.join(line.lower().split())
+    if form and has_separator:
+        fits = form.fullmatch
+        return _kind('', lambda whole: fits(label_and_value(whole)[1]), r'\[|asc')
     if _LONG.match(line):
         return _kind('', lambda whole: label_and_value(whole)[1], _REST)
     for label, form in _PATTERNS.items():
-        is_front = (
-            not value
-            and len(name) >= _LEAST
-            and label.startswith(name)
-            and label != name
-        )
-        is_back = len(name) > 2 and label.endswith(name) and form.fullmatch(value)
-        if is_front or is_back:
-            return _kind('', lambda whole: False)
+        is_begin = not value and len(name) >= _LEAST and label.startswith(name)
+        is_end = len(name) > 2 and label.endswith(name) and form.fullmatch(value)
+        if is_end or (is_begin and label != name):
+            return _kind('', lambda whole: False)  # a part of a label is never whole
     return None
-
-
-def _fits(form: re.Pattern[str]) -> Callable[[str], object]:
-    return lambda line: form.fullmatch(label_and_value(line)[1])
 
 
 def _goes_on(line: str, kind: Kind, following: str) -> bool:
@@ -330,9 +323,11 @@ def is_shifted(numbers: Sequence[int]) -> bool:
     low = [after for before, after in zip(numbers, numbers[1:]) if after < before]
     ends = [0, *numbers, _AFTER_LAST]
     for place in range(1, min(len(numbers), _FIRST)):
-        before, at, after, later = ends[place - 1 : place + 3]
-        is_high = before < after < at
-        if is_high and (at < later or any(before < number < after for number in low)):
+        before, high, after, later = ends[place - 1 : place + 3]
+        if not before < after < high:
+            continue
+        # the two of them are swapped, or one from further below belongs between them
+        if high < later or any(before < number < after for number in low):
             return True
     return False
 
@@ -341,11 +336,11 @@ def kept_length(unread: Sequence[str]) -> int:
     """Return how many characters are left of raw values, if the table was cut at a column: longer
     ones may have become other numbers. 0: the column is missing.
     """
-    lengths = [LONGEST_LINE]
+    lengths = [LONGEST_LINE]  # of a table that was not cut
     for line in unread:
         columns = _COLUMNS.fullmatch(line)
         if line.startswith('ID#') and 'RAW_VALUE' not in line:
-            lengths.append(0)
-        elif columns and _CUT.fullmatch(columns[1]):
+            return 0
+        if columns and _CUT.fullmatch(columns[1]):
             lengths.append(len(columns[1]))
     return min(lengths)

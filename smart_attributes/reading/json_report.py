@@ -46,8 +46,6 @@ _STATISTIC_FLAGS = (
     ('D', 'supports_dsn'),
     ('C', 'monitored_condition_met'),
 )
-# both error logs contain the newest errors and the same count
-_EXTENDED_AND_SUMMARY = ('extended', 'summary')
 
 
 def parse(
@@ -66,17 +64,14 @@ def parse(
 
         raise no_report(f'{text}\n{error_text}', exit_status)
     data = content.loaded(text, start)
-    if not (
-        isinstance(data, dict)
-        and (
-            any(key in data for key in _SMARTCTL_KEYS)
-            or 'protocol' in object_of(data, 'device')
-        )
+    if isinstance(data, dict) and (
+        any(key in data for key in _SMARTCTL_KEYS)
+        or 'protocol' in object_of(data, 'device')
     ):
-        raise NotAReport(
-            'is JSON, but not from smartctl', step='record with smartctl --json -x'
-        )
-    return from_json(data, exit_status, f'{text[:start]}\n{error_text}')
+        return from_json(data, exit_status, f'{text[:start]}\n{error_text}')
+    raise NotAReport(
+        'is JSON, but not from smartctl', step='record with smartctl --json -x'
+    )
 
 
 def from_json(
@@ -88,36 +83,28 @@ def from_json(
     cannot be judged.
     """
     report = _report(data, exit_status, other_text)
+    words = list_of(data, 'smartctl', 'argv')[1:]
     arguments = completeness.arguments_of(
-        word for word in list_of(data, 'smartctl', 'argv')[1:] if isinstance(word, str)
+        word for word in words if isinstance(word, str)
     )
-    problem = _problem(data, report, other_text, arguments) or _not_of_smartctl(
-        data, report
-    )
+    problem = _problem(data, report, other_text, arguments)
+    problem = problem or _not_of_smartctl(data, report)
     if problem:
         raise problem.of(report.identity)
     # A document without smartctl's arguments was modified, so it is compared with a report of
     # `smartctl -a`.
-    report = report._replace(
-        gaps=completeness.of_json(data, report, arguments or completeness.LIKELY)
-    )
-    if (
-        'background' in arguments
-        and report.scsi
-        and 'background_status' not in report.scsi
-    ):
+    gaps = completeness.of_json(data, report, arguments or completeness.LIKELY)
+    status, scsi = report.exit_status, report.scsi
+    if 'background' in arguments and scsi and 'background_status' not in scsi:
         # smartctl sets this bit, too, if the disk does not have the page.
-        exit_status = (report.exit_status or 0) & ~content.COMMAND_FAILED
-        return report._replace(exit_status=exit_status)
-    return report
+        status = (status or 0) & ~content.COMMAND_FAILED
+    return report._replace(gaps=gaps, exit_status=status)
 
 
 def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
     """Return the content of a document, even if the drive cannot be judged from it."""
-    smartctl, error_log = (
-        object_of(data, 'smartctl'),
-        object_of(data, 'ata_smart_error_log'),
-    )
+    smartctl = object_of(data, 'smartctl')
+    error_log = object_of(data, 'ata_smart_error_log')
     own_exit_status = integer_of(smartctl, 'exit_status')
     status = exit_status if own_exit_status is None else own_exit_status
     passed, words = content.with_exit_status(
@@ -201,14 +188,12 @@ def _not_of_smartctl(data: Json, report: Report) -> DriveError | None:
     smartctl names itself in each document. Programs that remove this part keep the firmware; smartd
     8.0 writes neither, and its state lacks the wear of a SAS drive and all logs.
     """
-    if 'smartctl' in data or report.identity.firmware:
-        return None
-    is_at_threshold = any(row.when_failed for row in report.attributes)
-    if (
+    is_failing = (
         report.smart_status is False
-        or is_at_threshold
+        or any(row.when_failed for row in report.attributes)
         or report.nvme.get('critical_warning')
-    ):
+    )
+    if 'smartctl' in data or report.identity.firmware or is_failing:
         return None
     return DriveError(
         'is not a report of smartctl, although it has some of its fields (smartd writes such files)',
@@ -219,20 +204,17 @@ def _not_of_smartctl(data: Json, report: Report) -> DriveError | None:
 
 def _identity(data: Json) -> Identity:
     protocol = _protocol(data)
-    model = text_of(data, 'model_name') or text_of(data, 'scsi_model_name')
-    firmware = text_of(data, 'firmware_version') or text_of(data, 'scsi_revision')
-    firmware = firmware or text_of(data, 'revision')
-    capacity = integer_at(data, 'user_capacity.bytes') or integer_of(
-        data, 'nvme_total_capacity'
-    )
+    capacity = integer_at(data, 'user_capacity.bytes')
     return Identity(
         protocol=protocol,
-        model=model,
-        firmware=firmware,
+        model=text_of(data, 'model_name') or text_of(data, 'scsi_model_name'),
+        firmware=text_of(data, 'firmware_version')
+        or text_of(data, 'scsi_revision')
+        or text_of(data, 'revision'),
         serial=text_of(data, 'serial_number'),
         wwn=_wwn(data),
         rotation=_rotation(data, protocol),
-        capacity=capacity or None,
+        capacity=capacity or integer_of(data, 'nvme_total_capacity') or None,
         family=text_of(data, 'model_family'),
         sector_size=integer_of(data, 'logical_block_size') or 512,
         physical_block_size=integer_of(data, 'physical_block_size') or None,
@@ -245,12 +227,12 @@ def _protocol(data: Json) -> str:
     If the key "device" contradicts all logs, the logs decide.
     """
     named = text_of(data, 'device', 'protocol')
-    protocols = [
+    of_logs = [
         name
         for prefix, name in _PROTOCOLS
         if any(key.startswith(prefix) for key in data)
     ]
-    return named if named in protocols or not protocols else protocols[0]
+    return named if named in of_logs or not of_logs else of_logs[0]
 
 
 def _wwn(data: Json) -> str:
@@ -259,15 +241,15 @@ def _wwn(data: Json) -> str:
     ATA: IDENTIFY words 108 to 111. SCSI: the designator of the logical unit. NVMe: the EUI-64 of
     the first namespace.
     """
-    naa, oui, number = (
-        integer_of(object_of(data, 'wwn'), part) for part in ('naa', 'oui', 'id')
-    )
+    wwn = object_of(data, 'wwn')
+    naa, oui, number = (integer_of(wwn, part) for part in ('naa', 'oui', 'id'))
     if naa is not None and oui is not None and number is not None:
         return f'{naa:x}{oui:06x}{number:09x}'
     unit = content.wwn_of(text_of(data, 'logical_unit_id'))
-    if unit:
+    namespaces = objects_of(data, 'nvme_namespaces')
+    if unit or not namespaces:
         return unit
-    eui64 = object_of(next(iter(objects_of(data, 'nvme_namespaces')), {}), 'eui64')
+    eui64 = object_of(namespaces[0], 'eui64')
     oui, number = integer_of(eui64, 'oui'), integer_of(eui64, 'ext_id')
     return '' if oui is None or number is None else f'{oui:06x}{number:010x}'
 
@@ -275,13 +257,11 @@ def _wwn(data: Json) -> str:
 def _rotation(data: Json, protocol: str) -> int | None:
     """Return the revolutions per minute: 0 for a solid state drive, None if not reported."""
     rate = integer_of(data, 'rotation_rate')
+    if rate is None or rate < 0:
+        return None
     # SBC-4, 6.6.2: 2h to 400h and FFFFh are reserved; smartctl prints them for SCSI.
-    is_reserved = (
-        protocol == 'SCSI'
-        and rate is not None
-        and (0 < rate <= 0x400 or rate == 0xFFFF)
-    )
-    return None if rate is None or rate < 0 or is_reserved else rate
+    is_reserved = 0 < rate <= 0x400 or rate == 0xFFFF
+    return None if protocol == 'SCSI' and is_reserved else rate
 
 
 def _messages(smartctl: Json) -> list[tuple[str, str]]:
@@ -302,11 +282,8 @@ def _complaints(smartctl: Json) -> tuple[str, ...]:
 def _smart_status(status: Json) -> tuple[bool | None, str]:
     """Return the drive's SMART health status, and its text if it has any (SCSI)."""
     passed, scsi = status.get('passed'), object_of(status, 'scsi')
-    words, asc, ascq = (
-        text_of(scsi, 'ie_string'),
-        byte_of(scsi, 'asc'),
-        byte_of(scsi, 'ascq'),
-    )
+    words = text_of(scsi, 'ie_string')
+    asc, ascq = byte_of(scsi, 'asc'), byte_of(scsi, 'ascq')
     if words and asc is not None and ascq is not None:
         words = f'{words} [asc={asc:x}, ascq={ascq:x}]'
     return (passed if isinstance(passed, bool) else None), words
@@ -321,11 +298,11 @@ def _attributes(table: list[Json]) -> tuple[AttributeRow, ...]:
 
 
 def _attribute(number: int, row: Json) -> AttributeRow:
-    raw, when_failed = object_of(row, 'raw'), text_of(row, 'when_failed')
-    raw_number, prefail = (
-        word_of(raw, 'value'),
-        object_of(row, 'flags').get('prefailure'),
-    )
+    """Return a row of the attribute table; None, or '', for each value that is absent."""
+    when_failed = text_of(row, 'when_failed')
+    prefail = object_of(row, 'flags').get('prefailure')
+    raw = object_of(row, 'raw')
+    raw_number = word_of(raw, 'value')
     text = text_of(raw, 'string')
     if not text and raw_number is not None:
         text = str(raw_number)
@@ -348,51 +325,43 @@ def _statistics(pages: list[Json]) -> dict[tuple[int, int], Statistic]:
     for page in pages:
         number = byte_of(page, 'number')
         for entry in objects_of(page, 'table'):
-            offset, value, flags = (
-                offset_of(entry, 'offset'),
-                integer_of(entry, 'value'),
-                object_of(entry, 'flags'),
-            )
+            offset, value = offset_of(entry, 'offset'), integer_of(entry, 'value')
+            flags = object_of(entry, 'flags')
             # An invalid entry has no value, although older versions print one.
-            if (
-                number is not None
-                and offset is not None
-                and value is not None
-                and flags.get('valid') is not False
-            ):
-                letters = ''.join(
-                    letter for letter, key in _STATISTIC_FLAGS if flags.get(key) is True
-                )
-                valid[number, offset] = Statistic(
-                    value, text_of(entry, 'name'), letters
-                )
+            if number is None or offset is None or value is None:
+                continue
+            if flags.get('valid') is False:
+                continue
+            letters = [
+                letter for letter, key in _STATISTIC_FLAGS if flags.get(key) is True
+            ]
+            statistic = Statistic(value, text_of(entry, 'name'), ''.join(letters))
+            valid[number, offset] = statistic
     return valid
 
 
 def _error_count(log: Json) -> int | None:
     """Return how many errors the drive has ever logged, or None if not reported."""
-    counts = (integer_at(log, f'{name}.count') for name in _EXTENDED_AND_SUMMARY)
+    # both logs contain the newest errors and the same count
+    counts = [integer_at(log, 'extended.count'), integer_at(log, 'summary.count')]
     return max(
         (count for count in counts if count is not None and count >= 0), default=None
     )
 
 
 def _errors(log: Json) -> tuple[ErrorEntry, ...]:
+    """Return the entries of the ATA error log that have a number and a time, newest first."""
+    summary = objects_of(log, 'summary', 'table')
     entries = []
-    for row in (
-        row for name in _EXTENDED_AND_SUMMARY for row in objects_of(log, name, 'table')
-    ):
+    for row in [*objects_of(log, 'extended', 'table'), *summary]:
         number, hours = (
             integer_of(row, 'error_number'),
             integer_of(row, 'lifetime_hours'),
         )
         if number is not None and hours is not None:
+            words = text_of(row, 'error_description')
             register = byte_of(object_of(row, 'completion_registers'), 'error')
-            entries.append(
-                content.error_entry(
-                    number, hours, text_of(row, 'error_description'), register
-                )
-            )
+            entries.append(content.error_entry(number, hours, words, register))
     return content.newest_first(entries)
 
 
@@ -401,10 +370,9 @@ def _derived(data: Json) -> dict[str, int]:
     the logs otherwise.
     """
     metrics = ('endurance_used', 'spare_available')
-    numbers = {
-        metric: integer_at(data, f'{metric}.current_percent') for metric in metrics
-    }
-    return content.present(numbers)
+    return content.present(
+        {metric: integer_at(data, f'{metric}.current_percent') for metric in metrics}
+    )
 
 
 def _self_tests(data: Json) -> tuple[SelfTest, ...]:
@@ -414,24 +382,19 @@ def _self_tests(data: Json) -> tuple[SelfTest, ...]:
     ata = objects_of(log, 'extended', 'table') or objects_of(log, 'standard', 'table')
     nvme = objects_of(data, 'nvme_self_test_log', 'table')
     scsi = [object_of(data, f'scsi_self_test_{number}') for number in range(20)]
-    tests = (
-        *(_self_test(row, 'type', 'status', 'lifetime_hours') for row in ata),
-        *(
-            _self_test(row, 'self_test_code', 'self_test_result', 'power_on_hours')
-            for row in nvme
-        ),
-        *(
-            _self_test(row, 'code', 'result', 'power_on_time.hours')
-            for row in scsi
-            if row
-        ),
-    )
+    tests = []
+    for rows, kind, result, hours in (
+        (ata, 'type', 'status', 'lifetime_hours'),
+        (nvme, 'self_test_code', 'self_test_result', 'power_on_hours'),
+        (filter(None, scsi), 'code', 'result', 'power_on_time.hours'),
+    ):
+        tests += [_self_test(row, kind, result, hours) for row in rows]
     status = object_of(data, 'ata_smart_data', 'self_test', 'status')
-    return tests or content.last_self_test(byte_of(status, 'value'))
+    return tuple(tests) or content.last_self_test(byte_of(status, 'value'))
 
 
 def _self_test(row: Json, kind: str, result: str, hours: str) -> SelfTest:
-    # kind, result, hours: the keys used by the protocol.
+    """Return one entry of a self-test log. kind, result, hours: the keys used by the protocol."""
     status = text_of(row, result, 'string')
     passed = content.self_test_passed(status)
     return SelfTest(
@@ -459,36 +422,27 @@ def _nvme_errors(table: list[Json]) -> tuple[NvmeError, ...]:
     """Return the entries that concern a command; the JSON contains them since smartctl 7.4."""
     entries = []
     for row in table:
-        number, queue = (
-            word_of(row, 'error_count'),
-            integer_of(row, 'submission_queue_id'),
-        )
+        number = word_of(row, 'error_count')
+        queue = integer_of(row, 'submission_queue_id')
         status = object_of(row, 'status_field')
         kind, code = byte_of(status, 'status_code_type'), byte_of(status, 'status_code')
-        if (
-            number is not None
-            and queue is not None
-            and kind is not None
-            and code is not None
-        ):
-            entries.append(NvmeError(number, queue, kind, code))
+        if number is None or queue is None or kind is None or code is None:
+            continue
+        entries.append(NvmeError(number, queue, kind, code))
     return tuple(entries)
 
 
 def _background(scan: Json, data: Json) -> dict[str, float]:
     """Return how many blocks the background scan found, or {} if the log is missing."""
+    if not scan:
+        return {}
     if not any(key.startswith('result_') for key in scan):
-        return (
-            dict.fromkeys(('background_pending', 'background_recovered'), 0)
-            if scan
-            else {}
-        )
+        return {'background_pending': 0, 'background_recovered': 0}
     from . import background_scan  # most disks have no results
 
     hours = integer_at(data, 'power_on_time.hours')
-    return background_scan.of_json(
-        scan, float('inf') if hours is None else hours * 60 + 59
-    )
+    age = float('inf') if hours is None else hours * 60 + 59
+    return background_scan.of_json(scan, age)
 
 
 def _scsi(data: Json, other_text: str) -> dict[str, float]:
@@ -499,14 +453,10 @@ def _scsi(data: Json, other_text: str) -> dict[str, float]:
     for key, paths in content.SCSI_NUMBERS.items():
         values[key] = content.first_number(integer_at(data, path) for path in paths)
     values.update(_background(object_of(data, 'scsi_background_scan'), data))
-    # smartctl 7.0 to 7.2 prints this number outside the JSON.
-    defects = (
-        re.search(r'Pending defect count: ?(\d{1,10})', other_text)
-        if values['pending_defects'] is None
-        else None
-    )
-    if defects:
-        values['pending_defects'] = int(defects[1])
+    if values['pending_defects'] is None:
+        # smartctl 7.0 to 7.2 prints this number outside the JSON.
+        defects = re.search(r'Pending defect count: ?(\d{1,10})', other_text)
+        values['pending_defects'] = int(defects[1]) if defects else None
     for command in ('read', 'write', 'verify'):
         counters = object_of(data, 'scsi_error_counter_log', command)
         for counter in content.ERROR_COUNTERS:

@@ -55,8 +55,8 @@ def named(texts: Sequence[str]) -> DeviceList:
 def find(
     named: DeviceList, is_scan: bool, how: HowRead, runner: Runner, deadline: float
 ) -> DeviceList:
-    """Return the devices in *named*; if *is_scan* is true or *named* is empty, also the devices
-    that a scan finds.
+    """Return the devices in *named*, each once and under a unique name; if *is_scan* is true or
+    *named* is empty, also the devices that a scan finds.
 
     Raises SmartError if the scan fails.
     """
@@ -65,38 +65,40 @@ def find(
     scan = _scan(how, runner, deadline)
     return DeviceList(
         tuple(addresses.named([*named.devices, *scan.devices])),
-        True,
-        scan.is_whole,
-        (*named.notes, *scan.refused),
+        is_scan=True,
+        is_whole=scan.is_whole,
+        notes=(*named.notes, *scan.refused),
     )
 
 
 def _scan(how: HowRead, runner: Runner, deadline: float) -> Scan:
+    """Return what a scan finds. Raises SmartError if it fails."""
     from . import scans  # not needed by a check with -d
 
     prefix = smartctl_calls.prefix(how.smartctl, how.nosudo)
     command = (*prefix, *smartctl_calls.SCAN)
     answer = next(runner.run([command], how.drive_timeout, deadline))
-    if answer.outcome == 'done' and answer.status == 0:
-        names = os.listdir(DEVICES) if os.path.isdir(DEVICES) else []
-        return scans.from_scan(answer.stdout.decode('utf-8', 'replace'), names)
+    if answer.outcome != 'done' or answer.status != 0:
+        raise _scan_failed(answer)
+
+    names = os.listdir(DEVICES) if os.path.isdir(DEVICES) else []
+    return scans.from_scan(answer.stdout.decode('utf-8', 'replace'), names)
+
+
+def _scan_failed(answer: Answer) -> SmartError:
+    """Return the error for a scan that failed, with what it printed."""
     from .failure_reasons import diagnose
 
-    reason = (
-        diagnose((), answer.status, _text_of(answer))
-        or answer.reason
-        or f'failed with exit status {answer.status}'
-    )
-    code = getattr(reason, 'code', 'scan-failed')
+    printed = _text_of(answer)
+    why = answer.reason or f'failed with exit status {answer.status}'
+    reason = diagnose((), answer.status, printed) or SmartError(why, 'scan-failed')
+    sentence = f'smartctl --scan: {reason}'
     # If smartctl is too old, it cannot read named drives, either.
-    step = (
-        ''
-        if code == 'smartctl-too-old'
-        else '; name the drives with -d, or run smartctl by hand'
-    )
-    error = SmartError(f'smartctl --scan: {reason}{step}', code)
-    error.printed = _text_of(answer)
-    raise error
+    if reason.code != 'smartctl-too-old':
+        sentence += '; name the drives with -d, or run smartctl by hand'
+    error = SmartError(sentence, reason.code)
+    error.printed = printed
+    return error
 
 
 def _text_of(answer: Answer) -> str:
@@ -106,25 +108,29 @@ def _text_of(answer: Answer) -> str:
 def read_all(
     plans: Sequence[Plan], how: HowRead, runner: Runner, deadline: float
 ) -> Iterator[Read]:
-    """Yield each device with its report, in the order in which the drives answer."""
+    """Yield each device with its report, in the order in which the drives answer.
+
+    A drive that does not answer through a tunnel ("sat+megaraid,6") is read once more without it.
+    """
     by_command: dict[Command, list[Plan]] = {}
     for plan in plans:
         by_command.setdefault(plan.command, []).append(plan)
-    untunnelled: list[Plan] = []
-    absent: dict[Device, Read] = {}
-    for answer in runner.run(list(by_command), how.drive_timeout, deadline):
+    retries: list[Plan] = []
+    absent: dict[
+        Device, Read
+    ] = {}  # the first reads of these, by the device of the second
+    for answer in runner.run(by_command, how.drive_timeout, deadline):
         for plan in by_command[answer.command]:
             read = _read(plan, answer)
-            retry = (
-                _without_tunnel(plan) if isinstance(read.outcome, DriveAbsent) else None
-            )
+            is_absent = isinstance(read.outcome, DriveAbsent)
+            retry = _without_tunnel(plan) if is_absent else None
             if retry:
-                untunnelled.append(retry)
+                retries.append(retry)
                 absent[retry.device] = read
             else:
                 yield read
-    if untunnelled:
-        for read in read_all(untunnelled, how, runner, deadline):
+    if retries:
+        for read in read_all(retries, how, runner, deadline):
             yield read if read.identity else absent[read.device]
 
 
@@ -141,13 +147,13 @@ def _read(plan: Plan, answer: Answer) -> Read:
 
 def _without_tunnel(plan: Plan) -> Plan | None:
     """Return the plan without sat+, because a drive behind RAID may be a SAS drive; None if
-    *plan* has no sat+.
+    *plan* has no sat+, or is not that of a drive behind RAID.
     """
     device, kind = plan.device, base(plan.device)
     if kind == device.type or not is_raid(device):
         return None
     command = tuple(kind if word == device.type else word for word in plan.command)
-    return plan._replace(device=device._replace(type=kind), command=command)
+    return Plan(device._replace(type=kind), command)
 
 
 def _outcome(answer: Answer) -> Outcome:
@@ -156,11 +162,8 @@ def _outcome(answer: Answer) -> Outcome:
         return _unread(answer)
     by_hand = ' '.join(answer.command)
     if answer.signal is not None:
-        return DriveError(
-            f'cannot be read: smartctl was terminated by signal {answer.signal}',
-            'smartctl-failed',
-            step=f'run it by hand: {by_hand}',
-        )
+        why = f'cannot be read: smartctl was terminated by signal {answer.signal}'
+        return DriveError(why, 'smartctl-failed', f'run it by hand: {by_hand}')
     return parsed(_report, answer, look=f'look at the output: {by_hand}')
 
 
@@ -193,27 +196,26 @@ def _report(answer: Answer) -> Report:
 
 
 def _unread(answer: Answer) -> DriveError:
-    if answer.outcome == 'too late':
+    """Return the error for an answer that is not complete."""
+    why, outcome = f'cannot be read: {answer.reason}', answer.outcome
+    if outcome == 'too late':
         return DriveNotReached(f'was not read: {answer.reason}', step=FEWER)
-    if answer.outcome == 'met':
-        return DriveNotReached(f'was not read: {answer.reason}', 'in-use', step=_APART)
-    if answer.outcome == 'cut short' and answer.waited:
-        return DriveError(
-            f'cannot be read: {answer.reason}, and another check was using the drive for '
-            f'{answer.waited:.1f} s of this time',
-            'in-use',
-            step=_APART,
+    if outcome == 'met':
+        return DriveNotReached(f'was not read: {answer.reason}', 'in-use', _APART)
+    if outcome == 'cut short' and answer.waited:
+        why += (
+            f', and another check was using the drive for {answer.waited:.1f} s of this '
+            'time'
         )
-    code, step = 'smartctl-failed', f'run it by hand: {" ".join(answer.command)}'
-    if answer.outcome in ('timeout', 'cut short'):
-        code, step = (
-            'timeout',
-            'run it by hand: smartctl -x PATH; or increase --drive-timeout and -t',
-        )
-    elif answer.outcome == 'busy':
-        code, step = (
-            'process-hangs',
+        return DriveError(why, 'in-use', _APART)
+    if outcome in ('timeout', 'cut short'):
+        step = 'run it by hand: smartctl -x PATH; or increase --drive-timeout and -t'
+        return DriveError(why, 'timeout', step)
+    if outcome == 'busy':
+        step = (
             'nothing more is sent to the drive until that process ends: check drive, '
-            'controller and the kernel log (dmesg -T)',
+            'controller and the kernel log (dmesg -T)'
         )
-    return DriveError(f'cannot be read: {answer.reason}', code, step=step)
+        return DriveError(why, 'process-hangs', step)
+    step = f'run it by hand: {" ".join(answer.command)}'
+    return DriveError(why, 'smartctl-failed', step)

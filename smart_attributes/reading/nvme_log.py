@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 
 from ..constants import LONGEST_STATEMENT
 from ..errors import NOTHING, Coded, DriveError
@@ -33,28 +34,29 @@ def controller(device: Device) -> str:
     Vendor logs belong to the controller. The namespace nvme0n1 may belong to a controller other
     than nvme0.
     """
-    path = (
-        os.path.realpath(device.path)
-        if device.path.startswith('/dev/disk/')
-        else device.path
-    )
+    path = device.path
+    if path.startswith('/dev/disk/'):
+        path = os.path.realpath(path)
     match = re.fullmatch('/dev/(nvme[0-9]+)(n[0-9]+)?(p[0-9]+)?', path)
     if match is None or device.type not in ('', 'nvme'):
         return ''
-    return f'/dev/{match[1]}' if not match[2] else _controller_of(match[1], match[2])
+    name, namespace, _ = match.groups()
+    return _controller_of(name, namespace) if namespace else f'/dev/{name}'
 
 
 def _controller_of(name: str, namespace: str) -> str:
-    """Return the controller of a namespace, from sysfs.
+    """Return the path of the controller of a namespace, from sysfs; '' if it has several.
 
     Source: Linux, drivers/nvme/host/multipath.c.
     """
     folder = os.path.realpath(f'{system.ROOT}/sys/class/block/{name}{namespace}/device')
-    if os.path.basename(folder) == 'device':  # sysfs does not know the namespace
+    parent = os.path.basename(folder)
+    if parent == 'device':  # sysfs does not know the namespace
         return f'/dev/{name}'
-    if re.fullmatch('nvme[0-9]+', os.path.basename(folder)):
-        return f'/dev/{os.path.basename(folder)}'
     is_controller = re.compile('nvme[0-9]+').fullmatch
+    if is_controller(parent):
+        return f'/dev/{parent}'
+    # of a subsystem, to which several controllers may belong
     controllers = list(filter(is_controller, system.names_in(folder)))
     return f'/dev/{controllers[0]}' if len(controllers) == 1 else ''
 
@@ -72,9 +74,9 @@ def page_of(answer: Answer, number: str) -> LogPage | None:
     if answer.status:
         return LogPage(number, status=UNREAD, failure=_failure(answer.stdout))
     page = parse(answer.stdout, number)
-    if isinstance(page, bytes):
-        return LogPage(number, page)
-    return LogPage(number, status=UNREAD, failure=page)
+    if isinstance(page, Coded):
+        return LogPage(number, status=UNREAD, failure=page)
+    return LogPage(number, page)
 
 
 def parse(stdout: bytes, number: str) -> bytes | Coded:
@@ -84,29 +86,35 @@ def parse(stdout: bytes, number: str) -> bytes | Coded:
     number: of the page, such as "0xC0".
     """
     try:
-        lines = _lines(_loaded(stdout))
+        return _bytes(_lines(_loaded(stdout)), number)
     except ValueError as fault:
-        return _unusable(str(fault))
+        why = f'the dump that smartctl printed is unusable: {fault}'
+        return Coded('vendor-log-unread', why)
+
+
+def _bytes(lines: Sequence[str], number: str) -> bytes:
+    """Return the bytes of a log page in a dump. Raises ValueError if it is not whole."""
     if not lines or not re.fullmatch(_HEADER.format(number.lower()), lines[0]):
-        return _unusable('the header is missing')
+        raise ValueError('the header is missing')
     if len(lines) != 1 + PAGE // LINE:
-        return _unusable(f'it has {len(lines) - 1} lines instead of {PAGE // LINE}')
+        raise ValueError(f'it has {len(lines) - 1} lines instead of {PAGE // LINE}')
     page = b''
     for line in lines[1:]:
         match = _HEX.fullmatch(line.rstrip(' '))
         if not match or int(match[1], 16) != len(page):
-            return _unusable(f'the line for byte 0x{len(page):x} is damaged')
+            raise ValueError(f'the line for byte 0x{len(page):x} is damaged')
         page += bytes.fromhex(match[2] + match[3])
     return page
 
 
 def _loaded(stdout: bytes) -> dict[str, Any]:
     """Return the JSON document. Raises ValueError if the output is not exactly one document."""
+    data = None
     try:
         text = content.as_text(stdout)
         data = content.loaded(text, max(content.json_start(text), 0))
     except DriveError:
-        raise ValueError('the JSON is damaged') from None
+        pass
     if not isinstance(data, dict):
         raise ValueError('the JSON is damaged')
     return data
@@ -114,7 +122,7 @@ def _loaded(stdout: bytes) -> dict[str, Any]:
 
 def _lines(data: dict[str, Any]) -> list[str]:
     """Return the nonblank lines of smartctl's text that its JSON has under numbered keys, in
-    order.
+    order; [] if it has none. Raises ValueError if one is not text.
     """
     keys = sorted(filter(_KEY.fullmatch, data), key=lambda key: int(key.split('_')[1]))
     lines = [data[key] for key in keys]
@@ -123,14 +131,8 @@ def _lines(data: dict[str, Any]) -> list[str]:
     return [line for line in lines if line.strip()]
 
 
-def _unusable(why: str) -> Coded:
-    return Coded(
-        'vendor-log-unread', f'the dump that smartctl printed is unusable: {why}'
-    )
-
-
 def _failure(stdout: bytes) -> Coded:
-    """Return the reason that smartctl gives, or `NOTHING`."""
+    """Return the first message of smartctl, or `NOTHING` if it printed none."""
     try:
         smartctl = content.object_of(_loaded(stdout), 'smartctl')
     except ValueError:

@@ -30,13 +30,16 @@ _ESCAPES = {'\\n': '\n', '\\r': '\n', '\\t': ' ', '\\"': '"', '\\/': '/'}
 
 
 def _decoded(text: str) -> str:
-    """Return the text behind base64, quoted-printable or the escapes of a JSON string."""
+    """Return the text behind base64, quoted-printable or the escapes of a JSON string, one after
+    the other; text without them is returned unchanged.
+    """
     text = _BASE64.sub(_of_base64, text)
     if _QUOTED_PRINTABLE.search(text):
         import quopri
 
         text = quopri.decodestring(text.encode()).decode('utf-8', 'replace')
     text = _SOFT_BREAK.sub('', text)
+    # more escaped ends of lines than real ones: a string of JSON
     if 2 * MOST_LINES > text.count('\\n') > text.count('\n'):
         text = re.sub(r'\\u([0-9a-fA-F]{4})', lambda code: chr(int(code[1], 16)), text)
         text = re.sub(r'(?<!\\)" *[,}\]]+', '\n', text)  # the end of the string
@@ -45,15 +48,15 @@ def _decoded(text: str) -> str:
 
 
 def _of_base64(block: re.Match[str]) -> str:
+    """Return the text in a block of base64, or the block itself if it holds no report."""
     import binascii
 
     try:
-        content = binascii.a2b_base64(block[0].replace('>', '')).decode(
-            'utf-8', 'replace'
-        )
+        content = binascii.a2b_base64(block[0].replace('>', ''))
     except ValueError:
         return block[0]
-    return content if any(sign in content for sign in _SIGNS) else block[0]
+    text = content.decode('utf-8', 'replace')
+    return text if any(sign in text for sign in _SIGNS) else block[0]
 
 
 # --- markup -------------------------------------------------------------------------------
@@ -97,6 +100,10 @@ _UNREADABLE = ('\u00e2\u20ac', '\u00c2\u00a0')  # UTF-8 that was read as Windows
 
 
 def _without_markup(text: str) -> str:
+    """Return a text without markup, each line cut at the longest length that is read.
+
+    Raises NotAReport if there are too many lines.
+    """
     if any(sign in text for sign in _UNREADABLE):
         text = text.encode('cp1252', 'ignore').decode('utf-8', 'ignore')
     for pattern, replacement in _BREAKS:
@@ -164,9 +171,11 @@ _QUOTES = re.compile(r'^[ ]*(?:>[> ]*|\|(?=[ ]|$))+')
 
 
 def _without_marks(lines: Sequence[str]) -> list[str]:
-    """Remove what stands before most lines that are known: quotes, names, times, line numbers."""
+    """Return the lines without what stands before most lines that are known: quotes, names, times,
+    line numbers.
+    """
     prefixes = _prefixes(lines)
-    plain, number = [], 0
+    plain, number = [], 0  # the last line number
     for line in lines:
         mark = _mark(line, prefixes, number)
         counted = _COUNTER.fullmatch(mark.strip())
@@ -180,16 +189,20 @@ def _mark(line: str, prefixes: Sequence[re.Pattern[str]], number: int) -> str:
     """Return what stands before a line; '' if nothing does. number: of the line before it, or 0."""
     for prefix in prefixes:
         match = prefix.match(line)
-        counted = match and _COUNTER.fullmatch(match[0].strip())
-        is_next = not counted or not number or number < int(counted[1]) <= number + 3
-        if match and is_next:
+        if not match:
+            continue
+        counted = _COUNTER.fullmatch(match[0].strip())
+        # a number that does not count the lines belongs to the line: the ID of an attribute
+        if not counted or not number or number < int(counted[1]) <= number + 3:
             return match[0]
     return ''
 
 
 def _prefixes(lines: Sequence[str]) -> list[re.Pattern[str]]:
-    """Return patterns of the marks before the known lines, most frequent first."""
-    marks: Counter[str] = Counter()
+    """Return patterns of the marks before the known lines, most frequent first; [] if too few lines
+    have the same mark. A number in a mark may be any number.
+    """
+    marks: Counter[str] = Counter()  # with 0 for each number
     for line in lines:
         match = _ANCHORED.match(line) or _ANCHORED_ROW.match(line)
         if match:
@@ -211,9 +224,9 @@ def _unframed(line: str) -> str:
     is_framed = line.lstrip(' >')[:2] in ('| ', '|')
     line = _QUOTES.sub('', line).rstrip(' |\\')
     if is_framed or line.count(' | ') > 3 or line.count(';') > 5:
-        line = (
-            ' '.join(re.sub('[|;]', ' ', line).split()) if line.strip('-+|:=. ') else ''
-        )
+        if not line.strip('-+|:=. '):  # the line between two rows of the frame
+            return ''
+        line = ' '.join(re.sub('[|;]', ' ', line).split())
     return line.strip(' `')
 
 
@@ -228,10 +241,10 @@ def plain_lines(text: str) -> list[str]:
 
 
 def _single_spaced(lines: list[str]) -> list[str]:
-    """Remove every second line, if it is empty between nearly all lines."""
+    """Return the lines without every second one, if it is empty between nearly all lines."""
     text = '\n'.join(lines)
     full = sum(map(bool, lines))
-    adjacent = len(re.findall(r'(?<!\n)\n(?!\n)', text))
+    adjacent = len(re.findall(r'(?<!\n)\n(?!\n)', text))  # full lines below each other
     if full < 6 or adjacent * 5 > full:
         return lines
     return text.replace('\n\n', '\n').split('\n')
@@ -245,14 +258,14 @@ _BEGINS = re.compile(
 
 
 def _unbroken(lines: Sequence[str]) -> list[str]:
-    """Join lines that were broken at a column, within words and numbers as well."""
+    """Return the lines after joining those that were broken at a column, within words and numbers
+    as well.
+    """
     width = max(map(len, lines))
-    parts = [
-        part
-        for part in zip(lines, lines[1:], [*lines[2:], ''])
-        if len(part[0]) == width
-    ]
-    if not any(_is_broken(*part) for part in parts):
+    if not any(
+        len(line) == width and _is_broken(line, following, later)
+        for line, following, later in zip(lines, lines[1:], [*lines[2:], ''])
+    ):
         return list(lines)
     joined: list[str] = []
     is_open = False
@@ -268,6 +281,8 @@ def _unbroken(lines: Sequence[str]) -> list[str]:
 def _is_broken(line: str, following: str, later: str) -> bool:
     """Return whether a line of the full width ends within a word or a number: without a blank, it is
     a whole row with the line that follows, and with a blank it is none.
+
+    later: the line after the following one.
     """
     row, rest = _QUOTES.sub('', line).lstrip(), following.rstrip()
     if not joined_rows.is_whole(row + rest) or joined_rows.is_whole(f'{row} {rest}'):

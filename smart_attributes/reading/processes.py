@@ -52,8 +52,7 @@ class _Process:
         self.command, self.pid = command, pid
         self.started = time.monotonic()
         self.streams = streams  # open descriptor -> 0 stdout, 1 stderr
-        self.chunks: tuple[list[bytes], list[bytes]] = ([], [])
-        self.sizes = [0, 0]
+        self.output = (bytearray(), bytearray())
         self.status: int | None = None  # exit status, or the negative signal number
         # seconds spent waiting for another check of the drive
         self.waited = 0.0
@@ -85,44 +84,39 @@ class _Process:
 
 
 def _spawn(command: Command, lock: int) -> _Process:
-    """Start *command* with pipes as its output and, if given, the lock file as its input.
+    """Start *command* with pipes as its output and the lock file as its input, and return it. The
+    lock file is closed here, even if this fails; below 0: there is none.
 
     Raises OSError.
 
     It uses posix_spawn and poll, because importing subprocess costs more CPU than this module needs
     for 24 drives.
     """
-    ends: list[int] = []
-    nothing = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
+    opened = [] if lock < 0 else [lock]
     try:
-        ends += os.pipe()
-        ends += os.pipe()
-        pid = _started(
-            command,
-            [
-                nothing if lock < 0 else (os.POSIX_SPAWN_DUP2, lock, 0),
-                (os.POSIX_SPAWN_DUP2, ends[1], 1),
-                (os.POSIX_SPAWN_DUP2, ends[3], 2),
-            ],
-        )
+        output, write_output = os.pipe()
+        opened += output, write_output
+        errors, write_errors = os.pipe()
+        opened += errors, write_errors
+        pid = _started(command, lock, write_output, write_errors)
     except OSError:
-        if lock >= 0:
-            ends.append(lock)
-        for end in ends:
-            os.close(end)
+        for descriptor in opened:
+            os.close(descriptor)
         raise
     if lock >= 0:
         sign(lock, pid)
-    for theirs, ours in ((ends[1], ends[0]), (ends[3], ends[2])):
-        os.close(theirs)
-        os.set_blocking(ours, False)
-    return _Process(command, pid, {ends[0]: 0, ends[2]: 1})
+    os.close(write_output)
+    os.close(write_errors)
+    os.set_blocking(output, False)
+    os.set_blocking(errors, False)
+    return _Process(command, pid, {output: 0, errors: 1})
 
 
-def _started(command: Command, actions: list[tuple[object, ...]]) -> int:
-    """Start a process in its own group, so that one signal ends it and its children.
+def _started(command: Command, lock: int, output: int, errors: int) -> int:
+    """Start a process in its own group, so that one signal ends it and its children; return the
+    process ID.
 
-    Return the process ID.
+    lock, output, errors: descriptors for its streams; lock below 0: its input is empty.
 
     sudo gets its own session, where it behaves as under a daemon (not on FreeBSD, which lacks
     POSIX_SPAWN_SETSID). Unless the host is busy, smartctl has a lower priority, so that we can
@@ -130,13 +124,18 @@ def _started(command: Command, actions: list[tuple[object, ...]]) -> int:
     """
     has_session = is_behind_sudo(command) and not IS_FREEBSD
     group: dict[str, Any] = {'setsid': True} if has_session else {'setpgroup': 0}
+    nothing = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
     # Python ignores SIGPIPE. Children would inherit this, but an abandoned smartctl must end when
     # its pipe closes.
     pid = os.posix_spawn(
         command[0],
         command,
         ENVIRONMENT,
-        file_actions=actions,
+        file_actions=[
+            nothing if lock < 0 else (os.POSIX_SPAWN_DUP2, lock, 0),
+            (os.POSIX_SPAWN_DUP2, output, 1),
+            (os.POSIX_SPAWN_DUP2, errors, 2),
+        ],
         setsigdef=[SIGPIPE],
         **group,
     )
@@ -175,13 +174,12 @@ class Runner:
         self._dying: list[_Process] = []
 
     def start(self, command: Command) -> None:
-        """Start *command* unless PARALLEL commands are running.
+        """Start *command* unless it is running, or PARALLEL commands are.
 
         The next run() ends *command* if it is not needed.
         """
-        if self._is_full() or any(
-            process.command == command for process in self._active
-        ):
+        running = [process.command for process in self._active]
+        if self._is_full() or command in running:
             return
         try:
             self._begin(command)
@@ -197,7 +195,7 @@ class Runner:
         drive_timeout: seconds for one command. deadline: a value of time.monotonic(), for all
         commands together.
         """
-        waiting = list(dict.fromkeys(commands))
+        waiting = list(dict.fromkeys(commands))  # not started yet
         for process in list(self._active):
             if process.command in waiting:
                 waiting.remove(process.command)
@@ -205,7 +203,7 @@ class Runner:
                 self._end(process)
         while waiting or self._active:
             answers = self._fill(waiting, drive_timeout, deadline)
-            self._listen(self._pause(drive_timeout, deadline) if not answers else 0)
+            self._listen(0 if answers else self._pause(drive_timeout, deadline))
             # Collect all answers before yielding the first, so that the time that the caller spends
             # on one answer does not count against the other drives.
             answers += self._settle(drive_timeout, deadline)
@@ -217,9 +215,10 @@ class Runner:
         """
         for process in list(self._active):
             self._end(process)
+        self._escalate()
         while self._dying:
+            time.sleep(0.002)
             self._escalate()
-            time.sleep(0.002 if self._dying else 0)
 
     def _is_full(self) -> bool:
         """Return whether the maximum number of processes is running, including processes that
@@ -246,17 +245,15 @@ class Runner:
         """
         lock = self._waiting.begin(command) if self._waiting else -1
         if isinstance(lock, Earlier):
-            if not any(
-                lock.pid == process.pid for process in (*self._active, *self._dying)
-            ):
-                self._met[command] = (
-                    lock,
-                    self._met.get(command, (lock, time.monotonic()))[1],
-                )
+            own = [process.pid for process in (*self._active, *self._dying)]
+            if lock.pid not in own:
+                _, first_met = self._met.get(command, (lock, time.monotonic()))
+                self._met[command] = (lock, first_met)
             return False
         process = _spawn(command, lock)
         if command in self._met:
-            process.waited = process.started - self._met.pop(command)[1]
+            _, first_met = self._met.pop(command)
+            process.waited = process.started - first_met
         self._active.append(process)
         for descriptor in process.streams:
             self._of[descriptor] = process
@@ -267,7 +264,7 @@ class Runner:
         self, waiting: list[Command], drive_timeout: float, deadline: float
     ) -> list[Answer]:
         """Start as many commands as allowed; return answers for the commands that cannot be
-        started.
+        started. Both kinds are removed from *waiting*; the others may start later.
         """
         refused: list[Answer] = []
         for command in list(waiting):
@@ -295,21 +292,19 @@ class Runner:
         """Return the answer for a command that was not started, or None if it may still start."""
         earlier = self._met[command][0] if command in self._met else None
         if earlier and earlier.is_stuck(drive_timeout):
-            return _not_started(command, str(earlier), 'busy')
+            reason = f'smartctl has been waiting{earlier.since}'
+            return _not_started(command, reason, 'busy')
         if not is_late:
             return None
         if earlier:
-            return _not_started(
-                command,
-                f'another check has been reading the drive{earlier.since}',
-                'met',
-            )
+            reason = f'another check has been reading the drive{earlier.since}'
+            return _not_started(command, reason, 'met')
         return _not_started(
             command, 'the time limit passed before its turn', 'too late'
         )
 
     def _pause(self, drive_timeout: float, deadline: float) -> float:
-        """Return how long to wait for output, in seconds."""
+        """Return how long to wait for output, in seconds: at most until the next limit passes."""
         now = time.monotonic()
         # A closed pipe shows that a process is ending; its exit status follows soon.
         is_ending = any(not process.streams for process in self._active)
@@ -343,11 +338,11 @@ class Runner:
             if not chunk:
                 self._shut(process, descriptor)
                 return
-            if process.sizes[stream] < LARGEST_FILE:
-                process.chunks[stream].append(chunk)
-                process.sizes[stream] += len(chunk)
+            if len(process.output[stream]) < LARGEST_FILE:
+                process.output[stream].extend(chunk)
 
     def _shut(self, process: _Process, descriptor: int) -> None:
+        """Close a pipe of a process."""
         self._poll.unregister(descriptor)
         os.close(descriptor)
         del self._of[descriptor], process.streams[descriptor]
@@ -369,7 +364,7 @@ class Runner:
         self, process: _Process, now: float, drive_timeout: float, deadline: float
     ) -> tuple[str, str]:
         """Return how *process* ended and why; both texts are '' while it is running."""
-        if process.sizes[0] >= LARGEST_FILE:
+        if len(process.output[0]) >= LARGEST_FILE:
             return 'overflow', f'the output is larger than {LARGEST_FILE >> 20} MiB'
         if process.reap() and (not process.streams or now - process.since > LINGER):
             return 'done', ''
@@ -402,19 +397,19 @@ class Runner:
         """
         now = time.monotonic()
         for process in list(self._dying):
-            late = now - process.since
-            is_final = is_behind_sudo(process.command)
-            if (
-                process.reap()
-                or late > 2 * GRACE
-                or (late > GRACE and (is_final or not process.signal(SIGKILL)))
-            ):
+            late = now - process.since  # seconds since SIGTERM
+            is_over = process.reap() or late > 2 * GRACE
+            if not is_over and late > GRACE:
+                may_kill = not is_behind_sudo(process.command)
+                is_over = not (may_kill and process.signal(SIGKILL))
+            if is_over:
                 self._dying.remove(process)
 
 
 def _answer(process: _Process, outcome: str, reason: str) -> Answer:
     from ..model import Answer
 
+    # If this program has ended it, its status says nothing.
     status = process.status if outcome == 'done' else None
     is_killed = status is not None and status < 0
     ended = time.monotonic()
@@ -424,8 +419,8 @@ def _answer(process: _Process, outcome: str, reason: str) -> Answer:
         reason=reason,
         status=None if is_killed else status,
         signal=-status if status is not None and is_killed else None,
-        stdout=b''.join(process.chunks[0]),
-        stderr=b''.join(process.chunks[1]),
+        stdout=bytes(process.output[0]),
+        stderr=bytes(process.output[1]),
         seconds=ended - process.started,
         waited=process.waited,
         ended=ended,

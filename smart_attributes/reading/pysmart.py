@@ -43,7 +43,6 @@ _BRIEF = re.compile(
     + _NUMBERS
     + r'(?P<failed>-|NOW|Past)\s+(?P<raw>\S.*)'
 )
-_FLAG_BITS = 'POSRCK'  # bit 0 first. Source: smartmontools atacmds.h, ATTRIBUTE_FLAGS_*
 _NO_VALUE = 999  # replaces "---" for pySMART, which needs digits
 
 # labels and words in smartctl's text
@@ -85,24 +84,21 @@ def classic(line: str) -> str:
     row = _CLASSIC.match(line) or _BRIEF.match(line)
     if not row:
         return ''
-    parts = row.groupdict()
-    if 'kind' not in parts:
-        bits = sum(
-            1 << bit
-            for bit, letter in enumerate(_FLAG_BITS)
-            if parts['flags'][bit] == letter
-        )
-        parts.update(
-            flags=f'0x{bits:04x}',
-            kind='Pre-fail' if bits & 1 else 'Old_age',
-            updated='Always' if bits & 2 else 'Offline',
-        )
     number, value, worst, threshold = (
-        _decimal(parts[name]) for name in ('id', 'value', 'worst', 'threshold')
+        _decimal(row[name]) for name in ('id', 'value', 'worst', 'threshold')
     )
+    flags = row['flags']
+    if row.re is _CLASSIC:
+        kind, updated = row['kind'], row['updated']
+    else:
+        kind = 'Pre-fail' if 'P' in flags else 'Old_age'
+        updated = 'Always' if 'O' in flags else 'Offline'
+        # "PO--CK": bit 0 first. Source: smartmontools atacmds.h, ATTRIBUTE_FLAGS_*
+        bits = sum(1 << bit for bit, letter in enumerate(flags[:6]) if letter != '-')
+        flags = f'0x{bits:04x}'
     return (
-        f'{number} {parts["name"].replace(" ", "_")} {parts["flags"]} {value} {worst} {threshold} '
-        f'{parts["kind"]} {parts["updated"]} {parts["failed"]} {parts["raw"]}'
+        f'{number} {row["name"].replace(" ", "_")} {flags} {value} {worst} {threshold} '
+        f'{kind} {updated} {row["failed"]} {row["raw"]}'
     )
 
 
@@ -123,16 +119,13 @@ def attributes(rows: Sequence[str]) -> tuple[AttributeRow, ...]:
     # Each row is passed to pySMART separately: otherwise, pySMART would keep only one row per ID,
     # although broken firmware lists an ID twice. It would also lose the order, by which a database
     # entry may recognise a controller.
-    numbers = [int(row.split(None, 1)[0]) for row in rows[:MOST_ATTRIBUTES]]
-    return tuple(
-        _attribute(
-            _interface()
-            .AtaAttributes(iter([_HEADLINE, row, '']))
-            .legacyAttributes[number]
-        )
-        for row, number in zip(rows, numbers)
-        if 0 < number < 256
-    )
+    table = []
+    for row in rows[:MOST_ATTRIBUTES]:
+        number = int(row.partition(' ')[0])
+        if 0 < number < 256:
+            parsed = _interface().AtaAttributes(iter([_HEADLINE, row, '']))
+            table.append(_attribute(parsed.legacyAttributes[number]))
+    return tuple(table)
 
 
 def _attribute(row: Any) -> AttributeRow:
@@ -154,19 +147,6 @@ def _attribute(row: Any) -> AttributeRow:
         WHEN_FAILED[row.when_failed],
         row.raw,
     )
-
-
-def nvme(fields: Mapping[str, str]) -> dict[str, int | None]:
-    """Return the NVMe health log, with the keys in NVME_KEYS. fields: maps labels in lower case
-    to printed values.
-    """
-    values = {
-        key: digits(fields.get(label.lower(), '')) for label, key in NVME_LOG.items()
-    }
-    values['temperature'] = leading(fields.get('temperature', ''))
-    warning = re.fullmatch('0x[0-9a-f]{1,2}', fields.get('critical warning', ''))
-    values['critical_warning'] = int(warning[0], 16) if warning else None
-    return values
 
 
 # Groups of digits, separated by up to four non-letters (four if UTF-8 was read as Latin-1).
@@ -233,7 +213,7 @@ SCANNED = re.compile(
 # "Error 30 [5] occurred at disk power-on lifetime: 17401 hours (725 days + 1 hours)", and the
 # registers below it: "40 51 08 bf 0b 34 e0  Error: UNC 8 sectors at LBA = 0x00340bbf = 3410879"; in
 # the extended log, "84 -- 51 00 57 00 00 01 14 50 4b 01 00  Error: ..."
-_ERROR = re.compile(
+ERROR = re.compile(
     r'Error (?P<number>\d{1,10})(?: \[\d{1,5}\])? occurred at disk power-on lifetime: '
     r'(?P<hours>\d{1,10}) hours'
 )
@@ -302,11 +282,12 @@ def lines_by_kind(text: str) -> Lines:
     for line in map(str.strip, text.split('\n')):
         if not line or len(line) > LONGEST_LINE:
             continue
-        if line.startswith('Error ') or (
-            lines.errors and lines.errors[-1].re is _ERROR
-        ):
-            part = _ERROR.match(line) or REGISTERS.match(line)
-            lines.errors.extend([part] if part else [])
+        # The registers of an error have no label, so they are looked for only below its head.
+        is_below = lines.errors and lines.errors[-1].re is ERROR
+        if is_below or line.startswith('Error '):
+            part = ERROR.match(line) or REGISTERS.match(line)
+            if part:
+                lines.errors.append(part)
         if line[0].isdigit() or line[0] == '#':
             _add_row(line, lines)
         else:
@@ -326,7 +307,10 @@ def label_and_value(line: str) -> tuple[str, str]:
 
 def value_of(fields: Mapping[str, str], *labels: str) -> str:
     """Return the value of the first of these labels that has one; '' if none has."""
-    return next(filter(None, (fields.get(label) for label in labels)), '')
+    for label in labels:
+        if fields.get(label):
+            return fields[label]
+    return ''
 
 
 def _add_line(line: str, lines: Lines) -> None:
@@ -358,5 +342,5 @@ def is_row(line: str) -> bool:
     """Return whether a line of the statistics, self-tests or errors is a valid row, or has no
     content.
     """
-    patterns = (_SCSI_TEST, _ATA_TEST, _STATISTIC, _ERROR, _NOTHING)
+    patterns = (_SCSI_TEST, _ATA_TEST, _STATISTIC, ERROR, _NOTHING)
     return any(pattern.match(line) for pattern in patterns)

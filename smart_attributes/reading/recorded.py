@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from .. import files, trust
 from ..constants import LARGEST_FILE
 from ..errors import Coded, DriveError, NotAReport
-from ..model import Device, Read
+from ..model import Device, Read, Report
 from ..wording import listed, plural
 from . import machine, text_report
 from .addresses import slug, unique
@@ -48,39 +48,42 @@ def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
 
     The devices get their names after all files are read; see named().
     """
-    files_read: list[tuple[Read, bool]] = []
-    for path, is_listed in _report_files(paths):
-        outcome = machine.parsed(
-            lambda place: text_report.parse_report(_content(place)), path
-        )
-        is_meant = is_listed or not isinstance(outcome, NotAReport) or _is_meant(path)
-        files_read.append((Read(Device(path, is_recorded=True), outcome), is_meant))
-    groups = {_group(read.device.path) for read, is_meant in files_read if is_meant}
-    left: list[str] = []  # names of files without a report
-    for read, is_meant in files_read:
+    files_read: list[Read] = []
+    meant = set()  # paths of the files that surely are reports
+    for path, is_named in _report_files(paths):
+        outcome = machine.parsed(_report_in, path)
+        files_read.append(Read(Device(path, is_recorded=True), outcome))
+        if is_named or not isinstance(outcome, NotAReport) or _is_meant(path):
+            meant.add(path)
+    groups = set(map(_group, meant))
+    skipped: list[str] = []
+    for read in files_read:
         path = read.device.path
-        if is_meant or (_group(path) in groups and not _is_ticket(path)):
+        if path in meant or (_group(path) in groups and not _is_ticket(path)):
             reads.append(read)
         else:
-            left.append(os.path.basename(path))
-    if not left:
+            skipped.append(os.path.basename(path))
+    if not skipped:
         return []
-    names = listed(left, SHOWN)
-    words = f'left out {plural(len(left), "file")} without a smartctl report: {names}'
-    return [Coded('file-skipped', words)]
+    names = f'{plural(len(skipped), "file")} without a smartctl report'
+    return [Coded('file-skipped', f'left out {names}: {listed(skipped, SHOWN)}')]
 
 
-def _group(path: str) -> str:
+def _report_in(path: str) -> Report:
+    return text_report.parse_report(_content(path))
+
+
+def _group(path: str) -> tuple[str, str]:
     """Return a file's folder and ending.
 
     If one file of such a group is a report, no file in it is skipped.
     """
-    return f'{os.path.dirname(path)}/*{os.path.splitext(path)[1]}'
+    return os.path.dirname(path), os.path.splitext(path)[1]
 
 
 def _is_meant(path: str) -> bool:
     """Return whether a file looks like a report, by its name or its first bytes; such a file is
-    never skipped.
+    never skipped. A file that cannot be read does not.
     """
     if 'smart' in os.path.basename(path).lower():
         return True
@@ -88,9 +91,9 @@ def _is_meant(path: str) -> bool:
         head = _content(path)[:_HEAD].replace(b'\0', b'')
     except DriveError:  # not a regular file, or too large
         return False
-    return b'smartctl'.startswith(head.strip()[:8]) or any(
-        sign in head for sign in _SIGNS
-    )
+    # an empty file, too, or one that was cut within its first word
+    is_begun = b'smartctl'.startswith(head.strip()[:8])
+    return is_begun or any(sign in head for sign in _SIGNS)
 
 
 def _is_ticket(path: str) -> bool:
@@ -101,9 +104,8 @@ def _is_ticket(path: str) -> bool:
         text = _content(path)
     except DriveError:
         return False
-    return len(re.findall(_FIELDS, text[:_HEAD])) > 1 and not re.search(
-        _MENTIONED, text
-    )
+    has_fields = len(re.findall(_FIELDS, text[:_HEAD])) > 1
+    return has_fields and not re.search(_MENTIONED, text)
 
 
 def named(reads: Sequence[Read]) -> list[Read]:
@@ -121,6 +123,7 @@ def named(reads: Sequence[Read]) -> list[Read]:
 
 
 def _forms(path: str, number: int) -> Iterator[str]:
+    """Yield the possible names of a report, shortest first; *number* makes the last one unique."""
     parts = [slug(part) for part in path.split('/') if part] or ['report']
     yield from ('_'.join(parts[-length:]) for length in range(1, len(parts) + 1))
     yield f'{"_".join(parts)}_{number}'
@@ -141,30 +144,26 @@ def _report_files(paths: Sequence[str]) -> Iterator[tuple[str, bool]]:
             links = [
                 name for name in folders if os.path.islink(os.path.join(folder, name))
             ]
-            yield from (
-                (os.path.join(folder, name), False) for name in sorted([*names, *links])
-            )
-        # reading such a folder as a file fails with the reason
-        yield from ((error.filename, True) for error in unlisted)
+            for name in sorted([*names, *links]):
+                yield os.path.join(folder, name), False
+        for error in unlisted:  # reading such a folder as a file fails with the reason
+            yield error.filename, True
 
 
 def _content(path: str) -> bytes:
+    """Return the bytes of a file. Raises DriveError: NotAReport if it cannot be a report."""
     if path == STANDARD_INPUT:
         return sys.stdin.buffer.read(LARGEST_FILE + 1)
     try:
         return files.content(path, LARGEST_FILE, trust.foreign_secret)
-    except (FileNotFoundError, files.NotRegular) as error:
-        raise NotAReport(
-            'is not a regular file'
-            if isinstance(error, files.NotRegular)
-            else 'does not exist',
-            'report-missing',
-        ) from None
+    except files.NotRegular:
+        fault = NotAReport('is not a regular file', 'report-missing')
+    except FileNotFoundError:
+        fault = NotAReport('does not exist', 'report-missing')
     except OSError as error:
-        if error.errno == errno.EFBIG:
-            raise NotAReport(
-                f'is not a smartctl report: it is larger than {LARGEST_FILE >> 20} MiB'
-            ) from None
-        raise DriveError(
-            f'cannot be opened: {error.strerror}', 'report-unreadable'
-        ) from None
+        if error.errno != errno.EFBIG:
+            why = f'cannot be opened: {error.strerror}'
+            raise DriveError(why, 'report-unreadable') from None
+        size = f'{LARGEST_FILE >> 20} MiB'
+        fault = NotAReport(f'is not a smartctl report: it is larger than {size}')
+    raise fault

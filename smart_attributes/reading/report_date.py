@@ -21,13 +21,11 @@ def of_text(text: str) -> int:
     import re
     import time
 
-    match = re.match(_DATE, text)
+    date = re.match(_DATE, text)
+    if not date:
+        return 0
     try:
-        return (
-            calendar.timegm(time.strptime(match[0], '%a %b %d %H:%M:%S %Y'))
-            if match
-            else 0
-        )
+        return calendar.timegm(time.strptime(date[0], '%a %b %d %H:%M:%S %Y'))
     except ValueError:  # no day of this month
         return 0
 

@@ -33,29 +33,21 @@ def from_scan(text: str, names: Iterable[str] = ()) -> Scan:
     is_whole = True
     entries = _entries(text)
     for path, kind, failure in entries:
+        what = ''
         try:
             drives = addresses.at(path, _as_needed(kind, path), path)
         except UsageError as error:
-            refused.append(
-                Coded(
-                    'scan-left-out',
-                    f'the scan found {quoted(path)}, which is skipped: {error}',
-                )
-            )
-            is_whole = False
-            continue
-        what = addresses.of_path(path)
-        if failure or what:
+            shown, reason = quoted(path), str(error)
+        else:
+            what = addresses.of_path(path)
+            if not failure and not what:
+                devices += drives
+                continue
             reason = clean(failure, 200) or f'it is {what}, not a drive with SMART'
-            refused.append(
-                Coded(
-                    'scan-left-out',
-                    f'the scan found {path}, which is skipped: {reason}',
-                )
-            )
-            is_whole &= bool(what)
-            continue
-        devices += drives
+            shown = path
+        sentence = f'the scan found {shown}, which is skipped: {reason}'
+        refused.append(Coded('scan-left-out', sentence))
+        is_whole = is_whole and bool(what)
     beyond = {
         f'/dev/{name}' for name in names if re.fullmatch('nvme[1-9][0-9]{2,8}', name)
     }
@@ -69,13 +61,20 @@ def _as_needed(kind: str, path: str) -> str:
     A scan that does not open devices lists SATA drives as "scsi"; with this type, smartctl would
     not send ATA commands.
     """
-    if kind == 'scsi' or (kind in ('sat', 'ata') and re.match(r'/dev/[sh]d', path)):
-        return ''
-    return '' if kind == 'nvme' and path.startswith('/dev/nvme') else kind
+    if kind in ('sat', 'ata'):
+        is_detected = path.startswith(('/dev/sd', '/dev/hd'))
+    elif kind == 'nvme':
+        is_detected = path.startswith('/dev/nvme')
+    else:
+        is_detected = kind == 'scsi'
+    return '' if is_detected else kind
 
 
 def _entries(text: str) -> list[tuple[str, str, str]]:
-    """Return the path, the type and the error of each device."""
+    """Return the path, the type and the error ('' if none) of each device.
+
+    Raises SmartError if the text is not the output of a scan.
+    """
     import json
 
     try:
@@ -94,7 +93,7 @@ def _entries(text: str) -> list[tuple[str, str, str]]:
         ):
             return entries
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
-        pass
+        pass  # the error below
     raise SmartError(
         'smartctl --scan printed no list of devices',
         'scan-failed',

@@ -116,18 +116,13 @@ def is_behind_sudo(command: Command) -> bool:
 
 
 def find_sudo() -> str:
-    """Return sudo's absolute path.
+    """Return sudo's absolute path. Raises UsageError if sudo is missing.
 
     The caller's PATH is used, which gives the caller no additional rights.
     """
-    for folder in (os.environ.get('PATH', '') + ':' + ENVIRONMENT['PATH']).split(':'):
-        candidate = os.path.join(folder, 'sudo')
-        if (
-            folder.startswith('/')
-            and os.path.isfile(candidate)
-            and os.access(candidate, os.X_OK)
-        ):
-            return candidate
+    path = program('sudo', f'{os.environ.get("PATH", "")}:{ENVIRONMENT["PATH"]}')
+    if path:
+        return path
     from ..errors import UsageError
 
     raise UsageError(
@@ -135,6 +130,19 @@ def find_sudo() -> str:
         'or use --nosudo if this user may run smartctl directly',
         'sudo-missing',
     )
+
+
+def program(name: str, folders: str) -> str:
+    """Return the absolute path of a program in the first of these folders that has it; '' if none
+    has.
+
+    folders: separated by colons; relative ones are ignored.
+    """
+    for folder in folders.split(':'):
+        path = os.path.join(folder, name)
+        if path.startswith('/') and os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    return ''
 
 
 def check_executable(path: str, as_root: bool, through_sudo: bool = False) -> None:
@@ -151,14 +159,14 @@ def check_executable(path: str, as_root: bool, through_sudo: bool = False) -> No
 
 
 def _fault(path: str, as_root: bool, through_sudo: bool) -> str:
+    """Return why a program must not be run as smartctl, '' if it may; see check_executable()."""
     if not path.startswith('/'):
         return 'smartctl needs an absolute path, such as -p ' + SMARTCTL
     try:
         status = os.stat(path)
     except PermissionError:
-        return (
-            '' if through_sudo else 'this user cannot access it; use sudo or another -p'
-        )
+        unseen = 'this user cannot access it; use sudo or another -p'
+        return '' if through_sudo else unseen
     except (OSError, ValueError):
         return 'file not found; install smartmontools, or give the path of smartctl with -p'
     if not stat.S_ISREG(status.st_mode):

@@ -50,16 +50,13 @@ PATHS = (
     )
 )
 
-_PATH, _TYPE = 'PATH', 'TYPE'
-
 
 def admits(expressions: Iterable[str], arguments: Command) -> bool:
     """Return whether one of the expressions matches a command line; Python interprets them as
     POSIX does.
     """
-    return any(
-        re.fullmatch(expression, ' '.join(arguments)) for expression in expressions
-    )
+    words = ' '.join(arguments)
+    return any(re.fullmatch(expression, words) for expression in expressions)
 
 
 def all_expressions(requested: Iterable[str] = ()) -> Iterator[str]:
@@ -69,47 +66,44 @@ def all_expressions(requested: Iterable[str] = ()) -> Iterator[str]:
     commands are refused.
     """
     yield ' '.join(map(literally, smartctl_calls.SCAN))
-    admitted = [
-        entry
-        for entry in device_types.TYPES
-        if not entry.is_vendors or entry.name in requested
-    ]
+    tunnelled: list[str] = []  # types that may follow "sat+" or "scsi+"
+    by_nodes: dict[
+        str, list[str]
+    ] = {}  # the other types, by the only paths that they allow
+    for entry in device_types.TYPES:
+        if entry.is_vendors and entry.name not in requested:
+            continue
+        types = tunnelled if entry.is_scsi else by_nodes.setdefault(entry.nodes, [])
+        types.append(type_expression(entry))
     usual = f'({"|".join(PATHS)})'
     # POSIX has no non-capturing groups
     tunnel = device_types.TUNNELS.replace('(?:', '(')
-    types = '|'.join(type_expression(entry) for entry in admitted if entry.is_scsi)
-    yield _read_expression(f'({tunnel})?({types})', usual)
-    yield ' '.join(
-        smartctl_calls.page_arguments(
-            f'({"|".join(smartctl_calls.PAGES)})', '/dev/nvme[0-9]+'
-        )
-    )
-    for nodes in dict.fromkeys(entry.nodes for entry in admitted):
-        types = '|'.join(
-            type_expression(entry)
-            for entry in admitted
-            if entry.nodes == nodes and not entry.is_scsi
-        )
-        yield _read_expression(f'({types})', nodes or usual)
+    yield _read_expression(f'({tunnel})?({"|".join(tunnelled)})', usual)
+    pages = f'({"|".join(smartctl_calls.PAGES)})'
+    yield ' '.join(smartctl_calls.page_arguments(pages, '/dev/nvme[0-9]+'))
+    for nodes, types in by_nodes.items():
+        yield _read_expression(f'({"|".join(types)})', nodes or usual)
 
 
 def _read_expression(types: str, nodes: str) -> str:
     """Return the expression for all results of read_arguments(), in which each log and the type
     are optional.
+
+    types, nodes: the expressions for a type and for a path below /dev.
     """
-    parts = []
-    words = iter(smartctl_calls.read_arguments(_PATH, _TYPE))
+    expression = ''
+    words = iter(smartctl_calls.read_arguments('PATH', 'TYPE'))
     for word in words:
         if word == '-l':
-            parts.append(f'({word} {literally(next(words))} )?')
+            expression += f'(-l {literally(next(words))} )?'
         elif word == '-d':
-            parts.append(f'({word} {types} )?')
-            next(words)
-        elif word == _PATH:
-            parts.append(f'/dev/{nodes}')
+            next(words)  # TYPE
+            expression += f'(-d {types} )?'
+        elif word == 'PATH':
+            expression += f'/dev/{nodes}'
         else:
-            parts.append(literally(word) + ' ')
-    return ''.join(parts)
+            expression += literally(word) + ' '
+    return expression
 
 
 def type_expression(entry: DeviceType) -> str:

@@ -27,7 +27,7 @@ from ..typed import NamedTuple
 from ..words import clean
 from .device_types import base, controller, is_raid
 from .processes import Runner
-from .smartctl_calls import ENVIRONMENT
+from .smartctl_calls import ENVIRONMENT, program
 
 ROOT = '/'  # the folder used as / to find the hosts of controllers
 TIME_LIMIT = 5.0  # seconds that a command may take
@@ -66,25 +66,18 @@ def text_of(path: str, limit: int = LARGEST_SYSTEM_FILE, unread: str = '') -> st
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
-            content = (
-                _content(file, limit)
-                if stat.S_ISREG(os.fstat(file).st_mode)
-                else unread.encode()
-            )
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                return unread
+            content = page = os.read(file, limit)
+            # /proc returns a long file in pages
+            while page and limit > LARGEST_SYSTEM_FILE and len(content) < limit:
+                page = os.read(file, limit - len(content))
+                content += page
         finally:
             os.close(file)
     except (OSError, ValueError):
         return unread
     return content.decode(errors='replace').strip()
-
-
-def _content(file: int, limit: int) -> bytes:
-    content = page = os.read(file, limit)
-    # /proc returns a long file in pages
-    while page and limit > LARGEST_SYSTEM_FILE and len(content) < limit:
-        page = os.read(file, limit - len(content))
-        content += page
-    return content
 
 
 def disks_of(device: Device, system: System = LINUX) -> list[str]:
@@ -115,8 +108,9 @@ def serial_of(device: Device, system: System = LINUX) -> str:
     Source: SPC-4, 7.8.15: four bytes precede the serial number in VPD page 80h.
     """
     names = disks_of(device, system)
-    path = f'{system.sys}/block/{names[0]}/device/vpd_pg80' if len(names) == 1 else ''
-    page = text_of(path) if path else ''
+    if len(names) != 1:
+        return ''
+    page = text_of(f'{system.sys}/block/{names[0]}/device/vpd_pg80')
     return page[PAGE_HEAD:].strip('\0 ')
 
 
@@ -140,7 +134,8 @@ def former_place(device: Device) -> Place:
 
 
 def _in_enclosure(disk: str, system: System) -> Place:
-    """Return the bay of a disk, and the commands for its locate LED.
+    """Return the bay of a disk, and the commands for its locate LED; an empty Place if the bay is
+    not known.
 
     Source: Linux, testing/sysfs-class-enclosure (locate).
     """
@@ -154,24 +149,26 @@ def _in_enclosure(disk: str, system: System) -> Place:
                 return Place(f'slot {number}')
             on, off = (f'echo {value} > {shlex.quote(light)}' for value in '10')
             return Place(f'slot {number}', on, locate_off=off)
-    # /sys/bus/pci/slots has the slot of an NVMe drive with the drive's bus address, without the
-    # function number.
+    return _in_pci_slot(device, system)
+
+
+def _in_pci_slot(device: str, system: System) -> Place:
+    """Return the slot of an NVMe drive. device: its folder in sysfs."""
+    folder = f'{system.sys}/bus/pci/slots'
+    # the address of a slot has no function number
+    slots = {text_of(f'{folder}/{slot}/address'): slot for slot in names_in(folder)}
     addresses = re.findall(
         '[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}', os.path.realpath(device)
     )
-    slots = {
-        text_of(f'{system.sys}/bus/pci/slots/{slot}/address'): slot
-        for slot in names_in(f'{system.sys}/bus/pci/slots')
-    }
-    here = [slots[address] for address in reversed(addresses) if address in slots]
-    return Place(f'slot {here[0]}') if here else Place()
+    for address in reversed(addresses):  # the drive first, then the bridges above it
+        if address in slots:
+            return Place(f'slot {slots[address]}')
+    return Place()
 
 
-def is_installed(program: str, folders: str = _FOLDERS) -> bool:
+def is_installed(name: str, folders: str = _FOLDERS) -> bool:
     """Return whether a program can be run from one of these folders."""
-    return any(
-        os.access(f'{folder}/{program}', os.X_OK) for folder in folders.split(':')
-    )
+    return bool(program(name, folders))
 
 
 def relocated(reads: Sequence[Read]) -> Sequence[Read]:
@@ -187,24 +184,24 @@ def relocated(reads: Sequence[Read]) -> Sequence[Read]:
         for read in reads
         if read.identity or type(read.outcome) not in (DriveAbsent, DriveError)
     }
-    unanswered = {
-        _behind(read.device): read.device
-        for read in reversed(reads)
-        if is_raid(read.device) and _behind(read.device) not in answered
-    }
-    reasons = {place: moved(device) for place, device in unanswered.items()}
-    reported: set[tuple[str, str]] = set()
+    reasons: dict[tuple[str, str], ControllerElsewhere | None] = {}
     result: list[Read] = []
     for read in reads:
         place = _behind(read.device)
-        reason = reasons.get(place)
-        if not (reason and read.device.optional and place in reported):
-            result.append(read._replace(outcome=reason) if reason else read)
-        reported.add(place)
+        is_first = place not in reasons
+        if is_first:
+            is_lost = is_raid(read.device) and place not in answered
+            reasons[place] = moved(read.device) if is_lost else None
+        reason = reasons[place]
+        if not reason:
+            result.append(read)
+        elif is_first or not read.device.optional:
+            result.append(read._replace(outcome=reason))
     return result
 
 
 def _behind(device: Device) -> tuple[str, str]:
+    """Return the kind and the path of a controller: equal for all drives behind it."""
     return base(device).partition(',')[0], device.path
 
 
@@ -213,28 +210,20 @@ def moved(device: Device) -> ControllerElsewhere | None:
     None.
     """
     kind, drivers, here = controller(device.type), hosts(), host_of(device)
-    if (
-        kind is None
-        or not kind.drivers
-        or here is None
-        or drivers.get(here) in kind.drivers
-    ):
+    if kind is None or here is None or drivers.get(here) in kind.drivers:
         return None
-    others = [
-        number for number, driver in sorted(drivers.items()) if driver in kind.drivers
-    ]
+    others = sorted(host for host, driver in drivers.items() if driver in kind.drivers)
     if not others:
         return None
-    numbers = ', '.join(f'host {number}' for number in others)
+    numbers = ', '.join(f'host {host}' for host in others)
     through = '' if device.path.startswith('/dev/bus/') else f' (of {device.path})'
     advice = (
         f'{device.type}@PATH with a path of that controller, as listed by smartctl --scan or ls -l '
         '/sys/class/scsi_generic'
     )
     if kind.has_bus:
-        advice = f'{device.type}@/dev/bus/{others[0]}' + (
-            ' (likewise for the whole range)' if device.optional else ''
-        )
+        advice = f'{device.type}@/dev/bus/{others[0]}'
+        advice += ' (likewise for the whole range)' if device.optional else ''
     return ControllerElsewhere(
         f'was not found: host {here}{through} has no {kind.name} controller, but {numbers} has one',
         step=f'write {advice}',
@@ -262,19 +251,14 @@ def pci_address(host: int) -> str:
 
 def host_of(device: Device) -> int | None:
     """Return the number of the SCSI host of a device path, or None if it is not known."""
-    # the target of a udev link, within ROOT
-    path = os.path.realpath(os.path.join(ROOT, device.path.lstrip('/')))
-    root = os.path.realpath(ROOT).rstrip('/')
-    path = path[len(root) :] if path.startswith(root + '/') else device.path
-    bus = re.fullmatch('/dev/bus/([0-9]{1,9})', path)
+    bus = re.fullmatch('/dev/bus/([0-9]{1,9})', device.path)
     if bus:
         return int(bus[1])
-    for folder in ('class/block', 'class/scsi_generic'):
-        unit = os.path.basename(
-            os.path.realpath(
-                os.path.join(ROOT, 'sys', folder, os.path.basename(path), 'device')
-            )
-        )
+    # the target of a udev link
+    path = os.path.realpath(os.path.join(ROOT, device.path.lstrip('/')))
+    for folder in ('block', 'scsi_generic'):
+        node = f'{ROOT}/sys/class/{folder}/{os.path.basename(path)}/device'
+        unit = os.path.basename(os.path.realpath(node))
         # host:channel:target:unit
         address = re.fullmatch('([0-9]{1,9}):[0-9]+:[0-9]+:[0-9]+', unit)
         if address:
@@ -286,6 +270,7 @@ def watched(reads: Sequence[Read]) -> Collection[int]:
     """Return the SCSI host numbers of RAID controllers with at least one drive that returned a
     report in this check.
     """
+    # one device for each controller
     devices = {
         _behind(read.device): read.device
         for read in reads
@@ -310,8 +295,7 @@ def output(
     left to the kernel.
     folders: where to look for the program, separated by colons.
     """
-    candidates = (os.path.join(folder, command[0]) for folder in folders.split(':'))
-    path = next((path for path in candidates if os.access(path, os.X_OK)), '')
+    path = program(command[0], folders)
     if not path:
         return '', f'{command[0]} was not found in {folders}'
     runner = Runner()
@@ -323,10 +307,9 @@ def output(
         runner.close()
     if answer.outcome == 'done' and answer.status == 0:
         return answer.stdout.decode('utf-8', 'replace'), ''
-    said = clean(answer.stderr.decode('utf-8', 'replace'), _SHOWN)
-    why = answer.reason or (
-        f'exit status {answer.status}'
-        if answer.signal is None
-        else f'signal {answer.signal}'
-    )
-    return '', f'{" ".join(command)}: {why}{f": {said}" if said else ""}'
+    why = answer.reason or f'exit status {answer.status}'
+    if answer.signal is not None:
+        why = f'signal {answer.signal}'
+    printed = clean(answer.stderr.decode('utf-8', 'replace'), _SHOWN)
+    why += f': {printed}' if printed else ''
+    return '', f'{" ".join(command)}: {why}'

@@ -28,7 +28,6 @@ from .completeness import (
     IS_TEXT,
     NO_ERROR_LOG,
     NO_STATISTICS,
-    cut,
     missing,
     sentences,
 )
@@ -42,7 +41,7 @@ from .failure_reasons import (
     without_data,
 )
 from .json_report import parse as parse_json
-from .pysmart import POWER_ON, TEXT, Lines, digits, leading, value_of
+from .pysmart import NVME_LOG, POWER_ON, TEXT, Lines, digits, leading, value_of
 
 # Keys of smartctl's JSON; a line of its text. What another program printed has neither.
 _JSON_SIGNS = re.compile(
@@ -74,14 +73,15 @@ def parse_report(data: bytes) -> Report:
     text = as_text(data)
     if not _is_json(text):
         return parse(text)
-    if not _is_whole(text):
+    if not _can_be_decoded(text):
         # quoted or wrapped: outside of strings, JSON may have a blank for each end of a line
         plain = ' '.join(pasted.plain_lines(text))
-        text = plain if _is_whole(plain) else text
+        # the error for the text as it is has the right number of the line
+        text = plain if _can_be_decoded(plain) else text
     return parse_json(text)
 
 
-def _is_whole(text: str) -> bool:
+def _can_be_decoded(text: str) -> bool:
     """Return whether a text holds JSON that can be decoded as it is."""
     start = json_start(text)
     try:
@@ -105,35 +105,28 @@ def parse(text: str) -> Report:
     Raises DriveError (or a subclass) if the drive cannot be judged; see pysmart.attributes(), too.
     """
     without_farm, log = farm.cut('\n'.join(pasted.plain_lines(text)))
-    whole = joined_rows.joined(without_farm.split('\n'))
-    joined = '\n'.join(whole.lines)
-    banners = list(_BANNER.finditer(joined))
-    version = tuple(map(int, banners[-1].groups())) if banners else ()
-    lines = calls.as_one(whole.lines)
-    read = _report(lines, log)._replace(version=version)
-    report = _without_cut_values(read, joined_rows.kept_length(whole.unread))
+    plain, unread = joined_rows.joined(without_farm.split('\n'))
+    joined = '\n'.join(plain)
+    banners = _BANNER.findall(joined)
+    version = tuple(map(int, banners[-1])) if banners else ()
+    lines = calls.as_one(plain)
+    kept_length = joined_rows.kept_length(unread)
+    report = _report(lines, log, kept_length)._replace(version=version)
     arguments = likely_arguments(joined, lines.fields, report.identity.protocol)
     problem = _problem(lines, report, joined, arguments)
-    if problem and whole.unread and problem.code in _NO_DATA:
-        problem = rows_unread(whole.unread[0])
+    if problem and unread and problem.code in _NO_DATA:
+        problem = rows_unread(unread[0])
     if problem:
         raise problem.of(report.identity)
-    return report._replace(gaps=of_text(joined, lines, report, arguments, whole.unread))
+    return report._replace(gaps=of_text(joined, lines, report, arguments, unread))
 
 
-def _without_cut_values(report: Report, length: int) -> Report:
-    """Return a report without raw values of this length or more: what is left of them are other
-    numbers.
+def _report(lines: Lines, log: Farm | None, kept_length: int) -> Report:
+    """Return the content of *lines*, even if the drive cannot be judged from it.
+
+    log: FARM. kept_length: raw values of this length or more are left out, because they were cut:
+    what is left of them are other numbers.
     """
-    rows = [
-        row if len(row.raw) < length else row._replace(raw='')
-        for row in report.attributes
-    ]
-    return report._replace(attributes=tuple(rows))
-
-
-def _report(lines: Lines, log: Farm | None) -> Report:
-    """Return the content of *lines*, even if the drive cannot be judged from it. log: FARM."""
     protocol = _protocol(lines)
     passed, words = _smart_status(lines.fields)
     rows = pysmart.attributes(lines.rows)
@@ -142,7 +135,9 @@ def _report(lines: Lines, log: Farm | None) -> Report:
         identity=identity._replace(spins=log is not None or content.has_spindle(rows)),
         smart_status=passed,
         smart_status_text=words,
-        attributes=rows,
+        attributes=tuple(
+            row if len(row.raw) < kept_length else row._replace(raw='') for row in rows
+        ),
         statistics=content.with_pending(
             dict(map(_statistic, lines.statistics)), _pending_defects(lines)
         ),
@@ -175,14 +170,11 @@ def _problem(
     )
     if problem or content.has_smart_data(report):
         return problem
-    if not report.version and not any(
-        label.startswith('=== start of ') for label in fields
-    ):
+    has_heading = any(label.startswith('=== start of ') for label in fields)
+    if not report.version and not has_heading:
         return no_report(text)
     complaint = re.search(
-        r'^\S.*\b(?:failed\b|cannot\b|unable to\b|error:).*$',
-        examined(text),
-        re.MULTILINE | re.IGNORECASE,
+        r'(?im)^\S.*\b(?:failed\b|cannot\b|unable to\b|error:).*$', examined(text)
     )
     return diagnose((), output_text=text) or without_data(
         is_identified=bool(report.identity.model),
@@ -192,24 +184,25 @@ def _problem(
 
 def _protocol(lines: Lines) -> str:
     """Return the protocol to which the lines belong, or '' if not known."""
-    present = [
-        name
-        for name, labels in _LABELS.items()
-        if not lines.fields.keys().isdisjoint(labels)
-    ]
-    protocol = present[0] if present else ''
-    return (
-        'ATA' if protocol != 'NVMe' and (lines.rows or lines.statistics) else protocol
-    )
+    has_ata_table = bool(lines.rows or lines.statistics)
+    for protocol, labels in _LABELS.items():  # NVMe is the first
+        if not lines.fields.keys().isdisjoint(labels):
+            return 'ATA' if has_ata_table and protocol != 'NVMe' else protocol
+    return 'ATA' if has_ata_table else ''
 
 
 def _identity(fields: Mapping[str, str], protocol: str) -> Identity:
+    """Return what the lines tell of the drive; '' or None for each part that is absent, and 512 for
+    the size of a sector.
+    """
     model, firmware = _model(fields, protocol)
-    labelled = {
-        re.sub(r'^namespace \d+ ', 'namespace ', name): fields[name] for name in fields
+    # of an NVMe drive, without the number of the namespace
+    plain = {
+        re.sub(r'^namespace \d+ ', 'namespace ', label): value
+        for label, value in fields.items()
     }
     size = value_of(
-        labelled,
+        plain,
         'sector size',
         'sector sizes',
         'logical block size',
@@ -218,54 +211,54 @@ def _identity(fields: Mapping[str, str], protocol: str) -> Identity:
     # "512 bytes logical, 4096 bytes physical" or "512 bytes logical/physical"
     physical_size = size.rpartition(', ')[2] if 'physical' in size else ''
     capacity = value_of(
-        labelled,
+        plain,
         'user capacity',
         'namespace size/capacity',
         'namespace capacity',
         'total nvm capacity',
     )
     wwn = value_of(
-        labelled, 'lu wwn device id', 'logical unit id', 'namespace ieee eui-64'
+        plain, 'lu wwn device id', 'logical unit id', 'namespace ieee eui-64'
     )
-    rate = fields.get('rotation rate', '')
+    rate = value_of(fields, 'rotation rate')
     return Identity(
         protocol=protocol,
         model=model,
         firmware=firmware,
-        serial=fields.get('serial number', ''),
+        serial=value_of(fields, 'serial number'),
         wwn=content.wwn_of(''.join(wwn.split())),
         rotation=0 if rate == 'Solid State Device' else leading(rate),
         capacity=digits(capacity) or None,
-        family=fields.get('model family', ''),
+        family=value_of(fields, 'model family'),
         sector_size=leading(size) or 512,
         physical_block_size=leading(physical_size)
-        or leading(fields.get('physical block size', '')),
+        or leading(value_of(fields, 'physical block size')),
     )
 
 
 def _model(fields: Mapping[str, str], protocol: str) -> tuple[str, str]:
-    """Return model and firmware. pySMART would cut a model at a colon, and use "Add.
-
-    Product Id" (OEM) as the model.
+    """Return model and firmware, '' for one that is absent. pySMART would cut a model at a colon,
+    and use "Add. Product Id" (OEM) as the model.
     """
+    if protocol != 'SCSI':
+        model = value_of(fields, 'device model', 'model number')
+        return model, value_of(fields, 'firmware version')
     # Until 5.40: "Device: SEAGATE  ST373453LC       Version: 0006"
-    old = re.fullmatch(r'(.*?)\s+Version: ?(.*)', fields.get('device', ''))
-    if protocol == 'SCSI' and old:
+    old = re.fullmatch(r'(.*?)\s+Version: ?(.*)', value_of(fields, 'device'))
+    if old:
         return ' '.join(old[1].split()), old[2].strip()
-    if protocol == 'SCSI':
-        parts = (fields.get('vendor'), fields.get('product'))
-        return ' '.join(filter(None, parts)), fields.get('revision', '')
-    return value_of(fields, 'device model', 'model number'), fields.get(
-        'firmware version', ''
-    )
+    parts = (fields.get('vendor'), fields.get('product'))
+    return ' '.join(filter(None, parts)), value_of(fields, 'revision')
 
 
 def _smart_status(fields: Mapping[str, str]) -> tuple[bool | None, str]:
-    """Return the drive's SMART health status, and its text if it has any."""
+    """Return the drive's SMART health status (None if it is absent or unknown), and its text unless
+    this is PASSED, OK or FAILED.
+    """
     words = value_of(fields, *calls.STATUS)
-    word = re.match(r'(PASSED|OK|FAILED!?)(?![A-Za-z])', words)
-    if word:
-        return word[1] in ('PASSED', 'OK'), ''
+    known = re.match(r'(PASSED|OK|FAILED!?)(?![A-Za-z])', words)
+    if known:
+        return known[1] in ('PASSED', 'OK'), ''
     is_failure = 'FAIL' in words.upper() or 'asc' in words
     return (False if is_failure else None), words
 
@@ -274,52 +267,42 @@ def _statistic(row: re.Match[str]) -> tuple[tuple[int, int], Statistic]:
     """Return the page and offset of a row of the device statistics, and its content."""
     page = int(row['page'], 16 if 'x' in row['page'] else 10)
     flags = (row['flags'] or '').replace('-', '') or ('N' if row['normalized'] else '')
-    return (page, int(row['offset'], 16)), Statistic(
-        int(row['number']), row['name'].strip(), flags
-    )
+    statistic = Statistic(int(row['number']), row['name'].strip(), flags)
+    return (page, int(row['offset'], 16)), statistic
 
 
 def _pending_defects(lines: Lines) -> int | None:
     """Return how many sectors the Pending Defects log lists, or None if it was not read."""
     if 'pending defects log (gp log 0x0c)' not in lines.fields:
         return None
-    hidden = re.search(
-        r'\.\.\. \((\d{1,19}) entries not shown', '\n'.join(lines.fields)
-    )
+    labels = '\n'.join(lines.fields)
+    hidden = re.search(r'\.\.\. \((\d{1,19}) entries not shown', labels)
     return len(lines.pending) + (int(hidden[1]) if hidden else 0)
 
 
 def _error_count(fields: Mapping[str, str]) -> int | None:
     """Return how many errors the drive has ever logged, or None if no log was read."""
-    counts = [
-        leading(fields[label])
+    printed = [
+        fields[label]
         for label in ('ata error count', 'device error count')
         if label in fields and 'invalid' not in fields[label]
     ]
-    if (
-        not counts
-        and 'no errors logged' in fields
-        and any(label in fields for label in _ERROR_LOGS)
-    ):
+    has_log = any(label in fields for label in _ERROR_LOGS)
+    if has_log and not printed and 'no errors logged' in fields:
         return 0
+    counts = map(leading, printed)
     return max((count for count in counts if count is not None), default=None)
 
 
 def _errors(lines: Lines) -> tuple[ErrorEntry, ...]:
-    pairs = [
-        (head, registers)
-        for head, registers in zip(lines.errors, lines.errors[1:])
-        if 'number' in head.groupdict() and 'error' in registers.groupdict()
-    ]
-    return content.newest_first(
-        content.error_entry(
-            int(head['number']),
-            int(head['hours']),
-            registers['words'] or '',
-            int(registers['error'], 16),
-        )
-        for head, registers in pairs
-    )
+    """Return the entries of the ATA error log whose registers are known, newest first."""
+    entries = []
+    for head, registers in zip(lines.errors, lines.errors[1:]):
+        if head.re is pysmart.ERROR and registers.re is pysmart.REGISTERS:
+            number, hours = int(head['number']), int(head['hours'])
+            words, register = registers['words'] or '', int(registers['error'], 16)
+            entries.append(content.error_entry(number, hours, words, register))
+    return content.newest_first(entries)
 
 
 def _nvme_error(row: re.Match[str]) -> NvmeError:
@@ -338,51 +321,47 @@ def _self_tests(lines: Lines) -> tuple[SelfTest, ...]:
     """Return the self-test log of any protocol, newest first."""
     # pySMART needs two blanks between columns, which pasted reports lose, and does not know the
     # NVMe headline of 7.4.
-    rows = lines.scsi_tests or lines.nvme_tests or list(_first_log(lines.ata_tests))
-    if not rows:
-        status = re.match(
-            r'\(\s*(\d{1,3})\)', lines.fields.get('self-test execution status', '')
-        )
-        return content.last_self_test(int(status[1]) if status else None)
-    words = [row['status'].replace('-->', '').strip() for row in rows]
-    return tuple(
-        SelfTest(
-            row['kind'], status, content.self_test_passed(status), leading(row['hours'])
-        )
-        for row, status in zip(rows, words)
-    )
+    tests = []
+    previous = 0
+    for row in lines.scsi_tests or lines.nvme_tests or lines.ata_tests:
+        number = int(row.groupdict().get('number', previous + 1))
+        if number <= previous:  # only rows of ATA have a number
+            break  # the standard log, all of whose entries are in the extended one above
+        previous = number
+        status = row['status'].replace('-->', '').strip()
+        passed = content.self_test_passed(status)
+        tests.append(SelfTest(row['kind'], status, passed, leading(row['hours'])))
+    if tests:
+        return tuple(tests)
+    printed = value_of(lines.fields, 'self-test execution status')
+    byte = re.match(r'\(\s*(\d{1,3})\)', printed)
+    return content.last_self_test(int(byte[1]) if byte else None)
 
 
 def _offline(lines: Lines) -> int | None:
-    status = re.match(
-        r'\(0x([0-9a-f]{2})\)', lines.fields.get('offline data collection status', '')
-    )
-    return int(status[1], 16) if status else None
-
-
-def _first_log(rows: Iterable[re.Match[str]]) -> Iterator[re.Match[str]]:
-    """Yield the rows of the first (extended) log, which contains all entries of the standard
-    log.
-    """
-    previous = 0
-    for row in rows:
-        if int(row['number']) <= previous:
-            return
-        previous = int(row['number'])
-        yield row
+    """Return the byte "Offline data collection status", None if absent."""
+    printed = value_of(lines.fields, 'offline data collection status')
+    byte = re.match(r'\(0x([0-9a-f]{2})\)', printed)
+    return int(byte[1], 16) if byte else None
 
 
 def _nvme(lines: Lines, passed: bool | None) -> dict[str, int]:
     """Return the NVMe health log and the temperature thresholds, with the keys in NVME_KEYS."""
-    values = pysmart.nvme(lines.fields)
-    if values['critical_warning'] is None and passed is not None:
+    fields = lines.fields
+    values = {
+        key: digits(value_of(fields, label.lower())) for label, key in NVME_LOG.items()
+    }
+    values['temperature'] = leading(value_of(fields, 'temperature'))
+    bits = re.fullmatch('0x[0-9a-f]{1,2}', value_of(fields, 'critical warning'))
+    if bits:
+        values['critical_warning'] = int(bits[0], 16)
+    elif passed is not None:
         # Without the log (only -H was given), the text below the health status still shows the
         # bits.
         values['critical_warning'] = 0 if passed else _warning_bits(lines.warnings)
     for limit in ('warning', 'critical'):
-        values[f'{limit}_temp_threshold'] = leading(
-            lines.fields.get(f'{limit} comp. temp. threshold', '')
-        )
+        threshold = value_of(fields, f'{limit} comp. temp. threshold')
+        values[f'{limit}_temp_threshold'] = leading(threshold)
     return content.present(values)
 
 
@@ -394,9 +373,8 @@ def _warning_bits(lines: Iterable[str]) -> int | None:
     for line in lines:
         unknown = re.match(r'- unknown critical warning\(s\) \(0x([0-9a-f]{2})\)', line)
         bits |= int(unknown[1], 16) if unknown else 0
-        bits |= sum(
-            bit for words, bit in _NVME_WARNINGS if line.startswith('- ' + words)
-        )
+        for words, bit in _NVME_WARNINGS:
+            bits |= bit if line.startswith('- ' + words) else 0
     return bits or None
 
 
@@ -408,18 +386,19 @@ def _scsi(lines: Lines) -> dict[str, float]:
     values: dict[str, float | None] = {}
     for key, labels in TEXT['scsi_labels'].items():
         values[key] = content.first_number(
-            leading(fields.get(label, '')) for label in labels
+            leading(value_of(fields, label)) for label in labels
         )
-    hours = re.match(r'(?:minutes\s+)?(\d{1,9})', lines.last.get(POWER_ON, ''))
-    values['power_on_hours'] = int(hours[1]) if hours else None
+    hours = re.match(r'(?:minutes\s+)?(\d{1,9})', value_of(lines.last, POWER_ON))
+    age = float('inf')  # in minutes
+    if hours:
+        values['power_on_hours'] = int(hours[1])
+        age = 60 * int(hours[1]) + 59
     if 'background scan results log' in fields or lines.background:
-        values.update(
-            _background(lines, 60 * int(hours[1]) + 59 if hours else float('inf'))
-        )
+        values.update(_background(lines, age))
     # pySMART keeps only three of the seven columns of this log, and replaces a total of 0 by a sum
     # of other columns.
     for command in ('read', 'write', 'verify'):
-        row = pysmart.ERROR_COUNTERS.fullmatch(fields.get(command, ''))
+        row = pysmart.ERROR_COUNTERS.fullmatch(value_of(fields, command))
         for counter, number in zip(content.ERROR_COUNTERS, row.groups() if row else ()):
             is_fraction = counter == 'gigabytes_processed'
             values[f'{command}.{counter}'] = (
@@ -430,25 +409,26 @@ def _scsi(lines: Lines) -> dict[str, float]:
 
 def _background(lines: Lines, age: float) -> dict[str, float | None]:
     """Return the status and the counts of the background scan. age: power-on time in minutes."""
-    reassigned = {name: place for place, name in enumerate(TEXT['reassign_statuses'])}
+    reassign_statuses = _numbered('reassign_statuses')
     results = [
         Result(
             int(row['block'], 16),
             60 * int(row['hours']) + int(row['minutes']),
-            reassigned.get(row['words']),
+            reassign_statuses.get(row['words']),
         )
         for row in lines.background
     ]
-    status = _background_status(lines.fields.get('status', ''))
+    words = value_of(lines.fields, 'status')
+    status = _numbered('background_statuses').get(words)
+    unknown = re.match(r'unknown \[(0x[0-9a-f]{1,2})\]', words)
+    if unknown:
+        status = int(unknown[1], 16)
     return {'background_status': status, **background_scan.counts(results, age)}
 
 
-def _background_status(words: str) -> int | None:
-    names = TEXT['background_statuses']
-    if words in names:
-        return int(names.index(words))
-    number = re.match(r'unknown \[(0x[0-9a-f]{1,2})\]', words)
-    return int(number[1], 16) if number else None
+def _numbered(key: str) -> dict[str, int]:
+    """Return the number of each status in a list of text_labels.json, by the words for it."""
+    return {words: number for number, words in enumerate(TEXT[key])}
 
 
 # --- defects: damaged table rows and a missing end ------------------------------------------------
@@ -491,20 +471,19 @@ def of_text(
     arguments: Collection[str],
     unread: Sequence[str],
 ) -> tuple[Coded, ...]:
-    """Return up to three sentences: on rows that cannot be read, on parts of a table that are
-    missing, and on requested data that is missing.
+    """Return up to two sentences: on rows and parts of tables that cannot be read, and on requested
+    data that is missing; () if the report is whole.
 
     arguments: of smartctl, as returned by likely_arguments(). unread: the rows.
     """
-    fields = lines.fields
-    places = {*fields, *_marks(text, fields), IS_TEXT}
+    places = {*lines.fields, *_marks(text, lines.fields), IS_TEXT}
     if (
         not ALL.isdisjoint(arguments)
         and not report.messages
         and not report.smart_status_text
     ):
         places.add(IS_ALL)
-    lost = missing(report, arguments, places)
+    lost, cut = missing(report, arguments, places)
     # Self-tests are numbered from 1 in each log.
     numbers = [0, *map(int, _TEST_NUMBER.findall(text))]
     if any(
@@ -515,34 +494,34 @@ def of_text(
     if last:
         lost.append(f'its end: {last}')
     rows = [f'"{clean(line, _LINE)}"' for line in unread]
+    return tuple(sentences((), lost, [*rows, *_lost_rows(text, lines, report), *cut]))
+
+
+def _lost_rows(text: str, lines: Lines, report: Report) -> Iterator[str]:
+    """Yield what the other rows show to be lost, as nouns."""
     if len(_CAUSES.findall(text)) > len(_HEADS.findall(text)):
-        rows.append('the first line of an error')
-    heads = {int(row['number']) for row in lines.errors if 'number' in row.groupdict()}
+        yield 'the first line of an error'
+    heads = {int(row['number']) for row in lines.errors if row.re is pysmart.ERROR}
     if heads - {entry.number for entry in report.errors}:
-        rows.append('the registers of an error')
+        yield 'the registers of an error'
     if joined_rows.is_shifted([row.id for row in report.attributes]):
-        rows.append('attributes that are not in the order of their numbers')
-    rows += cut(report, arguments, places)
-    return tuple(sentences((), lost, rows))
+        yield 'attributes that are not in the order of their numbers'
 
 
-def likely_arguments(
-    text: str, fields: Mapping[str, str], protocol: str
-) -> frozenset[str]:
+def likely_arguments(text: str, fields: Mapping[str, str], protocol: str) -> set[str]:
     """Return the arguments of smartctl that the lines of a text imply; -A is always included."""
-    arguments = {'-A'}
-    if not fields.keys().isdisjoint(_OF_ALL.get(protocol, ())):
-        arguments.add('-a')
-        if protocol == 'ATA' and _LONG_ATA.search(text):
-            arguments.add('-x')
-    return frozenset(arguments)
+    if fields.keys().isdisjoint(_OF_ALL.get(protocol, ())):
+        return {'-A'}
+    if protocol == 'ATA' and _LONG_ATA.search(text):
+        return {'-A', '-a', '-x'}
+    return {'-A', '-a'}
 
 
 def _marks(text: str, fields: Mapping[str, str]) -> Iterator[str]:
     """Yield a constant such as NO_ERROR_LOG for each log that, according to the report, the
     drive does not support.
     """
-    if 'NOT supported' in fields.get('error logging capability', '') or any(
+    if 'NOT supported' in value_of(fields, 'error logging capability') or any(
         label.endswith('not supported') and 'error log' in label for label in fields
     ):
         yield NO_ERROR_LOG
@@ -552,14 +531,11 @@ def _marks(text: str, fields: Mapping[str, str]) -> Iterator[str]:
 
 def _missing_end(text: str, protocol: str, arguments: Collection[str]) -> str:
     """Return what is missing at the end of a text: the last log, if all logs were requested, or else
-    the empty line that smartctl prints behind the data.
+    the empty line that smartctl prints behind the data; '' if nothing is missing.
     """
     if '-a' not in arguments:
-        is_data = _DATA.match(text.rstrip().rpartition('\n')[2])
-        return (
-            'the empty line behind it' if is_data and not text.endswith('\n\n') else ''
-        )
-    name, pattern = _LAST[
-        'long ATA' if protocol == 'ATA' and '-x' in arguments else protocol
-    ]
+        last_line = text.rstrip().rpartition('\n')[2]
+        is_cut = _DATA.match(last_line) and not text.endswith('\n\n')
+        return 'the empty line behind it' if is_cut else ''
+    name, pattern = _LAST['long ATA' if '-x' in arguments else protocol]
     return '' if re.search(pattern, text, re.MULTILINE | re.IGNORECASE) else name
