@@ -242,6 +242,11 @@ class Read(NamedTuple):
         """
         return self.outcome.identity
 
+    @property
+    def report(self) -> Report | None:
+        """The report of a drive that was read; None if it could not be read."""
+        return self.outcome if isinstance(self.outcome, Report) else None
+
 
 # What the history says about two addresses: they did not lead to one drive, they did at the last
 # check, or they did although their reports contradicted each other.
@@ -550,6 +555,15 @@ class Verdict(NamedTuple):
     risk: Risk | None = None  # None: no failure rate was measured for its alerts
     # the date of a recorded report, seconds since 1970; 0: read now, or the report has no date
     date: float = 0
+
+    @property
+    def alerts(self) -> list[Judgement]:
+        """The judgements that are not OK, worst first."""
+        return [
+            judgement
+            for judgement in self.judgements
+            if judgement.state is not State.OK
+        ]
 
     @property
     def explained(self) -> str:

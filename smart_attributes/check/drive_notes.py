@@ -46,18 +46,17 @@ def advisory(
     """Return a known firmware defect as a reading that has a state. hours: the drive's power-on
     hours.
     """
-    is_near = (
-        defect.hour is not None
-        and hours is not None
-        and hours > defect.hour - ADVISORY_HOURS
-    )
-    when = f' ({_countdown(defect.hour, hours, now)})' if defect.hour else ''
+    hour = defect.hour  # power-on hours at which the defect occurs
+    is_near = hour is not None and hours is not None and hours > hour - ADVISORY_HOURS
+    firmware = f'firmware {identity.firmware}'
     fix = f', fixed in {defect.fixed_in}' if defect.fixed_in else ''
-    until = (
-        '' if defect.is_read else '; until the patch is applied, do not read the drive'
-    )
-    advice = f'; {defect.action}' if defect.state is State.OK else ''
-    words = f'firmware {identity.firmware}{fix}: {defect.effect}{when}{advice}{until}'
+    words = f'{firmware}{fix}: {defect.effect}'
+    if hour:
+        words = f'{words} ({_countdown(hour, hours, now)})'
+    if defect.state is State.OK:
+        words = f'{words}; {defect.action}'
+    if not defect.is_read:
+        words = f'{words}; until the patch is applied, do not read the drive'
     harm = _HARM.get(defect.severity, 'has a known defect')
     return Reading(
         'firmware_advisory',
@@ -68,7 +67,7 @@ def advisory(
         State.CRITICAL if is_near else defect.state,
         # a patch keeps its revision
         has_remedy=bool(defect.fixed_in) or not defect.is_read,
-        brief=f'firmware {identity.firmware} {harm}',
+        brief=f'{firmware} {harm}',
         action=defect.action,
     )
 
@@ -84,6 +83,7 @@ def allowed(defects: Sequence[Advisory], is_allowed: bool) -> Iterator[Coded]:
 
 
 def _countdown(hour: int, hours: float | None, now: float) -> str:
+    """Return when a drive reaches a number of power-on hours. hours: its present ones."""
     if hours is None:
         return f'at {hour} power-on hours'
     if hours >= hour:
@@ -158,26 +158,24 @@ def notes(
     past: Past | None = None,
 ) -> list[Coded]:
     """Return the notes that -v prints about a drive; notes do not change the drive's state."""
-    sentences = (
-        ('attribute-failed-before', _failed_before(report)),
-        ('health-status-explained', _explanations(all_readings)),
-        ('value-unknown', _unknown(all_readings)),
-        ('sources-differ', _differences(all_readings)),
-        ('statistic-not-trusted', _distrusted(all_readings, spec)),
-    )
-    messages = [
-        Coded('smartctl-message', clean(message, LONGEST_STATEMENT))
-        for message in report.messages
-    ]
+    messages = [clean(message, LONGEST_STATEMENT) for message in report.messages]
     return [
-        *(Coded(code, text) for code, texts in sentences for text in texts),
+        *_coded('attribute-failed-before', _failed_before(report)),
+        *_coded('health-status-explained', _explanations(all_readings)),
+        *_coded('value-unknown', _unknown(all_readings)),
+        *_coded('sources-differ', _differences(all_readings)),
+        *_coded('statistic-not-trusted', _distrusted(all_readings, spec)),
         *_of_hours(report, all_readings),
         *exit_status_notes(_exit_status(report, all_readings)),
-        *messages,
+        *_coded('smartctl-message', messages),
         *(gap for gap in report.gaps if gap.code != UNREAD),
-        *(Coded('values-missing', text) for text in _lost_wear(report, spec)),
-        *_late(report, all_readings, past),
+        *_coded('values-missing', _lost_wear(report, spec)),
+        *_of_farm_and_history(report, all_readings, past),
     ]
+
+
+def _coded(code: str, sentences: Sequence[str]) -> list[Coded]:
+    return [Coded(code, sentence) for sentence in sentences]
 
 
 def _failed_before(report: Report) -> list[str]:
@@ -219,41 +217,35 @@ def _exit_status(report: Report, all_readings: Sequence[Reading]) -> int | None:
 
 
 def self_test_to_repeat(device: Device, judgements: Sequence[Judgement]) -> list[Coded]:
-    """Return a note with the command of the test that ends the alert about a failed self-test."""
+    """Return a note with the command of the test that ends the alert about a failed self-test; []
+    without this alert.
+    """
     # A WARNING means that smartctl does not show which test failed, so that it would not show that
     # another one has passed.
-    if not any(
+    has_failed = any(
         judgement.reading.metric == SELF_TEST
         and judgement.reading.state is State.CRITICAL
-        and judgement.state
+        and judgement.state is not State.OK
         for judgement in judgements
-    ):
-        return []
-    return [
-        Coded(
-            'self-test-to-repeat',
-            'the alert of self_test ends when an extended self-test passes; to start one, run: '
-            f'{drive_logs.extended_self_test(device)}',
-        )
-    ]
+    )
+    words = (
+        'the alert of self_test ends when an extended self-test passes; to start one, run: '
+        f'{drive_logs.extended_self_test(device)}'
+    )
+    return [Coded('self-test-to-repeat', words)] if has_failed else []
 
 
 def undated(all_readings: Sequence[Reading]) -> list[Coded]:
-    """Return a note that a recorded report has no usable date, if a forecast counts from it."""
-    if all(
-        reading.forecast is None or reading.forecast.left <= 0
-        for reading in all_readings
-    ):
-        return []
-    return [
-        Coded(
-            'report-undated',
-            'the report has no usable date, so its forecast counts from today',
-        )
-    ]
+    """Return a note that a recorded report has no usable date, if a forecast counts from it; else
+    [].
+    """
+    forecasts = [reading.forecast for reading in all_readings if reading.forecast]
+    words = 'the report has no usable date, so its forecast counts from today'
+    is_needed = any(forecast.left > 0 for forecast in forecasts)
+    return [Coded('report-undated', words)] if is_needed else []
 
 
-def judged(all_readings: Sequence[Reading]) -> dict[str, Reading]:
+def judged_by_metric(all_readings: Sequence[Reading]) -> dict[str, Reading]:
     """Return the judged readings that have a number, by metric."""
     return {
         reading.metric: reading
@@ -271,7 +263,7 @@ def _of_hours(report: Report, all_readings: Sequence[Reading]) -> list[Coded]:
     return clock_notes(report, all_readings)
 
 
-def _late(
+def _of_farm_and_history(
     report: Report, all_readings: Sequence[Reading], past: Past | None
 ) -> Iterator[Coded]:
     """Yield the notes on the FARM log, and on each counter that was lower than at a check in the
@@ -295,41 +287,36 @@ def _lost_wear(report: Report, spec: DriveSpec) -> list[str]:
     report one of them.
     """
     numbers = {row.id for row in report.attributes}
-    sources = [
-        item.attribute
+    sources = {
+        item.attribute: str(item.attribute)
         for item in spec.readings
         if item.metric == ENDURANCE and not item.is_trap
-    ]
+    }
     if not numbers or not sources or not numbers.isdisjoint(sources):
         return []
     return [
-        f'the report lacks attribute {" or ".join(map(str, dict.fromkeys(sources)))}, the source '
+        f'the report lacks attribute {" or ".join(sources.values())}, the source '
         'of endurance_used in this family'
     ]
 
 
 def _differences(all_readings: Sequence[Reading]) -> list[str]:
     """Return a note for each metric whose percentages differ by more than APART points."""
-    by_metric: dict[str, list[Reading]] = {}
+    by_metric: dict[str, list[tuple[float, Source]]] = {}
     for reading in all_readings:
-        if (
-            reading.unit == '%'
-            and reading.number is not None
-            and reading.source.log not in drive_logs.DERIVED
-        ):
-            by_metric.setdefault(reading.metric, []).append(reading)
-    differences = []
-    for metric, percentages in by_metric.items():
-        numbers = [reading.number or 0 for reading in percentages]
+        is_derived = reading.source.log in drive_logs.DERIVED
+        if reading.unit == '%' and reading.number is not None and not is_derived:
+            values = by_metric.setdefault(reading.metric, [])
+            values.append((reading.number, reading.source))
+    sentences = []
+    for metric, values in by_metric.items():
+        numbers = [number for number, _ in values]
         if max(numbers) - min(numbers) > APART:
             sources = [
-                f'{amount(reading.number, reading.unit)} from {reading.source}'
-                for reading in percentages
+                f'{amount(number, "%")} from {source}' for number, source in values
             ]
-            differences.append(
-                f'{metric}: {", ".join(sources)}; the worse value is used'
-            )
-    return differences
+            sentences.append(f'{metric}: {", ".join(sources)}; the worse value is used')
+    return sentences
 
 
 def _distrusted(all_readings: Sequence[Reading], spec: DriveSpec) -> list[str]:

@@ -34,18 +34,15 @@ def draft(options: Options, runner: Runner) -> int:
 
 
 def _why_no_draft(result: Survey, answered: int) -> str:
-    problems = (
-        []
-        if answered
-        else [
-            f'{verdict.device.name} {verdict.explained}'
-            for verdict in result.verdicts
-            if verdict.problem
-        ]
-    )
-    return sentence('; '.join(problems), 1000) or (
-        f'a draft needs exactly one drive, but {answered} answered; name one with -d or --report'
-    )
+    """Return why there is no draft. answered: the number of drives that answered, not 1."""
+    problems = [
+        f'{verdict.device.name} {verdict.explained}'
+        for verdict in result.verdicts
+        if verdict.problem
+    ]
+    if problems and not answered:
+        return sentence('; '.join(problems), 1000)
+    return f'a draft needs exactly one drive, but {answered} answered; name one with -d or --report'
 
 
 def validate(options: Options, runner: Runner) -> int:

@@ -119,9 +119,9 @@ def understood(argv: Sequence[str]) -> tuple[Command, Options]:
 
 
 def _version(options: Options) -> int:
-    from ..check.rulebook import shipped_database
+    from ..check.rulebook import newest_database
 
-    database, _ = shipped_database(options.data.config)
+    database, _ = newest_database(options.data.config)
     python = sys.version.split()[0]
     print(
         f'{PROGRAM} {VERSION}, attributes.json of {database.get("date")}, Python {python}'
