@@ -8,9 +8,6 @@ number of fields. Otherwise its classes behave like those of collections.namedtu
 
 from __future__ import annotations
 
-from collections import namedtuple
-from operator import itemgetter
-
 TYPE_CHECKING = False  # type checkers treat this name as typing.TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,11 +19,10 @@ if TYPE_CHECKING:
     Json = Mapping[str, Any]  # a JSON object for reading
     MutableJson = dict[str, Any]  # a JSON object for writing
 else:
+    from collections import _tuplegetter, namedtuple
+
     Any = T = object
     Json = MutableJson = dict
-    _Places = namedtuple('_Places', [f'place_{number}' for number in range(16)])
-    # faster than a property, and independent of the names
-    _GETTERS = [vars(_Places)[name] for name in _Places._fields]
     _MAKERS = {}
 
     def _maker(fields, defaults):
@@ -46,9 +42,6 @@ else:
             tuple(defaults.values()),
         )
 
-    def _getter(place):
-        return _GETTERS[place] if place < len(_GETTERS) else property(itemgetter(place))
-
     class _Fields(type):
         """The metaclass that turns annotations into fields of a named tuple, as
         typing.NamedTuple does.
@@ -64,13 +57,13 @@ else:
                 )
             fields = tuple(body.get('__annotations__', ()))
             defaults = {field: body[field] for field in fields if field in body}
-            getters = zip(fields, map(_getter, range(len(fields))))
+            getters = {field: _tuplegetter(i, '') for i, field in enumerate(fields)}
             return type(
                 name,
                 (_Named,),
                 {
                     **body,
-                    **dict(getters),
+                    **getters,
                     '__slots__': (),
                     '_fields': fields,
                     '_field_defaults': defaults,
