@@ -160,28 +160,27 @@ def notes(
     """Return the notes that -v prints about a drive; notes do not change the drive's state."""
     messages = [clean(message, LONGEST_STATEMENT) for message in report.messages]
     return [
-        *_coded('attribute-failed-before', _failed_before(report)),
-        *_coded('health-status-explained', _explanations(all_readings)),
-        *_coded('value-unknown', _unknown(all_readings)),
-        *_coded('sources-differ', _differences(all_readings)),
-        *_coded('statistic-not-trusted', _distrusted(all_readings, spec)),
+        *_failed_before(report),
+        *(Coded('health-status-explained', why) for why in _explanations(all_readings)),
+        *_unknown(all_readings),
+        *_differences(all_readings),
+        *_distrusted(all_readings, spec),
         *_of_hours(report, all_readings),
         *exit_status_notes(_exit_status(report, all_readings)),
-        *_coded('smartctl-message', messages),
+        *(Coded('smartctl-message', message) for message in messages),
         *(gap for gap in report.gaps if gap.code != UNREAD),
-        *_coded('values-missing', _lost_wear(report, spec)),
+        *_lost_wear(report, spec),
         *_of_farm_and_history(report, all_readings, past),
     ]
 
 
-def _coded(code: str, sentences: Sequence[str]) -> list[Coded]:
-    return [Coded(code, sentence) for sentence in sentences]
-
-
-def _failed_before(report: Report) -> list[str]:
+def _failed_before(report: Report) -> list[Coded]:
     """Return a note for each attribute that was at its threshold once."""
     return [
-        f'attribute {row.id} {clean(row.name)} was at its vendor threshold in the past'
+        Coded(
+            'attribute-failed-before',
+            f'attribute {row.id} {clean(row.name)} was at its vendor threshold in the past',
+        )
         for row in report.attributes
         if row.when_failed == 'past'
     ]
@@ -195,12 +194,15 @@ def _explanations(all_readings: Sequence[Reading]) -> list[str]:
     ]
 
 
-def _unknown(all_readings: Sequence[Reading]) -> list[str]:
+def _unknown(all_readings: Sequence[Reading]) -> list[Coded]:
     """Return a note for each reading without a number, except the health status: report.gaps
     already lists that.
     """
     return [
-        f'{reading.metric} from {reading.source} is unknown: {reading.unknown}'
+        Coded(
+            'value-unknown',
+            f'{reading.metric} from {reading.source} is unknown: {reading.unknown}',
+        )
         for reading in all_readings
         if reading.number is None and reading.metric != HEALTH
     ]
@@ -228,11 +230,13 @@ def self_test_to_repeat(device: Device, judgements: Sequence[Judgement]) -> list
         and judgement.state is not State.OK
         for judgement in judgements
     )
+    if not has_failed:
+        return []
     words = (
         'the alert of self_test ends when an extended self-test passes; to start one, run: '
         f'{drive_logs.extended_self_test(device)}'
     )
-    return [Coded('self-test-to-repeat', words)] if has_failed else []
+    return [Coded('self-test-to-repeat', words)]
 
 
 def undated(all_readings: Sequence[Reading]) -> list[Coded]:
@@ -279,7 +283,7 @@ def _of_farm_and_history(
         yield from map(fall_note, falls(past, all_readings, report.identity.firmware))
 
 
-def _lost_wear(report: Report, spec: DriveSpec) -> list[str]:
+def _lost_wear(report: Report, spec: DriveSpec) -> list[Coded]:
     """Return a note with the attributes for endurance_used if the attribute table has none of them;
     else [].
 
@@ -294,45 +298,50 @@ def _lost_wear(report: Report, spec: DriveSpec) -> list[str]:
     }
     if not numbers or not sources or not numbers.isdisjoint(sources):
         return []
-    return [
+    words = (
         f'the report lacks attribute {" or ".join(sources.values())}, the source '
         'of endurance_used in this family'
-    ]
+    )
+    return [Coded('values-missing', words)]
 
 
-def _differences(all_readings: Sequence[Reading]) -> list[str]:
+def _differences(all_readings: Sequence[Reading]) -> list[Coded]:
     """Return a note for each metric whose percentages differ by more than APART points."""
     by_metric: dict[str, list[tuple[float, Source]]] = {}
     for reading in all_readings:
-        is_derived = reading.source.log in drive_logs.DERIVED
-        if reading.unit == '%' and reading.number is not None and not is_derived:
+        if reading.unit != '%' or reading.number is None:
+            continue
+        if reading.source.log not in drive_logs.DERIVED:
             values = by_metric.setdefault(reading.metric, [])
             values.append((reading.number, reading.source))
-    sentences = []
+    notes = []
     for metric, values in by_metric.items():
         numbers = [number for number, _ in values]
         if max(numbers) - min(numbers) > APART:
             sources = [
                 f'{amount(number, "%")} from {source}' for number, source in values
             ]
-            sentences.append(f'{metric}: {", ".join(sources)}; the worse value is used')
-    return sentences
+            words = f'{metric}: {", ".join(sources)}; the worse value is used'
+            notes.append(Coded('sources-differ', words))
+    return notes
 
 
-def _distrusted(all_readings: Sequence[Reading], spec: DriveSpec) -> list[str]:
-    """Return a note for each untrusted device statistic; above 0, the note adds what the
-    statistic predicts.
+def _distrusted(all_readings: Sequence[Reading], spec: DriveSpec) -> list[Coded]:
+    """Return a note for each device statistic that is known to be wrong; above 0, the note adds what
+    the statistic predicts.
     """
-    sentences = []
+    notes = []
     for reading in all_readings:
         if reading.source.log != drive_logs.DEVICE_STATISTICS:
             continue
         prediction = spec.untrusted_statistics.get(reading.metric)
         if prediction is None:
             continue
-        words = f'; {prediction}' if reading.number and prediction else ''
-        sentences.append(
+        words = (
             f'{reading.metric}: {amount(reading.number, reading.unit)} in the device statistics is '
-            f'not judged, because this statistic is known to be wrong for this family{words}'
+            'not judged, because this statistic is known to be wrong for this family'
         )
-    return sentences
+        if reading.number and prediction:
+            words = f'{words}; {prediction}'
+        notes.append(Coded('statistic-not-trusted', words))
+    return notes

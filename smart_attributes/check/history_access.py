@@ -28,7 +28,7 @@ from .settings import HistorySettings
 
 if TYPE_CHECKING:
     from ..history.drive_file import DriveHistory
-    from ..history.drive_records import Match, Record, Scope
+    from ..history.drive_records import Match, Scope
     from ..history.past import Past
     from ..history.series import Observation
     from ..history.store import HistoryStore
@@ -260,28 +260,29 @@ class Remembered:
         store = self.store
         if store is None:
             return None
-        record = self._record_of(store, device, identity)
-        return store.drives[record.number] if record else None
+        number = self._number_of(store, device, identity)
+        return None if number is None else store.drives[number]
 
-    def _record_of(
+    def _number_of(
         self, store: HistoryStore, device: Device, identity: Identity | None
-    ) -> Record | None:
-        """Return the record of a drive: by its identity, by what this run found at the address, or
-        the drive last read there, unless this run found that one elsewhere.
+    ) -> int | None:
+        """Return the number of a drive: by its identity, by what this run found at the address, or
+        of the drive last read there, unless this run found that one elsewhere.
         """
         named = store.named(identity) if identity is not None else None
         if named:
-            return named
+            return named.number
         match = self.recalled(device)
         if match:
-            return match.record
+            return match.record.number if match.record else None
         if device.address in self._recognized:
-            return store.drives[self._recognized[device.address]].record
+            return self._recognized[device.address]
         last_there = store.at(device.address)
-        matched = (match.record for match in self._matches.values() if match.record)
+        matched = [match.record for match in self._matches.values() if match.record]
         present = {*self._recognized.values(), *(record.number for record in matched)}
-        is_elsewhere = last_there is not None and last_there.number in present
-        return None if is_elsewhere else last_there
+        if last_there is None or last_there.number in present:
+            return None
+        return last_there.number
 
     def asleep(self, verdict: Verdict) -> Verdict:
         """Return the verdict on a drive in standby, with the identity that is stored in the

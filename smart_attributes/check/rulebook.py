@@ -162,6 +162,9 @@ def judge_of(options: Options, site: Site) -> Judge:
     for file in (*attribute_files, *limit_files):
         mistakes += file.mistakes
     _check_metrics(options, database.units, database.worse)
+    migrated = [
+        digest for file in site.thresholds for digest in file.data.get('migrated', ())
+    ]
     of_command_line = thresholds.CommandLineLimits(
         dict(asked.warning), dict(asked.critical)
     )
@@ -187,20 +190,8 @@ def judge_of(options: Options, site: Site) -> Judge:
         tuple(
             Coded('configuration-error', mistake) for mistake in dict.fromkeys(mistakes)
         ),
-        _not_in_force(site, options.data.config),
+        tuple(site.old.warnings(migrated, options.data.config)) if site.old else (),
     )
-
-
-def _not_in_force(site: Site, config: str) -> tuple[Coded, ...]:
-    """Return a warning for each file of version 1.6 whose limits are not in force; () if none is
-    given.
-    """
-    if site.old is None:
-        return ()
-    migrated = [
-        digest for file in site.thresholds for digest in file.data.get('migrated', ())
-    ]
-    return tuple(site.old.warnings(migrated, config))
 
 
 def risk_of(
