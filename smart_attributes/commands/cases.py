@@ -76,27 +76,16 @@ def of_alerts_in_haste(survey: Survey, options: Options, why: str) -> Overview:
     return _overview(survey, examined, _not_foreseen(survey.verdicts), options)
 
 
-def for_programs(survey: Survey, options: Options) -> Overview:
-    """Return the drives with their forecasts and groups; nobody needs to find the drives."""
-    return _with_history(survey, options, lambda verdict: Place())
-
-
-def for_a_person(survey: Survey, options: Options, asked: Sequence[str]) -> Overview:
-    """Return the drives with their place, their forecasts and their groups.
-
-    asked: the programs to run for the state of groups, from redundancy.dependence.PROGRAMS.
-    """
-    return _with_history(survey, options, _place, asked)
-
-
-def _with_history(
+def with_history(
     survey: Survey,
     options: Options,
-    place: Callable[[Verdict], Place],
+    place: Callable[[Verdict], Place] = lambda verdict: Place(),
     asked: Sequence[str] = (),
 ) -> Overview:
-    """Return the drives with their forecasts and groups. place: locates a drive. asked: as for
-    for_a_person().
+    """Return the drives with their forecasts and groups.
+
+    place: locates a drive, for a person who has to find it. asked: the programs to run for the
+    state of groups, from redundancy.dependence.PROGRAMS.
     """
     from ..check import history_answers
 
@@ -107,7 +96,7 @@ def _with_history(
     return _with_groups(survey, located, outlooks, options, asked)
 
 
-def _place(verdict: Verdict) -> Place:
+def place_of(verdict: Verdict) -> Place:
     """Return the location of a drive, also of a missing one."""
     from ..reading.system import former_place, place
 

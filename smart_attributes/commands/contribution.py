@@ -12,7 +12,6 @@ from ..command_line.options import OK, PARTLY, UNKNOWN, Options
 from ..model import Read
 from ..reading.processes import Runner
 from ..words import sentence, visible
-from . import person
 from .records.migrate import MigrateOptions
 from .records.validate import ValidateOptions
 
@@ -22,7 +21,7 @@ def draft(options: Options, runner: Runner) -> int:
     and return 3.
     """
     result = survey(options, runner)
-    reports = [report for _, report in person.answered(result)]
+    reports = [read.report for read in result.reads if read.report is not None]
     if len(reports) != 1:
         print(_why_no_draft(result, len(reports)), file=sys.stderr)
         return UNKNOWN

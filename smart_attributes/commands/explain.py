@@ -24,7 +24,7 @@ def run(options: Options, runner: Runner) -> int:
         _print_drive(case, read.report, survey.judge, options)
     if not overview.cases:
         print('no drives; name one with -d or --report')
-    person.print_remarks(overview.remarks, overview.notes)
+    person.print_remarks(overview)
     return person.status(overview.verdicts)
 
 

@@ -15,7 +15,7 @@ from ..reading.processes import Runner
 from ..words import coded, sentence
 from ..work.statements import problem
 from . import person
-from .cases import Overview, for_programs, unshown
+from .cases import Overview, unshown, with_history
 from .check import rendered, whole
 from .records.metrics import MetricsOptions
 
@@ -28,7 +28,7 @@ def run(options: Options, runner: Runner) -> int:
 
     own: MetricsOptions = options.own
     judged = survey(options, runner, tuple if own.as_json else metrics.library)
-    overview = for_programs(judged, options)
+    overview = with_history(judged, options)
     text, cases = fence.shown(
         overview.cases,
         lambda drives: (

@@ -9,28 +9,27 @@ from collections.abc import Sequence
 
 from .. import files
 from ..command_line.options import OK, UNKNOWN, Options
-from ..errors import Coded, SmartError
-from ..model import Report, State, Verdict
+from ..errors import SmartError
+from ..model import State, Verdict
 from ..reading.addresses import links, stable
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING, Json
 from ..words import sentence, visible
 
 if TYPE_CHECKING:
-    from ..check.survey import Survey
     from .cases import Overview
 
 
 def surveyed(options: Options, runner: Runner, asked: Sequence[str]) -> Overview:
     """Return the drives with their place, their forecasts and their groups.
 
-    asked: as for cases.for_a_person().
+    asked: as for cases.with_history().
     """
     from ..check.survey import survey
     from . import cases
 
     result = survey(options, runner, is_for_a_person=True)
-    return cases.for_a_person(result, options, asked)
+    return cases.with_history(result, options, cases.place_of, asked)
 
 
 def with_names(options: Options) -> Options:
@@ -66,24 +65,15 @@ def why_empty(verdicts: Sequence[Verdict], nobody: tuple[State, str]) -> Json:
     return {'state': state.name, 'error': words, 'code': getattr(words, 'code', None)}
 
 
-def print_remarks(remarks: Sequence[Coded], notes: Sequence[Coded]) -> None:
-    """Print the messages about the run as a whole."""
-    for note in (*remarks, *notes):
+def print_remarks(overview: Overview) -> None:
+    """Print the remarks and notes on the run as a whole."""
+    for note in (*overview.remarks, *overview.notes):
         print(f'note: {sentence(note, 500)}')
 
 
 def status(verdicts: Sequence[Verdict]) -> int:
     """Return the exit status: 0 if at least one drive was read, else 3."""
     return OK if any(not verdict.problem for verdict in verdicts) else UNKNOWN
-
-
-def answered(result: Survey) -> list[tuple[Verdict, Report]]:
-    """Return the drives that have answered, with their reports."""
-    return [
-        (verdict, read.report)
-        for verdict, read in zip(result.verdicts, result.reads)
-        if read.report is not None
-    ]
 
 
 def addresses(verdicts: Sequence[Verdict], options: Options) -> list[str]:

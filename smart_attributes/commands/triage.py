@@ -61,7 +61,7 @@ def _print_table(overview: Overview, options: Options) -> None:
         overview.cases, lambda drives: triage_table.rows(drives, time.time()), unshown
     )
     triage_table.print_rows(rows, overview.survey.told)
-    person.print_remarks(overview.remarks, overview.notes)
+    person.print_remarks(overview)
     verdicts = [case.verdict for case in cases]
     if options.verbose:
         for verdict in verdicts:
