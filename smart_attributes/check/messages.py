@@ -84,12 +84,13 @@ def missing(run: Run) -> tuple[Demand, ...]:
     if not absent or (len(absent) == 1 and not is_none_left):
         return ()
     is_critical = is_none_left or any(drive.is_one_of_many for drive in absent)
-    words = 'the only drive is missing'
+    text = 'the only drive is missing: check cabling and controller'
     if len(absent) > 1:
         names = listed([drive.device.name for drive in absent], 3)
-        words = f'{len(absent)} of {plural(total, "drive")} are missing ({names})'
-    message = Coded('drives-missing', f'{words}: check cabling and controller')
-    return ((State.CRITICAL if is_critical else run.settings.history.missing, message),)
+        count = f'{len(absent)} of {plural(total, "drive")}'
+        text = f'{count} are missing: check cabling and controller ({names})'
+    state = State.CRITICAL if is_critical else run.settings.history.missing
+    return ((state, Coded('drives-missing', text)),)
 
 
 def _is_none_left(run: Run) -> bool:

@@ -142,6 +142,7 @@ class SpecDatabase:
         self.date = str(shipped.get('date', '?'))
         self._by_model: dict[str, list[Candidate]] = {}
         self._specs: dict[tuple[object, ...], DriveSpec] = {}
+        self._advisories: dict[tuple[str, str], list[Advisory]] = {}
         # by name; a later file overrides an earlier one
         self.metrics: dict[str, Metric] = {}
         self.sets: dict[str, Json] = {}
@@ -300,13 +301,16 @@ class SpecDatabase:
 
     def advisories(self, identity: Identity) -> list[Advisory]:
         """Return the firmware defects that affect a drive with this identity."""
-        return [
-            _advisory(advisory)
-            for _, data in self._sources
-            for advisory in data.get('advisories', ())
-            if names_model(advisory, identity.plain_model)
-            and fits(advisory.get('firmware', '.*'), identity.firmware)
-        ]
+        model, firmware = identity.plain_model, identity.firmware
+        if (model, firmware) not in self._advisories:
+            self._advisories[model, firmware] = [
+                _advisory(advisory)
+                for _, data in self._sources
+                for advisory in data.get('advisories', ())
+                if names_model(advisory, model)
+                and fits(advisory.get('firmware', '.*'), firmware)
+            ]
+        return self._advisories[model, firmware]
 
 
 def _rated_written(
