@@ -59,6 +59,7 @@ def _source(fleet: Fleet, own: FleetOptions) -> Iterator[FleetDrive]:
 
 
 def _icinga(own: FleetOptions) -> Icinga:
+    """Return the access to the API of Icinga 2 that the options describe."""
     from ..fleet import icinga
 
     access = icinga.Access(

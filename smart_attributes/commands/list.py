@@ -101,6 +101,7 @@ def as_json(
 
 
 def _drive(case: Case, address: str) -> object:
+    """Return a drive as a JSON object; null for what it did not report."""
     verdict, identity = case.verdict, case.shown
     device = verdict.device
     texts = {

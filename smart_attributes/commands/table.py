@@ -118,6 +118,7 @@ def understood(argv: Sequence[str]) -> tuple[Command, Options]:
 
 
 def _version(options: Options) -> int:
+    """Print the versions of the program and the database; return 0."""
     from ..check.rulebook import newest_database
 
     database, _ = newest_database(options.data.config)

@@ -76,6 +76,7 @@ def _print_table(overview: Overview, options: Options) -> None:
 def _document(
     cases: Sequence[Case], overview: Overview, options: Options
 ) -> MutableJson:
+    """Return the document of triage; without drives, it states why it has none."""
     from ..output import json_document
     from ..redundancy import replacement
     from ..work.work_list import in_order

@@ -446,6 +446,7 @@ def in_order(cases: Sequence[Case], machine: Machine | None = None) -> list[Item
     }
 
     def key(item: Item) -> tuple[int, ...]:
+        """Return the place of an item: first drives to replace, by the risk of their groups."""
         if item.action not in actions.REPLACING:
             codes = [item.action, *(further.action for further in item.also)]
             return 1, min(map(actions.urgency, codes)), 0, 0
