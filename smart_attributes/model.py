@@ -242,6 +242,11 @@ class Read(NamedTuple):
         """
         return self.outcome.identity
 
+    @property
+    def report(self) -> Report | None:
+        """The report of a drive that was read; None if it could not be read."""
+        return self.outcome if isinstance(self.outcome, Report) else None
+
 
 # What the history says about two addresses: they did not lead to one drive, they did at the last
 # check, or they did although their reports contradicted each other.

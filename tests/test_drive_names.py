@@ -236,7 +236,9 @@ def test_a_name_is_read_where_it_is_known_before_reading(monkeypatch, word, read
     )
 
     assert (
-        named_drives._read_as(word, [Device('/dev/bus/7', 'megaraid,1', 'checked')])
+        named_drives._addresses_of(
+            word, [Device('/dev/bus/7', 'megaraid,1', 'checked')]
+        )
         == read
     )
 
@@ -258,9 +260,7 @@ def test_an_address_that_somebody_wrote_into_the_history_is_not_read(
 ):
     monkeypatch.setattr(history_answers, 'in_use', lambda *_: [address, '/dev/sdxa'])
 
-    assert [each.path for each in named_drives._known(HistorySettings())] == [
-        '/dev/sdxa'
-    ]
+    assert [each.path for each in named_drives._known(Remembered())] == ['/dev/sdxa']
 
 
 @pytest.mark.parametrize(

@@ -233,7 +233,7 @@ MET_THIRD = Record(3, THIRD, 0, START, 3)
 SCAN = Scope(is_scan=True)
 
 
-def accepts_none(identity: Identity, change: Change) -> bool:
+def accepts_none(identity: Identity, change: Change, device: Device) -> bool:
     return False
 
 
@@ -295,17 +295,18 @@ def test_a_drive_that_is_not_to_be_told_from_another_takes_nobody_s_place():
 def test_a_drive_that_is_gone_is_missed_unless_it_is_accepted():
     asked = []
 
-    def accepts(identity: Identity, change: Change) -> bool:
+    def accepts(identity: Identity, change: Change, device: Device) -> bool:
         asked.append((identity, change.first))
         return identity == OTHER
 
     here = known(DISK, OTHER, THIRD, met=[('/dev/sdc', THIRD, Match(MET_THIRD))])
-    [missed] = drive_tracking.missed(here, accepts)
+    [missed] = drive_tracking.missed(here, State.WARNING, accepts)
 
     assert (missed.identity, missed.change.address) == (DISK, '/dev/sda')
     assert asked == [(DISK, START - DAY), (OTHER, START - DAY)]
     assert [
-        drive.is_one_of_many for drive in drive_tracking.missed(here, accepts_none)
+        drive.is_one_of_many
+        for drive in drive_tracking.missed(here, State.WARNING, accepts_none)
     ] == [True] * 2
 
 
@@ -328,7 +329,8 @@ def test_where_a_drive_was_decides_whether_it_is_missed(place, missed):
     here = drive_tracking.found(places, records, met, {'/dev/sdc': ''}, SCAN, START)
 
     assert [
-        drive.identity for drive in drive_tracking.missed(here, accepts_none)
+        drive.identity
+        for drive in drive_tracking.missed(here, State.WARNING, accepts_none)
     ] == missed
 
 
@@ -346,7 +348,7 @@ def test_a_drive_that_may_sleep_under_another_name_is_one_of_several(
     there = dict.fromkeys(['/dev/sdc', *unread], '')
     here = drive_tracking.found(places, records, met, there, SCAN, START)
 
-    [missed] = drive_tracking.missed(here, accepts_none)
+    [missed] = drive_tracking.missed(here, State.WARNING, accepts_none)
     assert missed.confusable == confusable
 
 
@@ -371,7 +373,7 @@ def test_a_drive_that_is_gone_is_named_as_it_may_be(
         {'address': '/dev/sda', **fields},
     )
     assert (', noticed ' in news) is ago
-    shown = drive_tracking.missed(gone, accepts_none)
+    shown = drive_tracking.missed(gone, State.WARNING, accepts_none)
     assert drive_tracking.news(gone, shown, True) == []
 
 

@@ -454,9 +454,7 @@ def test_a_disk_whose_turn_never_came_is_not_spoken_of(outcome):
     disk = Read(Device('/dev/sda'), report(5, None)._replace(version=(7, 4)))
     call = logs.call(disk, None, True)
 
-    assert (
-        logs.joined(disk, {call: Answer(call, outcome, 'it was not started')}) == disk
-    )
+    assert logs.joined(disk, Answer(call, outcome, 'it was not started')) == disk
 
 
 @pytest.mark.parametrize(

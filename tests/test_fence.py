@@ -167,14 +167,14 @@ def test_a_fault_of_ours_in_the_action_of_one_drive_takes_none_from_another(
 
     Of a drive that is OK, a check decides none.
     """
-    own = work_list._own
+    own = work_list._own_needs
 
     def broken(verdict, *facts):
         if verdict.device.name == 'odd' and not verdict.problem:
             raise ZeroDivisionError
         return own(verdict, *facts)
 
-    monkeypatch.setattr(work_list, '_own', broken)
+    monkeypatch.setattr(work_list, '_own_needs', broken)
     monkeypatch.setenv('COLUMNS', '400')
 
     _, text = run(*COMMANDS[command], '--report', str(folder), capsys=capsys)

@@ -9,7 +9,7 @@ from conftest import ROOT
 from small_database import row
 
 from smart_attributes.check import drive_notes, fence, judging
-from smart_attributes.check.judging import Others
+from smart_attributes.check.judging import Context
 from smart_attributes.errors import Coded, DriveAsleep, DriveError
 from smart_attributes.history import past
 from smart_attributes.history.series import History, Point
@@ -85,7 +85,7 @@ def unmet(database, limits, metric, kind, drive_limit, temperatures):
         drive_limit=drive_limit,
     )
     limit = limits.limit(metric.name, SDA, identity, '')
-    judged = judging.judge_reading(reading, limit, Others(of_drive, database.metrics))
+    judged = judging.judge_reading(reading, limit, Context(of_drive, database.metrics))
     return judged if judged.state is not OK else None
 
 
@@ -162,7 +162,7 @@ SPARE_LIMIT = Limit(
 def test_spare_is_judged_by_the_drives_own_threshold(reading, state, against):
     """Drives set it at 3, 5 or 10; without one the usual 10 holds."""
     judgement = judging.judge_reading(
-        reading, SPARE_LIMIT, Others(metrics=DATABASE.metrics)
+        reading, SPARE_LIMIT, Context(metrics=DATABASE.metrics)
     )
 
     assert (judgement.state, judgement.against) == (state, against)
@@ -1016,6 +1016,7 @@ def crc_judged(reading, history, limit=None, given=None, level=OK):
         history,
         given,
         False,
+        None,
     )
 
 
@@ -1113,7 +1114,9 @@ def test_the_word_of_the_drive_is_never_acknowledged():
     given = Acknowledgement('S1', 'smart_status', 1)
 
     assert (
-        judging.weighed(Judgement(reading, CRITICAL), Limit(), None, given, False).state
+        judging.weighed(
+            Judgement(reading, CRITICAL), Limit(), None, given, False, None
+        ).state
         is CRITICAL
     )
 
@@ -1173,7 +1176,7 @@ def test_a_limit_that_was_passed_holds_with_all_that_belongs_to_the_metric():
     held = judging.judge_remembered(
         hot,
         Limit('60', '70'),
-        Others({}, DATABASE.metrics, past.Past(kept, int(DAY_0))),
+        Context({}, DATABASE.metrics, past.Past(kept, int(DAY_0))),
     )
 
     assert (held.state, held.reading) == (WARNING, hot)
@@ -1250,7 +1253,9 @@ def test_where_less_is_worse_growth_is_a_fall(before, is_floor, state):
 
     limit, history = Limit(growth=(SPARE_GROWTH,)), grown(reading, before, 90)
     assert (
-        judging.weighed(Judgement(reading, OK), limit, history, None, is_floor).state
+        judging.weighed(
+            Judgement(reading, OK), limit, history, None, is_floor, None
+        ).state
         is state
     )
 

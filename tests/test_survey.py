@@ -289,6 +289,7 @@ def test_contradictions_of_site_files_are_faults_each_once(monkeypatch):
 
 
 FOUND, SKIPPED = Coded('slots-unread', 'slot 9'), Coded('file-skipped', 'a.txt')
+TWIN = Coded('same-drive', 'sdb')
 
 
 def test_notes_come_from_each_stage_and_from_version_1_6():
@@ -296,11 +297,12 @@ def test_notes_come_from_each_stage_and_from_version_1_6():
         given=options()._replace(before=Before(strays=('left',))),
         notes=(FOUND, SKIPPED),
     )
-    run = run._replace(drives=run.drives._replace(notes=('drives',)))
-    *others, stray = messages.notes(run)
+    run = run._replace(drives=run.drives._replace(notes=(TWIN,)))
+    of_run = messages.messages(run)
+    *others, stray = of_run['notes']
 
-    assert others == [FOUND, 'drives'] and stray.code == 'legacy-note'
-    assert messages.left_out(run) == (SKIPPED,)
+    assert others == [FOUND, TWIN] and stray.code == 'legacy-note'
+    assert of_run['left_out'] == (SKIPPED,)
 
 
 @pytest.mark.parametrize(

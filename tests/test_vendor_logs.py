@@ -504,7 +504,7 @@ def test_a_run_reads_the_logs_that_its_command_may_read(
 
     assert [type(kind).__name__ for kind in found] == kinds
     assert all(
-        (kind._every, kind._prefix[: len(called)]) == (every, called)
+        (kind.every, kind.prefix[: len(called)]) == (every, called)
         for kind in found[:1]
         if every
     )
@@ -513,16 +513,15 @@ def test_a_run_reads_the_logs_that_its_command_may_read(
 def test_a_fault_of_ours_in_a_log_of_one_drive_takes_none_from_another(monkeypatch):
     work = further_logs.VendorPages.joined
 
-    def broken(self, read, answers):
+    def broken(self, read, answer):
         if read is READ:
             raise ZeroDivisionError
-        return work(self, read, answers)
+        return work(self, read, answer)
 
     monkeypatch.setattr(further_logs.VendorPages, 'joined', broken)
     second = READ._replace(device=Device('/dev/nvme1', name='nvme1'))
-    found = joined(
-        READ, second, runner=Answers(Answer((*CALL[:-1], '/dev/nvme1'), 'timeout'))
-    )
+    answers = (Answer(call, 'timeout') for call in (CALL, (*CALL[:-1], '/dev/nvme1')))
+    found = joined(READ, second, runner=Answers(*answers))
 
     assert (found[0], found[1].outcome.vendor_log) == (
         READ,

@@ -16,7 +16,8 @@ def ranges(addresses: Sequence[str]) -> list[str]:
     """Return the addresses, with consecutive slots of one controller as a range:
     megaraid,0-7@/dev/bus/0.
     """
-    others: list[str] = []
+    written: list[str] = []
+    # what stands before and after the slot -> slots
     slots: dict[tuple[str, str], list[int]] = {}
     for address in addresses:
         parts = _SLOT.fullmatch(address)
@@ -24,12 +25,13 @@ def ranges(addresses: Sequence[str]) -> list[str]:
         if parts and kind and len(kind.slots) == 1:
             slots.setdefault((parts[1], parts[3]), []).append(int(parts[2]))
         else:
-            others.append(address)
+            written.append(address)
     for (head, tail), numbers in slots.items():
-        for _, pairs in groupby(
-            enumerate(sorted(numbers)), key=lambda pair: pair[1] - pair[0]
-        ):
+        # in a run of consecutive slots, slot and place differ by the same number
+        places = enumerate(sorted(numbers))
+        for _, pairs in groupby(places, key=lambda pair: pair[1] - pair[0]):
             run = [str(slot) for _, slot in pairs]
-            run = [f'{run[0]}-{run[-1]}'] if len(run) >= AT_LEAST else run
-            others += [f'{head}{slots_written}{tail}' for slots_written in run]
-    return others
+            if len(run) >= AT_LEAST:
+                run = [f'{run[0]}-{run[-1]}']
+            written += [f'{head}{slots_or_slot}{tail}' for slots_or_slot in run]
+    return written

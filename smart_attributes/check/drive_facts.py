@@ -70,10 +70,10 @@ def differ(earlier: Report, later: Report, seconds: float, may_count: bool) -> b
     drive can have counted errors between the reads; otherwise, other error counts or another
     status mean another drive.
     """
-    before, after = numbers(earlier), numbers(later)
-    common = before.keys() & after.keys()
     if _has_other_capacity(earlier.identity, later.identity):
         return True
+    before, after = numbers(earlier), numbers(later)
+    common = before.keys() & after.keys()
     for key in common & _STEADY.keys():
         measure = _STEADY[key]
         if abs(after[key] - before[key]) > measure.slack + measure.rate * seconds:
@@ -121,10 +121,11 @@ def _raw_numbers(rows: Sequence[AttributeRow]) -> dict[int, int]:
 
 
 def _has_other_capacity(first: Identity, second: Identity) -> bool:
+    """Return whether both identities have a capacity, and these differ."""
+    is_nvme = 'NVMe' in (first.protocol, second.protocol)
+    has_same_wwn = first.wwn != '' and first.wwn == second.wwn
     # That of an NVMe drive is the capacity of the namespace that was read.
-    if 'NVMe' in (first.protocol, second.protocol) and not (
-        first.wwn and first.wwn == second.wwn
-    ):
+    if is_nvme and not has_same_wwn:
         return False
     capacities = {first.capacity, second.capacity} - {None}
     return len(capacities) > 1

@@ -31,13 +31,13 @@ class Named(NamedTuple):
 def named(
     device: Device, identity: Identity, bay: str, by_id: Sequence[str], host: str
 ) -> Named:
-    """Return the names of a drive. by_id: the drive's names in /dev/disk/by-id. host: the
-    drive's host.
+    """Return the names of a drive. bay: '' if unknown. by_id: the drive's names in
+    /dev/disk/by-id. host: the drive's host.
     """
     serial, wwn = identity.serial, re.sub('^0x|[^0-9a-f]', '', identity.wwn.lower())
     labels = [*by_id, serial, clean(serial), identity.wwn]
     if wwn:
-        labels += [begin + wwn for begin in _WWN]
+        labels += [prefix + wwn for prefix in _WWN]
     labels = list(filter(None, labels))
     others = {*labels, f'{host}:{device.name}'}
     others.update(f'{label}_{device.name}' for label in labels)
@@ -61,36 +61,36 @@ class Wanted:
         self._found: dict[str, tuple[list[Any], list[Any]]] = {
             word: ([], []) for word in words
         }
-        self._names: list[str] = []
-        self._spellings: dict[str, str] = {}
+        self._names: list[str] = []  # of the drives, as printed
+        self._spellings: dict[
+            str, str
+        ] = {}  # names that a message may suggest, by slug
 
-    def see(self, drives: Sequence[Named], item: Any) -> bool:
+    def see(self, addressed: Sequence[Named], item: Any) -> bool:
         """Add a drive (its names at each address) with its *item*.
 
         Return whether one of the words names the drive.
         """
-        names = {
-            name
-            for drive in drives
-            for name in (drive.address, drive.name, *drive.others)
-        }
+        first = addressed[0]
+        names: set[str] = set()
+        for drive in addressed:
+            names.update((drive.address, drive.name), drive.others)
         slugs = {slug(name) for name in names} - {slug('')}
         is_wanted = False
         for word, (exactly, nearly) in self._found.items():
             if word in names:
-                exactly.append((drives[0].address, item))
+                exactly.append((first.address, item))
             elif slug(word) in slugs:
-                nearly.append((drives[0].address, item))
+                nearly.append((first.address, item))
             else:
                 continue
             is_wanted = True
         if len(self._spellings) < _COMPARED:
-            self._names.append(drives[0].name)
-            for drive in drives:
+            self._names.append(first.name)
+            for drive in addressed:
                 others = () if self._hide_serial else sorted(drive.others)
-                self._spellings.update(
-                    (slug(name), name) for name in (drive.name, *others)
-                )
+                for name in (drive.name, *others):
+                    self._spellings[slug(name)] = name
         return is_wanted
 
     def items(self) -> list[Any]:
@@ -101,27 +101,26 @@ class Wanted:
         return list(dict.fromkeys(self._item(word) for word in self._words))
 
     def _item(self, word: str) -> Any:
+        """Return the item of the drive that a word names. Raises UsageError unless it is one."""
         exactly, nearly = self._found[word]
         matches = exactly or nearly
-        said = 'this name' if self._hide_serial else quoted(word)
+        shown_word = 'this name' if self._hide_serial else quoted(word)
         if len(matches) > 1:
+            addresses = [clean(address, limit=300) for address, _ in matches]
             raise UsageError(
-                f'{said} is the name of {len(matches)} drives; write the address of one: '
-                + listed([clean(address, limit=300) for address, _ in matches], _SHOWN)
+                f'{shown_word} is the name of {len(matches)} drives; write the address of one: '
+                f'{listed(addresses, _SHOWN)}'
             )
         if not matches:
-            raise UsageError(
-                '; '.join((f'{said} matches no drive', *self._hints(word)))
-            )
+            hints = '; '.join(self._hints(word))
+            raise UsageError(f'{shown_word} matches no drive; {hints}')
         return matches[0][1]
 
     def _hints(self, word: str) -> Iterator[str]:
+        """Yield the name that is most like a word, if one is alike, and the names of the drives."""
         import difflib  # only for this message
 
         for near in difflib.get_close_matches(slug(word), self._spellings, 1):
             yield f'did you mean {clean(self._spellings[near])}?'
-        yield (
-            f'drives: {listed(list(map(clean, self._names)), _SHOWN)}'
-            if self._names
-            else 'no drive was found'
-        )
+        names = listed(list(map(clean, self._names)), _SHOWN)
+        yield f'drives: {names}' if names else 'no drive was found'

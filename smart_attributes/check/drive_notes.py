@@ -46,18 +46,17 @@ def advisory(
     """Return a known firmware defect as a reading that has a state. hours: the drive's power-on
     hours.
     """
-    is_near = (
-        defect.hour is not None
-        and hours is not None
-        and hours > defect.hour - ADVISORY_HOURS
-    )
-    when = f' ({_countdown(defect.hour, hours, now)})' if defect.hour else ''
+    hour = defect.hour  # power-on hours at which the defect occurs
+    is_near = hour is not None and hours is not None and hours > hour - ADVISORY_HOURS
+    firmware = f'firmware {identity.firmware}'
     fix = f', fixed in {defect.fixed_in}' if defect.fixed_in else ''
-    until = (
-        '' if defect.is_read else '; until the patch is applied, do not read the drive'
-    )
-    advice = f'; {defect.action}' if defect.state is State.OK else ''
-    words = f'firmware {identity.firmware}{fix}: {defect.effect}{when}{advice}{until}'
+    words = f'{firmware}{fix}: {defect.effect}'
+    if hour:
+        words = f'{words} ({_countdown(hour, hours, now)})'
+    if defect.state is State.OK:
+        words = f'{words}; {defect.action}'
+    if not defect.is_read:
+        words = f'{words}; until the patch is applied, do not read the drive'
     harm = _HARM.get(defect.severity, 'has a known defect')
     return Reading(
         'firmware_advisory',
@@ -68,7 +67,7 @@ def advisory(
         State.CRITICAL if is_near else defect.state,
         # a patch keeps its revision
         has_remedy=bool(defect.fixed_in) or not defect.is_read,
-        brief=f'firmware {identity.firmware} {harm}',
+        brief=f'{firmware} {harm}',
         action=defect.action,
     )
 
@@ -84,6 +83,7 @@ def allowed(defects: Sequence[Advisory], is_allowed: bool) -> Iterator[Coded]:
 
 
 def _countdown(hour: int, hours: float | None, now: float) -> str:
+    """Return when a drive reaches a number of power-on hours. hours: its present ones."""
     if hours is None:
         return f'at {hour} power-on hours'
     if hours >= hour:
@@ -158,32 +158,29 @@ def notes(
     past: Past | None = None,
 ) -> list[Coded]:
     """Return the notes that -v prints about a drive; notes do not change the drive's state."""
-    sentences = (
-        ('attribute-failed-before', _failed_before(report)),
-        ('health-status-explained', _explanations(all_readings)),
-        ('value-unknown', _unknown(all_readings)),
-        ('sources-differ', _differences(all_readings)),
-        ('statistic-not-trusted', _distrusted(all_readings, spec)),
-    )
-    messages = [
-        Coded('smartctl-message', clean(message, LONGEST_STATEMENT))
-        for message in report.messages
-    ]
+    messages = [clean(message, LONGEST_STATEMENT) for message in report.messages]
     return [
-        *(Coded(code, text) for code, texts in sentences for text in texts),
+        *_failed_before(report),
+        *(Coded('health-status-explained', why) for why in _explanations(all_readings)),
+        *_unknown(all_readings),
+        *_differences(all_readings),
+        *_distrusted(all_readings, spec),
         *_of_hours(report, all_readings),
         *exit_status_notes(_exit_status(report, all_readings)),
-        *messages,
+        *(Coded('smartctl-message', message) for message in messages),
         *(gap for gap in report.gaps if gap.code != UNREAD),
-        *(Coded('values-missing', text) for text in _lost_wear(report, spec)),
-        *_late(report, all_readings, past),
+        *_lost_wear(report, spec),
+        *_of_farm_and_history(report, all_readings, past),
     ]
 
 
-def _failed_before(report: Report) -> list[str]:
+def _failed_before(report: Report) -> list[Coded]:
     """Return a note for each attribute that was at its threshold once."""
     return [
-        f'attribute {row.id} {clean(row.name)} was at its vendor threshold in the past'
+        Coded(
+            'attribute-failed-before',
+            f'attribute {row.id} {clean(row.name)} was at its vendor threshold in the past',
+        )
         for row in report.attributes
         if row.when_failed == 'past'
     ]
@@ -197,12 +194,15 @@ def _explanations(all_readings: Sequence[Reading]) -> list[str]:
     ]
 
 
-def _unknown(all_readings: Sequence[Reading]) -> list[str]:
+def _unknown(all_readings: Sequence[Reading]) -> list[Coded]:
     """Return a note for each reading without a number, except the health status: report.gaps
     already lists that.
     """
     return [
-        f'{reading.metric} from {reading.source} is unknown: {reading.unknown}'
+        Coded(
+            'value-unknown',
+            f'{reading.metric} from {reading.source} is unknown: {reading.unknown}',
+        )
         for reading in all_readings
         if reading.number is None and reading.metric != HEALTH
     ]
@@ -219,41 +219,37 @@ def _exit_status(report: Report, all_readings: Sequence[Reading]) -> int | None:
 
 
 def self_test_to_repeat(device: Device, judgements: Sequence[Judgement]) -> list[Coded]:
-    """Return a note with the command of the test that ends the alert about a failed self-test."""
+    """Return a note with the command of the test that ends the alert about a failed self-test; []
+    without this alert.
+    """
     # A WARNING means that smartctl does not show which test failed, so that it would not show that
     # another one has passed.
-    if not any(
+    has_failed = any(
         judgement.reading.metric == SELF_TEST
         and judgement.reading.state is State.CRITICAL
-        and judgement.state
+        and judgement.state is not State.OK
         for judgement in judgements
-    ):
+    )
+    if not has_failed:
         return []
-    return [
-        Coded(
-            'self-test-to-repeat',
-            'the alert of self_test ends when an extended self-test passes; to start one, run: '
-            f'{drive_logs.extended_self_test(device)}',
-        )
-    ]
+    words = (
+        'the alert of self_test ends when an extended self-test passes; to start one, run: '
+        f'{drive_logs.extended_self_test(device)}'
+    )
+    return [Coded('self-test-to-repeat', words)]
 
 
 def undated(all_readings: Sequence[Reading]) -> list[Coded]:
-    """Return a note that a recorded report has no usable date, if a forecast counts from it."""
-    if all(
-        reading.forecast is None or reading.forecast.left <= 0
-        for reading in all_readings
-    ):
-        return []
-    return [
-        Coded(
-            'report-undated',
-            'the report has no usable date, so its forecast counts from today',
-        )
-    ]
+    """Return a note that a recorded report has no usable date, if a forecast counts from it; else
+    [].
+    """
+    forecasts = [reading.forecast for reading in all_readings if reading.forecast]
+    words = 'the report has no usable date, so its forecast counts from today'
+    is_needed = any(forecast.left > 0 for forecast in forecasts)
+    return [Coded('report-undated', words)] if is_needed else []
 
 
-def judged(all_readings: Sequence[Reading]) -> dict[str, Reading]:
+def judged_by_metric(all_readings: Sequence[Reading]) -> dict[str, Reading]:
     """Return the judged readings that have a number, by metric."""
     return {
         reading.metric: reading
@@ -271,7 +267,7 @@ def _of_hours(report: Report, all_readings: Sequence[Reading]) -> list[Coded]:
     return clock_notes(report, all_readings)
 
 
-def _late(
+def _of_farm_and_history(
     report: Report, all_readings: Sequence[Reading], past: Past | None
 ) -> Iterator[Coded]:
     """Yield the notes on the FARM log, and on each counter that was lower than at a check in the
@@ -287,7 +283,7 @@ def _late(
         yield from map(fall_note, falls(past, all_readings, report.identity.firmware))
 
 
-def _lost_wear(report: Report, spec: DriveSpec) -> list[str]:
+def _lost_wear(report: Report, spec: DriveSpec) -> list[Coded]:
     """Return a note with the attributes for endurance_used if the attribute table has none of them;
     else [].
 
@@ -295,57 +291,57 @@ def _lost_wear(report: Report, spec: DriveSpec) -> list[str]:
     report one of them.
     """
     numbers = {row.id for row in report.attributes}
-    sources = [
-        item.attribute
+    sources = {
+        item.attribute: str(item.attribute)
         for item in spec.readings
         if item.metric == ENDURANCE and not item.is_trap
-    ]
+    }
     if not numbers or not sources or not numbers.isdisjoint(sources):
         return []
-    return [
-        f'the report lacks attribute {" or ".join(map(str, dict.fromkeys(sources)))}, the source '
+    words = (
+        f'the report lacks attribute {" or ".join(sources.values())}, the source '
         'of endurance_used in this family'
-    ]
+    )
+    return [Coded('values-missing', words)]
 
 
-def _differences(all_readings: Sequence[Reading]) -> list[str]:
+def _differences(all_readings: Sequence[Reading]) -> list[Coded]:
     """Return a note for each metric whose percentages differ by more than APART points."""
-    by_metric: dict[str, list[Reading]] = {}
+    by_metric: dict[str, list[tuple[float, Source]]] = {}
     for reading in all_readings:
-        if (
-            reading.unit == '%'
-            and reading.number is not None
-            and reading.source.log not in drive_logs.DERIVED
-        ):
-            by_metric.setdefault(reading.metric, []).append(reading)
-    differences = []
-    for metric, percentages in by_metric.items():
-        numbers = [reading.number or 0 for reading in percentages]
+        if reading.unit != '%' or reading.number is None:
+            continue
+        if reading.source.log not in drive_logs.DERIVED:
+            values = by_metric.setdefault(reading.metric, [])
+            values.append((reading.number, reading.source))
+    notes = []
+    for metric, values in by_metric.items():
+        numbers = [number for number, _ in values]
         if max(numbers) - min(numbers) > APART:
             sources = [
-                f'{amount(reading.number, reading.unit)} from {reading.source}'
-                for reading in percentages
+                f'{amount(number, "%")} from {source}' for number, source in values
             ]
-            differences.append(
-                f'{metric}: {", ".join(sources)}; the worse value is used'
-            )
-    return differences
+            words = f'{metric}: {", ".join(sources)}; the worse value is used'
+            notes.append(Coded('sources-differ', words))
+    return notes
 
 
-def _distrusted(all_readings: Sequence[Reading], spec: DriveSpec) -> list[str]:
-    """Return a note for each untrusted device statistic; above 0, the note adds what the
-    statistic predicts.
+def _distrusted(all_readings: Sequence[Reading], spec: DriveSpec) -> list[Coded]:
+    """Return a note for each device statistic that is known to be wrong; above 0, the note adds what
+    the statistic predicts.
     """
-    sentences = []
+    notes = []
     for reading in all_readings:
         if reading.source.log != drive_logs.DEVICE_STATISTICS:
             continue
         prediction = spec.untrusted_statistics.get(reading.metric)
         if prediction is None:
             continue
-        words = f'; {prediction}' if reading.number and prediction else ''
-        sentences.append(
+        words = (
             f'{reading.metric}: {amount(reading.number, reading.unit)} in the device statistics is '
-            f'not judged, because this statistic is known to be wrong for this family{words}'
+            'not judged, because this statistic is known to be wrong for this family'
         )
-    return sentences
+        if reading.number and prediction:
+            words = f'{words}; {prediction}'
+        notes.append(Coded('statistic-not-trusted', words))
+    return notes

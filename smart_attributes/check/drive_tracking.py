@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from ..constants import DAY, MONTH
-from ..errors import Coded, DriveMissing
+from ..constants import DAY, LONGEST_GIVEN_NAME, MONTH
+from ..errors import Coded, DriveMissing, UsageError
 from ..history import drive_records
 from ..history.drive_records import Change, DrivePlace, Match, Record, Scope
 from ..model import Device, Identity, Read, State, Verdict, worst
+from ..reading import addresses
 from ..shown import Shown, shown
 from ..typed import NamedTuple
 from ..wording import duration, listed, local_minute
-from ..words import argument
+from ..words import argument, clean
 
 A_DRIVE = 'a drive'
 Met = tuple[str, Identity, Match]  # address, the drive there, its match in history
@@ -35,9 +36,11 @@ class Whereabouts(NamedTuple):
     unread: frozenset[str] = frozenset()
 
 
-class Missed(NamedTuple):
+class MissingDrive(NamedTuple):
     """A known drive that is at no address any more, and is expected back or to be retired."""
 
+    device: Device  # under which it is shown
+    state: State
     change: Change
     identity: Identity
     shown: Shown  # the identity as outputs show it
@@ -45,24 +48,16 @@ class Missed(NamedTuple):
     # addresses of drives that did not say which they are: one of them may be this drive
     confusable: tuple[str, ...]
 
-
-class MissingDrive(NamedTuple):
-    """A missing drive, with the device and the state under which it is shown."""
-
-    device: Device
-    state: State
-    missed: Missed
-
     @property
     def read(self) -> Read:
         """The result of reading it: since when it is missing, and how to find it."""
-        name = argument(self.missed.shown.serial or '', self.device.name)
+        name = argument(self.shown.serial or '', self.device.name)
         step = (
             'check its slot and cable; see dmesg -T; if you removed it for good, run: '
             f'check_smart_attributes acknowledge --missing {name}'
         )
-        error = DriveMissing(_since(self.missed), step, self.state.name)
-        return Read(self.device, error.of(self.missed.identity))
+        error = DriveMissing(_missing_since(self), step, self.state.name)
+        return Read(self.device, error.of(self.identity))
 
 
 def found(
@@ -76,13 +71,14 @@ def found(
 ) -> Whereabouts:
     """Return the current address of each drive.
 
-    places, records: as stored in the history. there: the occupied addresses, each with its slot.
+    places, records: as stored in the history. met: the drives that answered. there: the occupied
+    addresses, each with its slot.
     """
     records_by_number = {record.number: record for record in records}
-    newest = order = max(
-        (record.order for record in records_by_number.values()), default=0
-    )
-    at: dict[str, int | None] = dict.fromkeys(there)
+    orders = [record.order for record in records_by_number.values()]
+    newest = order = max(orders, default=0)
+    # the number of the drive at each occupied address; None: it did not say which it is
+    number_at: dict[str, int | None] = dict.fromkeys(there)
     for address, identity, match in met:
         record = match.record
         if record is None and not match.note:
@@ -90,11 +86,10 @@ def found(
             # number, the same run can already report which drive the new one replaced.
             number = max(records_by_number, default=0) + 1
             order += 1
-            record = records_by_number[number] = Record(
-                number, identity, now, now, order
-            )
-        at[address] = record.number if record else None
-    after = drive_records.updated(places, at, scope, now, there, newest)
+            record = Record(number, identity, now, now, order)
+            records_by_number[number] = record
+        number_at[address] = record.number if record else None
+    after = drive_records.updated(places, number_at, scope, now, there, newest)
     unread = frozenset(there).difference(address for address, _, _ in met)
     names = {
         number: shown(record.identity, hide_serial)
@@ -104,7 +99,9 @@ def found(
 
 
 def news(
-    whereabouts: Whereabouts, with_verdict: Sequence[Missed], is_for_a_person: bool
+    whereabouts: Whereabouts,
+    with_verdict: Sequence[MissingDrive],
+    is_for_a_person: bool,
 ) -> list[Coded]:
     """Return a message for each drive that was replaced, moved or removed recently.
 
@@ -112,9 +109,9 @@ def news(
     day, and add each other missing drive until it is back or retired.
     """
     within = MONTH if is_for_a_person else DAY
-    shown_elsewhere = [missed.change for missed in with_verdict]
+    shown_elsewhere = [drive.change for drive in with_verdict]
     sentences = []
-    for change in _with_successors(whereabouts, _changes(whereabouts)):
+    for change in _changes(whereabouts):
         is_recent = whereabouts.now - change.since < within
         is_awaited = is_for_a_person and change.kind == 'missing'
         if (is_recent or is_awaited) and change not in shown_elsewhere:
@@ -122,27 +119,28 @@ def news(
     return sentences
 
 
-def _changes(whereabouts: Whereabouts) -> list[Change]:
-    return drive_records.changes(
-        whereabouts.places, whereabouts.records, whereabouts.scope, whereabouts.now
-    )
-
-
-def _with_successors(
-    whereabouts: Whereabouts, changes: Sequence[Change]
+def _changes(
+    whereabouts: Whereabouts, is_counted: Callable[[Change], bool] | None = None
 ) -> list[Change]:
-    return drive_records.with_successors(
-        changes, whereabouts.places, whereabouts.records
-    )
+    """Return the changes that count (None: all), each with the drive that came instead."""
+    places, records = whereabouts.places, whereabouts.records
+    changes = drive_records.changes(places, records, whereabouts.scope, whereabouts.now)
+    if is_counted:
+        changes = list(filter(is_counted, changes))
+    return drive_records.with_successors(changes, places, records)
 
 
 def missed(
-    whereabouts: Whereabouts, is_accepted: Callable[[Identity, Change], bool]
-) -> list[Missed]:
+    whereabouts: Whereabouts,
+    state: State,
+    is_accepted: Callable[[Identity, Change, Device], bool],
+) -> list[MissingDrive]:
     """Return the known drives that are at no address any more, those that went last first.
 
-    Drives at places that drives often leave are left out, and so are accepted drives.
-    is_accepted(identity, change): whether root has accepted that the drive is missing.
+    Drives at places that drives often leave are left out, and so are accepted drives. Drives that
+    disappear together share the cause, such as a controller, so they are CRITICAL. state: of any
+    other missing drive. is_accepted(identity, change, device): whether root has accepted that the
+    drive is missing.
     """
 
     def is_expected(change: Change) -> bool:
@@ -150,35 +148,49 @@ def missed(
             return True  # its successor is not that of another drive
         if change.is_removable:
             return False
-        return not is_accepted(whereabouts.records[change.drive].identity, change)
+        identity = whereabouts.records[change.drive].identity
+        return not is_accepted(identity, change, _device_at(change.address))
 
-    expected = list(filter(is_expected, _changes(whereabouts)))
-    after = _with_successors(whereabouts, expected)
-    changes = [change for change in after if change.kind == 'missing']
-    together = Counter(change.since for change in changes)
-    return [
-        Missed(
-            change,
-            whereabouts.records[change.drive].identity,
-            whereabouts.shown[change.drive],
-            together[change.since] > 1,
-            _confusable(whereabouts, change),
-        )
-        for change in sorted(changes, key=lambda change: -change.since)
+    changes = [
+        change
+        for change in _changes(whereabouts, is_expected)
+        if change.kind == 'missing'
     ]
+    drives_gone_at = Counter(change.since for change in changes)
+    missing_drives = []
+    for change in sorted(changes, key=lambda change: -change.since):
+        is_one_of_many = drives_gone_at[change.since] > 1
+        missing_drives.append(
+            MissingDrive(
+                _device_at(change.address),
+                State.CRITICAL if is_one_of_many else state,
+                change,
+                whereabouts.records[change.drive].identity,
+                whereabouts.shown[change.drive],
+                is_one_of_many,
+                _confusable(whereabouts, change),
+            )
+        )
+    return missing_drives
+
+
+def _device_at(address: str) -> Device:
+    """Return the device of an address in the history, which another user may have written."""
+    try:
+        return addresses.parse(address)[0]
+    except UsageError:
+        name = addresses.slug(address)[:LONGEST_GIVEN_NAME] or 'unknown'
+        return Device(clean(address), name=name)
 
 
 def _confusable(whereabouts: Whereabouts, change: Change) -> tuple[str, ...]:
     """Return the addresses at which a missing drive may be, because the kernel's names of disks
-    can change while drives sleep.
+    can change while drives sleep; () if its name cannot change.
     """
     if not change.address.startswith('/dev/sd'):
         return ()
-    return tuple(
-        sorted(
-            address for address in whereabouts.unread if address.startswith('/dev/sd')
-        )
-    )
+    unread = sorted(whereabouts.unread)
+    return tuple(address for address in unread if address.startswith('/dev/sd'))
 
 
 def seen(whereabouts: Whereabouts, address: str) -> Record | None:
@@ -186,10 +198,14 @@ def seen(whereabouts: Whereabouts, address: str) -> Record | None:
 
     None if the history has no drive at this address, or has the same drive also at another address.
     """
-    here = [place for place in whereabouts.places if not place.gone]
-    there = [place.drive for place in here if place.address == address]
-    is_certain = len(there) == 1 and sum(place.drive == there[0] for place in here) == 1
-    return whereabouts.records[there[0]] if is_certain else None
+    drives = [
+        (place.drive, place.address) for place in whereabouts.places if not place.gone
+    ]
+    numbers = [number for number, place in drives if place == address]
+    if len(numbers) != 1:
+        return None
+    is_only_here = [number for number, _ in drives].count(numbers[0]) == 1
+    return whereabouts.records[numbers[0]] if is_only_here else None
 
 
 def last_seen(whereabouts: Whereabouts, record: Record) -> str:
@@ -201,20 +217,17 @@ def last_seen(whereabouts: Whereabouts, record: Record) -> str:
 
 
 def _sentence(whereabouts: Whereabouts, change: Change) -> Coded:
+    """Return the message that a drive was replaced, moved or removed, and when this was noticed."""
     identity = whereabouts.shown[change.drive]
     drive = identity.name or A_DRIVE
     code, words = 'drive-missing', f'{drive} is missing from {change.address}'
     if change.kind == 'moved':
-        code, words = (
-            'drive-moved',
-            f'{drive} has moved from {change.address} to {change.now_at}',
-        )
+        code = 'drive-moved'
+        words = f'{drive} has moved from {change.address} to {change.now_at}'
     elif change.successor is not None:
         successor = whereabouts.shown[change.successor].name or A_DRIVE
-        code, words = (
-            'drive-replaced',
-            f'{change.address}: {drive} was replaced by {successor}',
-        )
+        code = 'drive-replaced'
+        words = f'{change.address}: {drive} was replaced by {successor}'
     seconds = whereabouts.now - change.since
     ago = f', noticed {duration(seconds)} ago' if seconds >= 60 else ''
     return Coded(
@@ -226,10 +239,10 @@ def _sentence(whereabouts: Whereabouts, change: Change) -> Coded:
     )
 
 
-def _since(missed: Missed) -> str:
+def _missing_since(drive: MissingDrive) -> str:
     """Return since when a drive is missing, and which addresses may be its own."""
-    since = f'is missing (since {local_minute(missed.change.since)})'
-    names = [address.rpartition('/')[2] for address in missed.confusable]
+    since = f'is missing (since {local_minute(drive.change.since)})'
+    names = [address.rpartition('/')[2] for address in drive.confusable]
     if not names:
         return since
     if len(names) == 1:

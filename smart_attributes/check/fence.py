@@ -34,12 +34,9 @@ def failed(verdict: Verdict, error: Exception, what: str) -> Verdict:
 
     what: the part that failed, such as "cannot be shown".
     """
-    what_failed = (
-        f'is {verdict.state.name}, but {what}'
-        if verdict.state is State.CRITICAL
-        else what
-    )
-    problem = _problem(error, what_failed)
+    if verdict.state is State.CRITICAL:
+        what = f'is {verdict.state.name}, but {what}'
+    problem = _problem(error, what)
     return Verdict(
         verdict.device,
         verdict.identity,
@@ -51,6 +48,7 @@ def failed(verdict: Verdict, error: Exception, what: str) -> Verdict:
 
 
 def _problem(error: Exception, what: str) -> SmartError:
+    """Return an exception as an error of the drive. what: the part that failed."""
     if isinstance(error, SmartError):  # a mistake in a local file
         if what == UNJUDGED:
             return error

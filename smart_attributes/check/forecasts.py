@@ -20,7 +20,6 @@ from .drive_notes import ENDURANCE, LEAST_USED, TIME_LEFT
 
 if TYPE_CHECKING:
     from ..history.past import Past
-    from ..history.series import Point as StoredPoint
 
     Point = tuple[float, float]  # seconds since 1970, %
 
@@ -58,25 +57,16 @@ def time_left(by_metric: Mapping[str, Reading], past: Past | None) -> Reading:
     by_metric: the judged readings of the drive that have a number.
     """
     used, age = by_metric.get(ENDURANCE), by_metric.get(AGE)
-    forecast_or_reason = (
-        _foreseen(used, age.number if age else None, past)
-        if used
-        else 'the drive has no endurance_used value that is evaluated'
-    )
-    if not isinstance(forecast_or_reason, Forecast):
-        return Reading(
-            TIME_LEFT, None, 's', Source(ESTIMATE), unknown=forecast_or_reason
-        )
-    source = HISTORY if forecast_or_reason.left else ENDURANCE
-    if forecast_or_reason.is_estimate:
+    foreseen: Forecast | str = 'the drive has no endurance_used value that is evaluated'
+    if used:
+        foreseen = _foreseen(used, age.number if age else None, past)
+    if not isinstance(foreseen, Forecast):
+        return Reading(TIME_LEFT, None, 's', Source(ESTIMATE), unknown=foreseen)
+    source = HISTORY if foreseen.left else ENDURANCE
+    if foreseen.is_estimate:
         source = ESTIMATE
-    return Reading(
-        TIME_LEFT,
-        round(forecast_or_reason.left),
-        's',
-        Source(source),
-        forecast=forecast_or_reason,
-    )
+    left = round(foreseen.left)
+    return Reading(TIME_LEFT, left, 's', Source(source), forecast=foreseen)
 
 
 def sooner(first: Reading, second: Reading) -> Reading:
@@ -95,35 +85,34 @@ def forecasts(verdict: Verdict, past: Past | None) -> Mapping[str, Forecast]:
     by_metric: dict[str, Forecast] = {}
     for judgement in verdict.judgements:
         reading = judgement.reading
+        has_limit = judgement.warning or judgement.critical
         if reading.forecast is not None:
             by_metric[ENDURANCE] = reading.forecast
-        elif (
-            reading.metric == SPARE
-            and reading.judged
-            and (judgement.warning or judgement.critical)
-        ):
-            forecast_or_reason = _foreseen(reading, None, past)
-            if isinstance(forecast_or_reason, Forecast):
-                by_metric[SPARE] = forecast_or_reason
+        elif reading.metric == SPARE and reading.judged and has_limit:
+            foreseen = _foreseen(reading, None, past)
+            if isinstance(foreseen, Forecast):
+                by_metric[SPARE] = foreseen
     return by_metric
 
 
 def _foreseen(reading: Reading, age: float | None, past: Past | None) -> Forecast | str:
     """Return the forecast for a reading, or the reason why a forecast cannot be made. age:
-    power-on time in seconds.
+    power-on time in seconds; None if unknown.
     """
-    number = reading.number or 0
-    falls, now = reading.metric == SPARE, 0
-    points: Sequence[StoredPoint] = ()
+
+    def used(number: float) -> float:
+        return ALL - number if reading.metric == SPARE else number
+
+    points: list[Point] = []
+    now = 0
     if past is not None:
         from ..history.past import key
 
-        stored, now = past.histories.get(key(reading)), past.now
-        points = stored.points if stored else ()
-    used = [
-        (point.time, ALL - point.number if falls else point.number) for point in points
-    ]
-    return forecast(used, now, ALL - number if falls else number, age)
+        now = past.now
+        stored = past.histories.get(key(reading))
+        if stored:
+            points = [(point.time, used(point.number)) for point in stored.points]
+    return forecast(points, now, used(reading.number or 0), age)
 
 
 def forecast(
@@ -140,28 +129,29 @@ def forecast(
     left = ALL - used
     if left <= 0:
         return Forecast(0, 0, 0, False)
-    life = (
-        used / age
-        if age is not None and age >= YOUNGEST and used >= LEAST_USED
-        else None
-    )
+    life = None  # the rate since the drive was new
+    if age is not None and age >= YOUNGEST and used >= LEAST_USED:
+        life = used / age
     if points and now - points[0][0] >= SHORTEST:
-        grown, span = used - points[0][1], now - points[0][0]
+        start, used_then = points[0]
+        grown = used - used_then
         if grown >= LEAST_GROWN:
-            return _of_rates(
-                left, *_rates(_sampled(points, now, used), life), is_estimate=False
-            )
-        if life is not None and life * span >= IDLE * max(1.0, grown):
+            rates = _rates(_sampled(points, now, used), life)
+            return _of_rates(left, *rates, is_estimate=False)
+        if life is not None and life * (now - start) >= IDLE * max(1.0, grown):
             return 'the drive was used earlier and is idle now'
     if life:
         return _of_rates(left, life / SLOWER, life, life * FASTER, is_estimate=True)
+    return _why_no_rate(used, age)
+
+
+def _why_no_rate(used: float, age: float | None) -> str:
+    """Return why the rate since the drive was new is not known. used, age: as in forecast()."""
     if used < LEAST_USED:
         return f'less than {LEAST_USED} % is used'
-    return (
-        'the power-on time is not known'
-        if age is None
-        else f'the drive has run less than {YOUNGEST / DAY:.0f} days'
-    )
+    if age is None:
+        return 'the power-on time is not known'
+    return f'the drive has run less than {YOUNGEST / DAY:.0f} days'
 
 
 def _of_rates(
@@ -200,24 +190,15 @@ def _rates(samples: Sequence[Point], life: float | None) -> tuple[float, float, 
     (start, first), (now, last) = samples[0], samples[-1]
     median = slopes[len(slopes) // 2]
     usual = median if median > 0 else (last - first) / (now - start)
-    recent = [
-        (last - samples[-1 - back][1], now - samples[-1 - back][0]) for back in RECENT
-    ]
     rates = [usual] if life is None else [usual, life]
     tail = int(len(slopes) * TAIL)
-    # A rounded percentage may be wrong by almost one in either direction.
-    slow = min(
-        [
-            *rates,
-            slopes[tail],
-            *(
-                (grown - 1) / time
-                for grown, time in recent
-                if grown > 1 or time >= MONTH
-            ),
-        ]
-    )
-    fast = max(
-        [*rates, slopes[-1 - tail], *((grown + 1) / time for grown, time in recent)]
-    )
-    return max(slow, usual / SLOWEST) / WIDER, usual, fast * WIDER
+    slow_rates, fast_rates = [*rates, slopes[tail]], [*rates, slopes[-1 - tail]]
+    for samples_back in RECENT:
+        then, used_then = samples[-1 - samples_back]
+        grown, span = last - used_then, now - then
+        # A rounded percentage may be wrong by almost one in either direction.
+        fast_rates.append((grown + 1) / span)
+        if grown > 1 or span >= MONTH:
+            slow_rates.append((grown - 1) / span)
+    slow = max(min(slow_rates), usual / SLOWEST)
+    return slow / WIDER, usual, max(fast_rates) * WIDER

@@ -8,20 +8,22 @@ changes no state.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 from .. import alarm
 from ..errors import Coded, DriveError
 from ..knowledge import vendor_logs
-from ..model import Answer, Farm, Read, Report
+from ..model import Answer, Device, Farm, Read
 from ..reading import nvme_log, smartctl_calls
 from ..reading.farm import answered, beside
 from ..reading.processes import Runner
-from ..typed import TYPE_CHECKING
+from ..typed import TYPE_CHECKING, NamedTuple
 from . import vendor_readings
 
 if TYPE_CHECKING:
+    from typing import Union
+
     from ..history.past import Past
     from ..reading.smartctl_calls import Command
     from .history_access import Remembered
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from .settings import LogSettings
     from .vendor_readings import Log
 
-    Answers = Mapping[Command, Answer]
+    Kind = Union['VendorPages', 'FarmLogs']
 
 OLD_RULE = Coded(
     'sudo-rule-old',
@@ -42,7 +44,7 @@ _NOT_ASKED = ('not started', 'too late', 'met', 'busy')  # values of Answer.outc
 
 def joined(
     reads: Sequence[Read],
-    kinds: Sequence[VendorPages | FarmLogs],
+    kinds: Sequence[Kind],
     history: Remembered,
     runner: Runner,
     deadline: float,
@@ -52,40 +54,34 @@ def joined(
 
     deadline: value of time.monotonic().
     """
-    answers: dict[Command, Answer] = {}
+    complete = {read.device: read for read in reads}
     with suppress(alarm.TimeIsOver):
         for kind in kinds:
             calls = _calls(reads, kind, history)
-            for answer in runner.run(calls, kind.patience, deadline):
-                answers[answer.command] = answer
-    return tuple(_with_logs(read, kinds, answers) for read in reads)
+            for answer in runner.run(list(calls), kind.patience, deadline):
+                for device in calls[answer.command]:
+                    with suppress(Exception):  # this drive is judged without that log
+                        complete[device] = kind.joined(complete[device], answer)
+    return tuple(complete[read.device] for read in reads)
 
 
 def _calls(
-    reads: Sequence[Read], kind: VendorPages | FarmLogs, history: Remembered
-) -> list[Command]:
-    """Return the calls that read the logs of one kind that are due."""
-    calls = []
+    reads: Sequence[Read], kind: Kind, history: Remembered
+) -> dict[Command, list[Device]]:
+    """Return the calls that read the logs of one kind that are due, each with the devices whose log
+    it reads: the namespaces of one NVMe drive have the same log.
+    """
+    calls: dict[Command, list[Device]] = {}
     for read in reads:
+        device = read.device
         with suppress(Exception):  # this drive is judged without its log
-            call = kind.call(
-                read, history.past(read.device), history.keeps(read.device)
-            )
-            calls += [call] if call else []
+            call = kind.call(read, history.past(device), history.keeps(device))
+            if call:
+                calls.setdefault(call, []).append(device)
     return calls
 
 
-def _with_logs(
-    read: Read, kinds: Sequence[VendorPages | FarmLogs], answers: Answers
-) -> Read:
-    """Return the result of reading a drive with its further logs."""
-    for kind in kinds:
-        with suppress(Exception):  # this drive is judged without that log
-            read = kind.joined(read, answers)
-    return read
-
-
-def kinds_of(judge: Judge, settings: LogSettings) -> list[VendorPages | FarmLogs]:
+def kinds_of(judge: Judge, settings: LogSettings) -> list[Kind]:
     """Return the further logs that a run may read.
 
     The sudoers rule does not allow to read FARM logs, so only root, or a user who may run smartctl
@@ -93,7 +89,7 @@ def kinds_of(judge: Judge, settings: LogSettings) -> list[VendorPages | FarmLogs
     """
     how = settings.how
     prefix = smartctl_calls.prefix(how.smartctl, how.nosudo)
-    kinds: list[VendorPages | FarmLogs] = []
+    kinds: list[Kind] = []
     if settings.vendor_logs is not None:
         kinds.append(VendorPages(judge, settings.vendor_logs, prefix))
     if settings.is_for_a_person and (os.geteuid() == 0 or how.nosudo):
@@ -101,61 +97,52 @@ def kinds_of(judge: Judge, settings: LogSettings) -> list[VendorPages | FarmLogs
     return kinds
 
 
-class VendorPages:
+class VendorPages(NamedTuple):
     """The vendor log pages of NVMe drives whose database entry names such a page."""
 
-    def __init__(self, judge: Judge, every: int, prefix: Command) -> None:
-        """Store the settings. every: seconds between two reads of one drive. prefix: smartctl,
-        with sudo if needed.
-        """
-        self._judge, self._every, self._prefix = judge, every, prefix
-        self.patience = nvme_log.PATIENCE
+    judge: Judge
+    every: int  # seconds between two reads of one drive
+    prefix: Command  # smartctl, with sudo if needed
+    patience: float = nvme_log.PATIENCE  # seconds that a drive has to answer
 
     def call(self, read: Read, past: Past | None, is_stored: bool) -> Command:
         """Return the call that reads the page of a drive, or () if it is not due.
 
         past: the earlier readings of the drive. is_stored: this run stores when the page was read.
         """
-        log = log_of(read, self._judge)
-        is_known = is_stored or not self._every
-        if not log or not is_known or not is_due(log, past, self._every):
+        log = log_of(read, self.judge)
+        controller = nvme_log.controller(read.device)
+        # without a stored date, the page would be read at each check
+        is_dated = is_stored or not self.every
+        if not log or not controller or not is_dated:
             return ()
-        return self._command(read, log)
+        if not is_due(log, past, self.every):
+            return ()
+        return (*self.prefix, *smartctl_calls.page_arguments(log[0], controller))
 
-    def joined(self, read: Read, answers: Answers) -> Read:
-        """Return the result of reading a drive, with the drive's log page if it has been read."""
-        log = log_of(read, self._judge)
-        answer = answers.get(self._command(read, log)) if log else None
-        if not log or not answer or not isinstance(read.outcome, Report):
+    def joined(self, read: Read, answer: Answer) -> Read:
+        """Return the result of reading a drive, with the log page in the answer to call()."""
+        log, report = log_of(read, self.judge), read.report
+        if log is None or report is None:
             return read
         return read._replace(
-            outcome=read.outcome._replace(vendor_log=nvme_log.page_of(answer, log[0])),
+            outcome=report._replace(vendor_log=nvme_log.page_of(answer, log[0])),
             remark=OLD_RULE if smartctl_calls.is_refused(answer) else read.remark,
         )
 
-    def _command(self, read: Read, log: Log) -> Command:
-        """Return the call that reads the log of a drive, or () if it has no NVMe controller."""
-        controller = nvme_log.controller(read.device)
-        if not controller:
-            return ()
-        return (*self._prefix, *smartctl_calls.page_arguments(log[0], controller))
-
 
 def log_of(read: Read, judge: Judge) -> Log | None:
-    """Return the log to read from a drive that has answered; None if no log is to be read."""
-    report = read.outcome
-    if (
-        not isinstance(report, Report)
-        or report.identity.kind != 'nvme'
-        or read.device.is_recorded
-    ):
+    """Return the log to read from a drive that has answered; None if no log is to be read.
+
+    A page is only read if the sudoers rule has it and its layout is known.
+    """
+    report = read.report
+    if report is None or report.identity.kind != 'nvme' or read.device.is_recorded:
         return None
     log = judge.database.identify(report.identity, ()).log
-    return (
-        log
-        if log and log[0] in smartctl_calls.PAGES and judge.database.layouts.get(log[1])
-        else None
-    )
+    if log and log[0] in smartctl_calls.PAGES and log[1] in judge.database.layouts:
+        return log
+    return None
 
 
 def is_due(log: Log, past: Past | None, every: int) -> bool:
@@ -166,46 +153,40 @@ def is_due(log: Log, past: Past | None, every: int) -> bool:
     log.
     """
     attempt = vendor_readings.last_attempt(past, log)
-    return not (past and past.is_own and attempt) or vendor_logs.is_due(
-        int(attempt.points[-1].number), past.now - attempt.last_read, every
-    )
+    if past is None or not past.is_own or attempt is None:
+        return True
+    status = int(attempt.points[-1].number)
+    return vendor_logs.is_due(status, past.now - attempt.last_read, every)
 
 
-class FarmLogs:
+class FarmLogs(NamedTuple):
     """The FARM logs of Seagate disks, which no check reads: smartctl 7.4 aborts on some disks when
     it prints this log as JSON.
     """
 
-    def __init__(self, judge: Judge, patience: float, prefix: Command) -> None:
-        """Store the settings. patience: seconds that a disk has to answer. prefix: smartctl."""
-        self._judge, self._prefix, self.patience = judge, prefix, patience
+    judge: Judge
+    patience: float  # seconds that a disk has to answer
+    prefix: Command  # smartctl
 
     def call(self, read: Read, past: Past | None, is_stored: bool) -> Command:
         """Return the call that reads the log of a disk; () if the disk keeps no FARM log."""
-        report = read.outcome
-        if (
-            not isinstance(report, Report)
-            or report.version < SINCE
-            or read.device.is_recorded
-        ):
+        report, device = read.report, read.device
+        if report is None or report.version < SINCE or device.is_recorded:
             return ()
-        spec = self._judge.database.identify(
-            report.identity, [row.id for row in report.attributes]
-        )
-        return self._command(read) if spec.keeps_farm else ()
+        numbers = [row.id for row in report.attributes]
+        if not self.judge.database.identify(report.identity, numbers).keeps_farm:
+            return ()
+        return (*self.prefix, *smartctl_calls.farm_arguments(device.path, device.type))
 
-    def joined(self, read: Read, answers: Answers) -> Read:
-        """Return the result of reading a disk, with its log if it was asked for it."""
-        report, answer = read.outcome, answers.get(self._command(read))
-        if not answer or answer.outcome in _NOT_ASKED or not isinstance(report, Report):
+    def joined(self, read: Read, answer: Answer) -> Read:
+        """Return the result of reading a disk, with the log in the answer to call(); unchanged if
+        the call was not started.
+        """
+        report = read.report
+        if report is None or answer.outcome in _NOT_ASKED:
             return read
-        return read._replace(
-            outcome=report._replace(farm=beside(_farm(answer), report.identity.serial))
-        )
-
-    def _command(self, read: Read) -> Command:
-        device = read.device
-        return (*self._prefix, *smartctl_calls.farm_arguments(device.path, device.type))
+        farm = beside(_farm(answer), report.identity.serial)
+        return read._replace(outcome=report._replace(farm=farm))
 
 
 def _farm(answer: Answer) -> Farm:

@@ -23,21 +23,19 @@ def harmed(
     models = {
         device: forbidden.model_of(device.path, device.type) for device in devices
     }
-    models_by_device = {device: model for device, model in models.items() if model}
-    rules = (
-        list(_rules(site, config, list(models_by_device.values())))
-        if models_by_device
-        else []
-    )
+    known = {device: model for device, model in models.items() if model}
+    if not known:
+        return {}
+    advisories = list(_advisories(site, config, list(known.values())))
     return {
-        device: _error(rule)
-        for device, model in models_by_device.items()
-        for rule in rules
-        if any(fits(pattern, model) for pattern in rule.get('models', ()))
+        device: _error(advisory)
+        for device, model in known.items()
+        for advisory in advisories
+        if any(fits(pattern, model) for pattern in advisory.get('models', ()))
     }
 
 
-def _rules(site: Site, config: str, models: Sequence[str]) -> Iterator[Json]:
+def _advisories(site: Site, config: str, models: Sequence[str]) -> Iterator[Json]:
     """Yield the advisories that forbid reading: those of the shipped database, of a newer one and
     of the site.
     """
@@ -47,17 +45,16 @@ def _rules(site: Site, config: str, models: Sequence[str]) -> Iterator[Json]:
     newer = forbidden.content_of(os.path.join(config, forbidden.DATABASE))
     yield from forbidden.advisories(newer)
     for file in site.attributes:
-        yield from (
-            rule
-            for rule in file.data.get('advisories', ())
-            if rule.get('read') is False
-        )
+        for advisory in file.data.get('advisories', ()):
+            if advisory.get('read') is False:
+                yield advisory
 
 
-def _error(rule: Json) -> ReadingHarms:
+def _error(advisory: Json) -> ReadingHarms:
+    """Return the error of a drive that is not read because of an advisory."""
     return ReadingHarms(
-        f'is not read: {rule["effect"]}',
-        step=f'{rule["action"]}; then allow reading with "read": true in a limits file '
+        f'is not read: {advisory["effect"]}',
+        step=f'{advisory["action"]}; then allow reading with "read": true in a limits file '
         '(doc/reference/harmful-drives.md)',
-        state=str(rule.get('state', 'warning')),
+        state=str(advisory.get('state', 'warning')),
     )

@@ -28,11 +28,10 @@ from .settings import HistorySettings
 
 if TYPE_CHECKING:
     from ..history.drive_file import DriveHistory
-    from ..history.drive_records import Match, Record, Scope
+    from ..history.drive_records import Match, Scope
     from ..history.past import Past
     from ..history.series import Observation
     from ..history.store import HistoryStore
-    from ..model import LastVerdict
     from .drive_tracking import Whereabouts
     from .reads import Reads
     from .rulebook import Judge
@@ -52,7 +51,7 @@ class Remembered:
 
     def __init__(
         self,
-        history: HistoryStore | None = None,
+        store: HistoryStore | None = None,
         is_whole: bool = False,
         longest_asleep: int = 0,
         hide_serial: bool = False,
@@ -67,10 +66,11 @@ class Remembered:
         # there is a history, and this run, which should write it, cannot use it
         self.is_lost = False
         self.is_whole = is_whole
-        self._store, self._longest_asleep = history, longest_asleep
-        self._now = history.now if history else 0  # seconds since 1970
+        self._store, self._longest_asleep = store, longest_asleep
+        self._now = store.now if store else 0  # seconds since 1970
         self._hide_serial = hide_serial
-        self._found: dict[str, Match] = {}  # what recall() found, by address
+        # the drives of this run that answered, by address; filled by recall()
+        self._matches: dict[str, Match] = {}
         # the occupied addresses, each with its slot or ''
         self._slots: dict[str, str] = {}
         # drives that are not judged, by address: in standby, or excluded by the options
@@ -115,46 +115,25 @@ class Remembered:
         the last check.
 
         Return None if the history is not used or cannot be read; in the latter case, the reason is
-        in `trouble`. reads, candidates, aliases: as in Inventory.
+        in `trouble`. Return None also if a part of the history was not read in time. reads,
+        candidates, aliases: as in Inventory.
         """
         store = self.store
         if store is None:
             return None
-        from ..history.drive_records import Match, Scope
-        from ..reading import addresses
+        from ..history.drive_records import Match
 
-        empty = {
-            read.device.address
-            for read in candidates
-            if isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive))
-        }
         asked = _addressed(stage)
-        sockets = addresses.links(addresses.SLOTS)
-        self._slots = {
-            device.address: addresses.name_of(device, sockets)
-            for device in asked
-            if device.address not in empty
-        }
+        self._slots = _slots(asked, candidates)
         self._aliases = aliases
-        # A scan covers all that any scan has found; -r covers what it selects, whether it is there
-        # or not.
-        selects = stage.found.selects
-        named = [device.address for device in asked]
-        if selects:
-            named += [
-                place.address
-                for place in store.places
-                if selects(place.address.rpartition('@')[2])
-            ]
-        is_scan = stage.found.is_scan and not selects
-        self._scope = Scope(() if is_scan else named, is_scan)
+        self._scope = _scope(stage, asked, store)
         identified = {
             read.device.address: read.outcome.identity
             for read in reads
             if isinstance(read.outcome, Report)
         }
         matches = store.recall(list(identified.values()))
-        self._found = dict(zip(identified, matches))
+        self._matches = dict(zip(identified, matches))
         self._recognized = _recognized(store, stage, candidates)
         if not store.is_complete:
             return None  # an unread file could be that of any drive
@@ -162,7 +141,7 @@ class Remembered:
 
         met = [
             (address, identified[address], match)
-            for address, match in self._found.items()
+            for address, match in self._matches.items()
         ]
         for address, number in self._recognized.items():
             record = store.drives[number].record
@@ -186,37 +165,34 @@ class Remembered:
         store = self.store
         if store is None:
             return ()
-        damaged = [
-            Coded('history-damaged', words)
-            for words in (*store.damage, *store.old_damage)
-        ]
-        slow = (
-            [Coded('history-slow', f'history: {store.slowness}')]
-            if store.slowness
-            else []
+        failures = {
+            'history-slow': store.slowness,
+            'history-not-written': store.not_written,
+        }
+        damages = (*store.damage, *store.old_damage)
+        return (
+            *(Coded(code, f'history: {why}') for code, why in failures.items() if why),
+            *(Coded('history-damaged', words) for words in damages),
         )
-        unwritten = store.not_written
-        not_written = (
-            [Coded('history-not-written', f'history: {unwritten}')] if unwritten else []
-        )
-        return (*slow, *not_written, *damaged)
 
     @property
     def remarks(self) -> tuple[Coded, ...]:
-        """Messages about the history itself, and not about any drive."""
+        """The message that an enabled history cannot be used, or that its dates are doubtful; ()
+        otherwise.
+        """
         store = self.store
-        if store is None:
-            words = f'no history: {self.trouble}; increases are not detected'
-            return (Coded('history-unusable', words),) if self.trouble else ()
-        return (
-            (Coded('clock-behind', f'history: {store.doubt}'),) if store.doubt else ()
-        )
+        if store is not None and store.doubt:
+            return (Coded('clock-behind', f'history: {store.doubt}'),)
+        if not self.trouble:
+            return ()
+        words = f'no history: {self.trouble}; increases are not detected'
+        return (Coded('history-unusable', words),)
 
     def recalled(self, device: Device) -> Match | None:
         """Return what recall() found about a drive; None without history, and for a drive that
         is not in this run.
         """
-        return self._found.get(device.address)
+        return self._matches.get(device.address)
 
     def past(self, device: Device) -> Past | None:
         """Return the earlier readings of a drive, or None without history."""
@@ -266,44 +242,47 @@ class Remembered:
             for record in store.records
             if store.now - record.last_read < DAY
         }
-        others = []
+        states = []
         for place in store.places:
             if place.drive not in recent or place.gone or place.address in self._slots:
                 continue
             last = store.drives[place.drive].verdict
             if last and (store.is_own or last.state is not State.OK):
-                others.append((place.address, last.state))
-        return others
+                states.append((place.address, last.state))
+        return states
 
     def drive_of(
         self, device: Device, identity: Identity | None = None
     ) -> DriveHistory | None:
         """Return the history of a drive, judged or not; None if it is not certain which drive this
-        is.
+        is, or without history. identity: None if unknown.
         """
         store = self.store
         if store is None:
             return None
-        record = self._record_of(store, device, identity)
-        return store.drives[record.number] if record else None
+        number = self._number_of(store, device, identity)
+        return None if number is None else store.drives[number]
 
-    def _record_of(
+    def _number_of(
         self, store: HistoryStore, device: Device, identity: Identity | None
-    ) -> Record | None:
-        record = store.named(identity) if identity is not None else None
-        if record:
-            return record
+    ) -> int | None:
+        """Return the number of a drive: by its identity, by what this run found at the address, or
+        of the drive last read there, unless this run found that one elsewhere.
+        """
+        named = store.named(identity) if identity is not None else None
+        if named:
+            return named.number
         match = self.recalled(device)
         if match:
-            return match.record
+            return match.record.number if match.record else None
         if device.address in self._recognized:
-            return store.drives[self._recognized[device.address]].record
-        elsewhere = {
-            match.record.number for match in self._found.values() if match.record
-        }
-        elsewhere.update(self._recognized.values())
-        record = store.at(device.address)
-        return None if record and record.number in elsewhere else record
+            return self._recognized[device.address]
+        last_there = store.at(device.address)
+        matched = [match.record for match in self._matches.values() if match.record]
+        present = {*self._recognized.values(), *(record.number for record in matched)}
+        if last_there is None or last_there.number in present:
+            return None
+        return last_there.number
 
     def asleep(self, verdict: Verdict) -> Verdict:
         """Return the verdict on a drive in standby, with the identity that is stored in the
@@ -320,16 +299,19 @@ class Remembered:
 
     def with_last(self, verdict: Verdict, read: Read, judge: Judge) -> Verdict:
         """Return the verdict on a drive that was not judged now, with what was found when it was
-        last read.
+        last read; *verdict* if this is unknown.
         """
         drive = self.drive_of(read.device, read.identity)
         if drive is None:
             return verdict
-        last = self._standing(drive, verdict.device, judge)
-        if last and last.findings:
+        if drive.verdict is not None and drive.verdict.findings:
             from . import last_verdict
 
-            return last_verdict.with_floor(verdict, last, self._now)
+            last = last_verdict.standing(
+                drive.verdict, read.device, drive.record.identity, judge, self._now
+            )
+            if last.findings:
+                return last_verdict.with_floor(verdict, last, self._now)
         if verdict.code != DriveAsleep.code:
             return verdict
         silence = duration(max(self._now - drive.record.last_read, 0))
@@ -342,24 +324,12 @@ class Remembered:
         drive = self.drive_of(read.device, read.identity)
         if drive is None or drive.verdict is None or not drive.verdict.findings:
             return verdict
-        last = self._standing(drive, verdict.device, judge)
-        if last is None:
-            return verdict
         from . import last_verdict
 
-        return last_verdict.with_status(verdict, last)
-
-    def _standing(
-        self, drive: DriveHistory, device: Device, judge: Judge
-    ) -> LastVerdict | None:
-        """Return what still counts of the last verdict on a drive; None without one."""
-        if drive.verdict is None:
-            return None
-        from . import last_verdict
-
-        return last_verdict.standing(
-            drive.verdict, device, drive.record.identity, judge=judge, now=self._now
+        last = last_verdict.standing(
+            drive.verdict, read.device, drive.record.identity, judge, self._now
         )
+        return last_verdict.with_status(verdict, last)
 
     def notes(self, verdict: Verdict) -> tuple[Coded, ...]:
         """Return a note if the history cannot store a drive, or if its dates are untrusted; else
@@ -369,18 +339,17 @@ class Remembered:
         if match is None or store is None:
             return ()
         if match.note:
-            return (
-                Coded('drive-not-remembered', f'{verdict.device.name} {match.note}'),
-            )
-        dated = [
+            words = f'{verdict.device.name} {match.note}'
+            return (Coded('drive-not-remembered', words),)
+        dated_metrics = [
             judgement.reading.metric
-            for judgement in verdict.judgements
-            if judgement.state is not State.OK and judgement.reading.quiet is not None
+            for judgement in verdict.alerts
+            if judgement.reading.quiet is not None
         ]
-        words = _DOUBTED.format(' and '.join(dated))
-        return (
-            () if store.is_own or not dated else (Coded('history-not-trusted', words),)
-        )
+        if store.is_own or not dated_metrics:
+            return ()
+        words = _DOUBTED.format(' and '.join(dated_metrics))
+        return (Coded('history-not-trusted', words),)
 
     def keep(self, verdicts: Sequence[Verdict]) -> None:
         """Write the readings of this run, after its output is printed.
@@ -421,6 +390,9 @@ class Remembered:
             return
 
     def _observed(self, verdict: Verdict) -> tuple[Observation, ...]:
+        """Return the numbers of a drive to store: those of this check, and the former number of
+        each counter that is lower now.
+        """
         from ..history import past
 
         earlier = self.past(verdict.device) or past.Past()
@@ -435,6 +407,46 @@ def _addressed(stage: Reads) -> list[Device]:
     """Return all devices of a run, each with the address at which it answered."""
     reached = {read.device.name: read.device for read in stage.reads}
     return [reached.get(device.name, device) for device in stage.found.devices]
+
+
+def _slots(asked: Sequence[Device], candidates: Sequence[Read]) -> dict[str, str]:
+    """Return the slot, or '', of each address that is not known to be empty. asked: all devices of
+    a run. candidates: as in Inventory.
+    """
+    from ..reading import addresses
+
+    empty = {
+        read.device.address
+        for read in candidates
+        if isinstance(read.outcome, (DriveAbsent, DriveIsNoDrive))
+    }
+    sockets = addresses.links(addresses.SLOTS)
+    return {
+        device.address: addresses.name_of(device, sockets)
+        for device in asked
+        if device.address not in empty
+    }
+
+
+def _scope(stage: Reads, asked: Sequence[Device], store: HistoryStore) -> Scope:
+    """Return which addresses this run covers, so that it would miss a drive there.
+
+    A scan covers all that any scan has found; -r covers what it selects, whether it is there or
+    not.
+    """
+    from ..history.drive_records import Scope
+
+    selects = stage.found.selects
+    if stage.found.is_scan and not selects:
+        return Scope((), is_scan=True)
+    covered = [device.address for device in asked]
+    if selects:
+        covered += [
+            place.address
+            for place in store.places
+            if selects(place.address.rpartition('@')[2])
+        ]
+    return Scope(covered)
 
 
 def _recognized(

@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 
 def outlook(history: Remembered, verdict: Verdict) -> Outlook:
-    """Return the forecasts and the stored points of a drive's metrics, for interactive commands."""
+    """Return the forecasts and the stored points of a drive's metrics, for interactive commands.
+
+    A drive that was not read has no forecasts; without history, there are no points.
+    """
     match = history.recalled(verdict.device)
     if verdict.problem:
         return Outlook(past=_last_readings(history, verdict))
     if history.store is None or match is None:
         return Outlook(forecasts.forecasts(verdict, None))
-    series = (
-        history.store.all_of(match.record.number)
-        if history.is_whole and match.record
-        else {}
-    )
     points = {}
-    for judgement in verdict.judgements:
-        reading = judgement.reading
-        stored = series.get(past.key(reading)) if reading.judged else None
-        if stored is not None:
-            points[reading.metric] = _points(stored)
+    if history.is_whole and match.record:
+        series = history.store.all_of(match.record.number)
+        for judgement in verdict.judgements:
+            reading = judgement.reading
+            stored = series.get(past.key(reading)) if reading.judged else None
+            if stored is not None:
+                points[reading.metric] = _points(stored)
     return Outlook(forecasts.forecasts(verdict, history.past(verdict.device)), points)
 
 
@@ -45,11 +45,12 @@ def _points(stored: History) -> Points:
 
 
 def _last_readings(history: Remembered, verdict: Verdict) -> Mapping[str, Points]:
-    """Return the stored points of a drive that was not read, by metric."""
+    """Return the stored points of a drive that was not read, by metric; {} without history."""
     stored_drive = drive(history, verdict)
     if stored_drive is None:
         return {}
     _, series = stored_drive
+    # a comma marks the former numbers of a counter, see past.former_numbers()
     return {
         key.metric: _points(stored)
         for key, stored in series.items()
@@ -71,21 +72,22 @@ def drive(
 
 
 def serials(history: Remembered) -> list[str]:
-    """Return the serial numbers of all drives in the history."""
-    return (
-        [record.identity.serial for record in history.store.records]
-        if history.store
-        else []
-    )
+    """Return the serial numbers of all drives in the history; [] without history."""
+    records = history.store.records if history.store else ()
+    return [record.identity.serial for record in records]
 
 
 def in_use(history: Remembered, seconds: int) -> list[str]:
-    """Return the addresses at which a check has read a drive within this time."""
-    if history.store is None:
+    """Return the addresses at which a check has read a drive within this time; [] without
+    history.
+    """
+    store = history.store
+    if store is None:
         return []
-    store, now = history.store, history.store.now
     recent = {
-        record.number for record in store.records if now - record.last_read <= seconds
+        record.number
+        for record in store.records
+        if store.now - record.last_read <= seconds
     }
     return [
         place.address

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, count
 
 from .. import alarm
-from ..constants import LONGEST_GIVEN_NAME
 from ..errors import (
     Coded,
     ControllerElsewhere,
@@ -18,13 +17,11 @@ from ..errors import (
     DriveIsNoDrive,
     DriveMissing,
     DriveNotReached,
-    UsageError,
 )
 from ..model import Alias, Device, Identity, Read, Report, State, Verdict
 from ..reading import addresses
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import local_day
-from ..words import clean
 from . import selection
 from .same_drive import Known, aliases, distinct, note
 
@@ -67,12 +64,13 @@ def inventory(
 
     After the time limit, patterns are no longer evaluated. judge: None: leave out missing drives.
     """
+    # what the patterns decided before the time limit
     decided: dict[Device, bool] = {}
 
     def before_the_end(late: str) -> Inventory:
-        why = f'{late} before the patterns were matched' if late else ''
-        kept, faults = wanted(stage.reads, settings, history, decided, why)
-        if not all(isinstance(read.outcome, Report) for read in kept):
+        why_late = f'{late} before the patterns were matched' if late else ''
+        kept, faults = wanted(stage.reads, settings, history, decided, why_late)
+        if any(read.report is None for read in kept):
             from ..reading import diagnostics
 
             kept = diagnostics.with_better_reasons(kept)
@@ -82,13 +80,13 @@ def inventory(
         )
         missing_drives: list[MissingDrive] = []
         if whereabouts and judge:
-            for missing_drive in known_missing(whereabouts, settings, judge):
+            for drive in known_missing(whereabouts, settings, judge):
+                # {}: two of them can have had the same address
                 selected, undecided = wanted(
-                    [missing_drive.read], settings, history, {}, why
+                    [drive.read], settings, history, {}, why_late
                 )
                 faults += undecided
-                if selected:
-                    missing_drives.append(missing_drive)
+                missing_drives += [drive] if selected else []
             missing_drives = with_free_names(
                 missing_drives, drives.reads, settings.label
             )
@@ -101,7 +99,7 @@ def inventory(
             drives = counted(kept, stage.found, settings.label, history.seen_as)
         present = [read for read in drives.reads if not _is_left(read, missing_drives)]
         return drives._replace(
-            reads=(*present, *(missing_drive.read for missing_drive in missing_drives)),
+            reads=(*present, *(drive.read for drive in missing_drives)),
             missing=tuple(missing_drives),
             faults=(*faults, *drives.faults),
             whereabouts=whereabouts,
@@ -113,43 +111,25 @@ def inventory(
 def known_missing(
     whereabouts: Whereabouts, settings: RunSettings, judge: Judge
 ) -> list[MissingDrive]:
-    """Return the drives that are missing, unless --missing ok is given or root has acknowledged it.
+    """Return the drives that are missing, except those that root has acknowledged as missing; []
+    with --missing ok.
 
-    An acknowledgement ends when the drive is found again. Drives that disappear together share the
-    cause, such as a controller, so they are CRITICAL.
+    An acknowledgement ends when the drive is found again.
     """
-    from ..knowledge.thresholds import MISSING  # a list judges no drive
-    from . import drive_tracking
-
-    def is_accepted(identity: Identity, change: Change) -> bool:
-        accepted = judge.thresholds.acknowledged(identity, MISSING)
-        if accepted is not None and (
-            not accepted.at or local_day(change.first) <= accepted.at
-        ):
-            return True
-        device = _device_at(change.address)
-        return judge.thresholds.exceptions(device, identity, '').is_optional
-
     state = settings.history.missing
     if state is State.OK:
         return []
-    return [
-        drive_tracking.MissingDrive(
-            _device_at(missed.change.address),
-            State.CRITICAL if missed.is_one_of_many else state,
-            missed,
-        )
-        for missed in drive_tracking.missed(whereabouts, is_accepted)
-    ]
+    from ..knowledge.thresholds import MISSING  # a list judges no drive
+    from . import drive_tracking
 
+    def is_accepted(identity: Identity, change: Change, device: Device) -> bool:
+        accepted = judge.thresholds.acknowledged(identity, MISSING)
+        # change.first: when the drive was first found there
+        if accepted and (not accepted.at or local_day(change.first) <= accepted.at):
+            return True
+        return judge.thresholds.exceptions(device, identity, '').is_optional
 
-def _device_at(address: str) -> Device:
-    """Return the device of an address in the history, which another user may have written."""
-    try:
-        return addresses.parse(address)[0]
-    except UsageError:
-        name = addresses.slug(address)[:LONGEST_GIVEN_NAME] or 'unknown'
-        return Device(clean(address), name=name)
+    return drive_tracking.missed(whereabouts, state, is_accepted)
 
 
 def with_free_names(
@@ -158,26 +138,25 @@ def with_free_names(
     """Return the missing drives under names that no other drive has: that of its address, which
     another drive may have now, or that of --label.
     """
-    names = {read.device.name for read in reads if not _is_left(read, missing_drives)}
+    taken = {read.device.name for read in reads if not _is_left(read, missing_drives)}
     renamed = []
-    for missing_drive in missing_drives:
-        identity, device = missing_drive.missed.identity, missing_drive.device
-        wanted = {'serial': identity.serial, 'wwn': identity.wwn}.get(label, '')
-        name = addresses.slug(wanted) if wanted else device.name
+    for drive in missing_drives:
+        identifiers = {'serial': drive.identity.serial, 'wwn': drive.identity.wwn}
+        identifier = identifiers.get(label, '')
+        name = addresses.slug(identifier) if identifier else drive.device.name
         numbered = (f'{name}_missing{number}' for number in count(2))
         candidates = chain([name, f'{name}_missing'], numbered)
-        free = next(candidate for candidate in candidates if candidate not in names)
-        names.add(free)
-        renamed.append(missing_drive._replace(device=device._replace(name=free)))
+        free = next(candidate for candidate in candidates if candidate not in taken)
+        taken.add(free)
+        renamed.append(drive._replace(device=drive.device._replace(name=free)))
     return renamed
 
 
 def _is_left(read: Read, missing_drives: Sequence[MissingDrive]) -> bool:
     """Return whether nothing is at an address that a missing drive has left."""
-    addresses_left = [missing_drive.device.address for missing_drive in missing_drives]
-    return (
-        isinstance(read.outcome, DriveAbsent) and read.device.address in addresses_left
-    )
+    is_empty = isinstance(read.outcome, DriveAbsent)
+    left = [drive.device.address for drive in missing_drives]
+    return is_empty and read.device.address in left
 
 
 def wanted(
@@ -190,32 +169,31 @@ def wanted(
     """Return the drives that --match, --ignore and --ssdonly select, and undecided drives, each
     with a fault.
 
-    decided: receives each decision. late: the reason why patterns are no longer evaluated.
+    decided: the earlier decisions, which are not repeated; receives each new one. late: the reason
+    why patterns are no longer evaluated; '' if there is time.
     """
     match = selection.patterns(settings.which.match)
     ignore = selection.patterns(settings.which.ignore)
     faults = []
     for read in reads:
-        why = late if match or ignore else ''
-        if read.device not in decided and not why:
+        device = read.device
+        if device in decided:
+            continue
+        why_undecided = late if match or ignore else ''
+        if not why_undecided:
+            identity = _identity(read, history)
+            is_final = isinstance(read.outcome, (Report, DriveMissing))
             try:
-                decided[read.device] = (
-                    alarm.limited(
-                        selection.is_wanted,
-                        read.device,
-                        _named(read, history),
-                        match,
-                        ignore,
-                        isinstance(read.outcome, (Report, DriveMissing)),
-                    )
-                    is not False
+                # None, if this depends on what the drive did not report, counts as wanted
+                is_wanted = alarm.limited(
+                    selection.is_wanted, device, identity, match, ignore, is_final
                 )
+                decided[device] = is_wanted is not False
             except alarm.TakesTooLong as slow:
-                why = f'matching took more than {slow}'
-        if read.device not in decided:
-            faults.append(
-                Coded('pattern-undecided', _UNDECIDED.format(read.device.name, why))
-            )
+                why_undecided = f'matching took more than {slow}'
+        if why_undecided:
+            words = _UNDECIDED.format(device.name, why_undecided)
+            faults.append(Coded('pattern-undecided', words))
     kept = [read for read in reads if decided.get(read.device, True)]
     before = settings.before
     if before:
@@ -223,12 +201,13 @@ def wanted(
     return kept, faults
 
 
-def _named(read: Read, history: Remembered) -> Identity | None:
-    """Return the identity of a drive; for a drive in standby, the identity from its last read."""
-    stored = (
-        history.name(read.device) if isinstance(read.outcome, DriveAsleep) else None
-    )
-    return stored or read.identity
+def _identity(read: Read, history: Remembered) -> Identity | None:
+    """Return the identity of a drive; for a drive in standby, the identity from its last read. None
+    if it is not known.
+    """
+    if isinstance(read.outcome, DriveAsleep):
+        return history.name(read.device) or read.identity
+    return read.identity
 
 
 def counted(
@@ -240,7 +219,7 @@ def counted(
     of this run. label: the identifier used in drive names, see --label. seen_as: see distinct().
     """
     drives = distinct(candidates, seen_as)
-    twins = [
+    same_drive = [
         Coded('same-drive', f'{drive.read.device.name}: {note(drive)}')
         for drive in drives
         if drive.others
@@ -260,51 +239,55 @@ def counted(
         f'{len(unseen)} of {slots} slots were not read before the time limit; name '
         f'fewer slots, or increase -t',
     )
+    is_complete = len(candidates) == len(asked)
     return Inventory(
         reads=tuple(labelled(answered, label)),
         candidates=tuple(candidates),
-        is_bare=len(candidates) == len(asked)
-        and not any(map(_may_be_drive, candidates)),
+        is_bare=is_complete and not any(map(_may_be_drive, candidates)),
         aliases=aliases(drives),
-        notes=(*twins, *empty, *reached_otherwise(answered, asked)),
+        notes=(*same_drive, *empty, *reached_otherwise(answered, asked)),
         faults=(fault,) if unseen else (),
     )
 
 
 def reached_otherwise(reads: Sequence[Read], asked: Sequence[Device]) -> list[Coded]:
     """Return a note for each drive that answered as a device type other than the requested type."""
-    requested = {device.name: device for device in asked}
-    return [
-        Coded(
-            'type-differs',
-            f'{read.device.name} does not answer as {requested[read.device.name].address}, only as '
-            f'{read.device.address}; use that address',
-        )
-        for read in reads
-        if read.device.name in requested
-        and read.device.type != requested[read.device.name].type
-    ]
+    requested_devices = {device.name: device for device in asked}
+    notes = []
+    for read in reads:
+        device = read.device
+        requested = requested_devices.get(device.name, device)
+        if device.type != requested.type:
+            words = (
+                f'{device.name} does not answer as {requested.address}, only as '
+                f'{device.address}; use that address'
+            )
+            notes.append(Coded('type-differs', words))
+    return notes
 
 
 def without_empty(
     reads: Sequence[Read], is_scan: bool
 ) -> tuple[list[Read], list[Coded]]:
-    """Leave out empty slots of a range, and scanned devices that are not drives; return the
-    remaining devices. The second value has a note for each device that was left out.
+    """Return the devices without empty slots of a range, and without devices that are not drives.
+    The second value has a note for each device that was left out.
+
+    A device that is not a drive is only left out if a scan found it, or if the drives below it are
+    also named.
     """
 
-    def is_nothing(read: Read) -> bool:
+    def is_no_drive(read: Read) -> bool:
         if isinstance(read.outcome, DriveAbsent):
             return read.device.optional
         return is_scan and isinstance(read.outcome, DriveIsNoDrive)
 
-    nothing = list(filter(is_nothing, reads))
-    nothing += [] if is_scan else _volumes_of_watched_drives(reads)
+    left_out = list(filter(is_no_drive, reads))
+    left_out += [] if is_scan else _volumes_of_watched_drives(reads)
     notes = [
         Coded('nothing-there', f'{read.device.name} {read.outcome}; left out')
-        for read in nothing
+        for read in left_out
     ]
-    return [read for read in reads if read not in nothing], notes
+    return [read for read in reads if read not in left_out], notes
 
 
 def _volumes_of_watched_drives(reads: Sequence[Read]) -> list[Read]:
@@ -331,20 +314,16 @@ def missing(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
     If a controller is not at the given address, nothing is returned, because the number of drives
     is unknown.
     """
-    there = sum(map(_may_be_drive, reads))
-    if (
-        expected is None
-        or there >= expected
-        or any(isinstance(read.outcome, ControllerElsewhere) for read in reads)
-    ):
+    found = sum(map(_may_be_drive, reads))
+    if expected is None or found >= expected:
         return ()
-    return (
-        Coded(
-            'too-few-drives',
-            f'{expected - there} of {expected} expected drives missing, {there} found; '
-            'look for the missing drives, or correct --expect',
-        ),
+    if any(isinstance(read.outcome, ControllerElsewhere) for read in reads):
+        return ()
+    words = (
+        f'{expected - found} of {expected} expected drives missing, {found} found; '
+        'look for the missing drives, or correct --expect'
     )
+    return (Coded('too-few-drives', words),)
 
 
 def nobody(stage: Reads, drives: Inventory, settings: RunSettings) -> tuple[State, str]:
@@ -353,18 +332,12 @@ def nobody(stage: Reads, drives: Inventory, settings: RunSettings) -> tuple[Stat
     The state given by --no-drives applies only if a complete scan found no drive, so a mistyped
     pattern or a range of empty slots stays UNKNOWN.
     """
-    wish, expected = settings.which.no_drives, settings.which.expect
-    if (
-        stage.found.is_scan
-        and stage.found.is_whole
-        and drives.is_bare
-        and wish is not None
-    ):
-        return (
-            wish,
-            f'no drives: smartctl --scan found none (--no-drives {wish.name.lower()})',
-        )
-    if expected == 0:
+    state = settings.which.no_drives
+    is_whole_scan = stage.found.is_scan and stage.found.is_whole
+    if state is not None and is_whole_scan and drives.is_bare:
+        option = f'--no-drives {state.name.lower()}'
+        return state, f'no drives: smartctl --scan found none ({option})'
+    if settings.which.expect == 0:
         return State.OK, 'no drives, as expected (--expect 0)'
     return State.UNKNOWN, Coded(
         'no-drives',
@@ -383,9 +356,8 @@ def labelled(reads: Sequence[Read], label: str) -> list[Read]:
     """
     if label == 'device':
         return list(reads)
-    devices = addresses.labelled(
-        list(zip((read.device for read in reads), _labels(reads, label)))
-    )
+    devices = [read.device for read in reads]
+    devices = addresses.labelled(list(zip(devices, _labels(reads, label))))
     return [read._replace(device=device) for read, device in zip(reads, devices)]
 
 
@@ -397,10 +369,9 @@ def _labels(reads: Sequence[Read], label: str) -> list[str]:
         links = addresses.links()
         return [addresses.name_of(read.device, links) for read in reads]
     identities = [read.identity or Identity() for read in reads]
-    return [
-        identity.serial if label == 'serial' else identity.wwn
-        for identity in identities
-    ]
+    if label == 'serial':
+        return [identity.serial for identity in identities]
+    return [identity.wwn for identity in identities]
 
 
 # --- additions to the verdict on a drive ------------------------------------------------------
@@ -409,7 +380,7 @@ def _labels(reads: Sequence[Read], label: str) -> list[str]:
 def described(
     verdict: Verdict, read: Read, drives: Inventory, history: Remembered, judge: Judge
 ) -> Verdict:
-    """Return a verdict with additions from the history.
+    """Return a verdict with additions from the history, and with a note if the check had to wait.
 
     A drive that was not judged now is at least as bad as when it was last read.
     """

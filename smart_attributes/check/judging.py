@@ -27,6 +27,7 @@ from . import drive_notes
 from .drive_notes import ENDURANCE, TIME_LEFT
 
 if TYPE_CHECKING:
+    from ..history.growth import GrowthAlert
     from ..history.past import Past
     from ..knowledge.thresholds import (
         Acknowledgement,
@@ -56,10 +57,10 @@ class Rules(NamedTuple):
     self_test_max_age: float = 0
     uses_vendor_logs: bool = True
     # see knowledge.risks; None: verdicts do not state how many such drives failed
-    risk: RiskOf | None = None
+    risk_of: RiskOf | None = None
 
 
-class Others(NamedTuple):
+class Context(NamedTuple):
     """What the judgement on a reading depends on, beside its limit."""
 
     # because a limit can refer to another reading
@@ -67,8 +68,13 @@ class Others(NamedTuple):
     metrics: Mapping[str, Metric] = {}
     past: Past | None = None  # None: growth is not judged
 
+    def is_floor(self, metric: str) -> bool:
+        """Return whether lower numbers of a metric are worse; False for an unknown metric."""
+        properties = self.metrics.get(metric)
+        return properties is not None and properties.worse == 'low'
 
-ALONE = Others()
+
+NO_CONTEXT = Context()
 
 
 class _Case(NamedTuple):
@@ -120,6 +126,7 @@ def judge(
         log = vendor_readings.vendor_log(report, spec.log, database, past)
         spec = spec._replace(notes=(*spec.notes, *log.notes))
         vendor_log = log.readings
+    date = report_date.possible(report.date, rules.now) if device.is_recorded else 0
     return _verdict(
         _Case(
             device,
@@ -133,24 +140,22 @@ def judge(
             vendor_log,
             exceptions=thresholds.exceptions(device, identity, spec.family or ''),
             defects=database.advisories(identity),
-            date=report_date.possible(report.date, rules.now)
-            if device.is_recorded
-            else 0,
+            date=date,
         )
     )
 
 
 def _verdict(case: _Case) -> Verdict:
-    """Return the verdict on a drive."""
+    """Return the verdict on a drive, with its worst judgement first."""
     of_logs = _of_logs(case)
-    by_metric = drive_notes.judged(of_logs)
+    by_metric = drive_notes.judged_by_metric(of_logs)
     all_readings = [*of_logs, *_derived(case, by_metric)]
     judgements, silences = _judgements(case, all_readings, by_metric)
     state = worst(judgement.state for judgement in judgements)
     risk = None
-    if case.rules.risk and state is not State.OK:
+    if case.rules.risk_of and state is not State.OK:
         groups = case.thresholds.groups(case.family)
-        risk = case.rules.risk(judgements, case.identity.kind, groups)
+        risk = case.rules.risk_of(judgements, case.identity.kind, groups)
     return Verdict(
         case.device,
         case.identity,
@@ -175,8 +180,9 @@ def _derived(case: _Case, by_metric: Readings) -> list[Reading]:
     """Return the readings that are in no log: firmware defects, the age of the last self-test, a
     model without entry, and the time left.
     """
-    rules, age = case.rules, _age(by_metric)
-    hours = None if age is None else age / HOUR
+    rules, device, report = case.rules, case.device, case.report
+    power_on_time = _power_on_time(by_metric)
+    hours = None if power_on_time is None else power_on_time / HOUR
     now = case.date or rules.now
     derived = [
         drive_notes.advisory(defect, case.identity, hours, now)
@@ -186,19 +192,18 @@ def _derived(case: _Case, by_metric: Readings) -> list[Reading]:
     if rules.self_test_max_age:
         from ..knowledge.log_ages import freshness
 
+        is_hour_hidden = drive_logs.HIDDEN in by_metric
         of_self_tests = freshness(
-            case.report.self_tests,
+            report.self_tests,
             case.identity,
-            age,
+            power_on_time,
             rules.self_test_max_age,
-            drive_logs.HIDDEN in by_metric,
+            is_hour_hidden,
         )
         derived.append(of_self_tests)
     if not case.spec.family:
-        derived.append(
-            drive_notes.unknown_model(case.device, case.report, rules.unknown_model)
-        )
-    derived += drive_notes.unread_rows(case.device, case.report)
+        derived.append(drive_notes.unknown_model(device, report, rules.unknown_model))
+    derived += drive_notes.unread_rows(device, report)
     return derived + _time_left(case, by_metric)
 
 
@@ -208,7 +213,7 @@ def _judgements(
     """Return the judgement on each reading, and a note on each one that does not alert because it
     was acknowledged or is old.
     """
-    others = Others(by_metric, case.metrics, case.past)
+    context = Context(by_metric, case.metrics, case.past)
     judgements = []
     silences: list[Coded] = []
     for reading in all_readings:
@@ -217,45 +222,46 @@ def _judgements(
             judgements.append(Judgement(reading, State.OK, graphed=limit.is_graphed))
             continue
         accepted = case.thresholds.acknowledged(case.identity, reading.metric)
-        judgement = judge_remembered(reading, limit, others, accepted)
+        judgement = judge_remembered(reading, limit, context, accepted)
         if judgement.state is not State.OK or judgement.acknowledged:
             judgement = _with_meaning(judgement, case)
         judgements.append(judgement)
-        silences += why_silent(judgement, limit, accepted, others)
+        silences += why_silent(judgement, limit, accepted, context)
     return judgements, silences
 
 
 def _with_meaning(judgement: Judgement, case: _Case) -> Judgement:
-    """Return the judgement with its words, and with the concern and the remedy of its metric."""
+    """Return the judgement with its words, and with the concern and the remedy of its metric.
+
+    A drive that reports the end of its rated life, and nothing else, has those of endurance_used.
+    """
     reading, metrics = judgement.reading, case.metrics
-    named = metrics.get(reading.metric)
-    words = plain_words.of_reading(reading, named)
+    metric = metrics.get(reading.metric)
+    words = plain_words.of_reading(reading, metric)
     if judgement.growth_against:
-        words = plain_words.of_change(reading.metric, named, judgement.growth_change)
+        words = plain_words.of_change(reading.metric, metric, judgement.growth_change)
     judgement = judgement._replace(words=words)
-    metric = metrics.get(ENDURANCE) if reading.is_wear else named
-    if metric is None:
+    meaning = metrics.get(ENDURANCE) if reading.is_wear else metric
+    if meaning is None:
         return judgement
     # a firmware defect that no version corrects has no remedy
-    remedy = metric.remedy if reading.has_remedy else ''
+    remedy = meaning.remedy if reading.has_remedy else ''
     is_too_late = any(reading.metric in defect.too_late for defect in case.defects)
     if judgement.state is State.WARNING and is_too_late:
         remedy = severity.ORDER_COPY
-    return judgement._replace(concern=metric.concern, remedy=remedy)
+    return judgement._replace(concern=meaning.concern, remedy=remedy)
 
 
 def _notes(
     case: _Case, all_readings: Sequence[Reading], judgements: Sequence[Judgement]
 ) -> list[Coded]:
     """Return the notes on a drive, without those on readings that do not alert."""
-    undated: Sequence[Coded] = ()
-    if case.device.is_recorded and not case.date:
-        undated = drive_notes.undated(all_readings)
+    has_no_date = case.device.is_recorded and not case.date
     return [
         *case.spec.notes,
         *drive_notes.notes(case.report, all_readings, case.spec, case.past),
         *drive_notes.self_test_to_repeat(case.device, judgements),
-        *undated,
+        *(drive_notes.undated(all_readings) if has_no_date else ()),
         *case.thresholds.over(case.device, case.identity, case.family),
         *drive_notes.allowed(case.defects, case.exceptions.is_allowed),
     ]
@@ -279,17 +285,18 @@ def _time_left(case: _Case, by_metric: Readings) -> list[Reading]:
     has a limit.
     """
     ignored, past = case.rules.ignored_metrics, case.past
-    is_asked = _has_levels(case.limit(TIME_LEFT)) and TIME_LEFT not in ignored
-    is_limited = is_asked or _has_levels(case.limit(ENDURANCE))
-    basis = by_metric if is_limited and ENDURANCE not in ignored else {}
-    if not is_asked and ENDURANCE not in basis:
+    is_judged = _has_levels(case.limit(TIME_LEFT)) and TIME_LEFT not in ignored
+    basis = {} if ENDURANCE in ignored else by_metric
+    has_wear = ENDURANCE in basis and _has_levels(case.limit(ENDURANCE))
+    if not is_judged and not has_wear:
         return []
     from . import forecasts
 
     reading = forecasts.time_left(basis, past)
-    if is_asked and past is not None and not past.is_own:
+    # another user could have written the history, which must not hide an alert
+    if is_judged and past is not None and not past.is_own:
         reading = forecasts.sooner(reading, forecasts.time_left(basis, None))
-    return [reading] if is_asked or reading.number is not None else []
+    return [reading] if is_judged or reading.number is not None else []
 
 
 def _has_levels(limit: Limit) -> bool:
@@ -299,30 +306,30 @@ def _has_levels(limit: Limit) -> bool:
 def judge_remembered(
     reading: Reading,
     limit: Limit,
-    others: Others,
+    context: Context,
     accepted: Acknowledgement | None = None,
 ) -> Judgement:
     """Return the judgement on one reading, considering the reading's age, history and
     acknowledgement.
     """
-    past = others.past
-    metric = others.metrics.get(reading.metric)
-    is_floor = metric is not None and metric.worse == 'low'  # lower numbers are worse
+    past = context.past
     reading, limit = aged(reading, limit, past)
-    level = _held(judge_reading(reading, limit, others), limit, others)
+    level = judge_reading(reading, limit, context)
+    level = _with_hysteresis(level, limit, context)
     if accepted is None and (past is None or not limit.growth):
         return level
-    age = _age(others.by_metric)
-    return weighed(level, limit, past, accepted, is_floor, age)
+    is_floor = context.is_floor(reading.metric)
+    power_on_time = _power_on_time(context.by_metric)
+    return weighed(level, limit, past, accepted, is_floor, power_on_time)
 
 
-def _held(level: Judgement, limit: Limit, others: Others) -> Judgement:
+def _with_hysteresis(level: Judgement, limit: Limit, context: Context) -> Judgement:
     """Return a judgement; while hysteresis applies, the judgement keeps the earlier, worse
     state.
     """
     reading = level.reading
     if (
-        others.past is None
+        context.past is None
         or reading.number is None
         or not (level.warning or level.critical)
     ):
@@ -330,21 +337,27 @@ def _held(level: Judgement, limit: Limit, others: Others) -> Judgement:
     from ..history.past import held
     from ..history.series import AT_ONCE, MARGINS
 
-    number = held(others.past, reading)
-    if number <= reading.number:
+    earlier_number = held(context.past, reading)
+    if earlier_number <= reading.number:
         return level
-    before = judge_reading(reading._replace(number=number), limit, others)
-    if before.state.urgency <= level.state.urgency:
+    earlier = judge_reading(reading._replace(number=earlier_number), limit, context)
+    if earlier.state.urgency <= level.state.urgency:
         return level
-    little, much = (
-        amount(margin, reading.unit) for margin in (MARGINS[reading.metric], AT_ONCE)
+    for_a_day = amount(MARGINS[reading.metric], reading.unit)
+    at_once = amount(AT_ONCE, reading.unit)
+    words = (
+        f'{earlier.against}, until it is {for_a_day} lower for a day or {at_once} lower'
     )
-    words = f'{before.against}, until it is {little} lower for a day or {much} lower'
-    return before._replace(reading=reading, against=Coded(before.against.code, words))
+    against = Coded(earlier.against.code, words)
+    return earlier._replace(reading=reading, against=against)
 
 
-def judge_reading(reading: Reading, limit: Limit, others: Others = ALONE) -> Judgement:
-    """Return the judgement on one reading."""
+def judge_reading(
+    reading: Reading, limit: Limit, context: Context = NO_CONTEXT
+) -> Judgement:
+    """Return the judgement on one reading as it is now, without its age, history and
+    acknowledgement. A reading without a number, or one that is not judged, is OK.
+    """
     if not reading.judged or reading.number is None:
         return Judgement(reading, State.OK, graphed=limit.is_graphed)
     if reading.state is not None:
@@ -352,8 +365,8 @@ def judge_reading(reading: Reading, limit: Limit, others: Others = ALONE) -> Jud
     # a drive does not fail when its warranty ends
     if reading.source.log == drive_logs.RATED:
         limit = limit._replace(critical=None)
-    warning = _resolve(limit.warning, reading, others)
-    critical = _resolve(limit.critical, reading, others)
+    warning = _resolve(limit.warning, reading, context)
+    critical = _resolve(limit.critical, reading, context)
     judgement = Judgement(
         reading,
         State.OK,
@@ -363,20 +376,21 @@ def judge_reading(reading: Reading, limit: Limit, others: Others = ALONE) -> Jud
         graphed=limit.is_graphed,
         reason=limit.why,
     )
-    for state, text, who in (
+    for state, bounds, origin in (
         (State.CRITICAL, critical, limit.critical_origin),
         (State.WARNING, warning, limit.warning_origin),
     ):
-        if ranges.is_violated(text, reading.number, reading.unit):
-            against = ranges.describe(text, reading.number, reading.unit)
-            return judgement._replace(state=state, against=against, origin=who)
+        if ranges.is_violated(bounds, reading.number, reading.unit):
+            against = ranges.describe(bounds, reading.number, reading.unit)
+            return judgement._replace(state=state, against=against, origin=origin)
     return judgement
 
 
 def aged(reading: Reading, limit: Limit, past: Past | None) -> tuple[Reading, Limit]:
     """Return a reading with the age of its newest event, and the limit for that age.
 
-    The age comes from the drive's log or from the history.
+    The age comes from the drive's log or from the history. If it is unknown, or the limit is the
+    same at any age, both are returned unchanged.
     """
     if not limit.aged:
         return reading, limit
@@ -392,10 +406,13 @@ def aged(reading: Reading, limit: Limit, past: Past | None) -> tuple[Reading, Li
 
 
 def why_silent(
-    judgement: Judgement, limit: Limit, accepted: Acknowledgement | None, others: Others
+    judgement: Judgement,
+    limit: Limit,
+    accepted: Acknowledgement | None,
+    context: Context,
 ) -> list[Coded]:
-    """Return notes with the reason why a reading does not alert: it was acknowledged, or the
-    last event is old.
+    """Return a note with the reason why a reading does not alert: it was acknowledged, or its last
+    event is old; [] if there is no such reason.
     """
     reading = judgement.reading
     if accepted is not None and reading.judged:
@@ -404,14 +421,14 @@ def why_silent(
         return [Coded('acknowledged', telling(accepted, reading.unit))]
     if judgement.state is not State.OK or when_quiet(limit, reading) is limit:
         return []
-    new = judge_reading(reading, limit, others)
-    if new.state is State.OK:
+    if_recent = judge_reading(reading, limit, context)
+    if if_recent.state is State.OK:
         return []
-    against = f' {new.against}' if new.against else ''
+    against = f' {if_recent.against}' if if_recent.against else ''
     return [
         Coded(
             'old-event',
-            f'{statement(reading)}: only a note at this age ({new.state.name}{against} if it '
+            f'{statement(reading)}: only a note at this age ({if_recent.state.name}{against} if it '
             f'were recent)',
         )
     ]
@@ -423,73 +440,80 @@ def weighed(
     past: Past | None,
     accepted: Acknowledgement | None,
     is_floor: bool,
-    age: float | None = None,
+    power_on_time: float | None,
 ) -> Judgement:
     """Return a judgement that combines level, growth and acknowledgement in their order of
     precedence.
 
     A state that the drive itself reports takes precedence over all three and cannot be
-    acknowledged.
-    age: power-on time in seconds, for rules about wear.
+    acknowledged. level: the judgement without growth. is_floor: lower numbers are worse.
     """
     reading = level.reading
     if reading.state is not None or not reading.judged or reading.number is None:
         return level
-    grown = None
-    if past is not None and limit.growth:
-        from ..history.past import history
-
-        series = history(past, reading)
-        if series is not None and len(series.points) > 1:  # few readings of few drives
-            from ..history import growth
-
-            rules = map(growth_rule, limit.growth)
-            grown = growth.alert(series, reading, rules, past.now, is_floor, age)
-    # only the levels of the limit, and not the growth rules, are set for this drive alone
-    is_own = (
-        limit.own_fields & {'warning', 'critical'} and 'growth' not in limit.own_fields
-    )
+    growth = _growth(reading, limit, past, is_floor, power_on_time)
+    own = limit.own_fields
+    # levels that are set for this drive alone replace the growth rules for all drives
+    is_level_only = 'growth' not in own and not own.isdisjoint(('warning', 'critical'))
     state = level.state
-    if not is_own:
+    if not is_level_only:
         # a small increase must not hide a bad level
-        state = worst([level.state, grown.state if grown else State.OK])
+        state = worst([level.state, growth.state if growth else State.OK])
         if is_silent(accepted, reading.number, is_floor):
             alerts = state is not State.OK
             return level._replace(state=State.OK, against=NOTHING, acknowledged=alerts)
-    if state is State.OK or grown is None:
+    if state is State.OK or growth is None:
         return level
-    level = level._replace(
-        growth=grown.words,
-        growth_change=grown.change,
-        grown=grown.size,
-        grown_ago=grown.ago,
+    described = level._replace(
+        growth=growth.words,
+        growth_change=growth.change,
+        grown=growth.size,
+        grown_ago=growth.ago,
     )
-    if state is grown.state and grown.state.urgency > level.state.urgency:
-        return level._replace(
-            state=state,
-            growth_against=grown.against,
-            growth_left=grown.left,
-            level=level.state,
-            origin=limit.growth_origin,
-        )
-    return level
+    if state is level.state:
+        return described
+    return described._replace(
+        state=state,
+        growth_against=growth.against,
+        growth_left=growth.left,
+        level=level.state,
+        origin=limit.growth_origin,
+    )
+
+
+def _growth(
+    reading: Reading,
+    limit: Limit,
+    past: Past | None,
+    is_floor: bool,
+    power_on_time: float | None,
+) -> GrowthAlert | None:
+    """Return the worst growth of a reading that causes an alert now; None if there is none.
+
+    is_floor: lower numbers are worse. power_on_time: in seconds, for rules about wear.
+    """
+    if past is None or not limit.growth:
+        return None
+    from ..history.past import history
+
+    series = history(past, reading)
+    if series is None or len(series.points) < 2:
+        return None
+    from ..history import growth  # needed for few readings of few drives
+
+    rules = map(growth_rule, limit.growth)
+    return growth.alert(series, reading, rules, past.now, is_floor, power_on_time)
 
 
 def judge_verdict(reading: Reading, state: State, limit: Limit) -> Judgement:
     """Return the judgement on a reading whose status is a text; a limit of null lowers *state* by
     one step.
     """
-    if (
-        state is State.CRITICAL
-        and 'critical' in limit.set_fields
-        and limit.critical is None
-    ):
+    is_never_critical = 'critical' in limit.set_fields and limit.critical is None
+    is_never_warning = 'warning' in limit.set_fields and limit.warning is None
+    if state is State.CRITICAL and is_never_critical:
         state = State.WARNING
-    if (
-        state is State.WARNING
-        and 'warning' in limit.set_fields
-        and limit.warning is None
-    ):
+    if state is State.WARNING and is_never_warning:
         state = State.OK
     return Judgement(
         reading,
@@ -500,7 +524,7 @@ def judge_verdict(reading: Reading, state: State, limit: Limit) -> Judgement:
     )
 
 
-def _resolve(bound: Bound, reading: Reading, others: Others) -> str:
+def _resolve(bound: Bound, reading: Reading, context: Context) -> str:
     """Return a limit as a range, or '' for a limit that never alerts.
 
     A limit derived from the drive's own limit never excludes the best possible number of the
@@ -509,25 +533,22 @@ def _resolve(bound: Bound, reading: Reading, others: Others) -> str:
     """
     if not isinstance(bound, DriveLimit):
         return bound or ''
-    basis = reading.drive_limit
+    own_limit = reading.drive_limit
     if bound.reading != 'threshold':
-        referenced = others.by_metric.get(bound.reading)
-        basis = referenced.number if referenced else None
-    if basis is None:
+        referenced = context.by_metric.get(bound.reading)
+        own_limit = referenced.number if referenced else None
+    if own_limit is None:
         return bound.otherwise or ''
-    metric = others.metrics.get(reading.metric)
+    metric = context.metrics.get(reading.metric)
     lowest, highest = metric.valid if metric else (None, None)
-    is_floor = metric is not None and metric.worse == 'low'
-    best, furthest = (highest, min) if is_floor else (lowest, max)
-    return ranges.beyond(
-        furthest(
-            number for number in (bound.beside(basis), best) if number is not None
-        ),
-        is_floor,
-    )
+    is_floor = context.is_floor(reading.metric)
+    number, best = bound.beside(own_limit), highest if is_floor else lowest
+    if best is not None:
+        number = min(number, best) if is_floor else max(number, best)
+    return ranges.beyond(number, is_floor)
 
 
-def _age(by_metric: Readings) -> float | None:
+def _power_on_time(by_metric: Readings) -> float | None:
     """Return the power-on time in seconds; None if it is unknown."""
-    age = by_metric.get('power_on_time')
-    return age.number if age else None
+    power_on_time = by_metric.get('power_on_time')
+    return power_on_time.number if power_on_time else None

@@ -36,7 +36,6 @@ from .drive_notes import ENDURANCE, UNKNOWN_MODEL, UNREAD_ROWS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ..knowledge.thresholds import Limit
     from .rulebook import Judge
 
 _FROM_BEFORE = 'the drive did not report its health status to this check, so the last one that it reported counts'
@@ -54,10 +53,8 @@ def of(verdict: Verdict, now: int) -> LastVerdict:
     ]
     if not findings:
         return LastVerdict(now)
-    identity = verdict.identity
-    is_disk = identity.kind == 'hdd' or (
-        identity.kind == 'sas' and identity.rotation != 0
-    )
+    kind, rotation = verdict.identity.kind, verdict.identity.rotation
+    is_disk = kind == 'hdd' or (kind == 'sas' and rotation != 0)
     return LastVerdict(now, _worst_first(findings), verdict.entry or '', is_disk)
 
 
@@ -76,18 +73,16 @@ def _findings(
     """Yield the findings of a judgement: one that ends if growth has raised its state, and the
     one that stays.
     """
-    reading, state = judgement.reading, judgement.state
+    reading = judgement.reading
     is_text = reading.state is not None
     # the risk is not stored, so that the action which follows from it is
-    is_risky = (
-        severity.action(severity.alarm_of(judgement, risk)) == severity.ORDER_COPY
-    )
+    action = severity.action(severity.alarm_of(judgement, risk))
     lasting = LastFinding(
-        state,
+        judgement.state,
         reading.metric,
         clean(_words(reading), limit=LONGEST_STATEMENT),
         None if is_text else reading.number,
-        severity.ORDER_COPY if is_risky else judgement.remedy,
+        action if action == severity.ORDER_COPY else judgement.remedy,
     )
     if not judgement.growth_against:
         yield lasting
@@ -114,7 +109,7 @@ def standing(
 
     device, identity: of the drive, for the limits that apply to it now. now: seconds since 1970.
     """
-    # it is not stored
+    # the rotation is not stored, only whether it is a disk
     identity = identity._replace(rotation=_ANY_SPEED if last.is_disk else 0)
     findings = []
     for finding in last.findings:
@@ -131,21 +126,18 @@ def _with_present_kind(finding: LastFinding, judge: Judge) -> LastFinding:
     may have written the file.
     """
     metrics = judge.database.metrics
-    metric, wear = metrics.get(finding.metric), metrics.get(ENDURANCE)
-    # A status of the drive has a remedy only if it means wear: see knowledge.end_of_life
-    if (
-        metric
-        and wear
-        and metric.concern == severity.HEALTH
-        and finding.remedy == wear.remedy
-    ):
-        metric = wear
-    concern = metric.concern if metric else ''
-    remedy = metric.remedy if metric and finding.remedy else ''
+    metric, wear = metrics.get(finding.metric), metrics[ENDURANCE]
+    plain = plain_words.of_last(finding, metric)
+    concern, remedy = '', ''
+    if metric:
+        # A status of the drive has a remedy only if it means wear: see knowledge.end_of_life
+        is_status = metric.concern == severity.HEALTH
+        meaning = wear if is_status and finding.remedy == wear.remedy else metric
+        concern = meaning.concern
+        remedy = meaning.remedy if finding.remedy else ''
     # It follows from a risk, not from the metric, and only for a WARNING.
     if finding.remedy == severity.ORDER_COPY and finding.state is State.WARNING:
         remedy = finding.remedy
-    plain = plain_words.of_last(finding, metrics.get(finding.metric))
     return finding._replace(concern=concern, remedy=remedy, plain=plain)
 
 
@@ -156,30 +148,19 @@ def _present_state(
     limit = judge.thresholds.limit(finding.metric, device, identity, family)
     if finding.ends:
         return finding.state if limit.growth else State.OK
-    metric = judge.database.metrics.get(finding.metric)
-    reading = Reading(
-        finding.metric, finding.number, metric.unit if metric else '', Source()
-    )
+    context = judging.Context(metrics=judge.database.metrics)
+    unit = judge.database.units.get(finding.metric, '')
+    reading = Reading(finding.metric, finding.number, unit)
     if finding.number is None:
-        judgement = judging.judge_verdict(reading, finding.state, limit)
-        return judgement.state
+        return judging.judge_verdict(reading, finding.state, limit).state
     accepted = judge.thresholds.acknowledged(identity, finding.metric)
-    if is_silent(
-        accepted, finding.number, metric is not None and metric.worse == 'low'
-    ):
+    if is_silent(accepted, finding.number, context.is_floor(finding.metric)):
         return State.OK
-    if _depends_on_the_drive(limit):
-        return finding.state  # the limit that the drive reports is not stored
-    judgement = judging.judge_reading(
-        reading, limit, judging.Others(metrics=judge.database.metrics)
-    )
-    return min(judgement.state, finding.state, key=lambda state: state.urgency)
-
-
-def _depends_on_the_drive(limit: Limit) -> bool:
-    return isinstance(limit.warning, DriveLimit) or isinstance(
-        limit.critical, DriveLimit
-    )
+    # the limit that the drive reports is not stored
+    if any(isinstance(bound, DriveLimit) for bound in (limit.warning, limit.critical)):
+        return finding.state
+    present = judging.judge_reading(reading, limit, context).state
+    return min(present, finding.state, key=lambda state: state.urgency)
 
 
 def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
@@ -194,7 +175,10 @@ def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
     ]
     if not findings or not statuses or _is_own(statuses[0].reading):
         return verdict
-    finding, derived = findings[0], statuses[0]
+    finding, derived = (
+        findings[0],
+        statuses[0],
+    )  # the present one is not the drive's own
     reading = Reading(
         HEALTH,
         0,

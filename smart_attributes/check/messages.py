@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ..errors import Coded
 from ..knowledge import patterns
-from ..model import Report, State, Verdict
+from ..model import State, Verdict
 from ..typed import TYPE_CHECKING, Any, NamedTuple
 from ..wording import listed, plural
 from . import inventory
@@ -36,11 +36,10 @@ class Run(NamedTuple):
 
 
 def contradictions(run: Run) -> Iterable[Coded]:
-    """Yield a message for each contradiction between local files that affects one of the drives."""
+    """Return a message for each contradiction between local files that affects one of the drives."""
     sentences: list[str] = []
     for verdict, read in zip(run.verdicts, run.drives.reads):
-        report = read.outcome if isinstance(read.outcome, Report) else None
-        sentences += run.judge.contradictions(verdict, report)
+        sentences += run.judge.contradictions(verdict, read.report)
     return [
         Coded('site-files-contradict', sentence)
         for sentence in dict.fromkeys(sentences)
@@ -48,8 +47,8 @@ def contradictions(run: Run) -> Iterable[Coded]:
 
 
 def moved(run: Run) -> Iterable[Coded]:
-    """Yield a message for each replaced, moved or missing drive that is not reported with a
-    state.
+    """Return a message for each replaced, moved or missing drive that is not reported with a
+    state; () without history.
     """
     if run.drives.whereabouts is None:
         return ()
@@ -57,24 +56,19 @@ def moved(run: Run) -> Iterable[Coded]:
 
     return drive_tracking.news(
         run.drives.whereabouts,
-        [drive.missed for drive in run.drives.missing],
+        run.drives.missing,
         run.history.is_whole,
     )
 
 
-def notes(run: Run) -> Iterable[Coded]:
-    """Yield the notes on addresses that were left out, and on options of version 1.6."""
+def notes(run: Run) -> tuple[Coded, ...]:
+    """Return the notes on reading and on addresses that were left out, and on options of version
+    1.6.
+    """
     before = run.settings.before
     of_reading = (*run.read.found.notes, *run.read.notes)
-    shown = [note for note in of_reading if note.code != LEFT_OUT]
     of_version_1_6 = before.notes() if before else ()
-    return (*shown, *run.drives.notes, *of_version_1_6)
-
-
-def left_out(run: Run) -> tuple[Coded, ...]:
-    """Return the notes on files that are no reports."""
-    of_reading = (*run.read.found.notes, *run.read.notes)
-    return tuple(note for note in of_reading if note.code == LEFT_OUT)
+    return (*of_reading, *run.drives.notes, *of_version_1_6)
 
 
 def missing(run: Run) -> tuple[Demand, ...]:
@@ -85,16 +79,15 @@ def missing(run: Run) -> tuple[Demand, ...]:
     """
     if run.settings.which.names:
         return ()  # it is not known how many others there are
-    absent = run.drives.missing
-    present = len(run.drives.reads) - len(absent)
-    is_none_left = not present and _is_none_left(run)
+    absent, total = run.drives.missing, len(run.drives.reads)
+    is_none_left = len(absent) == total and _is_none_left(run)
     if not absent or (len(absent) == 1 and not is_none_left):
         return ()
-    is_critical = is_none_left or any(drive.missed.is_one_of_many for drive in absent)
+    is_critical = is_none_left or any(drive.is_one_of_many for drive in absent)
     text = 'the only drive is missing: check cabling and controller'
     if len(absent) > 1:
         names = listed([drive.device.name for drive in absent], 3)
-        count = f'{len(absent)} of {plural(present + len(absent), "drive")}'
+        count = f'{len(absent)} of {plural(total, "drive")}'
         text = f'{count} are missing: check cabling and controller ({names})'
     state = State.CRITICAL if is_critical else run.settings.history.missing
     return ((state, Coded('drives-missing', text)),)
@@ -113,13 +106,13 @@ def _is_none_left(run: Run) -> bool:
 def messages(run: Run) -> dict[str, Any]:
     """Return the messages about a run by kind (a field of Survey), in the order of the output."""
     history, required = run.history, run.settings.history.history_required
-    has_own_state = history.trouble and (required is not None or history.is_lost)
-    troubles, of_history = history.losses, history.remarks
-    if has_own_state:
-        troubles, of_history = history.remarks, ()
-    of_reads = [
-        read.remark for read in (*run.read.reads, *run.drives.reads) if read.remark
-    ]
+    with_state, remarks = history.losses, history.remarks
+    # that the history cannot be used has a state only if --history-required or an earlier check
+    # shows that it is needed
+    if history.trouble and (required is not None or history.is_lost):
+        with_state, remarks = history.remarks, ()
+    reads = (*run.read.reads, *run.drives.reads)
+    all_notes = notes(run)
     return {
         'failures': inventory.missing(run.drives.reads, run.settings.which.expect),
         'faults': (
@@ -133,18 +126,18 @@ def messages(run: Run) -> dict[str, Any]:
             ),
         ),
         'remarks': (
-            *dict.fromkeys(of_reads),
-            *of_history,
+            *dict.fromkeys(read.remark for read in reads if read.remark),
+            *remarks,
             *moved(run),
         ),
-        'left_out': left_out(run),
-        'notes': tuple(notes(run)),
+        'left_out': tuple(note for note in all_notes if note.code == LEFT_OUT),
+        'notes': tuple(note for note in all_notes if note.code != LEFT_OUT),
         'demands': (
             *missing(run),
             *((State.WARNING, message) for message in run.judge.warnings),
             *(
                 (State.WARNING if required is None else required, message)
-                for message in troubles
+                for message in with_state
             ),
         ),
     }

@@ -13,7 +13,7 @@ from itertools import chain
 
 from ..command_line.options import Which
 from ..constants import YEAR
-from ..errors import HistoryUnusable, UsageError
+from ..errors import UsageError
 from ..model import Device, Identity, Read
 from ..reading import addresses, system
 from ..reading.device_types import is_raid
@@ -35,73 +35,67 @@ def narrowed(which: Which, history: HistorySettings) -> Which:
     """
     if which.devices or which.scan or which.reports:
         return which
-    drives = _known(history)
-    named_addresses = [_read_as(word, drives) for word in which.names]
-    if all(named_addresses):
-        devices = tuple(chain.from_iterable(named_addresses))
-        others = _other_addresses(history, devices)
+    past = remembered(history)
+    drives = _known(past)
+    addresses_by_name = [_addresses_of(name, drives) for name in which.names]
+    if all(addresses_by_name):
+        devices = tuple(chain.from_iterable(addresses_by_name))
+        # Other addresses at which the last check reached these drives: one of them may be the only
+        # one at which a drive reports its health status.
+        store = past.store
+        others = store.with_aliases(devices) if store and store.is_own else []
         names = which.names if others else ()
         return which._replace(devices=(*devices, *others), names=names)
     # a scan finds all others
-    everywhere = tuple(device.address for device in drives if is_raid(device))
-    return which._replace(devices=everywhere, scan=True)
+    behind_raid = tuple(device.address for device in drives if is_raid(device))
+    return which._replace(devices=behind_raid, scan=True)
 
 
-def _other_addresses(history: HistorySettings, devices: Collection[str]) -> list[str]:
-    """Return the other addresses at which the last check reached these drives: one of them may be
-    the only one at which a drive reports its health status.
-    """
-    with suppress(HistoryUnusable):
-        store = remembered(history).store
-        return store.with_aliases(devices) if store and store.is_own else []
-    return []
-
-
-def _known(history: HistorySettings) -> list[Device]:
-    """Return the drives that earlier checks have read."""
+def _known(history: Remembered) -> list[Device]:
+    """Return the drives that checks have read within a year; [] without history."""
     from . import history_answers
 
     devices = []
-    with suppress(HistoryUnusable):
-        for address in history_answers.in_use(remembered(history), int(YEAR)):
-            with suppress(UsageError):  # written by another user
-                devices += addresses.parse(address)
+    for address in history_answers.in_use(history, int(YEAR)):
+        with suppress(UsageError):  # written by another user
+            devices += addresses.parse(address)
     return addresses.named(devices)
 
 
-def _read_as(word: str, drives: Sequence[Device]) -> list[str]:
+def _addresses_of(name: str, drives: Sequence[Device]) -> list[str]:
     """Return the addresses that a name means; [] if these are known only after reading the
     drives.
+
+    drives: those that earlier checks have read. Raises UsageError for an invalid address.
     """
-    word = word.removeprefix(f'{socket.gethostname()}:')
-    if '/dev/' in word:
-        return [device.address for device in addresses.parse(word)]
-    node = f'/dev/{word}'
+    name = name.removeprefix(f'{socket.gethostname()}:')
+    if '/dev/' in name:
+        return [device.address for device in addresses.parse(name)]
+    node = f'/dev/{name}'
     is_node = os.path.exists(node) and not os.path.isdir(node)
-    if is_node and re.fullmatch('[a-z]+[0-9a-z]*', word):
+    if is_node and re.fullmatch('[a-z]+[0-9a-z]*', name):
         with suppress(UsageError):  # not a drive
             return [device.address for device in addresses.parse(node)]
-    checked = [device.address for device in drives if device.name == word]
-    if checked:
-        return checked
-    by_id = [
+    of_known = [device.address for device in drives if device.name == name]
+    if of_known:
+        return of_known
+    paths = [
         path
         for path, names in links().items()
-        if word in (*names, *map(addresses.slug, names))
+        if name in (*names, *map(addresses.slug, names))
     ]
-    if len(by_id) == 1:
-        return by_id
-    through = addresses.of_short_name(word)
-    return [through] if through else []
+    if len(paths) == 1:
+        return paths
+    address = addresses.of_short_name(name)
+    return [address] if address else []
 
 
 def links() -> dict[str, list[str]]:
     """Return the names in /dev/disk/by-id for each device path."""
     names_by_path: dict[str, list[str]] = {}
     for name in system.names_in(addresses.FOLDER):
-        names_by_path.setdefault(
-            os.path.realpath(os.path.join(addresses.FOLDER, name)), []
-        ).append(name)
+        path = os.path.realpath(os.path.join(addresses.FOLDER, name))
+        names_by_path.setdefault(path, []).append(name)
     return names_by_path
 
 
@@ -118,6 +112,7 @@ def selected(
     """
     wanted, by_id = Wanted(settings.which.names, settings.hide_serial), links()
     drives = [(drive.read, *drive.others) for drive in distinct(reads, history.seen_as)]
+    # the items are places in *drives* and, after these, in *missing*
     for place, addressed in enumerate(drives):
         wanted.see([_named(read, by_id, history) for read in addressed], place)
     present = {read.device.name for read in reads}
@@ -138,26 +133,21 @@ def _named_missing(drive: MissingDrive, present: Collection[str]) -> Named:
 
     present: the names of the drives that are there, one of which may have its former name.
     """
-    slots = [drive.missed.change.slot] if drive.missed.change.slot else []
+    slots = [drive.change.slot] if drive.change.slot else []
     bay = system.former_place(drive.device).bay
-    names = named(drive.device, drive.missed.identity, bay, slots, socket.gethostname())
+    names = named(drive.device, drive.identity, bay, slots, socket.gethostname())
     return names._replace(others=names.others.difference(present))
 
 
 def _named(read: Read, by_id: dict[str, list[str]], history: Remembered) -> Named:
+    """Return the names of a drive at one address. by_id: as from links()."""
     device, path = read.device, os.path.realpath(read.device.path)
     names: list[str] = []
     if not is_raid(device):
+        # of the path, or of the first namespace of an NVMe controller
         names = [*by_id.get(path, ()), *by_id.get(f'{path}n1', ())]
-    host = (
-        os.path.basename(os.path.dirname(path))
-        if device.is_recorded
-        else socket.gethostname()
-    )
-    return named(
-        device,
-        read.identity or history.name(device) or Identity(),
-        system.place(device).bay,
-        names,
-        host,
-    )
+    host = socket.gethostname()
+    if device.is_recorded:
+        host = os.path.basename(os.path.dirname(path))
+    identity = read.identity or history.name(device) or Identity()
+    return named(device, identity, system.place(device).bay, names, host)

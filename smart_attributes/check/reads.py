@@ -19,8 +19,6 @@ from . import harmful, selection
 from .rulebook import Site, site_of, today
 from .settings import ReadSettings
 
-# number of drives that have answered, and the names of the others
-
 
 class Reads(NamedTuple):
     """The answers of the devices of a run.
@@ -45,11 +43,6 @@ class Started(NamedTuple):
     # the drives that are not read because that can harm them
     harmful: Sequence[Read] = ()
 
-    @property
-    def devices(self) -> list[Device]:
-        """The devices that are read."""
-        return [plan.device for plan in self.plans]
-
 
 def deadline(timeout: float) -> float:
     """Return the time until which a run may read drives, as a value of time.monotonic().
@@ -60,7 +53,8 @@ def deadline(timeout: float) -> float:
 
 
 def start(settings: ReadSettings, site: Site, runner: Runner, end: float) -> Started:
-    """Start the first PARALLEL reads, or none for recorded reports.
+    """Start the first PARALLEL reads, and return all devices to read; start nothing for recorded
+    reports.
 
     Raises SmartError if smartctl cannot be used.
 
@@ -73,15 +67,15 @@ def start(settings: ReadSettings, site: Site, runner: Runner, end: float) -> Sta
         how.smartctl, as_root, through_sudo=not (as_root or how.nosudo)
     )
     runner.keep(settings.state_dir)
-    listing = find(settings, runner, end)
-    plans, unread = _planned(listing.devices, settings, site)
+    found = find(settings, runner, end)
+    plans, not_read = _planned(found.devices, settings, site)
     for planned in plans[:PARALLEL]:
         runner.start(planned.command)
-    notes = []
-    if runner.forgetful:
-        words = 'if a drive hangs, each check may leave another process behind: '
-        notes.append(Coded('processes-not-recorded', words + runner.forgetful))
-    return Started(listing, plans, tuple(notes), unread)
+    if not runner.forgetful:
+        return Started(found, plans, harmful=not_read)
+    words = 'if a drive hangs, each check may leave another process behind: '
+    note = Coded('processes-not-recorded', words + runner.forgetful)
+    return Started(found, plans, (note,), not_read)
 
 
 def find(settings: ReadSettings, runner: Runner, end: float) -> DeviceList:
@@ -120,25 +114,23 @@ def _planned(
         limits = Thresholds({}, files, today=today())
     match = selection.patterns(settings.which.match)
     ignore = selection.patterns(settings.which.ignore)
-    plans, allowed = [], set()
+    plans, may_be_harmed = [], []
     for device in devices:
+        # only by its address, because its identity is not known yet
         exceptions = limits.exceptions(device, Identity(), '') if limits else None
-        if (exceptions and not exceptions.is_read) or _is_excluded(
-            device, match, ignore
-        ):
+        is_skipped = exceptions is not None and not exceptions.is_read
+        if is_skipped or _is_excluded(device, match, ignore):
             continue
-        skipped = sorted(exceptions.skipped_logs) if exceptions else ()
-        arguments = smartctl_calls.read_arguments(device.path, device.type, skipped)
+        skipped_logs = sorted(exceptions.skipped_logs) if exceptions else ()
+        arguments = smartctl_calls.read_arguments(
+            device.path, device.type, skipped_logs
+        )
         plans.append(Plan(device, (*prefix, *arguments)))
-        if exceptions and exceptions.is_allowed:
-            allowed.add(device)
-    harmed = harmful.harmed(
-        [plan.device for plan in plans if plan.device not in allowed],
-        site,
-        settings.data.config,
-    )
-    left = [plan for plan in plans if plan.device not in harmed]
-    return left, [Read(device, error) for device, error in harmed.items()]
+        if exceptions is None or not exceptions.is_allowed:
+            may_be_harmed.append(device)
+    harmed = harmful.harmed(may_be_harmed, site, settings.data.config)
+    harmless = [plan for plan in plans if plan.device not in harmed]
+    return harmless, [Read(device, error) for device, error in harmed.items()]
 
 
 def _is_excluded(
@@ -149,7 +141,9 @@ def _is_excluded(
     A pattern that takes too long excludes nothing.
     """
     try:
-        return alarm.limited(selection.is_wanted, device, None, match, ignore) is False
+        # None: this depends on the identity
+        wanted = alarm.limited(selection.is_wanted, device, None, match, ignore)
+        return wanted is False
     except alarm.TakesTooLong:
         return False  # inventory.wanted() reports the pattern
 
@@ -189,27 +183,24 @@ def _left(started: Started, reads: Sequence[Read]) -> list[Device]:
     """Return the devices that have not answered."""
     # by name, because reading may have changed the type
     reached = {read.device.name for read in reads}
-    return [device for device in started.devices if device.name not in reached]
+    planned = [plan.device for plan in started.plans]
+    return [device for device in planned if device.name not in reached]
 
 
 def _recorded(paths: Sequence[str]) -> Reads:
-    """Return the recorded reports in these files."""
+    """Return the recorded reports in these files; after the time limit, those read so far, with a
+    fault.
+    """
     from ..reading import recorded
 
-    reads: list[Read] = []
-    notes, faults = [], []
+    reads: list[Read] = []  # filled one by one, so that completed reads are kept
+    notes: Sequence[Coded] = ()
+    faults: tuple[Coded, ...] = ()
     try:
-        notes += recorded.read_files(paths, reads)
+        notes = recorded.read_files(paths, reads)
     except alarm.TimeIsOver as over:
-        faults.append(
-            Coded(
-                'not-reached',
-                f'only {len(reads)} recorded reports were read: {over}; give fewer, or increase -t',
-            )
-        )
+        words = f'only {len(reads)} recorded reports were read: {over}; give fewer, or increase -t'
+        faults = (Coded('not-reached', words),)
     reads = recorded.named(reads)
-    return Reads(
-        DeviceList(tuple(read.device for read in reads), notes=tuple(notes)),
-        tuple(reads),
-        faults=tuple(faults),
-    )
+    devices = tuple(read.device for read in reads)
+    return Reads(DeviceList(devices, notes=tuple(notes)), tuple(reads), faults=faults)

@@ -95,9 +95,9 @@ def files_of(
     """Return the files with entries and the files with limits, each as a path and a name for
     messages. Mistakes are added to *mistakes*. See _folder().
     """
-    if (data.config != CONFIG or os.path.lexists(data.config)) and not os.path.isdir(
-        data.config
-    ):
+    # only the usual directory may be missing
+    is_expected = data.config != CONFIG or os.path.lexists(data.config)
+    if is_expected and not os.path.isdir(data.config):
         mistakes.append(
             f'{visible(data.config)} is not a readable directory, so the local limits and '
             'entries are not used; correct --config'
@@ -148,42 +148,45 @@ def judge_of(options: Options, site: Site) -> Judge:
     from . import judging
 
     asked = options.judging
-    newest, mistakes = shipped_database(options.data.config)
+    newest, mistakes = newest_database(options.data.config)
     mistakes += site.mistakes
-    database, attributes = _with_entries(newest, site.attributes)
+    database, attribute_files = _with_entries(newest, site.attributes)
     default = shipped_data.load(shipped_data.path(SHIPPED_LIMITS))
-    limits: Sequence[SiteFile] = site.thresholds
-    if limits:
+    limit_files: Sequence[SiteFile] = site.thresholds
+    if limit_files:
         from ..knowledge import site_file
 
-        limits = site_file.faultless_limits(
-            limits, database.units, default.get('groups', ()), database.worse
+        limit_files = site_file.faultless_limits(
+            limit_files, database.units, default.get('groups', ()), database.worse
         )
-    for file in (*attributes, *limits):
+    for file in (*attribute_files, *limit_files):
         mistakes += file.mistakes
     _check_metrics(options, database.units, database.worse)
-    files = [(file.name, file.data) for file in limits]
     migrated = [
         digest for file in site.thresholds for digest in file.data.get('migrated', ())
     ]
+    of_command_line = thresholds.CommandLineLimits(
+        dict(asked.warning), dict(asked.critical)
+    )
+    rules = judging.Rules(
+        frozenset(asked.ignore_metrics),
+        frozenset(asked.ignore_attributes),
+        asked.unknown_model,
+        asked.asleep,
+        now=time.time(),
+        self_test_max_age=asked.selftest_max_age,
+        uses_vendor_logs=asked.vendor_logs is not None,
+        risk_of=risk_of,
+    )
     return Judge(
         database,
         thresholds.Thresholds(
             default,
-            files,
-            thresholds.CommandLineLimits(dict(asked.warning), dict(asked.critical)),
+            [(file.name, file.data) for file in limit_files],
+            of_command_line,
             today(),
         ),
-        judging.Rules(
-            frozenset(asked.ignore_metrics),
-            frozenset(asked.ignore_attributes),
-            asked.unknown_model,
-            asked.asleep,
-            time.time(),
-            asked.selftest_max_age,
-            asked.vendor_logs is not None,
-            risk_of,
-        ),
+        rules,
         tuple(
             Coded('configuration-error', mistake) for mistake in dict.fromkeys(mistakes)
         ),
@@ -210,9 +213,9 @@ def database_of(data: DataFiles) -> SpecDatabase:
     """Return the database with the entries of this site, for a command that does not judge
     drives.
     """
-    return _with_entries(
-        shipped_database(data.config)[0], site_of(data, None).attributes
-    )[0]
+    newest, _ = newest_database(data.config)
+    database, _ = _with_entries(newest, site_of(data, None).attributes)
+    return database
 
 
 def _with_entries(
@@ -227,9 +230,8 @@ def _with_entries(
         from ..knowledge import site_file
 
         files = site_file.faultless_entries(newest, files)
-    return drive_database.SpecDatabase(
-        newest, [(file.name, file.data) for file in files]
-    ), files
+    entries = [(file.name, file.data) for file in files]
+    return drive_database.SpecDatabase(newest, entries), files
 
 
 def today() -> str:
@@ -239,7 +241,7 @@ def today() -> str:
     return local_day(time.time())
 
 
-def shipped_database(config: str) -> tuple[Json, list[str]]:
+def newest_database(config: str) -> tuple[Json, list[str]]:
     """Return the content of attributes.json: of the local copy if this is newer and valid, else
     of the shipped file.
 
@@ -263,15 +265,15 @@ def shipped_database(config: str) -> tuple[Json, list[str]]:
 def _check_metrics(
     options: Options, units: Mapping[str, str], worse: Mapping[str, str]
 ) -> None:
+    """Raise UsageError for an unknown metric, an invalid range, or limits that contradict each
+    other. units, worse: as in SpecDatabase, by metric.
+    """
     from ..knowledge import ranges
 
     asked = options.judging
     limits = (*asked.warning, *asked.critical)
-    names = [name for name, _ in limits] + [
-        *asked.ignore_metrics,
-        *options.which.metrics,
-    ]
-    for name in names:
+    limited = [name for name, _ in limits]
+    for name in (*limited, *asked.ignore_metrics, *options.which.metrics):
         if name not in units:
             from ..knowledge import data_errors
 
@@ -281,12 +283,8 @@ def _check_metrics(
     for name, limit in limits:
         ranges.parse(limit, units[name])
     warning, critical = dict(asked.warning), dict(asked.critical)
-    for name in dict.fromkeys([*warning, *critical]):
-        why = ranges.contradiction(
-            warning.get(name, ''),
-            critical.get(name, ''),
-            worse.get(name, ''),
-            units[name],
-        )
+    for name in dict.fromkeys(limited):
+        levels = warning.get(name, ''), critical.get(name, '')
+        why = ranges.contradiction(*levels, worse.get(name, ''), units[name])
         if why:
             raise UsageError(f'{name}: {why}')

@@ -39,52 +39,47 @@ def distinct(reads: Sequence[Read], seen_as: Known) -> list[Distinct]:
     """
     if len(reads) < 2:
         return [Distinct(read) for read in reads]
-    groups: list[list[Read]] = []
+    groups: list[list[Read]] = []  # the addresses of each drive
     # identifier of a drive -> groups that have it
-    bearers: dict[str, list[list[Read]]] = {}
-    doubted: list[list[Read]] = []  # groups whose reports contradict each other
+    groups_by_name: dict[str, list[list[Read]]] = {}
+    doubted: set[int] = set()  # id() of the groups whose reports contradict each other
     # Addresses that say less come last: they fit several drives that share a serial number.
     for read in sorted(reads, key=_says_little):
         names = _identifiers(read)
-        candidates = [group for name in names for group in bearers.get(name, ())]
-        candidates.sort(key=lambda group: _differs_in_name(group[0], read))
-        same = next(
-            (group for group in candidates if _is_of(read, group, seen_as)), None
-        )
-        if same is None:
-            same = []
-            groups.append(same)
-        elif any(_differ(read, member, seen_as) for member in same):
-            doubted.append(same)
+        alike = [group for name in names for group in groups_by_name.get(name, ())]
+        alike.sort(key=lambda group: _differs_in_name(group[0], read))
+        own = next((group for group in alike if _is_of(read, group, seen_as)), None)
+        if own is None:
+            own = []
+            groups.append(own)
+        elif any(_differ(read, member, seen_as) for member in own):
+            doubted.add(id(own))
         for name in names:
-            bearers.setdefault(name, []).append(same)
-        same.append(read)
+            groups_by_name.setdefault(name, []).append(own)
+        own.append(read)
     place = {id(read): number for number, read in enumerate(reads)}
     for group in groups:
         group.sort(key=lambda read: place[id(read)])
     groups.sort(key=lambda group: place[id(group[0])])
-    return [
-        _one_drive(group, any(group is contradictory for contradictory in doubted))
-        for group in groups
-    ]
+    return [_one_drive(group, id(group) in doubted) for group in groups]
 
 
 def _says_little(read: Read) -> tuple[bool, bool, bool]:
     """Return a key by which addresses that say less about their drive come last."""
     has_wwn = read.identity is not None and read.identity.wwn != ''
-    is_silent = _has_failed(read) or not isinstance(read.outcome, Report)
+    is_silent = _has_failed(read) or read.report is None
     return is_silent, _own_status(read) is None, not has_wwn
 
 
 def _differs_in_name(first_read: Read, second_read: Read) -> bool:
-    first, second = (
-        first_read.identity or Identity(),
-        second_read.identity or Identity(),
-    )
+    """Return whether two addresses report another serial number or WWN."""
+    first = first_read.identity or Identity()
+    second = second_read.identity or Identity()
     return (first.serial, first.wwn) != (second.serial, second.wwn)
 
 
 def _identifiers(read: Read) -> list[str]:
+    """Return the identifiers by which other addresses of a drive are found; [] if it has none."""
     # Two recordings of one drive stay separate reports, so that they can be compared.
     if read.identity is None or read.device.is_recorded:
         return []
@@ -93,34 +88,30 @@ def _identifiers(read: Read) -> list[str]:
 
 def _is_of(read: Read, group: Sequence[Read], seen_as: Known) -> bool:
     """Return whether an address belongs to the drive of a group."""
-    # What an address that failed would have said of the drive's health is not known.
-    answers = [member for member in group if isinstance(member.outcome, Report)]
-    if (
-        answers
-        and _has_failed(read)
-        and all(_own_status(answer) is None for answer in answers)
-    ):
+    # What an address that failed would have said of the drive's health is not known, so it joins
+    # only a group that reports the health.
+    statuses = {_own_status(member) for member in group if member.report is not None}
+    if _has_failed(read) and statuses == {None}:
         return False
-    return all(
-        _agreement(read, member) != NONE
-        and (
-            not _differ(read, member, seen_as)
-            or seen_as(read.device.address, member.device.address) == ONE
-        )
-        for member in group
-    )
+    for member in group:
+        if _agreement(read, member) == NONE:
+            return False
+        addresses = read.device.address, member.device.address
+        if _differ(read, member, seen_as) and seen_as(*addresses) != ONE:
+            return False
+    return True
 
 
 def _has_failed(read: Read) -> bool:
     """Return whether an address did not report the health status because it did not answer."""
-    if isinstance(read.outcome, Report):
-        return read.outcome.smart_status is None and read.outcome.has_exit_bit(
-            COMMAND_FAILED
-        )
+    report = read.report
+    if report is not None:
+        return report.smart_status is None and report.has_exit_bit(COMMAND_FAILED)
     return read.identity is not None and not isinstance(read.outcome, DriveAsleep)
 
 
 def _agreement(first: Read, second: Read) -> int:
+    """Return how far the identities at two addresses agree: NONE, WEAK or STRONG."""
     level = agreement(first.identity or Identity(), second.identity or Identity())
     namespaces = {_namespace(first), _namespace(second)} - {''}
     # An EUI-64 that two namespaces share identifies neither of them.
@@ -128,6 +119,7 @@ def _agreement(first: Read, second: Read) -> int:
 
 
 def _namespace(read: Read) -> str:
+    """Return the number of an NVMe namespace, "1" for /dev/nvme0n1; '' for another device."""
     match = re.search(r'/nvme\d+n(\d+)$', read.device.path)
     return match[1] if match else ''
 
@@ -136,15 +128,17 @@ def _differ(first: Read, second: Read, seen_as: Known) -> bool:
     """Return whether the reports at two addresses are from different drives."""
     # reads that ended at once are in the order of the addresses
     earlier, later = sorted((second, first), key=lambda read: read.ended)
-    if not isinstance(earlier.outcome, Report) or not isinstance(later.outcome, Report):
+    if earlier.report is None or later.report is None:
         return False
+    reports = earlier.report, later.report
     seconds = later.ended - earlier.ended + earlier.seconds
     may_count = _agreement(first, second) == STRONG
-    if not drive_facts.differ(earlier.outcome, later.outcome, seconds, may_count):
+    if not drive_facts.differ(*reports, seconds, may_count):
         return False
     if may_count or seen_as(first.device.address, second.device.address) == SEPARATE:
         return True
-    return drive_facts.differ(earlier.outcome, later.outcome, seconds, may_count=True)
+    # the history has seen them as one drive, so it can have counted errors in between
+    return drive_facts.differ(*reports, seconds, may_count=True)
 
 
 def aliases(drives: Sequence[Distinct]) -> dict[str, tuple[Alias, ...]]:
@@ -162,29 +156,29 @@ def aliases(drives: Sequence[Distinct]) -> dict[str, tuple[Alias, ...]]:
 
 
 def _one_drive(group: Sequence[Read], is_doubted: bool) -> Distinct:
-    own = {_own_status(read) for read in group}
+    """Return a drive, from all addresses that lead to it. is_doubted: as in Distinct."""
+    statuses = {_own_status(read) for read in group}
     # then the address that reports the failure is kept
-    is_disputed = own >= {True, False}
+    is_disputed = statuses >= {True, False}
     kept = min(  # the first of equally good addresses
         group,
         key=lambda read: (
-            not isinstance(read.outcome, Report),
+            read.report is None,
             is_disputed and _own_status(read) is not False,
             not is_raid(read.device),
             read.device.optional,
         ),
     )
     others = tuple(read for read in group if read is not kept)
-    reports = [
-        read.outcome for read in (kept, *others) if isinstance(read.outcome, Report)
-    ]
+    reports = [read.report for read in (kept, *others) if read.report is not None]
     if len(reports) > 1:
         kept = kept._replace(outcome=merged(reports))
     return Distinct(kept, others, is_doubted)
 
 
 def _own_status(read: Read) -> bool | None:
-    return read.outcome.own_status if isinstance(read.outcome, Report) else None
+    """Return the health status that the drive itself reported at an address; None without one."""
+    return read.report.own_status if read.report is not None else None
 
 
 def merged(reports: Sequence[Report]) -> Report:
@@ -194,12 +188,9 @@ def merged(reports: Sequence[Report]) -> Report:
     more errors counts, and of two statuses, the worse one that the drive itself has reported.
     """
     best = min(reports, key=lambda report: (-_completeness(report), len(report.gaps)))
-    others = [
-        report
-        for report in reports
-        if report.identity.protocol == best.identity.protocol
-    ]
-    alike = sorted(others, key=lambda report: report is not best)
+    protocol = best.identity.protocol
+    alike = [report for report in reports if report.identity.protocol == protocol]
+    alike.sort(key=lambda report: report is not best)  # the best one first
     status = _status(reports) or best
     counts = [report.error_count for report in alike if report.error_count is not None]
     return best._replace(
@@ -227,7 +218,7 @@ def merged(reports: Sequence[Report]) -> Report:
 
 
 def _first(values: Iterable[T], default: T) -> T:
-    """Return the first value that is not empty."""
+    """Return the first value that is not empty, or *default* if all are."""
     return next(filter(None, values), default)
 
 
@@ -250,6 +241,7 @@ def _newest_test(tests: Sequence[SelfTest]) -> tuple[int, int]:
 
 
 def _errors_made(report: Report) -> tuple[int, int]:
+    """Return a key by which the error log with the most errors is the greatest one."""
     return report.error_count or 0, len(report.errors)
 
 
@@ -268,9 +260,11 @@ def _completeness(report: Report) -> int:
 
 
 def _status(reports: Sequence[Report]) -> Report | None:
-    """Return the report with the worst status that the drive itself has reported."""
-    own = {report.own_status: report for report in reversed(reports)}
-    return own.get(False) or own.get(True)
+    """Return the first report with the worst status that the drive itself has reported; None if it
+    reported none.
+    """
+    by_status = {report.own_status: report for report in reversed(reports)}
+    return by_status.get(False) or by_status.get(True)
 
 
 def _completed(identities: Sequence[Identity]) -> Identity:
@@ -299,6 +293,6 @@ def note(drive: Distinct) -> str:
     """
     others = []
     for read in drive.others:
-        why = '' if isinstance(read.outcome, Report) else f', which {read.outcome}'
+        why = f', which {read.outcome}' if read.report is None else ''
         others.append(f'{read.device.address}{why}')
     return f'also reached as {", ".join(others)}'

@@ -44,12 +44,16 @@ def is_wanted(
         texts += [identity.model, identity.serial]
     if _any_in(ignore, texts):
         return False
-    if identity is None or not (is_final or (identity.model and identity.serial)):
-        return True if not ignore and (not match or _any_in(match, texts)) else None
-    return not match or _any_in(match, texts)
+    if identity and (is_final or (identity.model and identity.serial)):
+        return not match or _any_in(match, texts)
+    # what is still unknown could be ignored, or be the only text that matches
+    if ignore or (match and not _any_in(match, texts)):
+        return None
+    return True
 
 
 def _any_in(expressions: Sequence[Pattern[str]], texts: Sequence[str]) -> bool:
+    """Return whether any expression is found in any text. Raises TakesTooLong with its pattern."""
     for expression in expressions:
         try:
             if any(expression.search(text) for text in texts):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from .. import alarm
 from ..command_line.options import Options
 from ..errors import Coded
-from ..model import Read, Report, State, Verdict
+from ..model import Read, State, Verdict
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import inventory, messages, reads, settings
@@ -77,27 +77,29 @@ def survey(
         options = options._replace(which=which)
     deadline = reads.deadline(options.how_read.timeout)
     site = site_of(options.data, options.before)
-    of_reads, of_run = settings.of_reads(options), settings.of_run(options)
-    started = reads.start(of_reads, site, runner, deadline)
+    read_settings, run_settings = settings.of_reads(options), settings.of_run(options)
+    started = reads.start(read_settings, site, runner, deadline)
     # The drives are now being read, so this work overlaps with waiting for them.
     judge = judge_of(options, site)
     history = remembered(settings.of_history(options))
     meanwhile()
     history.receive()
-    answered = reads.finish(started, of_reads, runner, deadline)
-    drives = inventory.inventory(answered, of_run, history, judge)
-    vendor_logs = options.judging.vendor_logs
-    of_logs = settings.LogSettings(options.how_read, vendor_logs, is_for_a_person)
-    if not answered.is_cut and _may_have_logs(drives.reads, of_logs):
+    answered = reads.finish(started, read_settings, runner, deadline)
+    drives = inventory.inventory(answered, run_settings, history, judge)
+    log_settings = settings.LogSettings(
+        options.how_read, options.judging.vendor_logs, is_for_a_person
+    )
+    if not answered.is_cut and _may_have_logs(drives.reads, log_settings):
         from . import further_logs
 
-        kinds = further_logs.kinds_of(judge, of_logs)
+        kinds = further_logs.kinds_of(judge, log_settings)
         complete = further_logs.joined(drives.reads, kinds, history, runner, deadline)
         drives = drives._replace(reads=complete)
     verdicts = Verdicts(drives, history, judge)
 
     def finished(late: str) -> Survey:
-        run = messages.Run(of_run, judge, history, answered, drives, verdicts.all(late))
+        judged = verdicts.all(late)
+        run = messages.Run(run_settings, judge, history, answered, drives, judged)
         result = described(run)
         if done:
             done(result)
@@ -110,14 +112,15 @@ def _may_have_logs(reads: Sequence[Read], logs: LogSettings) -> bool:
     """Return whether a drive may have a further log that this run reads: a page of a vendor-specific
     NVMe log or, for a person, the FARM log.
     """
-    has_nvme = any(
-        isinstance(read.outcome, Report) and read.outcome.nvme for read in reads
+    if logs.is_for_a_person:
+        return True
+    return logs.vendor_logs is not None and any(
+        read.report is not None and read.report.nvme for read in reads
     )
-    return logs.is_for_a_person or (has_nvme and logs.vendor_logs is not None)
 
 
 def described(run: messages.Run) -> Survey:
-    """Return the survey of a run."""
+    """Return the survey of a run whose drives are judged."""
     return Survey(
         verdicts=tuple(run.verdicts),
         reads=run.drives.reads,

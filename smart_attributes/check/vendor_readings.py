@@ -25,7 +25,9 @@ def vendor_log(
     if layout is None:
         return VendorLog()
     source, metrics = vendor_logs.source_of(*log), database.metrics
-    stored: dict[str, float] = {}
+    stored: dict[
+        str, float
+    ] = {}  # the last number of each metric that is recent enough
     for name in vendor_logs.names(layout):
         history = _history(past, name, metrics[name].unit, source)
         if past and history and past.now - history.last_read <= vendor_logs.KEPT:
@@ -44,6 +46,7 @@ def last_attempt(past: Past | None, log: Log) -> History | None:
 def _history(
     past: Past | None, metric: str, unit: str, source: Source
 ) -> History | None:
+    """Return the stored history of a metric; None if it has no points."""
     if past is None:
         return None
     from ..history.past import key

@@ -47,7 +47,7 @@ class Verdicts:
         """Return the place of a drive in the order of judging, in case the time ends: first those
         that smartctl calls failing, then those whose last verdict was worst.
         """
-        if isinstance(read.outcome, Report) and read.outcome.has_exit_bit(_FAILING):
+        if read.report is not None and read.report.has_exit_bit(_FAILING):
             return 0
         drive = self._history.drive_of(read.device, read.identity)
         last = drive.verdict.state if drive and drive.verdict else State.OK
@@ -59,12 +59,9 @@ class Verdicts:
         """
         unjudged = Verdict(read.device, read.identity or Identity(), State.OK)
         judged = fence.done(unjudged, lambda _: self._on(read), fence.UNJUDGED)
+        context = read, self._drives, self._history, self._judge
         return fence.done(
-            judged,
-            lambda verdict: described(
-                verdict, read, self._drives, self._history, self._judge
-            ),
-            fence.UNCOMPARED,
+            judged, lambda verdict: described(verdict, *context), fence.UNCOMPARED
         )
 
     def _on(self, read: Read) -> Verdict:
@@ -73,16 +70,14 @@ class Verdicts:
         Raises DataError for a mistake in a local file, TakesTooLong, and any exception of a program
         error.
         """
-        # a missing drive can have the device of another
-        if not isinstance(read.outcome, Report):
+        if read.report is None:  # a missing drive can have the device of another
             return verdict(read, self._judge, None)
         if read.device in self._formed:
             return self._formed[read.device]
         if self._late:
             problem = f'was read but not evaluated: {self._late}'
-            return _unreadable(
-                read, DriveError(problem, 'not-judged', step=FEWER), self._judge
-            )
+            error = DriveError(problem, 'not-judged', step=FEWER)
+            return _unreadable(read, error, self._judge)
         past = self._history.past(read.device)
         judged = alarm.limited(verdict, read, self._judge, past)
         self._formed[read.device] = judged
@@ -90,7 +85,10 @@ class Verdicts:
 
 
 def verdict(read: Read, judge: Judge, past: Past | None) -> Verdict:
-    """Return the verdict on one device. Raises DataError for a mistake in a local file."""
+    """Return the verdict on one device; on one that could not be read, its error as a verdict.
+
+    Raises DataError for a mistake in a local file. past: as for judging.judge().
+    """
     if not isinstance(read.outcome, Report):
         return _unreadable(read, read.outcome, judge)
     from . import judging

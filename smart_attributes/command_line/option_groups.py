@@ -13,6 +13,7 @@ from . import values
 from .options import (
     LABELS,
     HelpAll,
+    Option,
     OptionGroup,
     flag,
     option,
@@ -20,6 +21,12 @@ from .options import (
     repeated,
     single,
 )
+
+
+def state(spelling: str, text: str, default: State | None) -> Option:
+    """Return an option whose value is a state. default: None if the option was not given."""
+    return single(spelling, 'STATE', text, default, type=values.state)
+
 
 DRIVES = OptionGroup(
     'drives to check',
@@ -57,12 +64,10 @@ DRIVES = OptionGroup(
 NO_DRIVES = OptionGroup(
     'drives to check',
     options=(
-        single(
+        state(
             '--no-drives',
-            'STATE',
             'set the state if the scan finds no drive (default: unknown; with --expect 0: ok)',
-            type=values.state,
-            default=None,
+            None,
         ),
     ),
 )
@@ -177,12 +182,10 @@ JUDGING = OptionGroup(
             dest='ignore_attributes',
             type=values.attribute,
         ),
-        single(
+        state(
             '--unknown-model',
-            'STATE',
             'set the state of a drive without a database entry (default: ok)',
-            type=values.state,
-            default=State.OK,
+            State.OK,
         ),
         option(
             '-cu --critical_on_unknown',
@@ -199,12 +202,8 @@ JUDGING = OptionGroup(
             type=values.duration,
             default=0,
         ),
-        single(
-            '--asleep',
-            'STATE',
-            'set the state of a drive in standby (default: ok)',
-            type=values.state,
-            default=State.OK,
+        state(
+            '--asleep', 'set the state of a drive in standby (default: ok)', State.OK
         ),
     ),
     first=('-w', '-c'),
@@ -213,21 +212,17 @@ HISTORY = OptionGroup(
     'history and acknowledgements',
     options=(
         flag('--no-history', 'use no history, so increases cannot alert'),
-        single(
+        state(
             '--history-required',
-            'STATE',
             'set the state if history cannot be used or is damaged (default: warning; '
             'only a note if there is no history yet)',
-            type=values.state,
-            default=None,
+            None,
         ),
-        single(
+        state(
             '--missing',
-            'STATE',
             'set the state if a known drive is missing (default: warning); with ok, only print a '
             'note for a day',
-            type=values.state,
-            default=State.WARNING,
+            State.WARNING,
         ),
         single(
             '--asleep-max-age',

@@ -221,11 +221,11 @@ class Parser(argparse.ArgumentParser):
     rare: list[argparse.Action]  # the options that only --help-all shows
 
     def format_help(self) -> str:
-        own, rest = self.epilog or '', ''
+        more, end = '', self.epilog or ''
         if self.rare:
-            own = own.partition('\n\n')[0]  # the examples
-            rest = f'{len(self.rare)} more options: {self.prog} --help-all\n\n'
-        self.epilog = f'{rest}{_listed(self.other_commands())}{own}'
+            more = f'{len(self.rare)} more options: {self.prog} --help-all\n\n'
+            end = end.partition('\n\n')[0]  # the examples
+        self.epilog = f'{more}{_listed(self.other_commands())}{end}'
         for action in self.rare:
             action.help = argparse.SUPPRESS
         return super().format_help()
@@ -280,12 +280,10 @@ class Help(argparse.RawDescriptionHelpFormatter):
         """Return "-t, --timeout SECONDS", with the value only once."""
         if not action.option_strings:
             return super()._format_action_invocation(action)
-        value = (
-            ''
-            if action.nargs == 0
-            else f' {self._format_args(action, action.dest.upper())}'
-        )
-        return ', '.join(action.option_strings) + value
+        spellings = ', '.join(action.option_strings)
+        if action.nargs == 0:
+            return spellings
+        return f'{spellings} {self._format_args(action, action.dest.upper())}'
 
 
 def parser(
@@ -307,14 +305,12 @@ def parser(
     # Python 3.14 colors only the headings; with FORCE_COLOR, even in a pipe
     made.color = False
     places: dict[str, Any] = {'': made}
-    for title, options, short, first in (
-        *command.groups,
-        OptionGroup('', command.options),
-    ):
+    for group in (*command.groups, OptionGroup('', command.options)):
+        title = group.title
         if title not in places:
             places[title] = made.add_argument_group(title)
-        shown = (*short, *first) if others else short
-        for spellings, arguments in options:
+        shown = (*group.short, *group.first) if others else group.short
+        for spellings, arguments in group.options:
             action = places[title].add_argument(*spellings, **arguments)
             is_shown = not title or spellings[0] in shown
             if not is_shown and action.help is not argparse.SUPPRESS:
@@ -369,9 +365,9 @@ def _is_plain(word: str, parser: Parser) -> bool:
     """Return whether a word can be parsed without the spellings and options of version 1.6."""
     if word[:1] != '-':
         return True
-    return (
-        word.partition('=')[0] in parser._option_string_actions and word != '--help-all'
-    )
+    spelling = word.partition('=')[0]
+    # the help with all options has those of version 1.6, too
+    return spelling in parser._option_string_actions and word != '--help-all'
 
 
 def _parsed(parser: Parser, words: Sequence[str]) -> tuple[dict[str, Any], list[str]]:

@@ -37,7 +37,9 @@ def _number(
     highest: float,
     kind: Callable[[str], Any],
 ) -> Callable[[str], Any]:
-    """Return a function that reads a number within limits. kind: int or float."""
+    """Return a function that reads a number within limits, or raises ArgumentTypeError. kind: int or
+    float. name: what the number is, for the message.
+    """
 
     def convert(text: str) -> Any:
         try:
@@ -55,14 +57,13 @@ def _number(
 
 def duration(text: str) -> int:
     """Return the number of seconds in a time such as 7d. Raises ArgumentTypeError."""
-    number, seconds = text[:-1], int(LETTERS.get(text[-1:], 0))
-    if not (
-        seconds and number.isascii() and number.isdigit() and 0 < int(number) < 100_000
-    ):
+    digits, seconds = text[:-1], int(LETTERS.get(text[-1:], 0))
+    number = int(digits) if digits.isascii() and digits.isdigit() else 0
+    if not seconds or not 0 < number < 100_000:
         raise argparse.ArgumentTypeError(
             f'"{text}" is not a time; write 90m, 12h, 7d or 2w'
         )
-    return int(number) * seconds
+    return number * seconds
 
 
 def interval(text: str) -> int | None:

@@ -9,7 +9,7 @@ from ..check.rulebook import today
 from ..command_line.options import PROGRAM
 from ..knowledge import acknowledgements
 from ..knowledge.thresholds import MISSING, Acknowledgement
-from ..model import Judgement, State, Verdict
+from ..model import Judgement, Verdict
 from ..reading.identity import is_same_drive
 from ..typed import NamedTuple
 from ..wording import amount
@@ -45,10 +45,12 @@ def acceptable(
     for verdict in verdicts:
         judgements = _asked_for(verdict, metrics)
         refused += _unread_or_missing(verdict, metrics, judgements)
-        at_risk = _at_risk(verdict) if is_every_drive and judgements else ''
+        why_by_name_only = ''
+        if is_every_drive and judgements:
+            why_by_name_only = _why_by_name_only(verdict)
         for judgement in judgements:
             words = f'{verdict.device.name} {finding(judgement)}'
-            why_not = _why_not(verdict, judgement) or at_risk
+            why_not = _why_not(verdict, judgement) or why_by_name_only
             if why_not:
                 refused.append(f'{words}: {why_not}')
                 continue
@@ -65,14 +67,13 @@ def acceptable(
 
 def _asked_for(verdict: Verdict, metrics: Sequence[str]) -> list[Judgement]:
     """Return the judgements of these metrics; if empty, all that alert."""
-    judgements = [
-        judgement for judgement in verdict.judgements if judgement.reading.judged
+    if not metrics:
+        return verdict.alerts
+    return [
+        judgement
+        for judgement in verdict.judgements
+        if judgement.reading.judged and judgement.reading.metric in metrics
     ]
-    if metrics:
-        return [
-            judgement for judgement in judgements if judgement.reading.metric in metrics
-        ]
-    return [judgement for judgement in judgements if judgement.state is not State.OK]
 
 
 def _unread_or_missing(
@@ -90,7 +91,7 @@ def _unread_or_missing(
     ]
 
 
-def _at_risk(verdict: Verdict) -> str:
+def _why_by_name_only(verdict: Verdict) -> str:
     """Return why a drive is only acknowledged by its name: one of its actions, even the last,
     needs a new drive or copies its data; '' for all other drives.
     """
@@ -122,22 +123,28 @@ def accepted_as_missing(
 
 
 def _why_not(verdict: Verdict, judgement: Judgement) -> str:
+    """Return why a value cannot be acknowledged; '' if it can."""
     if judgement.reading.state is not None:
         return 'this is a state without a number that could get worse, so it cannot be acknowledged'
     if judgement.reading.number is None:
         return 'this metric currently has no value'
-    alone = verdict.identity._replace(wwn='')
-    return (
-        ''
-        if is_same_drive(alone, alone)
-        else 'the drive reports no serial number, or one shared by many drives'
-    )
+    # an acknowledgement finds its drive by the serial number only
+    without_wwn = verdict.identity._replace(wwn='')
+    if is_same_drive(without_wwn, without_wwn):
+        return ''
+    return 'the drive reports no serial number, or one shared by many drives'
 
 
 def line(accepted: Acknowledgement, hide_serial: bool) -> str:
     """Return one acknowledgement as a line of text. hide_serial: without the serial number."""
-    ended = ', expired' if accepted.until and accepted.until < today() else ''
-    value = '' if accepted.metric == MISSING else f' {amount(accepted.value, "")}'
-    value += acknowledgements.given_by(accepted, ', ') + ended
-    serial = '' if hide_serial else f'{clean(accepted.serial)} '
-    return f'{serial}{accepted.metric}{value}: {clean(accepted.why, 200)}'
+    words = (
+        accepted.metric
+        if hide_serial
+        else f'{clean(accepted.serial)} {accepted.metric}'
+    )
+    if accepted.metric != MISSING:
+        words = f'{words} {amount(accepted.value, "")}'
+    words += acknowledgements.given_by(accepted, ', ')
+    if accepted.until and accepted.until < today():
+        words = f'{words}, expired'
+    return f'{words}: {clean(accepted.why, 200)}'

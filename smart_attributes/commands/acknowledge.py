@@ -48,34 +48,33 @@ def run(options: Options, runner: processes.Runner) -> int:
     _check_combination(options.which, own)
     config, hide_serial = options.data.config, options.naming.hide_serial
     if own.shown:
-        before = content(config)
+        present = content(config)
         lines = [
-            line(accepted, hide_serial) for accepted in sorted(before.acknowledgements)
+            line(accepted, hide_serial) for accepted in sorted(present.acknowledgements)
         ]
-        return _print(lines or ['nothing is acknowledged'], before.mistakes)
+        return _print(lines or ['nothing is acknowledged'], present.mistakes)
     if own.withdraw:
-        ended, before = withdraw(config, own.withdraw)
+        ended, mistakes = withdraw(config, own.withdraw)
         lines = [f'withdrawn: {line(accepted, hide_serial)}' for accepted in ended]
-        return _print(lines, before.mistakes)
+        return _print(lines, mistakes)
     common = template(own.why or (REMOVED if own.removed else ''), own.until)
     if own.removed:
-        choice = accepted_as_missing(
-            *_named_missing(options, runner, own), common, hide_serial
-        )
-    else:
-        drives = survey(options, runner)
-        if not drives.verdicts:
-            state, words = drives.nobody
-            if state is not State.OK:
-                raise UsageError(words)
-            return _print([f'nothing to acknowledge: {words}'], ())
-        choice = acceptable(
-            drives.verdicts,
-            options.which.metrics,
-            common,
-            is_every_drive=own.every_alarm,
-            hide_serial=hide_serial,
-        )
+        serials, unknown = _named_missing(options, runner, own.every_alarm)
+        choice = accepted_as_missing(serials, unknown, common, hide_serial)
+        return _accept_and_print(config, choice, own.every_alarm)
+    drives = survey(options, runner)
+    if not drives.verdicts:
+        state, words = drives.nobody
+        if state is not State.OK:
+            raise UsageError(words)
+        return _print([f'nothing to acknowledge: {words}'], ())
+    choice = acceptable(
+        drives.verdicts,
+        options.which.metrics,
+        common,
+        is_every_drive=own.every_alarm,
+        hide_serial=hide_serial,
+    )
     return _accept_and_print(config, choice, own.every_alarm)
 
 
@@ -84,7 +83,7 @@ def _accept_and_print(config: str, choice: Choice, is_every_drive: bool) -> int:
 
     is_every_drive: nothing was named, so nothing that was asked for is refused entirely.
     """
-    mistakes = accept(config, choice.new).mistakes if choice.new else ()
+    mistakes = accept(config, choice.new) if choice.new else ()
     lines = [
         *(f'acknowledged: {words}' for words in choice.said),
         *(f'not acknowledged: {words}' for words in choice.refused),
@@ -99,9 +98,10 @@ def _accept_and_print(config: str, choice: Choice, is_every_drive: bool) -> int:
 
 def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
     """Raise UsageError for options that cannot be combined."""
-    is_named = which.devices or which.reports or which.names
     if own.removed and not which.metrics and bool(which.names) != own.every_alarm:
         return
+    is_named = which.devices or which.reports or which.names
+    # what concerns acknowledgements in the file, or drives that are not there
     is_of_file = own.shown or own.withdraw or own.removed
     if is_of_file and (which.metrics or which.names or own.every_alarm):
         raise UsageError(
@@ -124,35 +124,39 @@ def _print(lines: Sequence[str], mistakes: Sequence[str], status: int = OK) -> i
 
 
 def _named_missing(
-    options: Options, runner: processes.Runner, own: AcknowledgeOptions
+    options: Options, runner: processes.Runner, is_every_drive: bool
 ) -> tuple[list[str], list[str]]:
     """Return the serial numbers of the drives that were removed, and the names that no missing
     drive has.
 
-    A drive that is still there can be named by its serial number, before it is pulled.
+    A drive that is still there can be named by its serial number, before it is pulled. Without
+    history, each name counts as a serial number. is_every_drive: nothing was named; return all
+    missing drives.
     """
-    names = options.which.names
     everything = options._replace(which=options.which._replace(names=()))
     drives = survey(everything, runner)
     missing = [
         verdict for verdict in drives.verdicts if verdict.code == DriveMissing.code
     ]
-    if own.every_alarm:
+    if is_every_drive:
         return [verdict.identity.serial for verdict in missing], []
-    serials_in_history = history_answers.serials(drives.history)
+    known_serials = history_answers.serials(drives.history)
     serials, unknown = [], []
-    for word in names:
+    for name in options.which.names:
         named = [
-            verdict.identity.serial for verdict in missing if word in _names(verdict)
+            verdict.identity.serial for verdict in missing if name in _names(verdict)
         ]
-        if not named and (word in serials_in_history or not serials_in_history):
-            named = [word]
-        serials += named
-        unknown += [] if named else [word]
+        if named:
+            serials += named
+        elif name in known_serials or not known_serials:
+            serials.append(name)
+        else:
+            unknown.append(name)
     return serials, unknown
 
 
 def _names(verdict: Verdict) -> tuple[str, ...]:
+    """Return the names by which a missing drive can be given."""
     device, identity = verdict.device, verdict.identity
     return (
         device.name,
@@ -183,12 +187,14 @@ def template(why: str, until: str) -> Acknowledgement:
 
 
 def _who() -> str:
+    """Return the name of the user who runs this command, also through sudo; the number of the user
+    if it has no name.
+    """
     import pwd
 
     try:
-        return (os.environ.get('SUDO_USER') or pwd.getpwuid(os.getuid()).pw_name)[
-            :LONGEST_SIGNATURE
-        ]
+        user = os.environ.get('SUDO_USER') or pwd.getpwuid(os.getuid()).pw_name
+        return user[:LONGEST_SIGNATURE]
     except KeyError:
         return str(os.getuid())
 
@@ -208,44 +214,39 @@ def content(config: str) -> AcknowledgementsFile:
         raise DataError(f'{mistake}; correct {file} by hand, or move it away') from None
 
 
-def accept(config: str, new: Sequence[Acknowledgement]) -> AcknowledgementsFile:
-    """Add acknowledgements to the file, and return the file's earlier content. Raises DataError."""
+def accept(config: str, new: Sequence[Acknowledgement]) -> Sequence[str]:
+    """Add acknowledgements to the file, and return the mistakes in its earlier content. Raises
+    DataError.
+    """
     with _alone(config) as file:
         before = content(config)
         _write(file, acknowledgements.with_added(before.data, new))
-    return before
+    return before.mistakes
 
 
 def withdraw(
     config: str, names: Collection[str]
-) -> tuple[list[Acknowledgement], AcknowledgementsFile]:
-    """Remove acknowledgements, named SERIAL or SERIAL:METRIC as in --list; return these and the old
-    content.
+) -> tuple[list[Acknowledgement], Sequence[str]]:
+    """Remove acknowledgements, named SERIAL or SERIAL:METRIC as in --list; return these, and the
+    mistakes in the earlier content of the file.
 
     Raises DataError, and UsageError for a name without an acknowledgement.
     """
     with _alone(config) as file:
         before = content(config)
-        names_of = {
-            accepted: _names_in_list(accepted) for accepted in before.acknowledgements
-        }
+        unused, ended = set(names), []
+        for accepted in before.acknowledgements:
+            own_names = _names_in_list(accepted).intersection(names)
+            unused -= own_names
+            ended += [accepted] if own_names else []
         for name in names:
-            if not any(name in own for own in names_of.values()):
+            if name in unused:
                 raise UsageError(
                     f'no acknowledgement for {clean(name)}; to list all, use --list'
                 )
-        ended = [
-            accepted
-            for accepted in before.acknowledgements
-            if names_of[accepted].intersection(names)
-        ]
-        _write(
-            file,
-            acknowledgements.without(
-                before.data, {(accepted.serial, accepted.metric) for accepted in ended}
-            ),
-        )
-    return ended, before
+        ended_keys = {(accepted.serial, accepted.metric) for accepted in ended}
+        _write(file, acknowledgements.without(before.data, ended_keys))
+    return ended, before.mistakes
 
 
 def _names_in_list(accepted: Acknowledgement) -> set[str]:
@@ -273,11 +274,8 @@ def _alone(config: str) -> Iterator[str]:
         descriptor = files.open_lock(lock)
     try:
         status = os.fstat(descriptor)
-        if (
-            not stat.S_ISREG(status.st_mode)
-            or status.st_uid not in (0, os.geteuid())
-            or status.st_mode & 0o077
-        ):
+        is_own = status.st_uid in (0, os.geteuid()) and not status.st_mode & 0o077
+        if not is_own or not stat.S_ISREG(status.st_mode):
             raise DataError(
                 f'{lock} could be locked by another user; remove it: rm {lock}'
             )
@@ -303,7 +301,7 @@ def _write(file: str, data: Json) -> None:
 
 @contextmanager
 def _explained(file: str) -> Iterator[None]:
-    """Convert an OSError into a DataError that states the next step."""
+    """Convert an OSError into a DataError that states the next step. file: cannot be written."""
     try:
         yield
     except OSError as error:

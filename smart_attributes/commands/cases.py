@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ..redundancy.dependence import Examined, Other
     from ..redundancy.replacement import Machine
 
+    Outlooks = Mapping[Device, Outlook]
+
 UNKNOWN_FUTURE = Outlook()
 UNPLACED = 'cannot be located'
 
@@ -39,11 +41,6 @@ class Overview(NamedTuple):
         """The verdicts on the drives."""
         return tuple(case.verdict for case in self.cases)
 
-    @property
-    def nobody(self) -> tuple[State, str]:
-        """The state and the message if no drive was found."""
-        return self.survey.nobody
-
 
 def of_alerts(survey: Survey, options: Options) -> Overview:
     """Return the drives of a check: those that alert with the groups on them."""
@@ -60,7 +57,7 @@ def of_alerts(survey: Survey, options: Options) -> Overview:
         return former_place(verdict.device)  # what the address alone tells
 
     located, outlooks = _foreseen(survey.verdicts, outlook, place, only_alerting=True)
-    return _with_groups(survey, located, outlooks, options, only_alerting=True)
+    return _with_groups(survey, located, outlooks, options)
 
 
 def of_alerts_in_haste(survey: Survey, options: Options, why: str) -> Overview:
@@ -76,32 +73,19 @@ def of_alerts_in_haste(survey: Survey, options: Options, why: str) -> Overview:
     examined = unexamined(
         located, lambda placed: drives(placed, now), in_time.unread(why)
     )
-    return _overview(survey, examined, {}, options, only_alerting=True)
+    return _overview(survey, examined, _not_foreseen(survey.verdicts), options)
 
 
-def for_programs(survey: Survey, options: Options) -> Overview:
-    """Return the drives with their forecasts and groups; nobody needs to find the drives."""
-    return _with_history(survey, options, lambda verdict: Place())
-
-
-def for_a_person(
-    survey: Survey, options: Options, asked: Sequence[str] = ()
-) -> Overview:
-    """Return the drives with their place, their forecasts and their groups.
-
-    asked: the programs to run for the state of groups, from redundancy.dependence.PROGRAMS.
-    """
-    return _with_history(survey, options, _place, asked)
-
-
-def _with_history(
+def with_history(
     survey: Survey,
     options: Options,
-    place: Callable[[Verdict], Place],
+    place: Callable[[Verdict], Place] = lambda verdict: Place(),
     asked: Sequence[str] = (),
 ) -> Overview:
-    """Return the drives with their forecasts and groups. place: locates a drive. asked: as for
-    for_a_person().
+    """Return the drives with their forecasts and groups.
+
+    place: locates a drive, for a person who has to find it. asked: the programs to run for the
+    state of groups, from redundancy.dependence.PROGRAMS.
     """
     from ..check import history_answers
 
@@ -109,10 +93,10 @@ def _with_history(
         return history_answers.outlook(survey.history, verdict)
 
     located, outlooks = _foreseen(survey.verdicts, outlook, place)
-    return _with_groups(survey, located, outlooks, options, asked=asked)
+    return _with_groups(survey, located, outlooks, options, asked)
 
 
-def _place(verdict: Verdict) -> Place:
+def place_of(verdict: Verdict) -> Place:
     """Return the location of a drive, also of a missing one."""
     from ..reading.system import former_place, place
 
@@ -123,8 +107,13 @@ def _place(verdict: Verdict) -> Place:
 def without_groups(survey: Survey, options: Options) -> Overview:
     """Return the drives of a check without the groups on them."""
     uses = [Use(verdict) for verdict in survey.verdicts]
-    cases = _cases(survey, uses, {}, options, only_alerting=True)
+    cases = _cases(survey, uses, _not_foreseen(survey.verdicts), options)
     return Overview(survey, cases, survey.notes, survey.remarks)
+
+
+def _not_foreseen(verdicts: Sequence[Verdict]) -> Outlooks:
+    """Return an empty outlook for each drive that alerts."""
+    return {verdict.device: UNKNOWN_FUTURE for verdict in verdicts if verdict.state}
 
 
 def _foreseen(
@@ -132,9 +121,11 @@ def _foreseen(
     outlook: Callable[[Verdict], Outlook],
     place: Callable[[Verdict], Place],
     only_alerting: bool = False,
-) -> tuple[list[Located], dict[Device, Outlook]]:
-    """Return the drives with their places, and what the history tells about each; an error affects
-    only its drive.
+) -> tuple[list[Located], Outlooks]:
+    """Return the drives with their places, and what the history tells about each.
+
+    A drive for which this fails is UNKNOWN, without affecting the others. only_alerting: drives
+    that are OK have no place, and are left out of the second value.
     """
     now = time.time()
     located, outlooks = [], {}
@@ -161,14 +152,11 @@ def _item_without_groups(verdict: Verdict, outlook: Outlook, now: float) -> Item
 def _with_groups(
     survey: Survey,
     located: Sequence[Located],
-    outlooks: Mapping[Device, Outlook],
+    outlooks: Outlooks,
     options: Options,
-    only_alerting: bool = False,
     asked: Sequence[str] = (),
 ) -> Overview:
-    """Return the drives with the groups that depend on each. only_alerting: decide no action for
-    the other drives.
-    """
+    """Return the drives with the groups that depend on each. outlooks: as for _cases()."""
     from ..redundancy import in_time
     from ..redundancy.dependence import examined
     from ..work.work_list import drives
@@ -181,20 +169,16 @@ def _with_groups(
         others=lambda: others(survey.history.others()),
         asked=asked,
     )
-    return _overview(survey, groups, outlooks, options, only_alerting)
+    return _overview(survey, groups, outlooks, options)
 
 
 def _overview(
-    survey: Survey,
-    groups: Examined,
-    outlooks: Mapping[Device, Outlook],
-    options: Options,
-    only_alerting: bool,
+    survey: Survey, groups: Examined, outlooks: Outlooks, options: Options
 ) -> Overview:
     """Return the drives of a survey after their groups were examined."""
     return Overview(
         survey,
-        _cases(survey, groups.uses, outlooks, options, only_alerting),
+        _cases(survey, groups.uses, outlooks, options),
         notes=(*survey.notes, *groups.notes),
         remarks=(*survey.remarks, *groups.remarks),
         machine=groups.machine,
@@ -202,59 +186,46 @@ def _overview(
 
 
 def _cases(
-    survey: Survey,
-    uses: Sequence[Use],
-    outlooks: Mapping[Device, Outlook],
-    options: Options,
-    only_alerting: bool,
+    survey: Survey, uses: Sequence[Use], outlooks: Outlooks, options: Options
 ) -> tuple[Case, ...]:
-    """Return the drives of a survey. only_alerting: no action is decided for the others."""
-    now = time.time()
+    """Return the drives of a survey as the outputs show them.
+
+    outlooks: no action is decided for a drive that is not in it.
+    """
+    now, hide_serial = time.time(), options.naming.hide_serial
     cases = []
     for use, read in zip(uses, survey.reads):
-        if only_alerting and not use.verdict.state:
-            cases.append(_case(use.verdict, read.transcript, options))
-            continue
-        outlook = outlooks.get(use.verdict.device, UNKNOWN_FUTURE)
-        cases.append(_decided(use, outlook, read.transcript, options, now))
+        outlook = outlooks.get(use.verdict.device)
+        shown_use, action = (
+            (use, None) if outlook is None else _decided(use, outlook, now)
+        )
+        verdict = shown_use.verdict
+        seen = verdict.last_seen
+        cases.append(
+            Case(
+                verdict,
+                shown(verdict.identity, hide_serial),
+                shown(seen, hide_serial) if seen else None,
+                outlook or UNKNOWN_FUTURE,
+                shown_use if action else None,
+                action,
+                read.transcript,
+            )
+        )
     return tuple(cases)
 
 
-def _decided(
-    use: Use, outlook: Outlook, transcript: str, options: Options, now: float
-) -> Case:
-    """Return a drive with its action; an error affects only this drive."""
+def _decided(use: Use, outlook: Outlook, now: float) -> tuple[Use, Item]:
+    """Return a drive with its action; after an exception, an UNKNOWN drive without its groups."""
     from ..work.work_list import item
 
-    verdict, decision = fence.tried(
+    verdict, action = fence.tried(
         use.verdict, lambda _: item(use, now, outlook), fence.UNDECIDED, None
     )
-    if decision is None:
-        use = Use(verdict, use.place)
-        decision = item(use, now)
-    return _case(verdict, transcript, options, outlook, use, decision)
-
-
-def _case(
-    verdict: Verdict,
-    transcript: str,
-    options: Options,
-    outlook: Outlook = UNKNOWN_FUTURE,
-    use: Use | None = None,
-    item: Item | None = None,
-) -> Case:
-    """Return a drive with its identity as the outputs show it."""
-    hide_serial = options.naming.hide_serial
-    seen = verdict.last_seen
-    return Case(
-        verdict,
-        shown(verdict.identity, hide_serial),
-        shown(seen, hide_serial) if seen else None,
-        outlook,
-        use,
-        item,
-        transcript,
-    )
+    if action is not None:
+        return use, action
+    alone = Use(verdict, use.place)
+    return alone, item(alone, now)
 
 
 def unshown(case: Case, error: Exception) -> Case:

@@ -19,31 +19,21 @@ if TYPE_CHECKING:
     from ..output.plugin import Outcome, Whole
 
 
-class _Stages:
-    """The results of a check so far. Its time can end at any point, also between two stages."""
-
-    judged: Survey | None = None
-    whole: Overview | None = None  # with the groups on drives that alert
-
-    def keep_judged(self, judged: Survey) -> None:
-        """Store the verdicts on the drives."""
-        self.judged = judged
-
-
 def run(options: Options, runner: Runner) -> int:
     """Print the result for a monitoring daemon; return the state as the exit status."""
-    stages = _Stages()
+    # The time can end at any point, also between two stages; the last result of each stage counts.
+    surveys: list[Survey] = []
+    overview: Overview | None = None
     try:
-        judged = survey(options, runner, _load_plugin, done=stages.keep_judged)
-        stages.whole = cases.of_alerts(judged, options)
-        return _finish(stages.whole, options, runner)
+        survey(options, runner, _load_plugin, done=surveys.append)
+        overview = cases.of_alerts(surveys[-1], options)
+        return _finish(overview, options, runner)
     except alarm.TimeIsOver as over:
-        if stages.judged is None:
+        if not surveys:
             raise
-        whole = stages.whole or cases.of_alerts_in_haste(
-            stages.judged, options, str(over)
-        )
-        return _finish(whole, options, runner)
+        if overview is None:
+            overview = cases.of_alerts_in_haste(surveys[-1], options, str(over))
+        return _finish(overview, options, runner)
 
 
 def _finish(result: Overview, options: Options, runner: Runner) -> int:

@@ -12,7 +12,6 @@ from ..command_line.options import OK, PARTLY, UNKNOWN, Options
 from ..model import Read
 from ..reading.processes import Runner
 from ..words import sentence
-from . import person
 from .records.migrate import MigrateOptions
 from .records.validate import ValidateOptions
 
@@ -22,7 +21,7 @@ def draft(options: Options, runner: Runner) -> int:
     and return 3.
     """
     result = survey(options, runner)
-    reports = [report for _, report in person.answered(result)]
+    reports = [read.report for read in result.reads if read.report is not None]
     if len(reports) != 1:
         print(_why_no_draft(result, len(reports)), file=sys.stderr)
         return UNKNOWN
@@ -34,18 +33,15 @@ def draft(options: Options, runner: Runner) -> int:
 
 
 def _why_no_draft(result: Survey, answered: int) -> str:
-    problems = (
-        []
-        if answered
-        else [
-            f'{verdict.device.name} {verdict.explained}'
-            for verdict in result.verdicts
-            if verdict.problem
-        ]
-    )
-    return sentence('; '.join(problems), 1000) or (
-        f'a draft needs exactly one drive, but {answered} answered; name one with -d or --report'
-    )
+    """Return why there is no draft. answered: the number of drives that answered, not 1."""
+    problems = [
+        f'{verdict.device.name} {verdict.explained}'
+        for verdict in result.verdicts
+        if verdict.problem
+    ]
+    if problems and not answered:
+        return sentence('; '.join(problems), 1000)
+    return f'a draft needs exactly one drive, but {answered} answered; name one with -d or --report'
 
 
 def validate(options: Options, runner: Runner) -> int:

@@ -28,9 +28,6 @@ def run(options: Options, runner: Runner) -> int:
         output,
         lambda survey: person.addresses(survey.verdicts, options),
     ).examine()
-    print(
-        (doctor_findings.as_json if own.as_json else doctor_findings.as_text)(
-            examination
-        )
-    )
+    as_words = doctor_findings.as_json if own.as_json else doctor_findings.as_text
+    print(as_words(examination))
     return OK if examination.is_good else PARTLY

@@ -21,12 +21,11 @@ def run(options: Options, runner: Runner) -> int:
     explain.print_faults(survey.faults)
     explain.print_faults(survey.judge.warnings, State.WARNING)
     for case, read in zip(overview.cases, survey.reads):
-        report = read.outcome if isinstance(read.outcome, Report) else None
-        _print_drive(case, report, survey.judge, options)
+        _print_drive(case, read.report, survey.judge, options)
     if not overview.cases:
         print('no drives; name one with -d or --report')
-    person.print_remarks(overview.remarks, overview.notes)
-    return person.status(overview)
+    person.print_remarks(overview)
+    return person.status(overview.verdicts)
 
 
 def _print_drive(
@@ -35,14 +34,8 @@ def _print_drive(
     """Print a drive; if this fails, print the failure."""
     from ..output import explain
 
-    database, thresholds, is_verbose = (
-        judge.database,
-        judge.thresholds,
-        options.verbose > 0,
-    )
+    context = report, judge.database, judge.thresholds, options.verbose > 0
     try:
-        explain.print_drive(case, report, database, thresholds, is_verbose)
+        explain.print_drive(case, *context)
     except Exception as error:
-        explain.print_drive(
-            unshown(case, error), report, database, thresholds, is_verbose
-        )
+        explain.print_drive(unshown(case, error), *context)

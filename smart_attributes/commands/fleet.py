@@ -37,12 +37,12 @@ def run(options: Options, runner: Runner) -> int:
     own: FleetOptions = options.own
     fleet = Fleet(database_of(options.data), time.time())
     drives = fleet.drives(_source(fleet, own), options.how_read.timeout)
-    show = _print_table
-    if own.html:
-        show = _write_page
     if own.as_json:
-        show = _print_json
-    show(fleet, drives, own)
+        _print_json(fleet, drives)
+    elif own.html:
+        _write_page(fleet, drives, own.html)
+    else:
+        _print_table(fleet, drives, own.limit or MOST_ROWS)
     return 0 if fleet.summary.states and not fleet.faults else 3
 
 
@@ -59,6 +59,7 @@ def _source(fleet: Fleet, own: FleetOptions) -> Iterator[FleetDrive]:
 
 
 def _icinga(own: FleetOptions) -> Icinga:
+    """Return the access to the API of Icinga 2 that the options describe."""
     from ..fleet import icinga
 
     access = icinga.Access(
@@ -71,7 +72,7 @@ def _icinga(own: FleetOptions) -> Icinga:
     return icinga.Icinga(access)
 
 
-def _print_json(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:
+def _print_json(fleet: Fleet, drives: Iterable[FleetDrive]) -> None:
     """Print the document while drives are being read, one drive per line, to use little RAM."""
     print(f'{{"version": {DOCUMENTS["fleet"]}, "made": {round(fleet.now)}, "drives": [')
     try:
@@ -92,7 +93,8 @@ def _print_json(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
     )
 
 
-def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:
+def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], path: str) -> None:
+    """Write the page, with the most urgent drives in full and the others as counts."""
     from ..output import page, page_charts, page_drives
 
     kept = Kept(MOST_OTHERS, table.in_page, page_drives.is_urgent)
@@ -121,16 +123,17 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -
         fleet=fleet_counts,
         made_by='check_smart_attributes fleet',
     )
-    person.write(page.rendered(content, TITLE, fleet.now), own.html)
-    print(f'written: {visible(own.html)}')
+    person.write(page.rendered(content, TITLE, fleet.now), path)
+    print(f'written: {visible(path)}')
     for words in fleet.said():
         print(f'note: {words}')
 
 
-def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], own: FleetOptions) -> None:
+def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], limit: int) -> None:
+    """Print the worst drives and the notes. limit: the greatest number of drives."""
     from ..output import triage_table
 
-    kept = Kept(own.limit or MOST_ROWS, table.in_table)
+    kept = Kept(limit, table.in_table)
     for drive in drives:
         kept.add(drive)
     for line in table.heading(fleet.summary):

@@ -36,22 +36,15 @@ def _remove(serials: Sequence[str], options: Options, runner: Runner) -> int:
     A drive that is missing would no longer be missed, so root must have accepted that first.
     """
     answers = survey(options, runner)
-    missing = {
-        verdict.identity.serial
-        for verdict in answers.verdicts
-        if verdict.code == DriveMissing.code
-    }
-    for serial in serials:
-        if serial in missing:
+    for verdict in answers.verdicts:
+        serial = verdict.identity.serial
+        if verdict.code == DriveMissing.code and serial in serials:
             raise UsageError(
                 f'{clean(serial)} is missing, and the history holds its last readings; if it was '
                 f'removed for good, run: check_smart_attributes acknowledge --missing {argument(serial, "SERIAL")}'
             )
-    recorded = [
-        serial
-        for serial in serials
-        if serial in history_answers.serials(answers.history)
-    ]
+    known = history_answers.serials(answers.history)
+    recorded = [serial for serial in serials if serial in known]
     if not recorded:
         print('the history has no drive with that serial number')
         return UNKNOWN
@@ -62,17 +55,19 @@ def _remove(serials: Sequence[str], options: Options, runner: Runner) -> int:
     if sys.stdin is None or sys.stdin.readline().strip().lower() not in ('y', 'yes'):
         print('nothing was removed')
         return UNKNOWN
-    print(f'{sum(map(for_writing(of_history(options)).remove, recorded))} removed')
+    store = for_writing(of_history(options))
+    print(f'{sum(map(store.remove, recorded))} removed')
     return OK
 
 
 def _show(answers: Survey, options: Options, as_json: bool) -> int:
+    """Print the history of the drives of a survey; return the exit status, 3 without history."""
     drives = _drives(answers, options)
     if as_json:
-        reason = person.nobody(answers)
-        if not reason:
-            reason = {'state': 'UNKNOWN', 'error': _NO_HISTORY, 'code': None}
-        print(history.as_json(drives, {} if drives else reason))
+        why_empty = person.why_empty(answers.verdicts, answers.nobody)
+        if not why_empty:
+            why_empty = {'state': 'UNKNOWN', 'error': _NO_HISTORY, 'code': None}
+        print(history.as_json(drives, {} if drives else why_empty))
     else:
         for remark in answers.remarks:
             print(f'note: {sentence(remark, 500)}')
@@ -86,8 +81,7 @@ def _show(answers: Survey, options: Options, as_json: bool) -> int:
 def _drives(answers: Survey, options: Options) -> list[history.ShownHistory]:
     """Return the history of the drives of a survey, in the form that `output.history` prints."""
     drives = []
-    metrics = answers.judge.database.metrics
-    units = {name: metric.unit for name, metric in metrics.items()}
+    units = answers.judge.database.units
     for verdict in answers.verdicts:
         stored_drive = history_answers.drive(answers.history, verdict)
         if stored_drive is None:

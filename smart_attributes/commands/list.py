@@ -13,7 +13,6 @@ from ..constants import DOCUMENTS
 from ..model import Case, Identity, Read, Report, State, Verdict
 from ..reading.processes import Runner
 from ..shown import Shown, shown
-from ..typed import NamedTuple
 from ..wording import columns
 from ..words import coded, sentence, visible
 from ..work.statements import kind, problem
@@ -21,47 +20,38 @@ from . import person
 from .records.list import ListOptions
 
 
-class Listing(NamedTuple):
-    """The drives of a run, each with its identity, or with the reason why the identity is
-    unknown.
-    """
-
-    cases: tuple[Case, ...]
-    nobody: tuple[State, str]  # state and message for a run without drives
-
-    @property
-    def verdicts(self) -> tuple[Verdict, ...]:
-        """The drives, which are not judged."""
-        return tuple(case.verdict for case in self.cases)
-
-
 def run(options: Options, runner: Runner) -> int:
     """Print the address and the identity of each drive; return 0 if at least one drive answers,
     else 3.
     """
     own: ListOptions = options.own
-    listing = listed(options, runner)
-    nobody = person.nobody(listing)
+    listed_cases, nobody = listed(options, runner)
 
     def show(cases: Sequence[Case]) -> str:
-        addresses = person.addresses([case.verdict for case in cases], options)
-        return (
-            as_json(cases, addresses, nobody)
-            if own.as_json
-            else as_text(cases, addresses)
-        )
+        verdicts = [case.verdict for case in cases]
+        addresses = person.addresses(verdicts, options)
+        if own.as_json:
+            return as_json(cases, addresses, person.why_empty(verdicts, nobody))
+        return as_text(cases, addresses)
 
-    text, cases = fence.shown(listing.cases, show, _unshown)
+    text, cases = fence.shown(listed_cases, show, _unshown)
     print(text)
-    return person.status(Listing(cases, listing.nobody))
+    return person.status([case.verdict for case in cases])
 
 
 def _unshown(case: Case, error: Exception) -> Case:
     return case._replace(verdict=fence.failed(case.verdict, error, fence.UNSHOWN))
 
 
-def listed(options: Options, runner: Runner) -> Listing:
-    """Return the drives that the options select. Raises SmartError if smartctl cannot be used."""
+def listed(
+    options: Options, runner: Runner
+) -> tuple[tuple[Case, ...], tuple[State, str]]:
+    """Return the drives that the options select, each with its identity, or with the reason why
+    the identity is unknown.
+
+    The second value is the state and the message of a run without drives. Raises SmartError if
+    smartctl cannot be used.
+    """
     end = reads.deadline(options.how_read.timeout)
     of_reads, of_run = settings.of_reads(options), settings.of_run(options)
     started = reads.start(of_reads, site_of(options.data, options.before), runner, end)
@@ -76,9 +66,8 @@ def listed(options: Options, runner: Runner) -> Listing:
             verdict = fence.unreadable(read.device, read.outcome, asleep, read.identity)
         return Case(verdict, shown(verdict.identity, hide_serial))
 
-    return Listing(
-        tuple(map(case, drives.reads)), inventory.nobody(answered, drives, of_run)
-    )
+    nobody = inventory.nobody(answered, drives, of_run)
+    return tuple(map(case, drives.reads)), nobody
 
 
 def as_text(cases: Sequence[Case], addresses: Sequence[str]) -> str:
@@ -112,14 +101,10 @@ def as_json(
 
 
 def _drive(case: Case, address: str) -> object:
+    """Return a drive as a JSON object; null for what it did not report."""
     verdict, identity = case.verdict, case.shown
     device = verdict.device
-    drive = {
-        'address': address,
-        'name': device.name,
-        'device': device.path,
-    }
-    further = {
+    texts = {
         'type': device.type,
         'model': identity.model,
         'firmware': identity.firmware,
@@ -129,4 +114,9 @@ def _drive(case: Case, address: str) -> object:
         'code': verdict.code,
         'problem': sentence(verdict.explained, 500),
     }
-    return {**drive, **{key: text or None for key, text in further.items()}}
+    return {
+        'address': address,
+        'name': device.name,
+        'device': device.path,
+        **{key: text or None for key, text in texts.items()},
+    }

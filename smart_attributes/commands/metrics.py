@@ -15,7 +15,7 @@ from ..reading.processes import Runner
 from ..words import coded, sentence
 from ..work.statements import problem
 from . import person
-from .cases import Overview, for_programs, unshown
+from .cases import Overview, unshown, with_history
 from .check import rendered, whole
 from .records.metrics import MetricsOptions
 
@@ -28,7 +28,7 @@ def run(options: Options, runner: Runner) -> int:
 
     own: MetricsOptions = options.own
     judged = survey(options, runner, tuple if own.as_json else metrics.library)
-    overview = for_programs(judged, options)
+    overview = with_history(judged, options)
     text, cases = fence.shown(
         overview.cases,
         lambda drives: (
@@ -76,7 +76,7 @@ def _document(drives: Sequence[Case], overview: Overview, options: Options) -> s
     outcome = rendered(drives, overview, options._replace(verbose=0), CheckOptions())
     problems: list[str] = [words for _, words in overview.survey.told]
     if not drives:
-        problems.append(overview.nobody[1])
+        problems.append(overview.survey.nobody[1])
     run = metrics_document.Run(
         drives,
         outcome.state,
@@ -94,7 +94,7 @@ def _state_of_the_run(overview: Overview) -> State:
     """Return the worst state of the messages about the run as a whole."""
     from ..output import plugin
 
-    nobody = [] if overview.cases else [overview.nobody[0]]
+    nobody = [] if overview.cases else [overview.survey.nobody[0]]
     return worst([*plugin.states(whole(overview)), *nobody])
 
 
@@ -102,16 +102,15 @@ def _complain(drives: Sequence[Case], overview: Overview) -> None:
     """Print the problems of the run to stderr, for a journal, because the metrics contain only
     numbers.
     """
-    run = whole(overview)
-    complaints = list(map(coded, (*run.failures, *run.faults)))
-    complaints += [coded(words) for _, words in run.demands]
-    complaints += run.remarks
+    run = overview.survey
+    demands = [message for _, message in run.demands]
+    problems = list(map(coded, (*run.failures, *run.faults, *demands)))
+    problems += overview.remarks
     if not drives:
-        complaints.append(coded(overview.nobody[1]))
+        problems.append(coded(run.nobody[1]))
     for drive in drives:
-        if drive.verdict.problem:
-            complaints.append(
-                f'{drive.verdict.device.name} {coded(problem(drive.verdict))}'
-            )
-    for words in complaints:
+        verdict = drive.verdict
+        if verdict.problem:
+            problems.append(f'{verdict.device.name} {coded(problem(verdict))}')
+    for words in problems:
         print(sentence(words, 500), file=sys.stderr)

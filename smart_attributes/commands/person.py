@@ -9,38 +9,27 @@ from collections.abc import Sequence
 
 from .. import files
 from ..command_line.options import OK, UNKNOWN, Options
-from ..errors import Coded, SmartError
-from ..model import Report, State, Verdict
+from ..errors import SmartError
+from ..model import State, Verdict
 from ..reading.addresses import links, stable
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING, Json
 from ..words import sentence, visible
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
-    from ..check.survey import Survey
     from .cases import Overview
 
-    class Drives(Protocol):
-        """The drives of a run, judged or not."""
 
-        @property
-        def verdicts(self) -> tuple[Verdict, ...]: ...  # noqa: D102
-        @property
-        def nobody(self) -> tuple[State, str]: ...  # noqa: D102
-
-
-def surveyed(options: Options, runner: Runner, asked: Sequence[str] = ()) -> Overview:
+def surveyed(options: Options, runner: Runner, asked: Sequence[str]) -> Overview:
     """Return the drives with their place, their forecasts and their groups.
 
-    asked: as for cases.for_a_person().
+    asked: as for cases.with_history().
     """
     from ..check.survey import survey
     from . import cases
 
     result = survey(options, runner, is_for_a_person=True)
-    return cases.for_a_person(result, options, asked)
+    return cases.with_history(result, options, cases.place_of, asked)
 
 
 def with_names(options: Options) -> Options:
@@ -54,49 +43,37 @@ def with_names(options: Options) -> Options:
     if which.devices or which.reports or not which.metrics:
         return options
     units = database_of(options.data).units
+    # a mistyped metric is no name: nearest_metric() then suggests the right one
     names = [
         word
         for word in which.metrics
         if word not in units and nearest_metric(word, units) == KNOWN
     ]
-    return options._replace(
-        which=which._replace(
-            names=tuple(names),
-            metrics=tuple(word for word in which.metrics if word not in names),
-        )
-    )
+    metrics = tuple(word for word in which.metrics if word not in names)
+    return options._replace(which=which._replace(names=tuple(names), metrics=metrics))
 
 
-def nobody(result: Drives) -> Json:
+def why_empty(verdicts: Sequence[Verdict], nobody: tuple[State, str]) -> Json:
     """Return the keys that state why a JSON document has no drives; {} if it has drives or does
     not need any.
+
+    nobody: the state and the message of a run without drives.
     """
-    state, words = result.nobody
-    return (
-        {}
-        if result.verdicts or state is State.OK
-        else {'state': state.name, 'error': words, 'code': getattr(words, 'code', None)}
-    )
+    state, words = nobody
+    if verdicts or state is State.OK:
+        return {}
+    return {'state': state.name, 'error': words, 'code': getattr(words, 'code', None)}
 
 
-def print_remarks(remarks: Sequence[Coded], notes: Sequence[Coded]) -> None:
-    """Print the messages about the run as a whole."""
-    for note in (*remarks, *notes):
+def print_remarks(overview: Overview) -> None:
+    """Print the remarks and notes on the run as a whole."""
+    for note in (*overview.remarks, *overview.notes):
         print(f'note: {sentence(note, 500)}')
 
 
-def status(result: Drives) -> int:
+def status(verdicts: Sequence[Verdict]) -> int:
     """Return the exit status: 0 if at least one drive was read, else 3."""
-    return OK if any(not verdict.problem for verdict in result.verdicts) else UNKNOWN
-
-
-def answered(result: Survey) -> list[tuple[Verdict, Report]]:
-    """Return the drives that have answered, with their reports."""
-    return [
-        (verdict, read.outcome)
-        for verdict, read in zip(result.verdicts, result.reads)
-        if isinstance(read.outcome, Report)
-    ]
+    return OK if any(not verdict.problem for verdict in verdicts) else UNKNOWN
 
 
 def addresses(verdicts: Sequence[Verdict], options: Options) -> list[str]:

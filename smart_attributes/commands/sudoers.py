@@ -29,11 +29,14 @@ def run(options: Options, runner: Runner) -> int:
     asked = sudo_rules.RuleRequest(
         own.user, own.literal, own.types, bool(options.which.devices)
     )
-    print(
-        sudo_rules.text(
-            asked, options.how_read, runner, lambda: _drives(options, runner)
-        )
-    )
+    settings = of_reads(options)
+
+    def drives() -> tuple[DeviceList, Sequence[Plan]]:
+        end = time.monotonic() + options.how_read.timeout
+        listing = reads.find(settings, runner, end)
+        return listing, reads.plan(listing.devices, settings)
+
+    print(sudo_rules.text(asked, options.how_read, runner, drives))
     return OK
 
 
@@ -43,10 +46,3 @@ def _exists(user: str) -> bool:
         return bool(pwd.getpwnam(user))
     except (KeyError, ValueError):
         return False
-
-
-def _drives(options: Options, runner: Runner) -> tuple[DeviceList, Sequence[Plan]]:
-    """Return the drives of this machine or of the command line, and how to read each drive."""
-    settings = of_reads(options)
-    listing = reads.find(settings, runner, time.monotonic() + options.how_read.timeout)
-    return listing, reads.plan(listing.devices, settings)

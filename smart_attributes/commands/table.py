@@ -55,8 +55,9 @@ def do(argv: Sequence[str], runner: Runner) -> int:
         alarm.arm(options.how_read.timeout)
     module, _, function = (command.run or f'{command.name}.run').partition('.')
     # import_module() of the library would load `warnings`, which costs a check 2 M instructions
-    package = __import__(__package__, fromlist=[module])
-    return int(getattr(getattr(package, module), function)(options, runner))
+    name = f'{__package__}.{module}'
+    __import__(name)
+    return int(getattr(sys.modules[name], function)(options, runner))
 
 
 def commands() -> tuple[Command, ...]:
@@ -118,9 +119,10 @@ def understood(argv: Sequence[str]) -> tuple[Command, Options]:
 
 
 def _version(options: Options) -> int:
-    from ..check.rulebook import shipped_database
+    """Print the versions of the program and the database; return 0."""
+    from ..check.rulebook import newest_database
 
-    database, _ = shipped_database(options.data.config)
+    database, _ = newest_database(options.data.config)
     python = sys.version.split()[0]
     print(
         f'{PROGRAM} {VERSION}, attributes.json of {database.get("date")}, Python {python}'

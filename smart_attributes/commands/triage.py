@@ -11,7 +11,7 @@ from ..check import fence
 from ..command_line.options import Options
 from ..model import Case
 from ..reading.processes import Runner
-from ..typed import Json, MutableJson
+from ..typed import MutableJson
 from ..words import sentence
 from . import person
 from .cases import Overview, unshown
@@ -26,17 +26,23 @@ def run(options: Options, runner: Runner) -> int:
         _write(overview, options, dict(own.formats))
     else:
         _print_table(overview, options)
-    return person.status(overview)
+    return person.status(overview.verdicts)
 
 
 def _write(
     overview: Overview, options: Options, paths: Mapping[str, str | None]
 ) -> None:
-    """Print or write the document in each format. paths: as in TriageOptions, by module."""
+    """Print or write the document in each format.
+
+    paths: by the module of output/ for a format, the file to write; None: standard output.
+    """
 
     def texts(cases: Sequence[Case]) -> dict[str, str]:
         document = _document(cases, overview, options)
-        return {module: _as_text(module, document) for module in paths}
+        return {
+            module: import_module(f'..output.{module}', __package__).as_text(document)
+            for module in paths
+        }
 
     by_module, _ = fence.shown(overview.cases, texts, unshown)
     for module, path in paths.items():
@@ -44,11 +50,6 @@ def _write(
             person.write(by_module[module], path)
     printed = [by_module[module] for module, path in paths.items() if path is None]
     print('\n'.join(printed or [f'written: {path}' for path in paths.values()]))
-
-
-def _as_text(module: str, document: Json) -> str:
-    """Return the document in the format of a module of output/."""
-    return str(import_module(f'..output.{module}', __package__).as_text(document))
 
 
 def _print_table(overview: Overview, options: Options) -> None:
@@ -60,11 +61,12 @@ def _print_table(overview: Overview, options: Options) -> None:
         overview.cases, lambda drives: triage_table.rows(drives, time.time()), unshown
     )
     triage_table.print_rows(rows, overview.survey.told)
-    person.print_remarks(overview.remarks, overview.notes)
+    person.print_remarks(overview)
     verdicts = [case.verdict for case in cases]
-    for verdict in verdicts if options.verbose else ():
-        for note in verdict.notes:
-            print(f'{verdict.device.name}: {sentence(note, 500)}')
+    if options.verbose:
+        for verdict in verdicts:
+            for note in verdict.notes:
+                print(f'{verdict.device.name}: {sentence(note, 500)}')
     if cases:  # printed last, because a terminal shows the last lines
         items = in_order(cases, overview.machine)
         for line in triage_table.work_list(items, plugin.count(verdicts)):
@@ -74,6 +76,7 @@ def _print_table(overview: Overview, options: Options) -> None:
 def _document(
     cases: Sequence[Case], overview: Overview, options: Options
 ) -> MutableJson:
+    """Return the document of triage; without drives, it states why it has none."""
     from ..output import json_document
     from ..redundancy import replacement
     from ..work.work_list import in_order
@@ -82,7 +85,7 @@ def _document(
     verdicts = [case.verdict for case in cases]
     of_this_host = {} if options.which.reports else {'host': socket.gethostname()}
     return {
-        **person.nobody(overview),  # says why a document has no drives
+        **person.why_empty(overview.verdicts, survey.nobody),
         **json_document.document(cases, survey.told, now, overview.remarks),
         **(replacement.document(machine, verdicts) if machine else {}),
         'work': json_document.work_list(in_order(cases, machine)),

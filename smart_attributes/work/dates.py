@@ -38,8 +38,10 @@ def order_by(left: Iterable[float], now: float) -> float | None:
     Return None if the drive has no forecast, or if wear-out is later than FAR. left: for each
     forecast of the drive, the seconds until wear-out. The shortest time, minus LEAD_TIME, counts.
     """
-    first = min(left, default=None)
-    return None if first is None or first > FAR else now + max(first - LEAD_TIME, 0)
+    shortest = min(left, default=None)
+    if shortest is None or shortest > FAR:
+        return None
+    return now + max(shortest - LEAD_TIME, 0)
 
 
 def is_due(left: Iterable[float], now: float) -> bool:
@@ -49,7 +51,9 @@ def is_due(left: Iterable[float], now: float) -> bool:
 
 
 def date(left: float, now: float, mark: str = '') -> str:
-    """Return the month in which a drive is worn out: "2027-03". mark: precedes the month."""
+    """Return the month in which a drive is worn out: "2027-03"; "used up" or ">10 y" if there is no
+    such month. left: seconds until then. mark: precedes the month.
+    """
     if left <= 0:
         return 'used up'
     if left > FAR:
@@ -61,13 +65,9 @@ def lasting(metric: str, forecast: Forecast, now: float) -> str:
     """Return "endurance_used: used up about 2029-03-01 (between 2027-10-20 and 2032-05-02)"."""
     if forecast.left <= 0:
         return f'{metric}: used up'
-    about, why = (
-        ('about ', '; estimated only from use and age')
-        if forecast.is_estimate
-        else ('', '')
-    )
-    left, earliest, latest = (
-        day(now + seconds)
-        for seconds in (forecast.left, forecast.earliest, forecast.latest)
-    )
-    return f'{metric}: used up {about}{left} (between {earliest} and {latest}{why})'
+    expected = day(now + forecast.left)
+    range_ = f'between {day(now + forecast.earliest)} and {day(now + forecast.latest)}'
+    if forecast.is_estimate:
+        expected = f'about {expected}'
+        range_ = f'{range_}; estimated only from use and age'
+    return f'{metric}: used up {expected} ({range_})'

@@ -19,7 +19,8 @@ TELLING_METRICS = (
     'temperature',
     'power_on_time',
 )
-TELLING = 3
+TELLING_LAST = ('hidden_power_on_time', 'unknown_model')
+TELLING = 3  # at most this many of TELLING_METRICS are shown
 
 
 def kind(verdict: Verdict) -> str:
@@ -36,10 +37,12 @@ def kind(verdict: Verdict) -> str:
 def finding(judgement: Judgement) -> str:
     """Return the text of a judgement with its limit: "endurance_used 97 %, critical above 95"."""
     words, limit = words_and_limit(judgement)
-    growth = '' if judgement.growth_against else judgement.growth
-    return '; '.join(
-        part for part in (f'{words}, {limit}' if limit else words, growth) if part
-    )
+    if limit:
+        words = f'{words}, {limit}'
+    # growth that determined the state is in *words*
+    if judgement.growth and not judgement.growth_against:
+        words = f'{words}; {judgement.growth}'
+    return words
 
 
 def words_and_limit(judgement: Judgement) -> tuple[str, str]:
@@ -47,24 +50,20 @@ def words_and_limit(judgement: Judgement) -> tuple[str, str]:
     "critical above 95").
     """
     against = judgement.growth_against or judgement.against
-    words = (
-        judgement.growth if judgement.growth_against else statement(judgement.reading)
-    )
-    return clean(
-        words, limit=LONGEST_STATEMENT
-    ), f'{judgement.state.name.lower()} {against}' if against else ''
+    words = statement(judgement.reading)
+    if judgement.growth_against:
+        words = judgement.growth
+    limit = f'{judgement.state.name.lower()} {against}' if against else ''
+    return clean(words, limit=LONGEST_STATEMENT), limit
 
 
 def problem(verdict: Verdict, limit: int = LONGEST_STATEMENT) -> str:
     """Return why a drive was not read, with the code if this is a fault; '' if the drive was
     read.
     """
-    text = sentence('; '.join((verdict.problem, *verdict.details)), limit)
-    return (
-        Coded(verdict.code, text)
-        if verdict.code and verdict.state is not State.OK
-        else text
-    )
+    words = sentence('; '.join((verdict.problem, *verdict.details)), limit)
+    is_fault = verdict.code != '' and verdict.state is not State.OK
+    return Coded(verdict.code, words) if is_fault else words
 
 
 def also(item: Item) -> str:
@@ -79,21 +78,21 @@ def findings(verdict: Verdict) -> str:
     """
     if verdict.problem:
         return problem(verdict)
-    wrong = list(map(finding, verdict.alerts))
-    accepted = [
+    alerts = [finding(judgement) for judgement in verdict.alerts]
+    acknowledged = [
         clean(f'{statement(judgement.reading)} (acknowledged)', limit=LONGEST_STATEMENT)
         for judgement in verdict.judgements
         if judgement.acknowledged
     ]
-    well = [] if wrong else _well(verdict, bool(accepted))
-    return '; '.join([*wrong, *accepted, *well])
+    healthy = [] if alerts else _healthy(verdict, bool(acknowledged))
+    return '; '.join([*alerts, *acknowledged, *healthy])
 
 
-def _well(verdict: Verdict, is_accepted: bool) -> list[str]:
+def _healthy(verdict: Verdict, has_acknowledged: bool) -> list[str]:
     """Return the most informative readings of a drive that is OK, and the expected readings that
-    are unknown.
+    are unknown; if there are none, the health status or that nothing is reported.
 
-    is_accepted: acknowledged findings are shown as well.
+    has_acknowledged: acknowledged findings are shown as well, so none are needed.
     """
     readings = [
         judgement.reading
@@ -105,26 +104,22 @@ def _well(verdict: Verdict, is_accepted: bool) -> list[str]:
         for reading in readings
         if reading.judged and reading.number is not None
     }
-    telling = [metric for metric in TELLING_METRICS if metric in judged][:TELLING]
     unknown = {
         reading.metric: reading for reading in readings if is_worth_showing(reading)
     }
+    telling = [metric for metric in TELLING_METRICS if metric in judged][:TELLING]
+    telling_last = [metric for metric in TELLING_LAST if metric in judged]
     shown = [
         *(judged[metric] for metric in telling),
         *(unknown[metric] for metric in unknown if metric not in judged),
-        *(
-            judged[metric]
-            for metric in ('hidden_power_on_time', 'unknown_model')
-            if metric in judged
-        ),
+        *(judged[metric] for metric in telling_last),
     ]
-    if shown or is_accepted:
+    if shown or has_acknowledged:
         return [clean(statement(reading), limit=LONGEST_STATEMENT) for reading in shown]
-    return [
-        f'health status: {judged[HEALTH].verdict}; the report contains nothing else'
-        if HEALTH in judged
-        else NOT_REPORTED
-    ]
+    if HEALTH not in judged:
+        return [NOT_REPORTED]
+    status = judged[HEALTH].verdict
+    return [f'health status: {status}; the report contains nothing else']
 
 
 def is_worth_showing(reading: Reading) -> bool:
@@ -139,11 +134,9 @@ def is_worth_showing(reading: Reading) -> bool:
 def reading_line(judgement: Judgement) -> str:
     """Return the text of one reading, with its source and its limits."""
     reading = judgement.reading
-    words = (
-        f'{reading.metric} unknown: {reading.unknown}'
-        if reading.number is None
-        else statement(reading)
-    )
+    words = statement(reading)
+    if reading.number is None:
+        words = f'{reading.metric} unknown: {reading.unknown}'
     parts = [
         clean(words, limit=LONGEST_STATEMENT),
         str(reading.source),

@@ -62,6 +62,7 @@ IDLE_OF_LABEL = {
     UNKNOWN: actions.COPY,
     LAST: actions.KEEP,
 }
+IN_CLUSTER = {actions.REPLACE: actions.DRAIN, actions.ORDER_COPY: actions.ORDER}
 # Code of a step -> text that names what is unknown about the drive.
 NOT_KNOWN = {
     'redundancy-unknown': 'its redundancy is not known: copy the data first',
@@ -112,12 +113,16 @@ def drives(
 
 
 def _drive(verdict: Verdict, place: Place, outlook: Outlook, now: float) -> Drive:
+    """Return a drive with the facts that affect its groups: whether it is bad, and whether it is to
+    be replaced.
+    """
     is_unread = bool(verdict.problem) and verdict.state is not State.OK
+    needs = _own_needs(verdict, outlook, verdict.read_at(now))
     return Drive(
         verdict.device.name,
         frozenset(place.disks),
         verdict.state is State.CRITICAL or is_unread,
-        _is_to_replace(_own(verdict, outlook, verdict.read_at(now))),
+        _is_to_replace(needs),
         bay=place.bay,
     )
 
@@ -126,29 +131,29 @@ def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
     """Return the action for a drive. now: seconds since 1970."""
     verdict, step = use.verdict, use.replacement
     now = verdict.read_at(now)
-    own = _own(verdict, outlook, now)
-    needs = _with_groups(own, step)
-    code = needs[0].code
+    own_needs = _own_needs(verdict, outlook, now)
+    needs = _with_groups(own_needs, step)
     dues = [_due(use, outlook, need, now) for need in needs]
-    dates = [
-        due.order_by for due in dues if due.order_by and code not in actions.REPLACING
-    ]
+    first, *others = [Further(need.code, due.to_do) for need, due in zip(needs, dues)]
+    dates = [due.order_by for due in dues if due.order_by]
+    # a drive that is replaced now has no date by which to order
+    order_by = None if first.action in actions.REPLACING else min(dates, default=None)
     again = [actions.action(need.code, need.kind).again for need in needs]
-    why, of_groups = _why(verdict, outlook, now), step.why if step else ''
-    is_unread = is_about_reading(verdict, own[0].code)
+    why, why_of_groups = _why(verdict, outlook, now), step.why if step else ''
+    is_unread = is_about_reading(verdict, own_needs[0].code)
     return Item(
         verdict.device.name,
         verdict.state,
-        code,
-        dues[0].to_do,
-        min(dates, default=None),
+        first.action,
+        first.to_do,
+        order_by,
         min(filter(None, again), default=0),
-        _reason(verdict, is_unread, why or of_groups, now),
-        '; '.join(filter(None, (why, of_groups))),
+        _reason(verdict, is_unread, why or why_of_groups, now),
+        '; '.join(filter(None, (why, why_of_groups))),
         use.place,
         _unknown(use, [need.code for need in needs]),
         step,
-        tuple(Further(need.code, due.to_do) for need, due in zip(needs[1:], dues[1:])),
+        tuple(others),
         more=further_findings(verdict),
         is_unread=is_unread,
     )
@@ -159,18 +164,19 @@ def _with_groups(own: Sequence[Need], step: Replacement | None) -> list[Need]:
     if step is None:
         return [*own]
     first, *others = own
-    code = first.code
-    if not (code == actions.WATCH and _is_to_replace(others)):
-        code = in_its_groups(code, step.label, step.why.code)
-    is_failing = code == actions.KEEP and first.code == actions.REPLACE
-    adjusted = [
-        need._replace(code=in_its_groups(need.code, step.label, step.why.code))
-        if need.code in (actions.REPLACE, actions.ORDER_COPY)
-        else need
-        for need in others
-    ]
-    kind = actions.FAILING if is_failing else first.kind
-    return [Need(code, kind, first.step), *adjusted]
+
+    def adjusted(need: Need) -> Need:
+        return need._replace(code=in_its_groups(need.code, step.label, step.why.code))
+
+    new_first = first
+    # a drive that another need replaces is not a healthy member of its groups
+    if first.code != actions.WATCH or not _is_to_replace(others):
+        new_first = adjusted(first)
+    if new_first.code == actions.KEEP and first.code == actions.REPLACE:
+        new_first = new_first._replace(kind=actions.FAILING)
+    replacing = (actions.REPLACE, actions.ORDER_COPY)
+    new_others = [adjusted(need) if need.code in replacing else need for need in others]
+    return [new_first, *new_others]
 
 
 def rescue(verdict: Verdict) -> str:
@@ -178,10 +184,9 @@ def rescue(verdict: Verdict) -> str:
     if none of its actions does.
     """
     now = verdict.read_at(time.time())
-    for need in _own(verdict, UNKNOWN_FUTURE, now):
-        if actions.needs_spare(need.code, verdict.state) or actions.copies(
-            need.code, need.kind
-        ):
+    for need in _own_needs(verdict, UNKNOWN_FUTURE, now):
+        needs_spare = actions.needs_spare(need.code, verdict.state)
+        if needs_spare or actions.copies(need.code, need.kind):
             return _due(Use(verdict), UNKNOWN_FUTURE, need, now).to_do
     return ''
 
@@ -191,16 +196,13 @@ def _due(use: Use, outlook: Outlook, need: Need, now: float) -> Due:
     step = use.replacement
     # Without redundancy, the earliest date counts. For a drive that is OK, the middle date is early
     # enough.
-    is_early = (
-        need.code == actions.ORDER
-        and use.verdict.state is not State.OK
-        and (step is None or step.label not in (NEXT, WAIT))
-    )
-    left = [
-        forecast.earliest if is_early else forecast.left
-        for forecast in outlook.forecasts.values()
-    ]
-    general = due(need.code, left, now, need.kind, EARLIEST if is_early else MIDDLE)
+    is_redundant = step is not None and step.label in (NEXT, WAIT)
+    is_alerting_order = need.code == actions.ORDER and use.verdict.state is not State.OK
+    forecasts = outlook.forecasts.values()
+    left, which = [forecast.left for forecast in forecasts], MIDDLE
+    if is_alerting_order and not is_redundant:
+        left, which = [forecast.earliest for forecast in forecasts], EARLIEST
+    general = due(need.code, left, now, need.kind, which)
     device = use.verdict.device
     if actions.needs_self_test(need.code, need.kind) and not device.is_recorded:
         return general._replace(to_do=f'{general.to_do} ({extended_self_test(device)})')
@@ -223,7 +225,8 @@ def _reason(verdict: Verdict, is_unread: bool, otherwise: str, now: float) -> st
     worst = verdict.last.findings[0]
     before = f'{worst.plain or worst.words} when last read'
     if not is_unread:
-        return f'{before} {duration(max(int(now) - verdict.last.time, 0))} ago'
+        seconds = max(int(now) - verdict.last.time, 0)
+        return f'{before} {duration(seconds)} ago'
     problem = sentence(verdict.problem, LONGEST_STATEMENT)
     # what is milder does not determine the state of a drive that is not read
     return f'{problem}; {before}' if worst.state is State.CRITICAL else problem
@@ -236,7 +239,7 @@ def _is_to_replace(needs: Iterable[Need]) -> bool:
     )
 
 
-def _own(verdict: Verdict, outlook: Outlook, now: float) -> list[Need]:
+def _own_needs(verdict: Verdict, outlook: Outlook, now: float) -> list[Need]:
     """Return what the drive's own findings need, without its groups, as of_alarms() does."""
     if verdict.problem and verdict.state is not State.OK:
         return _of_unread(verdict)
@@ -266,15 +269,18 @@ def _of_unread(verdict: Verdict) -> list[Need]:
     """
     code = of_problem(verdict.code)
     kind = severity.DATA if code == actions.FIRMWARE else ''
-    own = Need(code, kind, verdict.step)
-    last = verdict.last.findings if verdict.last else ()
-    alarms = [Alarm(finding.remedy, finding.concern, finding.state) for finding in last]
-    grave = [_need(alarm) for alarm in alarms if alarm.state is State.CRITICAL]
+    to_read = Need(code, kind, verdict.step)
+    if code == actions.SEARCH:
+        return [to_read]
+    findings = verdict.last.findings if verdict.last else ()
+    alarms = [
+        Alarm(finding.remedy, finding.concern, finding.state) for finding in findings
+    ]
+    critical = [_need(alarm) for alarm in alarms if alarm.state is State.CRITICAL]
     others = [_need(alarm) for alarm in alarms if alarm.state is not State.CRITICAL]
-    if own.code == actions.SEARCH:
-        return [own]
-    reading = [] if last and verdict.code == DriveAsleep.code else [own]
-    return _parted([*grave, *reading, *others], is_unsound=True)
+    is_read_later = findings and verdict.code == DriveAsleep.code
+    reading = [] if is_read_later else [to_read]
+    return _parted([*critical, *reading, *others], is_unsound=True)
 
 
 def of_problem(code: str) -> str:
@@ -324,23 +330,18 @@ def _parted(needs: Sequence[Need], is_unsound: bool) -> list[Need]:
     urgent first, each action once. The firmware of an unsound drive is updated after the data was copied.
     """
     by_code: dict[str, Need] = {}
-    for wanted in needs or [Need(actions.NOTHING)]:
-        kind = (
-            severity.DATA
-            if wanted.code == actions.FIRMWARE and is_unsound
-            else wanted.kind
-        )
-        by_code.setdefault(wanted.code, Need(wanted.code, kind, wanted.step))
+    for need in needs or [Need(actions.NOTHING)]:
+        by_code.setdefault(need.code, need)
+    if is_unsound and actions.FIRMWARE in by_code:
+        firmware = by_code[actions.FIRMWARE]
+        by_code[actions.FIRMWARE] = firmware._replace(kind=severity.DATA)
+
+    def is_included(need: Need) -> bool:
+        others = [code for code in by_code if code != need.code]
+        return any(actions.is_included(need.code, need.kind, code) for code in others)
+
     first, *others = by_code.values()
-    left = [
-        need
-        for need in others
-        if not any(
-            actions.is_included(need.code, need.kind, code)
-            for code in by_code
-            if code != need.code
-        )
-    ]
+    left = [need for need in others if not is_included(need)]
     return [first, *sorted(left, key=lambda need: actions.urgency(need.code))]
 
 
@@ -349,19 +350,15 @@ def in_its_groups(code: str, label: str, reason: str) -> str:
     Replacement.
     """
     if reason == 'leave-cluster':  # the cluster copies the data itself
-        return {actions.REPLACE: actions.DRAIN, actions.ORDER_COPY: actions.ORDER}.get(
-            code, code
-        )
+        return IN_CLUSTER.get(code, code)
     if code == actions.REPLACE:
         return OF_LABEL[label]
-    # a healthy member of an array in rebuild has label WAIT, too
-    if code in (actions.NOTHING, actions.WATCH):
-        return (
-            actions.WAIT
-            if reason == 'copy-other-first'
-            else IDLE_OF_LABEL.get(label, code)
-        )
-    return code
+    if code not in (actions.NOTHING, actions.WATCH):
+        return code
+    # not by label: a healthy member of an array in rebuild has label WAIT, too
+    if reason == 'copy-other-first':
+        return actions.WAIT
+    return IDLE_OF_LABEL.get(label, code)
 
 
 def due(
@@ -385,6 +382,7 @@ def due(
 
 
 def _why(verdict: Verdict, outlook: Outlook, now: float) -> str:
+    """Return all findings of a drive that is not OK, or the forecasts that require an order now."""
     if verdict.state is not State.OK:
         return findings(verdict)
     return '; '.join(
@@ -437,8 +435,9 @@ def in_order(cases: Sequence[Case], machine: Machine | None = None) -> list[Item
     names = {item.drive for item in items}
     steps = machine.steps if machine else ()
     items += [_unread(step) for step in steps if step.drive.name not in names]
+    # the risk and the place of each group, and of the worst group on each drive
     of_group = grades(machine, verdicts) if machine else {}
-    of_step = {
+    of_drive = {
         step.drive.name: min(
             (of_group[group] for group in step.groups if group in of_group),
             default=None,
@@ -447,16 +446,16 @@ def in_order(cases: Sequence[Case], machine: Machine | None = None) -> list[Item
     }
 
     def key(item: Item) -> tuple[int, ...]:
+        """Return the place of an item: first drives to replace, by the risk of their groups."""
         if item.action not in actions.REPLACING:
             codes = [item.action, *(further.action for further in item.also)]
             return 1, min(map(actions.urgency, codes)), 0, 0
-        grade = risk_of(item.step.why.code or '') if item.step else Risk.UNSURE
-        place = of_step.get(item.drive) or (grade, len(of_group))
-        return (
-            0,
-            min(place[0], grade),
-            place[1],
-            LABELS.index(item.step.label) if item.step else 0,
-        )
+        if item.step is None:
+            own_risk, label = Risk.UNSURE, 0
+        else:
+            own_risk = risk_of(item.step.why.code or '')
+            label = LABELS.index(item.step.label)
+        group_risk, place = of_drive.get(item.drive) or (own_risk, len(of_group))
+        return 0, min(group_risk, own_risk), place, label
 
     return sorted(items, key=key)
