@@ -140,7 +140,7 @@ def freshness(
     elif newest.ago is None:
         when = 'at an unknown time'
     else:
-        when = drive_logs.passed_since(newest.ago, is_bound)
+        when = drive_logs.ago_in_words(newest.ago, is_bound)
         if newest.ago <= most:
             number, state, advice = 1, State.OK, ''
     words = f'newest extended self-test that passed: {when}{advice}'
