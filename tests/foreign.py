@@ -396,7 +396,8 @@ def read_limits(data: bytes) -> None:
     [file] = site_file.faultless_limits(
         [file], rules.database.units, (), rules.database.worse
     )
-    list(thresholds.from_overrides(file.data.get('overrides', ())))
+    for override in file.data.get('overrides', ()):
+        list(thresholds.from_override(override))
     if not any(file.data.values()):
         return  # nothing of it is left that could speak of a drive
     limits = thresholds.Thresholds(

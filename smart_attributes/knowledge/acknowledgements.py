@@ -12,7 +12,7 @@ from ..typed import Json, MutableJson, NamedTuple
 from ..wording import amount
 from ..words import clean, sentence
 from . import data_file, site_file
-from .thresholds import FILE, MISSING, NOTES, Acknowledgement, from_overrides
+from .thresholds import FILE, MISSING, NOTES, Acknowledgement, from_override
 
 COMMENT = 'Written by check_smart_attributes acknowledge; a value does not alert until it gets worse.'
 # Keys of an override that holds only acknowledgements.
@@ -59,7 +59,9 @@ def document(text: str) -> AcknowledgementsFile:
             f'{FILE} is not an object with a list of objects under "overrides"'
         )
     valid = site_file.understood(text, 'thresholds', FILE)
-    acknowledgements = from_overrides(valid.data.get('overrides', ()))
+    acknowledgements: list[Acknowledgement] = []
+    for override in valid.data.get('overrides', ()):
+        acknowledgements += from_override(override)
     return AcknowledgementsFile(data, tuple(acknowledgements), valid.mistakes)
 
 
@@ -68,7 +70,7 @@ def with_added(data: Json, added: Sequence[Acknowledgement]) -> Json:
     drive and metric.
     """
     rest = without(data, {(accepted.serial, accepted.metric) for accepted in added})
-    return {**rest, 'overrides': [*rest['overrides'], *map(override, added)]}
+    return {**rest, 'overrides': [*rest['overrides'], *map(as_override, added)]}
 
 
 def without(data: Json, names: Collection[tuple[str, str]]) -> Json:
@@ -113,7 +115,7 @@ def _without(override: Json, names: Collection[tuple[str, str]]) -> Json | None:
     return kept if is_needed else None
 
 
-def override(accepted: Acknowledgement) -> Json:
+def as_override(accepted: Acknowledgement) -> Json:
     """Return an acknowledgement as an override object for acknowledged.json or thresholds.d."""
     notes = {note: getattr(accepted, note) for note in NOTES if getattr(accepted, note)}
     value = {'metrics': {accepted.metric: {'acknowledged': accepted.value}}}
