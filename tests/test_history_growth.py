@@ -33,7 +33,7 @@ def history(*readings: tuple[int, float]) -> History:
 
 
 def told(found: History, now: int, *rules: GrowthRule) -> Growth | None:
-    return growth.growth(found, rules or (CABLE,), now)
+    return growth.worst(found, rules or (CABLE,), now, is_level=False, falls=False)
 
 
 GREW = 'crc_errors grew by '
@@ -243,7 +243,7 @@ def test_a_number_that_is_noted_twice_has_stood_all_the_time():
     assert (
         told(found, START + 2000, GrowthRule(DAY, WEEK, 0, stands=2 * STEP)) is not None
     )
-    assert growth.quiet(found, START + 2000) == (2000 - STEP, True), (
+    assert growth.quiet(found, START + 2000, '') == (2000 - STEP, True), (
         'it has not grown by being noted'
     )
 
