@@ -58,7 +58,7 @@ def document(text: str) -> AcknowledgementsFile:
         raise DataError(
             f'{FILE} is not an object with a list of objects under "overrides"'
         )
-    valid = site_file.understood(text, 'thresholds', FILE)
+    valid = site_file.understood(text, 'thresholds', FILE, FILE)
     acknowledgements: list[Acknowledgement] = []
     for override in valid.data.get('overrides', ()):
         acknowledgements += from_override(override)
