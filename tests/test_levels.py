@@ -127,7 +127,7 @@ def alerts(metric: str, numbers: Iterable[tuple[int, float]]) -> list[int]:
                 now - drive_file.KEPT_WHOLE if len(known.points) > series.MANY else 0
             )
             old = [point for point in known.points if point.time < before]
-            kept = drive_file.thinned(old, 0) if old else []
+            kept = drive_file.thinned(old, 0, series.CHANGE) if old else []
             known = known._replace(
                 points=(
                     *kept,

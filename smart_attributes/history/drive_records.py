@@ -221,7 +221,8 @@ def changes(
 
     places: the result of updated().
     """
-    here = _present(places)
+    # the newest current place of each drive
+    here = {place.drive: place for place in places if not place.gone}
     left = {
         place.drive: place for place in places if place.gone and scope.covers(place)
     }
@@ -283,11 +284,6 @@ def _one_for_one(
             successors.update(zip(waiting, free))
             waiting, free = [], []
     return successors
-
-
-def _present(places: Sequence[DrivePlace]) -> dict[int, DrivePlace]:
-    """Return the newest current place of each drive."""
-    return {place.drive: place for place in places if not place.gone}
 
 
 def _change(
