@@ -130,18 +130,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     not the help.
     """
     hidden = argparse.SUPPRESS
-    parser.add_argument('-r', '--regex', metavar='PATTERN', help=hidden)
-    parser.add_argument(
-        '-O', '--options', dest='type_option', metavar='TYPE', help=hidden
-    )
+    for short, long, name, value in (
+        ('-r', '--regex', 'regex', 'PATTERN'),
+        ('-O', '--options', 'type_option', 'TYPE'),
+        ('-dbj', '--dbjson', 'old_database', 'FILE'),
+        ('-ucfgj', '--ucfgjson', 'user_config', 'FILE'),
+    ):
+        parser.add_argument(short, long, dest=name, metavar=value, help=hidden)
     parser.add_argument(
         '-s', '--ssdonly', dest='ssd_only', action='store_true', help=hidden
-    )
-    parser.add_argument(
-        '-dbj', '--dbjson', dest='old_database', metavar='FILE', help=hidden
-    )
-    parser.add_argument(
-        '-ucfgj', '--ucfgjson', dest='user_config', metavar='FILE', help=hidden
     )
 
 
