@@ -162,11 +162,8 @@ def conclude(text: str, status: int) -> None:
     """
     try:
         _Conclusion.descriptor = sys.stdout.fileno()
-    except (
-        AttributeError,
-        OSError,
-        ValueError,
-    ):  # closed, or in the memory of who runs this
+    except (AttributeError, OSError, ValueError):
+        # closed, or in the memory of who runs this
         print(text, end='')
         return
     _Conclusion.rest = text.encode(sys.stdout.encoding, 'replace')

@@ -114,9 +114,8 @@ def run(
         alarm.obey()
         fast_path.start(argv, runner)
         return _do(argv, runner)
-    except (
-        SystemExit
-    ) as error:  # argparse after --help with 0, rich with 1 if the reader is gone
+    except SystemExit as error:
+        # argparse after --help with 0, rich with 1 if the reader is gone
         return 0 if error.code == 0 else UNKNOWN
     except BrokenPipeError:
         return UNKNOWN

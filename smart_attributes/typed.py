@@ -2,14 +2,12 @@
 
 These classes exist only for speed: with `typing` and collections.namedtuple, a check takes 21
 million instructions more, of about 200. `typing` is slow to import, and collections.namedtuple
-compiles source code for each of the sixty classes in a check. This module compiles code once per
-number of fields. Otherwise its classes behave like those of collections.namedtuple.
+compiles source code for each of the sixty classes in a check. This module compiles code only for
+large classes, once per number of fields. Otherwise its classes behave like those of
+collections.namedtuple.
 """
 
 from __future__ import annotations
-
-from collections import namedtuple
-from operator import itemgetter
 
 TYPE_CHECKING = False  # type checkers treat this name as typing.TYPE_CHECKING
 if TYPE_CHECKING:
@@ -22,15 +20,37 @@ if TYPE_CHECKING:
     Json = Mapping[str, Any]  # a JSON object for reading
     MutableJson = dict[str, Any]  # a JSON object for writing
 else:
+    from collections import _tuplegetter, namedtuple
+
     Any = T = object
     Json = MutableJson = dict
-    _Places = namedtuple('_Places', [f'place_{number}' for number in range(16)])
-    # faster than a property, and independent of the names
-    _GETTERS = [vars(_Places)[name] for name in _Places._fields]
-    _MAKERS = {}
+    _new = tuple.__new__
+    # The constructor for each number of fields; those of larger classes are added when needed.
+    _MAKERS = {
+        1: lambda cls, a: _new(cls, (a,)),
+        2: lambda cls, a, b: _new(cls, (a, b)),
+        3: lambda cls, a, b, c: _new(cls, (a, b, c)),
+        4: lambda cls, a, b, c, d: _new(cls, (a, b, c, d)),
+        5: lambda cls, a, b, c, d, e: _new(cls, (a, b, c, d, e)),
+        6: lambda cls, a, b, c, d, e, f: _new(cls, (a, b, c, d, e, f)),
+        7: lambda cls, a, b, c, d, e, f, g: _new(cls, (a, b, c, d, e, f, g)),
+        8: lambda cls, a, b, c, d, e, f, g, h: _new(cls, (a, b, c, d, e, f, g, h)),
+        9: lambda cls, a, b, c, d, e, f, g, h, i: _new(
+            cls, (a, b, c, d, e, f, g, h, i)
+        ),
+        10: lambda cls, a, b, c, d, e, f, g, h, i, j: _new(
+            cls, (a, b, c, d, e, f, g, h, i, j)
+        ),
+        11: lambda cls, a, b, c, d, e, f, g, h, i, j, k: _new(
+            cls, (a, b, c, d, e, f, g, h, i, j, k)
+        ),
+        12: lambda cls, a, b, c, d, e, f, g, h, i, j, k, m: _new(
+            cls, (a, b, c, d, e, f, g, h, i, j, k, m)
+        ),
+    }
 
     def _maker(fields, defaults):
-        """Return __new__ for a class with these fields: a copy of the method of a class with as
+        """Return __new__ for a class with these fields: a copy of a constructor with as
         many fields.
         """
         if len(fields) not in _MAKERS:
@@ -45,9 +65,6 @@ else:
             '__new__',
             tuple(defaults.values()),
         )
-
-    def _getter(place):
-        return _GETTERS[place] if place < len(_GETTERS) else property(itemgetter(place))
 
     class _Fields(type):
         """The metaclass that turns annotations into fields of a named tuple, as
@@ -64,13 +81,13 @@ else:
                 )
             fields = tuple(body.get('__annotations__', ()))
             defaults = {field: body[field] for field in fields if field in body}
-            getters = zip(fields, map(_getter, range(len(fields))))
+            getters = {field: _tuplegetter(i, '') for i, field in enumerate(fields)}
             return type(
                 name,
                 (_Named,),
                 {
                     **body,
-                    **dict(getters),
+                    **getters,
                     '__slots__': (),
                     '_fields': fields,
                     '_field_defaults': defaults,

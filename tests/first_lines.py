@@ -97,7 +97,7 @@ def lacking(head: str, text: str, worst: Json | None) -> list[str]:
     """Return what an admin does not read in the head of a first line: "who", "why", "action"."""
     drive = worst or {}
     names = [str(drive[key]) for key in ('name', 'serial') if drive.get(key)]
-    why = str(drive.get('reason') or text.partition(' - ')[2].split('; ')[0])
+    why = str(drive.get('reason') or text.partition(' - ')[2])
     to_do = str(drive.get('to_do') or '')
     if not to_do:
         steps = [part for part in text.split('; ') if UNREAD_STEP.search(part)]
@@ -106,8 +106,8 @@ def lacking(head: str, text: str, worst: Json | None) -> list[str]:
         what
         for what, is_there in (
             ('who', not names or any(word in head for word in names)),
-            ('why', why in head),
-            # a command in brackets and what to do in other cases may follow
+            # what was found earlier, a command in brackets and what to do in other cases may follow
+            ('why', why.split('; ')[0] in head),
             ('action', re.split(r'; | \(', to_do)[0] in head),
         )
         if not is_there

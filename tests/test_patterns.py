@@ -81,7 +81,7 @@ def test_a_long_pattern_is_quoted_in_part(length, quoted):
 # Pieces of patterns, between tildes.
 PIECES = (
     r'A~B~ ~-~[AB]~[^A]~[|]~[(]~[]]~(A|B)~(A1|B)~[0-9]~[1B]~(?:AB|)~|~?~*~{0,1}~{2}~+~\|~\(~.~.*~'
-    '(A[B1]|B.*)~(A|B)+~(A[|]B|A)~1'
+    r'(A[B1]|B.*)~(A\.|B)~(A|B)+~(A[|]B|A)~1'
 )
 
 
@@ -113,7 +113,12 @@ def test_the_quick_comparison_agrees_with_re_on_random_patterns():
         ('INTEL SSDSC2[BC]B[0-5].*', 'INTEL SSDSC2BB240G4', True),
         ('WDC.*', 'IDC', False),
         ('ACME?', 'ACM', True),
-        ('(SD|A) [0-9]+.*', 'INTEL 1', True),
+        ('(SD|A) [0-9]+.*', 'INTEL 1', False),
+        (r'(1\.8|2\.5)"? SSD', '1.5" SSD', False),
+        ('(SD|INTEL) [0-9]+.*', 'INTEL 1', True),
+        ('(SD|A)?INTEL', 'INTEL', True),
+        ('[0-9]+GB', 'INTEL 1', False),
+        ('[0-9]*INTEL', 'INTEL', True),
     ],
 )
 def test_a_pattern_is_compiled_only_for_a_text_that_begins_with_its_letters(

@@ -82,9 +82,8 @@ def batch(
             with open(spool, 'w', encoding='utf-8') as file:
                 os.dup2(file.fileno(), 1)  # a launcher waits for the reader of a pipe
                 file.writelines(line(launcher, report, options) for report in reports)
-        except (
-            BaseException
-        ):  # the reports that are missing say that it was not compared
+        except BaseException:
+            # the reports that are missing say that it was not compared
             traceback.print_exc()
         finally:
             LEAVE(0)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 
 from .. import files
 from ..constants import DAY, LARGEST_SMALL_FILE
@@ -403,9 +402,8 @@ class Remembered:
         for verdict in verdicts:
             if verdict.problem:
                 continue
-            # an error with one drive must not prevent storing other drives
-            with suppress(Exception):
-                address = verdict.device.address
+            address = verdict.device.address
+            try:
                 sightings[address] = Sighting(
                     address,
                     verdict.identity,
@@ -414,8 +412,13 @@ class Remembered:
                     last_verdict.of(verdict, store.now),
                     aliases=self._aliases.get(address, ()),
                 )
-        with suppress(HistoryUnusable):
+            except Exception:  # noqa: S112
+                # an error with one drive must not prevent storing other drives
+                continue
+        try:
             store.keep(list(sightings.values()), self._scope)
+        except HistoryUnusable:
+            return
 
     def _observed(self, verdict: Verdict) -> tuple[Observation, ...]:
         from ..history import past

@@ -91,19 +91,13 @@ def missing(run: Run) -> tuple[Demand, ...]:
     if not absent or (len(absent) == 1 and not is_none_left):
         return ()
     is_critical = is_none_left or any(drive.missed.is_one_of_many for drive in absent)
-    count = 'the only drive is missing'
+    text = 'the only drive is missing: check cabling and controller'
     if len(absent) > 1:
-        count = f'{len(absent)} of {plural(present + len(absent), "drive")} are missing'
-        count = f'{count} ({listed([drive.device.name for drive in absent], 3)})'
-    return (
-        (
-            State.CRITICAL if is_critical else run.settings.history.missing,
-            Coded(
-                'drives-missing',
-                f'{count}: check cabling and controller',
-            ),
-        ),
-    )
+        names = listed([drive.device.name for drive in absent], 3)
+        count = f'{len(absent)} of {plural(present + len(absent), "drive")}'
+        text = f'{count} are missing: check cabling and controller ({names})'
+    state = State.CRITICAL if is_critical else run.settings.history.missing
+    return ((state, Coded('drives-missing', text)),)
 
 
 def _is_none_left(run: Run) -> bool:

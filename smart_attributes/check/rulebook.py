@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 
 from ..command_line.options import DataFiles, Options
 from ..errors import Coded, UsageError
@@ -200,10 +199,11 @@ def risk_of(
     """
     from ..knowledge import risks
 
-    # a damaged file does not affect the verdict; `doctor` reports it
-    with suppress(Exception):
+    try:
         return risks.shipped().of(judgements, kind, groups)
-    return None
+    except Exception:
+        # a damaged file does not affect the verdict; `doctor` reports it
+        return None
 
 
 def database_of(data: DataFiles) -> SpecDatabase:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 
 from ..check import fence
@@ -273,8 +272,10 @@ def others(states: Sequence[tuple[str, State]]) -> list[Other]:
 
     devices, state_at = [], dict(states)
     for address in state_at:
-        with suppress(UsageError):  # written by another user
+        try:
             devices += addresses.parse(address)
+        except UsageError:
+            continue  # written by another user
     return [
         Other(device, state_at.get(device.address) is State.CRITICAL)
         for device in addresses.named(devices)

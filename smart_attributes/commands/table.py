@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 
 from .. import VERSION, alarm
 from ..command_line import option_groups as groups
@@ -55,9 +54,9 @@ def do(argv: Sequence[str], runner: Runner) -> int:
     if command.has_time_limit:
         alarm.arm(options.how_read.timeout)
     module, _, function = (command.run or f'{command.name}.run').partition('.')
-    return int(
-        getattr(import_module(f'.{module}', __package__), function)(options, runner)
-    )
+    # import_module() of the library would load `warnings`, which costs a check 2 M instructions
+    package = __import__(__package__, fromlist=[module])
+    return int(getattr(getattr(package, module), function)(options, runner))
 
 
 def commands() -> tuple[Command, ...]:

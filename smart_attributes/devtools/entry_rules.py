@@ -231,7 +231,9 @@ def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
         yield (
             'has leading, trailing or double blanks, which are removed from each model; remove them'
         )
-    if re.search('[A-Za-z0-9 _-][*]', ESCAPES_AND_SETS.sub('.', pattern)):
+    if re.search(
+        '[A-Za-z0-9 _-][*]', re.sub(ESCAPES_AND_SETS, '.', pattern, flags=re.S)
+    ):
         yield 'has * after a character, which repeats that character; for any text, write .*'
     elif literals < LITERALS and is_alone:
         yield (

@@ -166,9 +166,8 @@ class Examiner:
             for finding in step():
                 # added at once, so that an alarm does not lose it
                 self._findings.append(finding)
-        except (
-            ModuleNotFoundError
-        ) as error:  # a check that needs the module is UNKNOWN, too
+        except ModuleNotFoundError as error:
+            # a check that needs the module is UNKNOWN, too
             name = error.name or str(error)
             self._findings.append(
                 said('module-missing', not_installed(name), module=name)

@@ -141,6 +141,8 @@ class SpecDatabase:
         self._sources: list[tuple[str, Json]] = [(SHIPPED, shipped), *local]
         self.date = str(shipped.get('date', '?'))
         self._by_model: dict[str, list[Candidate]] = {}
+        self._specs: dict[tuple[object, ...], DriveSpec] = {}
+        self._advisories: dict[tuple[str, str], list[Advisory]] = {}
         # by name; a later file overrides an earlier one
         self.metrics: dict[str, Metric] = {}
         self.sets: dict[str, Json] = {}
@@ -177,6 +179,13 @@ class SpecDatabase:
         attributes: attribute IDs in the order of the drive's table. If entries of a site contradict
         each other, a shipped entry is used; see dispute().
         """
+        # drives of one model share the work
+        key = identity.model, identity.kind, identity.firmware, tuple(attributes)
+        if key not in self._specs:
+            self._specs[key] = self._identified(identity, attributes)
+        return self._specs[key]
+
+    def _identified(self, identity: Identity, attributes: Sequence[int]) -> DriveSpec:
         winners = self.claims(identity, attributes)
         if len(winners) > 1 and winners[0][0] != SHIPPED:
             winners = self.claims(identity, attributes, only_shipped=True)
@@ -292,13 +301,16 @@ class SpecDatabase:
 
     def advisories(self, identity: Identity) -> list[Advisory]:
         """Return the firmware defects that affect a drive with this identity."""
-        return [
-            _advisory(advisory)
-            for _, data in self._sources
-            for advisory in data.get('advisories', ())
-            if names_model(advisory, identity.plain_model)
-            and fits(advisory.get('firmware', '.*'), identity.firmware)
-        ]
+        model, firmware = identity.plain_model, identity.firmware
+        if (model, firmware) not in self._advisories:
+            self._advisories[model, firmware] = [
+                _advisory(advisory)
+                for _, data in self._sources
+                for advisory in data.get('advisories', ())
+                if names_model(advisory, model)
+                and fits(advisory.get('firmware', '.*'), firmware)
+            ]
+        return self._advisories[model, firmware]
 
 
 def _rated_written(

@@ -78,12 +78,31 @@ def too_slow() -> list[str]:
 
 # Always matches, if only an empty text. A letter before one of ?*{ may be absent from the model.
 _BEGIN: Any = re.compile('[A-Za-z0-9 _/,:-]*(?![?*{])')
-ESCAPES_AND_SETS = re.compile(r'\\.|\[\^?\]?(?:\\.|[^]\\])*\]', re.S)
+# What every text must have after this beginning: one of these plain alternatives, "(ABC|DEF)", or a
+# character of this set, "[0-9]".
+_ALTERNATIVES: Any = re.compile(r'\(((?:[A-Za-z0-9 _/,:|-]|\\[.])*)\)(?![?*{])')
+_SET: Any = re.compile(r'\[[^]\\]+\](?![?*{])')
+ESCAPES_AND_SETS = r'\\.|\[\^?\]?(?:\\.|[^]\\])*\]'
 
 
 def matches_pattern(pattern: str, text: str) -> bool:
     """Return whether *pattern* matches the whole *text*. See has_top_level_bar()."""
-    return text.startswith(_BEGIN.match(pattern)[0]) and fits(pattern, text)
+    begin = _BEGIN.match(pattern)[0]
+    return (
+        text.startswith(begin)
+        and _continues(pattern[len(begin) :], text[len(begin) :])
+        and fits(pattern, text)
+    )
+
+
+def _continues(pattern: str, text: str) -> bool:
+    """Return False if *text* cannot match a pattern because of how the pattern begins."""
+    alternatives = _ALTERNATIVES.match(pattern)
+    if alternatives:
+        return text.startswith(tuple(alternatives[1].replace('\\', '').split('|')))
+    characters = _SET.match(pattern)
+    # re keeps the few sets that there are compiled
+    return not characters or re.match(characters[0], text) is not None
 
 
 def has_top_level_bar(pattern: str) -> bool:
@@ -91,7 +110,7 @@ def has_top_level_bar(pattern: str) -> bool:
     "A(BC|DEF)". Patterns of models must not, see matches_pattern().
     """
     depth = 0
-    for before in ESCAPES_AND_SETS.sub('', pattern).split('|')[:-1]:
+    for before in re.sub(ESCAPES_AND_SETS, '', pattern, flags=re.S).split('|')[:-1]:
         depth += before.count('(') - before.count(')')
         if depth == 0:
             return True

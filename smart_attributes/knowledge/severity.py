@@ -203,8 +203,8 @@ def weight(
         # Counts of lost data are compared directly, whatever their limits; other numbers relative
         # to their limits.
         extent = number if alarm.concern == DATA else ranges.excess(limit, number, unit)
-    # documents and perfdata of other hosts may contain invalid ranges
     except UsageError:
+        # documents and perfdata of other hosts may contain invalid ranges
         extent = 0.0
     return -state.urgency, place, -max(extent, 0 if unit else grown)
 

@@ -422,8 +422,14 @@ _PATHS = (
 )
 
 
+# Paths of drives; to compile the patterns above would take longer than the rest of the scan.
+_USUAL = ('/dev/sd', '/dev/nvme', '/dev/sg', '/dev/bus/')
+
+
 def of_path(path: str) -> str:
     """Return the type of a device without SMART, from its path: "an optical drive"; '' if the
     device may be a drive.
     """
+    if path.startswith(_USUAL):
+        return ''
     return next((kind for pattern, kind in _PATHS if re.fullmatch(pattern, path)), '')

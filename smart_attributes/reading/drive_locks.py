@@ -149,9 +149,8 @@ def sign(descriptor: int, pid: int) -> None:
     """
     try:
         os.pwrite(descriptor, b'%d %d\n' % (pid, _now()), 0)
-    except (
-        OSError
-    ):  # a full disk; the lock alone still shows that a process reads the drive
+    except OSError:
+        # a full disk; the lock alone still shows that a process reads the drive
         pass
     finally:
         os.close(descriptor)

@@ -114,8 +114,8 @@ CAUSES = (
     Cause(
         '(requires a device name|takes ONE device name|multiple -d TYPE options)',
         'smartctl-call-changed',
-        "cannot be read: the wrapper given with -p changes smartctl's arguments",
-        'make it pass all of them unchanged',
+        'cannot be read: the wrapper given with -p changes arguments',
+        'correct it; it must pass all of them unchanged',
     ),
     # Drives that sleep. smartctl 7.3 treats one that does not answer as in SLEEP, and one in
     # standby still answers.

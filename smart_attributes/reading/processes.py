@@ -65,9 +65,8 @@ class _Process:
         if self.status is None:
             try:
                 pid, status = os.waitpid(self.pid, os.WNOHANG)
-            except (
-                ChildProcessError
-            ):  # other code has already called wait(), so the status is lost
+            except ChildProcessError:
+                # other code has already called wait(), so the status is lost
                 pid, status = self.pid, 0
             if pid:
                 self.status = os.waitstatus_to_exitcode(status)

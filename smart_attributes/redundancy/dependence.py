@@ -194,7 +194,7 @@ def _in_doubt(drive: Located, lacking: str) -> Located:
     """
     if not lacking or not _is_missing(drive.verdict):
         return drive
-    words = f'{drive.verdict.problem}, and {lacking}'
+    words = f'{drive.verdict.problem}; {lacking}'
     return Located(
         drive.verdict._replace(state=State.CRITICAL, problem=words), drive.place
     )

@@ -12,11 +12,16 @@ from .statements import also, words_and_limit
 def alerts(case: Case) -> list[str]:
     """Return the alert of a drive for the first line of a check, in four lengths, longest first:
     which drive, why, and what to do. The second counts further actions and findings together, the
-    third omits them, and the last one also omits the reason for the action.
+    third omits them, and the last one also omits the reason for the action and the old finding
+    of a drive that was not read.
     """
     item = case.todo
     bay = f' ({case.place.bay})' if case.place.bay else ''
-    why = f' {item.reason}; ' if item.is_unread else f': {item.reason}: '
+    why, before = f': {item.reason}: ', ''
+    if item.is_unread:
+        # what was found when it was last read comes after what to do now
+        problem, _, before = item.reason.partition('; ')
+        why = f' {problem}; '
     # a step may end with what to do in other cases, which the line of the drive has
     what = item.to_do.partition('; ')[0]
     head = f'{_short_name(case)}{bay}{why}{what}'
@@ -29,9 +34,9 @@ def alerts(case: Case) -> list[str]:
     if is_counted:
         further.append(plural(item.more, 'more finding'))
     return [
-        _joined(because, also(item), findings),
-        _joined(because, ', '.join(further)),
-        because,
+        _joined(because, before, also(item), findings),
+        _joined(because, before, ', '.join(further)),
+        _joined(because, before),
         head,
     ]
 
