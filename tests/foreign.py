@@ -359,7 +359,9 @@ def read_page(data: bytes) -> None:
 def read_entries(data: bytes) -> None:
     """A file of entries."""
     rules, shipped_ones = shipped(), _concerned()
-    file = site_file.understood(data.decode('utf-8', 'replace'), 'attributes', 'x.json')
+    file = site_file.understood(
+        data.decode('utf-8', 'replace'), 'attributes', 'x.json', 'x.json'
+    )
     [file] = site_file.faultless_entries(shipped_ones, [file])
     if not any(file.data.values()):
         return  # nothing of it is left that could speak of a drive
@@ -391,12 +393,16 @@ def read_limits(data: bytes) -> None:
     """A file of limits, or acknowledged.json."""
     rules = shipped()
     file = site_file.understood(
-        data.decode('utf-8', 'replace'), 'thresholds', 'acknowledged.json'
+        data.decode('utf-8', 'replace'),
+        'thresholds',
+        'acknowledged.json',
+        'acknowledged.json',
     )
     [file] = site_file.faultless_limits(
         [file], rules.database.units, (), rules.database.worse
     )
-    list(thresholds.from_overrides(file.data.get('overrides', ())))
+    for override in file.data.get('overrides', ()):
+        list(thresholds.from_override(override))
     if not any(file.data.values()):
         return  # nothing of it is left that could speak of a drive
     limits = thresholds.Thresholds(
@@ -435,7 +441,7 @@ def read_1_6(data: bytes) -> None:
     drives = [Read(DEVICE, report) for report, _ in _verdicts()]
     old = [migrate.old_file(path)]
     result = migrate.Migration(old, rules.database, drives)
-    limits = site_file.understood(result.text, 'thresholds', '1.6.json')
+    limits = site_file.understood(result.text, 'thresholds', '1.6.json', '1.6.json')
     assert not limits.mistakes and given.warnings(limits.data['migrated'], '') == [], (
         'it is migrated'
     )

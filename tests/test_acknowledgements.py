@@ -31,6 +31,6 @@ def test_an_acknowledgement_of_a_file_has_its_notes_and_its_file():
         'metrics': {'pending': {'acknowledged': 8}},
     }
 
-    assert list(thresholds.from_overrides([override], 'site.json')) == [
+    assert list(thresholds.from_override(override, 'site.json')) == [
         Acknowledgement('S1', 'pending', 8.0, 'stable', origin='site.json')
     ]

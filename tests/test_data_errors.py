@@ -380,7 +380,10 @@ def test_a_metric_of_the_site_itself_is_proposed_for_a_mistyped_one():
     }
     mistakes = [
         *data_errors.of_entries(
-            entry(attributes=attribute({'squeeking': {'from': 'raw'}})), metrics, set()
+            entry(attributes=attribute({'squeeking': {'from': 'raw'}})),
+            metrics,
+            set(),
+            (),
         ),
         *data_errors.of_limits({'metrics': limits}, metrics),
     ]

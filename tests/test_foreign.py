@@ -165,7 +165,9 @@ def test_an_ok_from_nothing_is_noticed(reader, monkeypatch):
 def test_files_of_a_site_are_sound_before_they_are_changed(kind, reader):
     """What is refused at once would reach nothing behind it."""
     for seed in SEEDS[reader]:
-        assert site_file.understood(seed.decode(), kind, 'x.json').mistakes == ()
+        assert (
+            site_file.understood(seed.decode(), kind, 'x.json', 'x.json').mistakes == ()
+        )
 
 
 def test_reports_are_fuzzed_in_small_parts_that_are_reports():

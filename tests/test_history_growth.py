@@ -33,7 +33,7 @@ def history(*readings: tuple[int, float]) -> History:
 
 
 def told(found: History, now: int, *rules: GrowthRule) -> Growth | None:
-    return growth.growth(found, rules or (CABLE,), now)
+    return growth.worst(found, rules or (CABLE,), now, is_level=False, falls=False)
 
 
 GREW = 'crc_errors grew by '
@@ -243,7 +243,7 @@ def test_a_number_that_is_noted_twice_has_stood_all_the_time():
     assert (
         told(found, START + 2000, GrowthRule(DAY, WEEK, 0, stands=2 * STEP)) is not None
     )
-    assert growth.quiet(found, START + 2000) == (2000 - STEP, True), (
+    assert growth.quiet(found, START + 2000, '') == (2000 - STEP, True), (
         'it has not grown by being noted'
     )
 
@@ -376,10 +376,11 @@ GIVEN = Acknowledgement(
     ],
 )
 def test_other_overrides_of_the_file_are_no_acknowledgements(other):
-    """And cost none that follows: a mistake in one is told elsewhere."""
-    assert list(
-        thresholds.from_overrides([other, acknowledgements.override(GIVEN)])
-    ) == [GIVEN]
+    """A limit, or an acknowledgement of a whole model, accepts no value of one drive."""
+    assert list(thresholds.from_override(other)) == []
+    assert list(thresholds.from_override(acknowledgements.as_override(GIVEN))) == [
+        GIVEN
+    ]
 
 
 @pytest.mark.parametrize(
@@ -414,25 +415,6 @@ def test_an_acknowledgement_is_told_with_whatever_is_known_of_it(changed, said):
 def test_silent_at_that_value_loud_when_it_grows(number, falls, is_silent):
     assert thresholds.is_silent(GIVEN, number, falls) is is_silent
     assert not thresholds.is_silent(None, number, falls)
-
-
-@pytest.mark.parametrize(
-    'today, applies', [('2027-01-31', True), ('2027-02-01', False)]
-)
-def test_an_acknowledgement_runs_out(today, applies):
-    assert (
-        thresholds.applying([GIVEN], 'S1', 'reallocated', today) is not None
-    ) is applies
-
-
-def test_the_last_one_given_applies_to_this_drive_and_metric_only():
-    newer = GIVEN._replace(value=5)
-
-    assert (
-        thresholds.applying([GIVEN, newer], 'S1', 'reallocated', '2026-11-22') == newer
-    )
-    assert thresholds.applying([GIVEN], 'S2', 'reallocated', '2026-11-22') is None
-    assert thresholds.applying([GIVEN], 'S1', 'pending', '2026-11-22') is None
 
 
 # --- series -----------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ def test_of_old_points_the_last_of_a_month_stays_and_of_others_the_last_of_a_day
     )
     points = [Point(time, number) for number, time in enumerate((*old, *young))]
 
-    assert thinned(points, start + MONTH) == [points[2], points[4], points[5]]
+    assert thinned(points, start + MONTH, CHANGE) == [points[2], points[4], points[5]]
 
 
 def test_of_the_highest_numbers_the_highest_stays_since_it_was_first_reached():

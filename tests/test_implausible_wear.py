@@ -26,17 +26,17 @@ def plausible_wear(
     **more: float,
 ) -> list[Reading]:
     known = {
-        'endurance_used': used,
         'host_written': written,
         'power_on_time': hours and hours * 3600,
         **more,
     }
     return readings.plausible_wear(
-        {
-            metric: [Reading(metric, number, '', Source('log'))]
+        [Reading('endurance_used', used, '', Source('log'))],
+        [
+            Reading(metric, number, '', Source('log'))
             for metric, number in known.items()
             if number is not None
-        },
+        ],
         capacity,
     )
 

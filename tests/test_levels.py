@@ -34,8 +34,12 @@ def history(readings: Days) -> History:
 def told(
     *readings: tuple[float, float], rule: GrowthRule = RULE, falls: bool = True
 ) -> Growth | None:
-    return growth.level_growth(
-        history(readings), [rule], int(readings[-1][0] * DAY), falls
+    return growth.worst(
+        history(readings),
+        [rule],
+        int(readings[-1][0] * DAY),
+        is_level=True,
+        falls=falls,
     )
 
 
@@ -123,7 +127,7 @@ def alerts(metric: str, numbers: Iterable[tuple[int, float]]) -> list[int]:
                 now - drive_file.KEPT_WHOLE if len(known.points) > series.MANY else 0
             )
             old = [point for point in known.points if point.time < before]
-            kept = drive_file.thinned(old, 0) if old else []
+            kept = drive_file.thinned(old, 0, series.CHANGE) if old else []
             known = known._replace(
                 points=(
                     *kept,
@@ -133,7 +137,7 @@ def alerts(metric: str, numbers: Iterable[tuple[int, float]]) -> list[int]:
         if (
             (now // HOUR) % 6 == 0
             and now % HOUR == 0
-            and growth.level_growth(known, [rule], now, falls=True)
+            and growth.worst(known, [rule], now, is_level=True, falls=True)
         ):
             found.append(now)
     return found

@@ -6,8 +6,8 @@ import pytest
 
 from smart_attributes.knowledge.drive_logs import (
     extended_self_test,
+    self_test,
     unlisted_failure,
-    verdict,
 )
 from smart_attributes.knowledge.log_ages import freshness
 from smart_attributes.model import (
@@ -36,7 +36,7 @@ test.__test__ = False  # it makes a self-test, which pytest would run
 
 
 def said(*tests, identity=DISK, age=None):
-    found = verdict(tests, identity, age and age * HOUR)
+    found = self_test(tests, identity, age and age * HOUR)
     return found and (found.state, found.verdict)
 
 
@@ -235,7 +235,7 @@ def test_a_test_of_a_drive_that_may_be_older_is_at_least_as_old():
         500 * HOUR,
         is_bound=True,
     )
-    told = verdict(
+    told = self_test(
         [test('Short offline', False, 1000)], DISK, 1100 * HOUR, is_bound=True
     )
 
@@ -276,7 +276,7 @@ def test_a_test_of_a_drive_that_may_be_older_is_at_least_as_old():
 )
 def test_the_verdict_of_the_log_is_a_reading_with_its_age(passed, age, expected):
     assert (
-        verdict([test('Short offline', passed)], DISK, age and age * HOUR) == expected
+        self_test([test('Short offline', passed)], DISK, age and age * HOUR) == expected
     )
 
 

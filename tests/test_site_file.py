@@ -282,7 +282,7 @@ def test_a_file_without_a_folder_is_named_alone(tmp_path):
 
     assert (file.name, file.shown, file.data) == (
         'mine.json',
-        '',
+        'mine.json',
         {'entries': [], 'sets': {}},
     )
     assert file.mistakes[0].startswith('mine.json: entries 5 ')
@@ -290,33 +290,31 @@ def test_a_file_without_a_folder_is_named_alone(tmp_path):
     assert site_file.load(str(path), 'attributes').data == {'entries': []}
     with pytest.raises(DataError):
         understood('{')
-    assert site_file.understood('{"metrics": {}}', 'thresholds', 'a.json') == (
+    assert site_file.understood(
+        '{"metrics": {}}', 'thresholds', 'a.json', 'd/a.json'
+    ) == (
         'a.json',
         {'metrics': {}},
         (),
-        '',
+        'd/a.json',
     )
 
 
-@pytest.mark.parametrize(
-    ('shown', 'name'),
-    [('thresholds.d/site.json', 'thresholds.d/site.json'), ('', 'site.json')],
-)
-def test_two_mistakes_at_one_place_take_it_out_once(shown, name):
+def test_two_mistakes_at_one_place_take_it_out_once():
     """Both are reported, by the name that mistakes have for the file."""
     bound = {'drive': 'pnding', 'else': '5 sectors'}
     file = site_file.understood(
         json.dumps({'metrics': {'pending': {'warning': bound}}}),
         'thresholds',
         'site.json',
-        shown,
+        'thresholds.d/site.json',
     )
-    assert file.shown == shown
+    assert file.shown == 'thresholds.d/site.json'
 
     rest = site_file.without(file, data_errors.of_limits(file.data, {'pending': ''}))
 
     assert rest.data == {'metrics': {'pending': {}}}
-    assert [sentence.split(': ')[0] for sentence in rest.mistakes] == [name, name]
+    assert [sentence.split(': ')[0] for sentence in rest.mistakes] == [file.shown] * 2
 
 
 def test_faults_take_out_what_they_spoil_and_nothing_else():

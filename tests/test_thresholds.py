@@ -412,36 +412,6 @@ def test_an_exception_is_found_by_whatever_names_the_drive(selector):
     assert (usual.is_read, usual.is_allowed, usual.is_optional) == (True, False, False)
 
 
-def test_every_metric_with_a_limit_is_listed():
-    """Of the command line, of the files, and of their overrides."""
-    command_line = CommandLineLimits({'pending': '1'}, {'reallocated': '1'})
-    sites = [
-        (
-            'site.json',
-            {
-                'overrides': [
-                    {
-                        'for': {'device': 'sda'},
-                        'why': 'x',
-                        'metrics': {'crc_errors': {}},
-                    },
-                    {'for': {}, 'why': 'y'},
-                ]
-            },
-        ),
-        ('other.json', {'metrics': {'power_cycles': {}}}),
-    ]
-
-    assert Thresholds(DEFAULT, sites, command_line).metrics() == {
-        'pending',
-        'reallocated',
-        'crc_errors',
-        'power_cycles',
-        'endurance_used',
-        'temperature',
-    }
-
-
 # --- growth and acknowledgements ------------------------------------------------------------------
 
 
@@ -492,6 +462,18 @@ def test_an_acknowledgement_is_of_one_metric_of_one_drive_until_its_day(
     ).acknowledged(SSD, metric)
 
     assert (found and found.origin) == ('site.json' if is_found else None)
+
+
+def test_of_two_acknowledgements_the_last_one_given_applies():
+    """Within a file; a file that is read later comes before one that is read earlier."""
+    given = [acknowledging('EXAMPLE0001', by=name) for name in ('ann', 'bob', 'cid')]
+    sites = [('a.json', {'overrides': given[:2]}), ('b.json', {'overrides': given[2:]})]
+
+    def by(sites):
+        found = Thresholds(DEFAULT, sites).acknowledged(SSD, 'endurance_used')
+        return found and found.by
+
+    assert [by(sites[:1]), by(sites), by(sites[::-1])] == ['bob', 'cid', 'bob']
 
 
 def test_a_drive_without_serial_number_has_nothing_acknowledged():

@@ -22,7 +22,7 @@ STANDARD_METRICS = frozenset(
         for log in (drive_logs.ATA, drive_logs.NVME, drive_logs.SCSI)
         for standard in log.values()
     ]
-    + [bit.metric for bit in drive_logs.NVME_WARNINGS]
+    + [metric for _, metric, *_ in drive_logs.NVME_WARNINGS]
     + [
         'smart_status',
         'vendor_threshold',

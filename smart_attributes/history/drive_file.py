@@ -125,6 +125,9 @@ def _text(drive: DriveHistory) -> bytes:
 
 
 def _verdict_fields(verdict: LastVerdict) -> list[Any]:
+    """Return a verdict as JSON, which _verdict() reads; texts are cut, and a number that cannot be
+    stored becomes null.
+    """
     findings = []
     for finding in verdict.findings[:MOST_FINDINGS]:
         texts = _clipped((finding.metric, finding.words, finding.remedy))
@@ -166,16 +169,17 @@ def _reduced(drive: DriveHistory) -> DriveHistory:
     """
     if not drive.series:
         return drive._replace(places=drive.places[1:])
-    series_ = dict(drive.series)
-    longest = max(series_, key=lambda key: len(series_[key].points))
-    points = series_[longest].points
+    all_series = dict(drive.series)
+    longest = max(all_series, key=lambda key: len(all_series[key].points))
+    points = all_series[longest].points
     if len(points) > 3:
-        series_[longest] = series_[longest]._replace(
-            points=(*points[:-2][::2], *points[-2:])
-        )
+        fewer = (*points[:-2][::2], *points[-2:])
+        all_series[longest] = all_series[longest]._replace(points=fewer)
     else:
-        del series_[min(series_, key=lambda key: series_[key].absent or LATEST)]
-    return drive._replace(series=series_)
+        del all_series[
+            min(all_series, key=lambda key: all_series[key].absent or LATEST)
+        ]
+    return drive._replace(series=all_series)
 
 
 def is_intact(content: bytes) -> bool:
@@ -209,6 +213,9 @@ def parsed(content: bytes, number: int) -> DriveHistory:
 
 
 def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
+    """Return the history in a document as _text() writes it. Raises Damaged, or any exception for
+    content with another structure.
+    """
     first, last, behind, order = _checked((0,) * 4, document['times'])
     rows, verdict = document['series'], document['verdict']
     places, aliases = document['places'], document['aliases']
@@ -239,6 +246,7 @@ def _verdict(
     is_disk: Any,
     rows: Sequence[Any],
 ) -> LastVerdict:
+    """Return the verdict that _verdict_fields() wrote. rows: the findings. Raises Damaged."""
     _checked((0, '', False), (time, family, is_disk))
     if len(rows) > MOST_FINDINGS:
         raise Damaged
@@ -273,21 +281,19 @@ def _checked(types: Sequence[object], values: Sequence[Any]) -> Sequence[Any]:
 
 
 def _points(rows: Sequence[Any], time: int, most: float) -> tuple[Point, ...]:
-    """Return the points of a series. time: the first reading of the drive."""
+    """Return the points that _point_fields() wrote. time: the first reading of the drive. most: the
+    largest number that the series can have. Raises Damaged.
+    """
     points = []
     before = -1
     for seconds, number, *rest in rows:
         gap = rest[0] if rest else seconds
         time += seconds
-        if (
-            type(time) is not int
-            or type(gap) is not int
-            or type(number) not in _NUMBERS
-        ):
+        if type(time) is not int or type(gap) is not int:
             raise Damaged
         if not before < time <= LATEST or not 0 <= gap <= LATEST:
             raise Damaged
-        if not 0 <= number <= most:
+        if type(number) not in _NUMBERS or not 0 <= number <= most:
             raise Damaged
         points.append(Point(time, float(number), gap))
         before = time
@@ -295,7 +301,7 @@ def _points(rows: Sequence[Any], time: int, most: float) -> tuple[Point, ...]:
 
 
 def most_of(definition: str) -> float:
-    """Return the largest number that a series can have.
+    """Return the largest number that a series can have: less for percentages than for counters.
 
     definition: a text that ends with the unit, see past.key().
     """
@@ -334,19 +340,18 @@ def with_readings(
     drive = _dated(drive, now)
     last_read = drive.record.last_read
     time = max(now, last_read + 1) if drive.series else now
-    numbers = {
-        observation.key: observation
-        for observation in observations
-        if _is_storable(observation)
-    }
     stored = dict(drive.series)
+    read = set()
+    for observation in observations:
+        if _is_storable(observation):
+            key = observation.key
+            stored[key] = _grown(
+                drive.series.get(key), observation, last_read=last_read, now=time
+            )
+            read.add(key)
     for key, before in drive.series.items():
-        if key not in numbers and not before.absent:
+        if key not in read and not before.absent:
             stored[key] = before._replace(absent=last_read)
-    for key, observation in numbers.items():
-        stored[key] = _grown(
-            stored.get(key), observation, last_read=last_read, now=time
-        )
     return drive._replace(
         record=_read_again(drive.record, identity, time),
         series=stored,
@@ -366,7 +371,9 @@ def _grown(
     last_read: int,
     now: int,
 ) -> Series:
-    """Return a series with a number of this check. last_read: when the drive was last read."""
+    """Return a series with a number of this check. before: the series until now; None: it is new.
+    last_read: when the drive was last read.
+    """
     pace, gap = observation.pace, observation.gap
     number = float(observation.number)
     if before is None:
@@ -386,7 +393,7 @@ def _grown(
 
 def _read_again(record: Record, identity: Identity, now: int) -> Record:
     """Return the record with what this check has read: a cut model or a hidden WWN becomes
-    complete.
+    complete; what was known stays.
     """
     before = record.identity
     after = identity._replace(
@@ -482,32 +489,39 @@ def thinned_file(drive: DriveHistory, now: int, is_new_day: bool) -> DriveHistor
     is_new_day: this is the first check of a day; only then, or with many changes, are old points
     reduced to one per month.
     """
-    kept = {}
-    for key, stored in drive.series.items():
-        points = stored.points
-        old = _old(points, now)
-        until = 0
-        if stored.pace == series.CHANGE and len(points) > series.MANY:
-            until = now - KEPT_WHOLE
-        elif is_new_day:
-            until = old
-        older = [point for point in points if point.time < until]
-        if older:
-            points = (*thinned(older, old, stored.pace), *points[len(older) :])
-        kept[key] = stored._replace(points=points)
+    kept = {
+        key: _thinned_series(stored, now, is_new_day)
+        for key, stored in drive.series.items()
+    }
     places = [
         place for place in drive.places if not 0 < place.gone <= now - series.KEPT_DAILY
     ]
+    # Of too many places, the first ones that the drive has left are dropped.
     here_last = sorted(places, key=lambda place: not place.gone)
     dropped = here_last[:-MOST_PLACES]
     kept_places = tuple(place for place in places if place not in dropped)
     return drive._replace(series=kept, places=kept_places)
 
 
+def _thinned_series(stored: Series, now: int, is_new_day: bool) -> Series:
+    """Return a series with fewer old points; with all of its points if none is old enough."""
+    points = stored.points
+    old = _old(points, now)
+    until = old if is_new_day else 0  # points before this time are reduced
+    if stored.pace == series.CHANGE and len(points) > series.MANY:
+        until = now - KEPT_WHOLE
+    older = [point for point in points if point.time < until]
+    if not older:
+        return stored
+    newer = points[len(older) :]
+    return stored._replace(points=(*thinned(older, old, stored.pace), *newer))
+
+
 def _old(points: Sequence[Point], now: int) -> int:
     """Return the time before which one point of each month is kept.
 
-    This is at most a month more than so far, because the clock can be wrong.
+    This is at most a month more than so far, because the clock can be wrong: the end of the first
+    month that still has two points.
     """
     for before, point in zip(points, points[1:]):
         month = point.time // MONTH
@@ -516,19 +530,17 @@ def _old(points: Sequence[Point], now: int) -> int:
     return now - series.KEPT_DAILY
 
 
-def thinned(
-    points: Sequence[Point], old: int, pace: int = series.CHANGE
-) -> list[Point]:
+def thinned(points: Sequence[Point], old: int, pace: int) -> list[Point]:
     """Return the points to keep: one of each month before *old*, and one of each day after *old*.
 
     For HIGHEST, the highest point is kept; otherwise the last point, whose number still applies
     afterwards.
     """
-    newest: dict[tuple[int, int], Point] = {}
+    kept: dict[tuple[int, int], Point] = {}  # by length and number of the period
     for point in points:
         span = MONTH if point.time < old else DAY
         period = (span, point.time // span)
-        before = newest.get(period)
+        before = kept.get(period)
         if pace != series.HIGHEST or before is None or point.number > before.number:
-            newest[period] = point
-    return list(newest.values())
+            kept[period] = point
+    return list(kept.values())

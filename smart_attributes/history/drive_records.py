@@ -118,9 +118,10 @@ class Change(NamedTuple):
 def matches(
     identities: Sequence[Identity], records: Sequence[Record], is_same: SameDrive
 ) -> list[Match]:
-    """Return the match of each drive of one run.
+    """Return the match of each drive of one run, in the same order.
 
-    A match has no record if several records fit the drive, or several drives fit the record.
+    A match has no record if no record fits the drive; and neither, but a note, if several records
+    fit the drive, several drives fit the record, or the drive has no identity of its own.
     """
     # Nearly always, a record has exactly the drive's identity. Comparing all pairs would take more
     # time than the rest.
@@ -154,7 +155,9 @@ def _match(
     claims: Mapping[int, int],
     is_same: SameDrive,
 ) -> Match:
-    """Return the match of a drive. claims: how many drives of the run fit each record."""
+    """Return the match of a drive. fitting: the records that fit it. claims: how many drives of the
+    run fit each record, by its number.
+    """
     if not is_same(identity, identity):
         return Match(note=NAMELESS)
     if fitting:
@@ -183,15 +186,13 @@ def updated(
     after = {}
     departure = 1 + max((place.departure for place in places), default=0)
     for place in places:
-        is_looked_at = not place.gone and (
-            place.address in drive_at or scope.covers(place)
-        )
-        is_left = is_looked_at and drive_at.get(place.address, -1) not in (
-            None,
-            place.drive,
-        )
-        left = place._replace(gone=now, newest=newest, departure=departure)
-        after[place.address, place.drive] = left if is_left else place
+        after[place.address, place.drive] = place
+        is_looked_at = place.address in drive_at or scope.covers(place)
+        found = drive_at.get(place.address, -1)  # -1: no drive is there
+        # A drive that is not known (None) may be this one.
+        if is_looked_at and not place.gone and found not in (None, place.drive):
+            left = place._replace(gone=now, newest=newest, departure=departure)
+            after[place.address, place.drive] = left
     recorded = {place.drive for place in places}
     for address, drive in drive_at.items():
         if drive is None:
@@ -217,11 +218,12 @@ def changes(
     now: int,
 ) -> list[Change]:
     """Return the changes, oldest first: one for each drive that has left a place within the scope
-    of this run.
+    of this run, about the last such place.
 
-    places: the result of updated().
+    places: the result of updated(). records: by number.
     """
-    here = _present(places)
+    # the newest current place of each drive
+    here = {place.drive: place for place in places if not place.gone}
     left = {
         place.drive: place for place in places if place.gone and scope.covers(place)
     }
@@ -255,11 +257,11 @@ def with_successors(
             change for change in missing if change.controller == controller
         ]
         successors.update(_one_for_one(of_controller, orders))
-    result = []
-    for change in changes:
-        successor = successors.get(change.drive)
-        replaced = change._replace(kind='replaced', successor=successor)
-        result.append(change if successor is None else replaced)
+    result = [*changes]
+    for place, change in enumerate(changes):
+        if change.drive in successors:
+            successor = successors[change.drive]
+            result[place] = change._replace(kind='replaced', successor=successor)
     return result
 
 
@@ -269,25 +271,20 @@ def _one_for_one(
     """Return the successor of each missing drive of one controller, as far as it is known.
 
     orders: the drives that have come to this controller, by Record.order. Whenever as many new
-    drives have come as were missing, all of them are replaced.
+    drives have come as were missing, all of them are replaced, in the order in which they came.
     """
     successors: dict[int, int] = {}
-    waiting: list[int] = []
-    free: list[int] = []
+    waiting: list[int] = []  # missing drives without a successor so far
+    free: list[int] = []  # new drives that have replaced none so far
+    # The orders after which drives were missing: until the next one, new drives replace these.
     moments = sorted({change.newest for change in missing})
-    for number, moment in enumerate(moments):
-        until = moments[number + 1] if number + 1 < len(moments) else LATEST
+    for moment, until in zip(moments, [*moments[1:], LATEST]):
         waiting += [change.drive for change in missing if change.newest == moment]
         free += [orders[order] for order in sorted(orders) if moment < order <= until]
         if len(free) >= len(waiting):
             successors.update(zip(waiting, free))
             waiting, free = [], []
     return successors
-
-
-def _present(places: Sequence[DrivePlace]) -> dict[int, DrivePlace]:
-    """Return the newest current place of each drive."""
-    return {place.drive: place for place in places if not place.gone}
 
 
 def _change(

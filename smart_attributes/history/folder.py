@@ -124,7 +124,7 @@ def _in_child(
     is_writing: bool,
     work: Callable[[Pipe, StateDirectory], object],
 ) -> None:
-    """Find the state directory, become its owner, and run *work*."""
+    """Find the state directory, become its owner, and run *work*; or send why this is not possible."""
     lock = _in_turn(state_dir, kind, pipe)
     place = state_directory.location(state_dir)
     if not _is_expected(place, state_dir, is_writing):
@@ -133,10 +133,9 @@ def _in_child(
         )
         return
     pipe.send(path=os.path.join(place, state_directory.HISTORY))
+    find = state_directory.ready if is_writing else state_directory.there
     try:
-        state = (state_directory.ready if is_writing else state_directory.there)(
-            state_dir
-        )
+        state = find(state_dir)
     except state_directory.Unusable as error:
         pipe.send(fault=str(error), is_there=os.path.lexists(place))
         return
@@ -144,14 +143,15 @@ def _in_child(
     pipe.send(user=state.user, is_there=os.path.lexists(path_of(state)))
     _become(state)
     work(pipe, state)
+    # The rest of the pipe may wait for the check, which must not keep the next child waiting.
     if lock is not None:
         os.close(lock)
 
 
 def _is_expected(place: str, state_dir: str, is_writing: bool) -> bool:
-    """Return whether a check writes a history to the state directory *place*, or has written one.
-
-    A user without a home directory, such as nobody, has no place for it.
+    """Return whether a check writes a history to the state directory *place*, or has written one,
+    or is asked to use this one (*state_dir*). False for a user without a home directory, such as
+    nobody, who has no place for it.
     """
     if not state_directory.has_a_place(state_dir):
         return False
@@ -173,8 +173,8 @@ def _in_turn(state_dir: str, kind: str, pipe: Pipe) -> int | None:
     """Wait until the previous child of this user has ended; return the locked file, None without
     locks.
 
-    End this process if a child that changes the history does not end. The content of its lock then
-    shows since when nothing could be written; the next reading child sends this.
+    End this process if an earlier child that changes the history does not end. The content of its
+    lock then shows since when nothing could be written; the next reading child sends this.
     """
     name = f'history-{crc32(os.fsencode(state_dir)):08x}'
     if kind == READING:
@@ -292,7 +292,7 @@ def _names(path: str) -> list[str]:
 
 
 def _reason(path: str, error: Exception) -> str:
-    """Return why the directory cannot be used."""
+    """Return why the directory cannot be used, as a sentence with the path and the next step."""
     if isinstance(error, HistoryUnusable):
         return str(error)
     if not isinstance(error, OSError):
@@ -355,8 +355,8 @@ def read_file(path: str, rest: int = LARGEST_HISTORY) -> StoredFile:
 
 
 def _mark(path: str) -> tuple[int, str]:
-    """Return since when nothing could be written (seconds since 1970; 0: no failure), and the
-    reason.
+    """Return since when nothing could be written (seconds since 1970; 0: no failure, without the
+    file *path*), and the reason, its content; '' if the disk was full.
     """
     try:
         since = max(int(os.lstat(path).st_mtime), 1)
@@ -405,6 +405,7 @@ def change(
 
 
 def _outcome(state: StateDirectory, work: Callable[[str], int]) -> dict[str, object]:
+    """Run *work* in the locked directory; return {"result": its result}, or {"fault": reason}."""
     path = path_of(state)
     try:
         _examine(state, path, is_writing=True)

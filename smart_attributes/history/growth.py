@@ -25,10 +25,10 @@ from ..wording import amount, duration, plain
 from .series import History
 
 WORN = 100.0  # per cent
-_BEYOND = 1.2  # factor by which a change of a level must exceed its noise
-_OF = 3  # number of readings in a median
+_ABOVE_NOISE = 1.2  # factor by which a change of a level must exceed its noise
+_MEDIAN_OF = 3  # number of readings in a median
 # minimum number of values to judge a level that changes at nearly every reading
-_ENOUGH = 10
+_FEWEST = 10
 # counters of errors; sectors can become good again
 ONLY_RESET = ('media_errors', 'reported_uncorrect')
 _AGO_FROM = HOUR  # seconds; messages state the age of growth only from this age on
@@ -104,12 +104,9 @@ def alert(
         for rule in rules
         if not rule.times or is_hasty(history, rule, now=now, age=age)
     ]
-    is_level = _is_level(reading, falls)
-    grown = (
-        level_growth(history, applying, now=now, falls=falls)
-        if is_level
-        else growth(history, applying, now)
-    )
+    # A level can rise and fall: a number that must not fall, or a temperature.
+    is_level = falls or reading.unit == 'C'
+    grown = worst(history, applying, now=now, is_level=is_level, falls=falls)
     if grown is None:
         return None
     limit = grown.rule.critical if grown.state is State.CRITICAL else grown.rule.warning
@@ -129,73 +126,77 @@ def alert(
     )
 
 
-def _is_level(reading: Reading, falls: bool) -> bool:
-    """Return whether a number is a level, which can rise and fall: a temperature, or a number
-    that must not fall.
-    """
-    return falls or reading.unit == 'C'
-
-
-def growth(history: History, rules: Sequence[GrowthRule], now: int) -> Growth | None:
-    """Return the worst growth that causes an alert now, the newest if several are equally bad; None
-    without an alert.
+def worst(
+    history: History,
+    rules: Iterable[GrowthRule],
+    now: int,
+    is_level: bool,
+    falls: bool,
+) -> Growth | None:
+    """Return the worst growth that causes an alert now; None without an alert. Of equally bad ones,
+    return the newest growth of a counter, or the largest change of a level.
 
     history: includes the reading of this check (see series.with_reading). now: seconds since 1970.
+    falls: a lower level is worse.
     """
-    alerts = (_newest(rises(history, rule.stands), rule, now) for rule in rules)
+    alerts = []
+    for rule in rules:
+        if is_level:
+            alerts.append(_level_change(history, rule, now=now, falls=falls))
+        else:
+            alerts.append(_newest(rises(history, rule.stands), rule, now))
     return max(
         filter(None, alerts),
-        key=lambda alert_now: (
-            alert_now.state.urgency,
-            alert_now.noticed,
-            alert_now.size,
+        key=lambda grown: (
+            grown.state.urgency,
+            0 if grown.is_level else grown.noticed,
+            grown.size,
         ),
         default=None,
     )
 
 
 def rises(history: History, stands: int = 0) -> list[Rise]:
-    """Return all rises of a series that have lasted for the given number of seconds or longer,
-    oldest first.
+    """Return all rises of a series, oldest first; with *stands*, only those that have lasted for
+    this number of seconds, after which they count as noticed.
 
-    If a number fell for less than a day, such as to 0, its return does not count as a rise.
+    If a number fell for less than a day, such as to 0, its return does not count as a rise: 5, 0, 6
+    within a day rises from 5 to 6.
     """
     result = []
     points = history.points
     for place, (before, point) in enumerate(zip(points, points[1:]), 1):
-        least = before.number
+        lower = before.number
         if place > 1 and point.time - before.time < DAY:
             former = points[place - 2].number
-            if least < former <= point.number:
-                least = former
-        has_risen = point.number > least
+            if lower < former <= point.number:
+                lower = former
+        has_risen = point.number > lower
         if has_risen and (not stands or _lasted(history, place) >= stands):
             rise = Rise(
                 noticed=point.time + stands,
                 since=point.time - point.gap,
-                before=least,
+                before=lower,
                 after=point.number,
             )
             result.append(rise)
     return result
 
 
-def quiet(history: History, now: int, metric: str = '') -> tuple[int, bool]:
+def quiet(history: History, now: int, metric: str) -> tuple[int, bool]:
     """Return how long, in seconds, a series has not grown, and whether the history includes the
     last growth.
 
-    If the history does not include the last growth, the actual time is longer than the time
-    returned. metric: if its counter falls only by a reset, a number above 0 after a fall is growth
-    after this reset.
+    If the history does not include the last growth, the first number is the time since the oldest
+    point; the actual time is longer. metric: if its counter falls only by a reset, a number above 0
+    after a fall is growth after this reset.
     """
-    falls = [
-        point.time
-        for before, point in zip(history.points, history.points[1:])
-        if metric in ONLY_RESET and 0 < point.number < before.number
-    ]
-    grown = [*falls, *(rise.noticed for rise in rises(history))]
-    if grown:
-        return max(now - max(grown), 0), True
+    times = [rise.noticed for rise in rises(history)]
+    for before, point in zip(history.points, history.points[1:]):
+        if metric in ONLY_RESET and 0 < point.number < before.number:
+            times.append(point.time)
+    if times:
+        return max(now - max(times), 0), True
     return max(now - history.points[0].time, 0), False
 
 
@@ -219,14 +220,16 @@ def _newest(all_rises: Sequence[Rise], rule: GrowthRule, now: int) -> Growth | N
     """
     newest, first, total = None, 0, 0.0
     for last in all_rises:
+        # The sum of the rises from all_rises[first] to this one.
         total += last.size
         while all_rises[first].noticed <= last.noticed - rule.within:
             total -= all_rises[first].size
             first += 1
         size = round(total, 6)  # without rounding errors
         state = state_of(rule, size)
-        is_worst = newest is None or state.urgency >= newest.state.urgency
-        if state is State.OK or now >= last.noticed + rule.held or not is_worst:
+        is_over = now >= last.noticed + rule.held
+        is_less = newest is not None and state.urgency < newest.state.urgency
+        if state is State.OK or is_over or is_less:
             continue
         begin = all_rises[first]
         newest = Growth(
@@ -253,31 +256,16 @@ def state_of(rule: GrowthRule, size: float) -> State:
 # --- levels: spare blocks, capacitors, temperature ----------------------------------------
 
 
-def level_growth(
-    history: History,
-    rules: Sequence[GrowthRule],
-    now: int,
-    falls: bool,
-) -> Growth | None:
-    """Return the worst change that causes an alert now, or None. falls: lower levels are worse,
-    else higher levels.
-    """
-    changes = (_level_change(history, rule, now=now, falls=falls) for rule in rules)
-    return max(
-        filter(None, changes),
-        key=lambda change: (change.state.urgency, change.size),
-        default=None,
-    )
-
-
 def _level_change(
     history: History,
     rule: GrowthRule,
     now: int,
     falls: bool,
 ) -> Growth | None:
-    """Return the largest change in a rule's period, if it still lasts and is at most rule.held
-    seconds old.
+    """Return the largest change in a rule's period that causes an alert; None if there is none that
+    still lasts, is at most rule.held seconds old, and exceeds the noise of the level.
+
+    falls: lower levels are worse, else higher levels.
     """
     sign = -1 if falls else 1
     read = list(_readings(history))
@@ -290,9 +278,10 @@ def _level_change(
     changes = []
     for (since, before), (noticed, number) in _periods(steady, rule, now):
         size = sign * (last - before)
-        at_its_end = sign * (number - before)
-        state = state_of(rule, min(size, at_its_end))  # it must still last
-        if size > _BEYOND * noise and state is not State.OK:
+        size_at_end = sign * (number - before)
+        # A change that was larger at the end of its period has partly gone since.
+        state = state_of(rule, min(size, size_at_end))
+        if size > _ABOVE_NOISE * noise and state is not State.OK:
             change = Growth(
                 state=state,
                 size=size,
@@ -312,7 +301,8 @@ def _level_change(
 
 
 def _readings(history: History) -> Iterator[_LevelReading]:
-    """Yield each number of a series."""
+    """Yield each number of a series, oldest first."""
+    # The newest point has no later one: it was last seen when the series was last read.
     for point, later in zip_longest(history.points, history.points[1:]):
         last_seen = later.time - later.gap if later else history.last_read
         yield _LevelReading(point.time, point.number, is_again=last_seen > point.time)
@@ -320,29 +310,30 @@ def _readings(history: History) -> Iterator[_LevelReading]:
 
 def _medians(read: Iterable[_LevelReading]) -> Iterator[tuple[int, float]]:
     """From the third reading on, yield the time of each change and the median of the newest three
-    numbers at that time.
+    numbers at that time. A number that was read again counts as two readings, which outweigh any
+    third one.
     """
     numbers: list[float] = []
     for time, number, is_again in read:
         numbers.append(number)
         if is_again:
             numbers.append(number)
-        numbers = numbers[-_OF:]
-        if len(numbers) == _OF or is_again:
+        numbers = numbers[-_MEDIAN_OF:]
+        if len(numbers) == _MEDIAN_OF or is_again:
             yield time, sorted(numbers)[len(numbers) // 2]
 
 
 def _noise(read: Sequence[_LevelReading], sign: int) -> float | None:
-    """Return the largest improvement of a level; None if a fluctuating level has too few
-    readings.
+    """Return the largest improvement of a level, 0 for a level that never improves; None if a
+    level that fluctuates has too few readings. sign: 1 if higher levels are worse, else -1.
     """
-    noise, worst = 0.0, float('-inf')
+    noise, worst_so_far = 0.0, float('-inf')
     for reading in read:
-        worst = max(worst, sign * reading.number)
-        noise = max(noise, worst - sign * reading.number)
+        worst_so_far = max(worst_so_far, sign * reading.number)
+        noise = max(noise, worst_so_far - sign * reading.number)
     repeated = sum(reading.is_again for reading in read)
     is_restless = noise > 0 or 2 * repeated < len(read)
-    return None if is_restless and len(read) < _ENOUGH else noise
+    return None if is_restless and len(read) < _FEWEST else noise
 
 
 def _periods(
@@ -379,9 +370,11 @@ def is_hasty(
     if not (steps and before and age):
         return False
     used, grown = steps[-1], steps[-1] - before[-1]
+    # The average speed is used / age.
     if grown <= 0 or grown / rule.within <= rule.times * used / age:
         return False
-    return max(WORN - used, 0) * rule.within / grown < rule.gone
+    seconds_left = max(WORN - used, 0) * rule.within / grown
+    return seconds_left < rule.gone
 
 
 def sentence(
@@ -405,12 +398,13 @@ def sentence(
 
 
 def _change(grown: Growth, unit: str) -> str:
-    """Return "grew by 14 in 10 min (212 to 226)"."""
+    """Return "grew by 14 in 10 min (212 to 226)"; for a level "fell from 160 % to 135 % in 90 d"."""
     span = duration(grown.noticed - grown.since)
     ends = f'{amount(grown.before, unit)} to {amount(grown.after, unit)}'
     if grown.is_level:
         verb = 'rose' if grown.after > grown.before else 'fell'
         return f'{verb} from {ends} in {span}'
+    # The rises of a period add up to more than its two ends show.
     if abs(grown.after - grown.before) != grown.size:
         ends += ', reset in between'
     return f'grew by {amount(grown.size, unit)} in {span} ({ends})'

@@ -44,7 +44,7 @@ class Past(NamedTuple):
 class Fall(NamedTuple):
     """A counter that was lower than before."""
 
-    reading: Reading
+    reading: Reading  # the counter as this check reads it
     before: float
     since: int  # when the higher number was last seen, seconds since 1970
     noticed: int  # when the lower number was first seen, seconds since 1970
@@ -98,8 +98,8 @@ def _beside(reading: Reading, name: str) -> Key:
 
 
 def held(past: Past, reading: Reading) -> float:
-    """Return the number to compare with limits: the reading's number, or a higher number while
-    hysteresis applies.
+    """Return the number to compare with limits: the reading's number, 0 for an unknown one, or a
+    higher number while hysteresis applies.
     """
     number = reading.number or 0
     if reading.metric not in series.MARGINS:
@@ -132,22 +132,22 @@ def quieted(past: Past, reading: Reading) -> Reading:
     """Return a reading with the time since its number last grew, in seconds.
 
     The time from the drive's log is kept unless the history shows more recent growth. A number of
-    zero has no age, so its reading is not changed.
+    zero has no age, so its reading is not changed; neither is a reading without history.
     """
-    series_ = (
-        history(past, reading) if reading.number and reading.state is None else None
-    )
-    if series_ is None:
+    if not reading.number or reading.state is not None:
+        return reading
+    earlier = history(past, reading)
+    if earlier is None:
         return reading
     from . import growth
 
-    seconds, is_seen = growth.quiet(series_, past.now, reading.metric)
-    if not is_seen and seconds < DAY:
+    seconds, is_growth_seen = growth.quiet(earlier, past.now, reading.metric)
+    if not is_growth_seen and seconds < DAY:
         # a history of less than a day does not show when the number last grew
         return reading
     if reading.quiet is None:
-        return reading._replace(quiet=seconds, quiet_is_bound=not is_seen)
-    if is_seen and seconds < reading.quiet:
+        return reading._replace(quiet=seconds, quiet_is_bound=not is_growth_seen)
+    if is_growth_seen and seconds < reading.quiet:
         return reading._replace(quiet=seconds, quiet_is_bound=False, is_tested=False)
     return reading
 
@@ -157,15 +157,9 @@ def quieted(past: Past, reading: Reading) -> Reading:
 # checks report it.
 
 
-def falls(
-    past: Past,
-    readings: Iterable[Reading],
-    firmware: str,
-    within: int = REPORTED,
-) -> list[Fall]:
-    """Return the counter resets of a drive in the last *within* seconds, both stored and new.
-
-    firmware: the drive's current firmware.
+def falls(past: Past, readings: Iterable[Reading], firmware: str) -> list[Fall]:
+    """Return the counter resets of a drive in the last month, both stored and new; [] if there is
+    none. firmware: the drive's current firmware.
     """
     all_falls = []
     for reading in readings:
@@ -173,10 +167,11 @@ def falls(
             continue
         stored = list(_stored_falls(past, reading))
         new = _new_fall(past, reading, firmware)
+        # A series with one point a day has the former number until the next day.
         if new and new.before not in [fall.before for fall in stored]:
             stored.append(new)
         all_falls += stored
-    return [fall for fall in all_falls if past.now - fall.noticed < within]
+    return [fall for fall in all_falls if past.now - fall.noticed < REPORTED]
 
 
 def _stored_falls(past: Past, reading: Reading) -> Iterator[Fall]:
@@ -195,6 +190,9 @@ def _stored_falls(past: Past, reading: Reading) -> Iterator[Fall]:
 
 
 def _new_fall(past: Past, reading: Reading, firmware: str) -> Fall | None:
+    """Return the reset of a counter that this check notices; None if the counter has not fallen, or
+    not by more than LEAST.
+    """
     earlier = past.histories.get(key(reading))
     if earlier is None or not earlier.points:
         return None
@@ -218,7 +216,7 @@ def former_numbers(
     past: Past, readings: Sequence[Reading], firmware: str
 ) -> tuple[Observation, ...]:
     """Return the former number, to be stored, of each counter that this check found lower than
-    before.
+    before; () if there is none.
     """
     return tuple(
         Observation(
@@ -238,11 +236,12 @@ def fall_note(fall: Fall) -> Coded:
     """
     is_certain = fall.reading.metric == 'power_on_time' and fall.before < RUNS_OVER
     verb = 'was set back' if is_certain else 'was set back, or overflowed'
+    firmware = f' {fall.firmware}' if fall.firmware else ''
     return Coded(
         'counter-set-back',
         f'{fall.reading.metric} {verb} between {local_minute(fall.since)} and '
-        f'{local_minute(fall.noticed)}{fall.firmware and " "}'
-        f'{fall.firmware}: it was {amount(fall.before, fall.reading.unit)} before',
+        f'{local_minute(fall.noticed)}{firmware}: it was '
+        f'{amount(fall.before, fall.reading.unit)} before',
         metric=fall.reading.metric,
         before=fall.before,
         since=fall.since,

@@ -111,7 +111,9 @@ def extended(
     number: float,
     now: int,
 ) -> tuple[Point, ...]:
-    """Return the points of a series with the number that is read now."""
+    """Return the points of a series with the number that is read now: with one more point, with a
+    higher newest one (HIGHEST), or unchanged. pace: CHANGE, DAILY, HIGHEST or LATELY.
+    """
     points = history.points
     if not points:
         return (Point(now, number),)
@@ -146,9 +148,8 @@ def latest(history: History, now: int, span: int) -> list[Point]:
 
 
 def peaks(points: Sequence[Point]) -> list[Point]:
-    """Drop each point that a later point equals or exceeds; the later point gets the earlier time.
-
-    Return the rest.
+    """Return the points without each one that a later point equals or exceeds; the later point gets
+    the earlier time.
 
     For any span that ends now, the highest number stays the same, but may begin a little earlier.
     """
@@ -169,16 +170,17 @@ def level(
     now: int,
 ) -> float:
     """Return the number to compare with limits: the number from this check, or a higher number from
-    earlier checks.
+    earlier checks: *before*, but at most the highest number of the last day plus *margin*, and at
+    most AT_ONCE above the number.
 
     margin: how far below a limit, in the metric's unit, the number must be. before: the result of
-    this function at the
-    previous check. recent: the readings, including the reading of this check.
+    this function at the previous check. recent: the readings, including the reading of this check.
     """
+    # An impossible level comes from a forged history.
+    if before > HIGHEST_LEVEL:
+        return number
+    held = min(before, number + AT_ONCE)
     day = latest(recent, now, SPAN)
-    released = max(point.number for point in day) + margin if day else before
-    return (
-        max(number, min(before, released, number + AT_ONCE))
-        if before <= HIGHEST_LEVEL
-        else number
-    )
+    if day:
+        held = min(held, max(point.number for point in day) + margin)
+    return max(number, held)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from zlib import crc32
 
@@ -202,10 +202,11 @@ class HistoryStore:
     @property
     def places(self) -> list[DrivePlace]:
         """The current and former places of all drives of this machine; see drive_records."""
-        return self._places_in(self.drives)
+        return self._places_in(self.drives.values())
 
-    def _places_in(self, drives: Mapping[int, DriveHistory]) -> list[DrivePlace]:
-        places = [place for drive in drives.values() for place in drive.places]
+    def _places_in(self, drives: Iterable[DriveHistory]) -> list[DrivePlace]:
+        """Return the places of these drives on this machine."""
+        places = [place for drive in drives for place in drive.places]
         return [place for place in places if place.machine == self._machine]
 
     @property
@@ -214,26 +215,25 @@ class HistoryStore:
         return self.read().user in (0, os.geteuid())
 
     def recall(self, identities: Sequence[Identity]) -> list[Match]:
-        """Return the records of the drives of this run, in the same order."""
+        """Return the record of each drive of this run, in the same order, or a note why it cannot
+        be stored; neither for a new drive.
+        """
         self.read()
         matches = self._matches(self._parsed, identities)
-        result = []
-        for identity, match in zip(identities, matches):
-            note = (
-                '' if match.record else _why_not_stored(identity, match, self._parsed)
-            )
-            result.append(Match(match.record, note))
-        return result
+        for place, (identity, match) in enumerate(zip(identities, matches)):
+            if match.record is None:
+                note = _why_not_stored(identity, match, self._parsed)
+                matches[place] = Match(note=note)
+        return matches
 
     def seen_as(self, first: str, second: str) -> str:
         """Return what is known of two addresses: SEPARATE, or ONE or DOUBTED if they led to the same
         drive at the last check.
         """
         for drive in self.drives.values():
-            doubts = {alias.address: alias.is_doubted for alias in drive.aliases}
             if {first, second} <= self._addresses(drive):
-                is_doubted = doubts.get(first) or doubts.get(second)
-                return DOUBTED if is_doubted else ONE
+                doubted = [alias.address for alias in drive.aliases if alias.is_doubted]
+                return DOUBTED if first in doubted or second in doubted else ONE
         return SEPARATE
 
     def with_aliases(self, addresses: Collection[str]) -> list[str]:
@@ -247,10 +247,9 @@ class HistoryStore:
 
     def _addresses(self, drive: DriveHistory) -> set[str]:
         """Return all addresses at which the last check reached a drive."""
-        here = [
-            place.address for place in self._places_in({0: drive}) if not place.gone
-        ]
-        return {*here, *(alias.address for alias in drive.aliases)}
+        here = [place for place in self._places_in([drive]) if not place.gone]
+        addresses = {place.address for place in here}
+        return addresses | {alias.address for alias in drive.aliases}
 
     def named(self, identity: Identity) -> Record | None:
         """Return the record with exactly this identity; None if there is none."""
@@ -260,7 +259,9 @@ class HistoryStore:
         return None
 
     def at(self, address: str) -> Record | None:
-        """Return the drive last seen at an address, for example now in standby; None if unknown."""
+        """Return the drive last seen at an address, for example now in standby; None if unknown,
+        or if the history has several drives there.
+        """
         there = {
             place.drive
             for place in self.places
@@ -269,7 +270,9 @@ class HistoryStore:
         return self.drives[there.pop()].record if len(there) == 1 else None
 
     def all_of(self, number: int) -> dict[Key, History]:
-        """Return all series of a drive with all their points."""
+        """Return all series of a drive with all their points, those of NUMBER.days included. Series
+        that only hysteresis needs are left out.
+        """
         name = f'{number}{DAYS}'
         child = folder.reading_child(self._state_dir, is_writing=False, only=name)
         contents = folder.contents_of(child, time.monotonic() + self._patience)
@@ -309,14 +312,13 @@ class HistoryStore:
         after = before._replace(drives=dict(before.drives))
         drive_at = self._store_readings(after, sightings)
         slots = {sighting.address: sighting.slot for sighting in sightings}
-        before_run = newest(before.drives)
         here = updated(
-            self._places_in(after.drives),
+            self._places_in(after.drives.values()),
             drive_at,
             scope=scope,
             now=self.now,
             slots=slots,
-            newest=before_run,
+            newest=newest(before.drives),
         )
         for number, drive in after.drives.items():
             places = [place for place in drive.places if place.machine != self._machine]
@@ -329,18 +331,18 @@ class HistoryStore:
     def _store_readings(
         self, after: Parsed, sightings: Sequence[Sighting]
     ) -> dict[str, int | None]:
-        """Add the readings to the drives; return the number of the drive at each occupied
-        address.
+        """Add the readings to the drives of *after*; return the number of the drive at each
+        occupied address, None if it is not known.
         """
         drive_at: dict[str, int | None] = {}
         for sighting in sightings:
             is_known = sighting.recognized in after.drives
             drive_at[sighting.address] = sighting.recognized if is_known else None
-        seen = [
+        read = [
             (sighting, sighting.identity) for sighting in sightings if sighting.identity
         ]
-        matches = self._matches(after, [identity for _, identity in seen])
-        for (sighting, identity), match in zip(seen, matches):
+        matches = self._matches(after, [identity for _, identity in read])
+        for (sighting, identity), match in zip(read, matches):
             drive = self._drive_for(identity, match, after)
             if drive is None:
                 continue
@@ -363,11 +365,14 @@ class HistoryStore:
     def _drive_for(
         self, identity: Identity, match: Match, parsed: Parsed
     ) -> DriveHistory | None:
-        """Return the history to which a drive's readings belong; None if they cannot be stored."""
+        """Return the history to which a drive's readings belong, a new one for a new drive; None
+        if they cannot be stored.
+        """
         if match.record:
             return parsed.drives[match.record.number]
         if _why_not_stored(identity, match, parsed):
             return None
+        # Another drive can have the same checksum.
         number = number_of(identity)
         while number in parsed.drives or number in parsed.untouched:
             number += 1
@@ -376,6 +381,7 @@ class HistoryStore:
         )
 
     def _removed(self, path: str, serial: str) -> int:
+        """Remove the drives with this serial number; return how many there were."""
         drives = _parsed(dict(folder.stored_files(path))).drives.values()
         records = [
             drive.record for drive in drives if drive.record.identity.serial == serial
@@ -387,28 +393,27 @@ class HistoryStore:
     def _apply(
         self, path: str, before: Parsed, drives: Mapping[int, DriveHistory]
     ) -> int:
-        """Write the drives that have changed, and set damaged files aside; return their number."""
+        """Write the drives that have changed, and set damaged files aside; return how many drives
+        were written.
+        """
         replaced: dict[int, dict[str, bytes]] = {}
         set_aside = [f'{number}{DRIVE}' for number in before.damaged]
         for number, drive in drives.items():
             former = before.drives.get(number)
             if number not in before.damaged and drive == former:
                 continue
+            replaced[number] = contents = {}
             kept, older = drive_file.split(drive)
-            replaced[number] = {}
             if older:
-                stored = folder.read_file(f'{path}/{number}{DAYS}')
-                days, fault = _days_in(stored)
+                days, fault = _days_in(folder.read_file(f'{path}/{number}{DAYS}'))
                 if fault:
                     set_aside.append(f'{number}{DAYS}')
-                everything = drive_file.joined(days, older, self.now)
-                of_days = DriveHistory(drive.record, series=everything)
-                replaced[number][DAYS] = drive_file.text(of_days)
-            is_new_day = (
-                former is None or former.record.last_read // DAY < self.now // DAY
-            )
+                all_days = drive_file.joined(days, older, self.now)
+                of_days = DriveHistory(drive.record, series=all_days)
+                contents[DAYS] = drive_file.text(of_days)
+            is_new_day = not former or former.record.last_read // DAY < self.now // DAY
             thin = drive_file.thinned_file(kept, self.now, is_new_day)
-            replaced[number][DRIVE] = drive_file.text(thin)
+            contents[DRIVE] = drive_file.text(thin)
         folder.apply(path, replaced, set_aside=set_aside, now=self.now)
         return len(replaced)
 
@@ -434,7 +439,9 @@ def _why_not_stored(identity: Identity, match: Match, parsed: Parsed) -> str:
 
 
 def _parsed(stored: Mapping[str, StoredFile]) -> Parsed:
-    """Return the drives in the files."""
+    """Return the drives in the files, by name; of a damaged file, the former version if this is
+    sound.
+    """
     drives: dict[int, DriveHistory] = {}
     damaged: dict[int, str] = {}
     untouched: dict[int, str] = {}
@@ -479,7 +486,9 @@ def _days_in(file: StoredFile | None) -> tuple[AllSeries, str]:
 def _whole(
     older: drive_file.Series | None, newer: Sequence[Point]
 ) -> tuple[Point, ...]:
-    """Return the points of a series whose older points are in NUMBER.days."""
+    """Return the points of a series whose older points are in NUMBER.days; None: it has none
+    there. The newer ones replace those of the same time or later.
+    """
     if older is None or not newer:
         return tuple(newer)
     return (*(point for point in older.points if point.time < newer[0].time), *newer)
@@ -492,14 +501,12 @@ def _new_damage(parsed: Parsed, path: str, is_repaired: bool) -> Iterator[str]:
     """Yield a message for each damaged file that this run has found."""
     for number, reason in parsed.damaged.items():
         drive = parsed.drives.get(number)
+        which, loss = '', 'the earlier increases of this drive cannot be detected'
         if drive:
             which = f' ({_name_of(drive)})'
             loss = (
                 'its former version is used, so the readings of one check may be lost'
             )
-        else:
-            which = ''
-            loss = 'the earlier increases of this drive cannot be detected'
         aside = f'; it is renamed to {number}{folder.ASIDE}' if is_repaired else ''
         yield f'{path}/{number}{DRIVE}{which}: {reason}; {loss}{aside}'
 

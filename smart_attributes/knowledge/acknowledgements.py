@@ -12,11 +12,11 @@ from ..typed import Json, MutableJson, NamedTuple
 from ..wording import amount
 from ..words import clean, sentence
 from . import data_file, site_file
-from .thresholds import FILE, MISSING, NOTES, Acknowledgement, from_overrides
+from .thresholds import FILE, MISSING, NOTES, Acknowledgement, from_override
 
 COMMENT = 'Written by check_smart_attributes acknowledge; a value does not alert until it gets worse.'
-# Keys of an override that holds only acknowledgements.
-_OURS = frozenset(('for', 'why', 'until', 'by', 'at', 'metrics', MISSING))
+# Keys that say nothing without a metric or MISSING.
+_OURS = frozenset(('for', 'why', 'until', 'by', 'at', 'metrics'))
 
 
 def telling(accepted: Acknowledgement, unit: str) -> str:
@@ -58,8 +58,10 @@ def document(text: str) -> AcknowledgementsFile:
         raise DataError(
             f'{FILE} is not an object with a list of objects under "overrides"'
         )
-    valid = site_file.understood(text, 'thresholds', FILE)
-    acknowledgements = from_overrides(valid.data.get('overrides', ()))
+    valid = site_file.understood(text, 'thresholds', FILE, FILE)
+    acknowledgements: list[Acknowledgement] = []
+    for override in valid.data.get('overrides', ()):
+        acknowledgements += from_override(override)
     return AcknowledgementsFile(data, tuple(acknowledgements), valid.mistakes)
 
 
@@ -68,7 +70,7 @@ def with_added(data: Json, added: Sequence[Acknowledgement]) -> Json:
     drive and metric.
     """
     rest = without(data, {(accepted.serial, accepted.metric) for accepted in added})
-    return {**rest, 'overrides': [*rest['overrides'], *map(override, added)]}
+    return {**rest, 'overrides': [*rest['overrides'], *map(as_override, added)]}
 
 
 def without(data: Json, names: Collection[tuple[str, str]]) -> Json:
@@ -84,37 +86,41 @@ def without(data: Json, names: Collection[tuple[str, str]]) -> Json:
 
 def _without(override: Json, names: Collection[tuple[str, str]]) -> Json | None:
     """Return an override, which may be invalid, without these acknowledgements; None if nothing
-    is left.
+    is left. An override that is not for a serial number is returned unchanged.
     """
     device, metrics = override.get('for'), override.get('metrics', {})
     serial = device.get('serial') if isinstance(device, dict) else None
     if not isinstance(metrics, dict) or not isinstance(serial, str):
         return override
     removed = {metric for owner, metric in names if owner == serial}
-    kept: MutableJson = {**override, 'metrics': {}}
-    for metric, limits in metrics.items():
-        if (
-            metric not in removed
-            or not isinstance(limits, dict)
-            or 'acknowledged' not in limits
-        ):
-            kept['metrics'][metric] = limits
-            continue
-        rest = {key: limits[key] for key in limits if key != 'acknowledged'}
-        if set(rest) - {'why'}:  # a reason is removed with its acknowledgement
-            kept['metrics'][metric] = rest
+    kept: MutableJson = dict(override)
+    if 'metrics' in override:
+        kept['metrics'] = _without_values(metrics, removed)
     if MISSING in removed:
         kept.pop(MISSING, None)
-    if 'metrics' not in override:
-        del kept['metrics']
-    is_needed = (
-        kept == override or kept.get('metrics') or MISSING in kept or set(kept) - _OURS
-    )
+    is_needed = kept == override or kept.get('metrics') or set(kept) - _OURS
     return kept if is_needed else None
 
 
-def override(accepted: Acknowledgement) -> Json:
-    """Return an acknowledgement as an override object for acknowledged.json or thresholds.d."""
+def _without_values(metrics: Json, removed: Collection[str]) -> Json:
+    """Return the metrics of an override without the acknowledged values of some metrics; a metric
+    without limits of its own is left out.
+    """
+    kept: MutableJson = {}
+    for metric, limits in metrics.items():
+        rest = limits
+        if metric in removed and isinstance(limits, dict) and 'acknowledged' in limits:
+            rest = {key: limits[key] for key in limits if key != 'acknowledged'}
+            if not set(rest) - {'why'}:  # a reason is removed with its acknowledgement
+                continue
+        kept[metric] = rest
+    return kept
+
+
+def as_override(accepted: Acknowledgement) -> Json:
+    """Return an acknowledgement as an override object for acknowledged.json or thresholds.d, such as
+    {"for": {"serial": "S1"}, "by": "ann", "metrics": {"pending": {"acknowledged": 8}}}.
+    """
     notes = {note: getattr(accepted, note) for note in NOTES if getattr(accepted, note)}
     value = {'metrics': {accepted.metric: {'acknowledged': accepted.value}}}
     what = {'missing': True} if accepted.metric == MISSING else value

@@ -35,7 +35,7 @@ def of_entries(
     data: Json,
     metrics: Collection[str],
     sets: Collection[str],
-    layouts: Collection[str] = (),
+    layouts: Collection[str],
 ) -> Iterator[Mistake]:
     """Yield the mistakes in a file with entries. metrics, sets, layouts: the names that entries
     may use.
@@ -55,17 +55,19 @@ def of_entries(
     usable = {name for name in sets if ('sets', name) not in unusable}
     for number, entry in enumerate(data['entries']):
         for name in sorted(set(entry.get('uses', ())) - usable):
-            advice = (
-                nearest(name, usable) or f'the sets are {", ".join(sorted(usable))}'
-            )
-            why = (
-                'that set has a mistake'
-                if name in sets
-                else f'there is no such set; {advice}'
-            )
+            why = f'there is no such set; {_instead(name, usable, "sets")}'
+            if name in sets:
+                why = 'that set has a mistake'
             yield Mistake(
                 ('entries', number), f'{entry["family"]}: uses "{name}", but {why}'
             )
+
+
+def _instead(name: str, known: Collection[str], noun: str) -> str:
+    """Return advice for an unknown name: "did you mean …?", or "the sets are a, b". noun: what the
+    names are for, "sets".
+    """
+    return nearest(name, known) or f'the {noun} are {", ".join(sorted(known))}'
 
 
 def _of_logs(
@@ -82,10 +84,7 @@ def _of_logs(
     for number, entry in enumerate(data['entries']):
         for page, name in entry.get('logs', {}).items():
             if name not in layouts:
-                advice = (
-                    nearest(name, layouts)
-                    or f'the layouts are {", ".join(sorted(layouts))}'
-                )
+                advice = _instead(name, layouts, 'layouts')
                 where = f'{entry["family"]}: logs {page}'
                 sentence = f'{where}: unknown layout "{name}"; {advice}'
                 yield Mistake(('entries', number), sentence)
@@ -97,16 +96,18 @@ def _of_field(field: Json, layout: Json, metrics: Collection[str]) -> str:
         return f'unknown metric; {nearest_metric(field["metric"], metrics)}'
     places = [field, *(field[key] for key in ('minus', 'share_of') if key in field)]
     end = field['length'] + max(place['offset'] for place in places)
+    has_rows = 'rows' in layout
     if end > layout.get('rows', 512):
-        return (
-            f'it ends at byte {end}, beyond the {"row" if "rows" in layout else "page"}'
-        )
-    if 'row' in field and 'rows' not in layout:
-        return 'it has a row, but the layout has no rows'
-    return 'row is missing' if 'rows' in layout and 'row' not in field else ''
+        return f'it ends at byte {end}, beyond the {"row" if has_rows else "page"}'
+    if has_rows == ('row' in field):
+        return ''
+    if has_rows:
+        return 'row is missing'
+    return 'it has a row, but the layout has no rows'
 
 
 def _of_reading(metric: str, spec: Json, metrics: Collection[str]) -> Iterator[str]:
+    """Yield the mistakes in a reading of an entry: an unknown metric, an invalid formula."""
     if metric not in metrics:
         yield f'there is no such metric; {nearest_metric(metric, metrics)}'
     try:
@@ -128,7 +129,7 @@ def _parts(data: Json, key: str) -> Iterator[tuple[Path, str, Json]]:
 
 def patterns(data: Json) -> Iterator[tuple[Path, str, str]]:
     """Yield (path, place, regular expression) for every pattern of a file. path: keys to the
-    entry or advisory.
+    entry or advisory. place: in words, such as "Intel 730: models".
     """
     for path, name, owner in (*_parts(data, 'entries'), *_parts(data, 'advisories')):
         for field in ('models', 'rated_written'):
@@ -193,17 +194,14 @@ def of_limits(
                 (*path, metric),
                 f'{place}, {metric}',
                 fields=fields,
-                metric=metric,
-                units=units,
+                unit=units.get(metric, ''),
+                metrics=units,
                 worse=worse.get(metric, ''),
             )
             for kind in KINDS:
                 used_groups = fields.get(kind, {}).get('groups', {})
                 for name in sorted(used_groups.keys() - known_groups):
-                    all_groups = ', '.join(sorted(known_groups))
-                    advice = (
-                        nearest(name, known_groups) or f'the groups are {all_groups}'
-                    )
+                    advice = _instead(name, known_groups, 'groups')
                     yield Mistake(
                         (*path, metric, kind, 'groups', name),
                         f'{place}, {metric}, {kind}: unknown group "{name}"; {advice}',
@@ -257,21 +255,23 @@ def _of_metric(
     path: Path,
     place: str,
     fields: Json,
-    metric: str,
-    units: Mapping[str, str],
+    unit: str,
+    metrics: Collection[str],
     worse: str,
 ) -> Iterator[Mistake]:
     """Yield a mistake for each of a metric's limits that is not a Nagios range, refers to an
     unknown metric, contradicts the other limit (warning or critical), or alerts on good values.
+
+    metrics: all metrics. worse: "high" or "low" if only such numbers of this metric are bad.
     """
     for steps, limits in _parts_of(fields):
         where = ', '.join((place, *steps))
-        for field in LEVELS:
-            for why in _of_bound(limits.get(field), metric, units):
-                yield Mistake((*path, *steps, field), f'{where}, {field}: {why}')
-        why = _of_both(limits, worse, units.get(metric, ''))
-        for field in LEVELS if why else ():
-            yield Mistake((*path, *steps, field), f'{where}: {why}')
+        for level in LEVELS:
+            for why in _of_bound(limits.get(level), unit, metrics):
+                yield Mistake((*path, *steps, level), f'{where}, {level}: {why}')
+        why = _of_both(limits, worse, unit)
+        for level in LEVELS if why else ():
+            yield Mistake((*path, *steps, level), f'{where}: {why}')
 
 
 def _parts_of(fields: Json) -> list[tuple[tuple[str, ...], Json]]:
@@ -279,10 +279,10 @@ def _parts_of(fields: Json) -> list[tuple[tuple[str, ...], Json]]:
     drives, groups, and the stages of all these.
     """
     parts: list[tuple[tuple[str, ...], Json]] = [((), fields)]
-    of_kinds = {kind: fields[kind] for kind in KINDS if kind in fields}
-    parts += [((kind,), limits) for kind, limits in of_kinds.items()]
-    for kind, of_kind in of_kinds.items():
-        for name, limits in of_kind.get('groups', {}).items():
+    kinds = [kind for kind in KINDS if kind in fields]
+    parts += [((kind,), fields[kind]) for kind in kinds]
+    for kind in kinds:
+        for name, limits in fields[kind].get('groups', {}).items():
             parts.append(((kind, 'groups', name), limits))
     for steps, limits in [*parts]:
         parts += [((*steps, 'aged'), stage) for stage in several(limits.get('aged'))]
@@ -299,17 +299,19 @@ def _of_both(limits: Json, worse: str, unit: str) -> str:
         return ''
 
 
-def _of_bound(value: Any, metric: str, units: Mapping[str, str]) -> Iterator[str]:
-    """Yield the errors in a limit, which is a range, null, or a limit that the drive reports."""
+def _of_bound(value: Any, unit: str, metrics: Collection[str]) -> Iterator[str]:
+    """Yield the errors in a limit, which is a range, null, or a limit that the drive reports, with
+    a range for drives that do not report it.
+    """
     text = value
     if isinstance(value, dict):
         text, of_drive = value['else'], value['drive']
-        if of_drive != _DRIVES_OWN and of_drive not in units:
-            yield f'"drive": "{of_drive}" is not a metric; {nearest_metric(of_drive, units)}'
+        if of_drive != _DRIVES_OWN and of_drive not in metrics:
+            yield f'"drive": "{of_drive}" is not a metric; {nearest_metric(of_drive, metrics)}'
     if text is None:
         return
     try:
-        ranges.parse(text, units.get(metric, ''))
+        ranges.parse(text, unit)
     except UsageError as error:
         yield str(error)
 

@@ -90,7 +90,8 @@ def parse(text: str, name: str) -> Any:
 
 
 def decoded(text: str, name: str, of_pairs: Callable[[Pairs], Any]) -> Any:
-    """Return the data of a JSON text. of_pairs: makes an object from pairs.
+    """Return the data of a JSON text. of_pairs: makes an object from pairs; a ValueError that it
+    raises gives the reason of the DataError.
 
     Raises DataError for other text.
     """
@@ -103,17 +104,14 @@ def decoded(text: str, name: str, of_pairs: Callable[[Pairs], Any]) -> Any:
             parse_float=_finite,
         )
     except json.JSONDecodeError as error:
-        words = (
+        why = (
             f'line {error.lineno}, column {error.colno}: {error.msg}; correct it there'
         )
-        raise DataError(f'{name} is not valid JSON: {words}') from None
-    except (ValueError, RecursionError) as error:
-        reason = (
-            'it is nested too deeply'
-            if isinstance(error, RecursionError)
-            else str(error)
-        )
-        raise DataError(f'{name} is not valid JSON: {reason}') from None
+    except ValueError as error:
+        why = str(error)
+    except RecursionError:
+        why = 'it is nested too deeply'
+    raise DataError(f'{name} is not valid JSON: {why}')
 
 
 def _refuse_constant(word: str) -> None:
@@ -121,12 +119,14 @@ def _refuse_constant(word: str) -> None:
 
 
 def _whole(digits: str) -> int:
+    """Return an integer of a JSON text. Raises ValueError if it has too many digits."""
     if len(digits) > LONGEST_NUMBER:
         raise ValueError(f'the number {digits[:LONGEST_NUMBER]}… is too long')
     return int(digits)
 
 
 def _finite(digits: str) -> float:
+    """Return any other number of a JSON text. Raises ValueError if it is too large."""
     number = float(digits)
     if number in (float('inf'), float('-inf')):
         raise ValueError(f'the number {digits[:LONGEST_NUMBER]} is too large')
@@ -161,8 +161,9 @@ def shown(value: Any) -> str:
 
 
 def listed(words: Sequence[str], last: str) -> str:
-    """Return the words as a list such as "a, b or c"."""
-    return f' {last} '.join(part for part in (', '.join(words[:-1]), words[-1]) if part)
+    """Return the words as a list such as "a, b or c"; a single word alone. last: "or"."""
+    before = ', '.join(words[:-1])
+    return f'{before} {last} {words[-1]}' if before else words[-1]
 
 
 # For objects: what a key of the object is called in messages.
@@ -183,7 +184,12 @@ _ITEMS = {
 
 
 def place(data: Any, path: Path) -> str:
-    """Return *path* as readable text, such as "Intel DC S3500, attribute 233, endurance_used"."""
+    """Return *path* as readable text, such as "Intel DC S3500, attribute 233, endurance_used"; ''
+    for the whole file.
+
+    A key of _NAMED or _ITEMS is left out, because the name of what it contains says as much, unless
+    the path ends there.
+    """
     words: list[str] = []
     for depth, step in enumerate(path):
         data = _step(data, step)
@@ -198,6 +204,9 @@ def place(data: Any, path: Path) -> str:
 
 
 def _item(list_name: str, number: int, item: Any) -> str:
+    """Return an item of a list in words: "Intel 730" for an entry, else "override 2, serial S1", or
+    "item 2" if the item has no name. number: the index, from 0.
+    """
     word, key = _ITEMS.get(list_name, ('item', ''))
     name = _step(item, key)
     if isinstance(name, dict):
@@ -208,6 +217,7 @@ def _item(list_name: str, number: int, item: Any) -> str:
 
 
 def _step(data: Any, step: str | int) -> Any:
+    """Return what a key or an index leads to; None if there is nothing."""
     try:
         return data[step]
     except (KeyError, IndexError, TypeError):
@@ -287,6 +297,7 @@ _TYPES = {
 
 
 def _is_number(value: Any) -> bool:
+    """Return whether a value is a number of JSON, where true is none."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
@@ -296,11 +307,14 @@ def _is_of(value: Any, names: str | Sequence[str]) -> bool:
         return any(_is_of(value, name) for name in names)
     if names in _TYPES:
         return isinstance(value, _TYPES[names])
+    # "number" or "integer"; 2.0 is an integer.
     return _is_number(value) and (names == 'number' or value % 1 == 0)
 
 
 def _is_unique(value: Any, _: Any) -> bool:
-    # Our schemas use this keyword only for lists of texts.
+    """Return whether no text of a list occurs twice. Our schemas use the keyword, whose value is
+    always true, only for lists of texts.
+    """
     texts = [item for item in value if isinstance(item, str)]
     return len(set(texts)) == len(texts)
 

@@ -158,19 +158,21 @@ def evaluate(
 def signed_byte(formula: Formula, number: float) -> float:
     """Return the result of a formula for a temperature: drives store degrees in one signed byte.
 
-    Results of formulas with more than one raw byte are not changed. Source: smartmontools,
+    Only the result of "raw byte N" alone is changed: 250 becomes -6. Source: smartmontools,
     ata_format_attr_raw_value(), format tempminmax.
     """
+    if formula.second or formula.minus_from or formula.divisor != 1:
+        return number
     is_byte = formula.first.column == 'raw' and len(formula.first.bytes) == 1
-    is_alone = (
-        formula.second is None and not formula.minus_from and formula.divisor == 1
-    )
-    return number - 256 if is_byte and is_alone and number > 127 else number
+    return number - 256 if is_byte and number > 127 else number
 
 
 def _number(
     operand: Operand, row: AttributeRow, rows: Mapping[int, AttributeRow]
 ) -> int | None:
+    """Return the number of an operand; None if the report lacks its row, its value or one of its
+    bytes. row: the row that the formula belongs to.
+    """
     if operand.attribute is not None:
         if operand.attribute not in rows:
             return None
@@ -183,7 +185,7 @@ def _number(
         byte = content[place]
         if byte is None:
             return None
-        number |= byte << (8 * position)
+        number += byte << (8 * position)
     return bin(number).count('1') if operand.column == 'bits' else number
 
 
@@ -194,7 +196,7 @@ def raw_bytes(row: AttributeRow) -> Bytes:
     number, contain one of the formats of ata_format_attr_raw_value(). Source: smartmontools,
     atacmds.cpp.
     """
-    # A time is always printed in hours, but the number is still in the drive's own unit.
+    # smartctl prints a time in hours, but gives the number in the drive's own unit, such as minutes.
     if row.raw_number is not None and row.raw_number >= 0 and 'h+' not in row.raw:
         return (row.raw_number & 0xFFFFFFFFFFFF).to_bytes(RAW_BYTES, 'little')
     return printed_bytes(row.raw)
@@ -227,7 +229,9 @@ _LAYOUTS: Sequence[tuple[str, Sequence[tuple[int, int]]]] = (
 
 @lru_cache(maxsize=4096)
 def printed_bytes(raw: str) -> Bytes:
-    """Return raw bytes 0 to 5 of a printed RAW_VALUE; None for each byte that the text lacks."""
+    """Return raw bytes 0 to 5 of a printed RAW_VALUE; None for each byte that the text lacks: all
+    bytes for an unknown format.
+    """
     if len(raw) > LONGEST_RAW:
         return _NOTHING
     if raw.isdecimal():
@@ -262,6 +266,7 @@ def _half_bytes(high: int, low: int) -> Bytes:
 
 
 def _little(number: int, count: int) -> tuple[int, ...]:
+    """Return the lowest *count* bytes of a number, low byte first."""
     return tuple((number >> (8 * position)) & 0xFF for position in range(count))
 
 
@@ -303,7 +308,7 @@ def in_base_unit(count: float, unit: str, identity: Identity) -> float:
 
 def counted_sectors(count: float, unit: str, identity: Identity) -> int | None:
     """Return the drive's own count if the drive counts smaller sectors than the limits refer to,
-    else None.
+    else None; None for 0, too.
     """
     if count and unit == LOGICAL_SECTORS and logical_in_physical(identity) > 1:
         return int(count)

@@ -96,13 +96,14 @@ def seconds_since(hour: int, age: float | None) -> float | None:
     """
     if age is None or hour > age / HOUR + CLOCKS_APART:
         return None
-    ago = (age / HOUR - hour) % WRAPS
-    return 0.0 if ago >= WRAPS - CLOCKS_APART else ago * HOUR
+    hours_ago = (age / HOUR - hour) % WRAPS
+    # An hour that is slightly ahead of the power-on time gives almost WRAPS: it is now.
+    return 0.0 if hours_ago >= WRAPS - CLOCKS_APART else hours_ago * HOUR
 
 
-def is_odd(report: Report) -> bool:
-    """Return whether a SCSI drive reports a sense code, or an unusual status or result of its
-    background scan.
+def needs_scsi_codes(report: Report) -> bool:
+    """Return whether a SCSI drive reports a failed status, which may have a sense code, or an
+    unusual status or result of its background scan; False for other drives.
     """
     return report.identity.protocol == 'SCSI' and bool(
         report.smart_status is False
@@ -111,73 +112,62 @@ def is_odd(report: Report) -> bool:
     )
 
 
-class WarningBit(NamedTuple):
-    """The meaning of one set bit of the NVMe critical warning byte."""
-
-    mask: int
-    metric: str
-    word: str
-    state: State
-    brief: str  # *word* in a few words; '' if it is short
-
-
-NVME_WARNINGS: Sequence[WarningBit] = [
-    WarningBit(mask, metric, word=word, state=State[state], brief=brief)
-    for mask, metric, word, state, brief in _DATA['nvme_warnings']
-]
-
-
-_TEMPERATURE = 2
+# For each bit of the NVMe critical warning that the standard defines: bit, metric, words, name of
+# the state, the same in fewer words ('' if the words are few).
+NVME_WARNINGS: Sequence[tuple[int, str, str, str, str]] = _DATA['nvme_warnings']
+_TEMPERATURE = 2  # bit
 # Degrees Celsius. Of 24 NVMe drives that report their upper limit, it is 60 for one, 70 or more for
 # the others; a drive may have been above its limit when it warned and below when it was read.
 _LOWEST_LIMIT, _NEAR = 60, 10
 _COLD = 25  # degrees Celsius; only below can a lower limit be the reason
 
 
-def warned(warning: WarningBit, log: Mapping[str, int]) -> Reading:
-    """Return the reading for a set bit of the critical warning. log: the NVMe health log."""
-    reading = Reading(
-        warning.metric,
+def nvme_warnings(log: Mapping[str, int]) -> dict[int, Reading]:
+    """Return a reading for each set bit of NVME_WARNINGS, by bit; {} if none is set.
+
+    log: the NVMe health log.
+    """
+    readings = {}
+    bits = log.get('critical_warning', 0)
+    for bit, *meaning in NVME_WARNINGS if bits else ():
+        if bits & bit:
+            readings[bit] = _in_words(NVME_LOG, *meaning)
+    if _TEMPERATURE in readings:
+        readings[_TEMPERATURE] = _with_degrees(readings[_TEMPERATURE], log)
+    return readings
+
+
+def _in_words(log: str, metric: str, words: str, state: str, brief: str) -> Reading:
+    """Return what a log says about a metric in words as a reading. state: the name of a State."""
+    return Reading(
+        metric,
         0,
-        source=Source(NVME_LOG),
-        verdict=warning.word,
-        state=warning.state,
-        brief=warning.brief,
+        source=Source(log),
+        verdict=words,
+        state=State[state],
+        brief=brief,
     )
+
+
+def _with_degrees(warning: Reading, log: Mapping[str, int]) -> Reading:
+    """Return the warning about the temperature; with the measured temperature and without a
+    remedy if this is not near the upper limit, because cooling does not help then.
+    """
     degrees = log.get('temperature')
     upper = log.get('warning_temp_threshold') or _LOWEST_LIMIT
-    if warning.mask != _TEMPERATURE or degrees is None or degrees >= upper - _NEAR:
-        return reading
-    words = (
-        f'{degrees} C is below its lower limit, or the sensor is wrong'
-        if degrees < _COLD
-        else f'{warning.word}, although it is {degrees} C'
-    )
-    return reading._replace(verdict=words, has_remedy=False)
+    if degrees is None or degrees >= upper - _NEAR:
+        return warning
+    words = f'{warning.verdict}, although it is {degrees} C'
+    if degrees < _COLD:
+        words = f'{degrees} C is below its lower limit, or the sensor is wrong'
+    return warning._replace(verdict=words, has_remedy=False)
 
 
-class NvmeStatus(NamedTuple):
-    """What a status code in the NVMe error log says about the drive."""
-
-    code_type: int
-    code: int
-    metric: str
-    word: str
-    state: State
-    brief: str  # *word* in a few words; '' if it is short
-
-
-NVME_STATUSES: Sequence[NvmeStatus] = [
-    NvmeStatus(
-        code_type, code, metric=metric, word=word, state=State[state], brief=brief
-    )
-    for code_type, code, metric, word, state, brief in _DATA['nvme_statuses']
-]
 _ADMIN_QUEUE = 0
 
 
 def refusals(report: Report) -> list[Reading]:
-    """Return a reading for each metric that the NVMe error log changes.
+    """Return a reading for each metric that the NVMe error log changes; [] if none.
 
     Every entry that smartctl reads counts. The entries have no time, and a drive that refuses
     writes makes no new ones once the host has stopped writing, so an old entry shows no recovery.
@@ -190,16 +180,12 @@ def refusals(report: Report) -> list[Reading]:
         if entry.queue != _ADMIN_QUEUE
     }
     by_metric: dict[str, Reading] = {}
-    for status in NVME_STATUSES:
-        if (status.code_type, status.code) in codes and status.metric not in by_metric:
-            by_metric[status.metric] = Reading(
-                status.metric,
-                0 if status.state is State.CRITICAL else 0.5,
-                source=Source(ERROR_LOG),
-                verdict=status.word,
-                state=status.state,
-                brief=status.brief,
-            )
+    for code_type, code, *meaning in _DATA['nvme_statuses'] if codes else ():
+        if (code_type, code) in codes:
+            reading = _in_words(ERROR_LOG, *meaning)
+            if reading.state is State.WARNING:
+                reading = reading._replace(number=0.5)
+            by_metric.setdefault(reading.metric, reading)
     return [*by_metric.values()]
 
 
@@ -224,41 +210,42 @@ class SelfTestResult(NamedTuple):
 def results(
     tests: Sequence[SelfTest], identity: Identity, age: float | None
 ) -> list[SelfTestResult]:
-    """Return the tests that passed or failed, newest first. age: the drive's power-on time,
-    seconds.
+    """Return the tests that passed or failed, newest first; without ATA rows that were never
+    written. age: the drive's power-on time, seconds.
     """
     conclusive = []
     for test in tests:
         coverage = COVERAGE.get(test.kind.lower())
         if not coverage or test.passed is None:
             continue
+        ago = None
         is_any_later = identity.protocol == 'SCSI' and test.hours == LAST_SCSI_HOUR
-        ago = (
-            None
-            if test.hours is None or is_any_later
-            else seconds_since(test.hours, age)
-        )
-        is_beyond_end = identity.protocol == 'ATA' and (test.hours or 0) >= ERASED_HOUR
-        if ago is not None or age is None or not is_beyond_end:
+        if test.hours is not None and not is_any_later:
+            ago = seconds_since(test.hours, age)
+        # Such an hour is real only if it fits the power-on time, or if that is unknown.
+        is_erased = identity.protocol == 'ATA' and (test.hours or 0) >= ERASED_HOUR
+        if ago is not None or age is None or not is_erased:
             conclusive.append(SelfTestResult(test, coverage, ago))
     return conclusive
 
 
-def _standing(newest_first: Sequence[SelfTestResult]) -> SelfTestResult | None:
+def _decisive(newest_first: Sequence[SelfTestResult]) -> SelfTestResult | None:
     """Return the newest failure that no later passed test supersedes, else the newest test; None
     for an empty list.
+
+    A later test supersedes a failure if it covered the whole drive, or as much as the failed one.
     """
-    passed: set[str] = set()
+    passed: set[str] = set()  # the coverages of the later tests that passed
     for result in newest_first:
         if result.test.passed:
             passed.add(result.coverage)
-        # selective: maybe of another part
+        # Two selective tests may have covered different parts.
         elif WHOLE not in passed and result.coverage not in passed - {SELECTIVE}:
             return result
     return newest_first[0] if newest_first else None
 
 
-def verdict(
+def self_test(
     tests: Sequence[SelfTest],
     identity: Identity,
     age: float | None,
@@ -268,30 +255,31 @@ def verdict(
 
     age: the drive's power-on time, seconds. is_bound: the real power-on time may be longer.
     """
-    result = _standing(results(tests, identity, age))
+    result = _decisive(results(tests, identity, age))
     if result is None:
         return None
     test = result.test
-    words, ago = f'{test.kind}: {test.status}', ''
+    when = ago = ''
     if test.hours is not None:
-        words += f' at {test.hours} h'
-        if result.ago is not None:
-            ago = f' {passed_since(result.ago, is_bound)}'
-            words += f',{ago}'
-    number, state = (1, State.OK) if test.passed else (0, State.CRITICAL)
-    source = Source(SELF_TEST_LOG)
-    return Reading(
+        when = f' at {test.hours} h'
+    if result.ago is not None:
+        ago = f' {ago_in_words(result.ago, is_bound)}'
+        when += f',{ago}'
+    reading = Reading(
         'self_test',
-        number,
-        source=source,
-        verdict=words,
-        state=state,
+        1,
+        source=Source(SELF_TEST_LOG),
+        verdict=f'{test.kind}: {test.status}{when}',
+        state=State.OK,
         quiet=result.ago,
-        brief='' if test.passed else f'{test.kind} self-test failed{ago}',
     )
+    if test.passed:
+        return reading
+    brief = f'{test.kind} self-test failed{ago}'
+    return reading._replace(number=0, state=State.CRITICAL, brief=brief)
 
 
-def passed_since(seconds: float, is_bound: bool) -> str:
+def ago_in_words(seconds: float, is_bound: bool) -> str:
     """Return a text such as "3 d ago", or "more than 3 d ago" if the time is only a bound."""
     return f'more than {since(seconds)}' if is_bound else since(seconds)
 
@@ -340,26 +328,25 @@ def hidden(
     report: Report, age: float | None, metrics: Mapping[str, Metric]
 ) -> list[Reading]:
     """Return by how much power-on time each log is ahead of the counter; only the largest lead, the
-    first, is judged.
+    first, is judged. Return [] if no log is ahead, or *age* is None.
 
     The self-test log and the error log count as one log, the FARM log as another. age: power-on
-    time in seconds; None if unknown.
+    time in seconds.
     """
     if age is None:
         return []
     valid = metrics[AGE].valid
-    logged, log = max(_logged(report, valid), default=(0, ''))
+    newest, log = max(_logged(report, valid), default=(0, ''))
+    farm_hours = _farm_hours(report, valid)
     hours_apart, share_apart = AGREED
-    ahead = []
-    for hours, name, apart in (
-        (logged, log, APART * HOUR),
-        (_farm_hours(report, valid), FARM_LOG, hours_apart * HOUR + share_apart * age),
-    ):
-        if hours * HOUR > age + apart:
-            ahead.append((hours * HOUR - age, name))
+    leads = []
+    if newest * HOUR > age + APART * HOUR:
+        leads.append((newest * HOUR - age, log))
+    if farm_hours * HOUR > age + (hours_apart * HOUR + share_apart * age):
+        leads.append((farm_hours * HOUR - age, FARM_LOG))
     return [
         Reading(HIDDEN, seconds, unit='s', source=Source(name), judged=place == 0)
-        for place, (seconds, name) in enumerate(sorted(ahead, reverse=True))
+        for place, (seconds, name) in enumerate(sorted(leads, reverse=True))
     ]
 
 
@@ -373,16 +360,18 @@ def age_of(readings: Iterable[Reading]) -> float | None:
 
 def _farm_hours(report: Report, valid: Interval) -> int:
     """Return the hours in the FARM log, or 0 if they are missing or impossible, or belong to
-    another drive.
+    another drive. valid: the possible power-on times, in seconds.
     """
-    hours = (
-        0 if report.farm is None or report.farm.is_foreign else report.farm.hours or 0
-    )
+    if report.farm is None or report.farm.is_foreign:
+        return 0
+    hours = report.farm.hours or 0
     return hours if hours * HOUR <= (valid[1] or 0) else 0
 
 
 def _logged(report: Report, valid: Interval) -> Iterator[tuple[int, str]]:
-    """Yield (hour, name of the log) for each log entry whose hour is possible."""
+    """Yield (hour, name of the log) for each entry of the self-test log and the error log whose
+    hour is possible. valid: the possible power-on times, in seconds.
+    """
     # NVMe drives store hours in 64 bits, others in 16, where the top numbers mean "erased" or "this
     # hour or later".
     end = (valid[1] or 0) / HOUR if report.identity.protocol == 'NVMe' else ERASED_HOUR
@@ -396,7 +385,9 @@ def _logged(report: Report, valid: Interval) -> Iterator[tuple[int, str]]:
 
 
 def extended_self_test(device: Device) -> str:
-    """Return the command that starts an extended self-test of a drive."""
-    type_of = f'-d {device.type} ' if device.type else ''
+    """Return the command that starts an extended self-test of a drive, such as "smartctl -t long
+    -d sat /dev/sda"; with DEVICE instead of the path if this is not known or not safe for a shell.
+    """
+    type_option = f'-d {device.type} ' if device.type else ''
     path = 'DEVICE' if device.is_recorded else argument(device.path, 'DEVICE')
-    return f'smartctl -t long {type_of}{path}'
+    return f'smartctl -t long {type_option}{path}'

@@ -48,6 +48,10 @@ def _is_wear(
     worn: frozenset[int],
     is_used_up: bool,
 ) -> bool:
+    """Return whether a verdict reports only wear. worn: see _worn_attributes(). is_used_up: see
+    _is_used_up(). False for every verdict that is not about reliability, an attribute or a failed
+    health status.
+    """
     if verdict.metric == RELIABILITY:
         return is_used_up
     if verdict.metric == ATTRIBUTE:
@@ -62,6 +66,7 @@ def _is_wear(
 
 
 def _as_wear(verdict: Reading) -> Reading:
+    """Return a verdict marked as wear; that on reliability says so in its words."""
     if verdict.metric == RELIABILITY:
         words = 'reliability degraded, because the rated life is used up'
         verdict = verdict._replace(verdict=words, brief='')
@@ -69,6 +74,7 @@ def _as_wear(verdict: Reading) -> Reading:
 
 
 def _has_lost_data(numbers: Iterable[Reading], metrics: Mapping[str, Metric]) -> bool:
+    """Return whether a judged number that counts lost data is above 0."""
     return any(
         metrics[reading.metric].concern == severity.DATA
         for reading in numbers
@@ -80,14 +86,11 @@ def _is_used_up(log: Mapping[str, int]) -> bool:
     """Return whether the NVMe health log shows wear and nothing else; False if a value is
     missing.
     """
-    spare, threshold = (
-        log.get('available_spare', 0),
-        log.get('available_spare_threshold', 100),
-    )
+    spare = log.get('available_spare', 0)
     return (
         log.get('percentage_used', 0) >= _USED_UP
         and log.get('media_errors') == 0
-        and spare > threshold
+        and spare > log.get('available_spare_threshold', 100)
         and not log.get('critical_warning', 0) & _SPARE_WARNING
     )
 

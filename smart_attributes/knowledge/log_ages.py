@@ -35,10 +35,10 @@ def with_history(
     metrics: Mapping[str, Metric],
     age: float | None,
 ) -> list[Reading]:
-    """Return the readings; add the time since the newest data error, and the logged errors that no
-    reading counts.
+    """Return the readings; add the time since the newest data error, the logged errors that no
+    reading counts, and `is_tested` if an extended test has passed since the event of a reading.
 
-    report: must have at least one error. age: the drive's power-on time, seconds.
+    report: must have at least one error. age: the drive's power-on time, seconds; None: unknown.
     """
     quiet, is_bound = newest(report, age)
     dated = [*readings]
@@ -52,13 +52,13 @@ def with_history(
             report.errors, INTERFACE_ERRORS, metric=metrics[LOGGED_INTERFACE], age=age
         )
     passed = newest_extended(report.self_tests, report.identity, age)
-    ago = passed.ago if passed else None
-    if ago is None or _is_counted(dated, *PENDING):
+    tested_ago = passed.ago if passed else None
+    if tested_ago is None or _is_counted(dated, *PENDING):
         return dated
-    return [
-        reading._replace(is_tested=reading.quiet is not None and ago < reading.quiet)
-        for reading in dated
-    ]
+    for place, reading in enumerate(dated):
+        if reading.quiet is not None and tested_ago < reading.quiet:
+            dated[place] = reading._replace(is_tested=True)
+    return dated
 
 
 def _is_counted(readings: Iterable[Reading], *metrics: str) -> bool:
@@ -71,8 +71,9 @@ def _is_counted(readings: Iterable[Reading], *metrics: str) -> bool:
 
 def newest(report: Report, age: float | None) -> tuple[float | None, bool]:
     """Return the power-on seconds since the last data error (None: unknown), and whether the
-    time may be longer.
+    time may be longer: then no listed error is a data error, and the time is that of the oldest.
     """
+    # An entry without a kind may be a data error.
     for error in report.errors:
         if not error.kind or not DATA_ERRORS.isdisjoint(error.kind):
             return drive_logs.seconds_since(error.hours, age), False
@@ -89,18 +90,21 @@ def logged(
     metric: Metric,
     age: float | None,
 ) -> Iterable[Reading]:
-    """Yield the number of logged errors of some kinds and the age of the newest error; nothing
-    without such errors.
+    """Yield a reading with the number of logged errors of some kinds and the age of the newest
+    error; without a number if no age is known. Yield nothing without such errors.
     """
-    of_kinds = [error for error in errors if not kinds.isdisjoint(error.kind)]
-    agos = [drive_logs.seconds_since(error.hours, age) for error in of_kinds]
-    dated = [ago for ago in agos if ago is not None]
+    ages = [
+        drive_logs.seconds_since(error.hours, age)
+        for error in errors
+        if not kinds.isdisjoint(error.kind)
+    ]
+    known = [seconds for seconds in ages if seconds is not None]
     source = Source(drive_logs.ERROR_LOG)
-    if dated:
+    if known:
         yield Reading(
-            metric.name, len(agos), unit=metric.unit, source=source, quiet=min(dated)
+            metric.name, len(ages), unit=metric.unit, source=source, quiet=min(known)
         )
-    elif agos:
+    elif ages:
         yield unknown(
             metric, source, 'the hour of the errors does not fit the power-on time'
         )
@@ -140,7 +144,7 @@ def freshness(
     elif newest.ago is None:
         when = 'at an unknown time'
     else:
-        when = drive_logs.passed_since(newest.ago, is_bound)
+        when = drive_logs.ago_in_words(newest.ago, is_bound)
         if newest.ago <= most:
             number, state, advice = 1, State.OK, ''
     words = f'newest extended self-test that passed: {when}{advice}'
@@ -181,18 +185,19 @@ def farm_notes(farm: Farm) -> Iterator[Coded]:
 
 def is_certain(report: Report, readings: Iterable[Reading]) -> bool:
     """Return whether the power-on counter was certainly reset and cannot be a 16-bit counter
-    that wrapped around.
+    that wrapped around: always on NVMe and SCSI drives, and on an ATA drive if a 32-bit statistic
+    agrees with the counter.
     """
     if report.identity.protocol != 'ATA':
         return True
     ages = [reading for reading in readings if reading.metric == drive_logs.AGE]
-    of_attribute = [reading for reading in ages if reading.source.attribute is not None]
-    hours = [(reading.number or 0) / HOUR for reading in (*ages, *of_attribute)]
-    counted = hours[-1] if hours else 0.0  # the attribute's hours if there are any
+    # The last one decides: the attribute's if there is any.
+    ages.sort(key=lambda reading: reading.source.attribute is not None)
+    counted = (ages[-1].number or 0) / HOUR if ages else 0.0
     hours_apart, share_apart = drive_logs.AGREED
-    wide = [
-        report.statistics[place].number for place in WIDE if place in report.statistics
-    ]
-    return any(
-        abs(number - counted) <= hours_apart + share_apart * counted for number in wide
-    )
+    for place in WIDE:
+        if place in report.statistics:
+            apart = abs(report.statistics[place].number - counted)
+            if apart <= hours_apart + share_apart * counted:
+                return True
+    return False

@@ -22,22 +22,15 @@ def of_reading(reading: Reading, metric: Metric | None) -> str:
         return _of_text(reading.verdict, reading.metric, metric)
     if reading.number is None:
         return f'{label(reading.metric, metric)} unknown'
-    more = ' or more' if reading.at_ceiling else ''
-    number = (
-        quantity(reading)
-        if reading.forecast
-        else amount(reading.number, reading.unit) + more
-    )
-    return _of_number(number, reading.number, reading.metric, metric)
+    text = quantity(reading._replace(logical_sectors=None))
+    return _of_number(text, reading.number, reading.metric, metric)
 
 
 def of_last(finding: LastFinding, metric: Metric | None) -> str:
     """Return a stored finding in words, as of_reading() or of_change() does."""
-    is_growth = bool(finding.ends)  # only an alert about growth ends by itself
-    if is_growth:
-        return of_change(
-            finding.metric, metric, finding.words.removeprefix(finding.metric).strip()
-        )
+    if finding.ends:  # only an alert about growth ends by itself
+        change = finding.words.removeprefix(finding.metric).strip()
+        return of_change(finding.metric, metric, change)
     if finding.number is None:
         text = finding.words.removeprefix(f'{finding.metric}: ')
         return _of_text(text, finding.metric, metric)
@@ -51,13 +44,18 @@ def of_change(name: str, metric: Metric | None, change: str) -> str:
 
 
 def label(name: str, metric: Metric | None) -> str:
-    """Return what people call a metric: "reallocated sectors"."""
+    """Return what people call a metric: its label, "reallocated sectors" from its noun, or else its
+    name.
+    """
     if metric is None:
         return name
     return metric.label or (f'{metric.noun}s' if metric.noun else name)
 
 
 def _of_number(text: str, number: float, name: str, metric: Metric | None) -> str:
+    """Return a number in words: "1 reallocated sector" for a metric with a noun, else "temperature
+    66 C". text: the number with its unit.
+    """
     if metric is None or not metric.noun:
         return f'{label(name, metric)} {text}'
     _, _, noun = plural(1 if number == 1 else 2, metric.noun).partition(' ')
@@ -65,6 +63,9 @@ def _of_number(text: str, number: float, name: str, metric: Metric | None) -> st
 
 
 def _of_text(text: str, name: str, metric: Metric | None) -> str:
+    """Return a status in words, after the label of its metric if it has one and the status needs
+    it.
+    """
     is_named = metric is not None and metric.label and name not in SPEAKS_FOR_ITSELF
     words = f'{label(name, metric)} {text}' if is_named else text
     return clean(words, limit=LONGEST_STATEMENT)

@@ -92,7 +92,7 @@ def in_base_unit(text: str, unit: str) -> str:
 
 def _advice(text: str, unit: str) -> str:
     """Return advice for an error message: how to write this limit without its unit, or the allowed
-    forms of a range.
+    forms of a range. It begins with the separator, "; write 85".
     """
     if len(text) > LONGEST_BOUND:
         return '; its number is too long'
@@ -115,7 +115,9 @@ def _advice(text: str, unit: str) -> str:
 
 
 def is_violated(text: str, number: float, unit: str = '') -> bool:
-    """Return whether *number* violates the range *text*; False if *text* is ''."""
+    """Return whether *number* violates the range *text*; False if *text* is ''. Raises UsageError
+    like parse().
+    """
     # "60" is an upper limit, and no alert for -5 C, although Nagios reads it as 0:60
     if number < 0 and ':' not in text:
         return False
@@ -175,19 +177,19 @@ def contradiction(
                 f'"{text}" alerts {bad} {end}, but {worse} values of this metric are '
                 f'bad; write {right}'
             )
-    (side, least), (side_of_critical, most) = (
-        _side(warning, unit),
-        _side(critical, unit),
-    )
-    is_above, is_below = side == 'high' and least > most, side == 'low' and least < most
-    if side == side_of_critical and (is_above or is_below):
+    warning_side, warning_end = _side(warning, unit)
+    critical_side, critical_end = _side(critical, unit)
+    is_swapped = warning_end > critical_end
+    if warning_side == 'low':
+        is_swapped = warning_end < critical_end
+    if warning_side and warning_side == critical_side and is_swapped:
         return f'critical {critical} is reached before warning {warning}; swap them'
     return ''
 
 
 def _side(text: str, unit: str) -> tuple[str, float]:
-    """Return the side on which a range alerts ("high", "low"; '' for both, inside or no range),
-    and the end on this side.
+    """Return the side on which a range alerts, and the end on this side: ("high", 85) for "85",
+    ("low", 11) for "11:"; ('', 0) for a range that alerts on both sides or inside, and for ''.
     """
     if not text:
         return '', 0.0
@@ -203,4 +205,5 @@ def beyond(number: float, is_floor: bool) -> str:
 
 
 def _plain(number: float) -> str:
+    """Return a number as in a range, large ones without exponent: "85", "0.5", "2592000"."""
     return f'{number:g}' if abs(number) < 1e6 else f'{number:.0f}'

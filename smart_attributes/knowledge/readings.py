@@ -24,6 +24,7 @@ from .drive_database import (
 
 _WEAR = 'endurance_used'
 _DEGREES = 'C'
+_COMMAND_FAILED = 4  # bit of smartctl's exit status
 
 
 def readings(
@@ -39,17 +40,17 @@ def readings(
     Of several readings of one metric, only the worst is judged. Device statistics that the entry
     marks as untrusted are not judged.
     """
-    by_metric: dict[str, list[Reading]] = {}
-    for reading in (
+    read = (
         *standard_readings(report, metrics, spec.statistic_units),
         *vendor_readings(report, spec, metrics),
         *vendor_log,
-    ):
-        by_metric.setdefault(reading.metric, []).append(reading)
-    for reading in tuple(_rated(by_metric, spec, metrics)):
+    )
+    by_metric: dict[str, list[Reading]] = {}
+    for reading in (*read, *_rated(read, spec, metrics)):
         by_metric.setdefault(reading.metric, []).append(reading)
     if _WEAR in by_metric:
-        by_metric[_WEAR] = _near(plausible_wear(by_metric, report.identity.capacity))
+        wear, capacity = by_metric[_WEAR], report.identity.capacity
+        by_metric[_WEAR] = _consistent_wear(plausible_wear(wear, read, capacity))
     chosen = [
         reading
         for metric, same in by_metric.items()
@@ -88,16 +89,18 @@ def _own_verdicts(
     age: power-on time, seconds. is_bound: the real power-on time may be longer.
     """
     failing = [row for row in report.attributes if row.when_failed == 'now']
-    bits = report.nvme.get('critical_warning', 0)
-    warnings = [warning for warning in drive_logs.NVME_WARNINGS if bits & warning.mask]
-    is_explained = bits == sum(warning.mask for warning in warnings)
-    explained = [warning.metric for warning in warnings] if is_explained else []
+    warnings = drive_logs.nvme_warnings(report.nvme)
+    # An unknown bit explains nothing.
+    is_explained = sum(warnings) == report.nvme.get('critical_warning', 0)
     verdicts = [
         _smart_status(
-            report, failing, explained=explained, ignored=spec.ignored_thresholds
+            report,
+            failing,
+            causes=[warning.metric for warning in warnings.values() if is_explained],
+            ignored=spec.ignored_thresholds,
         )
     ]
-    if drive_logs.is_odd(report):
+    if drive_logs.needs_scsi_codes(report):
         from . import scsi_codes  # few drives need the tables
 
         verdicts = scsi_codes.verdicts(report, *verdicts)
@@ -108,12 +111,12 @@ def _own_verdicts(
     for row in report.attributes:
         if row.when_failed == 'past' and row.prefail and row.id in rates:
             verdicts.append(_failed_once(row))
-    verdicts += [drive_logs.warned(warning, report.nvme) for warning in warnings]
+    verdicts += warnings.values()
     metrics = {verdict.metric for verdict in verdicts}
     for refusal in drive_logs.refusals(report):
         if refusal.metric not in metrics:
             verdicts.append(refusal)
-    self_test = drive_logs.unlisted_failure(report) or drive_logs.verdict(
+    self_test = drive_logs.unlisted_failure(report) or drive_logs.self_test(
         report.self_tests, report.identity, age=age, is_bound=is_bound
     )
     return [*verdicts, self_test] if self_test else verdicts
@@ -122,11 +125,14 @@ def _own_verdicts(
 def _smart_status(
     report: Report,
     failing: Sequence[AttributeRow],
-    explained: Sequence[str],
+    causes: Sequence[str],
     ignored: frozenset[int],
 ) -> Reading:
-    """Return the health status as a reading. explained: the metrics of the warning bits that explain
-    it; an unknown bit explains nothing.
+    """Return the health status as a reading. A FAILED status is not judged, and OK, if it has a
+    known cause, which has a reading of its own, or if its thresholds are known to be wrong.
+
+    failing: the attributes that fail now. causes: metrics that explain a FAILED status; [] if they
+    do not explain it. ignored: attributes whose thresholds are wrong.
     """
     if report.smart_status is None:
         return _unreported(report)
@@ -138,10 +144,10 @@ def _smart_status(
         return Reading(HEALTH, 1, source=source, verdict='passed', state=State.OK)
     word = report.smart_status_text or 'FAILED'
     # Only a pre-fail attribute makes a drive report FAILED; other attributes cannot be the cause.
-    causes = [row.id for row in failing if row.prefail]
-    if explained:  # the warning bits are more specific
-        word = f'{word}, because of {" and ".join(explained)}'
-    elif causes and ignored.issuperset(causes):
+    failing_ids = [row.id for row in failing if row.prefail]
+    if causes:
+        word = f'{word}, because of {" and ".join(causes)}'
+    elif failing_ids and ignored.issuperset(failing_ids):
         word = f'{word}, but only because of a threshold that is known to be wrong'
     else:
         return Reading(HEALTH, 0, source=source, verdict=word, state=State.CRITICAL)
@@ -149,12 +155,15 @@ def _smart_status(
 
 
 def _unreported(report: Report) -> Reading:
-    """Return a reading for a report without a health status; the state is UNKNOWN if no counters
-    are usable.
+    """Return a reading for a report without a health status: without number and state if the
+    report has counters, which are enough to judge the drive; otherwise with the state UNKNOWN.
+
+    A drive that stopped answering between its attributes and their thresholds is UNKNOWN, too.
     """
     source = Source(drive_logs.SELF_ASSESSMENT)
     has_thresholds = any(row.threshold is not None for row in report.attributes)
-    if report.has_exit_bit(4) and report.attributes and not has_thresholds:
+    has_failed = report.has_exit_bit(_COMMAND_FAILED)
+    if has_failed and report.attributes and not has_thresholds:
         word = 'not reported, because the drive stopped answering while it was read'
         brief = 'the drive stopped answering while it was read'
         action = 'check again, then run: dmesg -T'
@@ -188,6 +197,9 @@ def _has_counters(report: Report) -> bool:
 
 
 def _failing(row: AttributeRow) -> Reading:
+    """Return a reading of an attribute that fails now: CRITICAL for a pre-fail attribute, else
+    WARNING.
+    """
     words = f'attribute {row.id} {row.name} failed'
     return Reading(
         'vendor_threshold',
@@ -201,6 +213,7 @@ def _failing(row: AttributeRow) -> Reading:
 
 
 def _failed_once(row: AttributeRow) -> Reading:
+    """Return a reading, WARNING, of an attribute that failed in the past and does not fail now."""
     words = f'attribute {row.id} {row.name} failed in the past'
     return _failing(row)._replace(
         metric='vendor_threshold_past',
@@ -232,7 +245,7 @@ def standard_readings(
         count = statistic.number * (standard.factor or identity.sector_size)
         unit = standard.unit or sectors.get(standard.metric, '')
         number = decode.in_base_unit(count, unit, identity)
-        reading = _number(
+        reading = _from_log(
             metrics[standard.metric], number, drive_logs.DEVICE_STATISTICS
         )
         counted = decode.counted_sectors(count, unit, identity)
@@ -240,9 +253,9 @@ def standard_readings(
     yield from _nvme_readings(report.nvme, metrics)
     yield from _scsi_readings(report.scsi, metrics)
     for metric, number in report.derived.items():
-        yield _number(metrics[metric], number, drive_logs.SMARTCTL)
+        yield _from_log(metrics[metric], number, drive_logs.SMARTCTL)
     if report.error_count is not None:
-        yield _number(
+        yield _from_log(
             metrics['error_log_count'], report.error_count, drive_logs.ERROR_LOG
         )
 
@@ -250,6 +263,7 @@ def standard_readings(
 def _nvme_readings(
     log: Mapping[str, int], metrics: Mapping[str, Metric]
 ) -> Iterable[Reading]:
+    """Yield a reading for each number of the NVMe health log that has a metric."""
     threshold = log.get('available_spare_threshold')
     for key, number in log.items():
         if key not in drive_logs.NVME:
@@ -261,27 +275,29 @@ def _nvme_readings(
             # A drive that does not measure its spare reports 0 %, with a threshold of 0 %.
             if number == threshold == 0:
                 continue
+            # With these thresholds, the drive never alerts, or always.
             limit = None if threshold in (0, 100) else threshold
-        # Exactly 2^32 errors, but none in the error log: a single bit was set, and no data was
-        # lost.
-        if (
-            key == 'media_errors'
-            and number == 2**32
-            and log.get('num_err_log_entries') == 0
-        ):
+        is_one_bit = key == 'media_errors' and number == 2**32
+        if is_one_bit and log.get('num_err_log_entries') == 0:
+            # A single bit was set, and no data was lost.
             why = f'{number} with an empty error log is not plausible'
             yield unknown(metric, Source(drive_logs.NVME_LOG), why)
         else:
-            yield _number(metric, number * standard.factor, drive_logs.NVME_LOG, limit)
+            yield _from_log(
+                metric, number * standard.factor, drive_logs.NVME_LOG, limit
+            )
 
 
 def _scsi_readings(
     log: Mapping[str, float], metrics: Mapping[str, Metric]
 ) -> Iterable[Reading]:
+    """Yield a reading for each number of the SCSI log that has a metric; the uncorrected errors of
+    all pages as one, and the rate of slow corrections from 1 TB on. log: Report.scsi.
+    """
     for key, number in log.items():
         if key in drive_logs.SCSI:
             standard = drive_logs.SCSI[key]
-            yield _number(
+            yield _from_log(
                 metrics[standard.metric], number * standard.factor, drive_logs.SCSI_LOG
             )
     metric = metrics['reported_uncorrect']
@@ -291,7 +307,7 @@ def _scsi_readings(
     impossible = [count for count in counts if not is_inside(count, metric.valid)]
     for errors in (possible, impossible):
         if errors:
-            yield _number(metric, sum(errors), drive_logs.SCSI_LOG)
+            yield _from_log(metric, sum(errors), drive_logs.SCSI_LOG)
     gigabytes = (
         log.get(f'{page}.gigabytes_processed', 0) for page in drive_logs.SCSI_PAGES
     )
@@ -300,17 +316,20 @@ def _scsi_readings(
         slow = sum(
             number for key, number in log.items() if key.endswith(drive_logs.SLOW)
         )
-        yield _number(
+        yield _from_log(
             metrics['corrected_slowly'], slow / terabytes, drive_logs.SCSI_LOG
         )
 
 
-def _number(
+def _from_log(
     metric: Metric,
     number: float,
     log: str,
     limit: float | None = None,
 ) -> Reading:
+    """Return the reading of a number, in base units, of a log; without the number if it is not
+    plausible. limit: the drive's own limit.
+    """
     if not is_plausible(number, metric):
         return unknown(metric, Source(log), f'{number:g} is not a plausible value')
     return Reading(
@@ -325,81 +344,86 @@ def vendor_readings(
     report: Report, spec: DriveSpec, metrics: Mapping[str, Metric]
 ) -> Iterable[Reading]:
     """Return one reading for each metric of the entry: the first valid reading, else the first
-    unknown reading.
+    unknown reading; nothing for a metric whose attributes the drive does not have.
     """
     rows = {row.id: row for row in report.attributes}
-    items = [*spec.readings]
+    specs = [*spec.readings]
     for row in report.attributes:
         if row.prefail and row.threshold:
-            items += [
-                item._replace(attribute=row.id)
-                for item in spec.by_name.get(row.name, ())
+            specs += [
+                by_name._replace(attribute=row.id)
+                for by_name in spec.by_name.get(row.name, ())
             ]
     by_metric: dict[str, Reading] = {}
-    for item in items:
-        if item.attribute not in rows:
+    for reading_spec in specs:
+        metric = reading_spec.metric
+        if reading_spec.attribute not in rows:
             continue
-        earlier = by_metric.get(item.metric)
+        earlier = by_metric.get(metric)
         if earlier is None or earlier.number is None:
             reading = _vendor_reading(
-                item, rows, metric=metrics[item.metric], identity=report.identity
+                reading_spec, rows, metric=metrics[metric], identity=report.identity
             )
             if earlier is None or reading.number is not None:
-                by_metric[item.metric] = reading
+                by_metric[metric] = reading
     return by_metric.values()
 
 
 def _vendor_reading(
-    item: ReadingSpec,
+    spec: ReadingSpec,
     rows: Mapping[int, AttributeRow],
     metric: Metric,
     identity: Identity,
 ) -> Reading:
-    """Return the reading of one metric from one attribute, in the metric's base unit. rows: by
-    attribute.
+    """Return the reading of one metric from one attribute, in the metric's base unit; without a
+    number, and with the reason, if the attribute has no plausible one. rows: by attribute.
     """
-    row = rows[item.attribute]
-    source = Source(attribute=row.id, definition=item.definition)
-    count = decode.evaluate(item.formula, row, rows)
+    row = rows[spec.attribute]
+    source = Source(attribute=row.id, definition=spec.definition)
+    count = decode.evaluate(spec.formula, row, rows)
     if metric.unit == _DEGREES and count is not None:
-        signed = decode.signed_byte(item.formula, count)
+        signed = decode.signed_byte(spec.formula, count)
         count = signed if is_plausible(signed, metric) else count
     if count is None:
         return unknown(
             metric, source, f'the raw value {row.raw} does not contain this number'
         )
-    if count in item.sentinels:
+    if count in spec.sentinels:
         return unknown(metric, source, f'{count:g} means no value')
-    if not is_inside(count, item.valid):
+    if not is_inside(count, spec.valid):
         return unknown(metric, source, f'{count:g} is outside its valid range')
-    if item.states:
-        return _verdict(item, metric, source=source, number=int(count))
-    at_ceiling = item.ceiling is not None and count >= item.ceiling
-    if item.ceiling is not None:
-        count = min(item.ceiling, count)
-    number = decode.in_base_unit(count, item.unit, identity)
+    if spec.states:
+        return _status(spec, metric, source=source, number=int(count))
+    at_ceiling = spec.ceiling is not None and count >= spec.ceiling
+    if spec.ceiling is not None:
+        count = min(spec.ceiling, count)
+    number = decode.in_base_unit(count, spec.unit, identity)
     if not is_plausible(number, metric):
         return unknown(metric, source, f'{number:g} is not a plausible value')
-    has_limit = item.formula.is_value and row.threshold
+    # A drive's threshold is for the normalized value; 0 never fails.
+    has_limit = spec.formula.is_value and row.threshold
     return Reading(
         metric.name,
         number,
         unit=metric.unit,
         source=source,
-        judged=not item.is_trap,
+        judged=not spec.is_trap,
         drive_limit=row.threshold if has_limit else None,
         at_ceiling=at_ceiling,
-        logical_sectors=decode.counted_sectors(count, item.unit, identity),
+        logical_sectors=decode.counted_sectors(count, spec.unit, identity),
     )
 
 
-def _verdict(
-    item: ReadingSpec,
+def _status(
+    spec: ReadingSpec,
     metric: Metric,
     source: Source,
     number: int,
 ) -> Reading:
-    for lowest, highest, word in item.states:
+    """Return the reading of a number that stands for a word of the entry, such as "passed": OK,
+    CRITICAL for "failed", WARNING for any other word; without a state if no word has this number.
+    """
+    for lowest, highest, word in spec.states:
         if lowest <= number <= highest:
             state = STATES.get(word, State.WARNING)
             return Reading(
@@ -409,7 +433,7 @@ def _verdict(
                 source=source,
                 verdict=word,
                 state=state,
-                judged=not item.is_trap,
+                judged=not spec.is_trap,
             )
     return unknown(metric, source, f'{number} is not a known result')
 
@@ -418,27 +442,14 @@ def _verdict(
 
 
 def _choose(same: Sequence[Reading], metric: Metric, spec: DriveSpec) -> list[Reading]:
-    """Return the readings of one metric; all except the decisive reading are marked as not
-    judged.
+    """Return the readings *same* of one metric; all except the decisive reading are marked as not
+    judged. Without a usable reading, none is judged.
     """
-    usable = [
-        reading for reading in same if reading.number is not None and reading.judged
-    ]
-    if metric.name in spec.untrusted_statistics:
-        usable = [
-            reading
-            for reading in usable
-            if reading.source.log != drive_logs.DEVICE_STATISTICS
-        ]
-    # A number that smartctl derives is used only if neither an entry nor a log of the drive gives a
-    # better number.
-    rated = [reading for reading in usable if reading.source.log == drive_logs.RATED]
-    own = [
-        reading for reading in usable if reading.source.log not in drive_logs.DERIVED
-    ]
-    candidates = own or rated or ([] if spec.family else usable)
-    worst = min if metric.worse == 'low' else max
-    decisive = worst(candidates, key=lambda reading: reading.number or 0, default=None)
+    candidates = _candidates(same, metric, spec)
+    worst_of = min if metric.worse == 'low' else max
+    decisive = worst_of(
+        candidates, key=lambda reading: reading.number or 0, default=None
+    )
     if decisive and metric.name == _WEAR:
         decisive = _with_decimals(decisive, candidates)
     return [
@@ -447,9 +458,31 @@ def _choose(same: Sequence[Reading], metric: Metric, spec: DriveSpec) -> list[Re
     ]
 
 
+def _candidates(
+    same: Iterable[Reading], metric: Metric, spec: DriveSpec
+) -> list[Reading]:
+    """Return the readings of a metric that may be judged, all from the best kind of source: the
+    drive itself, else the share of rated_written, else smartctl, whose number counts only for a
+    drive without an entry.
+    """
+    own, rated, derived = [], [], []
+    has_trusted_statistic = metric.name not in spec.untrusted_statistics
+    for reading in same:
+        log = reading.source.log
+        if reading.number is None or not reading.judged:
+            continue
+        if log == drive_logs.RATED:
+            rated.append(reading)
+        elif log == drive_logs.SMARTCTL:
+            derived.append(reading)
+        elif has_trusted_statistic or log != drive_logs.DEVICE_STATISTICS:
+            own.append(reading)
+    return own or rated or ([] if spec.family else derived)
+
+
 def _with_decimals(rounded: Reading, candidates: Iterable[Reading]) -> Reading:
-    """Return the first reading with decimals that is less than 1 % away, which gives better
-    forecasts; else the reading itself.
+    """Return the first candidate with decimals that is less than 1 away, which gives better
+    forecasts; else *rounded* itself.
     """
     for candidate in candidates:
         number = candidate.number or 0
@@ -462,24 +495,24 @@ def _with_decimals(rounded: Reading, candidates: Iterable[Reading]) -> Reading:
 
 
 def _rated(
-    by_metric: Mapping[str, Sequence[Reading]],
+    readings: Sequence[Reading],
     spec: DriveSpec,
     metrics: Mapping[str, Metric],
 ) -> Iterable[Reading]:
     """Yield the amount of writes that the warranty covers, and the percentage of this amount
-    that was written.
+    that was written, if the drive reports this; nothing if the amount is unknown.
     """
     if not spec.rated_written:
         return
     rated, document = spec.rated_written
     yield Reading('rated_written', rated, unit='B', source=Source(document))
-    written = _largest(by_metric, 'host_written')
+    written = _largest(readings, 'host_written')
     if written is not None:
         metric = metrics[_WEAR]
-        share, most = 100 * written / rated, metric.valid[1] or BEYOND_RATED
+        share, highest = 100 * written / rated, metric.valid[1] or BEYOND_RATED
         # far more than the warranty covers is still wear
-        is_beyond = most < share <= BEYOND_RATED
-        reading = _number(metric, most if is_beyond else share, drive_logs.RATED)
+        is_beyond = highest < share <= BEYOND_RATED
+        reading = _from_log(metric, highest if is_beyond else share, drive_logs.RATED)
         yield reading._replace(at_ceiling=is_beyond)
 
 
@@ -497,57 +530,58 @@ BEYOND_RATED = 1000.0
 
 
 def plausible_wear(
-    by_metric: Mapping[str, Sequence[Reading]], capacity: int | None
+    wear: Iterable[Reading], readings: Sequence[Reading], capacity: int | None
 ) -> list[Reading]:
-    """Return the readings of endurance_used; readings that contradict the age and the written bytes
-    become unknown.
+    """Return *wear*, the readings of endurance_used; readings that contradict the age and the
+    written bytes become unknown.
 
-    by_metric: all readings of a drive. capacity: in bytes. If age, written bytes or capacity is
+    readings: all readings of the drive. capacity: in bytes. If age, written bytes or capacity is
     unknown, all are kept.
     """
-    wear = [*by_metric[_WEAR]]
-    age = _largest(by_metric, 'power_on_time')
-    written = _largest(by_metric, 'host_written', 'nand_written')
+    result = [*wear]
+    age = _largest(readings, 'power_on_time')
+    written = _largest(readings, 'host_written', 'nand_written')
     if age is None or written is None or not capacity:
-        return wear
+        return result
     share = 100 * written / capacity
-    most = max(age / HOUR / HOURS_A_PERCENT, share / FULL_WRITES)
-    for place, reading in enumerate(wear):
-        if reading.number is not None and reading.number > most:
+    highest = max(age / HOUR / HOURS_A_PERCENT, share / FULL_WRITES)
+    for place, reading in enumerate(result):
+        if reading.number is not None and reading.number > highest:
             why = (
                 f'{IMPLAUSIBLE}: {amount(reading.number, "%")} after {amount(age, "s")} with '
                 f'{amount(written, "B")} written, {share:.2g} % of the capacity'
             )
-            wear[place] = _refuted(reading, why)
-    return wear
+            result[place] = _refuted(reading, why)
+    return result
 
 
-def _near(same: Sequence[Reading]) -> list[Reading]:
-    """Return the readings of endurance_used; a vendor log's reading is made unknown if the NVMe
-    log differs a lot.
+def _consistent_wear(wear: Sequence[Reading]) -> list[Reading]:
+    """Return *wear*, the readings of endurance_used; a reading from an attribute or a vendor log
+    becomes unknown if the NVMe health log differs by more than FAR.
     """
+    result = [*wear]
     log = drive_logs.NVME_LOG
-    of_log = [reading.number for reading in same if reading.source.log == log]
-    own = of_log[0] if of_log else None
-    wear = [*same]
-    for place, reading in enumerate(same):
-        if own is None or reading.number is None or not reading.source.definition:
+    standard = _largest(
+        [reading for reading in wear if reading.source.log == log], _WEAR
+    )
+    for place, reading in enumerate(wear):
+        # Only readings from attributes and vendor logs have a definition.
+        if standard is None or reading.number is None or not reading.source.definition:
             continue
-        if abs(reading.number - own) > drive_logs.FAR:
-            why = f'{amount(reading.number, "%")} contradicts {amount(own, "%")} in the {log}'
-            wear[place] = _refuted(reading, why)
-    return wear
+        if abs(reading.number - standard) > drive_logs.FAR:
+            why = f'{amount(reading.number, "%")} contradicts {amount(standard, "%")} in the {log}'
+            result[place] = _refuted(reading, why)
+    return result
 
 
 def _refuted(reading: Reading, why: str) -> Reading:
+    """Return a reading without its number, which is not to be believed. why: the reason."""
     return reading._replace(number=None, judged=False, unknown=why)
 
 
-def _largest(by_metric: Mapping[str, Sequence[Reading]], *metrics: str) -> float | None:
+def _largest(readings: Iterable[Reading], *metrics: str) -> float | None:
     """Return the largest number of some metrics, because it fits the wear best; None if all are
     missing.
     """
-    numbers = [
-        reading.number for metric in metrics for reading in by_metric.get(metric, ())
-    ]
+    numbers = [reading.number for reading in readings if reading.metric in metrics]
     return max((number for number in numbers if number is not None), default=None)

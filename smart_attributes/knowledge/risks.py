@@ -45,21 +45,20 @@ class Strata(NamedTuple):
         seconds: float | None,
         is_least: bool = False,
     ) -> Key | None:
-        """Return the key of the stratum that contains a number or an increase.
+        """Return the key of the stratum that contains a number or an increase; None if the metric
+        has no strata of this form, or the number is below all bands.
 
         seconds: since the last rise; None: not known. is_least: the last rise may have happened
-        earlier.
+        earlier, so it is not known if the bound is in the first band.
         """
         levels, days = self.bands.get((metric, form), ((), ()))
         above = max((level for level in levels if number > level), default=None)
         if above is None:
             return None
-        if is_least and seconds is not None and days and seconds < days[0] * DAY:
-            seconds = None
-        for end in days:
-            if seconds is not None and seconds < end * DAY:
-                return metric, form, above, end
-        return metric, form, above, UNKNOWN
+        ends = [end for end in days if seconds is not None and seconds < end * DAY]
+        if not ends or (is_least and ends[0] == days[0]):
+            return metric, form, above, UNKNOWN
+        return metric, form, above, ends[0]
 
 
 class Risks:
@@ -123,13 +122,12 @@ def _keys(judgement: Judgement, strata: Strata) -> Iterator[Key]:
         or reading.number is None
     ):
         return
-    quiet = None if reading.quiet_is_doubted else reading.quiet
     keys = [
         strata.key(
             reading.metric,
             LEVEL,
             number=reading.number,
-            seconds=quiet,
+            seconds=None if reading.quiet_is_doubted else reading.quiet,
             is_least=reading.quiet_is_bound,
         )
     ]
@@ -146,6 +144,7 @@ def _keys(judgement: Judgement, strata: Strata) -> Iterator[Key]:
 
 
 def _strata(data: Sequence[Json]) -> Strata:
+    """Return the strata of one kind of drive in the file, which has a list of them."""
     rows = {}
     levels: dict[tuple[str, str], set[float]] = {}
     days: dict[tuple[str, str], set[int]] = {}
@@ -166,17 +165,20 @@ def _said(risk: Risk) -> str:
     a year.".
     """
     shares = ((risk.share_90, 'within 90 days'), (risk.share_365, 'within a year'))
-    (first, when), *rest = [
-        (_part(share), when) for share, when in shares if share is not None
+    # At least one of the two was measured.
+    (first, period), *rest = [
+        (_part(share), period) for share, period in shares if share is not None
     ]
     start = {ALL: 'Nearly all', NONE: 'Almost no'}.get(first, f'About {first}')
-    parts = [f'{start} such {risk.whose} failed {when}']
-    parts += [f'{part} {when}' for part, when in rest]
+    parts = [f'{start} such {risk.whose} failed {period}']
+    parts += [f'{part} {period}' for part, period in rest]
     return f'{", ".join(parts)}.'
 
 
 def _part(share: float) -> str:
-    """Return a share in words: "4 in 10", or "1 in 30" below one in ten."""
+    """Return a share in words: "4 in 10", "1 in 30" below one in ten; ALL from 95 % on, NONE up to
+    0.5 %.
+    """
     if share >= 0.095:
         return f'{round(10 * share)} in 10' if share < 0.95 else ALL
     return f'1 in {round(1 / share)}' if share > 0.005 else NONE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..constants import MOST_ERRORS
@@ -58,14 +58,17 @@ def schema_problems(data: Any, schema_name: str, name: str) -> list[str]:
 
 
 def _explained(error: Any, data: Any, name: str) -> str:
+    """Return the message for an error of jsonschema: place and complaint. name: of the file."""
     error = _most_telling(error)
     path, needed = list(error.absolute_path), _needs_one_of(error)
     if needed:
         complaint = f'{listed(needed, "or")} is missing'
     elif 'propertyNames' in error.absolute_schema_path:
         complaint = _wrong_key(error, path)
-    elif error.validator in ABOUT_KEYS:
-        complaint = ABOUT_KEYS[error.validator](error)
+    elif error.validator == 'additionalProperties':
+        complaint = _unknown_keys(error)
+    elif error.validator == 'required':
+        complaint = _missing_keys(error)
     else:
         while path and isinstance(path[-1], int):
             path.pop()  # in messages, an item of a list has the list's key
@@ -76,15 +79,15 @@ def _explained(error: Any, data: Any, name: str) -> str:
 
 def _most_telling(error: Any) -> Any:
     """Return the error; for a value with alternatives, the error of the alternative that was
-    probably intended.
+    probably intended: one of the right type, and of these the one with the deepest error.
     """
     while error.context and not _needs_one_of(error):
-        closer = [
+        of_right_type = [
             inner for inner in error.context if inner.validator != 'type' or inner.path
         ]
-        if not closer:
+        if not of_right_type:
             return error
-        error = max(closer, key=lambda inner: len(inner.path))
+        error = max(of_right_type, key=lambda inner: len(inner.path))
     return error
 
 
@@ -100,6 +103,7 @@ def _needs_one_of(error: Any) -> list[str]:
 
 
 def _unknown_keys(error: Any) -> str:
+    """Return the complaint about keys that the schema does not have, at most five of them."""
     keys = list(error.schema['properties'])
     unknown = [key for key in error.instance if key not in keys]
     advice = nearest(str(unknown[0]), keys) or f'known keys are {listed(keys, "and")}'
@@ -122,7 +126,9 @@ def _missing_keys(error: Any) -> str:
 
 
 def _advice(schema: Json) -> str:
-    """Return the allowed values that the schema lists, such as '; write "a" or "b"'."""
+    """Return the allowed values that the schema lists, such as '; write "a" or "b"', or its first
+    example; '' if it has neither.
+    """
     if 'enum' in schema:
         return f'; write {listed([shown(value) for value in schema["enum"]], "or")}'
     return (
@@ -149,6 +155,7 @@ _COMPLAINTS = {
 
 
 def _about_value(error: Any) -> str:
+    """Return the complaint about a value of the wrong type, or with an error of _COMPLAINTS."""
     if error.validator in ('type', 'anyOf'):
         return (
             f'{shown(error.instance)} is not '
@@ -165,27 +172,20 @@ def _about_value(error: Any) -> str:
 
 
 def _expected_kinds(error: Any) -> list[str]:
+    """Return the types that a value may have, in words, such as ["a list", "null"]."""
     if error.validator == 'anyOf':
         return [kind for inner in error.context for kind in _expected_kinds(inner)]
-    kinds = (
-        [error.validator_value]
-        if isinstance(error.validator_value, str)
-        else error.validator_value
-    )
-    return [KINDS[kind] for kind in kinds]
+    kinds = error.validator_value
+    return [KINDS[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds)]
 
 
 def _form(error: Any) -> str:
-    """Return the required form of a text: the schema's description if it has one."""
+    """Return which form of a text is required: "does not fit: DESCRIPTION" if the schema has a
+    description, else the pattern.
+    """
     description = error.schema.get('description')
     return (
         f'does not fit: {description}'
         if description
         else f'does not match the pattern {error.validator_value}'
     )
-
-
-ABOUT_KEYS: Mapping[str, Callable[[Any], str]] = {
-    'additionalProperties': _unknown_keys,
-    'required': _missing_keys,
-}

@@ -23,34 +23,29 @@ _DATA = files.data('scsi_codes.json')
 
 def verdicts(report: Report, status: Reading) -> list[Reading]:
     """Return readings of the health status (judged by the sense code), the code's metric, and
-    the background scan.
+    the background scan, which has none if it is as usual. status: the reading of the health status.
     """
-    row = _sense_code(report.smart_status_text) if status.number == 0 else None
-    readings = (
-        [status] if row is None else _by_code(status, row, report.smart_status_text)
-    )
+    code = _CODE.search(report.smart_status_text) if status.number == 0 else None
+    readings = _by_code(status, code[1], code[2]) if code else [status]
     return readings + _scan(report.scsi)
 
 
-def _sense_code(text: str) -> Json | None:
-    """Return the row of the sense code in a text; None if the text has no code of the table."""
-    code = _CODE.search(text)
-    if not code:
-        return None
-    rows: Sequence[Json] = _DATA['sense_codes']
-    for row in rows:
-        if row['asc'] == code[1] and re.fullmatch(row['ascq'], code[2]):
-            return row
-    return None
-
-
-def _by_code(status: Reading, row: Json, text: str) -> list[Reading]:
-    """Return the health status as its sense code says, and the metric of the code. text: the status
-    as smartctl prints it.
+def _by_code(status: Reading, asc: str, ascq: str) -> list[Reading]:
+    """Return the health status as its sense code says, and the metric of the code. The status alone
+    is returned if it is the metric of the code, and unchanged if the code is unknown.
     """
+    rows: Sequence[Json] = _DATA['sense_codes']
+    fitting = [
+        row for row in rows if row['asc'] == asc and re.fullmatch(row['ascq'], ascq)
+    ]
+    if not fitting:
+        return [status]
+    row = fitting[0]
     state = State[row['state']]
     words = f'{status.verdict}: {row["says"]}' if 'says' in row else status.verdict
-    status = status._replace(state=state, verdict=words, brief=_brief(text))
+    # smartctl's text can have 70 characters
+    brief = f'failure predicted (asc {asc}, ascq {ascq})'
+    status = status._replace(state=state, verdict=words, brief=brief)
     if row['metric'] == status.metric and state is not State.OK:
         return [status]
     # The status becomes only a note if another metric replaces it, or if the code is a test of the
@@ -64,17 +59,12 @@ def _by_code(status: Reading, row: Json, text: str) -> list[Reading]:
     return [note, reading._replace(has_remedy=not row.get('is_cold'))]
 
 
-def _brief(text: str) -> str:
-    """Return a sense code in a few words, because smartctl's text can have 70 characters."""
-    code = _CODE.search(text)
-    return f'failure predicted (asc {code[1]}, ascq {code[2]})' if code else ''
-
-
 def _scan(log: Mapping[str, float]) -> list[Reading]:
-    """Return a reading if the background scan has an unusual status or result. log: Report.scsi."""
-    status, unknown = (
-        int(log.get(key, 0)) for key in ('background_status', 'background_unknown')
-    )
+    """Return a reading if the background scan has an unusual status or result, else []. log:
+    Report.scsi.
+    """
+    status = int(log.get('background_status', 0))
+    unknown = int(log.get('background_unknown', 0))
     state, words = _DATA['background_statuses'].get(
         str(status), ('UNKNOWN', f'unknown status {status:#x}')
     )

@@ -149,18 +149,14 @@ def of_drive(
     host: str = '',
 ) -> Rank:
     """Return the rank of a drive by its findings and, if these are equal, by endurance used (%),
-    host and name.
+    host and name. Findings of one state and kind count as one, with the largest extent: of two
+    drives with lost data, the one with more of it comes first.
     """
     extents: dict[tuple[int, int], float] = {}
     for urgency, place, extent in weights:
         extents[urgency, place] = min(extent, extents.get((urgency, place), 0.0))
-    return (
-        -state.urgency,
-        (*sorted((*key, extent) for key, extent in extents.items()), NO_MORE),
-        -worn,
-        host,
-        name,
-    )
+    severest_first = sorted((*key, extent) for key, extent in extents.items())
+    return -state.urgency, (*severest_first, NO_MORE), -worn, host, name
 
 
 def of_judgement(judgement: Judgement, risk: Risk | None = None) -> Weight:
@@ -190,11 +186,11 @@ def weight(
     grown: float = 0,
     is_growing: bool = False,
 ) -> Weight:
-    """Return the weight of a finding.
+    """Return the weight of a finding: state, kind and extent, each negative or smaller if worse.
 
     number: None if the finding is a text. limit: the Nagios range for its state; '' if that state
-    has no range. grown: increase of the number. is_growing: whether an increase is part of the
-    finding.
+    has no range. grown: increase of the number; it counts for numbers without unit only. is_growing:
+    whether an increase is part of the finding.
     """
     state, place = alarm.state, _place(alarm, is_growing)
     if number is None:
@@ -210,13 +206,17 @@ def weight(
 
 
 def _place(alarm: Alarm, is_growing: bool) -> int:
-    """Return the place of a finding among those of equal state."""
+    """Return the place of a finding among those of equal state, 0 first: those whose action saves
+    data in the order of ORDER, then the others in the same order.
+    """
     place = ORDER.index(kind(alarm.remedy, alarm.concern, is_growing))
     return place if action(alarm) in SAVING else place + len(ORDER)
 
 
 def kind(remedy: str, concern: str, is_growing: bool = False) -> str:
-    """Return the kind of a finding, a name in ORDER. remedy, concern: as of a judgement."""
+    """Return the kind of a finding, a name in ORDER: the remedy for heat, cable and firmware, else
+    the concern; growing errors have a kind of their own. remedy, concern: as of a judgement.
+    """
     if remedy in (COOLING, CABLE, FIRMWARE):
         return remedy
     return GROWING if is_growing and concern == ERRORS else concern

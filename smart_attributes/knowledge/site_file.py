@@ -32,48 +32,42 @@ class SiteFile(NamedTuple):
     name: str  # name in verdicts: "site.json"
     data: Json
     mistakes: tuple[str, ...] = ()
-    shown: str = ''  # name in mistakes, if different: "thresholds.d/site.json"
+    shown: str = ''  # name in mistakes: "thresholds.d/site.json"
 
 
 def load(path: str, schema_name: str, shown: str = '') -> SiteFile:
-    """Return the valid parts of a file. shown: the file's name in messages, such as
-    "thresholds.d/site.json".
+    """Return the valid parts of a file; no part, and a message, if it cannot be read. shown: the
+    file's name in messages, such as "thresholds.d/site.json", if it is not that of the path.
     """
     name = os.path.basename(path)
     try:
-        return understood(
-            data_file.site_text(path), schema_name, name=name, shown=shown
-        )
+        text = data_file.site_text(path)
+        return understood(text, schema_name, name=name, shown=shown or name)
     except DataError as mistake:
         return SiteFile(
-            name, sound(None, schema_name), mistakes=(str(mistake),), shown=shown
+            name, sound(None, schema_name), (str(mistake),), shown=shown or name
         )
 
 
-def understood(
-    text: str,
-    schema_name: str,
-    name: str,
-    shown: str = '',
-) -> SiteFile:
-    """Return the valid parts of a file's content. Raises DataError if this content is not JSON."""
-    data = data_file.parse(text, shown or name)
+def understood(text: str, schema_name: str, name: str, shown: str) -> SiteFile:
+    """Return the valid parts of a file's content. Raises DataError if this content is not JSON.
+
+    name: the file's name in verdicts. shown: its name in messages.
+    """
+    data = data_file.parse(text, shown)
     rules = schema(schema_name)
     if is_fitting(data, rules, rules):
         return SiteFile(name, data, shown=shown)
     from .schema_errors import schema_problems
 
-    sentences = schema_problems(data, schema_name, shown or name)
-    return SiteFile(
-        name,
-        sound(data, schema_name),
-        mistakes=_shortened(sentences, shown or name),
-        shown=shown,
-    )
+    mistakes = _shortened(schema_problems(data, schema_name, shown), shown)
+    return SiteFile(name, sound(data, schema_name), mistakes, shown=shown)
 
 
 def sound(data: Any, schema_name: str) -> Json:
-    """Return the parts of a file that fit its schema."""
+    """Return the parts of a file that fit its schema; no part if *data* is not an object. A file
+    with entries always has the key "entries".
+    """
     rules = schema(schema_name)
     parts = (
         _sound_parts(data, rules['properties'], rules) if isinstance(data, dict) else {}
@@ -82,6 +76,7 @@ def sound(data: Any, schema_name: str) -> Json:
 
 
 def _shortened(sentences: Sequence[str], name: str) -> tuple[str, ...]:
+    """Return the first SHOWN sentences, followed by one with the number of the others."""
     rest = len(sentences) - SHOWN
     if rest <= 0:
         return tuple(sentences)
@@ -124,13 +119,12 @@ def faultless_limits(
 
 def without(file: SiteFile, mistakes: Iterable[Mistake]) -> SiteFile:
     """Return a file without the parts that mistakes make unusable, with a message for each of
-    these mistakes.
+    these mistakes. The data of the given file is changed, too.
     """
     sentences: list[str] = []
-    name = file.shown or file.name
     # find all mistakes before removing the first part
     for path, sentence in list(mistakes):
-        sentences.append(f'{name}: {sentence}')
+        sentences.append(f'{file.shown}: {sentence}')
         _spoil(file.data, path)
     if not sentences:
         return file
@@ -138,8 +132,8 @@ def without(file: SiteFile, mistakes: Iterable[Mistake]) -> SiteFile:
     for key, value in data.items():
         if isinstance(value, list):
             data[key] = [item for item in value if item is not _SPOILT]
-    shown = _shortened(list(dict.fromkeys(sentences)), name)
-    return file._replace(data=data, mistakes=(*file.mistakes, *shown))
+    messages = _shortened(list(dict.fromkeys(sentences)), file.shown)
+    return file._replace(data=data, mistakes=(*file.mistakes, *messages))
 
 
 def _spoil(data: Any, path: Sequence[Any]) -> None:
@@ -169,8 +163,12 @@ def _sound(value: Any, part: Json, rules: Json) -> Any:
 
 
 def _sound_object(value: Json, part: Json, rules: Json) -> Any:
-    """Return the valid parts of an object; _SPOILT if a mistake makes the whole object unusable."""
+    """Return the valid parts of an object; _SPOILT if a mistake makes the whole object unusable.
+
+    part: the schema of the object. rules: the whole schema.
+    """
     rule, others = definition(part, rules), part.get('additionalProperties')
+    # An object with any keys, such as "metrics": each key is usable without the others.
     if isinstance(others, dict):
         names = part.get('propertyNames', {})
         fits = {key: others for key in value if is_fitting(key, names, rules)}
@@ -184,18 +182,20 @@ def _sound_object(value: Json, part: Json, rules: Json) -> Any:
 
 
 def _sound_parts(value: Json, fits: Mapping[str, Json], rules: Json) -> Json:
-    """Return the valid parts of an object. fits: the schema of each key's value."""
-    parts = {
-        key: _sound(item, fits[key], rules)
-        for key, item in value.items()
-        if key in fits
-    }
-    return {key: item for key, item in parts.items() if item is not _SPOILT}
+    """Return the valid parts of an object; {} if it has none. fits: the schema of each key's
+    value, without keys that are not allowed.
+    """
+    parts = {}
+    for key, item in value.items():
+        part = _sound(item, fits[key], rules) if key in fits else _SPOILT
+        if part is not _SPOILT:
+            parts[key] = part
+    return parts
 
 
 def _sound_override(value: Json, part: Json, rules: Json) -> Any:
-    """Return an override without its invalid limits, or with only the keys that protect the drive;
-    _SPOILT if neither is possible.
+    """Return an override without its invalid limits, or with only the keys that protect the drive,
+    for example from being read; _SPOILT if neither is possible.
     """
     fits = part['properties']
     repaired = dict(value)
@@ -205,9 +205,11 @@ def _sound_override(value: Json, part: Json, rules: Json) -> Any:
         return repaired
     parts = {}
     for key in ('for', *PROTECTING):
+        # "read": true protects nothing; it allows to read a drive that reading may harm.
+        is_allowing = value.get(key) is True
         if (
             key in value
-            and value[key] is not True
+            and not is_allowing
             and is_fitting(value[key], fits[key], rules)
         ):
             parts[key] = value[key]

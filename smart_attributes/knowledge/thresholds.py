@@ -41,7 +41,9 @@ class DriveLimit(NamedTuple):
     at_least: float = -math.inf
 
     def beside(self, number: float) -> float:
-        """Return the limit for a drive that reports *number* as its own limit."""
+        """Return the limit for a drive that reports *number* as its own limit: *number* plus the
+        offset, such as 55 for 60 and -5; raised to at_least, but not above *number*.
+        """
         return max(number + self.offset, min(number, self.at_least))
 
 
@@ -156,26 +158,31 @@ class Thresholds:
             *reversed(list(sites)),
             ('default.json', default),
         ]
+        self._command_line = command_line
+        # the limits of drives without overrides, by metric, kinds and groups
         self._by_kind: dict[tuple[str, Sequence[str], tuple[str, ...]], Limit] = {}
         self._groups: dict[str, tuple[str, ...]] = {}  # family -> its groups
-        for _, data in self._files:
+        # by serial number and metric
+        self._acknowledged: dict[tuple[str, str], Acknowledgement] = {}
+        # with the names of their files
+        self._current: list[tuple[str, Json]] = []
+        self._expired: list[tuple[str, Json]] = []
+        # the drive for which overrides were last selected, and these
+        self._selected: tuple[Any, list[tuple[str, Json]]] = (None, [])
+        for name, data in self._files:
             for group, families in data.get('groups', {}).items():
                 for family in families:
                     self._groups[family] = (*self._groups.get(family, ()), group)
-        self._selected: tuple[Any, list[tuple[str, Json]]] = (None, [])
-        self._command_line = command_line
-        self._today = today
-        self._acknowledged: list[Acknowledgement] = []
-        for name, data in reversed(self._files):
-            self._acknowledged += from_overrides(data.get('overrides', ()), name)
-
-    def metrics(self) -> frozenset[str]:
-        """Return every metric with a limit in a file or on the command line."""
-        names = set(self._command_line.warning) | set(self._command_line.critical)
-        for _, data in self._files:
-            for part in (data, *data.get('overrides', ())):
-                names.update(part.get('metrics', ()))
-        return frozenset(names)
+            of_file = {}
+            for override in data.get('overrides', ()):
+                if today and override.get('until', '9999') < today:
+                    self._expired.append((name, override))
+                    continue
+                self._current.append((name, override))
+                for accepted in from_override(override, name):
+                    of_file[accepted.serial, accepted.metric] = accepted
+            # These files are in order of precedence; in a file, the last override counts.
+            self._acknowledged = {**of_file, **self._acknowledged}
 
     def limit(
         self,
@@ -188,16 +195,10 @@ class Thresholds:
 
         If overrides of equal rank disagree on a field, none of them sets this field.
         """
-        overrides, groups = (
-            self._overrides(device, identity, family),
-            self.groups(family),
-        )
-        kinds = _kinds(identity)
+        key = metric, _kinds(identity), self.groups(family)
+        overrides = self._overrides(device, identity, family)
         if overrides:
-            return _merged(
-                self._layers(metric, kinds, groups=groups, overrides=overrides)
-            )
-        key = metric, kinds, groups
+            return _merged(self._layers(*key, overrides))
         if key not in self._by_kind:
             self._by_kind[key] = _merged(self._layers(*key, ()))
         return self._by_kind[key]
@@ -209,12 +210,17 @@ class Thresholds:
         groups: Sequence[str],
         overrides: Sequence[tuple[str, Json]],
     ) -> list[Layer]:
-        """Return the fields for a metric, in layers of descending precedence."""
+        """Return the fields for a metric, in layers of descending precedence: the command line,
+        one layer for each of SELECTORS, and the files with limits for all drives. A layer can be
+        empty.
+        """
         levels = {
             level: ranges[metric]
             for level, ranges in zip(LEVELS, self._command_line)
             if metric in ranges
         }
+        fields: Json = {**levels, 'why': 'set on the command line'}
+        first: Layer = [('command line', fields)] if levels else ()
         by_selector: dict[str, list[tuple[str, Json]]] = {
             selector: [] for selector in SELECTORS
         }
@@ -224,31 +230,22 @@ class Thresholds:
                 # The reason of a limit comes from its override, and not from an acknowledgement.
                 if fields:
                     fields = {'why': override['why'], **fields}
-                by_selector[rank(override)].append(
-                    (f'{name}: {_whose(override)}', fields)
-                )
-        layers: list[Layer] = [
-            [('command line', {**levels, 'why': 'set on the command line'})]
-            if levels
-            else [],
-            *by_selector.values(),
-        ]
+                origin = f'{name}: {_whose(override)}'
+                by_selector[rank(override)].append((origin, fields))
+        layers: list[Layer] = [first, *by_selector.values()]
         for name, data in self._files:
             if metric in data.get('metrics', ()):
-                layers.append(
-                    [(name, _of_kind(data['metrics'][metric], kinds, groups))]
-                )
+                fields = _of_kind(data['metrics'][metric], kinds, groups)
+                layers.append([(name, fields)])
         return layers
 
     def groups(self, family: str) -> tuple[str, ...]:
-        """Return the groups that a family belongs to."""
+        """Return the groups that a family belongs to; () for a family without group."""
         return self._groups.get(family, ())
 
     def acknowledged(self, identity: Identity, metric: str) -> Acknowledgement | None:
-        """Return the acknowledgement of a metric of this drive, or None."""
-        return applying(
-            self._acknowledged, identity.serial, metric=metric, today=self._today
-        )
+        """Return the unexpired acknowledgement of a metric of this drive, or None."""
+        return self._acknowledged.get((identity.serial, metric))
 
     def disagreements(
         self, device: Device, identity: Identity, family: str
@@ -256,15 +253,16 @@ class Thresholds:
         """Return a message for each limit of this drive that two overrides of equal rank set to
         different values.
         """
-        overrides, groups = (
-            self._overrides(device, identity, family),
-            self.groups(family),
-        )
+        overrides = self._overrides(device, identity, family)
+        metrics = {
+            metric
+            for _, override in overrides
+            for metric in override.get('metrics', ())
+        }
+        kinds, groups = _kinds(identity), self.groups(family)
         messages = []
-        for metric in sorted(self.metrics() if overrides else ()):
-            for layer in self._layers(
-                metric, _kinds(identity), groups=groups, overrides=overrides
-            ):
+        for metric in sorted(metrics):
+            for layer in self._layers(metric, kinds, groups, overrides):
                 for field, who in _disagreements(layer):
                     words = f'{metric}, {field}: {who} disagree and neither takes precedence'
                     messages.append(f'{words}; remove one of them')
@@ -273,28 +271,13 @@ class Thresholds:
     def _overrides(
         self, device: Device, identity: Identity, family: str
     ) -> list[tuple[str, Json]]:
+        """Return each unexpired override for the drive, with the name of its file."""
         # The result is kept: it is needed for each metric of a drive, and a site may have an
         # override for each drive.
         drive = device, identity, family
         if self._selected[0] != drive:
-            overrides = []
-            for name, override in self._selecting(device, identity, family):
-                if not self._is_over(override):
-                    overrides.append((name, override))
-            self._selected = drive, overrides
+            self._selected = drive, list(_selecting(self._current, *drive))
         return self._selected[1]
-
-    def _selecting(
-        self, device: Device, identity: Identity, family: str
-    ) -> Iterator[tuple[str, Json]]:
-        """Yield each override for the drive, expired or not, with the name of its file."""
-        for name, data in self._files:
-            for override in data.get('overrides', ()):
-                if selects(override['for'], device, identity=identity, family=family):
-                    yield name, override
-
-    def _is_over(self, override: Json) -> bool:
-        return bool(self._today) and override.get('until', '9999') < self._today
 
     def exceptions(self, device: Device, identity: Identity, family: str) -> Exceptions:
         """Return which data of the drive not to read or use. identity, family: empty until the
@@ -320,15 +303,14 @@ class Thresholds:
     def over(self, device: Device, identity: Identity, family: str) -> list[Coded]:
         """Return a message for each override of this drive that has expired."""
         messages = []
-        for name, override in self._selecting(device, identity, family):
-            if self._is_over(override):
-                words = f'{name}: the override for {_whose(override)} ended on {override["until"]}'
-                messages.append(Coded('override-ended', words))
+        for name, override in _selecting(self._expired, device, identity, family):
+            words = f'{name}: the override for {_whose(override)} ended on {override["until"]}'
+            messages.append(Coded('override-ended', words))
         return messages
 
 
 def rank(override: Json) -> str:
-    """Return the most specific selector of an override."""
+    """Return the most specific selector of an override, one of SELECTORS."""
     return next(selector for selector in SELECTORS if selector in override['for'])
 
 
@@ -343,13 +325,27 @@ def _whose(override: Json) -> str:
     return f'{selector} {override["for"][selector]}'
 
 
+def _selecting(
+    overrides: Iterable[tuple[str, Json]],
+    device: Device,
+    identity: Identity,
+    family: str,
+) -> Iterator[tuple[str, Json]]:
+    """Yield those of (file, override) whose override is for the drive."""
+    for name, override in overrides:
+        if selects(override['for'], device, identity=identity, family=family):
+            yield name, override
+
+
 def selects(
     selector: Json,
     device: Device,
     identity: Identity,
     family: str,
 ) -> bool:
-    """Return whether every condition in the value of an override's key "for" matches the drive."""
+    """Return whether every condition of *selector*, the value of an override's key "for", matches
+    the drive. A condition on a property that the drive does not report never matches.
+    """
     if 'serial' in selector and selector['serial'] != (identity.serial or None):
         return False
     if 'device' in selector and selector['device'] not in (device.name, device.address):
@@ -362,8 +358,8 @@ def selects(
 
 
 def _kinds(identity: Identity) -> tuple[str, ...]:
-    """Return the kind of a drive; for SAS, also the kind of a similar SATA drive (hdd or ssd),
-    and the vendor.
+    """Return the kind of a drive alone, such as ("ssd",); for SAS, also the kind of a similar SATA
+    drive and the vendor, such as ("sas", "hdd", "SEAGATE").
     """
     if identity.kind != 'sas':
         return (identity.kind,)
@@ -374,6 +370,9 @@ def _kinds(identity: Identity) -> tuple[str, ...]:
 def _of_kind(metric: Json, kinds: Sequence[str], groups: Sequence[str]) -> Json:
     """Return a metric's fields; fields for the drive's kind override them, and fields for its
     groups override both.
+
+    kinds: see _kinds(). With "like", a SAS drive has the fields of a similar SATA drive, and the
+    group that "like" gives its vendor.
     """
     of_kind = metric.get(kinds[0], {})
     if 'like' in of_kind and len(kinds) > 1:
@@ -396,7 +395,10 @@ class _Field(NamedTuple):
 
 
 def _merged(layers: Sequence[Layer]) -> Limit:
-    """Return the limit; each field comes from the layer of highest precedence that sets it."""
+    """Return the limit; each field comes from the layer of highest precedence that sets it.
+
+    A field on which the overrides of a layer disagree is not set by this layer.
+    """
     fields: dict[str, _Field] = {}
     for place, layer in enumerate(layers):
         disputed = [field for field, _ in _disagreements(layer)]
@@ -438,6 +440,7 @@ def _disagreements(layer: Layer) -> Iterator[tuple[str, str]]:
 
 
 def _bound(value: Any) -> Bound:
+    """Return a level as written in a file: a range, None, or a DriveLimit for an object."""
     if isinstance(value, dict):
         return DriveLimit(
             value['drive'],
@@ -449,7 +452,9 @@ def _bound(value: Any) -> Bound:
 
 
 def _aged(rules: _Field, levels: Mapping[str, _Field]) -> tuple[Aged, ...]:
-    """Return the stages of a limit, without the levels that a layer of higher precedence sets."""
+    """Return the stages of a limit, without the levels that a layer of higher precedence sets; ()
+    if *rules*, the field "aged", is not set.
+    """
     stages = []
     for rule in several(rules.value):
         bounds = {}
@@ -506,49 +511,25 @@ def several(rules: Any) -> Sequence[Json]:
 # history file cannot suppress an alert.
 
 
-def from_overrides(
-    overrides: Iterable[Json], origin: str = FILE
-) -> Iterator[Acknowledgement]:
-    """Yield the acknowledgements in the overrides of a file, which must be valid by its schema."""
-    for override in overrides:
-        serial = override['for'].get('serial')
-        if not serial:
-            continue
-        notes = {note: override.get(note, '') for note in NOTES}
-        values: dict[str, float] = {}
-        if override.get('missing'):
-            values[MISSING] = 0
-        for metric, limits in override.get('metrics', {}).items():
-            if 'acknowledged' in limits:
-                values[metric] = float(limits['acknowledged'])
-        for metric, value in values.items():
+def from_override(override: Json, origin: str = FILE) -> Iterator[Acknowledgement]:
+    """Yield the acknowledgements in an override, which must be valid by its schema; nothing if it
+    is not for a serial number. origin: name of its file.
+    """
+    serial = override['for'].get('serial')
+    if not serial:
+        return
+    notes = {note: override.get(note, '') for note in NOTES}
+    if override.get('missing'):
+        yield Acknowledgement(serial, MISSING, 0, origin=origin, **notes)
+    for metric, limits in override.get('metrics', {}).items():
+        if 'acknowledged' in limits:
+            value = float(limits['acknowledged'])
             yield Acknowledgement(serial, metric, value, origin=origin, **notes)
 
 
-def applying(
-    accepted: Sequence[Acknowledgement],
-    serial: str,
-    metric: str,
-    today: str,
-) -> Acknowledgement | None:
-    """Return the last unexpired acknowledgement of a drive's metric, or None. today: a date such
-    as "2026-11-22".
-    """
-    for acknowledgement in reversed(accepted):
-        is_over = acknowledgement.until and today > acknowledgement.until
-        if (acknowledgement.serial, acknowledgement.metric) == (
-            serial,
-            metric,
-        ) and not is_over:
-            return acknowledgement
-    return None
-
-
-def is_silent(
-    accepted: Acknowledgement | None, number: float, falls: bool = False
-) -> bool:
-    """Return whether a number is at least as good as the accepted value. falls: a smaller number
-    is worse.
+def is_silent(accepted: Acknowledgement | None, number: float, falls: bool) -> bool:
+    """Return whether a number is at least as good as the accepted value; False without an
+    acknowledgement. falls: a smaller number is worse.
     """
     if accepted is None:
         return False

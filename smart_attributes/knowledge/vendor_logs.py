@@ -57,18 +57,16 @@ class VendorLog(NamedTuple):
 
 
 def decoded(layout: Json, page: bytes) -> Decoded:
-    """Return the numbers of a page, or the reason why it has none: FOREIGN, EMPTY, or UNREAD
-    (wrong length).
+    """Return the status READ and the numbers of a page, or the reason why it has none: FOREIGN,
+    EMPTY, or UNREAD (wrong length).
     """
     if len(page) != PAGE:
         return Decoded(UNREAD)
     if _is_empty(layout, page):
         return Decoded(EMPTY)
-    rows = (
-        _rows(page, layout['rows'], layout.get('row_count', PAGE))
-        if 'rows' in layout
-        else {}
-    )
+    rows: dict[int, bytes] | None = {}
+    if 'rows' in layout:
+        rows = _rows(page, layout['rows'], layout.get('row_count', PAGE))
     if rows is None or not _has_layout(layout, page):
         return Decoded(FOREIGN)
     numbers = []
@@ -81,8 +79,8 @@ def decoded(layout: Json, page: bytes) -> Decoded:
 
 
 def _number(field: Json, part: bytes) -> float | None:
-    """Return the number of a field; None if it is a share of a number that the drive does not
-    report.
+    """Return the number of a field: as stored, minus another number ("minus"), or its share of
+    another number in % ("share_of"); None for a share if the drive does not report the other number.
 
     A drive sets all bits of a number that it does not count. No valid range includes such a number.
     """
@@ -158,7 +156,7 @@ def of_drive(
     stored: Mapping[str, float],
 ) -> VendorLog:
     """Return the readings and notes of a drive's vendor log, from this check or else from an
-    earlier check.
+    earlier check; nothing if no check has tried to read it.
 
     log: page and name of the layout. stored: maps metrics to numbers from an earlier check.
     """
@@ -197,6 +195,7 @@ def _readings(
     metrics: Mapping[str, Metric],
     identity: Identity,
 ) -> Iterator[Reading]:
+    """Yield a reading for each number of a page; without a number if it is not plausible."""
     for field, count in result.numbers:
         metric = metrics[field['metric']]
         number = decode.in_base_unit(count, field.get('unit', ''), identity)
@@ -217,9 +216,11 @@ def _from_history(
     stored: Mapping[str, float],
 ) -> Iterator[Reading]:
     """Yield the numbers from an earlier check, so that their limits also apply to checks that do
-    not read the log.
+    not read the log; nothing if the page turned out to be foreign or empty.
     """
-    for name in names(layout) if status in (READ, HANGS, UNREAD) else ():
+    if status not in (READ, HANGS, UNREAD):
+        return
+    for name in names(layout):
         if name in stored:
             yield Reading(
                 name,
@@ -236,6 +237,7 @@ def names(layout: Json) -> list[str]:
 
 
 def _notes(source: Source, status: int) -> tuple[Coded, ...]:
+    """Return the note on a page that gave no numbers; () for a page that was read."""
     if status not in _NOTES:
         return ()
     code, words = _NOTES[status]

@@ -68,28 +68,25 @@ class Before(NamedTuple):
 
     def named(self, paths: Sequence[str]) -> DeviceList:
         """Return the devices of -d (*paths*), else the devices of -r and a function that returns
-        whether -r selects a path; with notes.
+        whether -r selects a path; with notes. Without both, no devices.
 
         Raises UsageError.
         """
         option, selects = self.type_option or '', None
-        if self.regex is not None and not paths:
+        devices: list[Device] = []
+        notes: list[str] = []
+        if self.regex is not None and paths:
+            notes.append('-r is ignored because of -d, as in version 1.6')
+        elif self.regex is not None:
             devices, notes = matching(self.regex, option)
             selects = _selects(unquoted(self.regex))
-        else:
-            notes = (
-                []
-                if self.regex is None
-                else ['-r is ignored because of -d, as in version 1.6']
-            )
-            notes += [
-                f'-O {option} does not apply to {path} and is ignored, as in version 1.6'
-                for path in paths
-                if option and typed(path, option) == path
-            ]
-            devices = [
-                device for path in paths for device in parse(typed(path, option))
-            ]
+        for path in paths:
+            address = typed(path, option)
+            if option and address == path:
+                notes.append(
+                    f'-O {option} does not apply to {path} and is ignored, as in version 1.6'
+                )
+            devices += parse(address)
         return DeviceList(
             tuple(devices),
             selects is not None,
@@ -105,9 +102,8 @@ class Before(NamedTuple):
         identity = read.identity
         if not self.ssd_only or identity is None:
             return False
-        return identity.kind == 'hdd' or (
-            identity.kind == 'sas' and bool(identity.rotation)
-        )
+        is_sas_disk = identity.kind == 'sas' and bool(identity.rotation)
+        return identity.kind == 'hdd' or is_sas_disk
 
     def site_files(self) -> SiteFiles | None:
         """Return what the files of -dbj and -ucfgj are, or None without these options."""
@@ -134,24 +130,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     not the help.
     """
     hidden = argparse.SUPPRESS
-    parser.add_argument('-r', '--regex', metavar='PATTERN', help=hidden)
-    parser.add_argument(
-        '-O', '--options', dest='type_option', metavar='TYPE', help=hidden
-    )
+    for short, long, name, value in (
+        ('-r', '--regex', 'regex', 'PATTERN'),
+        ('-O', '--options', 'type_option', 'TYPE'),
+        ('-dbj', '--dbjson', 'old_database', 'FILE'),
+        ('-ucfgj', '--ucfgjson', 'user_config', 'FILE'),
+    ):
+        parser.add_argument(short, long, dest=name, metavar=value, help=hidden)
     parser.add_argument(
         '-s', '--ssdonly', dest='ssd_only', action='store_true', help=hidden
-    )
-    parser.add_argument(
-        '-dbj', '--dbjson', dest='old_database', metavar='FILE', help=hidden
-    )
-    parser.add_argument(
-        '-ucfgj', '--ucfgjson', dest='user_config', metavar='FILE', help=hidden
     )
 
 
 def spelt(word: str, parser: argparse.ArgumentParser) -> str:
-    """Return the current spelling of an option; accept spellings of version 1.6, such as
-    "-device" or "--d".
+    """Return the current spelling of an option of version 1.6: "--device=x" for "-device=x", "-d"
+    for "--d". Any other word, and an option that the parser knows, is returned unchanged.
     """
     if word[:1] != '-' or word.partition('=')[0] in parser._option_string_actions:
         return word
@@ -237,7 +230,7 @@ def matching(pattern: str, option: str) -> tuple[list[Device], list[str]]:
     full), and notes.
 
     option: the type from -O, or ''. Raises UsageError if the expression is invalid or does not
-    match any drive.
+    match any drive. A path that is not a drive is left out, with a note.
     """
     text = unquoted(pattern)
     if re.fullmatch(_RANGE, text):
@@ -262,20 +255,23 @@ def matching(pattern: str, option: str) -> tuple[list[Device], list[str]]:
 
 def matching_paths(text: str, root: str) -> tuple[list[str], list[str]]:
     """Return the paths under *root* that match the expression in full, except for partitions, and
-    notes.
+    a note if there are any of these.
 
     Raises UsageError if the expression is invalid.
     """
-    wholly = _selects(text)
-    paths = sorted(path for path in _paths(root) if wholly(path))
+    selects = _selects(text)
+    paths = sorted(path for path in _paths(root) if selects(path))
     drives = [path for path in paths if not re.fullmatch(_PARTITION, path)]
-    left_out = len(paths) - len(drives)
-    return drives, [
-        f'-r matches {left_out} partitions, which are left out'
-    ] if left_out else []
+    partitions = len(paths) - len(drives)
+    if not partitions:
+        return drives, []
+    return drives, [f'-r matches {partitions} partitions, which are left out']
 
 
 def _selects(expression: str) -> Callable[[str], object]:
+    """Return a function that returns something true for a path that the whole expression of egrep
+    matches. Raises UsageError if it is not valid.
+    """
     for name, signs in _CLASSES.items():
         expression = expression.replace(name, signs)
     try:

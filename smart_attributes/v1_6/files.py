@@ -37,25 +37,17 @@ class SiteFiles(NamedTuple):
         directory.
         """
         option = [] if config == CONFIG else ['--config', os.path.abspath(config)]
-        warnings = [Coded(CODE, sentence) for sentence in self.unusable]
+        sentences = [*self.unusable]
         for path, checksum in self.of_1_6:
-            if checksum not in migrated:
-                command = shlex.join(
-                    [
-                        'check_smart_attributes',
-                        'migrate',
-                        os.path.abspath(path),
-                        *option,
-                    ]
-                )
-                warnings.append(
-                    Coded(
-                        CODE,
-                        f'the limits in {visible(path)} are those of version 1.6 and do not apply; '
-                        f'as root, run: {visible(command)}',
-                    )
-                )
-        return warnings
+            if checksum in migrated:
+                continue
+            migrate = ['check_smart_attributes', 'migrate', os.path.abspath(path)]
+            command = shlex.join([*migrate, *option])
+            sentences.append(
+                f'the limits in {visible(path)} are those of version 1.6 and do not apply; '
+                f'as root, run: {visible(command)}'
+            )
+        return [Coded(CODE, sentence) for sentence in sentences]
 
 
 def site_files(database: str | None, users: str | None) -> SiteFiles:
@@ -110,7 +102,9 @@ def is_of_1_6(data: Any) -> bool:
 
 
 def is_shipped(name: str, data: Any) -> bool:
-    """Return whether an entry has the limits shipped with version 1.x."""
+    """Return whether an entry has the limits shipped with version 1.x: it is one of the shipped
+    entries, or has no other limits than documented for its name. False if *data* is not an object.
+    """
     if not isinstance(data, dict):
         return False
     shipped = shipped_data.load(shipped_data.path(KNOWN))

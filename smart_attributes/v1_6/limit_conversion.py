@@ -73,12 +73,12 @@ def limits_of(data: Any) -> tuple[str, str]:
 
 
 def _range(data: Any) -> str:
-    """Return a limit as a Nagios range. Version 1.6 treated an empty limit as 0."""
-    text = (
-        ''
-        if isinstance(data, (bool, list, dict)) or data is None
-        else str(data).strip() or '0'
-    )
+    """Return a limit as a Nagios range. Version 1.6 treated an empty limit as 0. Raises UsageError
+    if it is not a range.
+    """
+    text = ''  # not a range
+    if data is not None and not isinstance(data, (bool, list, dict)):
+        text = str(data).strip() or '0'
     ranges.parse(text)
     return text
 
@@ -92,20 +92,12 @@ def of_attribute(number: int, column: str, spec: DriveSpec) -> list[Meaning]:
     meanings: list[Meaning] = []
     for item in spec.readings:
         formula, first = item.formula, item.formula.first
-        # VALUE does not have bytes
+        if item.attribute != number or first.column != COLUMNS.get(column):
+            continue
+        # the lowest bytes in order, which are small numbers as a whole; VALUE has no bytes
         is_whole = first.bytes == tuple(range(len(first.bytes)))
-        is_source = (
-            item.attribute == number
-            and first.column == COLUMNS.get(column)
-            and is_whole
-        )
-        if (
-            not is_source
-            or formula.attributes
-            or formula.second
-            or item.states
-            or item.is_trap
-        ):
+        has_others = formula.attributes or formula.second
+        if not is_whole or has_others or item.states or item.is_trap:
             continue
         unit = UNITS[item.unit][1] if item.unit else 1
         factor = (-1 if formula.minus_from else 1) * unit / formula.divisor
@@ -116,11 +108,16 @@ def of_attribute(number: int, column: str, spec: DriveSpec) -> list[Meaning]:
 
 
 def column_of(number: int, spec: DriveSpec) -> str:
-    """Return the column of an attribute if an entry reads only one column of it, else ''."""
+    """Return the column of an attribute, VALUE or RAW_VALUE, if an entry reads only one column of
+    it, else ''.
+    """
     ours = {
         item.formula.first.column for item in spec.readings if item.attribute == number
     }
-    return next((column for column, name in COLUMNS.items() if ours == {name}), '')
+    for column, name in COLUMNS.items():
+        if ours == {name}:
+            return column
+    return ''
 
 
 def converted(text: str, meaning: Meaning) -> str:
@@ -129,10 +126,11 @@ def converted(text: str, meaning: Meaning) -> str:
     Raises UsageError for a range without an end.
     """
     limit = ranges.parse(text)
-    # These numbers are never negative.
+    # These numbers are never negative, so a start of 0 is no limit.
     start = -INFINITY if limit.start == 0 and not limit.invert else limit.start
     if -start == limit.end == INFINITY:
         raise UsageError(f'"{text}" always or never alerts')
+    # A negative factor exchanges the two ends.
     low, high = sorted(
         meaning.factor * bound + meaning.offset for bound in (start, limit.end)
     )
@@ -145,4 +143,5 @@ def converted(text: str, meaning: Meaning) -> str:
 
 
 def _number(number: float) -> str:
+    """Return a number as in a range, with at most six decimals: "20", "0.5"."""
     return str(int(number)) if number == int(number) else f'{number:.6f}'.rstrip('0')

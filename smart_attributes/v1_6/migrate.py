@@ -82,8 +82,8 @@ def plain_paths(old: Sequence[OldFile]) -> list[str]:
 
 
 def keys_of(device: Device) -> Sequence[str]:
-    """Return the keys that user configurations may have for a device: "/dev/megaraid6",
-    "/dev/areca_1_1".
+    """Return the keys that user configurations may have for a device: its paths and address, or
+    "/dev/megaraid6", "/dev/areca_1_1" for a slot of a controller.
     """
     kind = device.type.rpartition('+')[2]
     if ',' not in kind:
@@ -144,6 +144,10 @@ class Migration:
             )
 
     def _take_entry(self, name: str, entry: Json, where: str) -> None:
+        """Add the limits of an entry for all drives of a protocol, for a device path, or for models.
+
+        name: of the entry. where: file and entry, for messages.
+        """
         models = entry.get('Device')
         if name in GENERIC:
             identity = Identity(GENERIC[name])
@@ -160,6 +164,7 @@ class Migration:
             self.lost.append(f'{where}: "Device" lists no models')
 
     def _at_path(self, key: str, entry: Json, where: str) -> None:
+        """Add the limits of an entry for the drive that was read at its device path."""
         has_answered = False
         for read in self._drives:
             report, address = read.outcome, read.device.address
@@ -181,12 +186,10 @@ class Migration:
             )
 
     def _of_model(self, model: str, entry: Json, where: str) -> None:
+        """Add the limits of an entry for one of its models, if this is a whole model."""
         name = ' '.join(model.split())
-        if (
-            len(name) < SHORTEST
-            or not re.search('[0-9]', name)
-            or not EXPRESSION.isdisjoint(name)
-        ):
+        is_whole = len(name) >= SHORTEST and re.search('[0-9]', name)
+        if not is_whole or not EXPRESSION.isdisjoint(name):
             self.lost.append(
                 f'{where}: "{clean(model)}" is not a whole model, but a family, a vendor or a '
                 'pattern; write an override for the model, see doc/reference/limits.md'
@@ -206,7 +209,10 @@ class Migration:
         self._add(target, numbers)
 
     def _add(self, target: Target, attributes: Sequence[int]) -> None:
-        """Add the limits of an entry for its drives. attributes: those that the drives report."""
+        """Add the limits of an entry for its drives, and a message for each that is not converted.
+
+        attributes: those that the drives report.
+        """
         metrics: MutableJson = {}
         spec = self._database.identify(target.identity, attributes)
         for number, data in object_of(target.entry, 'Threshs').items():
@@ -267,7 +273,8 @@ def _is_number(text: str) -> bool:
 
 
 def _meaning(text: str, target: Target, spec: DriveSpec) -> Meaning:
-    """Return the meaning of a number for the drives of an entry.
+    """Return the meaning of a number for the drives of an entry: an attribute of an ATA drive, else
+    a line of a log.
 
     Raises UsageError if it is not known.
     """

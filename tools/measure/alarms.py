@@ -151,7 +151,8 @@ def limits(alarms: Sequence[Alarm], thresholds: Thresholds) -> Iterator[str]:
     """Yield a row a limit: how many drives have the number, are beyond it, by it alone, and report
     FAILED, beyond it and not.
     """
-    for metric in sorted(thresholds.metrics()):
+    metrics = {metric for each in alarms for metric in each.metrics}
+    for metric in sorted(metrics):
         for kind, identity in KINDS.items():
             limit = thresholds.limit(metric, Device(''), identity, '')
             drives = [
