@@ -5,7 +5,8 @@ import json
 import pytest
 from conftest import run
 from days import disk
-from test_judging import LIMITS, judged
+from shipped import LIMITS
+from test_judging import judged
 
 from smart_attributes.check import judging
 from smart_attributes.history import past, series

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from conftest import ROOT
+from shipped import DATABASE
 
 from smart_attributes.devtools import validate
-from smart_attributes.knowledge import drive_database, readings
+from smart_attributes.knowledge import readings
 from smart_attributes.model import AttributeRow, Identity, Report, State, Statistic
-
-
-@pytest.fixture(scope='module')
-def database() -> drive_database.SpecDatabase:
-    return drive_database.SpecDatabase(
-        json.loads((ROOT / 'attributes.json').read_text())
-    )
 
 
 def test_the_database_proves_itself():
@@ -164,7 +155,7 @@ CAPACITOR_TESTS = [
     ids=['175', '175-beside-235', '201-dell', '235-lenovo', '237-lenovo'],
 )
 def test_power_loss_cap_test_is_understood_under_every_number(
-    database, model, attributes, number, value, state, word
+    model, attributes, number, value, state, word
 ):
     """A failed capacitor loses data at the next power cut; its attribute has four numbers."""
     rows = {
@@ -183,10 +174,10 @@ def test_power_loss_cap_test_is_understood_under_every_number(
     identity = Identity(protocol='ATA', model=model, firmware='1', rotation=0)
     report = Report(identity, attributes=tuple(rows.values()))
 
-    spec = database.identify(identity, [row.id for row in report.attributes])
+    spec = DATABASE.identify(identity, [row.id for row in report.attributes])
     found = {
         reading.metric: reading
-        for reading in readings.vendor_readings(report, spec, database.metrics)
+        for reading in readings.vendor_readings(report, spec, DATABASE.metrics)
     }
 
     assert (
@@ -202,7 +193,7 @@ def test_power_loss_cap_test_is_understood_under_every_number(
 # --- what a drive says and nobody should believe --------------------------------------------
 
 
-def judged(database, model, firmware, attributes, statistics):
+def judged(model, firmware, attributes, statistics):
     """Return the number that is judged of each metric. attributes: (number, value, raw)."""
     identity = Identity(protocol='ATA', model=model, firmware=firmware, rotation=0)
     rows = tuple(
@@ -214,10 +205,10 @@ def judged(database, model, firmware, attributes, statistics):
         attributes=rows,
         statistics={place: Statistic(count, '') for place, count in statistics.items()},
     )
-    spec = database.identify(identity, [row.id for row in rows])
+    spec = DATABASE.identify(identity, [row.id for row in rows])
     return {
         reading.metric: reading.number
-        for reading in readings.readings(report, spec, database.metrics)
+        for reading in readings.readings(report, spec, DATABASE.metrics)
         if reading.judged
     }
 
@@ -252,13 +243,12 @@ ENDURANCE, UNCORRECTABLE = (7, 0x008), (4, 0x008)
     ('value', 'cycles', 'used'),
     [(51, '748', 49), (0, '2107', pytest.approx(140.5, abs=0.1))],
 )
-def test_wear_of_a_crucial_bx500_is_that_of_its_flash(database, value, cycles, used):
+def test_wear_of_a_crucial_bx500_is_that_of_its_flash(value, cycles, used):
     """Firmware M6CR013 states 235 % of both; where the value has stopped at 0, the erased blocks
     go on.
     """
     rows = [(number, 100, '0') for number in BX500]
     found = judged(
-        database,
         'CT120BX500SSD1',
         'M6CR013',
         [*rows, (173, 100, cycles), (202, value, str(value))],
@@ -268,7 +258,7 @@ def test_wear_of_a_crucial_bx500_is_that_of_its_flash(database, value, cycles, u
     assert found['endurance_used'] == used
 
 
-def test_uncorrectable_errors_that_come_in_163_are_no_count(database):
+def test_uncorrectable_errors_that_come_in_163_are_no_count():
     """The statistic of SanDisk's CloudSpeed drives: 489 and 652 on drives without one such
     error.
     """
@@ -281,20 +271,18 @@ def test_uncorrectable_errors_that_come_in_163_are_no_count(database):
     ]
 
     assert (
-        judged(database, 'SDLFOCAM-800G-1HA1', '', rows, {UNCORRECTABLE: 652})[
+        judged('SDLFOCAM-800G-1HA1', '', rows, {UNCORRECTABLE: 652})[
             'reported_uncorrect'
         ]
         == 0
     )
 
 
-def test_two_words_of_one_count_are_one_count(database):
+def test_two_words_of_one_count_are_one_count():
     """196611 is 3 and 3."""
     rows = [(5, 100, '0'), (9, 100, '1'), (184, 100, '196611'), (233, 100, '0')]
 
-    assert (
-        judged(database, 'INTEL SSDSC2KW256G8', 'LHF002C', rows, {})['e2e_error'] == 3
-    )
+    assert judged('INTEL SSDSC2KW256G8', 'LHF002C', rows, {})['e2e_error'] == 3
 
 
 @pytest.mark.parametrize(
@@ -308,10 +296,10 @@ def test_two_words_of_one_count_are_one_count(database):
     ],
 )
 def test_the_drives_that_die_at_40000_hours_are_known_under_every_name(
-    database, model, firmware, hours
+    model, firmware, hours
 ):
     """One maker's defect, with the revisions of each server maker."""
-    found = database.advisories(
+    found = DATABASE.advisories(
         Identity(protocol='SCSI', model=model, firmware=firmware)
     )
 

@@ -18,11 +18,10 @@ from typing import Any, NamedTuple
 
 import pytest
 import smartctl_output
-from conftest import ROOT
+from shipped import DATABASE, DEFAULTS, LIMITS
 
 from smart_attributes.check import fence, judging
 from smart_attributes.errors import DriveError
-from smart_attributes.knowledge import drive_database, thresholds
 from smart_attributes.knowledge.drive_logs import DEVICE_STATISTICS
 from smart_attributes.model import Device, Report, State, Verdict
 from smart_attributes.reading import json_report
@@ -50,18 +49,8 @@ class Fleet(NamedTuple):
     drives: list[Judged]
 
 
-def load(name: str) -> Any:
-    return json.loads((ROOT / name).read_text())
-
-
 @pytest.fixture(scope='module')
-def database() -> drive_database.SpecDatabase:
-    return drive_database.SpecDatabase(load('attributes.json'))
-
-
-@pytest.fixture(scope='module')
-def fleet(shared, database) -> Fleet:
-    limits = thresholds.Thresholds(load('thresholds/default.json'))
+def fleet(shared) -> Fleet:
     drives = []
     # no cycles are left behind, and each collection would look through all drives so far
     gc.disable()
@@ -70,8 +59,8 @@ def fleet(shared, database) -> Fleet:
         device, claims = Device(facts['path'], name='drive'), ()
         try:
             report = json_report.parse(document)
-            verdict = judging.judge(device, report, database, limits, judging.Rules())
-            claims = families_that_claim(database, report)
+            verdict = judging.judge(device, report, DATABASE, LIMITS, judging.Rules())
+            claims = families_that_claim(report)
         except DriveError as error:
             verdict = fence.unreadable(device, error, State.OK)
         drives.append(
@@ -81,13 +70,11 @@ def fleet(shared, database) -> Fleet:
     return Fleet(drives)
 
 
-def families_that_claim(
-    database: drive_database.SpecDatabase, report: Report
-) -> tuple[str, ...]:
+def families_that_claim(report: Report) -> tuple[str, ...]:
     """Return the families of all entries that fit a report with attributes."""
     numbers = [row.id for row in report.attributes]
     return (
-        tuple(entry['family'] for _, entry in database.claims(report.identity, numbers))
+        tuple(entry['family'] for _, entry in DATABASE.claims(report.identity, numbers))
         if numbers
         else ()
     )
@@ -229,7 +216,7 @@ def test_a_healthy_fleet_does_not_ring_at_night(fleet):
                     if j.state is State.CRITICAL
                 }
             )
-    metrics = load('thresholds/default.json')['metrics']
+    metrics = DEFAULTS['metrics']
 
     def may_be_critical(metric: str) -> bool:
         kinds = [

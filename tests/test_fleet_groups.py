@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 from cases import of_uses, on
-from conftest import ROOT, run, texts
+from conftest import run, texts
 
-from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import (
     Device,
     Group,
@@ -25,7 +24,6 @@ from smart_attributes.redundancy import replacement
 from smart_attributes.work import work_list
 
 NOW = time.time()
-METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
 GROUPS = (
     Group(
         'md0',

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from conftest import ROOT
+from shipped import ATTRIBUTES, DATABASE
 
 from smart_attributes.constants import DAY, YEAR
 from smart_attributes.fleet import services, summary, table
@@ -19,7 +19,6 @@ from smart_attributes.model import State
 from smart_attributes.output.page_drives import is_urgent
 from smart_attributes.work import actions, work_list
 
-DATABASE = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
 NOW = 1_795_348_800  # 2026-11-22, 12:00
 HOUR = 3600
 LINE = 'OK        sda  ACME X1  endurance_used 1 %  EXAMPLE0001  firmware 1'
@@ -584,7 +583,7 @@ def test_firmware_defects_of_most_drives_are_first():
     """Then by model and version. A drive that reports no version has no known defect."""
     database = SpecDatabase(
         {
-            **json.loads((ROOT / 'attributes.json').read_text()),
+            **ATTRIBUTES,
             'advisories': [
                 ADVISORY,
                 {**ADVISORY, 'id': 'a', 'models': ['A'], 'fixed_in': '3'},
@@ -621,8 +620,7 @@ def test_firmware_defects_of_most_drives_are_first():
 )
 def test_firmware_is_updated_only_to_a_version_or_a_patch_that_exists(more, action):
     """No plan says to look again at a drive that must not be read."""
-    data = json.loads((ROOT / 'attributes.json').read_text())
-    database = SpecDatabase({**data, 'advisories': [{**ADVISORY, **more}]})
+    database = SpecDatabase({**ATTRIBUTES, 'advisories': [{**ADVISORY, **more}]})
     plan = summary.steps(planned(drive(model='B', firmware='1')), database)
 
     assert [step.action for step in plan] == [actions.action(action).words]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from conftest import ROOT
+from shipped import DEFAULTS
 
 from smart_attributes import wording
 from smart_attributes.constants import DAY
@@ -253,9 +251,7 @@ def test_a_pending_page_of_a_solid_state_drive_is_told_when_it_stays(hours, is_t
     """By default: Crucial MX500 show one for up to two hours while they move data, and mean
     nothing by it.
     """
-    rule = json.loads((ROOT / 'thresholds/default.json').read_text())['metrics'][
-        'pending'
-    ]['ssd']['growth']
+    rule = DEFAULTS['metrics']['pending']['ssd']['growth']
     end = START + STEP + int(hours * HOUR)
     found = history((START, 0), (START + STEP, 1), (end, 1), (end + STEP, 0))
 

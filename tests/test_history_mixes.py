@@ -13,21 +13,20 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
 from damage import recorded
 from measure import collection
+from shipped import DATABASE
 from test_history_store import START, STEP, history
 
 from smart_attributes.errors import SmartError
 from smart_attributes.history.drive_records import Scope
 from smart_attributes.history.past import observations
 from smart_attributes.history.store import Sighting
-from smart_attributes.knowledge import drive_database, readings, shipped_data
+from smart_attributes.knowledge import readings
 from smart_attributes.model import Report
 from smart_attributes.reading import text_report
 
 DRIVES = 12
-DATABASE = drive_database.SpecDatabase(shipped_data.load(str(ROOT / 'attributes.json')))
 
 
 def reports(shared: Path, dice: random.Random) -> Iterator[Report]:

@@ -1,11 +1,10 @@
 """Readings meet limits: pure, so that one value is enough for a test."""
 
-import json
 from itertools import product
 
 import pytest
 import small_database
-from conftest import ROOT
+from shipped import DATABASE, LIMITS
 from small_database import row
 
 from smart_attributes.check import drive_notes, fence, judging
@@ -33,12 +32,6 @@ OK, WARNING, CRITICAL, UNKNOWN = State.OK, State.WARNING, State.CRITICAL, State.
 SDA = Device('/dev/sda', name='sda')
 HOUR = 3600
 DAY_0 = 1795132800.0  # 2026-11-20
-DATABASE = drive_database.SpecDatabase(
-    json.loads((ROOT / 'attributes.json').read_text())
-)
-LIMITS = thresholds.Thresholds(
-    json.loads((ROOT / 'thresholds/default.json').read_text())
-)
 PLAIN = judging.Rules()
 HDD = Identity('ATA', 'ACME DISK 1', rotation=7200)
 SSD = Identity('ATA', 'ACME SSD 1', rotation=0)
