@@ -10,11 +10,9 @@ an admin with what it prints for programs.
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
 import shutil
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -66,14 +64,6 @@ class Tally:
             examples.append(fault.detail)
             examples.sort(key=len, reverse=True)
             del examples[SHOWN:]
-
-    def told(self) -> list[str]:
-        """Return the figures and the worst examples."""
-        lines = [f'{self.lines} first lines that alert']
-        for kind, count in sorted(self.counted.items()):
-            lines.append(f'{count} {kind}')
-            lines += [f'    {detail}' for detail in self.examples[kind]]
-        return lines
 
 
 # --- one line -------------------------------------------------------------------------------------
@@ -454,28 +444,3 @@ def of_reports(folder: Path, tally: Tally, paths: Sequence[Path]) -> None:
         tally.lines += 1
         tally.add(of_outputs(outputs))
         tally.add(of_commands(scene, words, outputs))
-
-
-def main() -> None:
-    """Print the figures of all reports, then those of some machines: [MACHINES [SEED]]."""
-    import tempfile
-
-    import warm
-
-    numbers = [*map(int, sys.argv[1:]), 100, 2026]
-    machines, seed = numbers[0], numbers[1] if len(sys.argv) != 2 else 2026
-    with tempfile.TemporaryDirectory() as folder:
-        tally = Tally()
-        if SHARED.exists():
-            of_reports(Path(folder) / 'reports', tally, reports())
-            print('\n'.join(['reports:', *tally.told()]), flush=True)
-        tally = Tally()
-        for number in range(machines):
-            of_machine(seed, number, Path(folder) / 'machine', tally)
-        print('\n'.join([f'{machines} random machines, seed {seed}:', *tally.told()]))
-    warm.stop()
-
-
-if __name__ == '__main__':
-    os.environ.setdefault('XDG_STATE_HOME', '/nonexistent')
-    main()

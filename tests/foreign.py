@@ -600,25 +600,7 @@ def seeds() -> dict[str, list[bytes]]:
             }
         ]
     }
-    entry = {
-        'entries': [
-            {
-                'family': 'ACME',
-                'models': ['INTEL SSD.*'],
-                'source': 'measured',
-                'attributes': {
-                    '233': {
-                        'name': 'Wear',
-                        'readings': {
-                            'endurance_used': {'from': '100 - value', 'valid': [0, 99]}
-                        },
-                    }
-                },
-            }
-        ]
-    }
     entries = [
-        entry,
         *({'entries': [each]} for each in _concerned()['entries']),
         *(
             {'entries': [], key: dict(list(ATTRIBUTES[key].items())[:2])}

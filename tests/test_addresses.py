@@ -1,7 +1,5 @@
 """addresses: what admins write, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import os
 import string

@@ -61,7 +61,7 @@ def old(ago):
 
 
 @pytest.mark.parametrize(
-    ('count', 'ago', 'state', 'age'),
+    'count, ago, state, age',
     [
         (70, YEARS_3_2, WARNING, '3.2 years'),
         (70, 337, WARNING, '14 days'),
@@ -101,7 +101,7 @@ def reallocated_for(seconds, number, then=None):
 
 
 @pytest.mark.parametrize(
-    ('days', 'number', 'then', 'state', 'said'),
+    'days, number, then, state, said',
     [
         (364, 41, None, WARNING, ' than 364 days'),
         (366, 41, None, OK, ' than 1.0 years'),

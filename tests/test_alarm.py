@@ -2,8 +2,6 @@
 never end.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -58,7 +56,7 @@ def test_a_pattern_that_never_ends_costs_one_drive_its_choice_and_no_drive_its_v
 
 
 @pytest.mark.parametrize(
-    ('option', 'data'),
+    'option, data',
     [
         # entry
         (

@@ -74,7 +74,7 @@ def metrics(labels: list[str]) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ('needed', 'limit', 'kept'),
+    'needed, limit, kept',
     [
         ({}, 8000, set()),
         # 8000 bytes, of which 2000 are for text and 500 for the line that names what is left out

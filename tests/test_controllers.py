@@ -130,7 +130,7 @@ def smart_array(volume: str, *drives: str) -> Group:
 
 
 @pytest.mark.parametrize(
-    ('volume', 'drives', 'answer'),
+    'volume, drives, answer',
     [
         ('RAID 5, Failed', ['OK', 'Failed', 'Failed'], -1),
         ('RAID 5, Failed', ['OK', 'OK', 'Failed'], None),
@@ -158,7 +158,7 @@ ACTIVE = 'active spare for 1I:1:2'
 
 
 @pytest.mark.parametrize(
-    ('volume', 'drives', 'answer', 'states'),
+    'volume, drives, answer, states',
     [
         (
             'RAID 5, OK',
@@ -208,7 +208,7 @@ def test_an_active_spare_has_the_place_of_the_drive_that_it_replaces(
 
 
 @pytest.mark.parametrize(
-    ('state', 'drives', 'answer'),
+    'state, drives, answer',
     [
         ('Dgrd', 4, None),
         ('Dgrd', 3, 0),
@@ -358,7 +358,7 @@ VDS = text_of('storcli-raid1-of-one-volume.json')
 
 
 @pytest.mark.parametrize(
-    ('old', 'new', 'why'),
+    'old, new, why',
     [
         ('"RAID1"', '"RAID7"', 'the level RAID7 with 2 drives'),
         ('"RAID1"', '"RAID5"', 'the level RAID5 with 2 drives'),
@@ -410,7 +410,7 @@ TEN, FIVE = text_of('arcconf-raid10-four.txt'), text_of('arcconf-raid5.txt')
 
 
 @pytest.mark.parametrize(
-    ('tool', 'text', 'why'),
+    'tool, text, why',
     [
         (
             'arcconf',
@@ -462,7 +462,7 @@ def test_a_missing_drive_that_is_not_listed_counts_as_missing():
 
 
 @pytest.mark.parametrize(
-    ('name', 'old', 'new', 'doubt'),
+    'name, old, new, doubt',
     [
         (
             'storcli-raid1-of-one-volume.json',
@@ -564,7 +564,7 @@ SECOND = 'Enclosure Device ID: 32\nSlot Number: 1\nDevice Id: 1\nFirmware state:
 
 
 @pytest.mark.parametrize(
-    ('state', 'second', 'left'),
+    'state, second, left',
     [
         ('Optimal', SECOND.format('Online'), [0, 1, 1]),
         ('Degraded', SECOND.format('Rebuild'), [0, 0, 1]),
@@ -794,7 +794,7 @@ def test_a_controller_is_asked_by_its_number(installed):
 
 
 @pytest.mark.parametrize(
-    ('script', 'why'),
+    'script, why',
     [
         (
             'echo "{}"',

@@ -1,7 +1,5 @@
 """Data files: opened with care, and refused with one sentence that says where and what."""
 
-from __future__ import annotations
-
 import json
 import os
 
@@ -162,7 +160,7 @@ WRITABLE = (
 
 @AS_ROOT
 @pytest.mark.parametrize(
-    ('target', 'mode', 'group'),
+    'target, mode, group',
     [
         ('site.json', 0o666, 0),
         ('site.json', 0o664, 12345),
@@ -238,7 +236,7 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize(('text', 'sentence'), TEXTS, ids=range(len(TEXTS)))
+@pytest.mark.parametrize('text, sentence', TEXTS, ids=range(len(TEXTS)))
 def test_what_is_no_json_is_refused_with_line_and_column(text, sentence):
     """An editor jumps there; the line is the one to correct, in whatever words each Python has
     for it.

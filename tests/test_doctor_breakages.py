@@ -4,8 +4,6 @@ The first 26 breakages are those of the review of 28 November 2026; the others w
 wrote them had read the code of `doctor`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import closing

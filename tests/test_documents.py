@@ -2,8 +2,6 @@
 trusted.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
@@ -332,7 +330,7 @@ def test_the_commands_of_nrpe_divide_all_drives():
 
 
 @pytest.mark.parametrize(
-    ('count', 'there'),
+    'count, there',
     [(50, {'endurance_used', 'temperature'}), (60, {'endurance_used'}), (100, set())],
 )
 def test_the_document_knows_how_many_drives_fit_into_the_output_of_nrpe(

@@ -1,7 +1,5 @@
 """A drive that reports the end of its rated life is worn: it leaves time to order a replacement."""
 
-from __future__ import annotations
-
 import pytest
 from cases import case
 from shipped import DATABASE, DEFAULTS
@@ -53,7 +51,7 @@ def nvme(**log):
 
 
 @pytest.mark.parametrize(
-    ('log', 'action'),
+    'log, action',
     [
         ({}, ORDER),
         ({'percentage_used': 255}, ORDER),
@@ -99,7 +97,7 @@ def ata(*rows, passed=True, **more):
 
 
 @pytest.mark.parametrize(
-    ('report', 'action'),
+    'report, action',
     [
         (ata(LIFE), ORDER),
         (ata(LIFE, passed=False), ORDER),
@@ -166,7 +164,7 @@ def test_a_worn_drive_that_sleeps_is_still_one_to_order():
 
 
 @pytest.mark.parametrize(
-    ('model', 'attributes', 'kind'),
+    'model, attributes, kind',
     [
         ('ST4000NM0033-9ZM170', (5, 9, 194), 'hdd'),
         ('INTEL SSDSC2BB240G4', (4, 5, 9, 233), 'ssd'),

@@ -1,7 +1,5 @@
 """What explain prints of a drive, line by line."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

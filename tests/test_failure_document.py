@@ -1,7 +1,5 @@
 """Exactly one JSON document comes out of a command with --json, however the command ends."""
 
-from __future__ import annotations
-
 import json
 import signal
 from typing import Any, Callable

@@ -1,7 +1,5 @@
 """Errors and their codes, and what is said of those that nobody expected."""
 
-from __future__ import annotations
-
 import os
 import sys
 import zlib

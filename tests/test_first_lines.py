@@ -2,8 +2,6 @@
 more machines.
 """
 
-from __future__ import annotations
-
 import first_lines
 import pytest
 import simulator
@@ -30,7 +28,7 @@ CHECK, TRIAGE = (
 
 
 @pytest.mark.parametrize(
-    ('text', 'drive', 'missing'),
+    'text, drive, missing',
     [
         (LINE, DRIVE, []),
         (LINE.replace('sda', 'X S1'), DRIVE, []),
@@ -53,7 +51,7 @@ def test_who_why_and_action_are_looked_for_in_the_first_120_characters(
 
 
 @pytest.mark.parametrize(
-    ('text', 'words'),
+    'text, words',
     [
         ('sda pending 2 (warning above 0); [copy] copy the data', '[copy] copy'),
         (
@@ -73,7 +71,7 @@ def test_words_that_are_said_twice_are_found(text, words):
 
 
 @pytest.mark.parametrize(
-    ('field', 'old', 'new', 'wrong'),
+    'field, old, new, wrong',
     [
         ('check', 'sda', 'sda', []),
         ('check', '\nCRITICAL', '\nWARNING', ['state of check']),
@@ -113,7 +111,7 @@ class Answers:
 
 
 @pytest.mark.parametrize(
-    ('advice', 'answer', 'kinds'),
+    'advice, answer, kinds',
     [
         ('as root, run triage --controllers', 'no tool', []),
         (
@@ -143,7 +141,7 @@ def test_a_command_that_leads_nowhere_or_deletes_evidence_is_found(
 
 
 @pytest.mark.parametrize(
-    ('answer', 'count'), [('CRITICAL  sda', 0), ('"sda" matches no drive', 1)]
+    'answer, count', [('CRITICAL  sda', 0), ('"sda" matches no drive', 1)]
 )
 def test_a_name_that_is_refused_is_found(answer, count):
     outputs = Outputs(Result(2, CHECK), Result(2, ''), {'drives': []})

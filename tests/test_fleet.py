@@ -6,8 +6,6 @@ into the JSON that smartctl would print, and read and judged like any other repo
 judges all drives.
 """
 
-from __future__ import annotations
-
 import gc
 import gzip
 import json

@@ -1,7 +1,5 @@
 """What the groups on a drive mean for a fleet, from documents."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Drives that reading can harm: they are not read, and every output says so."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -38,8 +38,6 @@ from smart_attributes.reading.identity import is_same_drive
 from smart_attributes.reading.machine import DeviceList
 from smart_attributes.reading.smartctl_calls import read_arguments
 
-GROWN = 'crc_errors grew by 14 in 60 min (212 to 226)'
-
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
@@ -51,17 +49,6 @@ def grown(machine: Machine, *options: str) -> None:
     machine.holds(sda=disk(a199=212))
     assert machine.check(START, *options).code == 0
     machine.holds(sda=disk(a199=226))
-
-
-def test_growth_is_an_alarm_in_the_first_line(machine):
-    """By how much, from what to what, what to do, against which limit."""
-    grown(machine)
-
-    result = machine.check(START + HOUR)
-
-    assert result.code == 1
-    assert result.first_line.startswith('SMART WARNING - sda: CRC errors grew by 14 ')
-    assert '; [cable] ' in result.text
 
 
 @pytest.mark.parametrize('later, code', [(6 * DAY, 1), (8 * DAY, 0)])
@@ -399,7 +386,7 @@ def test_a_check_reads_only_what_it_needs_of_the_history(
 
 
 @pytest.mark.parametrize(
-    ('place', 'given', 'xdg', 'home', 'has_one'),
+    'place, given, xdg, home, has_one',
     [
         ('', '', '', '/', False),
         ('/s', '/s', None, '/absent', True),

@@ -1,7 +1,5 @@
 """The command history: what history holds, and what is forgotten."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import time

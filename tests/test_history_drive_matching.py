@@ -1,7 +1,5 @@
 """Which record of history a drive is, where more than one could be it."""
 
-from __future__ import annotations
-
 import pytest
 
 from smart_attributes.history.drive_records import (

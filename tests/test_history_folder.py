@@ -2,8 +2,6 @@
 full, slow or dead.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

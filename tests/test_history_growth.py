@@ -585,7 +585,7 @@ def only(name: str) -> past.Past:
 
 
 @pytest.mark.parametrize(
-    ('known', 'metric', 'number', 'level'),
+    'known, metric, number, level',
     [
         (cooling(60, *HOT), 'temperature', 50, 60),
         (cooling(55, *HOT), 'temperature', 50, 55),

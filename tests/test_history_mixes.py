@@ -2,8 +2,6 @@
 out.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import shutil
@@ -50,7 +48,7 @@ def sighting(number: int, report: Report) -> Sighting:
 
 
 @pytest.mark.long
-def test_no_mix_of_real_drives_damages_a_history(shared: Path, tmp_path: Path) -> None:
+def test_no_mix_of_real_drives_damages_a_history(shared, tmp_path):
     """MIXES=3400 is the whole run: each report three times, by three checks of a mix of 12."""
     all_reports = reports(shared, random.Random(7))
     mixes = 0

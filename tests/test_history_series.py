@@ -1,7 +1,5 @@
 """What is kept of a number, and what stays of it when it is old."""
 
-from __future__ import annotations
-
 import pytest
 
 from smart_attributes.constants import DAY, MONTH
@@ -40,7 +38,7 @@ def test_later_numbers_of_a_day_add_nothing_where_one_a_day_is_kept():
     assert extended(DAILY, noon(7), 9, MIDNIGHT + DAY - 1) == noon(7).points
 
 
-@pytest.mark.parametrize(('number', 'kept'), [(6, 7), (7, 7), (8, 8)])
+@pytest.mark.parametrize('number, kept', [(6, 7), (7, 7), (8, 8)])
 def test_of_the_highest_numbers_only_a_higher_one_takes_the_place_of_the_last(
     number, kept
 ):

@@ -2,8 +2,6 @@
 a verdict, and one harmless text.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import random

@@ -1,7 +1,5 @@
 """The document of `triage --json`: each field, and null for what is unknown."""
 
-from __future__ import annotations
-
 import pytest
 from cases import case, of_uses, on
 
@@ -241,7 +239,7 @@ GROWN = Judgement(
 
 
 @pytest.mark.parametrize(
-    ('judgement', 'code', 'value', 'limit', 'grown', 'age'),
+    'judgement, code, value, limit, grown, age',
     [
         (limited(8), 'above-limit', 8, '4', None, None),
         (limited(8, C, '4', '6'), 'above-limit', 8, '6', None, None),

@@ -7,8 +7,6 @@ plugin must read the log and find no number in it. A layout of the site uses the
 number, to show that a real page can alert.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

@@ -38,7 +38,7 @@ def told(
 
 
 @pytest.mark.parametrize(
-    ('readings', 'size'),
+    'readings, size',
     [
         pytest.param([(0, 100), (1, 100), (2, 96), (3, 96)], 4, id='fell'),
         pytest.param([(0, 100), (1, 100), (2, 96)], None, id='one-reading-is-no-proof'),
@@ -85,7 +85,7 @@ def test_a_level_is_compared_at_the_ends_of_the_period(readings, size):
 
 
 @pytest.mark.parametrize(
-    ('readings', 'falls', 'words'),
+    'readings, falls, words',
     [
         (
             [(0, 160), (1, 160), (2, 135), (3, 135)],

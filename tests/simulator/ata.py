@@ -3,8 +3,6 @@
 Source: ACS-4 (T13/BSR INCITS 529) and ATA8-ACS (T13/1699-D) for what is obsolete.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """What an NVMe drive answers. Source: NVM Express 1.4."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from .binary import Answers, little, put, text
