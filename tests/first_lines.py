@@ -1,10 +1,8 @@
-"""How well alerts can be read, measured: over recorded reports, and over random machines with a
-past and with arrays.
+"""One answer in all outputs, and names and commands that can be typed: over recorded reports, and
+over random machines with a past and with arrays (`make storm KIND=lines`).
 
-`make storm KIND=lines` prints the figures of random machines. `PYTHONPATH=.:tests .venv/bin/python
-tests/first_lines.py 100 2026` measures the reports of ../shared, too, and prints the longest
-examples. A figure knows nothing of how an output is made: it compares what the program prints for
-an admin with what it prints for programs.
+What is compared knows nothing of how an output is made: it is what the program prints for an admin,
+and what it prints for programs.
 """
 
 from __future__ import annotations
@@ -24,13 +22,7 @@ from days import DAY, HOUR
 from situations import Scene, changed
 
 Json = Mapping[str, Any]
-# characters within which who, why and action stand; of a first line
-BEST, MOST = 120, 160
 SHOWN = 3  # examples of each kind
-UNREAD_STEP = re.compile(
-    r'\b(?:address|apply|check|compare|copy|correct|enable|exclude|find|give|increase|install|look|'
-    r'name|order|print|record|replace|run|update|use|wait)\b'
-)
 # A command of ours that a message names; words in capitals stand for something.
 COMMAND = re.compile(
     r'(?:check_smart_attributes|\brun) ((?:[a-z]+)(?: -{1,2}[a-z-]+| [\w/@,.:-]+)*)'
@@ -66,67 +58,6 @@ class Tally:
             del examples[SHOWN:]
 
 
-# --- one line -------------------------------------------------------------------------------------
-
-
-def of_first_line(text: str, worst: Json | None) -> list[Fault]:
-    """Return what is wrong with the first line of an alert. worst: its drive, as JSON; None: it is
-    about the check.
-    """
-    faults = [
-        Fault('without ' + part, text) for part in lacking(text[:BEST], text, worst)
-    ]
-    if faults:
-        faults.append(Fault(f'without who, why or action within {BEST}', text))
-    if len(text) > MOST:
-        faults.append(Fault(f'longer than {MOST}', f'{len(text)}: {text}'))
-    return faults + of_statements(text)
-
-
-def lacking(head: str, text: str, worst: Json | None) -> list[str]:
-    """Return what an admin does not read in the head of a first line: "who", "why", "action"."""
-    drive = worst or {}
-    names = [str(drive[key]) for key in ('name', 'serial') if drive.get(key)]
-    why = str(drive.get('reason') or text.partition(' - ')[2].split('; ')[0])
-    to_do = str(drive.get('to_do') or '')
-    if not to_do:
-        steps = [part for part in text.split('; ') if UNREAD_STEP.search(part)]
-        to_do = steps[0] if steps else '(no step)'
-    return [
-        what
-        for what, is_there in (
-            ('who', not names or any(word in head for word in names)),
-            ('why', why in head),
-            # a command in brackets and what to do in other cases may follow
-            ('action', re.split(r'; | \(', to_do)[0] in head),
-        )
-        if not is_there
-    ]
-
-
-def of_statements(text: str) -> list[Fault]:
-    """Return parts that are cut, and words that are said twice in a line."""
-    faults = [Fault('"..." inside a part', text)] if '...' in text else []
-    twice = said_twice(text)
-    return faults + ([Fault('said twice', f'"{twice}": {text}')] if twice else [])
-
-
-def said_twice(text: str) -> str:
-    """Return the first words that a line says twice: a code and the same word, or three words in
-    the same order.
-    """
-    code = re.search(r'\[([a-z]+)\] (?=\1\b)', text)
-    if code:
-        return f'[{code[1]}] {code[1]}'
-    words = re.findall(r'[\w/.%-]+', re.sub(r'\[[a-z-]+\]|\|.*', '', text.lower()))
-    seen = set()
-    for three in zip(words, words[1:], words[2:]):
-        if three in seen:
-            return ' '.join(three)
-        seen.add(three)
-    return ''
-
-
 # --- all outputs of a machine ---------------------------------------------------------------------
 
 
@@ -146,18 +77,6 @@ class Outputs(NamedTuple):
             name: (state, text) for state, name, text in _LINE.findall(self.check.text)
         }
 
-    @property
-    def worst(self) -> Json | None:
-        """Return the drive of the first line."""
-        drives = {drive['name']: drive for drive in self.document['drives']}
-        text = self.check.first_line.partition(' - ')[2]
-        if text.startswith('['):  # about the check
-            return None
-        name = next(
-            (word for word in re.findall(r'[\w-]+', text) if word in self.lines), ''
-        )
-        return drives.get(name) if self.lines.get(name, ('OK', ''))[0] != 'OK' else None
-
 
 def outputs_of(scene: Scene, words: Sequence[str], is_all: bool = True) -> Outputs:
     """Run a check and the other commands. is_all: with the metrics and the page."""
@@ -169,23 +88,6 @@ def outputs_of(scene: Scene, words: Sequence[str], is_all: bool = True) -> Outpu
     metrics = scene.run('metrics', *words).text
     scene.triage(*words, '--html', str(page))
     return Outputs(check, triage, document, metrics, page.read_text())
-
-
-def of_outputs(outputs: Outputs) -> list[Fault]:
-    """Return all that is wrong with what the program prints about a machine."""
-    faults = of_first_line(outputs.check.first_line, outputs.worst)
-    for text in [
-        *outputs.check.text.splitlines()[1:],
-        *outputs.triage.text.splitlines(),
-    ]:
-        if not text.startswith('| '):
-            faults += [
-                Fault(f'{kind}, further lines', text) for kind, _ in of_statements(text)
-            ]
-    for drive in outputs.document['drives']:
-        if '...' in (drive.get('reason') or ''):
-            faults.append(Fault('"..." inside a part, JSON', drive['reason']))
-    return faults + disagreements(outputs)
 
 
 def disagreements(outputs: Outputs) -> list[Fault]:
@@ -366,7 +268,7 @@ def of_machine(seed: int, number: int, folder: Path, tally: Tally) -> None:
     if not outputs.check.code:
         return
     tally.lines += 1
-    tally.add(of_outputs(outputs))
+    tally.add(disagreements(outputs))
     tally.add(of_names(machine.scene, outputs))
     tally.add(of_commands(machine.scene, ('--scan',), outputs))
 
@@ -442,5 +344,5 @@ def of_reports(folder: Path, tally: Tally, paths: Sequence[Path]) -> None:
         words = '--report', str(path)
         outputs = outputs_of(scene, words, is_all=False)
         tally.lines += 1
-        tally.add(of_outputs(outputs))
+        tally.add(disagreements(outputs))
         tally.add(of_commands(scene, words, outputs))

@@ -149,7 +149,6 @@ def test_history_makes_what_a_log_dates_newer_and_never_older():
     """
     reading, known = reallocated_for(86400, 40, 30)
 
-    assert past.quieted(known, reading._replace(quiet=1e9)).quiet == 86400
     assert past.quieted(known, reading._replace(quiet=5)).quiet == 5
     still, unmoved = reallocated_for(86400, 40)
     assert past.quieted(unmoved, still._replace(quiet=5)).quiet == 5
@@ -320,27 +319,6 @@ def test_two_equals_that_disagree_on_what_is_old_are_told():
 
     assert told.startswith('reported_uncorrect, aged: ')
     assert held(2000, *overrides) == ('5', None, 'default.json, aged')
-
-
-@pytest.mark.parametrize(
-    'rule, why',
-    [
-        (OLD, OLD['why']),  # reason
-        ({'after': '1000h', 'warning': '5'}, ''),  # none
-    ],
-)
-def test_what_is_old_has_a_reason_of_its_own(rule, why):
-    """`explain` prints it beside that of the limit."""
-    given = Thresholds(
-        {
-            'metrics': {
-                'reported_uncorrect': {'warning': '0', 'aged': rule, 'why': 'data'}
-            }
-        }
-    )
-    limit = given.limit('reported_uncorrect', SDA, DISK, '')
-
-    assert ([stage.why for stage in limit.aged], limit.why) == ([why], 'data')
 
 
 STAGES = [

@@ -216,11 +216,14 @@ def test_the_slot_of_each_drive_is_in_all_outputs(program, run, tmp_path):
 
 
 @pytest.mark.parametrize('program', CASES)
-def test_a_check_runs_no_tool_and_says_the_drive_id(program, run, tmp_path):
+def test_only_the_option_runs_a_tool_and_a_check_says_the_drive_id(
+    program, run, tmp_path
+):
     install, called = run
     printed, addresses, *_ = CASES[program]
     install(program, printed, f'touch {tmp_path}/called')
     text = called(addresses, 'check')
+    called(addresses, 'triage')
 
     ids = [device_types.base(Device('', each)).partition(',')[2] for each in addresses]
     ids = [each.partition('@')[0].rpartition('0,0,')[2] for each in ids]

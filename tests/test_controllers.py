@@ -16,12 +16,10 @@ from unittest import mock
 
 import pytest
 from cases import on
-from conftest import ROOT, drive
+from conftest import ROOT
 
-from smart_attributes import main
 from smart_attributes.errors import Coded, Identity
 from smart_attributes.model import Device, Group, Located, Member, State, Verdict
-from smart_attributes.reading.smartctl_calls import read_arguments
 from smart_attributes.reading.system import System
 from smart_attributes.redundancy import (
     controller_output,
@@ -820,33 +818,6 @@ def test_without_an_answer_there_is_a_note_and_no_group(installed, script, why):
 def test_without_any_tool_there_is_one_note(installed):
     found, (note,) = asked()
     assert (found, note.code) == ([], 'controllers-missing')
-
-
-@pytest.mark.parametrize('asked', [True, False])
-def test_triage_asks_the_controller_only_if_told(installed, fake, capsys, asked):
-    """The drive with DID 2 has failed: with the answer of the tool, the other one is known to
-    hold the data.
-    """
-    install, calls = installed
-    install('storcli64', f'cat {SAMPLES}/storcli-raid1-of-one-volume.json')
-    for number, name in ((1, 'intel-s3500-healthy'), (2, 'hgst-failed')):
-        fake.answers(read_arguments('/dev/bus/0', f'megaraid,{number}'), drive(name))
-    words = ['triage', '-p', fake.path, '--nosudo', '--no-history', '--json']
-    words += ['-d', 'megaraid,1-2@/dev/bus/0']
-    if asked:
-        words.append('--controllers')
-    main.run(words, [])
-    document = json.loads(capsys.readouterr().out)
-    step = next(
-        each for each in document['replace_order'] if each['name'] == 'bus_0_megaraid_2'
-    )
-
-    assert step['label'] == ('next' if asked else 'copy first')
-    levels = [
-        group['level'] for group in document['groups'] if group['kind'] == 'hardware'
-    ]
-    assert levels == ['raid1' if asked else None]
-    assert calls.exists() == asked
 
 
 # --- by value -------------------------------------------------------------------------------------

@@ -395,7 +395,6 @@ def test_a_drive_may_sleep_for_as_long_as_its_site_says(silence, state):
     [
         (['--ignore', 'SERIAL02'], ['sda']),
         (['--match', 'SERIAL01$'], ['sda']),
-        (['--match', 'HD4000', '--ignore', 'SERIAL02'], ['sda']),
     ],
 )
 def test_patterns_know_a_sleeping_drive_by_its_remembered_name(

@@ -17,7 +17,6 @@ BUG = 'inside check_smart_attributes'
     'error, code',
     [
         (SmartError('x'), ''),
-        (SmartError('x', 'own'), 'own'),
         (UsageError('x'), 'usage-error'),
         (DriveError('x', 'own'), 'own'),
         (errors.DriveAbsent('x'), 'no-such-device'),

@@ -11,14 +11,6 @@ YEAR = 365 * DAY
 NOW = 2e9
 
 
-def straight(days: int, per_day: float, used: float):
-    """A history of a number that grew evenly to *used*."""
-    return [
-        (NOW - (days - day) * DAY, used - (days - day) * per_day)
-        for day in range(0, days, 7)
-    ]
-
-
 @pytest.mark.parametrize('kind', workloads.KINDS)
 @pytest.mark.long
 def test_the_true_date_lies_within_the_range(kind):

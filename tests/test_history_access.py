@@ -61,17 +61,6 @@ def test_growth_is_told_for_seven_days_whoever_looks(machine, later, code):
     assert machine.check(START + HOUR + later).code == code
 
 
-@pytest.mark.parametrize(
-    'options', [['--no-history'], ['--ignore-metric', 'crc_errors']]
-)
-def test_growth_is_not_judged_where_nobody_wants_it(machine, options):
-    """Without history, or of a metric that is ignored."""
-    grown(machine, *options)
-
-    assert machine.check(START + HOUR, *options).code == 0
-    assert list(machine.state.glob('history/*')) == [] or options != ['--no-history']
-
-
 def test_history_that_cannot_be_used_is_said_without_v(machine):
     """Whoever relies on growth must know that nobody looks at it.
 

@@ -78,15 +78,6 @@ def test_a_drive_is_only_forgotten_if_a_person_agrees(machine, answer):
     )
 
 
-def test_a_drive_that_is_forgotten_has_no_readings(machine):
-    assert forget(machine, 'SERIAL01') == (0, '1 removed\n')
-    assert forget(machine, 'SERIAL01')[0] == 3
-    assert (
-        'no readings'
-        in machine.run(START + 3 * DAY, 'history', '-d', '/dev/sda').first_line
-    )
-
-
 def test_a_drive_that_is_missing_is_forgotten_if_root_has_accepted_it(machine):
     """Else it would never be missed again, and its last readings would be lost."""
     machine.holds(sda=disk(a5=8), sdb=disk('SERIAL02'))

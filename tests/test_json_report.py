@@ -666,17 +666,21 @@ def test_a_document_without_device_has_its_protocol_from_its_keys(more, protocol
 @pytest.mark.parametrize(
     'more, sizes',
     [
-        ({}, (None, 512)),
-        ({'user_capacity': {'bytes': 7}, 'nvme_total_capacity': 8}, (7, 512)),
-        ({'nvme_total_capacity': 8, 'logical_block_size': 4096}, (8, 4096)),
-        ({'user_capacity': {'bytes': 0}}, (None, 512)),
+        ({}, (None, 512, None)),
+        ({'user_capacity': {'bytes': 7}, 'nvme_total_capacity': 8}, (7, 512, None)),
+        ({'nvme_total_capacity': 8, 'logical_block_size': 4096}, (8, 4096, None)),
+        ({'user_capacity': {'bytes': 0}}, (None, 512, None)),
+        ({'physical_block_size': 4096}, (None, 512, 4096)),
+        ({'physical_block_size': 0}, (None, 512, None)),
     ],
     ids=str,
 )
-def test_a_drive_has_a_capacity_and_a_sector_size(more, sizes):
+def test_a_drive_has_a_capacity_and_sector_sizes(more, sizes):
+    """A guess of the physical one would hide seven errors of eight."""
     identity = json_report._identity(more)
 
-    assert (identity.capacity, identity.sector_size) == sizes
+    found = identity.capacity, identity.sector_size, identity.physical_block_size
+    assert found == sizes
 
 
 @pytest.mark.parametrize(
@@ -855,21 +859,6 @@ def test_a_passed_alone_is_worth_nothing_where_attributes_were_asked_for():
     assert json_report.from_json(document('-H')).smart_status
     with pytest.raises(DriveError, match='no SMART attributes'):
         json_report.from_json(document('-A'))
-
-
-@pytest.mark.parametrize(
-    'told, expected',
-    [
-        ({'physical_block_size': 4096}, 4096),
-        ({}, None),
-        ({'physical_block_size': 0}, None),
-    ],
-)
-def test_the_physical_sector_is_what_smartctl_says_or_is_not_known(told, expected):
-    """Counts of logical sectors are converted by it; a guess would hide seven errors of eight."""
-    assert (
-        json_report.from_json({**ATA, **told}).identity.physical_block_size == expected
-    )
 
 
 STATE = {
