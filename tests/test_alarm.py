@@ -237,8 +237,8 @@ def test_a_signal_that_is_ignored_stays_ignored():
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _wait(is_there, seconds=10.0):
-    end = time.monotonic() + seconds
+def _wait(is_there):
+    end = time.monotonic() + 10
     while not is_there() and time.monotonic() < end:
         time.sleep(0.02)
     assert is_there()

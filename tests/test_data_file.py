@@ -7,7 +7,7 @@ import abilities
 import pytest
 
 from smart_attributes.errors import DataError
-from smart_attributes.knowledge import data_file, schema_errors, shipped_data
+from smart_attributes.knowledge import data_file, shipped_data
 
 AS_ROOT = pytest.mark.skipif(
     not abilities.IS_ROOT, reason='needs root: only root can own files of others'
@@ -23,14 +23,6 @@ ENTRIES = {
         }
     ]
 }
-
-
-def refusal(data, schema='attributes'):
-    """Return the sentence with which *data* is refused."""
-    text = data if isinstance(data, str) else json.dumps(data)
-    with pytest.raises(DataError) as caught:
-        schema_errors.checked(text, schema, 'site.json')
-    return str(caught.value)
 
 
 # --- the shipped files -------------------------------------------------------------
@@ -241,7 +233,9 @@ def test_what_is_no_json_is_refused_with_line_and_column(text, sentence):
     """An editor jumps there; the line is the one to correct, in whatever words each Python has
     for it.
     """
-    assert refusal(text).startswith(sentence)
+    with pytest.raises(DataError) as caught:
+        data_file.parse(text, 'site.json')
+    assert str(caught.value).startswith(sentence)
 
 
 def test_a_number_of_forty_digits_is_taken():

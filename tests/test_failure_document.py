@@ -20,9 +20,9 @@ def printing(text: str, code: int = 0) -> Callable[[], int]:
     return work
 
 
-def raising(error: BaseException, text: str = '{"drives": []}') -> Callable[[], int]:
+def raising(error: BaseException) -> Callable[[], int]:
     def work() -> int:
-        print(text)
+        print('{"drives": []}')
         raise error
 
     return work

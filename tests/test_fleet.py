@@ -99,12 +99,12 @@ def statistic(judged: Judged) -> int:
     return int(text) if text.isdigit() else -1
 
 
-def readings_of(judged: Judged, metric: str) -> list[tuple[float, str]]:
-    """Return (number, source) of every known reading of a metric."""
+def endurance_of(judged: Judged) -> list[tuple[float, str]]:
+    """Return (number, source) of every known reading of the endurance."""
     return [
         (j.reading.number, str(j.reading.source))
         for j in judged.verdict.judgements
-        if j.reading.metric == metric and j.reading.number is not None
+        if j.reading.metric == 'endurance_used' and j.reading.number is not None
     ]
 
 
@@ -142,10 +142,7 @@ def test_at_least_85_of_100_ssds_have_an_entry_that_tells_their_endurance(fleet)
     """UNKNOWN for half of the drives is what made the older plugin useless."""
     ssds = [judged for judged in fleet.drives if judged.kind == 'SSD']
     told = sum(
-        any(
-            source.startswith('attribute')
-            for _, source in readings_of(judged, 'endurance_used')
-        )
+        any(source.startswith('attribute') for _, source in endurance_of(judged))
         for judged in ssds
     )
     assert told / len(ssds) >= 0.85
@@ -162,7 +159,7 @@ def test_vendor_attributes_agree_with_the_drives_own_endurance_statistic(fleet):
     for judged in worn:
         vendor = [
             number
-            for number, source in readings_of(judged, 'endurance_used')
+            for number, source in endurance_of(judged)
             if source != DEVICE_STATISTICS
         ]
         distance = abs(vendor[0] - statistic(judged)) if vendor else 1000
@@ -178,7 +175,7 @@ def test_no_endurance_is_invented(fleet):
     invented = [
         judged.facts['path']
         for judged in fleet.drives
-        for number, _ in readings_of(judged, 'endurance_used')
+        for number, _ in endurance_of(judged)
         if not 0 <= number <= 255
         or not (
             judged.facts.get('attributes')

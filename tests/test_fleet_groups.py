@@ -98,13 +98,13 @@ def made(**facts: Any) -> dict[str, Any]:
     )
 
 
-def saved(folder: Path, name: str, document: Any) -> None:
-    (folder / f'{name}.json').write_text(json.dumps(document))
+def saved(folder: Path, document: Any) -> None:
+    (folder / 'db1.json').write_text(json.dumps(document))
 
 
 def test_what_depends_on_a_drive_and_its_replacement_come_through(tmp_path):
     document = made()
-    saved(tmp_path, 'db1', document)
+    saved(tmp_path, document)
     found = {
         each['name']: each
         for each in json.loads(run('fleet', '--json', str(tmp_path)).text)['drives']
@@ -125,7 +125,7 @@ def test_a_replacement_with_an_unknown_label_is_left_out(tmp_path, label):
     document = made()
     for drive in document['drives']:
         drive['replacement'] = {'label': label, 'code': 'replace-next', 'text': 'x'}
-    saved(tmp_path, 'db1', document)
+    saved(tmp_path, document)
 
     assert not [
         each

@@ -40,7 +40,7 @@ def long(start: bytes, repeated: bytes) -> Raw:
     return write
 
 
-def chunked(chunk: bytes, count: int = 10**9) -> Raw:
+def chunked(chunk: bytes) -> Raw:
     """Return an answer that does not end, in chunks."""
 
     def write(send: Write) -> None:
@@ -49,7 +49,7 @@ def chunked(chunk: bytes, count: int = 10**9) -> Raw:
         )
         with contextlib.suppress(OSError):
             send(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
-            for _ in range(count):
+            while True:
                 send(block)
 
     return write
@@ -70,12 +70,6 @@ def dripping(head: bytes, drop: bytes) -> Raw:
 
 FLOODS = {
     'lists': long(b'{"results": [', b'[],'),
-    'objects': long(b'{"results": [', b'{},'),
-    'nested': long(b'{"results": [', b'['),
-    'nested-objects': long(b'{"results": [', b'{"":'),
-    'string': long(b'{"results": ["', b'a'),
-    'numbers': long(b'{"results": [', b'0.5,'),
-    'digits': long(b'{"results": [', b'9'),
     'endless': chunked(b'a' * 60_000),
 }
 DRIPS = {

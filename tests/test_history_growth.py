@@ -431,20 +431,6 @@ def test_the_last_one_given_applies_to_this_drive_and_metric_only():
     assert thresholds.applying([GIVEN], 'S1', 'pending', '2026-11-22') is None
 
 
-# --- series -----------------------------------------------------------------------------------
-
-
-def test_a_reading_of_the_same_number_only_says_that_it_was_there():
-    once = History((Point(START, 5),), START)
-
-    assert series.with_reading(once, 5, START + STEP) == History(
-        (Point(START, 5),), START + STEP
-    )
-    assert series.extended(CHANGE, once, 6, START + STEP)[1:] == (
-        Point(START + STEP, 6, STEP),
-    )
-
-
 # --- what earlier checks tell of a reading ----------------------------------------------------
 
 CRC = Reading('crc_errors', 5, '', Source(attribute=199, definition='raw'))
