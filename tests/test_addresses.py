@@ -157,7 +157,6 @@ def test_a_range_means_slots_that_may_be_empty(text, kinds):
         ),
         # none becomes an option: a path begins with a slash, and the type follows -d
         ('-a', ''),
-        ('--set=security-freeze', ''),
         ('-d', ''),
         ('-d -s /dev/sda', ''),
         ('-s@/dev/sda', ''),
