@@ -1,7 +1,5 @@
 """Trees of /sys, /proc and udev as Linux 6 lays them out, for tests of what lies on disks."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

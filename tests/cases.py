@@ -1,7 +1,5 @@
 """Drives as the outputs show them, made of a verdict and of what a test says about the drive."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import abilities
 import pytest
 import warm
 from fake_smartctl import FakeSmartctl
@@ -465,10 +466,7 @@ def run_as_nobody(code: str, *arguments: str) -> Any:
     """Run Python code as a user without rights; returns what it prints as JSON."""
     done = subprocess.run(
         [
-            'setpriv',
-            f'--reuid={NOBODY}',
-            f'--regid={NOBODY}',
-            '--clear-groups',
+            *abilities.AS_NOBODY,
             '/usr/bin/python3',
             '-I',
             '-B',

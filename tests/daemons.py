@@ -434,9 +434,9 @@ class Icinga:
         answer: dict[str, Any] = until(fresh, 60, f'the check of {service}')
         return answer
 
-    def stands(self, service: str, host: str = 'bed') -> tuple[str, int]:
+    def stands(self, service: str) -> tuple[str, int]:
         """Return whether a service's state is "soft" or "hard" yet, and at which attempt it is."""
-        path = f'/v1/objects/services/{host}!' + urllib.request.quote(service, safe='')
+        path = f'/v1/objects/services/bed!{service}'
         found = self.asks(f'{path}?attrs=state_type&attrs=check_attempt')[0]['attrs']
         return ('soft', 'hard')[int(found['state_type'])], int(found['check_attempt'])
 

@@ -7,8 +7,6 @@ not every drive has. Each turn of the storm damages a report in a folder, and as
 looks better for it in silence, and whether anything changes for the others.
 """
 
-from __future__ import annotations
-
 import copy
 import gc
 import io

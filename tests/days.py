@@ -163,6 +163,11 @@ def disk(serial: str = 'SERIAL01', **raw: int) -> dict[str, Any]:
     )
 
 
+def failing(serial: str = 'SERIAL01', **raw: int) -> dict[str, Any]:
+    """Return the same of a disk whose health status is FAILED."""
+    return {**disk(serial, **raw), 'smart_status': {'passed': False}}
+
+
 def asleep() -> dict[str, Any]:
     """Return what smartctl says of a disk in standby."""
     return {
@@ -192,6 +197,8 @@ class Machine:
         self.slots = folder / 'by-path'
         self.slots.mkdir()
         self.setup = ''  # code that runs before the program
+        # drives that no scan finds, by path and type
+        self.behind: dict[tuple[str, str], dict[str, Any]] = {}
         self._drives: dict[str, dict[str, Any]] = {}
 
     def has_slots(self, **slots: str) -> None:
@@ -257,6 +264,8 @@ class Machine:
                 json.dumps(said),
                 said['smartctl']['exit_status'],
             )
+        for (path, kind), said in self.behind.items():
+            fake.answers(read_arguments(path, kind), json.dumps(said))
         fake.answers(
             '--json=c --scan',
             json.dumps(

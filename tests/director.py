@@ -1,7 +1,5 @@
 """Icinga Director with a database of its own, for a running Icinga of `daemons`."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Mapping

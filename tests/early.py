@@ -1,7 +1,5 @@
 """What the early start would start: the real one, with a runner that only writes down."""
 
-from __future__ import annotations
-
 from smart_attributes.reading import fast_path, processes
 
 Command = tuple[str, ...]

@@ -6,8 +6,6 @@ errors that grew before the flip and others that grow after it, so a history tha
 or wrong changes what a check says. One drive never changes.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 import shutil

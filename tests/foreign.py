@@ -20,11 +20,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Callable, NamedTuple
+from typing import Any, Callable
 from zlib import crc32
 
 import sas
 from conftest import ROOT
+from shipped import ATTRIBUTES, DATABASE, DEFAULTS, LIMITS
 from test_fleet_answers import service, told
 from test_history_store import DRIVE, START, check
 
@@ -66,28 +67,6 @@ COUNTED = (
     'background_recovered',
     'background_unknown',
 )
-
-
-class Rules(NamedTuple):
-    """The shipped data files."""
-
-    attributes: Any
-    limits: Any
-    database: drive_database.SpecDatabase
-    thresholds: thresholds.Thresholds
-
-
-@lru_cache(maxsize=None)
-def shipped() -> Rules:
-    """Return them, read once."""
-    names = ('attributes.json', 'thresholds/default.json')
-    attributes, limits = (json.loads((ROOT / name).read_text()) for name in names)
-    return Rules(
-        attributes,
-        limits,
-        drive_database.SpecDatabase(attributes),
-        thresholds.Thresholds(limits),
-    )
 
 
 @lru_cache(maxsize=None)
@@ -155,10 +134,7 @@ def read_background(data: bytes) -> None:
         '"HERE"', data.decode('utf-8', 'replace')
     )
     report = json_report.parse(whole)
-    rules = shipped()
-    verdict = judging.judge(
-        DEVICE, report, rules.database, rules.thresholds, judging.Rules()
-    )
+    verdict = judging.judge(DEVICE, report, DATABASE, LIMITS, judging.Rules())
     page = (
         json.JSONDecoder()
         .raw_decode(whole, json_start(whole))[0]
@@ -215,8 +191,8 @@ def read_farm(data: bytes) -> None:
     judged = judging.judge(
         DEVICE,
         _seagate()._replace(farm=farm.beside(found, 'ZL2ABCDE')),
-        shipped().database,
-        shipped().thresholds,
+        DATABASE,
+        LIMITS,
         judging.Rules(),
     )
     assert judged.state is State.OK, 'the log changes no state'
@@ -288,10 +264,7 @@ def _numbers(data: Any) -> Iterator[int]:
 
 
 def _judged(report: Report, text: str) -> None:
-    rules = shipped()
-    verdict = judging.judge(
-        DEVICE, report, rules.database, rules.thresholds, judging.Rules()
-    )
+    verdict = judging.judge(DEVICE, report, DATABASE, LIMITS, judging.Rules())
     said = (
         report.attributes,
         report.statistics,
@@ -331,9 +304,9 @@ def read_page(data: bytes) -> None:
     """A vendor's log page, read by each layout."""
     page, metrics = (
         data[: vendor_logs.PAGE].ljust(vendor_logs.PAGE, b'\0'),
-        shipped().database.metrics,
+        DATABASE.metrics,
     )
-    for name, layout in shipped().attributes['layouts'].items():
+    for name, layout in ATTRIBUTES['layouts'].items():
         result = vendor_logs.decoded(layout, page)
         report = _verdicts()[-1][0]._replace(vendor_log=LogPage('0xC0', page))
         page_told = vendor_logs.of_drive(report, ('0xC0', name), layout, metrics, {})
@@ -358,7 +331,7 @@ def read_page(data: bytes) -> None:
 
 def read_entries(data: bytes) -> None:
     """A file of entries."""
-    rules, shipped_ones = shipped(), _concerned()
+    shipped_ones = _concerned()
     file = site_file.understood(
         data.decode('utf-8', 'replace'), 'attributes', 'x.json', 'x.json'
     )
@@ -367,7 +340,7 @@ def read_entries(data: bytes) -> None:
         return  # nothing of it is left that could speak of a drive
     database = drive_database.SpecDatabase(shipped_ones, [(file.name, file.data)])
     for report, _ in _verdicts():
-        judging.judge(DEVICE, report, database, rules.thresholds, judging.Rules())
+        judging.judge(DEVICE, report, database, LIMITS, judging.Rules())
 
 
 @lru_cache(maxsize=None)
@@ -375,12 +348,11 @@ def _concerned() -> Any:
     """Return the shipped entries without those that can claim none of the reports: the others
     cost time only.
     """
-    attributes = shipped().attributes
     return {
-        **attributes,
+        **ATTRIBUTES,
         'entries': [
             entry
-            for entry in attributes['entries']
+            for entry in ATTRIBUTES['entries']
             if any(
                 drive_database.names_model(entry, report.identity.plain_model)
                 for report, _ in _verdicts()
@@ -391,31 +363,27 @@ def _concerned() -> Any:
 
 def read_limits(data: bytes) -> None:
     """A file of limits, or acknowledged.json."""
-    rules = shipped()
     file = site_file.understood(
         data.decode('utf-8', 'replace'),
         'thresholds',
         'acknowledged.json',
         'acknowledged.json',
     )
-    [file] = site_file.faultless_limits(
-        [file], rules.database.units, (), rules.database.worse
-    )
+    [file] = site_file.faultless_limits([file], DATABASE.units, (), DATABASE.worse)
     for override in file.data.get('overrides', ()):
         list(thresholds.from_override(override))
     if not any(file.data.values()):
         return  # nothing of it is left that could speak of a drive
     limits = thresholds.Thresholds(
-        rules.limits, [(file.name, file.data)], today='2026-11-22'
+        DEFAULTS, [(file.name, file.data)], today='2026-11-22'
     )
     for report, _ in _verdicts():
-        judging.judge(DEVICE, report, rules.database, limits, judging.Rules())
+        judging.judge(DEVICE, report, DATABASE, limits, judging.Rules())
 
 
 @lru_cache(maxsize=None)
 def _verdicts() -> Sequence[tuple[Report, Verdict]]:
     """Return reports, each with what is said of it without any file of a site."""
-    rules = shipped()
     reports = [
         text_report.parse_report((ROOT / f'tests/reports/{name}.json').read_bytes())
         for name in ('intel-worn', 'wd-gold-healthy', 'nvme-worn')
@@ -423,9 +391,7 @@ def _verdicts() -> Sequence[tuple[Report, Verdict]]:
     return [
         (
             report,
-            judging.judge(
-                DEVICE, report, rules.database, rules.thresholds, judging.Rules()
-            ),
+            judging.judge(DEVICE, report, DATABASE, LIMITS, judging.Rules()),
         )
         for report in reports
     ]
@@ -437,10 +403,9 @@ def read_1_6(data: bytes) -> None:
     given = files.site_files(path, None)
     if not given.of_1_6:
         return
-    rules = shipped()
     drives = [Read(DEVICE, report) for report, _ in _verdicts()]
     old = [migrate.old_file(path)]
-    result = migrate.Migration(old, rules.database, drives)
+    result = migrate.Migration(old, DATABASE, drives)
     limits = site_file.understood(result.text, 'thresholds', '1.6.json', '1.6.json')
     assert not limits.mistakes and given.warnings(limits.data['migrated'], '') == [], (
         'it is migrated'
@@ -528,14 +493,12 @@ def read_triage(data: bytes) -> None:
     """A document of triage --json."""
     document = triage_documents.read(_written('triage.json', data))
     if document:
-        _told_of_fleet(
-            triage_documents.drives(document, shipped().database.metrics, START)
-        )
+        _told_of_fleet(triage_documents.drives(document, DATABASE.metrics, START))
 
 
 def read_icinga(data: bytes) -> None:
     """An answer of Icinga's API."""
-    metrics = shipped().database.metrics
+    metrics = DATABASE.metrics
     for row in icinga._objects(bytearray(data)):
         _told_of_fleet(services.drives_of(services.service(row), metrics, START).drives)
 
@@ -643,31 +606,13 @@ def seeds() -> dict[str, list[bytes]]:
             }
         ]
     }
-    entry = {
-        'entries': [
-            {
-                'family': 'ACME',
-                'models': ['INTEL SSD.*'],
-                'source': 'measured',
-                'attributes': {
-                    '233': {
-                        'name': 'Wear',
-                        'readings': {
-                            'endurance_used': {'from': '100 - value', 'valid': [0, 99]}
-                        },
-                    }
-                },
-            }
-        ]
-    }
     entries = [
-        entry,
         *({'entries': [each]} for each in _concerned()['entries']),
         *(
-            {'entries': [], key: dict(list(shipped().attributes[key].items())[:2])}
+            {'entries': [], key: dict(list(ATTRIBUTES[key].items())[:2])}
             for key in ('metrics', 'sets')
         ),
-        {'entries': [], 'advisories': shipped().attributes['advisories'][:2]},
+        {'entries': [], 'advisories': ATTRIBUTES['advisories'][:2]},
     ]
     old = {
         'Devices': {

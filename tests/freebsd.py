@@ -7,8 +7,6 @@ hidden behind empty file systems. The rest is Linux,
 so this is no proof for FreeBSD: it finds code that needs Linux.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -7,8 +7,6 @@ is left there as a file, too, and
 becomes a test: tests/found/READER-what-it-is.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

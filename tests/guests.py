@@ -6,8 +6,6 @@ The system without our package is made once and kept beside the others; ours is
 installed into a copy, with the dependencies that apt finds.
 """
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import subprocess

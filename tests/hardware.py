@@ -6,8 +6,6 @@ are fixed, but for the warning bits), a drive behind MegaRAID that has SMART (it
 SCSI disks have none), a SATA drive behind a RAID controller or a USB bridge.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What an acknowledgement of a file says."""
 
-from __future__ import annotations
-
 import pytest
 
 from smart_attributes.knowledge import thresholds

@@ -1,7 +1,5 @@
 """The steps of doc/tutorial/add-a-drive.md: draft, name metrics, cite, validate, use, send."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
@@ -94,7 +92,7 @@ HINT = 'VALUE 100, WORST ---, RAW 640 (409 5906)'
 
 
 @pytest.mark.parametrize(
-    ('comment', 'kept'),
+    'comment, kept',
     [
         (HINT, ''),
         (f'{HINT}; read as in 110 of 119 entries that use this name', ''),
@@ -178,7 +176,7 @@ def test_a_sample_stands_behind_those_of_its_vendor(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ('family', 'file'),
+    'family, file',
     [
         ('WD Blue SA500', 'wd-sandisk'),
         ('SanDisk X300', 'wd-sandisk'),

@@ -2,8 +2,6 @@
 never end.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -58,7 +56,7 @@ def test_a_pattern_that_never_ends_costs_one_drive_its_choice_and_no_drive_its_v
 
 
 @pytest.mark.parametrize(
-    ('option', 'data'),
+    'option, data',
     [
         # entry
         (
@@ -239,8 +237,8 @@ def test_a_signal_that_is_ignored_stays_ignored():
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _wait(is_there, seconds=10.0):
-    end = time.monotonic() + seconds
+def _wait(is_there):
+    end = time.monotonic() + 10
     while not is_there() and time.monotonic() < end:
         time.sleep(0.02)
     assert is_there()

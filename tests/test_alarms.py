@@ -2,8 +2,6 @@
 limit.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import sys
@@ -65,14 +63,6 @@ def test_reasons_are_those_of_drives_that_say_passed():
     }
 
 
-def test_states_and_reasons_are_rows_of_tables():
-    """In brackets: drives with no other reason."""
-    counts = alarms.figures([hdd(('reallocated', WARNING)), hdd()])
-
-    assert list(alarms.states(counts)) == ['| hdd | PASSED | 1 | 1 | 0 | 50.0 % |']
-    assert list(alarms.reasons(counts)) == ['| hdd | `reallocated` | 0 | 1 (1) |']
-
-
 def test_a_limit_is_defended_by_those_beyond_it_and_by_the_others():
     """Beyond a warning are those beyond its critical limit, too; drives without the number
     validate nothing.
@@ -96,7 +86,7 @@ def test_a_limit_is_defended_by_those_beyond_it_and_by_the_others():
 
 
 @pytest.mark.parametrize(
-    ('bound', 'words'),
+    'bound, words',
     [
         ('20', 'above 20'),
         ('11:', 'below 11'),

@@ -5,8 +5,6 @@ changes nothing.
 nothing else does.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

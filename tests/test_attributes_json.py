@@ -1,22 +1,11 @@
 """The shipped database validates itself, with the function that contributors run."""
 
-from __future__ import annotations
-
-import json
-
 import pytest
-from conftest import ROOT
+from shipped import DATABASE
 
 from smart_attributes.devtools import validate
-from smart_attributes.knowledge import drive_database, readings
+from smart_attributes.knowledge import readings
 from smart_attributes.model import AttributeRow, Identity, Report, State, Statistic
-
-
-@pytest.fixture(scope='module')
-def database() -> drive_database.SpecDatabase:
-    return drive_database.SpecDatabase(
-        json.loads((ROOT / 'attributes.json').read_text())
-    )
 
 
 def test_the_database_proves_itself():
@@ -24,133 +13,19 @@ def test_the_database_proves_itself():
     assert validate.examine().problems == []
 
 
-# (model, attribute numbers of the drive, the attribute with the capacitor test)
-LENOVO = (
-    'SSDSC2KB480G8L 01PE333D7A09691LEN',
-    (
-        5,
-        9,
-        12,
-        170,
-        171,
-        172,
-        173,
-        174,
-        183,
-        184,
-        187,
-        190,
-        192,
-        194,
-        199,
-        230,
-        232,
-        233,
-        235,
-        237,
-        241,
-        242,
-    ),
-)
+# (model, attribute numbers by which its entry is known, the attribute with the capacitor test)
+LENOVO = ('SSDSC2KB480G8L 01PE333D7A09691LEN', (233, 235, 237))
 CAPACITOR_TESTS = [
-    (
-        'INTEL SSDSC2BB240G4',
-        (
-            5,
-            9,
-            12,
-            170,
-            171,
-            172,
-            174,
-            175,
-            183,
-            184,
-            187,
-            190,
-            192,
-            194,
-            197,
-            199,
-            225,
-            226,
-            227,
-            228,
-            232,
-            233,
-            234,
-            241,
-            242,
-        ),
-        175,
-    ),
-    (
-        'INTEL SSDSC2KB480G8',
-        (
-            5,
-            9,
-            12,
-            170,
-            171,
-            172,
-            174,
-            175,
-            183,
-            184,
-            187,
-            190,
-            192,
-            194,
-            197,
-            199,
-            225,
-            226,
-            227,
-            228,
-            232,
-            233,
-            234,
-            235,
-            241,
-            242,
-            243,
-        ),
-        175,
-    ),
-    (
-        'SSDSC2KB480G8R',
-        (
-            1,
-            5,
-            9,
-            12,
-            13,
-            170,
-            174,
-            179,
-            180,
-            181,
-            182,
-            184,
-            194,
-            195,
-            199,
-            201,
-            202,
-            233,
-            234,
-            242,
-            245,
-        ),
-        201,
-    ),
+    ('INTEL SSDSC2BB240G4', (175,), 175),
+    ('INTEL SSDSC2KB480G8', (175, 235), 175),
+    ('SSDSC2KB480G8R', (179, 201, 245), 201),
     (*LENOVO, 235),
     (*LENOVO, 237),
 ]
 
 
 @pytest.mark.parametrize(
-    ('value', 'state', 'word'),
+    'value, state, word',
     [
         (100, State.OK, 'passed'),
         (11, State.WARNING, 'not tested, because too hot'),
@@ -159,12 +34,12 @@ CAPACITOR_TESTS = [
     ids=['ok-passed', 'warn-too-hot', 'crit-failed'],
 )
 @pytest.mark.parametrize(
-    ('model', 'attributes', 'number'),
+    'model, attributes, number',
     CAPACITOR_TESTS,
     ids=['175', '175-beside-235', '201-dell', '235-lenovo', '237-lenovo'],
 )
 def test_power_loss_cap_test_is_understood_under_every_number(
-    database, model, attributes, number, value, state, word
+    model, attributes, number, value, state, word
 ):
     """A failed capacitor loses data at the next power cut; its attribute has four numbers."""
     rows = {
@@ -183,10 +58,10 @@ def test_power_loss_cap_test_is_understood_under_every_number(
     identity = Identity(protocol='ATA', model=model, firmware='1', rotation=0)
     report = Report(identity, attributes=tuple(rows.values()))
 
-    spec = database.identify(identity, [row.id for row in report.attributes])
+    spec = DATABASE.identify(identity, [row.id for row in report.attributes])
     found = {
         reading.metric: reading
-        for reading in readings.vendor_readings(report, spec, database.metrics)
+        for reading in readings.vendor_readings(report, spec, DATABASE.metrics)
     }
 
     assert (
@@ -202,7 +77,7 @@ def test_power_loss_cap_test_is_understood_under_every_number(
 # --- what a drive says and nobody should believe --------------------------------------------
 
 
-def judged(database, model, firmware, attributes, statistics):
+def judged(model, firmware, attributes, statistics):
     """Return the number that is judged of each metric. attributes: (number, value, raw)."""
     identity = Identity(protocol='ATA', model=model, firmware=firmware, rotation=0)
     rows = tuple(
@@ -214,61 +89,36 @@ def judged(database, model, firmware, attributes, statistics):
         attributes=rows,
         statistics={place: Statistic(count, '') for place, count in statistics.items()},
     )
-    spec = database.identify(identity, [row.id for row in rows])
+    spec = DATABASE.identify(identity, [row.id for row in rows])
     return {
         reading.metric: reading.number
-        for reading in readings.readings(report, spec, database.metrics)
+        for reading in readings.readings(report, spec, DATABASE.metrics)
         if reading.judged
     }
 
 
-BX500 = (
-    1,
-    5,
-    9,
-    12,
-    171,
-    172,
-    174,
-    180,
-    183,
-    184,
-    187,
-    194,
-    196,
-    197,
-    198,
-    199,
-    206,
-    210,
-    246,
-    247,
-    248,
-)
 ENDURANCE, UNCORRECTABLE = (7, 0x008), (4, 0x008)
 
 
 @pytest.mark.parametrize(
-    ('value', 'cycles', 'used'),
+    'value, cycles, used',
     [(51, '748', 49), (0, '2107', pytest.approx(140.5, abs=0.1))],
 )
-def test_wear_of_a_crucial_bx500_is_that_of_its_flash(database, value, cycles, used):
+def test_wear_of_a_crucial_bx500_is_that_of_its_flash(value, cycles, used):
     """Firmware M6CR013 states 235 % of both; where the value has stopped at 0, the erased blocks
     go on.
     """
-    rows = [(number, 100, '0') for number in BX500]
     found = judged(
-        database,
         'CT120BX500SSD1',
         'M6CR013',
-        [*rows, (173, 100, cycles), (202, value, str(value))],
+        [(173, 100, cycles), (202, value, str(value))],
         {ENDURANCE: 235},
     )
 
     assert found['endurance_used'] == used
 
 
-def test_uncorrectable_errors_that_come_in_163_are_no_count(database):
+def test_uncorrectable_errors_that_come_in_163_are_no_count():
     """The statistic of SanDisk's CloudSpeed drives: 489 and 652 on drives without one such
     error.
     """
@@ -281,24 +131,22 @@ def test_uncorrectable_errors_that_come_in_163_are_no_count(database):
     ]
 
     assert (
-        judged(database, 'SDLFOCAM-800G-1HA1', '', rows, {UNCORRECTABLE: 652})[
+        judged('SDLFOCAM-800G-1HA1', '', rows, {UNCORRECTABLE: 652})[
             'reported_uncorrect'
         ]
         == 0
     )
 
 
-def test_two_words_of_one_count_are_one_count(database):
+def test_two_words_of_one_count_are_one_count():
     """196611 is 3 and 3."""
     rows = [(5, 100, '0'), (9, 100, '1'), (184, 100, '196611'), (233, 100, '0')]
 
-    assert (
-        judged(database, 'INTEL SSDSC2KW256G8', 'LHF002C', rows, {})['e2e_error'] == 3
-    )
+    assert judged('INTEL SSDSC2KW256G8', 'LHF002C', rows, {})['e2e_error'] == 3
 
 
 @pytest.mark.parametrize(
-    ('model', 'firmware', 'hours'),
+    'model, firmware, hours',
     [
         ('SanDisk LT0400MO', 'D414', 40000),
         ('SanDisk SDLTODKM-400G-5C', 'C403', 40000),
@@ -308,10 +156,10 @@ def test_two_words_of_one_count_are_one_count(database):
     ],
 )
 def test_the_drives_that_die_at_40000_hours_are_known_under_every_name(
-    database, model, firmware, hours
+    model, firmware, hours
 ):
     """One maker's defect, with the revisions of each server maker."""
-    found = database.advisories(
+    found = DATABASE.advisories(
         Identity(protocol='SCSI', model=model, firmware=firmware)
     )
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 from cases import cases
-from conftest import ROOT, drive, perfdata
+from conftest import drive, perfdata
+from shipped import DATABASE
 
 from smart_attributes.fleet import plugin_output
-from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import (
     Device,
     Identity,
@@ -29,7 +29,7 @@ from smart_attributes.model import (
 from smart_attributes.output import budget, plugin
 from smart_attributes.output import perfdata as perfdata_of
 
-METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
+METRICS = DATABASE.metrics
 REPORTS = (
     'seagate-exos-failing',
     'intel-s3500-healthy',
@@ -74,7 +74,7 @@ def metrics(labels: list[str]) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ('needed', 'limit', 'kept'),
+    'needed, limit, kept',
     [
         ({}, 8000, set()),
         # 8000 bytes, of which 2000 are for text and 500 for the line that names what is left out

@@ -2,8 +2,6 @@
 trusted. Run `make catalogue` after a change of the output.
 """
 
-from __future__ import annotations
-
 import catalogue
 import pytest
 import simulator

@@ -2,8 +2,6 @@
 program have.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

@@ -1,9 +1,5 @@
 """What lies on a failing drive beside its arrays decides whether the drive is next."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import pytest
 from block_tree import Machine, groups, metadata
 from cases import bad, sound
@@ -351,9 +347,7 @@ LAYERS = (mounted, on_lvm, on_lvm_on_luks, swap, swap_on_lvm, not_mounted)
 
 @pytest.mark.parametrize('lays', LAYERS)
 @pytest.mark.parametrize('failing', [(), ('sdb',)])
-def test_a_dropped_member_is_one_whatever_lies_on_its_array(
-    machine, lays: Callable[[Machine], None], failing: tuple[str, ...]
-):
+def test_a_dropped_member_is_one_whatever_lies_on_its_array(machine, lays, failing):
     mirror(machine, sdb1='faulty none')
     lays(machine)
     found = steps(machine, *failing)

@@ -1,7 +1,5 @@
 """Strings that a drive made up, before they reach a line of output."""
 
-from __future__ import annotations
-
 import pytest
 
 from smart_attributes.words import LIMIT, argument, clean, sentence, visible

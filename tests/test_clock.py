@@ -2,8 +2,6 @@
 contradiction.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from smart_attributes.check import judging

@@ -160,7 +160,7 @@ def lines_of(file):
 
 
 @pytest.mark.parametrize(
-    ('path', 'text', 'row'), [ATA, NVME, SCSI], ids=['ata', 'nvme', 'scsi']
+    'path, text, row', [ATA, NVME, SCSI], ids=['ata', 'nvme', 'scsi']
 )
 def test_a_report_becomes_a_row_with_the_values_as_printed(path, text, row):
     """Flags, columns, labels and units, too; the order of the keys is that of the lines."""
@@ -236,7 +236,7 @@ def test_without_all_the_collection_has_the_drives_of_the_figures(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ('target', 'missing', 'words'),
+    'target, missing, words',
     [
         ('measure', 'DRIVES', ('make collection CLONE=', collect.DATA_SET)),
         ('verdicts', 'DRIVES', ('make collection CLONE=', collect.DATA_SET)),

@@ -1,7 +1,5 @@
 """A collection: lines of facts become the reports that smartctl would have given."""
 
-from __future__ import annotations
-
 import gzip
 import json
 

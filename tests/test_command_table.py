@@ -1,7 +1,5 @@
 """One record per command: what is written down there is found wherever a command is known."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

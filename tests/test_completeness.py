@@ -2,10 +2,8 @@
 better for it.
 """
 
-from __future__ import annotations
-
 import json
-from typing import Any, Callable
+from typing import Any
 
 import pytest
 from conftest import drive, drive_path, run
@@ -72,9 +70,7 @@ def without(container: Json, *keys: str) -> None:
         (lambda said: without(said, 'ata_device_statistics'), 'the device statistics'),
     ],
 )
-def test_what_json_lacks_or_holds_damaged_is_told(
-    damage: Callable[[Json], Any], told: str
-):
+def test_what_json_lacks_or_holds_damaged_is_told(damage, told):
     """Where, in smartctl's own names."""
     said = report('samsung-worn-out')
     said['smartctl']['argv'] = ['smartctl', '-x', '/dev/sda']
@@ -114,7 +110,7 @@ def test_a_counter_that_an_nvme_drive_does_not_tell_is_missing():
         ('Device Model:', 'x', ': the model'),
     ],
 )
-def test_what_a_text_lacks_or_holds_damaged_is_told(before: str, after: str, told: str):
+def test_what_a_text_lacks_or_holds_damaged_is_told(before, after, told):
     """In its own words.
 
     What tells nothing is no gap: a headline, an error that is older than the others.
@@ -151,9 +147,7 @@ LAST_LOGS = {
 
 
 @pytest.mark.parametrize('section, last', LAST_LOGS.items())
-def test_a_report_of_everything_that_lacks_its_last_log_was_cut_off(
-    section: str, last: str
-):
+def test_a_report_of_everything_that_lacks_its_last_log_was_cut_off(section, last):
     """However it ends."""
     text = TEXT.replace('Vendor Specific', section + 'Vendor Specific')
 
@@ -241,7 +235,7 @@ def gaps(more: Json, *arguments: str, version: Any = ()) -> Any:
         ({'new_in_smartctl_9': [None]}, ''),
     ],
 )
-def test_a_value_that_smartctl_would_not_print_is_damaged(more: Json, places: str):
+def test_a_value_that_smartctl_would_not_print_is_damaged(more, places):
     assert [gap.partition(': ')[2] for gap in gaps(more)] == (
         [places] if places else []
     )
@@ -307,7 +301,7 @@ def test_that_smart_is_enabled_is_missed_since_smartctl_prints_it(
         (list('abcdefg'), ['damaged in the report: a, b, c, d, e and 2 more']),
     ],
 )
-def test_the_first_five_places_are_named(places: list[str], sentence: list[str]):
+def test_the_first_five_places_are_named(places, sentence):
     assert list(completeness.sentences(places, [])) == sentence
     assert list(completeness.sentences([], places)) == [
         words.replace('damaged', 'not') for words in sentence
@@ -343,5 +337,5 @@ def test_the_first_five_places_are_named(places: list[str], sentence: list[str])
         ({'seagate_farm_log': {'supported': True}}, {'seagate_farm_log'}),
     ],
 )
-def test_a_log_that_the_drive_does_not_keep_has_a_mark(more: Json, marks: Any):
+def test_a_log_that_the_drive_does_not_keep_has_a_mark(more, marks):
     assert completeness._places(more) == marks

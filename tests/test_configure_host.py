@@ -4,8 +4,6 @@ again.
 Root runs it, with a stand-in for the plugin and with users that each machine has.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """What holds for all tests."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -55,7 +53,7 @@ def tried(folder: Path, text: str, *options: str, **more: str) -> str:
     ids=['here', 'in-ci'],
 )
 def test_where_all_programs_are_promised_none_is_missed_in_silence(
-    tmp_path: Path, promised, words
+    tmp_path, promised, words
 ):
     """124 tests, all of sudo among them, were once skipped in CI, and nobody saw it."""
     assert words in tried(tmp_path, SKIPPED, **promised).splitlines()[-1]

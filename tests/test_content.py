@@ -1,7 +1,5 @@
 """The characters of a file, and where smartctl's JSON starts in them."""
 
-from __future__ import annotations
-
 import pytest
 
 from smart_attributes.constants import LARGEST_FILE

@@ -16,12 +16,10 @@ from unittest import mock
 
 import pytest
 from cases import on
-from conftest import ROOT, drive
+from conftest import ROOT
 
-from smart_attributes import main
 from smart_attributes.errors import Coded, Identity
 from smart_attributes.model import Device, Group, Located, Member, State, Verdict
-from smart_attributes.reading.smartctl_calls import read_arguments
 from smart_attributes.reading.system import LINUX, System
 from smart_attributes.redundancy import (
     controller_output,
@@ -132,7 +130,7 @@ def smart_array(volume: str, *drives: str) -> Group:
 
 
 @pytest.mark.parametrize(
-    ('volume', 'drives', 'answer'),
+    'volume, drives, answer',
     [
         ('RAID 5, Failed', ['OK', 'Failed', 'Failed'], -1),
         ('RAID 5, Failed', ['OK', 'OK', 'Failed'], None),
@@ -160,7 +158,7 @@ ACTIVE = 'active spare for 1I:1:2'
 
 
 @pytest.mark.parametrize(
-    ('volume', 'drives', 'answer', 'states'),
+    'volume, drives, answer, states',
     [
         (
             'RAID 5, OK',
@@ -210,7 +208,7 @@ def test_an_active_spare_has_the_place_of_the_drive_that_it_replaces(
 
 
 @pytest.mark.parametrize(
-    ('state', 'drives', 'answer'),
+    'state, drives, answer',
     [
         ('Dgrd', 4, None),
         ('Dgrd', 3, 0),
@@ -360,7 +358,7 @@ VDS = text_of('storcli-raid1-of-one-volume.json')
 
 
 @pytest.mark.parametrize(
-    ('old', 'new', 'why'),
+    'old, new, why',
     [
         ('"RAID1"', '"RAID7"', 'the level RAID7 with 2 drives'),
         ('"RAID1"', '"RAID5"', 'the level RAID5 with 2 drives'),
@@ -412,7 +410,7 @@ TEN, FIVE = text_of('arcconf-raid10-four.txt'), text_of('arcconf-raid5.txt')
 
 
 @pytest.mark.parametrize(
-    ('tool', 'text', 'why'),
+    'tool, text, why',
     [
         (
             'arcconf',
@@ -464,7 +462,7 @@ def test_a_missing_drive_that_is_not_listed_counts_as_missing():
 
 
 @pytest.mark.parametrize(
-    ('name', 'old', 'new', 'doubt'),
+    'name, old, new, doubt',
     [
         (
             'storcli-raid1-of-one-volume.json',
@@ -566,7 +564,7 @@ SECOND = 'Enclosure Device ID: 32\nSlot Number: 1\nDevice Id: 1\nFirmware state:
 
 
 @pytest.mark.parametrize(
-    ('state', 'second', 'left'),
+    'state, second, left',
     [
         ('Optimal', SECOND.format('Online'), [0, 1, 1]),
         ('Degraded', SECOND.format('Rebuild'), [0, 0, 1]),
@@ -796,7 +794,7 @@ def test_a_controller_is_asked_by_its_number(installed):
 
 
 @pytest.mark.parametrize(
-    ('script', 'why'),
+    'script, why',
     [
         (
             'echo "{}"',
@@ -822,33 +820,6 @@ def test_without_an_answer_there_is_a_note_and_no_group(installed, script, why):
 def test_without_any_tool_there_is_one_note(installed):
     found, (note,) = asked()
     assert (found, note.code) == ([], 'controllers-missing')
-
-
-@pytest.mark.parametrize('asked', [True, False])
-def test_triage_asks_the_controller_only_if_told(installed, fake, capsys, asked):
-    """The drive with DID 2 has failed: with the answer of the tool, the other one is known to
-    hold the data.
-    """
-    install, calls = installed
-    install('storcli64', f'cat {SAMPLES}/storcli-raid1-of-one-volume.json')
-    for number, name in ((1, 'intel-s3500-healthy'), (2, 'hgst-failed')):
-        fake.answers(read_arguments('/dev/bus/0', f'megaraid,{number}'), drive(name))
-    words = ['triage', '-p', fake.path, '--nosudo', '--no-history', '--json']
-    words += ['-d', 'megaraid,1-2@/dev/bus/0']
-    if asked:
-        words.append('--controllers')
-    main.run(words, [])
-    document = json.loads(capsys.readouterr().out)
-    step = next(
-        each for each in document['replace_order'] if each['name'] == 'bus_0_megaraid_2'
-    )
-
-    assert step['label'] == ('next' if asked else 'copy first')
-    levels = [
-        group['level'] for group in document['groups'] if group['kind'] == 'hardware'
-    ]
-    assert levels == ['raid1' if asked else None]
-    assert calls.exists() == asked
 
 
 # --- by value -------------------------------------------------------------------------------------

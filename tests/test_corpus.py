@@ -3,8 +3,6 @@
 The corpus lies beside the project (../shared/corpus); nothing of it is copied here.
 """
 
-from __future__ import annotations
-
 import json
 import os
 

@@ -1,7 +1,5 @@
 """What Icinga 2, NRPE and Nagios say is understood; test_doctor_breakages asks the real ones."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -88,7 +86,7 @@ def dumped(folder: Path, **service: Any) -> icinga.Objects:
 
 
 @pytest.mark.parametrize(
-    ('endpoint', 'runs'), [('', True), ('web1', True), ('agent2', False)]
+    'endpoint, runs', [('', True), ('web1', True), ('agent2', False)]
 )
 def test_only_services_of_this_node_are_run_here(tmp_path, endpoint, runs):
     assert bool(dumped(tmp_path, command_endpoint=endpoint).services()) == runs
@@ -120,7 +118,7 @@ REFUSALS = {
 }
 
 
-@pytest.mark.parametrize(('printed', 'code'), REFUSALS.items(), ids=REFUSALS.values())
+@pytest.mark.parametrize('printed, code', REFUSALS.items(), ids=REFUSALS.values())
 def test_what_icinga_refuses_is_named_with_its_file(printed, code):
     finding = icinga.refusal(printed)
 
@@ -185,7 +183,7 @@ LIMITS = {
 }
 
 
-@pytest.mark.parametrize(('daemons', 'codes'), LIMITS.values(), ids=LIMITS)
+@pytest.mark.parametrize('daemons, codes', LIMITS.values(), ids=LIMITS)
 def test_a_daemon_that_ends_a_check_too_early_is_named(daemons, codes):
     """Otherwise no drive is reported."""
     assert [each.code for each in daemon_checks.limits(daemons, 55)] == codes

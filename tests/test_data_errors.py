@@ -1,7 +1,5 @@
 """What fits its schema and would yet break a check."""
 
-from __future__ import annotations
-
 import pytest
 
 from smart_attributes.knowledge import data_errors

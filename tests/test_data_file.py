@@ -1,7 +1,5 @@
 """Data files: opened with care, and refused with one sentence that says where and what."""
 
-from __future__ import annotations
-
 import json
 import os
 
@@ -9,7 +7,7 @@ import abilities
 import pytest
 
 from smart_attributes.errors import DataError
-from smart_attributes.knowledge import data_file, schema_errors, shipped_data
+from smart_attributes.knowledge import data_file, shipped_data
 
 AS_ROOT = pytest.mark.skipif(
     not abilities.IS_ROOT, reason='needs root: only root can own files of others'
@@ -25,14 +23,6 @@ ENTRIES = {
         }
     ]
 }
-
-
-def refusal(data, schema='attributes'):
-    """Return the sentence with which *data* is refused."""
-    text = data if isinstance(data, str) else json.dumps(data)
-    with pytest.raises(DataError) as caught:
-        schema_errors.checked(text, schema, 'site.json')
-    return str(caught.value)
 
 
 # --- the shipped files -------------------------------------------------------------
@@ -162,7 +152,7 @@ WRITABLE = (
 
 @AS_ROOT
 @pytest.mark.parametrize(
-    ('target', 'mode', 'group'),
+    'target, mode, group',
     [
         ('site.json', 0o666, 0),
         ('site.json', 0o664, 12345),
@@ -238,12 +228,14 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize(('text', 'sentence'), TEXTS, ids=range(len(TEXTS)))
+@pytest.mark.parametrize('text, sentence', TEXTS, ids=range(len(TEXTS)))
 def test_what_is_no_json_is_refused_with_line_and_column(text, sentence):
     """An editor jumps there; the line is the one to correct, in whatever words each Python has
     for it.
     """
-    assert refusal(text).startswith(sentence)
+    with pytest.raises(DataError) as caught:
+        data_file.parse(text, 'site.json')
+    assert str(caught.value).startswith(sentence)
 
 
 def test_a_number_of_forty_digits_is_taken():

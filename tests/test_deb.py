@@ -5,8 +5,6 @@ sudo, purged.
 else does. Each file system is a folder of its own that nothing is left of.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

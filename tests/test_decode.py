@@ -1,7 +1,5 @@
 """The grammar of `from`, and what the renderings of a raw value hold."""
 
-from __future__ import annotations
-
 import random
 
 import pytest
@@ -101,7 +99,7 @@ def number(formula, of, *others):
 
 
 @pytest.mark.parametrize(
-    ('raw', 'of_json'),
+    'raw, of_json',
     [
         ('1234h+56m', 1234 * 60 + 56),
         ('1234h+56m+12s', 1234 * 3600 + 56 * 60 + 12),
@@ -143,7 +141,7 @@ def test_what_smartctl_never_prints_is_unknown(raw):
 
 
 @pytest.mark.parametrize(
-    ('formula', 'expected'),
+    'formula, expected',
     [
         ('value', 22),
         ('100 - value', 78),
@@ -219,7 +217,7 @@ def test_a_formula_names_the_rows_that_it_reads():
 
 
 @pytest.mark.parametrize(
-    ('raw', 'expected'),
+    'raw, expected',
     [
         ('1/2', (2, 0, 0, None, None, None)),
         ('1/16777215', (255, 255, 255, None, None, None)),
@@ -237,7 +235,7 @@ def test_two_halves_hold_the_bytes_that_both_formats_agree_on(raw, expected):
 
 
 @pytest.mark.parametrize(
-    ('raw', 'byte'),
+    'raw, byte',
     [
         ('255 (Min/Max 1/2)', 255),
         ('256 (Min/Max 1/2)', None),
@@ -336,7 +334,7 @@ def test_a_refusal_says_all_that_can_be_written(formula):
 
 
 @pytest.mark.parametrize(
-    ('formula', 'expected'),
+    'formula, expected',
     [('raw', 2**48 - 1), ('raw / 1', 2**48 - 1), ('raw + raw', 2**49 - 2)],
 )
 def test_whole_numbers_stay_whole(formula, expected):
@@ -347,7 +345,7 @@ def test_whole_numbers_stay_whole(formula, expected):
 
 
 @pytest.mark.parametrize(
-    ('formula', 'number', 'degrees'),
+    'formula, number, degrees',
     [
         ('raw byte 0', 30, 30),
         ('raw byte 0', 127, 127),

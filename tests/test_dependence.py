@@ -14,7 +14,7 @@ from test_severity import FAILED, drive, found
 from smart_attributes.errors import Coded
 from smart_attributes.knowledge import severity
 from smart_attributes.model import Case, Device, Group, Member, State, Verdict
-from smart_attributes.output import explain, json_document, metrics, plugin
+from smart_attributes.output import explain, plugin
 from smart_attributes.reading.system import System
 from smart_attributes.redundancy import (
     arrays,
@@ -226,16 +226,6 @@ def test_a_journal_that_holds_the_only_copy_of_data_is_not_next(
     assert labels(survey) == {'sdd': (label, code)}
 
 
-def test_a_drive_behind_a_controller_has_unknown_redundancy(machine):
-    device = Device('/dev/bus/0', 'megaraid,6', 'bus_0_megaraid_6')
-    survey = surveyed(machine, [drive('sda', FAILED)._replace(device=device)])
-
-    assert labels(survey) == {'bus_0_megaraid_6': ('copy first', 'redundancy-unknown')}
-    assert survey.cases[0].todo.step
-    assert '--controllers' in survey.cases[0].todo.step.why
-    assert survey.cases[0].todo.action == actions.COPY
-
-
 UNSEEN = (
     Device('/dev/sdz', name='sdz'),  # /sys does not show it
     Device('/dev/bus/0', 'megaraid,6', 'bus_0_megaraid_6'),
@@ -266,76 +256,6 @@ def test_recorded_reports_have_no_groups(machine):
     )
 
     assert surveyed(machine, [recorded]).machine is None
-
-
-def test_the_document_has_groups_and_the_order(machine):
-    raid5(machine, {**RAID5, 'sdc1': 'faulty none'})
-    survey = surveyed(machine, [drive('sda', HEALTHY), drive('sdb', FAILED)])
-    assert survey.machine
-    told = replacement.document(survey.machine, survey.verdicts)
-    of_sdb = next(
-        each
-        for each in json_document.document(survey.cases, (), NOW)['drives']
-        if each['name'] == 'sdb'
-    )
-
-    assert [
-        (each['name'], each['label'], each['code'], each['disks'])
-        for each in told['replace_order']
-    ] == [
-        ('sdb', 'last good copy', 'last-good-copy', ['sdb']),
-        ('sda', 'last good copy', 'last-good-copy', ['sda']),
-        ('sdc', 'wait', 'copy-other-first', ['sdc']),
-    ]
-    [md0] = [each for each in told['groups'] if each['id'] == 'md0']
-    assert (md0['level'], md0['tolerates'], md0['used_as'], md0['unknown']) == (
-        'raid5',
-        -1,
-        ['/srv'],
-        None,
-    )
-    assert {
-        member['name']: (member['state'], member['drives']) for member in md0['members']
-    } == {
-        'sda1': ('in_sync', [{'name': 'sda', 'state': 'OK'}]),
-        'sdb1': ('in_sync', [{'name': 'sdb', 'state': 'CRITICAL'}]),
-        'sdc1': ('faulty', [{'name': 'sdc', 'state': None}]),
-    }
-    assert of_sdb['replacement']['label'] == 'last good copy'
-    assert [
-        (each['group'], each['member'], each['tolerates']) for each in of_sdb['depends']
-    ] == [('md0', 'sdb1', -1)]
-
-
-def test_metrics_count_members_and_tolerance(machine):
-    raid5(machine, {**RAID5, 'sdc1': 'faulty none'})
-    survey = surveyed(machine, [drive('sda', HEALTHY)])
-    assert survey.machine
-    told = {
-        each.name: each.samples
-        for each in metrics.metrics(
-            metrics.Run(survey.cases, State.OK, NOW, groups=survey.machine.groups), {}
-        )
-    }
-
-    assert told['smart_group_tolerance'] == [(('md0', 'md0', 'md', 'raid5'), 0)]
-    assert told['smart_group_members'] == [
-        (('md0', 'md0', 'md', 'raid5', 'faulty'), 1),
-        (('md0', 'md0', 'md', 'raid5', 'in_sync'), 2),
-    ]
-
-
-def test_explain_tells_what_the_groups_allow(machine):
-    raid5(machine)
-    [shown] = surveyed(
-        machine, [drive('sdb', FAILED), drive('sda', HEALTHY), drive('sdc', HEALTHY)]
-    ).cases[:1]
-
-    assert explain.head(shown)[2] == f'Redundancy: {REBUILT}'
-    assert any(
-        line.endswith(f' {shown.use.depends[0].said}')
-        for line in explain.details(shown)
-    )
 
 
 def test_the_name_of_an_array_is_hostile(machine):

@@ -2,8 +2,6 @@
 from it.
 """
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -11,7 +9,6 @@ import tables
 import type_examples
 
 from smart_attributes.errors import DriveAbsent, DriveError
-from smart_attributes.model import Device
 from smart_attributes.reading import (
     addresses,
     device_types,
@@ -112,14 +109,3 @@ def test_a_silent_slot_is_empty_where_its_entry_says_so(device_type, is_empty):
     )
 
     assert isinstance(error, DriveError) and isinstance(error, DriveAbsent) is is_empty
-
-
-def test_a_type_behind_a_tunnel_is_the_same_controller():
-    assert (
-        device_types.controller('sat+megaraid,6')
-        is device_types.BY_NAME['megaraid'].controller
-    )
-    assert (
-        device_types.controller('sat') is None and device_types.controller('') is None
-    )
-    assert not device_types.is_raid(Device('/dev/sda', 'usbjmicron,0'))

@@ -3,8 +3,6 @@
 Part of `make test-icinga`, which installs the Director, Icinga Web and a database first.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -7,8 +7,6 @@ https://lore.kernel.org/linux-raid/7b948d27-2ae0-499c-5841-bd28a546197b@huaweicl
 lvm2's tests on Linux 6.8.
 """
 
-from __future__ import annotations
-
 import random
 
 import pytest

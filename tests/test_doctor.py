@@ -624,20 +624,6 @@ def test_no_history(installed):
     assert (history['code'], history['fields']['age']) == ('history-works', '1 min')
 
 
-def test_a_dead_drive(installed):
-    """Its address, what it was, and where to look; replaced, all is good."""
-    installed.check()
-    installed.machine.add('/dev/sdb', 'intel-healthy', vanish=0)
-
-    [told] = installed.to_do()
-    installed.machine.add('/dev/sdb', 'intel-healthy')
-
-    assert (told['subject'], told['code']) == ('/dev/sdb', 'drive-failing')
-    assert told['fields']['drive'] == 'INTEL SSDSC2KB240G8 EXAMPLE0001'
-    assert 'INQUIRY failed' in told['fields']['reason']
-    assert installed.to_do() == []
-
-
 # --- sudo refuses for another reason than the rule ------------------------------------------------
 
 

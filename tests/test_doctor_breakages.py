@@ -4,8 +4,6 @@ The first 26 breakages are those of the review of 28 November 2026; the others w
 wrote them had read the code of `doctor`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import closing
@@ -254,13 +252,13 @@ def is_editor(command: str) -> bool:
     return 'EDITOR' in command or command.startswith('visudo -f')
 
 
-def cured(bed: Bed, case: Case, user: str = 'nagios') -> list[tuple[str, str]]:
+def cured(bed: Bed, case: Case) -> list[tuple[str, str]]:
     """Do what doctor says until it finds no problem; return the code and the command of each step.
 
     A command may print another diagnosis, whose first command is the next step.
     """
     steps: list[tuple[str, str]] = []
-    document = bed.doctor(user=user)
+    document = bed.doctor()
     for _ in range(MOST_ROUNDS):
         if 'error' in document:  # the program lacks something
             step = (
@@ -269,7 +267,7 @@ def cured(bed: Bed, case: Case, user: str = 'nagios') -> list[tuple[str, str]]:
             )
             steps.append(step)
             bed.run(step[1])
-            document = bed.doctor(user=user)
+            document = bed.doctor()
             continue
         to_do = [each for each in document['findings'] if each['state'] == 'problem']
         if document['good'] or not to_do:
@@ -288,7 +286,7 @@ def cured(bed: Bed, case: Case, user: str = 'nagios') -> list[tuple[str, str]]:
             f'{name}="sed -i -e {case.editor}"' for name in ('EDITOR', 'SUDO_EDITOR')
         )
         bed.run(f'export {editors}; {step[1]}' if is_editor(step[1]) else step[1])
-        document = bed.doctor(user=user)
+        document = bed.doctor()
     return steps
 
 

@@ -1,7 +1,5 @@
 """What `doctor` found, as a screen and as JSON."""
 
-from __future__ import annotations
-
 import json
 import string
 

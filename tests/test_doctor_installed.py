@@ -1,7 +1,5 @@
 """What doctor misses on a host, with the command that brings it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

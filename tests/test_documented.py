@@ -2,8 +2,6 @@
 with a reason.
 """
 
-from __future__ import annotations
-
 import documented
 import pytest
 from conftest import ROOT

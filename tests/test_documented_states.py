@@ -2,8 +2,6 @@
 the states of doc/reference/states.md reach them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -109,7 +107,7 @@ def allows_no_drives(bed: Bed) -> None:
 
 
 @pytest.mark.parametrize('name', SITUATIONS)
-def test_the_documented_state_reaches_each_daemon(bed: Bed, name: str) -> None:
+def test_the_documented_state_reaches_each_daemon(bed, name):
     """Icinga runs the plugin itself; Nagios asks NRPE."""
     situation = SITUATIONS[name]
     if situation.before:

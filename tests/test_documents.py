@@ -2,9 +2,6 @@
 trusted.
 """
 
-from __future__ import annotations
-
-import json
 import re
 import shlex
 import string
@@ -18,6 +15,7 @@ import icinga
 import pages
 import pytest
 from conftest import ROOT, drive_path, run
+from shipped import ATTRIBUTES
 
 from smart_attributes.check.selection import is_wanted, patterns
 from smart_attributes.commands import table
@@ -58,7 +56,6 @@ def shown() -> str:
 def test_every_option_metric_state_and_command_is_in_the_man_page():
     """Who is offline has this and nothing else; rendered, so a mistake in its language shows."""
     text = re.sub('\x1b\\[[0-9;]*m', '', shown())
-    metrics = json.loads((ROOT / 'attributes.json').read_text())['metrics']
     options = [
         each for command in described.names() for each in described.options(command)
     ]
@@ -70,7 +67,9 @@ def test_every_option_metric_state_and_command_is_in_the_man_page():
         if not re.search(rf'(?<![\w-]){re.escape(name)}(?![\w-])', text)
     ] == []
     assert [
-        metric for metric in metrics if not re.search(rf'\b{metric} \(', text)
+        metric
+        for metric in ATTRIBUTES['metrics']
+        if not re.search(rf'\b{metric} \(', text)
     ] == []
     assert [state for state in State if f'{int(state)} {state.name}' not in text] == []
     assert [
@@ -332,7 +331,7 @@ def test_the_commands_of_nrpe_divide_all_drives():
 
 
 @pytest.mark.parametrize(
-    ('count', 'there'),
+    'count, there',
     [(50, {'endurance_used', 'temperature'}), (60, {'endurance_used'}), (100, set())],
 )
 def test_the_document_knows_how_many_drives_fit_into_the_output_of_nrpe(

@@ -6,8 +6,6 @@ copies in doubt are stale, which drives that nobody checked are dead, and where 
 data. It then removes all drives that are "next", and reads.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """From one drive to an entry that a person can finish."""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -87,7 +85,7 @@ def test_a_draft_fits_the_schema_and_wins_its_own_drive(report):
 
 
 @pytest.mark.parametrize(
-    ('report', 'models', 'first'),
+    'report, models, first',
     [
         (REPORTS['worn'], ['ACME Y5 [0-9.]+[GT]B'], None),
         # what a controller calls itself; a pattern of its own would claim strangers
@@ -127,7 +125,7 @@ def test_attributes_carry_what_the_drive_said():
 
 
 @pytest.mark.parametrize(
-    ('family', 'model', 'expected'),
+    'family, model, expected',
     [
         ('ACME Y series', 'ACME Y5 240GB', 'ACME Y series'),
         ('', 'ACME  Y5 240GB', 'ACME Y5'),
@@ -145,7 +143,7 @@ def test_the_family_is_smartctls_or_the_model_without_its_capacity(
 
 
 @pytest.mark.parametrize(
-    ('model', 'pattern'),
+    'model, pattern',
     [
         ('INTEL SSDSC2BB240G4', 'INTEL SSDSC2BB240G4'),
         ('ACME Y5 240GB', 'ACME Y5 [0-9.]+[GT]B'),

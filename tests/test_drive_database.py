@@ -1,7 +1,5 @@
 """Which entry speaks for a drive, and what it says."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest
@@ -242,7 +240,7 @@ def only(entry):
 
 
 @pytest.mark.parametrize(
-    ('data', 'date'), [({'date': '2026-01-31'}, '2026-01-31'), ({}, '?')]
+    'data, date', [({'date': '2026-01-31'}, '2026-01-31'), ({}, '?')]
 )
 def test_a_database_tells_its_date(data, date):
     """-v prints it; a site's copy may have lost it."""
@@ -252,7 +250,7 @@ def test_a_database_tells_its_date(data, date):
 
 
 @pytest.mark.parametrize(
-    ('mark', 'is_generic'),
+    'mark, is_generic',
     [
         ({}, False),
         ({'generic': True}, True),
@@ -416,7 +414,7 @@ def test_a_reading_has_all_that_its_entry_says_of_it():
     )
 
 
-@pytest.mark.parametrize(('firmware', 'count'), [('1.0', 1), ('1.1', 0), ('11.0', 0)])
+@pytest.mark.parametrize('firmware, count', [('1.0', 1), ('1.1', 0), ('11.0', 0)])
 def test_an_advisory_concerns_the_revisions_that_it_names(firmware, count):
     """Mended drives must not be called defective."""
     assert len(spec_database().advisories(SSD._replace(firmware=firmware))) == count
@@ -432,7 +430,7 @@ ADVISORY = {
 
 
 @pytest.mark.parametrize(
-    ('more', 'expected'),
+    'more, expected',
     [
         ({}, ('', None, State.WARNING)),
         (
@@ -474,7 +472,7 @@ def test_the_fallback_is_for_its_own_kind():
 
 
 @pytest.mark.parametrize(
-    ('guard', 'is_held'),
+    'guard, is_held',
     [({'has': [9]}, True), ({'has': [99]}, False), ({'models': ['OTHER.*']}, False)],
 )
 def test_the_fallback_has_conditions_like_any_entry(guard, is_held):
@@ -489,7 +487,7 @@ def test_the_fallback_has_conditions_like_any_entry(guard, is_held):
 
 
 @pytest.mark.parametrize(
-    ('entry', 'held'),
+    'entry, held',
     [
         ({**MODELS, 'kind': 'ssd'}, True),
         ({'models': ['ACME X2'], 'kind': 'ssd'}, False),
@@ -513,7 +511,7 @@ DISPUTE = '{}: ACME X1-240 is claimed by two entries, one and two; narrow one pa
 
 
 @pytest.mark.parametrize(
-    ('names', 'is_disputed'),
+    'names, is_disputed',
     [(('one',), False), (('one', 'two'), True), (('one', 'two', 'three'), True)],
 )
 def test_a_dispute_is_between_entries_of_a_site(names, is_disputed):

@@ -2,8 +2,6 @@
 else is.
 """
 
-from __future__ import annotations
-
 import json
 import resource
 import time

@@ -1,7 +1,5 @@
 """`list`: a line or an object for each drive, with the address to paste."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -2,8 +2,6 @@
 there.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import json
@@ -54,10 +52,10 @@ def long_ago() -> float:
     return min(600, uptime() - 5)
 
 
-def lock(fake, state, pid=NO_PROCESS, age=0.0):
+def lock(fake, state, age=0.0):
     """Hold the lock that a process of another check would hold. age: seconds since it began."""
     taken = Waiting(str(state)).begin((fake.path, *SDA))
-    os.pwrite(taken, b'%d %d\n' % (pid, uptime() - age), 0)
+    os.pwrite(taken, b'%d %d\n' % (NO_PROCESS, uptime() - age), 0)
     return taken
 
 

@@ -1,15 +1,11 @@
 """What an output prints of a drive finds this drive in the next command."""
 
-from __future__ import annotations
-
-import json
 import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Result, run
-from days import disk
+from days import START, Machine, disk
 from fake_smartctl import FakeSmartctl
 
 from smart_attributes.check import history_answers, named_drives
@@ -20,7 +16,6 @@ from smart_attributes.command_line.options import Which
 from smart_attributes.errors import DriveError, UsageError
 from smart_attributes.model import Device, Identity, Place, Read
 from smart_attributes.reading import addresses, system
-from smart_attributes.reading.smartctl_calls import read_arguments
 
 WHY = ('--why', 'stable since 2024')
 SDA = named(
@@ -288,66 +283,18 @@ def test_links_name_the_drives_that_they_lead_to(monkeypatch, device, word, is_n
 # --- commands ---------------------------------------------------------------------------
 
 
-class Host:
-    """A disk with alerts, a healthy one, and one behind a controller that no scan finds."""
-
-    def __init__(self, folder: Path, second: dict[str, Any]) -> None:
-        self.state = folder / 'state'
-        self.state.mkdir()
-        self.config = folder / 'config'
-        self.config.mkdir()
-        self.fake = FakeSmartctl(folder / 'fake')
-        for path, kind, said in (
-            ('/dev/sdxa', '', disk('SERIAL01', a5=50, a197=20)),
-            ('/dev/sdxb', '', second),
-            ('/dev/bus/7', 'megaraid,4', disk('SERIAL03', a197=30)),
-        ):
-            self.fake.answers(read_arguments(path, kind), json.dumps(said))
-        self.fake.answers(
-            '--json=c --scan',
-            json.dumps(
-                {
-                    'json_format_version': [1, 0],
-                    'smartctl': {
-                        'version': [7, 3],
-                        'argv': ['smartctl', '--json=c', '--scan'],
-                        'exit_status': 0,
-                    },
-                    'devices': [
-                        {
-                            'name': path,
-                            'info_name': path,
-                            'type': 'sat',
-                            'protocol': 'ATA',
-                        }
-                        for path in ('/dev/sdxa', '/dev/sdxb')
-                    ],
-                }
-            ),
-        )
-
-    def run(self, *words: str) -> Result:
-        """Run a command, with what it needs to find this host."""
-        command, words = (
-            (words[:1], words[1:]) if not words[0].startswith('-') else ((), words)
-        )
-        return run(
-            *command,
-            '-p',
-            self.fake.path,
-            '--nosudo',
-            '--state-dir',
-            str(self.state),
-            '--config',
-            str(self.config),
-            *words,
-        )
+def host_with(folder: Path, second: dict[str, Any]) -> Machine:
+    """A disk with alerts, another one, and one behind a controller that no scan finds."""
+    found = Machine(folder)
+    found.holds(sdxa=disk('SERIAL01', a5=50, a197=20), sdxb=second)
+    found.behind['/dev/bus/7', 'megaraid,4'] = disk('SERIAL03', a197=30)
+    return found
 
 
 @pytest.fixture
-def host(tmp_path: Path) -> Host:
-    found = Host(tmp_path, disk('SERIAL02'))
-    found.run('--scan', '-d', 'megaraid,4@/dev/bus/7')
+def host(tmp_path: Path) -> Machine:
+    found = host_with(tmp_path, disk('SERIAL02'))
+    found.run(START, '--scan', '-d', 'megaraid,4@/dev/bus/7')
     return found
 
 
@@ -363,10 +310,10 @@ def test_each_command_takes_each_name(host, name, serial):
     """Without -d: the history knows the drive behind the controller."""
     others = {'SERIAL01', 'SERIAL02', 'SERIAL03'} - {serial}
     explained, table, past = (
-        host.run(*words)
+        host.run(START, *words)
         for words in (('explain', name), ('triage', name), ('history', name, 'pending'))
     )
-    accepted = host.run('acknowledge', name, 'pending', *WHY)
+    accepted = host.run(START, 'acknowledge', name, 'pending', *WHY)
 
     for result in (explained, table, past, accepted):
         assert (
@@ -382,27 +329,28 @@ def test_each_command_takes_each_name(host, name, serial):
 
 def test_only_the_named_drive_is_read(host):
     for word in ('/dev/sdxa', 'bus_7_megaraid_4', 'sdxa'):
-        before = len(host.fake.calls())
-        assert host.run('explain', word).code == 0
-        assert len(host.fake.calls()[before:]) == 1, word
+        fake = FakeSmartctl(host.folder / 'fake')
+        before = len(fake.calls())
+        assert host.run(START, 'explain', word).code == 0
+        assert len(fake.calls()[before:]) == 1, word
 
 
 def test_what_is_no_name_changes_nothing(tmp_path):
     """An unknown name, and a name of two drives: exit status 3, and no acknowledgement."""
-    host = Host(tmp_path, {**disk('SERIAL01', a197=3), 'model_name': 'XYZ OTHER'})
+    host = host_with(tmp_path, {**disk('SERIAL01', a197=3), 'model_name': 'XYZ OTHER'})
     for name, said in (
         ('SERIAL01', 'the name of 2 drives; write the address of one: '),
         ('SERIAL09', 'did you mean'),
     ):
         for command in (('acknowledge', name, 'pending', *WHY), ('history', name)):
-            done = host.run(*command)
+            done = host.run(START, *command)
             assert (done.code, len(done.text.splitlines())) == (3, 1), done.text
             assert said in done.text
-    assert host.run('acknowledge', '--list').text == 'nothing is acknowledged\n'
+    assert host.run(START, 'acknowledge', '--list').text == 'nothing is acknowledged\n'
 
 
 def test_an_address_that_names_a_device_is_corrected(host):
-    done = host.run('-d', 'bus_7_megaraid_4')
+    done = host.run(START, '-d', 'bus_7_megaraid_4')
 
     assert (done.code, 'write its address, megaraid,4@/dev/bus/7' in done.text) == (
         3,

@@ -1,7 +1,5 @@
 """Drives that come, go, move and sleep, as a check tells them."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -9,7 +7,7 @@ from typing import Any
 
 import pytest
 from conftest import Result, run
-from days import DAY, HOUR, START, Machine, asleep, disk
+from days import DAY, HOUR, START, Machine, asleep, disk, failing
 
 from smart_attributes.check import drive_tracking
 from smart_attributes.check.drive_tracking import Whereabouts
@@ -100,10 +98,6 @@ def test_a_command_for_a_missing_drive_contains_nothing_that_a_shell_would_run(m
     text = machine.check(START + 2 * HOUR, '--scan').text
 
     assert set(re.findall(r'acknowledge --missing (\S+)', text)) == {'sdb'}
-
-
-def failing(serial: str) -> dict[str, Any]:
-    return {**disk(serial), 'smart_status': {'passed': False}}
 
 
 @pytest.mark.parametrize(
@@ -403,7 +397,6 @@ def test_a_drive_may_sleep_for_as_long_as_its_site_says(silence, state):
     [
         (['--ignore', 'SERIAL02'], ['sda']),
         (['--match', 'SERIAL01$'], ['sda']),
-        (['--match', 'HD4000', '--ignore', 'SERIAL02'], ['sda']),
     ],
 )
 def test_patterns_know_a_sleeping_drive_by_its_remembered_name(

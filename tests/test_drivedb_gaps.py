@@ -1,7 +1,5 @@
 """What smartmontools knows and the database lacks is listed, and only that."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest
@@ -56,7 +54,7 @@ def test_families_names_and_warnings_that_are_lacking_are_listed():
 
 
 @pytest.mark.parametrize(
-    ('pattern', 'text'),
+    'pattern, text',
     [('A[1-9B]C?', 'A1'), ('(X|Y)(Z{2})', 'XZZ'), ('.*K.+', 'KX'), ('', '')],
 )
 def test_the_example_is_the_shortest_text_that_matches(pattern, text):

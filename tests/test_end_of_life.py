@@ -1,16 +1,11 @@
 """A drive that reports the end of its rated life is worn: it leaves time to order a replacement."""
 
-from __future__ import annotations
-
-import json
-
 import pytest
 from cases import case
-from conftest import ROOT
+from shipped import DATABASE, DEFAULTS
 
 from smart_attributes.check import judging, last_verdict
 from smart_attributes.check.rulebook import Judge
-from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import Thresholds
 from smart_attributes.model import (
     AttributeRow,
@@ -23,8 +18,6 @@ from smart_attributes.model import (
 )
 from smart_attributes.work import actions
 
-DATABASE = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
-LIMITS = json.loads((ROOT / 'thresholds/default.json').read_text())
 NVME = Identity(protocol='NVMe', model='ACME N1', rotation=0)
 WORN = {
     'critical_warning': 4,
@@ -36,7 +29,7 @@ WORN = {
 ORDER, REPLACE = actions.ORDER, actions.REPLACE
 
 
-def verdict_on(report, limits=LIMITS):
+def verdict_on(report, limits=DEFAULTS):
     return judging.judge(
         Device('/dev/sda', name='sda'),
         report,
@@ -58,7 +51,7 @@ def nvme(**log):
 
 
 @pytest.mark.parametrize(
-    ('log', 'action'),
+    'log, action',
     [
         ({}, ORDER),
         ({'percentage_used': 255}, ORDER),
@@ -83,7 +76,7 @@ def test_degraded_reliability_means_wear_only_if_nothing_else_explains_it(log, a
 
 def test_raised_limits_hide_no_warning_of_a_worn_drive():
     """The limit concerns endurance_used; the warning is the drive's own."""
-    limits = {'metrics': {**LIMITS['metrics'], 'endurance_used': {'warning': '200'}}}
+    limits = {'metrics': {**DEFAULTS['metrics'], 'endurance_used': {'warning': '200'}}}
 
     verdict = verdict_on(nvme(percentage_used=104), limits)
 
@@ -104,7 +97,7 @@ def ata(*rows, passed=True, **more):
 
 
 @pytest.mark.parametrize(
-    ('report', 'action'),
+    'report, action',
     [
         (ata(LIFE), ORDER),
         (ata(LIFE, passed=False), ORDER),
@@ -161,7 +154,7 @@ def test_a_drive_without_an_entry_is_read_by_the_name_of_its_life():
 
 def test_a_worn_drive_that_sleeps_is_still_one_to_order():
     """What is stored keeps the remedy."""
-    judge = Judge(DATABASE, Thresholds(LIMITS), judging.Rules())
+    judge = Judge(DATABASE, Thresholds(DEFAULTS), judging.Rules())
     stored = last_verdict.of(verdict_on(nvme()), 1000)
 
     standing = last_verdict.standing(stored, Device('/dev/nvme0'), NVME, judge, 2000)
@@ -171,7 +164,7 @@ def test_a_worn_drive_that_sleeps_is_still_one_to_order():
 
 
 @pytest.mark.parametrize(
-    ('model', 'attributes', 'kind'),
+    'model, attributes, kind',
     [
         ('ST4000NM0033-9ZM170', (5, 9, 194), 'hdd'),
         ('INTEL SSDSC2BB240G4', (4, 5, 9, 233), 'ssd'),

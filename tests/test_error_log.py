@@ -1,9 +1,9 @@
 """What the ATA error log tells of when data were lost."""
 
 import pytest
+from shipped import DATABASE
 
-from smart_attributes.knowledge import drive_logs, shipped_data
-from smart_attributes.knowledge.drive_database import SpecDatabase
+from smart_attributes.knowledge import drive_logs
 from smart_attributes.knowledge.log_ages import with_history
 from smart_attributes.model import (
     ErrorEntry,
@@ -14,7 +14,6 @@ from smart_attributes.model import (
     Source,
 )
 
-METRICS = SpecDatabase(shipped_data.load(shipped_data.path('attributes.json'))).metrics
 DISK = Identity(protocol='ATA', model='ACME DISK 1', rotation=7200)
 HOUR = 3600
 AGE = 40000 * HOUR
@@ -33,7 +32,9 @@ def found(*errors, counted=(), count=None, age=AGE):
         Reading('reported_uncorrect', number, '', Source(attribute=187))
         for number in counted
     ]
-    dated = with_history(readings, report, METRICS, age) if errors else readings
+    dated = (
+        with_history(readings, report, DATABASE.metrics, age) if errors else readings
+    )
     return {reading.metric: reading for reading in dated}
 
 
@@ -176,7 +177,7 @@ def test_an_extended_test_that_passed_since_the_newest_error_counts_unless_a_sec
 
     dated = {
         reading.metric: reading
-        for reading in with_history(readings, report, METRICS, AGE)
+        for reading in with_history(readings, report, DATABASE.metrics, AGE)
     }
 
     assert dated['reported_uncorrect'].is_tested is is_tested

@@ -2,8 +2,6 @@
 trees.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import re

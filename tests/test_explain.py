@@ -1,17 +1,13 @@
 """What explain prints of a drive, line by line."""
 
-from __future__ import annotations
-
-import json
 import re
 from typing import Any
 
 import pytest
 from cases import case
-from conftest import ROOT
+from shipped import DATABASE
 
 from smart_attributes.errors import Coded
-from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.knowledge.thresholds import Thresholds
 from smart_attributes.model import (
     AttributeRow,
@@ -36,7 +32,6 @@ from smart_attributes.model import (
 from smart_attributes.output import explain
 from smart_attributes.shown import shown as shown_identity
 
-DATABASE = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text()))
 SPEC = DATABASE.identify(Identity(), [])
 DAY = 86400
 RULE = {

@@ -1,7 +1,5 @@
 """Exactly one JSON document comes out of a command with --json, however the command ends."""
 
-from __future__ import annotations
-
 import json
 import signal
 from typing import Any, Callable
@@ -22,9 +20,9 @@ def printing(text: str, code: int = 0) -> Callable[[], int]:
     return work
 
 
-def raising(error: BaseException, text: str = '{"drives": []}') -> Callable[[], int]:
+def raising(error: BaseException) -> Callable[[], int]:
     def work() -> int:
-        print(text)
+        print('{"drives": []}')
         raise error
 
     return work

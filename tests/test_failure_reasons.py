@@ -1,7 +1,5 @@
 """smartctl's and sudo's words, and the reason and next step made of them."""
 
-from __future__ import annotations
-
 import re
 import time
 
@@ -319,11 +317,6 @@ UNHEARD = 'Nobody ever saw this message'
 def test_words_without_a_known_cause_are_left_to_the_caller(messages, status, text):
     """A guess would be worse than the words; sudo complains about names and goes on."""
     assert diagnose(messages, status, text) is None
-
-
-def test_a_killed_smartctl_is_said_to_be_killed():
-    """The exit status of a signal has no bits to explain."""
-    assert 'signal 9' in str(diagnose((), -9, ''))
 
 
 # Exit status

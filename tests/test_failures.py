@@ -1,7 +1,5 @@
 """Errors and their codes, and what is said of those that nobody expected."""
 
-from __future__ import annotations
-
 import os
 import sys
 import zlib
@@ -19,7 +17,6 @@ BUG = 'inside check_smart_attributes'
     'error, code',
     [
         (SmartError('x'), ''),
-        (SmartError('x', 'own'), 'own'),
         (UsageError('x'), 'usage-error'),
         (DriveError('x', 'own'), 'own'),
         (errors.DriveAbsent('x'), 'no-such-device'),

@@ -2,8 +2,6 @@
 PARALLEL.
 """
 
-from __future__ import annotations
-
 import described
 import early
 import pytest

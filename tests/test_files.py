@@ -1,7 +1,5 @@
 """What regular files hold, and that nothing else is waited for."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

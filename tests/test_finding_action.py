@@ -14,18 +14,12 @@ from cases import case
 from conftest import ROOT
 from test_severity import METRICS, drive
 
-from smart_attributes.check import rulebook, verdicts
 from smart_attributes.check.survey import survey
 from smart_attributes.commands import table
-from smart_attributes.constants import DAY, HOUR
-from smart_attributes.history.past import History, Past, observations
-from smart_attributes.history.series import Point
 from smart_attributes.knowledge import severity
 from smart_attributes.model import (
     Judgement,
-    Read,
     Reading,
-    Report,
     Risk,
     Source,
     State,
@@ -197,44 +191,6 @@ def test_random_findings_follow_the_rule():
     count, found = rule_breakers(random_verdict(chance) for _ in range(1000))
 
     assert (count, found) == (1000, [])
-
-
-def random_history(
-    read_: Read, judge: rulebook.Judge, chance: random.Random
-) -> Verdict:
-    """Return the verdict on a drive some of whose numbers were lower an hour or a week ago."""
-    current = verdicts.verdict(read_, judge, None)
-    histories = {}
-    for each in observations(judgement.reading for judgement in current.judgements):
-        by = chance.choice((0, 0, 0, 1, 3, 14, 200))
-        since = NOW - chance.choice((HOUR, DAY, 7 * DAY))
-        before = max(each.number - by, 0)
-        histories[each.key] = History(
-            (Point(NOW - 30 * DAY, before), Point(since, before)), since
-        )
-    return verdicts.verdict(read_, judge, Past(histories, NOW))
-
-
-def test_random_histories_follow_the_rule():
-    chance = random.Random(67)
-    options = table.understood(['--no-history', '--config', '/nonexistent'])[1]
-    judge = rulebook.judge_of(options, rulebook.site_of(options.data, options.before))
-    judge = judge._replace(rules=judge.rules._replace(now=NOW))
-    recorded = table.understood(
-        ['--no-history', '--report', str(ROOT / 'tests/reports')]
-    )[1]
-    reads = survey(recorded, Runner()).reads
-    reports = [read_ for read_ in reads if isinstance(read_.outcome, Report)]
-    judged = [
-        random_history(chance.choice(reports), judge, chance) for _ in range(1000)
-    ]
-    count, found = rule_breakers(each for each in judged if each.state is not State.OK)
-
-    assert found == []
-    assert count > 300
-    assert (
-        sum(any(each.growth for each in verdict.judgements) for verdict in judged) > 200
-    )
 
 
 def test_the_reports_of_the_tests_follow_the_rule():

@@ -6,8 +6,6 @@ into the JSON that smartctl would print, and read and judged like any other repo
 judges all drives.
 """
 
-from __future__ import annotations
-
 import gc
 import gzip
 import json
@@ -18,11 +16,10 @@ from typing import Any, NamedTuple
 
 import pytest
 import smartctl_output
-from conftest import ROOT
+from shipped import DATABASE, DEFAULTS, LIMITS
 
 from smart_attributes.check import fence, judging
 from smart_attributes.errors import DriveError
-from smart_attributes.knowledge import drive_database, thresholds
 from smart_attributes.knowledge.drive_logs import DEVICE_STATISTICS
 from smart_attributes.model import Device, Report, State, Verdict
 from smart_attributes.reading import json_report
@@ -50,18 +47,8 @@ class Fleet(NamedTuple):
     drives: list[Judged]
 
 
-def load(name: str) -> Any:
-    return json.loads((ROOT / name).read_text())
-
-
 @pytest.fixture(scope='module')
-def database() -> drive_database.SpecDatabase:
-    return drive_database.SpecDatabase(load('attributes.json'))
-
-
-@pytest.fixture(scope='module')
-def fleet(shared, database) -> Fleet:
-    limits = thresholds.Thresholds(load('thresholds/default.json'))
+def fleet(shared) -> Fleet:
     drives = []
     # no cycles are left behind, and each collection would look through all drives so far
     gc.disable()
@@ -70,8 +57,8 @@ def fleet(shared, database) -> Fleet:
         device, claims = Device(facts['path'], name='drive'), ()
         try:
             report = json_report.parse(document)
-            verdict = judging.judge(device, report, database, limits, judging.Rules())
-            claims = families_that_claim(database, report)
+            verdict = judging.judge(device, report, DATABASE, LIMITS, judging.Rules())
+            claims = families_that_claim(report)
         except DriveError as error:
             verdict = fence.unreadable(device, error, State.OK)
         drives.append(
@@ -81,13 +68,11 @@ def fleet(shared, database) -> Fleet:
     return Fleet(drives)
 
 
-def families_that_claim(
-    database: drive_database.SpecDatabase, report: Report
-) -> tuple[str, ...]:
+def families_that_claim(report: Report) -> tuple[str, ...]:
     """Return the families of all entries that fit a report with attributes."""
     numbers = [row.id for row in report.attributes]
     return (
-        tuple(entry['family'] for _, entry in database.claims(report.identity, numbers))
+        tuple(entry['family'] for _, entry in DATABASE.claims(report.identity, numbers))
         if numbers
         else ()
     )
@@ -114,12 +99,12 @@ def statistic(judged: Judged) -> int:
     return int(text) if text.isdigit() else -1
 
 
-def readings_of(judged: Judged, metric: str) -> list[tuple[float, str]]:
-    """Return (number, source) of every known reading of a metric."""
+def endurance_of(judged: Judged) -> list[tuple[float, str]]:
+    """Return (number, source) of every known reading of the endurance."""
     return [
         (j.reading.number, str(j.reading.source))
         for j in judged.verdict.judgements
-        if j.reading.metric == metric and j.reading.number is not None
+        if j.reading.metric == 'endurance_used' and j.reading.number is not None
     ]
 
 
@@ -157,10 +142,7 @@ def test_at_least_85_of_100_ssds_have_an_entry_that_tells_their_endurance(fleet)
     """UNKNOWN for half of the drives is what made the older plugin useless."""
     ssds = [judged for judged in fleet.drives if judged.kind == 'SSD']
     told = sum(
-        any(
-            source.startswith('attribute')
-            for _, source in readings_of(judged, 'endurance_used')
-        )
+        any(source.startswith('attribute') for _, source in endurance_of(judged))
         for judged in ssds
     )
     assert told / len(ssds) >= 0.85
@@ -177,7 +159,7 @@ def test_vendor_attributes_agree_with_the_drives_own_endurance_statistic(fleet):
     for judged in worn:
         vendor = [
             number
-            for number, source in readings_of(judged, 'endurance_used')
+            for number, source in endurance_of(judged)
             if source != DEVICE_STATISTICS
         ]
         distance = abs(vendor[0] - statistic(judged)) if vendor else 1000
@@ -193,7 +175,7 @@ def test_no_endurance_is_invented(fleet):
     invented = [
         judged.facts['path']
         for judged in fleet.drives
-        for number, _ in readings_of(judged, 'endurance_used')
+        for number, _ in endurance_of(judged)
         if not 0 <= number <= 255
         or not (
             judged.facts.get('attributes')
@@ -229,7 +211,7 @@ def test_a_healthy_fleet_does_not_ring_at_night(fleet):
                     if j.state is State.CRITICAL
                 }
             )
-    metrics = load('thresholds/default.json')['metrics']
+    metrics = DEFAULTS['metrics']
 
     def may_be_critical(metric: str) -> bool:
         kinds = [

@@ -2,8 +2,6 @@
 to say.
 """
 
-from __future__ import annotations
-
 import http.server
 import json
 import ssl
@@ -151,8 +149,8 @@ class Fake:
         self.server.server_close()
 
 
-@pytest.fixture
-def fake(loopback, tmp_path) -> Iterator[Fake]:
+@pytest.fixture(name='fake')
+def fake_icinga(loopback, tmp_path) -> Iterator[Fake]:
     if not abilities.path_of('openssl'):
         pytest.skip('answers of a broken API are not tried: openssl is not installed')
     made = Fake(tmp_path)
@@ -431,7 +429,7 @@ def test_hostile_words_of_a_check_stay_text(fake, tmp_path, face):
 
 
 @pytest.mark.parametrize(
-    ('change', 'said'),
+    'change, said',
     [
         (('chmod', '0640'), 'other users can read'),
         (('chmod', '0604'), 'other users can read'),

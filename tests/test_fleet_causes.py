@@ -2,21 +2,17 @@
 how Icinga's users handle it.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from typing import Any
 
-import abilities
 import browser
 import pytest
 from conftest import ROOT
-from test_fleet_answers import LINE, Fake, service, told
+from test_fleet_answers import LINE, Fake, fake_icinga, service, told  # noqa: F401
 
 from smart_attributes.errors import Coded
 from smart_attributes.fleet import drives as fleet_drives
@@ -81,15 +77,6 @@ def answered(
         **found,
         'joins': {'host': {**HANDLED, **(host or {})}} if host is not None else {},
     }
-
-
-@pytest.fixture
-def fake(loopback, tmp_path) -> Iterator[Fake]:
-    if not abilities.path_of('openssl'):
-        pytest.skip('causes are not tried: openssl is not installed')
-    made = Fake(tmp_path)
-    yield made
-    made.close()
 
 
 def drives(fake: Fake) -> dict[str, list[dict[str, Any]]]:

@@ -1,7 +1,5 @@
 """What the groups on a drive mean for a fleet, from documents."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path
@@ -9,9 +7,8 @@ from typing import Any
 
 import pytest
 from cases import of_uses, on
-from conftest import ROOT, run, texts
+from conftest import run, texts
 
-from smart_attributes.knowledge.drive_database import SpecDatabase
 from smart_attributes.model import (
     Device,
     Group,
@@ -25,7 +22,6 @@ from smart_attributes.redundancy import replacement
 from smart_attributes.work import work_list
 
 NOW = time.time()
-METRICS = SpecDatabase(json.loads((ROOT / 'attributes.json').read_text())).metrics
 GROUPS = (
     Group(
         'md0',
@@ -102,13 +98,13 @@ def made(**facts: Any) -> dict[str, Any]:
     )
 
 
-def saved(folder: Path, name: str, document: Any) -> None:
-    (folder / f'{name}.json').write_text(json.dumps(document))
+def saved(folder: Path, document: Any) -> None:
+    (folder / 'db1.json').write_text(json.dumps(document))
 
 
 def test_what_depends_on_a_drive_and_its_replacement_come_through(tmp_path):
     document = made()
-    saved(tmp_path, 'db1', document)
+    saved(tmp_path, document)
     found = {
         each['name']: each
         for each in json.loads(run('fleet', '--json', str(tmp_path)).text)['drives']
@@ -129,7 +125,7 @@ def test_a_replacement_with_an_unknown_label_is_left_out(tmp_path, label):
     document = made()
     for drive in document['drives']:
         drive['replacement'] = {'label': label, 'code': 'replace-next', 'text': 'x'}
-    saved(tmp_path, 'db1', document)
+    saved(tmp_path, document)
 
     assert not [
         each

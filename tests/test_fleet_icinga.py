@@ -4,8 +4,6 @@ who may not ask.
 `make test-icinga` installs what is missing first; `make test` runs this where it is there.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

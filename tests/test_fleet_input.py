@@ -1,7 +1,5 @@
 """A fleet from folders: documents of triage that hosts have sent; by the command line."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Forecasts as dates: months, orders, ranges."""
 
-from __future__ import annotations
-
 import pytest
 
 from smart_attributes.constants import DAY, YEAR

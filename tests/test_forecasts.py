@@ -2,8 +2,6 @@
 nothing it was asked.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -151,7 +149,7 @@ def test_of_two_equal_times_the_first_counts():
 
 
 @pytest.mark.parametrize(
-    ('used', 'known', 'source', 'days'),
+    'used, known, source, days',
     [
         (50, [], 'use and age', 1000),  # estimated
         (60, [(200, 40), (100, 50)], 'history', 400),  # remembered

@@ -2,8 +2,6 @@
 `make fuzz` tries more.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from pathlib import Path
 
@@ -74,7 +72,7 @@ def _changed(seed: bytes, edits: list[tuple[int, int, bytes]]) -> bytes:
 
 @pytest.mark.parametrize('reader', READERS)
 @pytest.mark.long
-def test_a_reader_answers_whatever_it_is_given(reader: str) -> None:
+def test_a_reader_answers_whatever_it_is_given(reader):
     """No traceback, no second of CPU, no 200 MB, no OK from nothing, no number that the input
     does not hold.
     """
@@ -95,7 +93,7 @@ def test_a_reader_answers_whatever_it_is_given(reader: str) -> None:
 
 
 @pytest.mark.parametrize('path', FOUND, ids=lambda path: path.name)
-def test_what_was_found_once_stays_away(path: Path) -> None:
+def test_what_was_found_once_stays_away(path):
     """A file is called READER-what-it-is."""
     READERS[path.name.partition('-')[0]](path.read_bytes())
 
@@ -122,7 +120,7 @@ def _endless_and_proud_of_it(data: bytes) -> None:
         (lambda data: {}[data], KeyError),
     ],
 )
-def test_what_a_reader_must_not_do_is_noticed(fault, error) -> None:
+def test_what_a_reader_must_not_do_is_noticed(fault, error):
     """Who finds nothing must be able to find something."""
     with pytest.raises(error):
         bounded(fault)(b'')

@@ -4,8 +4,6 @@ Root must be able to run the plugin where nagios keeps history: what it finds th
 alarm, never take one.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -19,8 +17,17 @@ import abilities
 import nagiosplugin
 import pytest
 from conftest import NOBODY, ROOT, Result, perfdata
-from days import DAY, HOUR, START, Machine, asleep, command_at, disk, environment
-from test_forecasts import ssd
+from days import (
+    DAY,
+    HOUR,
+    START,
+    Machine,
+    asleep,
+    command_at,
+    disk,
+    environment,
+    failing,
+)
 
 pytestmark = [abilities.other_user, abilities.needs('setpriv')]
 
@@ -59,10 +66,7 @@ class Shared(Machine):
         command = command_at(now, *self.words(*words, *options), root=self._program)
         done = subprocess.run(
             [
-                'setpriv',
-                f'--reuid={NOBODY}',
-                f'--regid={NOBODY}',
-                '--clear-groups',
+                *abilities.AS_NOBODY,
                 '/usr/bin/python3',
                 '-B',
                 *command[1:],
@@ -88,10 +92,6 @@ class Shared(Machine):
             )
 
 
-def failed() -> dict[str, Any]:
-    return {**disk('SERIAL03'), 'smart_status': {'passed': False}}
-
-
 @pytest.fixture
 def machine(open_place: Path) -> Shared:
     """What nobody's check has remembered: a cable that was good, old sectors, a drive that
@@ -101,7 +101,7 @@ def machine(open_place: Path) -> Shared:
     found.holds(
         sda=disk(a199=212),
         sdb=disk('SERIAL02', a5=100, a197=20),
-        sdc=failed(),
+        sdc=failing('SERIAL03'),
         sdd=disk('SERIAL04'),
     )
     first = found.by_nobody(NOW - HOUR)
@@ -109,7 +109,7 @@ def machine(open_place: Path) -> Shared:
     found.holds(
         sda=disk(a199=226),
         sdb=disk('SERIAL02', a5=100, a197=20),
-        sdc=failed(),
+        sdc=failing('SERIAL03'),
         sdd=asleep(),
     )
     return found
@@ -143,25 +143,6 @@ def test_the_owners_own_history_and_roots_may_age(machine):
         os.chown(path, 0, 0)
 
     assert state_of(machine.check(NOW), 'sdb') == 'WARNING'
-
-
-def test_a_time_left_that_another_users_history_makes_longer_is_not_believed(machine):
-    """84 % used within 100 days ends in 19; history that says it has hardly grown for 80 of them
-    puts nothing off.
-    """
-    asked = ('-w', 'endurance_time_left=30d:')
-    machine.holds(sda=ssd(78, 20))
-    machine.by_nobody(NOW)
-    machine.holds(sda=ssd(84, 100))
-    later = NOW + 80 * DAY
-
-    assert [
-        machine.by_nobody(later, *asked).code,
-        machine.check(later + HOUR, *asked).code,
-    ] == [
-        0,
-        1,
-    ]
 
 
 def test_growth_that_history_tells_is_an_alarm_whoever_wrote_it(machine):

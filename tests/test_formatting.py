@@ -1,7 +1,5 @@
 """The one layout that a data file has."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -117,7 +115,7 @@ def test_every_part_of_a_database_is_sorted_and_open():
     assert formatting.formatted(data) == FORMATTED
 
 
-@pytest.mark.parametrize(('length', 'lines'), [(154, 1), (155, 3)])
+@pytest.mark.parametrize('length, lines', [(154, 1), (155, 3)])
 def test_a_line_is_never_wider_than_the_layout(length, lines):
     """A list of one text: two brackets, two quotes and two columns before it."""
     laid = formatting._laid_out(['x' * length], 'a', '', 1)

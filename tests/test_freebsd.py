@@ -2,8 +2,6 @@
 (see tests/freebsd.py).
 """
 
-from __future__ import annotations
-
 import json
 import os
 

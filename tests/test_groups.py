@@ -2,8 +2,6 @@
 used partitions.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 
@@ -335,14 +333,6 @@ def test_raid_of_lvm_is_one_group_on_partitions(machine):
     )
     assert '--dmsetup' in home.unknown
     assert home.used_as == ('/home',)
-
-
-def test_an_image_on_a_pulled_disk_is_missing(machine):
-    """The link of its slave leads nowhere."""
-    mirror(machine)
-    machine.pull('sdb')
-
-    assert found(machine)['dm-4'].members[1] == Member('sdb1', 'missing', 1)
 
 
 def test_an_image_that_lvm_left_out_is_missing(machine):

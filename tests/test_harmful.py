@@ -1,7 +1,5 @@
 """Drives that reading can harm: they are not read, and every output says so."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -12,13 +10,13 @@ import early
 import pytest
 from conftest import ROOT, drive
 from fake_smartctl import FakeSmartctl
+from shipped import ATTRIBUTES
 
 from smart_attributes.knowledge.patterns import fits
 from smart_attributes.reading import forbidden
 from smart_attributes.reading.smartctl_calls import SCAN, read_arguments
 
-DATA = json.loads((ROOT / 'attributes.json').read_text())
-BANS = [each for each in DATA['advisories'] if each.get('read') is False]
+BANS = [each for each in ATTRIBUTES['advisories'] if each.get('read') is False]
 MODEL, OTHER = 'SAMSUNG HD204UI', 'SAMSUNG HD103SJ'
 START = 'import sys; from smart_attributes.reading import forbidden; forbidden.SYS = sys.argv.pop(1)'
 START += '; from smart_attributes import main; main.main()'
@@ -141,7 +139,9 @@ def test_a_database_of_the_site_can_forbid_reading(machine, tmp_path, where):
     }
     path = tmp_path / where
     path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps({**DATA, 'date': '2999-01-01', 'advisories': [ban]}))
+    path.write_text(
+        json.dumps({**ATTRIBUTES, 'date': '2999-01-01', 'advisories': [ban]})
+    )
 
     assert run(machine, tmp_path, '-d', '/dev/sdb').startswith(
         'SMART CRITICAL - sdb is not read: '

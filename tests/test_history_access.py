@@ -38,8 +38,6 @@ from smart_attributes.reading.identity import is_same_drive
 from smart_attributes.reading.machine import DeviceList
 from smart_attributes.reading.smartctl_calls import read_arguments
 
-GROWN = 'crc_errors grew by 14 in 60 min (212 to 226)'
-
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
@@ -53,17 +51,6 @@ def grown(machine: Machine, *options: str) -> None:
     machine.holds(sda=disk(a199=226))
 
 
-def test_growth_is_an_alarm_in_the_first_line(machine):
-    """By how much, from what to what, what to do, against which limit."""
-    grown(machine)
-
-    result = machine.check(START + HOUR)
-
-    assert result.code == 1
-    assert result.first_line.startswith('SMART WARNING - sda: CRC errors grew by 14 ')
-    assert '; [cable] ' in result.text
-
-
 @pytest.mark.parametrize('later, code', [(6 * DAY, 1), (8 * DAY, 0)])
 def test_growth_is_told_for_seven_days_whoever_looks(machine, later, code):
     """A manual run and three soft states end no alarm: nothing that was decided is stored."""
@@ -72,17 +59,6 @@ def test_growth_is_told_for_seven_days_whoever_looks(machine, later, code):
         machine.check(START + minutes * 60)
 
     assert machine.check(START + HOUR + later).code == code
-
-
-@pytest.mark.parametrize(
-    'options', [['--no-history'], ['--ignore-metric', 'crc_errors']]
-)
-def test_growth_is_not_judged_where_nobody_wants_it(machine, options):
-    """Without history, or of a metric that is ignored."""
-    grown(machine, *options)
-
-    assert machine.check(START + HOUR, *options).code == 0
-    assert list(machine.state.glob('history/*')) == [] or options != ['--no-history']
 
 
 def test_history_that_cannot_be_used_is_said_without_v(machine):
@@ -399,7 +375,7 @@ def test_a_check_reads_only_what_it_needs_of_the_history(
 
 
 @pytest.mark.parametrize(
-    ('place', 'given', 'xdg', 'home', 'has_one'),
+    'place, given, xdg, home, has_one',
     [
         ('', '', '', '/', False),
         ('/s', '/s', None, '/absent', True),

@@ -1,7 +1,5 @@
 """Which record of history a drive is, where more than one could be it."""
 
-from __future__ import annotations
-
 import pytest
 
 from smart_attributes.history.drive_records import (
@@ -27,17 +25,6 @@ def test_a_drive_that_is_known_just_as_it_is_stays_itself_beside_a_record_that_w
     assert matches([DRIVE], [bridged, itself], is_same_drive) == [Match(itself)]
 
 
-def test_two_new_drives_that_nobody_can_tell_apart_are_not_remembered():
-    """One would grow by what the other has."""
-    assert matches([DRIVE, DRIVE], [], is_same_drive) == [Match(note=AMBIGUOUS)] * 2
-
-
-def test_two_new_drives_are_just_new():
-    other = DRIVE._replace(serial='S3RIAL02', wwn='5000c500a1b2c3d5')
-
-    assert matches([DRIVE, other], [], is_same_drive) == [Match(), Match()]
-
-
 @pytest.mark.parametrize(
     'identities, records, notes',
     [
@@ -59,6 +46,7 @@ def test_two_new_drives_are_just_new():
         ([BRIDGED, BRIDGED], [Record(1, DRIVE, 0, 0)], [AMBIGUOUS, AMBIGUOUS]),
         ([BRIDGED], [Record(1, DRIVE, 0, 0)], ['']),  # ok known
         ([BRIDGED], [], ['']),  # ok new
+        ([DRIVE, DRIVE], [], [AMBIGUOUS, AMBIGUOUS]),  # two new ones
         ([], [Record(1, DRIVE, 0, 0)], []),  # ok none
     ],
 )

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from conftest import ROOT
+from shipped import DEFAULTS
 
 from smart_attributes import wording
 from smart_attributes.constants import DAY
@@ -253,9 +251,7 @@ def test_a_pending_page_of_a_solid_state_drive_is_told_when_it_stays(hours, is_t
     """By default: Crucial MX500 show one for up to two hours while they move data, and mean
     nothing by it.
     """
-    rule = json.loads((ROOT / 'thresholds/default.json').read_text())['metrics'][
-        'pending'
-    ]['ssd']['growth']
+    rule = DEFAULTS['metrics']['pending']['ssd']['growth']
     end = START + STEP + int(hours * HOUR)
     found = history((START, 0), (START + STEP, 1), (end, 1), (end + STEP, 0))
 
@@ -417,20 +413,6 @@ def test_silent_at_that_value_loud_when_it_grows(number, falls, is_silent):
     assert not thresholds.is_silent(None, number, falls)
 
 
-# --- series -----------------------------------------------------------------------------------
-
-
-def test_a_reading_of_the_same_number_only_says_that_it_was_there():
-    once = History((Point(START, 5),), START)
-
-    assert series.with_reading(once, 5, START + STEP) == History(
-        (Point(START, 5),), START + STEP
-    )
-    assert series.extended(CHANGE, once, 6, START + STEP)[1:] == (
-        Point(START + STEP, 6, STEP),
-    )
-
-
 # --- what earlier checks tell of a reading ----------------------------------------------------
 
 CRC = Reading('crc_errors', 5, '', Source(attribute=199, definition='raw'))
@@ -571,7 +553,7 @@ def only(name: str) -> past.Past:
 
 
 @pytest.mark.parametrize(
-    ('known', 'metric', 'number', 'level'),
+    'known, metric, number, level',
     [
         (cooling(60, *HOT), 'temperature', 50, 60),
         (cooling(55, *HOT), 'temperature', 50, 55),

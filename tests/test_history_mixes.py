@@ -2,8 +2,6 @@
 out.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import shutil
@@ -13,21 +11,20 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
 from damage import recorded
 from measure import collection
+from shipped import DATABASE
 from test_history_store import START, STEP, history
 
 from smart_attributes.errors import SmartError
 from smart_attributes.history.drive_records import Scope
 from smart_attributes.history.past import observations
 from smart_attributes.history.store import Sighting
-from smart_attributes.knowledge import drive_database, readings, shipped_data
+from smart_attributes.knowledge import readings
 from smart_attributes.model import Report
 from smart_attributes.reading import text_report
 
 DRIVES = 12
-DATABASE = drive_database.SpecDatabase(shipped_data.load(str(ROOT / 'attributes.json')))
 
 
 def reports(shared: Path, dice: random.Random) -> Iterator[Report]:
@@ -51,7 +48,7 @@ def sighting(number: int, report: Report) -> Sighting:
 
 
 @pytest.mark.long
-def test_no_mix_of_real_drives_damages_a_history(shared: Path, tmp_path: Path) -> None:
+def test_no_mix_of_real_drives_damages_a_history(shared, tmp_path):
     """MIXES=3400 is the whole run: each report three times, by three checks of a mix of 12."""
     all_reports = reports(shared, random.Random(7))
     mixes = 0

@@ -1,7 +1,5 @@
 """What is kept of a number, and what stays of it when it is old."""
 
-from __future__ import annotations
-
 import pytest
 
 from smart_attributes.constants import DAY, MONTH
@@ -19,9 +17,8 @@ MIDNIGHT = 20_700 * DAY
 HOUR = 3600
 
 
-def noon(number: float, last_read: int = MIDNIGHT + 13 * HOUR) -> History:
-    """A history of one number at noon."""
-    return History((Point(MIDNIGHT + 12 * HOUR, number),), last_read)
+# one number at noon, read for an hour
+NOON = History((Point(MIDNIGHT + 12 * HOUR, 7),), MIDNIGHT + 13 * HOUR)
 
 
 @pytest.mark.parametrize('pace', [DAILY, HIGHEST])
@@ -29,23 +26,23 @@ def test_the_first_number_of_a_day_tells_how_long_before_it_somebody_looked(pace
     """Else growth over a night in which nobody looked would count as that of a moment."""
     now = MIDNIGHT + DAY
 
-    assert extended(pace, noon(7), 7, now) == (
-        *noon(7).points,
+    assert extended(pace, NOON, 7, now) == (
+        *NOON.points,
         Point(now, 7, 11 * HOUR),
     )
 
 
 def test_later_numbers_of_a_day_add_nothing_where_one_a_day_is_kept():
     """Not even at its last second."""
-    assert extended(DAILY, noon(7), 9, MIDNIGHT + DAY - 1) == noon(7).points
+    assert extended(DAILY, NOON, 9, MIDNIGHT + DAY - 1) == NOON.points
 
 
-@pytest.mark.parametrize(('number', 'kept'), [(6, 7), (7, 7), (8, 8)])
+@pytest.mark.parametrize('number, kept', [(6, 7), (7, 7), (8, 8)])
 def test_of_the_highest_numbers_only_a_higher_one_takes_the_place_of_the_last(
     number, kept
 ):
     """The point keeps its time, and a number that only comes again is no reason to write."""
-    found = extended(HIGHEST, noon(7), number, MIDNIGHT + 20 * HOUR)
+    found = extended(HIGHEST, NOON, number, MIDNIGHT + 20 * HOUR)
 
     assert found == (Point(MIDNIGHT + 12 * HOUR, kept),)
 
@@ -53,11 +50,11 @@ def test_of_the_highest_numbers_only_a_higher_one_takes_the_place_of_the_last(
 def test_a_change_tells_its_time_and_how_long_nobody_looked():
     now = MIDNIGHT + 15 * HOUR
 
-    assert extended(CHANGE, noon(7), 6, now) == (
-        *noon(7).points,
+    assert extended(CHANGE, NOON, 6, now) == (
+        *NOON.points,
         Point(now, 6, 2 * HOUR),
     )
-    assert extended(CHANGE, noon(7), 7, now) == noon(7).points
+    assert extended(CHANGE, NOON, 7, now) == NOON.points
 
 
 def test_of_old_points_the_last_of_a_month_stays_and_of_others_the_last_of_a_day():

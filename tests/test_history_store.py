@@ -1,7 +1,5 @@
 """History in its folder: what is kept, found again, and said when something is wrong."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile
@@ -136,15 +134,6 @@ def theirs() -> Iterator[Path]:
 # --- what is kept ------------------------------------------------------------------------
 
 
-def test_a_check_that_read_earlier_does_not_overwrite_a_later_one(tmp_path):
-    """Two at once: whoever writes last has not read last."""
-    early = history(tmp_path, START + 1)
-    check(tmp_path, 8, START + 2)
-    early.keep([Sighting('/dev/sda', DRIVE, (Observation(CRC, 7, CHANGE),))], Scope())
-
-    assert numbers(tmp_path) == [8]
-
-
 def test_what_another_check_wrote_in_between_counts(tmp_path):
     """The point says the gap to the last reading of anybody, not to the one that was recalled."""
     slow = history(tmp_path, START + 2 * STEP)
@@ -169,28 +158,6 @@ def test_a_forgotten_drive_leaves_nothing(tmp_path):
 
 
 # --- which drive ----------------------------------------------------------------------------
-
-
-def test_a_drive_is_found_again_under_a_cut_model(tmp_path):
-    """A SATA drive behind SCSI shows the first 16 characters of its model."""
-    check(
-        tmp_path, 1, identity=DRIVE._replace(model='ATA     ACME 40', protocol='SCSI')
-    )
-
-    opened = history(tmp_path, START + STEP)
-    assert histories(opened, opened.recall([DRIVE])[0])[CRC].points[-1].number == 1
-
-
-def test_a_drive_without_identity_is_not_remembered_and_says_so(tmp_path):
-    """Its growth would be that of any other drive without a serial number."""
-    nameless = DRIVE._replace(serial='', wwn='')
-    opened = history(tmp_path)
-    opened.keep(
-        [Sighting('/dev/sda', nameless, (Observation(CRC, 1, CHANGE),))], Scope()
-    )
-
-    assert history(tmp_path, START + STEP).records == []
-    assert 'increases cause no alerts' in opened.recall([nameless])[0].note
 
 
 def test_what_was_read_while_the_drives_were_read_is_received_after_that(tmp_path):

@@ -2,8 +2,6 @@
 a verdict, and one harmless text.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import random
@@ -13,11 +11,11 @@ from typing import Any
 import pytest
 from cases import case
 from conftest import ROOT, drive_path, perfdata, run
+from shipped import DATABASE, LIMITS
 
 from smart_attributes.check import fence, judging
 from smart_attributes.commands import list as drive_list
 from smart_attributes.errors import Coded, DriveError
-from smart_attributes.knowledge import drive_database, thresholds
 from smart_attributes.model import Device, Report, State, Verdict
 from smart_attributes.output import explain, json_document, page, plugin, triage_table
 from smart_attributes.reading import json_report, text_report
@@ -109,20 +107,6 @@ def assert_answer_is_harmless(text: str) -> None:
     assert_harmless(text.replace('\n| ', '\n', 1))
 
 
-@pytest.fixture(scope='module')
-def database() -> drive_database.SpecDatabase:
-    return drive_database.SpecDatabase(
-        json.loads((ROOT / 'attributes.json').read_text())
-    )
-
-
-@pytest.fixture(scope='module')
-def limits() -> thresholds.Thresholds:
-    return thresholds.Thresholds(
-        json.loads((ROOT / 'thresholds/default.json').read_text())
-    )
-
-
 def spoken(verdict: Verdict) -> list[str]:
     """Return what each face that is no daemon's says of a drive."""
     addresses, drives = [verdict.device.address], [case(verdict)]
@@ -136,9 +120,7 @@ def spoken(verdict: Verdict) -> list[str]:
 
 
 @pytest.mark.parametrize('path', REPORTS, ids=lambda path: path.stem)
-def test_a_spoiled_report_gives_one_harmless_result_in_every_face(
-    path, database, limits
-):
+def test_a_spoiled_report_gives_one_harmless_result_in_every_face(path):
     """A drive's firmware, a bridge or a bug may put anything anywhere; daemon, terminal, page and
     shell must survive it.
     """
@@ -148,10 +130,10 @@ def test_a_spoiled_report_gives_one_harmless_result_in_every_face(
     for _ in range(ROUNDS):
         with contextlib.suppress(DriveError):  # it can no longer be read
             report = spoilt(text, chance)
-            verdict = judging.judge(SDA, report, database, limits, judging.Rules())
+            verdict = judging.judge(SDA, report, DATABASE, LIMITS, judging.Rules())
             face = plugin.Face(verbose=2, all_perfdata=True)
             assert_answer_is_harmless(
-                plugin.render([case(verdict)], database.metrics, face).text
+                plugin.render([case(verdict)], DATABASE.metrics, face).text
             )
             for said in spoken(verdict):
                 assert_harmless(said)
@@ -161,7 +143,7 @@ def test_a_spoiled_report_gives_one_harmless_result_in_every_face(
 
 
 @pytest.mark.parametrize('nasty', NASTY, ids=ascii)
-def test_what_a_drive_calls_itself_is_harmless_in_every_face(nasty, database, limits):
+def test_what_a_drive_calls_itself_is_harmless_in_every_face(nasty):
     """Model, serial number, firmware, names of attributes, words of a self-test and complaints
     of smartctl.
     """
@@ -175,10 +157,10 @@ def test_what_a_drive_calls_itself_is_harmless_in_every_face(nasty, database, li
     for row in document['ata_smart_attributes']['table']:
         row.update(name=nasty, when_failed='past')
     report = json_report.from_json(document)
-    verdict = judging.judge(SDA, report, database, limits, judging.Rules())
+    verdict = judging.judge(SDA, report, DATABASE, LIMITS, judging.Rules())
 
     answer = plugin.render(
-        [case(verdict)], database.metrics, plugin.Face(verbose=2)
+        [case(verdict)], DATABASE.metrics, plugin.Face(verbose=2)
     ).text
     assert_answer_is_harmless(answer)
     assert not set(answer) & set('$\\')
@@ -195,14 +177,14 @@ def test_what_a_drive_calls_itself_is_harmless_in_every_face(nasty, database, li
 
 
 @pytest.mark.parametrize('problem', NASTY, ids=ascii)
-def test_a_problem_and_a_note_are_harmless(problem, database):
+def test_a_problem_and_a_note_are_harmless(problem):
     """A bar in a sentence would be perfdata; a line break would be another drive."""
     verdict = fence.unreadable(SDA, DriveError(f'cannot be read: {problem}'), State.OK)
     whole = plugin.Whole(notes=[problem])
 
     answer = plugin.render(
         [case(verdict._replace(notes=(problem,)))],
-        database.metrics,
+        DATABASE.metrics,
         plugin.Face(verbose=1),
         whole,
     ).text

@@ -2,16 +2,13 @@
 while.
 """
 
-from __future__ import annotations
-
-import math
 import random
 from collections.abc import Iterable, Sequence
 
 import pytest
 from days import START, Machine, disk
 
-from smart_attributes.constants import DAY, HOUR, MINUTE
+from smart_attributes.constants import HOUR, MINUTE
 from smart_attributes.history import series
 from smart_attributes.history.series import CHANGE, History, extended
 
@@ -105,49 +102,6 @@ def test_an_alert_ends_and_says_why_it_lasts(tmp_path):
     assert f' {degrees} C (warning ' in first and ' 3 C lower ' in first
 
     assert machine.check(START + 25 * HOUR).first_line.startswith('SMART OK')
-
-
-def test_an_alert_ends_at_once_far_below_the_limit(tmp_path):
-    """The limit of the disk is 55 C: a short peak is over."""
-    machine = Machine(tmp_path)
-    lines = []
-    for minutes, degrees in ((0, 40), (5, 56), (10, 46), (15, 45), (20, 54)):
-        machine.holds(sda=disk(a194=degrees))
-        lines.append(machine.check(START + minutes * MINUTE).first_line[:9])
-
-    assert lines == ['SMART OK ', 'SMART WAR', 'SMART WAR', 'SMART OK ', 'SMART OK ']
-
-
-@pytest.mark.parametrize(
-    'interval, swing, noise',
-    [
-        pytest.param(5 * MINUTE, 2.5, 0.7, marks=pytest.mark.long),
-        (HOUR, 3, 1),
-        (6 * HOUR, 3, 1),
-    ],
-)
-def test_warm_drives_change_state_twice_a_month_at_most(interval, swing, noise):
-    """24 drives that are warmer by day than by night, near the limit of 60 C. With many samples, less
-    noise is needed to get 10 C below it, which ends an alert at once.
-    """
-    chance = random.Random(interval)
-    for drive in range(24):
-        readings = [
-            (
-                now // MINUTE,
-                round(
-                    56
-                    + drive / 4
-                    + swing * math.sin(2 * math.pi * now / DAY)
-                    + chance.gauss(0, noise)
-                ),
-            )
-            for now in range(0, 30 * DAY, interval)
-        ]
-        states = [level > LIMIT for level in reduced(readings)]
-        assert sum(before != after for before, after in zip(states, states[1:])) <= 2, (
-            drive
-        )
 
 
 @pytest.mark.parametrize('before, counts', [(200, 200), (201, 195)])

@@ -4,8 +4,6 @@ passes the numbers on.
 `make test-icinga` installs what is missing first; `make test` runs this where it is there.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

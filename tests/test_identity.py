@@ -1,7 +1,5 @@
 """identity: which drives agree in model, serial number and WWN."""
 
-from __future__ import annotations
-
 import pytest
 
 from smart_attributes.model import Identity

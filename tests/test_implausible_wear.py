@@ -50,7 +50,7 @@ def test_wear_that_an_hour_and_a_few_gigabytes_cannot_cause_is_unknown_and_says_
 
 
 @pytest.mark.parametrize(
-    ('used', 'hours', 'written', 'capacity'),
+    'used, hours, written, capacity',
     [
         (38, 38, 13 * GB, CAPACITY),
         (38, 1, 38 * CAPACITY // 100, CAPACITY),

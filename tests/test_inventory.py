@@ -1,9 +1,5 @@
 """The inventory: which reads count, under which name, and what is said of the others."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import pytest
 import sys_tree
 
@@ -138,7 +134,7 @@ def test_a_named_volume_is_left_out_if_drives_behind_its_controller_are_read(
     ],
 )
 def test_a_machine_is_bare_only_if_every_address_was_read_and_holds_no_drive(
-    reads: Sequence[Read], asked: Sequence[Read], is_bare: bool
+    reads, asked, is_bare
 ):
     devices = tuple(read.device for read in asked)
 

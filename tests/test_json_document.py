@@ -1,7 +1,5 @@
 """The document of `triage --json`: each field, and null for what is unknown."""
 
-from __future__ import annotations
-
 import pytest
 from cases import case, of_uses, on
 
@@ -15,7 +13,6 @@ from smart_attributes.model import (
     Identity,
     Judgement,
     Member,
-    Place,
     Reading,
     Source,
     State,
@@ -241,7 +238,7 @@ GROWN = Judgement(
 
 
 @pytest.mark.parametrize(
-    ('judgement', 'code', 'value', 'limit', 'grown', 'age'),
+    'judgement, code, value, limit, grown, age',
     [
         (limited(8), 'above-limit', 8, '4', None, None),
         (limited(8, C, '4', '6'), 'above-limit', 8, '6', None, None),
@@ -291,24 +288,6 @@ def test_a_silent_drive_has_who_was_there_last(hide_serial, serial):
     assert 'last_seen' not in made(SDA)['drives'][0]
 
 
-def test_the_place_of_a_drive_is_there_if_it_is_known():
-    [told] = made(case(SDA, place=Place('slot 7', 'ledctl locate=/dev/sda', ('sda',))))[
-        'drives'
-    ]
-    [bare] = made(SDA)['drives']
-
-    assert (told['bay'], told['locate']) == ('slot 7', 'ledctl locate=/dev/sda')
-    assert not {
-        'bay',
-        'drive_id',
-        'locate',
-        'depends',
-        'replacement',
-        'forecasts',
-        'past',
-    } & set(bare)
-
-
 MIRROR = Group(
     'md0',
     'md0',
@@ -323,13 +302,13 @@ MIRROR = Group(
 )
 
 
-def of_groups(*groups, verdict=SDA):
+def of_groups(*groups):
     """Return the document of a machine with one drive and its groups."""
-    placed = on(verdict, 'sda')
+    placed = on(SDA, 'sda')
     found = replacement.machine(groups, work_list.drives([placed], NOW))
     return {
         **made(*of_uses(replacement.uses([placed], found), NOW)),
-        **replacement.document(found, [verdict]),
+        **replacement.document(found, [SDA]),
     }
 
 

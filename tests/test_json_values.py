@@ -1,7 +1,5 @@
 """One value of a JSON document, of the right type and of wrong ones."""
 
-from __future__ import annotations
-
 import pytest
 
 from smart_attributes.reading import content

@@ -7,8 +7,6 @@ state. QEMU's disks are healthy; a disk counts as failing if a limit of the site
 number, makes it CRITICAL.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator, Sequence

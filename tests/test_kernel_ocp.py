@@ -7,8 +7,6 @@ plugin must read the log and find no number in it. A layout of the site uses the
 number, to show that a real page can alert.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator
@@ -17,9 +15,10 @@ from typing import Any
 import abilities
 import pytest
 from chroots import PLUGIN, removed
-from conftest import ROOT, Result, perfdata
+from conftest import Result, perfdata
 from hardware import drive
 from qemu import Machine, qemu_of
+from shipped import ATTRIBUTES
 
 from smart_attributes.knowledge import vendor_logs
 from smart_attributes.reading import nvme_log, smartctl_calls
@@ -41,7 +40,7 @@ WITH_LOG, WITHOUT = (
     f'/dev/disk/by-id/nvme-QEMU_NVMe_Ctrl_NVME000{number}' for number in (1, 2)
 )
 AMOUNT = 8 * 1024 * 1024  # bytes that the test reads from the first drive
-OCP = json.loads((ROOT / 'attributes.json').read_text())['layouts']['ocp']
+OCP = ATTRIBUTES['layouts']['ocp']
 GUID = bytes.fromhex('C5AF1028EABFF2A49C4F6F7CC914D5AF')
 VERSION = 5
 # The number is the version of the log.

@@ -1,7 +1,5 @@
 """The architecture, as the file names promise it."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

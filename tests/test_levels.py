@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterable
 
 import pytest
-from conftest import ROOT
+from shipped import DEFAULTS
 
 from smart_attributes.constants import DAY, HOUR, MINUTE
 from smart_attributes.history import drive_file, growth, series
@@ -18,7 +17,6 @@ from smart_attributes.model import GrowthRule, Reading, Source
 
 SPARE = Reading('spare_available', 97, '%', Source(log='NVMe health'))
 RULE = GrowthRule(7 * DAY, 30 * DAY, warning=2)
-METRICS = json.loads((ROOT / 'thresholds/default.json').read_text())['metrics']
 LEVELS = ('spare_available', 'system_spare_available', 'capacitor_health')
 Days = Iterable[tuple[float, float]]  # day and number
 
@@ -44,7 +42,7 @@ def told(
 
 
 @pytest.mark.parametrize(
-    ('readings', 'size'),
+    'readings, size',
     [
         pytest.param([(0, 100), (1, 100), (2, 96), (3, 96)], 4, id='fell'),
         pytest.param([(0, 100), (1, 100), (2, 96)], None, id='one-reading-is-no-proof'),
@@ -91,7 +89,7 @@ def test_a_level_is_compared_at_the_ends_of_the_period(readings, size):
 
 
 @pytest.mark.parametrize(
-    ('readings', 'falls', 'words'),
+    'readings, falls, words',
     [
         (
             [(0, 160), (1, 160), (2, 135), (3, 135)],
@@ -112,7 +110,7 @@ def test_a_sentence_says_from_where_to_where(readings, falls, words):
 
 
 def rule_of(metric: str) -> GrowthRule:
-    return growth_rule(METRICS[metric]['growth'])
+    return growth_rule(DEFAULTS['metrics'][metric]['growth'])
 
 
 def alerts(metric: str, numbers: Iterable[tuple[int, float]]) -> list[int]:

@@ -1,7 +1,5 @@
 """Which drive is it: its bay and its light, as Linux tells everybody."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

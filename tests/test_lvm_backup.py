@@ -3,8 +3,6 @@
 The texts follow LVM2, lib/format_text/export.c, and a file of LVM2 2.03.16 on Ubuntu.
 """
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

@@ -13,8 +13,8 @@ import pytest
 from cases import case, cases
 from conftest import ROOT, Result, drive, run
 from days import HOUR, START, Machine, asleep, disk
-from foreign import shipped
 from prometheus_client import parser
+from shipped import DATABASE
 
 from smart_attributes.errors import SmartError
 from smart_attributes.knowledge.drive_database import Metric
@@ -35,7 +35,7 @@ from smart_attributes.reading.smartctl_calls import read_arguments
 from smart_attributes.redundancy.replacement import Membership
 
 REPORTS = str(ROOT / 'tests/reports')
-METRICS = shipped().database.metrics
+METRICS = DATABASE.metrics
 Labels = frozenset[tuple[str, str]]
 
 

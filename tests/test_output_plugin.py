@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from cases import case, cases
-from foreign import shipped
+from shipped import DATABASE
 
 from smart_attributes.model import (
     Device,
@@ -18,7 +18,7 @@ from smart_attributes.model import (
 from smart_attributes.output import plugin
 from smart_attributes.output.plugin import Face, Whole
 
-METRICS = shipped().database.metrics
+METRICS = DATABASE.metrics
 OK, WARNING, CRITICAL, UNKNOWN = State
 
 

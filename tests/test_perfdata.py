@@ -5,7 +5,7 @@ them.
 from __future__ import annotations
 
 import pytest
-from foreign import shipped
+from shipped import DATABASE
 
 from smart_attributes.fleet import plugin_output
 from smart_attributes.model import (
@@ -19,7 +19,7 @@ from smart_attributes.model import (
 )
 from smart_attributes.output import perfdata
 
-METRICS = shipped().database.metrics
+METRICS = DATABASE.metrics
 
 
 def judged(

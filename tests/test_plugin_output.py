@@ -2,7 +2,7 @@
 
 import pytest
 from cases import case
-from foreign import shipped
+from shipped import DATABASE
 from test_plugin_lines import recorded, simulated  # noqa: F401  fixtures
 
 from smart_attributes.errors import Coded
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.xdist_group('lines')  # the fixtures of another file
 OK, WARNING, CRITICAL, UNKNOWN = State
 NOW = 1_700_000_000
 DAY = 86400
-METRICS = shipped().database.metrics
+METRICS = DATABASE.metrics
 FINDING = 'endurance_used 97 %, critical above 95'
 REPLACE = '[replace] replace it now'
 WORN = Line(CRITICAL, 'sda', 'ACME X1', f'{FINDING}; {REPLACE}', 'EXAMPLE1', '1.0')

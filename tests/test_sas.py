@@ -10,8 +10,9 @@ import re
 
 import pytest
 from conftest import ROOT, run
-from foreign import DEVICE, shipped
+from foreign import DEVICE
 from sas import HOURS, document, health, scan, with_errors
+from shipped import ATTRIBUTES, DATABASE, LIMITS
 
 from smart_attributes.check import drive_notes, judging
 from smart_attributes.constants import MOST_RESULTS
@@ -27,11 +28,8 @@ NOW = HOURS * 60
 
 def judge(**pages):
     """Return the verdict on a SAS disk with these pages."""
-    rules = shipped()
     report = json_report.parse(json.dumps(document(**pages)))
-    return judging.judge(
-        DEVICE, report, rules.database, rules.thresholds, judging.Rules()
-    )
+    return judging.judge(DEVICE, report, DATABASE, LIMITS, judging.Rules())
 
 
 def found(verdict):
@@ -198,7 +196,7 @@ def test_each_row_of_the_table_names_a_metric_and_matches_a_code(row):
         for number in range(256)
     ]
 
-    assert row['metric'] in shipped().attributes['metrics']
+    assert row['metric'] in ATTRIBUTES['metrics']
     assert row in first
 
 
@@ -413,9 +411,7 @@ def test_the_vendor_names_the_group_of_sata_drives(model, expected):
     )
 
     assert (
-        shipped()
-        .thresholds.limit('reallocated', DEVICE, report.identity, '')
-        .growth[0]['warning']
+        LIMITS.limit('reallocated', DEVICE, report.identity, '').growth[0]['warning']
         == expected
     )
 

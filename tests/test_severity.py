@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from cases import cases
 from conftest import drive_path, run
-from foreign import shipped
+from shipped import DATABASE
 
 from smart_attributes.fleet import plugin_output, triage_documents
 from smart_attributes.fleet.drives import FleetDrive, Origin
@@ -29,7 +29,7 @@ from smart_attributes.model import (
 from smart_attributes.output import json_document
 from smart_attributes.output.plugin import Line
 
-METRICS = shipped().database.metrics
+METRICS = DATABASE.metrics
 C, W = State.CRITICAL, State.WARNING
 
 

@@ -8,7 +8,7 @@ import os
 import time
 
 import pytest
-from foreign import shipped
+from shipped import ATTRIBUTES, DATABASE, DEFAULTS
 from simulator import Machine, read, why_not
 
 from smart_attributes.check import further_logs, vendor_readings
@@ -37,7 +37,7 @@ from smart_attributes.reading import nvme_log, smartctl_calls
 from smart_attributes.reading.processes import Runner
 
 GUID = bytes.fromhex('C5AF1028EABFF2A49C4F6F7CC914D5AF')
-OCP = shipped().attributes['layouts']['ocp']
+OCP = ATTRIBUTES['layouts']['ocp']
 LOG = ('0xC0', 'ocp')
 MODEL = 'INTEL SSDPF2KX076T1'  # its entry reads 0xC0 with the layout ocp
 simulated = pytest.mark.skipif(bool(why_not()), reason=why_not())
@@ -63,7 +63,7 @@ def told(data):
     report = Report(
         Identity(protocol='NVMe'), vendor_log=data and LogPage('0xC0', data)
     )
-    log = vendor_logs.of_drive(report, LOG, OCP, shipped().database.metrics, {})
+    log = vendor_logs.of_drive(report, LOG, OCP, DATABASE.metrics, {})
     return {reading.metric: reading for reading in log.readings}, [
         note.code for note in log.notes
     ]
@@ -219,7 +219,7 @@ def test_a_number_is_used_if_its_field_and_its_metric_allow_it(
             {**ONE, 'metric': 'capacitor_health', 'offset': 8},
         ]
     }
-    known = shipped().database.metrics
+    known = DATABASE.metrics
     metrics = {**known, 'pending': known['pending']._replace(unit='C', valid=(5, 20))}
     drive = Identity('NVMe', sector_size=512, physical_block_size=4096)
     data = bytes(4) + number.to_bytes(2, 'little') + bytes(2) + b'\x63' + bytes(503)
@@ -277,7 +277,7 @@ def test_a_page_without_numbers_has_its_status_and_a_note(log, status, notes):
         Report(Identity('NVMe'), vendor_log=log),
         LOG,
         OCP,
-        shipped().database.metrics,
+        DATABASE.metrics,
         {},
     )
 
@@ -404,8 +404,8 @@ CALL = (*SUDO, '--json=cu', '-l', 'nvmelog,0xC0,0x200', '/dev/nvme0')
 
 def attributes_with(**changed):
     return Judge(
-        SpecDatabase({**shipped().attributes, **changed}),
-        Thresholds(shipped().limits),
+        SpecDatabase({**ATTRIBUTES, **changed}),
+        Thresholds(DEFAULTS),
         None,
     )
 
@@ -459,7 +459,7 @@ def test_a_drive_has_the_log_of_its_entry(device, outcome, log):
         {
             'entries': [
                 {**entry, **({'logs': {'0xC5': 'ocp'}} if 'logs' in entry else {})}
-                for entry in shipped().attributes['entries']
+                for entry in ATTRIBUTES['entries']
             ]
         },
     ],
@@ -600,7 +600,7 @@ def test_a_stored_number_is_used_for_a_week(points, age, number):
     log = vendor_readings.vendor_log(
         Report(Identity(protocol='NVMe')),
         LOG,
-        shipped().database,
+        DATABASE,
         read_before(points, age),
     )
 
@@ -618,12 +618,12 @@ def test_without_a_layout_or_a_history_a_drive_has_no_vendor_log():
     )
 
     assert (
-        vendor_readings.vendor_log(report, ('0xC0', 'other'), shipped().database, None)
+        vendor_readings.vendor_log(report, ('0xC0', 'other'), DATABASE, None)
         == vendor_logs.VendorLog()
     )
     assert (
         vendor_readings.vendor_log(
-            report._replace(vendor_log=None), LOG, shipped().database, None
+            report._replace(vendor_log=None), LOG, DATABASE, None
         )
         == vendor_logs.VendorLog()
     )

@@ -1,7 +1,5 @@
 """Simulated drives for the real smartctl; README.md explains how."""
 
-from __future__ import annotations
-
 from .descriptions import Description, names, read
 from .library import why_not
 from .machine import Machine

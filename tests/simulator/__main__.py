@@ -5,8 +5,6 @@ MACHINE is a file of machines/, such as playground. `python -m simulator expect 
 rewrites what tests/drives/*.json expect the plugin to say; read the difference before you keep it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

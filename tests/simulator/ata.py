@@ -3,8 +3,6 @@
 Source: ACS-4 (T13/BSR INCITS 529) and ATA8-ACS (T13/1699-D) for what is obsolete.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 
@@ -241,7 +239,6 @@ def raw_bytes(printed: str) -> bytes:
 _RAW_FORMATS: list[tuple[str, tuple[tuple[int, int], ...]]] = [
     (r'(\d+|0x[0-9a-f]+)', ((0, 6),)),
     (r'(-?\d+) \(Min/Max (-?\d+)/(-?\d+)\)', ((0, 1), (2, 1), (3, 1))),
-    (r'(-?\d+) \(Min/Max (-?\d+)/(-?\d+) #(\d+)\)', ((0, 1), (2, 1), (3, 1), (4, 2))),
     (
         r'(-?\d+) \((\d+) (\d+) (\d+) (\d+) (\d+)\)',
         ((0, 1), (5, 1), (4, 1), (3, 1), (2, 1), (1, 1)),
@@ -251,10 +248,6 @@ _RAW_FORMATS: list[tuple[str, tuple[tuple[int, int], ...]]] = [
     (r'(\d+) \(Average (\d+)\)', ((0, 2), (2, 2))),
     (r'(\d+)/(\d+)', ((4, 3), (0, 4))),
     (r'(\d+) (\d+) (\d+)', ((4, 2), (2, 2), (0, 2))),
-    (
-        r'(\d+) (\d+) (\d+) (\d+) (\d+) (\d+)',
-        tuple((5 - place, 1) for place in range(6)),
-    ),
 ]
 
 

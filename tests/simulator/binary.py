@@ -1,7 +1,5 @@
 """What the builders of sectors and pages share."""
 
-from __future__ import annotations
-
 # File name in the drive's folder -> the bytes that the drive answers with.
 Answers = dict[str, bytes]
 

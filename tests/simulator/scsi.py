@@ -7,8 +7,6 @@ invocations, bytes, uncorrected), background (status, and for each result minute
 sense code, reassign status).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from .binary import Answers, big, text
