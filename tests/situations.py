@@ -233,9 +233,7 @@ def failed(scene: Scene) -> None:
 
 @fails('An attribute has reached the threshold of its vendor')
 def at_threshold(scene: Scene) -> None:
-    """The vendor set this threshold. A pre-fail attribute is CRITICAL, an old-age attribute
-    WARNING.
-    """
+    """A pre-fail attribute is CRITICAL. An old-age attribute is a WARNING."""
     scene.put('/dev/sda', changed('wd-hdd-failing', health='PASSED'))
 
 
@@ -277,7 +275,7 @@ def read_only(scene: Scene) -> None:
 @fails('An NVMe drive refuses writes')
 def refuses(scene: Scene) -> tuple[str, ...]:
     """Only the drive's error log shows this. The health status is still PASSED. smartctl 7.4 or
-    newer reports it. (A recorded report.)
+    newer reports it.
     """
     return '--report', str(ROOT / 'tests/reports/nvme-read-only.json')
 
@@ -710,8 +708,8 @@ def only_copy(scene: Scene) -> None:
 
 @arrays('The use of the drive is not known')
 def use_unknown(scene: Scene) -> None:
-    """No array, no mounted file system and no known signature was found on the drive. That does not
-    mean that it is empty.
+    """No array, no mounted file system and no known signature was found on the drive, but the
+    drive may still have data.
     """
     scene.tree.disk('sda')
     scene.put('/dev/sda', SICK)
@@ -736,7 +734,7 @@ def behind(scene: Scene) -> None:
 
 @arrays('The tool of the controller knows the slot')
 def slot(scene: Scene) -> None:
-    """As above; here, root ran `triage --controllers`."""
+    """As above, but root has run `triage --controllers`."""
     behind(scene)
     scene.install_storcli(('32:9', 4, 'Onln'), ('32:4', 5, 'Onln'))
     scene.triage_words = ('--controllers',)
