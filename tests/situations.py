@@ -225,17 +225,15 @@ fails = chapter('The drive reports that it fails')
 
 @fails('The SMART health status is FAILED')
 def failed(scene: Scene) -> None:
-    """The drive itself expects to fail soon. Do not wait for a second sign: `smartctl -H` says "drive
-    failure expected in less than 24 hours" of such a SATA drive.
+    """The drive itself expects to fail soon. For such a SATA drive, `smartctl -H` prints "drive
+    failure expected in less than 24 hours".
     """
     scene.put('/dev/sda', 'seagate-hdd-failing')
 
 
 @fails('An attribute has reached the threshold of its vendor')
 def at_threshold(scene: Scene) -> None:
-    """The vendor set this threshold. A pre-fail attribute is CRITICAL, an old-age attribute
-    WARNING.
-    """
+    """A pre-fail attribute is CRITICAL. An old-age attribute is a WARNING."""
     scene.put('/dev/sda', changed('wd-hdd-failing', health='PASSED'))
 
 
@@ -276,8 +274,8 @@ def read_only(scene: Scene) -> None:
 
 @fails('An NVMe drive refuses writes')
 def refuses(scene: Scene) -> tuple[str, ...]:
-    """The drive shows this only in its error log, and its health status still is PASSED. smartctl
-    7.4 or newer reports it. (A recorded report.)
+    """Only the drive's error log shows this. The health status is still PASSED. smartctl 7.4 or
+    newer reports it.
     """
     return '--report', str(ROOT / 'tests/reports/nvme-read-only.json')
 
@@ -315,7 +313,7 @@ def self_test(scene: Scene) -> None:
 
 @fails('A self-test failed long ago')
 def old_self_test(scene: Scene) -> None:
-    """More than a year of power-on time has passed since."""
+    """More than a year of power-on time has passed since then."""
     tests = read('intel-self-test-failed').self_tests
     old = [test._replace(hours=test.hours - 20_000) for test in tests]
     scene.put('/dev/sda', changed('intel-self-test-failed', self_tests=tuple(old)))
@@ -328,8 +326,8 @@ errors = chapter('Data was lost, or errors increase')
 
 @errors('A hard disk could not return data')
 def uncorrectable(scene: Scene) -> None:
-    """Each uncorrectable error is data that a program could not read. Look for it in the array or
-    in a backup.
+    """Each uncorrectable error is data that a program could not read. Restore the data from the
+    array or from a backup.
     """
     scene.put('/dev/sda', 'hgst-uncorrectable')
 
@@ -373,7 +371,9 @@ def scan_defects(scene: Scene) -> None:
 
 @errors('A hard disk has replaced many sectors')
 def reallocated(scene: Scene) -> None:
-    """Single replaced sectors do no harm. Many show that a head or a surface is failing."""
+    """Single replaced sectors do no harm. Many replaced sectors show that a head or a surface is
+    failing.
+    """
     scene.put('/dev/sda', 'hpe-hdd-many-reallocated')
 
 
@@ -394,7 +394,7 @@ def many_media(scene: Scene) -> None:
 
 @errors('Replaced sectors increase')
 def growing(scene: Scene) -> None:
-    """An increase says more than the number. It needs a history: at least two checks."""
+    """An increase says more than the number. To detect it, the plugin needs at least two checks."""
     scene.put('/dev/sda', changed('seagate-hdd-healthy', a5=16))
     scene.check(DAY)
     scene.put('/dev/sda', changed('seagate-hdd-healthy', a5=200))
@@ -402,8 +402,8 @@ def growing(scene: Scene) -> None:
 
 @errors('New errors on the cable')
 def cable(scene: Scene) -> None:
-    """The drive is sound. The counter never falls, so the alert ends after a week without new
-    errors.
+    """The drive itself is not failing. The counter never falls, so the alert ends after a week
+    without new errors.
     """
     scene.put('/dev/sda', changed('seagate-hdd-healthy', a199=212))
     scene.check(DAY)
@@ -427,8 +427,8 @@ wears = chapter('An SSD is worn')
 
 @wears('85 % of the rated endurance is used')
 def worn(scene: Scene) -> None:
-    """Wear is planned work. The date is the forecast minus 90 days; without a history it is an
-    estimate from use and age.
+    """The date is 90 days before the forecast. Without a history, it is an estimate from use and
+    age.
     """
     scene.put('/dev/sda', 'hpe-ssd-worn')
 
@@ -441,8 +441,8 @@ def worn_soon(scene: Scene) -> None:
 
 @wears('The rated endurance is used up')
 def worn_out(scene: Scene) -> None:
-    """The vendor's rating is a promise, not a limit: the SSD can work for longer. It keeps data for a
-    shorter time without power, and may become read-only.
+    """The SSD can work for longer. But without power, it keeps data for a shorter time, and it may
+    become read-only.
     """
     scene.put('/dev/sda', 'crucial-worn-out')
 
@@ -450,7 +450,7 @@ def worn_out(scene: Scene) -> None:
 @wears('An SSD that is OK will be worn out within 90 days')
 def ok_but_due(scene: Scene) -> None:
     """No limit is exceeded, but at this rate the endurance ends soon. Only `triage`, `explain` and
-    the metrics say this.
+    the metrics show this.
     """
     for ago, used in ((120, 40), (90, 50), (60, 60), (30, 70)):
         scene.put(
@@ -542,24 +542,24 @@ def three(scene: Scene, second: str = WELL, ago: float = HOUR, **behavior: Any) 
 
 @absent('A drive is missing')
 def gone(scene: Scene) -> None:
-    """An earlier check read the drive, but it is no longer found at any address. Many failing
-    drives drop off the bus like this. Look at its slot, its cable and its controller, and at the
-    kernel's messages (`dmesg -T`). Its last readings are still there:
-    `check_smart_attributes explain SERIAL`.
+    """An earlier check read the drive, but it is no longer found at any address. Failing drives
+    often disappear like this. Check the slot, the cable, the controller and the kernel log
+    (`dmesg -T`). For the last readings, run `check_smart_attributes explain SERIAL`.
 
     The drive is WARNING (or the state in `--missing`), or CRITICAL [in some
     cases](states.md#critical-exit-status-2), until it is back or
-    [replaced](states.md#drives-that-were-not-read). If you removed it for good, acknowledge that as
-    root; name the drive by its serial number, its former name or its bay, or all missing drives
-    with `--all`:
+    [replaced](states.md#drives-that-were-not-read). If you removed it for good, acknowledge
+    that as root. Name the drive by its serial number, former name or bay, or use `--all` for
+    all missing drives:
 
     ```sh
     check_smart_attributes acknowledge --missing SERIAL
     ```
 
-    Afterwards, `check_smart_attributes history --remove SERIAL` removes its readings. USB drives,
-    volumes of a SAN and drives that have moved raise no alert. For other drives that are often
-    taken away, write `"presence": "optional"` into an [override](limits.md#disabling-alerts).
+    Afterwards, `check_smart_attributes history --remove SERIAL` removes its readings. USB
+    drives, volumes of a SAN and drives that have moved raise no alert. For other drives that
+    are often taken away, write `"presence": "optional"` into an
+    [override](limits.md#disabling-alerts).
     """
     three(scene)
     scene.pull('/dev/sdb')
@@ -600,14 +600,14 @@ def all_gone(scene: Scene) -> None:
 
 @absent('Fewer drives than --expect')
 def expected(scene: Scene) -> None:
-    """The service that starts the check says how many drives the machine has."""
+    """`--expect` states how many drives the machine has."""
     scene.put('/dev/sda', WELL)
     scene.check_words = '--expect', '2'
 
 
 @absent('A drive in standby had failed')
 def asleep_failed(scene: Scene) -> None:
-    """A check does not wake the drive, and its state does not become better while it sleeps."""
+    """A check does not wake the drive, so the state stays CRITICAL."""
     three(scene, SICK, asleep=True)
 
 
@@ -632,7 +632,9 @@ def silent(scene: Scene) -> None:
 
 @absent('A drive was replaced')
 def replaced(scene: Scene) -> None:
-    """Another drive is in its place, which ends the alert. `triage` lists it for a month."""
+    """Another drive is in its place, which ends the alert. `triage` lists the old drive for a
+    month.
+    """
     three(scene, SICK)
     scene.put('/dev/sdb', WELL, 'EXAMPLE800B')
 
@@ -678,7 +680,7 @@ def both(scene: Scene) -> None:
 
 @arrays('The array is rebuilding')
 def rebuilding(scene: Scene) -> None:
-    """Until the rebuild has ended, its other members are the only copy."""
+    """Until the rebuild ends, the other members have the only copy."""
     failing_in(scene, 'sda', sda='in_sync', sdb='in_sync', sdc='spare')
     scene.tree.files(
         scene.tree.sys / 'block/md0/md',
@@ -688,8 +690,8 @@ def rebuilding(scene: Scene) -> None:
 
 @arrays('The array has dropped a drive')
 def dropped(scene: Scene) -> None:
-    """A check judges drives, not arrays, so it stays OK; monitor the arrays, too. `triage` shows
-    what to do.
+    """A check evaluates drives, not arrays, so it stays OK. Monitor the arrays, too. `triage`
+    shows what to do.
     """
     failing_in(scene, sda='in_sync', sdb='faulty none')
 
@@ -706,8 +708,8 @@ def only_copy(scene: Scene) -> None:
 
 @arrays('The use of the drive is not known')
 def use_unknown(scene: Scene) -> None:
-    """No array, no mounted file system and no known signature was found on the drive. That does not
-    mean that it is empty.
+    """No array, no mounted file system and no known signature was found on the drive, but the
+    drive may still have data.
     """
     scene.tree.disk('sda')
     scene.put('/dev/sda', SICK)
@@ -732,7 +734,7 @@ def behind(scene: Scene) -> None:
 
 @arrays('The tool of the controller knows the slot')
 def slot(scene: Scene) -> None:
-    """As above; here, root ran `triage --controllers`."""
+    """As above, but root has run `triage --controllers`."""
     behind(scene)
     scene.install_storcli(('32:9', 4, 'Onln'), ('32:4', 5, 'Onln'))
     scene.triage_words = ('--controllers',)
@@ -862,7 +864,7 @@ def mistake(scene: Scene) -> None:
 
 @itself('The history cannot be used')
 def no_history(scene: Scene) -> None:
-    """No increase and no missing drive is detected, and limits on values still apply. If there is no
+    """Increases and missing drives are not detected. Limits on values still apply. If there is no
     history yet, this is a note. `--history-required` sets another state. `doctor` prints the
     command that repairs the history; if you need none, use `--no-history`.
     """
@@ -895,12 +897,12 @@ many = chapter('Several findings, several drives')
 
 @many('One drive has several findings')
 def findings(scene: Scene) -> None:
-    """The first line shows the most urgent finding, the line of the drive all of them."""
+    """The first line shows the most urgent finding. The drive's line shows all findings."""
     drive = changed('wd-hdd-healthy', a5=2048, a197=60, a198=16, a199=4, a194=61)
     scene.put('/dev/sda', drive)
 
 
-@many('Several drives alert')
+@many('Several drives have alerts')
 def drives(scene: Scene) -> None:
     """The first line shows the most urgent drive and counts the others."""
     for letter, drive in zip(
@@ -921,14 +923,14 @@ def failing_and_gone(scene: Scene) -> None:
 
 @many('All drives are OK')
 def fine(scene: Scene) -> None:
-    """The first line shows the value that is worth a look."""
+    """The first line shows the most important value."""
     for letter, drive in zip('abc', (WELL, 'intel-healthy', 'samsung-healthy')):
         scene.put(f'/dev/sd{letter}', drive)
 
 
 @many('A known value is acknowledged')
 def acknowledged(scene: Scene) -> None:
-    """The drive alerts again when the value gets worse."""
+    """The alert returns when the value gets worse."""
     scene.put('/dev/sda', 'hpe-hdd-many-reallocated')
     scene.check(HOUR)
     serial = read('hpe-hdd-many-reallocated').serial

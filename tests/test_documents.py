@@ -268,8 +268,12 @@ def test_links_lead_to_a_file_and_a_heading(page):
         r'\]\(([^)#:]*)(?:#([^)]+))?\)', (ROOT / page).read_text()
     ):
         target = ((ROOT / page).parent / path).resolve() if path else ROOT / page
+        # tests/test_security.py compares the names of tests
+        is_test = target.suffix == '.py'
         if not target.exists() or (
-            anchor and anchor not in pages.anchors(str(target.relative_to(ROOT)))
+            anchor
+            and not is_test
+            and anchor not in pages.anchors(str(target.relative_to(ROOT)))
         ):
             wrong.append((path, anchor))
 

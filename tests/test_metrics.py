@@ -379,7 +379,7 @@ def test_every_family_has_its_help_its_labels_and_its_samples():
         ),
         **{
             f'smart_forecast_{field}_seconds': (
-                f'{meaning}; the label basis names its source',
+                f'{meaning}; the label basis names the source',
                 ('device', 'metric', 'basis'),
                 [
                     (('sda', 'endurance_left', 'readings'), second),
@@ -387,7 +387,12 @@ def test_every_family_has_its_help_its_labels_and_its_samples():
                 ],
             )
             for field, meaning, first, second in (
-                ('left', 'Predicted time until it is used up', 10, 1),
+                (
+                    'left',
+                    'Predicted time until the endurance or the spare is used up',
+                    10,
+                    1,
+                ),
                 ('earliest', 'Earliest predicted time', 5, 2),
                 ('latest', 'Latest predicted time', 20, 3),
             )

@@ -22,11 +22,10 @@ if TYPE_CHECKING:
 DOCUMENT = ROOT / 'doc/reference/alerts.md'
 HEAD = """# What alerts mean
 
-The situations in which the program alerts, each with the output of a check (without performance
-data) and, after a blank line, the rows of `triage`: the drives that are not OK, then the work list.
-The outputs are those of this version, from simulated drives; `make catalogue` writes this document.
-[States](states.md) lists all conditions for a state, [limits](limits.md) all limits, and
-[troubleshooting](../how-to/troubleshooting.md) what to do if a drive or the check cannot be read.
+Each section shows a situation, the output of a check (without performance data) and the rows of
+`triage`: the drives that are not OK, then the to-do list. `make catalogue` writes this document from
+runs on simulated drives. See also [states](states.md), [limits](limits.md) and
+[troubleshooting](../how-to/troubleshooting.md).
 """
 # A line that says when the data were published, not what happened.
 _DATED = re.compile('note: attributes.json of ')

@@ -26,10 +26,10 @@ CONCERNS = {
     'health': 'the drive reports that it fails',
     'data': 'data was lost',
     'protection': 'the drive is read-only or lost its power-loss protection',
-    'errors': 'those that increase come first',
+    'errors': 'the drive has errors; those that increase come first',
     'wear': 'the drive is worn',
     'cooling': 'the drive is too hot',
-    'cable': 'the cable, or what else connects the drive',
+    'cable': 'the cable, or another part that connects the drive, is faulty',
     'firmware': 'the firmware has a known defect',
 }
 
@@ -119,10 +119,10 @@ def limit_row(name: str, limit: dict[str, Any], is_exception: object = False) ->
 
 
 def grown(rules: Any) -> str:
-    """Return limits of growth as a person reads them: "above 0 in 24 h: WARNING for 7 d"."""
+    """Return limits of growth as a person reads them: "WARNING for 7 d if above 0 in 24 h"."""
     several = [rules] if isinstance(rules, dict) else rules or ()
     return '; '.join(
-        f'above {rule[name]} in {spaced(rule["within"])}: {name.upper()} for {spaced(rule["for"])}'
+        f'{name.upper()} for {spaced(rule["for"])} if above {rule[name]} in {spaced(rule["within"])}'
         for rule in several
         for name in ('warning', 'critical')
         if rule.get(name) is not None
@@ -151,7 +151,7 @@ def spaced(time: str) -> str:
 def logs() -> list[str]:
     """One sentence: the logs that a check reads."""
     return [
-        f'The logs that can be skipped: {", ".join(f"`{log}`" for log in smartctl_calls.LOGS)}.'
+        f'You can skip these logs: {", ".join(f"`{log}`" for log in smartctl_calls.LOGS)}.'
     ]
 
 
@@ -185,28 +185,31 @@ CONTROLLERS = {
     '3ware': Documented(
         '3ware,0@/dev/twa0',
         '3ware',
-        '`/dev/twa0`; 9750: `/dev/twl0`; 8000 and older: `/dev/twe0`',
+        '`/dev/twa0`, `/dev/twl0` (9750) or `/dev/twe0` (8000 and older)',
     ),
     'hpt': Documented(
         'hpt,1/3@/dev/sda', 'HighPoint RocketRAID', 'any volume, such as `/dev/sda`'
     ),
     'megaraid': Documented(
         'megaraid,6@/dev/bus/0',
-        'MegaRAID: LSI, Avago, Broadcom up to 95xx; Dell PERC up to 11; Lenovo, Fujitsu, Intel, Supermicro',
+        'MegaRAID (LSI, Avago, Broadcom up to 95xx, Dell PERC up to 11, Lenovo, Fujitsu, Intel, Supermicro)',
         '`/dev/bus/H`, or any volume, such as `/dev/sda`',
     ),
     'aacraid': Documented(
         'aacraid,0,0,4@/dev/sg3',
-        'Adaptec, Microsemi; Dell CERC: driver aacraid',
+        'Adaptec, Microsemi and Dell CERC, with the driver aacraid',
         'any volume, such as `/dev/sda`, or `/dev/sgM`',
     ),
     'cciss': Documented(
         'cciss,1@/dev/sg0',
         'HP and HPE Smart Array',
-        "the controller's `/dev/sgM`; with the old driver `/dev/cciss/c0d0`",
+        "the controller's `/dev/sgM`, or `/dev/cciss/c0d0` with the old driver",
     ),
     'sssraid': Documented(
-        'sssraid,8,1@/dev/bus/0', 'RAMAXEL, driver sssraid', '`/dev/bus/H`', '7.5'
+        'sssraid,8,1@/dev/bus/0',
+        'RAMAXEL, with the driver sssraid',
+        '`/dev/bus/H`',
+        '7.5',
     ),
 }
 
@@ -219,7 +222,7 @@ def controllers() -> list[str]:
             forms = ' or '.join(f'`{form}`' for form in spellings(entry.form))
             documented = CONTROLLERS[entry.name]
             since = (
-                f'; smartctl {documented.since} or newer' if documented.since else ''
+                f' (smartctl {documented.since} or newer)' if documented.since else ''
             )
             rows.append(
                 f'| {documented.products} | {forms}{since} | {documented.paths} |'

@@ -32,7 +32,7 @@ UNITS: Mapping[str, tuple[str, int]] = {
 }
 STATES = ', '.join(f'{int(state)} {state.name}' for state in State)
 FORECAST: Mapping[str, str] = {
-    'left': 'Predicted time until it is used up',
+    'left': 'Predicted time until the endurance or the spare is used up',
     'earliest': 'Earliest predicted time',
     'latest': 'Latest predicted time',
 }
@@ -217,7 +217,7 @@ def _of_forecasts(run: Run) -> Iterator[Family]:
                 samples.append((labels, round(getattr(forecast, field) - age)))
         yield Family(
             f'smart_forecast_{field}_seconds',
-            f'{meaning}; the label basis names its source',
+            f'{meaning}; the label basis names the source',
             (*READING, 'basis'),
             samples,
         )
