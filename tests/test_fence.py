@@ -204,7 +204,7 @@ def test_a_fault_of_ours_in_the_groups_hides_no_failed_drive(
     def broken(*_):
         raise error
 
-    monkeypatch.setattr(dependence, 'disks', broken)
+    monkeypatch.setattr(dependence, 'listed', broken)
 
     status = main.run([*COMMANDS[command], '--report', str(folder)])
     printed = capsys.readouterr()

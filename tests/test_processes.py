@@ -58,6 +58,7 @@ def test_importing_it_loads_none_of_the_expensive_modules():
     assert set(loaded.split()) - {'__future__', 'errno', 'fcntl', 'select', 'time'} == {
         'smart_attributes',
         'smart_attributes.constants',
+        'smart_attributes.files',
         'smart_attributes.trust',
         'smart_attributes.state_directory',
         'smart_attributes.reading',

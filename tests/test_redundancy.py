@@ -584,7 +584,7 @@ def test_a_drive_that_no_group_needs_more_than_another_names_the_unknown_one():
 
 
 RAID6 = group('md0', 'raid6', 'sda', 'sdb', 'sdc', 'sdd', used='/')
-RAID10 = RAID6._replace(level='raid10', layout=0x102)
+NEAR_PAIRS = RAID6._replace(level='raid10', layout=0x102)
 REBUILT = group(
     'md0', 'raid6', 'sda', 'sdb', 'sdc', 'sdd', used='/', states={'sdd': 'rebuilding'}
 )
@@ -601,7 +601,7 @@ BROKEN = group('md0', 'raid1', 'sda', 'sdb', states={'sda': 'faulty'}, missing=1
         ),
         # of two mirrors on each other's drives, one half each
         (
-            [RAID10],
+            [NEAR_PAIRS],
             (worn('sda'), worn('sdc')),
             [('sda', NEXT, 'replace-next'), ('sdc', WAIT, 'other-drive-first')],
         ),

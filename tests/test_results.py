@@ -99,7 +99,7 @@ def test_how_a_problem_is_handled_comes_from_service_and_host(own, host, handlin
     [
         ({'state': 'x'}, WHOLE._replace(state=0)),
         ({'output': 7}, WHOLE._replace(output='')),
-        ({'performance_data': 'x=1'}, WHOLE._replace(values=())),
+        ({'performance_data': 'x=1'}, WHOLE._replace(values=[])),
         ({'execution_end': None}, WHOLE._replace(ended=0.0)),
     ],
 )

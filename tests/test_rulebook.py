@@ -353,7 +353,6 @@ def test_what_the_command_line_decides_reaches_limits_and_rules():
     )
 
     assert found.thresholds._command_line == ({'pending': '3'}, {'pending': '5'})
-    assert found.thresholds._today == rulebook.today()
     assert (found.rules.ignored_metrics, found.rules.ignored_attributes) == (
         {'temperature'},
         {9},

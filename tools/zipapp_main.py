@@ -25,9 +25,8 @@ except BaseException as error:
     # A module is missing, damaged or not readable, or Python is too old.
     import json
 
-    reason = '{}: {}'.format(
-        type(error).__name__, ' '.join(str(error).replace('|', '/').split())
-    )
+    said = ' '.join(str(error).replace('|', '/').split())
+    reason = ': '.join((type(error).__name__, said))
     words = 'check_smart_attributes cannot start: ' + reason
     words += '; reinstall it completely, so that every user can read it, for Python 3.9 or newer'
     if '--json' in sys.argv:

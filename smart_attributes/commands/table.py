@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from .. import VERSION, alarm
 from ..command_line import option_groups as groups
@@ -54,10 +55,9 @@ def do(argv: Sequence[str], runner: Runner) -> int:
     if command.has_time_limit:
         alarm.arm(options.how_read.timeout)
     module, _, function = (command.run or f'{command.name}.run').partition('.')
-    # import_module() of the library would load `warnings`, which costs a check 2 M instructions
-    name = f'{__package__}.{module}'
-    __import__(name)
-    return int(getattr(sys.modules[name], function)(options, runner))
+    return int(
+        getattr(import_module(f'.{module}', __package__), function)(options, runner)
+    )
 
 
 def commands() -> tuple[Command, ...]:
