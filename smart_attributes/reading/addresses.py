@@ -333,7 +333,9 @@ def _label_forms(device: Device, label: str) -> Iterator[str]:
 
 def short_name(device: Device) -> str:
     """Return a short name: "sda", "bus_0_megaraid_6", "ata_intel_ssdsc2bb240g4_btwl0000"."""
-    path = re.sub(r'^/dev/(disk/by-[a-z]+/)?', '', device.path)
+    path = device.path.removeprefix('/dev/')
+    if path.startswith('disk/by-'):
+        path = path.split('/', 2)[-1]
     kind, _, arguments = base(device).partition(',')
     # Only numbers that select a drive count; "sat,12" and "usbjmicron,x" select an access method.
     if not arguments or kind == 'sat':

@@ -49,7 +49,10 @@ def from_scan(text: str, names: Iterable[str] = ()) -> Scan:
         refused.append(Coded('scan-left-out', sentence))
         is_whole = is_whole and bool(what)
     beyond = {
-        f'/dev/{name}' for name in names if re.fullmatch('nvme[1-9][0-9]{2,8}', name)
+        f'/dev/{name}'
+        for name in names
+        # compiled only where there are such devices
+        if name.startswith('nvme') and re.fullmatch('nvme[1-9][0-9]{2,8}', name)
     }
     devices += map(Device, sorted(beyond - {path for path, _, _ in entries}))
     return Scan(tuple(named(devices)), tuple(refused), is_whole)
