@@ -257,11 +257,12 @@ def _notes(
 ) -> list[Coded]:
     """Return the notes on a drive, without those on readings that do not alert."""
     has_no_date = case.device.is_recorded and not case.date
+    undated = drive_notes.undated(all_readings) if has_no_date else ()
     return [
         *case.spec.notes,
         *drive_notes.notes(case.report, all_readings, case.spec, case.past),
         *drive_notes.self_test_to_repeat(case.device, judgements),
-        *(drive_notes.undated(all_readings) if has_no_date else ()),
+        *undated,
         *case.thresholds.over(case.device, case.identity, case.family),
         *drive_notes.allowed(case.defects, case.exceptions.is_allowed),
     ]
