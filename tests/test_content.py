@@ -52,8 +52,12 @@ def test_json_starts_on_a_line_of_its_own(text, start):
 @pytest.mark.parametrize(
     'text, code, words',
     [
-        ('{"a"', 'report-damaged', 'is damaged JSON: '),
-        ('{"a":' * 100_000, 'report-damaged', 'is damaged JSON: '),
+        ('{"a"', 'report-damaged', 'cannot be read: its report is damaged JSON, '),
+        (
+            '{"a":' * 100_000,
+            'report-damaged',
+            'cannot be read: its report is damaged JSON, ',
+        ),
         ('{}\n{}', 'several-reports', 'contains several reports; '),
     ],
     ids=['cut', 'deep', 'several'],

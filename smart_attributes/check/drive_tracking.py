@@ -261,11 +261,8 @@ def asleep(verdict: Verdict, record: Record, now: int, longest: int) -> Verdict:
         return verdict
     return verdict._replace(
         state=worst([verdict.state, State.WARNING]),
-        details=(
-            *verdict.details,
-            f'last read {duration(silence)} ago, which is longer than {duration(longest)} '
-            '(--asleep-max-age)',
-        ),
+        problem=f'is in standby, last read {duration(silence)} ago '
+        f'(--asleep-max-age {duration(longest)})',
         step='wake it by reading from it',
         code='asleep-too-long',
     )

@@ -320,8 +320,8 @@ def missing(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
     if any(isinstance(read.outcome, ControllerElsewhere) for read in reads):
         return ()
     words = (
-        f'{expected - found} of {expected} expected drives missing, {found} found; '
-        'look for the missing drives, or correct --expect'
+        f'only {found} of {expected} expected drives found; look for the others, or '
+        'correct --expect'
     )
     return (Coded('too-few-drives', words),)
 
@@ -339,10 +339,16 @@ def nobody(stage: Reads, drives: Inventory, settings: RunSettings) -> tuple[Stat
         return state, f'no drives: smartctl --scan found none ({option})'
     if settings.which.expect == 0:
         return State.OK, 'no drives, as expected (--expect 0)'
+    if not stage.found.devices:
+        cause = 'smartctl --scan found none'
+    elif not stage.reads:
+        cause = 'all are excluded'
+    else:
+        cause = 'the slots are empty, or hold no drive'
     return State.UNKNOWN, Coded(
         'no-drives',
-        'no drives to check: none found, all excluded, or all slots empty; name drives with -d, '
-        'or use --no-drives ok on machines without drives',
+        f'no drives to check: {cause}; name drives with -d, or add --no-drives ok if this '
+        'machine has none',
     )
 
 

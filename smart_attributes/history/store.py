@@ -501,14 +501,15 @@ def _new_damage(parsed: Parsed, path: str, is_repaired: bool) -> Iterator[str]:
     """Yield a message for each damaged file that this run has found."""
     for number, reason in parsed.damaged.items():
         drive = parsed.drives.get(number)
-        which, loss = '', 'the earlier increases of this drive cannot be detected'
+        which, loss = 'a drive', 'its earlier increases cannot be detected'
         if drive:
-            which = f' ({_name_of(drive)})'
-            loss = (
-                'its former version is used, so the readings of one check may be lost'
-            )
-        aside = f'; it is renamed to {number}{folder.ASIDE}' if is_repaired else ''
-        yield f'{path}/{number}{DRIVE}{which}: {reason}; {loss}{aside}'
+            which = _name_of(drive)
+            loss = 'the readings of one check may be lost'
+        aside = f'; renamed to {number}{folder.ASIDE}' if is_repaired else ''
+        yield (
+            f'the history of {which} is damaged, so {loss}; if this repeats, check the '
+            f'disk that holds it ({path}/{number}{DRIVE}: {reason}{aside})'
+        )
 
 
 def _old_damage(drives: Mapping[int, DriveHistory], path: str, moment: int) -> str:

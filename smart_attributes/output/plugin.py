@@ -121,7 +121,8 @@ def _choices(cases: Sequence[Case], is_extra: bool) -> list[tuple[str, str]]:
         return [('', '')]
     verdicts = [case.verdict for case in cases]
     if not verdicts[0].state:
-        return [(most_telling(verdicts), count(verdicts))]
+        healthy = '' if is_extra else most_telling(verdicts)
+        return [(healthy, count(verdicts))]
     alerts = _of_drive(cases[0], is_extra)
     alerting = sum(verdict.state is not State.OK for verdict in verdicts)
     # the state of a single drive is that of the line

@@ -44,7 +44,7 @@ class Action(NamedTuple):
 
 _ACTIONS: Mapping[str, Action] = {  # in order of urgency
     REPLACE: Action('replace it now'),
-    COPY: Action('copy the data, then replace it'),
+    COPY: Action('copy the data now, then replace it'),
     DRAIN: Action('let the cluster move its data, then replace it'),
     KEEP: Action('do not pull the drive'),
     WAIT: Action('wait before you replace it'),
@@ -64,11 +64,11 @@ CODES = tuple(_ACTIONS)
 _SELF_TEST = Action('run an extended self-test', again=7 * DAY)
 # Code and kind -> the action, if its text depends on the kind.
 _OF_KIND: Mapping[tuple[str, str], Action] = {
-    (KEEP, FAILING): Action('copy the data, and do not pull the drive'),
+    (KEEP, FAILING): Action('copy the data now, and do not pull the drive'),
     (WATCH, 'health'): _SELF_TEST,
     (WATCH, severity.DATA): _SELF_TEST,
     (WATCH, 'errors'): _SELF_TEST,
-    (FIRMWARE, severity.DATA): Action('copy the data, then update the firmware'),
+    (FIRMWARE, severity.DATA): Action('copy the data now, then update the firmware'),
     (WATCH, 'protection'): Action('look again in a week', again=7 * DAY),
 }
 

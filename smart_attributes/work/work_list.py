@@ -208,7 +208,7 @@ def _due(use: Use, outlook: Outlook, need: Need, now: float) -> Due:
         return general._replace(to_do=f'{general.to_do} ({extended_self_test(device)})')
     if not need.step or need.code not in _WITH_STEP:
         return general
-    copy = 'copy the data, then ' if actions.copies(need.code, need.kind) else ''
+    copy = 'copy the data now, then ' if actions.copies(need.code, need.kind) else ''
     return general._replace(to_do=f'{copy}{need.step}')
 
 
