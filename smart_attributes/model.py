@@ -114,7 +114,7 @@ class ErrorEntry(NamedTuple):
 
     number: int  # counts the errors since the drive was made
     # smartctl's names: ("UNC",), ("ICRC", "ABRT"); empty if not reported
-    kind: tuple[str, ...]
+    kinds: tuple[str, ...]
     hours: int  # power-on hours when it happened (16 bits, wraps at 65536)
 
 

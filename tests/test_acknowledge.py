@@ -127,10 +127,10 @@ def test_an_acknowledged_error_never_ends_the_copy_before_a_firmware_update(mach
     after = machine.check(START)
 
     assert '[watch] ' in before.text
-    assert 'copy the data, then update the firmware' in before.text
+    assert 'copy the data now, then update the firmware' in before.text
     assert (all_refused.code, is_silent) == (1, False)
     assert kept_values(machine) == {('SERIAL01', 'reported_uncorrect'): 3}
-    assert 'copy the data, then update the firmware' in after.first_line
+    assert 'copy the data now, then update the firmware' in after.first_line
 
 
 def test_the_name_of_a_drive_accepts_all_that_it_alerts_by(machine):

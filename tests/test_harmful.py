@@ -91,7 +91,7 @@ def test_such_a_drive_is_not_read_and_every_output_says_so(machine, tmp_path):
     assert asked(machine) == {'/dev/sdb'}
     assert text.startswith('SMART WARNING - sda is not read: ')
     assert '"read": true' in text and 'watch' not in text
-    assert '; copy the data, then install the vendor' in text.splitlines()[0]
+    assert '; copy the data now, then install the vendor' in text.splitlines()[0]
     assert (told['state'], told['code'], told['action']) == (
         'WARNING',
         'reading-harms',

@@ -406,7 +406,7 @@ def test_the_entries_of_both_error_logs_count_once_and_the_newest_comes_first():
         }
     )
 
-    assert [(error.number, error.kind) for error in report.errors] == [
+    assert [(error.number, error.kinds) for error in report.errors] == [
         (3, ('ABRT',)),
         (2, ('UNC',)),
         (1, ('IDNF',)),

@@ -220,13 +220,13 @@ def nvme(bits=0, **log):
 @pytest.mark.parametrize(
     'bits, state, word',
     [
-        (0x01, CRITICAL, 'spare below'),
+        (0x01, CRITICAL, 'spare blocks below'),
         (0x02, WARNING, 'temperature outside'),
         (0x04, CRITICAL, 'reliability degraded'),
         (0x08, CRITICAL, 'read-only'),
         (0x10, CRITICAL, 'backup failed'),
         (0x20, CRITICAL, 'persistent memory'),
-        (0x03, CRITICAL, 'spare below'),
+        (0x03, CRITICAL, 'spare blocks below'),
         (0x40, CRITICAL, 'FAILED'),
     ],
 )

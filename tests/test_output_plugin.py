@@ -118,7 +118,9 @@ def test_sentences_about_the_check_decide_its_state_and_have_lines(
     lines, found = render(NEW, whole=whole)
 
     assert found is state
-    assert lines[0].startswith(f'SMART {state.name} - {first}most worn: ')
+    told = first or 'most worn: '  # the most telling drive only where nothing is wrong
+    assert lines[0].startswith(f'SMART {state.name} - {told}')
+    assert ('most worn' in lines[0]) is (not first)
     assert lines[1:-1] == [*rest, LINE_A]
 
 

@@ -238,6 +238,7 @@ def _with_meaning(judgement: Judgement, case: _Case) -> Judgement:
     reading, metrics = judgement.reading, case.metrics
     metric = metrics.get(reading.metric)
     words = plain_words.of_reading(reading, metric)
+    # an empty sentence: not judged by its growth
     if judgement.growth_against:
         words = plain_words.of_change(reading.metric, metric, judgement.growth_change)
     judgement = judgement._replace(words=words)

@@ -146,7 +146,7 @@ def _present_state(
 ) -> State:
     """Return the state of a finding under the present limits, but never a worse one than before."""
     limit = judge.thresholds.limit(finding.metric, device, identity, family)
-    if finding.ends:
+    if finding.ends:  # a finding about growth
         return finding.state if limit.growth else State.OK
     context = judging.Context(metrics=judge.database.metrics)
     unit = judge.database.units.get(finding.metric, '')

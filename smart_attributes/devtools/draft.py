@@ -194,7 +194,8 @@ def _attributes(
                 attribute, by_number[number], base['family']
             )
     metrics_of_base: set[str] = set()
-    for attribute in database.rows_of(base).values():
+    # also of attributes that this drive lacks: other drives of the family have them
+    for attribute in database.rows_of(base).values():  # without those that are null
         metrics_of_base.update(attribute.get('readings', ()))
     # A second reading of a metric would replace the first reading.
     meanings = {

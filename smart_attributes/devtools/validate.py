@@ -217,6 +217,7 @@ def examine(files: Sequence[str] = ()) -> Validation:
     faults += [*of_samples, *of_models, *drive_rules.drive_problems(claims, context)]
     for source in validated if drives else ():
         faults += drive_rules.coverage_problems(source, claims)
+    # entries of the given files, samples of the whole database
     count = sum(len(source.data['entries']) for source in validated)
     summary = [plural(count, 'entry', 'entries'), plural(len(drives), 'sample')]
     if models:

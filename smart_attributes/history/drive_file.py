@@ -422,7 +422,9 @@ def _dated(drive: DriveHistory, now: int) -> DriveHistory:
 
 
 def _ended(drive: DriveHistory, latest: int) -> DriveHistory:
-    """Return the history with *latest* instead of each later time."""
+    """Return the history of a drive that was last read after *latest*, with *latest* instead of
+    each later time.
+    """
     first_read = min(drive.record.first_read, latest)
     places = []
     for place in drive.places:

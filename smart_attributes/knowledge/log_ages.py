@@ -36,7 +36,8 @@ def with_history(
     age: float | None,
 ) -> list[Reading]:
     """Return the readings; add the time since the newest data error, the logged errors that no
-    reading counts, and `is_tested` if an extended test has passed since the event of a reading.
+    reading counts, and, if no sector is pending, `is_tested` if an extended test has passed since
+    the event of a reading.
 
     report: must have at least one error. age: the drive's power-on time, seconds; None: unknown.
     """
@@ -47,7 +48,9 @@ def with_history(
             dated[place] = reading._replace(quiet=quiet, quiet_is_bound=is_bound)
     if not _is_counted(dated, COUNTED):
         dated += logged(report.errors, DATA_ERRORS, metric=metrics[LOGGED], age=age)
-    if not INTERFACE_ERRORS.isdisjoint(report.errors[0].kind):
+    newest_error = report.errors[0]
+    # a drive whose newest error is of another kind works again with its cable
+    if not INTERFACE_ERRORS.isdisjoint(newest_error.kinds):
         dated += logged(
             report.errors, INTERFACE_ERRORS, metric=metrics[LOGGED_INTERFACE], age=age
         )
@@ -75,7 +78,7 @@ def newest(report: Report, age: float | None) -> tuple[float | None, bool]:
     """
     # An entry without a kind may be a data error.
     for error in report.errors:
-        if not error.kind or not DATA_ERRORS.isdisjoint(error.kind):
+        if not error.kinds or not DATA_ERRORS.isdisjoint(error.kinds):
             return drive_logs.seconds_since(error.hours, age), False
     # A full log has dropped errors that are older than all errors in it. A log that is not full has
     # all errors.
@@ -96,7 +99,7 @@ def logged(
     ages = [
         drive_logs.seconds_since(error.hours, age)
         for error in errors
-        if not kinds.isdisjoint(error.kind)
+        if not kinds.isdisjoint(error.kinds)
     ]
     known = [seconds for seconds in ages if seconds is not None]
     source = Source(drive_logs.ERROR_LOG)

@@ -226,17 +226,18 @@ class Thresholds:
         }
         for name, override in overrides:
             if metric in override.get('metrics', ()):
-                fields = _of_kind(override['metrics'][metric], kinds, groups)
-                # The reason of a limit comes from its override, and not from an acknowledgement.
-                if fields:
-                    fields = {'why': override['why'], **fields}
+                limits = _of_kind(override['metrics'][metric], kinds, groups)
+                # Limits without a reason of their own have that of their override. If it only
+                # acknowledges the metric, there are no limits.
+                if limits:
+                    limits = {'why': override['why'], **limits}
                 origin = f'{name}: {_whose(override)}'
-                by_selector[rank(override)].append((origin, fields))
+                by_selector[rank(override)].append((origin, limits))
         layers: list[Layer] = [first, *by_selector.values()]
         for name, data in self._files:
             if metric in data.get('metrics', ()):
-                fields = _of_kind(data['metrics'][metric], kinds, groups)
-                layers.append([(name, fields)])
+                limits = _of_kind(data['metrics'][metric], kinds, groups)
+                layers.append([(name, limits)])
         return layers
 
     def groups(self, family: str) -> tuple[str, ...]:

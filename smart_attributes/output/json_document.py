@@ -83,7 +83,7 @@ def note(text: Coded) -> MutableJson:
 
 def _drive(case: Case, now: float) -> Json:
     """Return the object of a drive; the keys of `optional` are left out if they are empty."""
-    verdict, item, place, use = case.verdict, case.todo, case.place, case.use
+    verdict, todo, place, use = case.verdict, case.todo, case.place, case.use
     device, identity, seen = verdict.device, case.shown, case.last_seen
     notes = verdict.notes
     if verdict.problem:
@@ -101,23 +101,23 @@ def _drive(case: Case, now: float) -> Json:
         'readings': list(map(_reading, verdict.judgements)),
         'notes': list(map(note, notes)),
         'name': device.name,
-        'action': item.action,
-        'why': sentence(item.why, NOTE) or None,
+        'action': todo.action,
+        'why': sentence(todo.why, NOTE) or None,
         'findings': list(map(_finding, verdict.alerts)),
-        'to_do': item.to_do,
-        'order_by': item.order_by,
-        'reason': item.reason or None,
+        'to_do': todo.to_do,
+        'order_by': todo.order_by,
+        'reason': todo.reason or None,
     }
     optional = {
-        'also': _also(item),
-        'again': item.again,
-        'not_known': item.unknown,
+        'also': _also(todo),
+        'again': todo.again,
+        'not_known': todo.unknown,
         'risk': verdict.risk and _risk(verdict.risk),
         'bay': clean(place.bay),
         'drive_id': place.drive_id,
         'locate': visible(place.locate),
         'depends': use and replacement.depends(use),
-        'replacement': item.step and {'label': item.step.label, **note(item.step.why)},
+        'replacement': todo.step and {'label': todo.step.label, **note(todo.step.why)},
         'last_seen': seen
         and {'model': seen.model or None, 'serial': seen.serial or None},
         'last': verdict.last and _last(verdict.last),

@@ -115,11 +115,12 @@ def _course(drive: Json, reading: Json, now: float) -> Course:
     past = drive.get('past', {}).get(metric, ())
     points = [*sorted(point for point in past if point[0] < now), [now, value]]
     numbers = [number for _, number in points]
+    # since when the value has been nearer to the present one than to the usual one
     usual, warm = median(numbers), points[0][0]
     for (_, before), (moment, _) in zip(points, points[1:]):
         if before < (value + usual) / 2:
             warm = moment
-    year_began, least = next(point for point in points if point[0] >= now - YEAR)
+    year_began, number_then = next(point for point in points if point[0] >= now - YEAR)
     span = now - year_began
     forecast = drive.get('forecasts', {}).get(metric)
     return Course(
@@ -132,7 +133,7 @@ def _course(drive: Json, reading: Json, now: float) -> Course:
         high=max(numbers),
         points=points,
         forecast=forecast if forecast and forecast['left'] > 0 else None,
-        rate=max(0, value - least) / span * MONTH if span >= DAY else 0,
+        rate=max(0, value - number_then) / span * MONTH if span >= DAY else 0,
         usual=usual,
         is_usual=value < usual + WARMER,
         warm=warm,

@@ -78,7 +78,8 @@ def parse(text: str) -> list[Device]:
     device_type, path = _split(text)
     if device_type:  # the original plugin took "megaraid6" and "areca1/1"
         glued = '|'.join(CONTROLLERS)
-        device_type = re.sub(rf'(?<![^+])({glued})(?=[0-9\[])', r'\1,', device_type)
+        # at the start, or after the plus of "sat+megaraid6"
+        device_type = re.sub(rf'(^|\+)({glued})(?=[0-9\[])', r'\1\2,', device_type)
     return at(path, device_type, text)
 
 
