@@ -95,7 +95,11 @@ def test_a_usage_error_is_one_sentence_and_unknown(fake, arguments, word):
         ('--no-drives=ok', 0, 'SMART OK - no drives: '),
         ('', 3, 'SMART UNKNOWN - [no-drives] no drives to check: '),
         ('--expect=0', 0, 'SMART OK - no drives, as '),
-        ('--expect=1 --no-drives=ok', 2, 'SMART CRITICAL - [too-few-drives] only 0 of 1 '),
+        (
+            '--expect=1 --no-drives=ok',
+            2,
+            'SMART CRITICAL - [too-few-drives] only 0 of 1 ',
+        ),
     ],
 )
 def test_a_machine_without_drives_may_be_well(fake, options, code, words):

@@ -208,8 +208,13 @@ def _failing(row: AttributeRow) -> Reading:
         verdict=f'{words}: value {row.value}, vendor threshold {row.threshold}',
         state=State.CRITICAL if row.prefail else State.WARNING,
         drive_limit=row.threshold,
-        brief=words,
+        brief=f'{_name_in_line(row)} failed',
     )
+
+
+def _name_in_line(row: AttributeRow) -> str:
+    """Return the name of an attribute for a first line: its number if smartctl knows no name."""
+    return f'attribute {row.id}' if row.name.startswith('Unknown') else row.name
 
 
 def _failed_once(row: AttributeRow) -> Reading:
@@ -221,7 +226,7 @@ def _failed_once(row: AttributeRow) -> Reading:
         verdict=f'{words}: worst value {row.worst}, vendor threshold {row.threshold}, '
         f'value now {row.value}',
         state=State.WARNING,
-        brief=words,
+        brief=f'{_name_in_line(row)} failed in the past',
     )
 
 
