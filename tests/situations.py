@@ -277,7 +277,9 @@ def refuses(scene: Scene) -> tuple[str, ...]:
     """Only the drive's error log shows this. The health status is still PASSED. smartctl 7.4 or
     newer reports it.
     """
-    return '--report', str(ROOT / 'tests/reports/nvme-read-only.json')
+    report = scene.folder / 'nvme0.json'
+    shutil.copy(ROOT / 'tests/reports/nvme-read-only.json', report)
+    return '--report', str(report)
 
 
 @fails('The persistent memory of an NVMe drive is unreliable')

@@ -52,11 +52,11 @@ def test_json_starts_on_a_line_of_its_own(text, start):
 @pytest.mark.parametrize(
     'text, code, words',
     [
-        ('{"a"', 'report-damaged', 'cannot be read: its report is damaged JSON, '),
+        ('{"a"', 'report-damaged', 'has a damaged report: its JSON '),
         (
             '{"a":' * 100_000,
             'report-damaged',
-            'cannot be read: its report is damaged JSON, ',
+            'has a damaged report: its JSON ',
         ),
         ('{}\n{}', 'several-reports', 'contains several reports; '),
     ],

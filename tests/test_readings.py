@@ -533,7 +533,7 @@ def test_an_attribute_at_its_threshold_is_worse_when_it_is_prefail(prefail, stat
         'attribute 5 Some_Name failed: value 1, vendor threshold 36',
         state,
         drive_limit=36,
-        brief='attribute 5 Some_Name failed',
+        brief='Some_Name failed',
     )
 
 

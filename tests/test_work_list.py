@@ -390,7 +390,12 @@ BEFORE = 'when last read 1 min ago'
         ('asleep', LAST, ['order-copy', 'cable'], f'pending 6 {BEFORE}'),
         ('asleep', DIED, ['replace'], f'pending 800 {BEFORE}'),
         ('asleep', None, ['investigate'], 'not read'),
-        ('drive-missing', DIED, ['search'], 'not read; pending 800 when last read'),
+        (
+            'drive-missing',
+            DIED,
+            ['search'],
+            'not read; pending 800 when last read: replace it if dead',
+        ),
     ],
 )
 def test_a_drive_that_was_not_read_has_the_actions_of_its_last_findings(

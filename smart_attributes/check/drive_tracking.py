@@ -143,9 +143,11 @@ def missed(
     drive is missing.
     """
 
-    def is_expected(change: Change) -> bool:
+    def is_counted(change: Change) -> bool:
         if change.kind != 'missing':
-            return True  # its successor is not that of another drive
+            return (
+                True  # so that its successor is not taken for that of a missing drive
+            )
         if change.is_removable:
             return False
         identity = whereabouts.records[change.drive].identity
@@ -153,7 +155,7 @@ def missed(
 
     changes = [
         change
-        for change in _changes(whereabouts, is_expected)
+        for change in _changes(whereabouts, is_counted)
         if change.kind == 'missing'
     ]
     drives_gone_at = Counter(change.since for change in changes)

@@ -21,7 +21,7 @@ from ..errors import (
 from ..model import Alias, Device, Identity, Read, Report, State, Verdict
 from ..reading import addresses
 from ..typed import TYPE_CHECKING, NamedTuple
-from ..wording import local_day
+from ..wording import listed, local_day
 from . import selection
 from .same_drive import Known, aliases, distinct, note
 
@@ -314,14 +314,15 @@ def missing(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
     If a controller is not at the given address, nothing is returned, because the number of drives
     is unknown.
     """
-    found = sum(map(_may_be_drive, reads))
-    if expected is None or found >= expected:
+    present = [read.device.name for read in reads if _may_be_drive(read)]
+    if expected is None or len(present) >= expected:
         return ()
     if any(isinstance(read.outcome, ControllerElsewhere) for read in reads):
         return ()
+    names = f' ({listed(present, 3)})' if present else ''
     words = (
-        f'only {found} of {expected} expected drives found; look for the others, or '
-        'correct --expect'
+        f'only {len(present)} of {expected} expected drives found{names}; look for what is '
+        'missing, or correct --expect'
     )
     return (Coded('too-few-drives', words),)
 

@@ -221,10 +221,12 @@ class Parser(argparse.ArgumentParser):
     rare: list[argparse.Action]  # the options that only --help-all shows
 
     def format_help(self) -> str:
+        """Return the help; the rare options are only counted, unless --help-all is given."""
         more, end = '', self.epilog or ''
         if self.rare:
             more = f'{len(self.rare)} more options: {self.prog} --help-all\n\n'
-            end = end.partition('\n\n')[0]  # the examples
+            examples, _, _ = end.partition('\n\n')
+            end = examples
         self.epilog = f'{more}{_listed(self.other_commands())}{end}'
         for action in self.rare:
             action.help = argparse.SUPPRESS

@@ -190,8 +190,8 @@ def _forecasts(rows: Any, elapsed: float) -> Json:
 
 
 def _weight(reading: Json, metrics: Metrics, is_risky: bool) -> severity.Weight:
-    """Return the weight of a finding in the order of severity; an unknown metric has the lowest
-    weight.
+    """Return the weight of a finding in the order of severity; an unknown metric counts as one
+    without remedy and concern.
 
     is_risky: many drives with such a finding failed, so a replacement is ordered.
     """

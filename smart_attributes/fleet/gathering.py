@@ -61,7 +61,7 @@ class Fleet:
                         f'time limit of {timeout:g} s exceeded (increase it with -t)'
                     )
         except (SmartError, alarm.TimeIsOver) as error:
-            if not self.asked:
+            if not self.asked:  # no service and no document was read
                 raise
             self._lack(f'{error}; only drives read before that are shown')
 

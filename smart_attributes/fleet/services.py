@@ -145,9 +145,9 @@ def drives_of(service: Service, metrics: Metrics, now: float) -> ServiceDrives:
         why = _because('never-checked')
         return ServiceDrives([check_row(name, State.UNKNOWN, why, origin)])
     age = now - result.ended
-    # Passive results arrive at any time, so their check interval is meaningless.
+    # Passive results arrive at any time, so they are old after days, whatever their interval.
     longest = STALE * max(service.interval, LEAST if service.is_active else DAY)
-    is_old = not -DAY <= age <= longest  # the clock of the host may be ahead
+    is_old = age > longest or age < -DAY  # the clock of the host may be ahead
     notes = dated(now, age) if is_old else ()
     origin = Origin(service.host, notes, elapsed=max(age, 0), handling=service.handling)
     text = plugin_output.plugin_text(result.output)

@@ -498,7 +498,8 @@ def thinned_file(drive: DriveHistory, now: int, is_new_day: bool) -> DriveHistor
     places = [
         place for place in drive.places if not 0 < place.gone <= now - series.KEPT_DAILY
     ]
-    # Of too many places, the first ones that the drive has left are dropped.
+    # Of too many places, the first ones in the list are dropped; those where the drive is now
+    # (gone is 0) come last.
     here_last = sorted(places, key=lambda place: not place.gone)
     dropped = here_last[:-MOST_PLACES]
     kept_places = tuple(place for place in places if place not in dropped)
@@ -522,8 +523,8 @@ def _thinned_series(stored: Series, now: int, is_new_day: bool) -> Series:
 def _old(points: Sequence[Point], now: int) -> int:
     """Return the time before which one point of each month is kept.
 
-    This is at most a month more than so far, because the clock can be wrong: the end of the first
-    month that still has two points.
+    One call reduces at most one more month, the first that still has two points, so that a wrong
+    clock cannot reduce all of them at once.
     """
     for before, point in zip(points, points[1:]):
         month = point.time // MONTH

@@ -49,7 +49,7 @@ def with_history(
     if not _is_counted(dated, COUNTED):
         dated += logged(report.errors, DATA_ERRORS, metric=metrics[LOGGED], age=age)
     newest_error = report.errors[0]
-    # a drive whose newest error is of another kind works again with its cable
+    # only if the newest error is one: else the drive has worked with its cable since
     if not INTERFACE_ERRORS.isdisjoint(newest_error.kinds):
         dated += logged(
             report.errors, INTERFACE_ERRORS, metric=metrics[LOGGED_INTERFACE], age=age
@@ -73,10 +73,10 @@ def _is_counted(readings: Iterable[Reading], *metrics: str) -> bool:
 
 
 def newest(report: Report, age: float | None) -> tuple[float | None, bool]:
-    """Return the power-on seconds since the last data error (None: unknown), and whether the
-    time may be longer: then no listed error is a data error, and the time is that of the oldest.
+    """Return the power-on seconds since the last data error (None: unknown, or there was none),
+    and whether the time may be longer: then no listed error is a data error, and the time is that of the oldest.
     """
-    # An entry without a kind may be a data error.
+    # The newest error comes first. An entry without a kind may be a data error.
     for error in report.errors:
         if not error.kinds or not DATA_ERRORS.isdisjoint(error.kinds):
             return drive_logs.seconds_since(error.hours, age), False

@@ -90,15 +90,15 @@ def matches_pattern(pattern: str, text: str) -> bool:
     begin = _BEGIN.match(pattern)[0]
     return (
         text.startswith(begin)
-        and _continues(pattern[len(begin) :], text[len(begin) :])
+        and _may_match(pattern[len(begin) :], text[len(begin) :])
         and fits(pattern, text)
     )
 
 
-def _continues(pattern: str, text: str) -> bool:
-    """Return False if *text* cannot match a pattern because of how the pattern begins."""
+def _may_match(pattern: str, text: str) -> bool:
+    """Return whether *text* can match a pattern, as far as the beginning of the pattern tells."""
     alternatives = _ALTERNATIVES.match(pattern)
-    if alternatives:
+    if alternatives:  # plain characters and escaped points
         return text.startswith(tuple(alternatives[1].replace('\\', '').split('|')))
     characters = _SET.match(pattern)
     # re keeps the few sets that there are compiled

@@ -126,7 +126,7 @@ def _with_trends(drives: Sequence[Json]) -> list[Json]:
     with_trends: list[Json] = []
     for drive in drives:
         past = drive.get('past', {})
-        begins = [points[0][0] for points in past.values() if points]
+        begins = [min(points)[0] for points in past.values() if points]
         trends = {
             metric: thinned(sorted(points), most)
             for metric, points in past.items()

@@ -70,5 +70,5 @@ def _value(name: str, judgement: Judgement, metric: Metric) -> Value:
     return Value(
         f"'{name}_{reading.metric}'={number};{';'.join([*limits, *ends])}",
         reading.metric,
-        ''.join(limits),
+        ''.join(limits),  # only the length matters
     )

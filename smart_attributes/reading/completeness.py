@@ -506,7 +506,8 @@ def _unfit_items(items: list[Any], shape: Json, where: str) -> Iterator[str]:
             continue
         yield from _unfit(item, shape, f'{place}.')
         lacking = columns.difference(item)
-        if lacking >= _OF_THRESHOLD:
+        # smartctl omits both columns of the threshold for a row without one
+        if _OF_THRESHOLD.issubset(lacking):
             lacking -= _OF_THRESHOLD
         for key in sorted(lacking):
             yield f'{place}.{key}'

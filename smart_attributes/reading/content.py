@@ -93,9 +93,9 @@ def loaded(text: str, start: int) -> Any:
         # json also raises ValueError for a number with more than 4300 digits (Python 3.11).
         line = text.count('\n', 0, getattr(error, 'pos', 0)) + 1
         raise DriveError(
-            f'cannot be read: its report is damaged JSON, cut off or modified at line {line}',
+            f'has a damaged report: its JSON is cut off or modified at line {line}',
             'report-damaged',
-            step='record it again with smartctl --json -x, or compare it with the original output',
+            step='record it again with smartctl --json -x',
         ) from None
     if looks_like_json(text[end:]):
         raise DriveError(

@@ -62,7 +62,10 @@ def content_of(path: str) -> bytes:
 
 def may_forbid(content: bytes, model: str) -> bool:
     """Return whether the shipped database may forbid to read drives of this model, by the first
-    word of the model. Its models stand before "read", because the file is formatted.
+    word of the model.
+
+    In the formatted file, the "models" of an advisory stand before its "read", so the last "models"
+    before each "read" that forbids are those of the same advisory.
     """
     word = model.partition(' ')[0].encode()
     if not word:

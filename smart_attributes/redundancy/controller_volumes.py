@@ -84,6 +84,7 @@ def tool_drives(
     """
     numbers = {row['controller'] for row in rows if 'controller' in row}
     is_of_only_controller = is_complete and len(numbers) == 1
+    # by controller; None: the tool does not number its controllers
     addresses = {row.get('controller'): row['pci'] for row in rows if 'pci' in row}
     drives = {}
     for drive in _drives(rows, tool):

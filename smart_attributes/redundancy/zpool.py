@@ -360,11 +360,12 @@ def _has_known_state(leaf: Vdev) -> bool:
 
 
 def _resilver(vdev: Vdev, view: _View) -> Scan | None:
-    """Return the resilver of a virtual device or of devices below it; None if there is none."""
+    """Return the resilver that concerns a virtual device; None if there is none."""
     if vdev.name in view.resilvers:
         return view.resilvers[vdev.name]
     # Once zpool has marked a device of the pool, only marked ones lack data.
     may_lack_data = vdev.lacks_data or not view.is_marked
+    # '': of an unlisted virtual device, so it may concern this one
     return view.resilvers.get('') if may_lack_data else None
 
 

@@ -83,7 +83,11 @@ def facts(
     validation, listing = (answers[line] for line in lines)
     printed = validation.stderr.strip() + b'\n' + validation.stdout
     checked = _BAD_MODE.sub(_as_sudo, printed.decode('utf-8', 'replace').strip())
-    is_parsed = all(line.endswith('parsed OK') for line in checked.splitlines())
+    # visudo also fails for a file whose mode sudo itself accepts
+    lines_of_check = checked.splitlines()
+    is_parsed = bool(lines_of_check) and all(
+        line.endswith('parsed OK') for line in lines_of_check
+    )
     entries = entries_of(listing.stdout.decode('utf-8', 'replace'))
     texts, names = _texts(), _names_of(user)
     main = texts[SUDOERS]

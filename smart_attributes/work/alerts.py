@@ -32,7 +32,8 @@ def alerts(case: Case) -> list[str]:
     findings = f'{plural(item.more, "more finding")} on it' if is_counted else ''
     further = [plural(len(item.also), 'more action')] if item.also else []
     if is_counted:
-        further.append(plural(item.more, 'more finding'))
+        on_it = '' if further else ' on it'
+        further.append(f'{plural(item.more, "more finding")}{on_it}')
     return [
         _joined(because, before, also(item), findings),
         _joined(because, before, ', '.join(further)),

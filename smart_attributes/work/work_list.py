@@ -142,18 +142,18 @@ def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
     why, why_of_groups = _why(verdict, outlook, now), step.why if step else ''
     is_unread = is_about_reading(verdict, own_needs[0].code)
     return Item(
-        verdict.device.name,
-        verdict.state,
-        first.action,
-        first.to_do,
-        order_by,
-        min(filter(None, again), default=0),
-        _reason(verdict, is_unread, why or why_of_groups, now),
-        '; '.join(filter(None, (why, why_of_groups))),
-        use.place,
-        _unknown(use, [need.code for need in needs]),
-        step,
-        tuple(others),
+        drive=verdict.device.name,
+        state=verdict.state,
+        action=first.action,
+        to_do=first.to_do,
+        order_by=order_by,
+        again=min(filter(None, again), default=0),
+        reason=_reason(verdict, is_unread, why or why_of_groups, now),
+        why='; '.join(filter(None, (why, why_of_groups))),
+        place=use.place,
+        unknown=_unknown(use, [need.code for need in needs]),
+        step=step,
+        also=tuple(others),
         more=further_findings(verdict),
         is_unread=is_unread,
     )
@@ -229,7 +229,11 @@ def _reason(verdict: Verdict, is_unread: bool, otherwise: str, now: float) -> st
         return f'{before} {duration(seconds)} ago'
     problem = sentence(verdict.problem, LONGEST_STATEMENT)
     # what is milder does not determine the state of a drive that is not read
-    return f'{problem}; {before}' if worst.state is State.CRITICAL else problem
+    if worst.state is not State.CRITICAL:
+        return problem
+    is_dying = not worst.remedy and of_problem(verdict.code) == actions.SEARCH
+    advice = ': replace it if dead' if is_dying else ''
+    return f'{problem}; {before}{advice}'
 
 
 def _is_to_replace(needs: Iterable[Need]) -> bool:
@@ -451,11 +455,12 @@ def in_order(cases: Sequence[Case], machine: Machine | None = None) -> list[Item
             codes = [item.action, *(further.action for further in item.also)]
             return 1, min(map(actions.urgency, codes)), 0, 0
         if item.step is None:
-            own_risk, label = Risk.UNSURE, 0
+            reason_risk, label = Risk.UNSURE, 0
         else:
-            own_risk = risk_of(item.step.why.code or '')
+            reason_risk = risk_of(item.step.why.code or '')
             label = LABELS.index(item.step.label)
-        group_risk, place = of_drive.get(item.drive) or (own_risk, len(of_group))
-        return 0, min(group_risk, own_risk), place, label
+        group_risk, place = of_drive.get(item.drive) or (reason_risk, len(of_group))
+        # a drive whose reason is worse than its group's state comes before the group
+        return 0, min(group_risk, reason_risk), place, label
 
     return sorted(items, key=key)
