@@ -82,7 +82,8 @@ LONGEST_NAME_IN_LINE = 40
 LONGEST_STATEMENT = 400  # text from a drive, which may have any length
 LONGEST_TEXT = 500  # text from another host
 # names of an attribute and of a family, in a draft
-LONGEST_NAME, LONGEST_FAMILY = 60, 80
+LONGEST_NAME = 60
+LONGEST_FAMILY = 80
 # output of a check on another host; Icinga's database keeps 65,535
 LONGEST_OUTPUT = 256 << 10
 # the part of this output that is searched for the cause of a failure
@@ -101,7 +102,8 @@ MOST_DRIVES = 1000
 # files in the folder of the history; a drive has at most seven
 MOST_HISTORY_FILES = 8 * MOST_DRIVES
 # series of a drive, and addresses at which it was found
-MOST_SERIES, MOST_PLACES = 300, 200
+MOST_SERIES = 300
+MOST_PLACES = 200
 MOST_FINDINGS = 8  # stored findings of a drive's last verdict, the worst ones
 MOST_DRIVES_OF_HOST = 2_000  # drives in a document of another host
 MOST_SLOTS = 256  # slots of one address with a range
@@ -117,15 +119,18 @@ MOST_SEARCHED_LINES = 200  # lines of an error message that are searched
 MOST_FAILED_LINES = 50
 MOST_CONTROLLERS = 16  # controllers for which a vendor's tool is run
 # members of one group, mount points of one device
-MOST_MEMBERS, MOST_MOUNT_POINTS = 1024, 8
+MOST_MEMBERS = 1024
+MOST_MOUNT_POINTS = 8
 # files and commands of a daemon's configuration, examined by doctor
-MOST_FILES, MOST_COMMANDS = 500, 20
+MOST_FILES = 500
+MOST_COMMANDS = 20
 # reported errors of one data file: a million would take minutes
 MOST_ERRORS = 100
 # of a part of a pattern, if all {n} in it are nested; takes 120 MB
 MOST_REPETITIONS = 1_000_000
 # entries of a list, and points of a history, in a document of another host
-MOST_ENTRIES, MOST_POINTS = 200, 2_000
+MOST_ENTRIES = 200
+MOST_POINTS = 2_000
 MOST_VALUES = 20_000  # values in the perfdata of one check
 # unreadable answers of Icinga, after which the query is stopped
 MOST_UNREAD = 20
@@ -134,7 +139,8 @@ MOST_GROUPS = 1_000
 MOST_ROWS = 25_000  # rows of a fleet's table
 MOST_OTHERS = 500  # drives on a page that neither alert nor need an action
 # layers of groups in /sys; files that include each other
-DEEPEST_GROUPS, DEEPEST_INCLUDE = 16, 6
+DEEPEST_GROUPS = 16
+DEEPEST_INCLUDE = 6
 # levels; level 5: a device in spare-0 in replacing-0 in spare-6 in a dRAID
 DEEPEST_IN_POOL = 8
 # HIGHEST_: values
@@ -163,4 +169,5 @@ WHEN_FAILED = {
 OUTPUT_LIMIT = 65000
 # Output limits in bytes for programs that exit right after printing, such as check_nrpe: Nagios 4.4
 # reads only two blocks of 4,096 bytes from them.
-KEPT_BEHIND_NRPE, BEHIND_NRPE = 8192, 8000
+KEPT_BEHIND_NRPE = 8192
+BEHIND_NRPE = 8000

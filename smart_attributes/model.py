@@ -250,7 +250,9 @@ class Read(NamedTuple):
 
 # What the history says about two addresses: they did not lead to one drive, they did at the last
 # check, or they did although their reports contradicted each other.
-SEPARATE, ONE, DOUBTED = 'separate', 'one', 'doubted'
+SEPARATE = 'separate'
+ONE = 'one'
+DOUBTED = 'doubted'
 
 
 class Alias(NamedTuple):

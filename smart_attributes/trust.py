@@ -21,7 +21,9 @@ LINKS = 40  # links that one path may pass; the limit of the kernel
 ACL = 'system.posix_acl_access'
 # Source: Linux, include/uapi/linux/posix_acl.h and posix_acl_xattr.h.
 _ACL_HEAD, _ACL_ENTRY = 4, '<HHI'  # bytes; tag, permissions, user or group
-_USER, _GROUP_OBJ, _GROUP = 0x02, 0x04, 0x08
+_USER = 0x02
+_GROUP_OBJ = 0x04
+_GROUP = 0x08
 _WRITE = 2
 
 

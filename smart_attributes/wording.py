@@ -9,7 +9,8 @@ from .constants import DAY, HOUR, MINUTE, YEAR
 from .model import Forecast, Reading
 
 _SIZES = ('B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB')
-HEALTH, NOT_REPORTED = 'smart_status', 'health status not reported'
+HEALTH = 'smart_status'
+NOT_REPORTED = 'health status not reported'
 # first word of the reason if other numbers of the drive contradict this number
 IMPLAUSIBLE = 'implausible'
 SPEAKS_FOR_ITSELF = (

@@ -25,7 +25,9 @@ class Measure(NamedTuple):
     rate: float = 0.0  # more for each second between the reads
 
 
-_EXACT, _PERCENT, _HOURS = Measure(), Measure(1), Measure(1, 1 / 3600)
+_EXACT = Measure()
+_PERCENT = Measure(1)
+_HOURS = Measure(1, 1 / 3600)
 _SECTORS = Measure(_GIB / 512, _SATA_SPEED / 512)
 
 Key = tuple[str, object]  # part of a report, and the name or ID of a number in it
@@ -72,7 +74,8 @@ def differ(earlier: Report, later: Report, seconds: float, may_count: bool) -> b
     """
     if _has_other_capacity(earlier.identity, later.identity):
         return True
-    before, after = numbers(earlier), numbers(later)
+    before = numbers(earlier)
+    after = numbers(later)
     common = before.keys() & after.keys()
     for key in common & _STEADY.keys():
         measure = _STEADY[key]

@@ -34,7 +34,8 @@ def named(
     """Return the names of a drive. bay: '' if unknown. by_id: the drive's names in
     /dev/disk/by-id. host: the drive's host.
     """
-    serial, wwn = identity.serial, re.sub('^0x|[^0-9a-f]', '', identity.wwn.lower())
+    serial = identity.serial
+    wwn = re.sub('^0x|[^0-9a-f]', '', identity.wwn.lower())
     labels = [*by_id, serial, clean(serial), identity.wwn]
     if wwn:
         labels += [prefix + wwn for prefix in _WWN]

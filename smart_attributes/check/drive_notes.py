@@ -22,9 +22,11 @@ from ..words import clean
 if TYPE_CHECKING:
     from ..history.past import Past
 
-TIME_LEFT, ENDURANCE = 'endurance_time_left', 'endurance_used'
+TIME_LEFT = 'endurance_time_left'
+ENDURANCE = 'endurance_used'
 SELF_TEST = 'self_test'
-UNKNOWN_MODEL, UNREAD_ROWS = 'unknown_model', 'unread_rows'
+UNKNOWN_MODEL = 'unknown_model'
+UNREAD_ROWS = 'unread_rows'
 LEAST_USED = 2  # %; below it, whole numbers are too coarse for a forecast
 # power-on hours; a firmware defect due within this time is CRITICAL
 ADVISORY_HOURS = 1000

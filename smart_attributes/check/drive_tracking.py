@@ -123,7 +123,8 @@ def _changes(
     whereabouts: Whereabouts, is_counted: Callable[[Change], bool] | None = None
 ) -> list[Change]:
     """Return the changes that count (None: all), each with the drive that came instead."""
-    places, records = whereabouts.places, whereabouts.records
+    places = whereabouts.places
+    records = whereabouts.records
     changes = drive_records.changes(places, records, whereabouts.scope, whereabouts.now)
     if is_counted:
         changes = list(filter(is_counted, changes))
@@ -222,7 +223,8 @@ def _sentence(whereabouts: Whereabouts, change: Change) -> Coded:
     """Return the message that a drive was replaced, moved or removed, and when this was noticed."""
     identity = whereabouts.shown[change.drive]
     drive = identity.name or A_DRIVE
-    code, words = 'drive-missing', f'{drive} is missing from {change.address}'
+    code = 'drive-missing'
+    words = f'{drive} is missing from {change.address}'
     if change.kind == 'moved':
         code = 'drive-moved'
         words = f'{drive} has moved from {change.address} to {change.now_at}'

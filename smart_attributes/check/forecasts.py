@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     Point = tuple[float, float]  # seconds since 1970, %
 
-SPARE, AGE = 'spare_available', 'power_on_time'
+SPARE = 'spare_available'
+AGE = 'power_on_time'
 HISTORY, ESTIMATE = 'history', 'use and age'  # sources of a forecast
 ALL = 100.0  # %
 # power-on time; before that, most data was written during the installation
@@ -44,7 +45,8 @@ WIDER = 1.2  # factor that widens the range, for changes that have not occurred 
 # early end is far from the middle: one report cannot show that a server will write more, and of 70
 # drives with a known end, three wore 6.6, 11 and 12 times as fast as before. One of the 70 wore out
 # before the range; with a factor of 4.2 instead of 12, three did.
-SLOWER, FASTER = 6, 12
+SLOWER = 6
+FASTER = 12
 FURTHEST = 50 * YEAR  # a later date is not useful
 # a drive is idle if its lifetime rate is at least this many times its present rate of wear
 IDLE = 3
@@ -56,7 +58,8 @@ def time_left(by_metric: Mapping[str, Reading], past: Past | None) -> Reading:
     If the data do not allow a forecast, the reading has no number, and `unknown` states the reason.
     by_metric: the judged readings of the drive that have a number.
     """
-    used, age = by_metric.get(ENDURANCE), by_metric.get(AGE)
+    used = by_metric.get(ENDURANCE)
+    age = by_metric.get(AGE)
     foreseen: Forecast | str = 'the drive has no endurance_used value that is evaluated'
     if used:
         foreseen = _foreseen(used, age.number if age else None, past)
@@ -169,7 +172,9 @@ def _of_rates(
 
 def _sampled(points: Sequence[Point], now: float, used: float) -> list[Point]:
     """Return the percentages at SAMPLES equidistant times from the first point until now."""
-    first, place, samples = points[0][0], 0, []
+    first = points[0][0]
+    place = 0
+    samples = []
     for number in range(SAMPLES - 1):
         time = first + (now - first) * number / (SAMPLES - 1)
         while place + 1 < len(points) and points[place + 1][0] <= time:
@@ -192,10 +197,12 @@ def _rates(samples: Sequence[Point], life: float | None) -> tuple[float, float, 
     usual = median if median > 0 else (last - first) / (now - start)
     rates = [usual] if life is None else [usual, life]
     tail = int(len(slopes) * TAIL)
-    slow_rates, fast_rates = [*rates, slopes[tail]], [*rates, slopes[-1 - tail]]
+    slow_rates = [*rates, slopes[tail]]
+    fast_rates = [*rates, slopes[-1 - tail]]
     for samples_back in RECENT:
         then, used_then = samples[-1 - samples_back]
-        grown, span = last - used_then, now - then
+        grown = last - used_then
+        span = now - then
         # A rounded percentage may be wrong by almost one in either direction.
         fast_rates.append((grown + 1) / span)
         if grown > 1 or span >= MONTH:

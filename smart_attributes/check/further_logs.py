@@ -122,7 +122,8 @@ class VendorPages(NamedTuple):
 
     def joined(self, read: Read, answer: Answer) -> Read:
         """Return the result of reading a drive, with the log page in the answer to call()."""
-        log, report = log_of(read, self.judge), read.report
+        log = log_of(read, self.judge)
+        report = read.report
         if log is None or report is None:
             return read
         return read._replace(
@@ -170,7 +171,8 @@ class FarmLogs(NamedTuple):
 
     def call(self, read: Read, past: Past | None, is_stored: bool) -> Command:
         """Return the call that reads the log of a disk; () if the disk keeps no FARM log."""
-        report, device = read.report, read.device
+        report = read.report
+        device = read.device
         if report is None or report.version < SINCE or device.is_recorded:
             return ()
         numbers = [row.id for row in report.attributes]

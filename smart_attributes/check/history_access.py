@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 _RECEIVING = 0.5  # seconds to wait for the history while the drives are being read
 # values of Command.history: daemons and timers write, people read
-WRITES, READS = 'writes', 'reads'
+WRITES = 'writes'
+READS = 'reads'
 _DOUBTED = (
     'the history belongs to another user, who could have changed it; the age of {} in the history '
     'suppresses an alert only if the error log of the drive confirms this age'
@@ -196,7 +197,8 @@ class Remembered:
 
     def past(self, device: Device) -> Past | None:
         """Return the earlier readings of a drive, or None without history."""
-        match, store = self.recalled(device), self.store
+        match = self.recalled(device)
+        store = self.store
         if match is None or store is None:
             return None
         from ..history.past import Past
@@ -213,7 +215,8 @@ class Remembered:
         """Return whether this run stores the readings of a drive, so that a later run knows when
         the drive was read.
         """
-        match, store = self.recalled(device), self.store
+        match = self.recalled(device)
+        store = self.store
         if match is None or store is None:
             return False
         return not (self.is_whole or store.not_written or match.note)
@@ -335,7 +338,8 @@ class Remembered:
         """Return a note if the history cannot store a drive, or if its dates are untrusted; else
         nothing.
         """
-        match, store = self.recalled(verdict.device), self.store
+        match = self.recalled(verdict.device)
+        store = self.store
         if match is None or store is None:
             return ()
         if match.note:

@@ -180,7 +180,9 @@ def _derived(case: _Case, by_metric: Readings) -> list[Reading]:
     """Return the readings that are in no log: firmware defects, the age of the last self-test, a
     model without entry, and the time left.
     """
-    rules, device, report = case.rules, case.device, case.report
+    rules = case.rules
+    device = case.device
+    report = case.report
     power_on_time = _power_on_time(by_metric)
     hours = None if power_on_time is None else power_on_time / HOUR
     now = case.date or rules.now
@@ -235,7 +237,8 @@ def _with_meaning(judgement: Judgement, case: _Case) -> Judgement:
 
     A drive that reports the end of its rated life, and nothing else, has those of endurance_used.
     """
-    reading, metrics = judgement.reading, case.metrics
+    reading = judgement.reading
+    metrics = case.metrics
     metric = metrics.get(reading.metric)
     words = plain_words.of_reading(reading, metric)
     # an empty sentence: not judged by its growth
@@ -286,7 +289,8 @@ def _time_left(case: _Case, by_metric: Readings) -> list[Reading]:
     If the time left is unknown, a reading with the reason is returned only if endurance_time_left
     has a limit.
     """
-    ignored, past = case.rules.ignored_metrics, case.past
+    ignored = case.rules.ignored_metrics
+    past = case.past
     is_judged = _has_levels(case.limit(TIME_LEFT)) and TIME_LEFT not in ignored
     basis = {} if ENDURANCE in ignored else by_metric
     has_wear = ENDURANCE in basis and _has_levels(case.limit(ENDURANCE))
@@ -544,7 +548,8 @@ def _resolve(bound: Bound, reading: Reading, context: Context) -> str:
     metric = context.metrics.get(reading.metric)
     lowest, highest = metric.valid if metric else (None, None)
     is_floor = context.is_floor(reading.metric)
-    number, best = bound.beside(own_limit), highest if is_floor else lowest
+    number = bound.beside(own_limit)
+    best = highest if is_floor else lowest
     if best is not None:
         number = min(number, best) if is_floor else max(number, best)
     return ranges.beyond(number, is_floor)

@@ -53,7 +53,8 @@ def of(verdict: Verdict, now: int) -> LastVerdict:
     ]
     if not findings:
         return LastVerdict(now)
-    kind, rotation = verdict.identity.kind, verdict.identity.rotation
+    kind = verdict.identity.kind
+    rotation = verdict.identity.rotation
     is_disk = kind == 'hdd' or (kind == 'sas' and rotation != 0)
     return LastVerdict(now, _worst_first(findings), verdict.entry or '', is_disk)
 
@@ -126,9 +127,11 @@ def _with_present_kind(finding: LastFinding, judge: Judge) -> LastFinding:
     may have written the file.
     """
     metrics = judge.database.metrics
-    metric, wear = metrics.get(finding.metric), metrics[ENDURANCE]
+    metric = metrics.get(finding.metric)
+    wear = metrics[ENDURANCE]
     plain = plain_words.of_last(finding, metric)
-    concern, remedy = '', ''
+    concern = ''
+    remedy = ''
     if metric:
         # A status of the drive has a remedy only if it means wear: see knowledge.end_of_life
         is_status = metric.concern == severity.HEALTH

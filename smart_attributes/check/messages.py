@@ -79,7 +79,8 @@ def missing(run: Run) -> tuple[Demand, ...]:
     """
     if run.settings.which.names:
         return ()  # it is not known how many others there are
-    absent, total = run.drives.missing, len(run.drives.reads)
+    absent = run.drives.missing
+    total = len(run.drives.reads)
     is_none_left = len(absent) == total and _is_none_left(run)
     if not absent or (len(absent) == 1 and not is_none_left):
         return ()
@@ -105,12 +106,15 @@ def _is_none_left(run: Run) -> bool:
 
 def messages(run: Run) -> dict[str, Any]:
     """Return the messages about a run by kind (a field of Survey), in the order of the output."""
-    history, required = run.history, run.settings.history.history_required
-    with_state, remarks = history.losses, history.remarks
+    history = run.history
+    required = run.settings.history.history_required
+    with_state = history.losses
+    remarks = history.remarks
     # that the history cannot be used has a state only if --history-required or an earlier check
     # shows that it is needed
     if history.trouble and (required is not None or history.is_lost):
-        with_state, remarks = history.remarks, ()
+        with_state = history.remarks
+        remarks = ()
     reads = (*run.read.reads, *run.drives.reads)
     all_notes = notes(run)
     return {

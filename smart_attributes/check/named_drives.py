@@ -110,7 +110,8 @@ def selected(
 
     Raises UsageError.
     """
-    wanted, by_id = Wanted(settings.which.names, settings.hide_serial), links()
+    wanted = Wanted(settings.which.names, settings.hide_serial)
+    by_id = links()
     drives = [(drive.read, *drive.others) for drive in distinct(reads, history.seen_as)]
     # the items are places in *drives* and, after these, in *missing*
     for place, addressed in enumerate(drives):
@@ -141,7 +142,8 @@ def _named_missing(drive: MissingDrive, present: Collection[str]) -> Named:
 
 def _named(read: Read, by_id: dict[str, list[str]], history: Remembered) -> Named:
     """Return the names of a drive at one address. by_id: as from links()."""
-    device, path = read.device, os.path.realpath(read.device.path)
+    device = read.device
+    path = os.path.realpath(read.device.path)
     names: list[str] = []
     if not is_raid(device):
         # of the path, or of the first namespace of an NVMe controller

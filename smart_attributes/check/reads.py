@@ -62,7 +62,8 @@ def start(settings: ReadSettings, site: Site, runner: Runner, end: float) -> Sta
     """
     if settings.which.reports:
         return Started(DeviceList(()))
-    how, as_root = settings.how, os.geteuid() == 0
+    how = settings.how
+    as_root = os.geteuid() == 0
     smartctl_calls.check_executable(
         how.smartctl, as_root, through_sudo=not (as_root or how.nosudo)
     )
@@ -114,7 +115,8 @@ def _planned(
         limits = Thresholds({}, files, today=today())
     match = selection.patterns(settings.which.match)
     ignore = selection.patterns(settings.which.ignore)
-    plans, may_be_harmed = [], []
+    plans = []
+    may_be_harmed = []
     for device in devices:
         # only by its address, because its identity is not known yet
         exceptions = limits.exceptions(device, Identity(), '') if limits else None

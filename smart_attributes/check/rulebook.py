@@ -282,7 +282,8 @@ def _check_metrics(
             )
     for name, limit in limits:
         ranges.parse(limit, units[name])
-    warning, critical = dict(asked.warning), dict(asked.critical)
+    warning = dict(asked.warning)
+    critical = dict(asked.critical)
     for name in dict.fromkeys(limited):
         levels = warning.get(name, ''), critical.get(name, '')
         why = ranges.contradiction(*levels, worse.get(name, ''), units[name])

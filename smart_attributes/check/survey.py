@@ -77,7 +77,8 @@ def survey(
         options = options._replace(which=which)
     deadline = reads.deadline(options.how_read.timeout)
     site = site_of(options.data, options.before)
-    read_settings, run_settings = settings.of_reads(options), settings.of_run(options)
+    read_settings = settings.of_reads(options)
+    run_settings = settings.of_run(options)
     started = reads.start(read_settings, site, runner, deadline)
     # The drives are now being read, so this work overlaps with waiting for them.
     judge = judge_of(options, site)

@@ -24,7 +24,8 @@ def vendor_log(
     layout = database.layouts.get(log[1])
     if layout is None:
         return VendorLog()
-    source, metrics = vendor_logs.source_of(*log), database.metrics
+    source = vendor_logs.source_of(*log)
+    metrics = database.metrics
     stored: dict[
         str, float
     ] = {}  # the last number of each metric that is recent enough

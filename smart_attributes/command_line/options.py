@@ -222,7 +222,8 @@ class Parser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         """Return the help; the rare options are only counted, unless --help-all is given."""
-        more, end = '', self.epilog or ''
+        more = ''
+        end = self.epilog or ''
         if self.rare:
             more = f'{len(self.rare)} more options: {self.prog} --help-all\n\n'
             examples, _, _ = end.partition('\n\n')

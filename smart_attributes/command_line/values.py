@@ -57,7 +57,8 @@ def _number(
 
 def duration(text: str) -> int:
     """Return the number of seconds in a time such as 7d. Raises ArgumentTypeError."""
-    digits, seconds = text[:-1], int(LETTERS.get(text[-1:], 0))
+    digits = text[:-1]
+    seconds = int(LETTERS.get(text[-1:], 0))
     number = int(digits) if digits.isascii() and digits.isdigit() else 0
     if not seconds or not 0 < number < 100_000:
         raise argparse.ArgumentTypeError(

@@ -41,7 +41,9 @@ def acceptable(
     `until`, `by`, `at`. is_every_drive: nobody named these drives, so the findings of a drive that
     must be replaced are refused. hide_serial: print no serial number.
     """
-    new, said, refused = [], [], []
+    new = []
+    said = []
+    refused = []
     for verdict in verdicts:
         judgements = _asked_for(verdict, metrics)
         refused += _unread_or_missing(verdict, metrics, judgements)

@@ -46,7 +46,8 @@ def run(options: Options, runner: processes.Runner) -> int:
     own: AcknowledgeOptions = options.own
     options = person.with_names(options)
     _check_combination(options.which, own)
-    config, hide_serial = options.data.config, options.naming.hide_serial
+    config = options.data.config
+    hide_serial = options.naming.hide_serial
     if own.shown:
         present = content(config)
         lines = [
@@ -141,7 +142,8 @@ def _named_missing(
     if is_every_drive:
         return [verdict.identity.serial for verdict in missing], []
     known_serials = history_answers.serials(drives.history)
-    serials, unknown = [], []
+    serials = []
+    unknown = []
     for name in options.which.names:
         named = [
             verdict.identity.serial for verdict in missing if name in _names(verdict)
@@ -157,7 +159,8 @@ def _named_missing(
 
 def _names(verdict: Verdict) -> tuple[str, ...]:
     """Return the names by which a missing drive can be given."""
-    device, identity = verdict.device, verdict.identity
+    device = verdict.device
+    identity = verdict.identity
     return (
         device.name,
         device.path,
@@ -234,7 +237,8 @@ def withdraw(
     """
     with _alone(config) as file:
         before = content(config)
-        unused, ended = set(names), []
+        unused = set(names)
+        ended = []
         for accepted in before.acknowledgements:
             own_names = _names_in_list(accepted).intersection(names)
             unused -= own_names

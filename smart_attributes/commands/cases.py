@@ -128,7 +128,8 @@ def _foreseen(
     that are OK have no place, and are left out of the second value.
     """
     now = time.time()
-    located, outlooks = [], {}
+    located = []
+    outlooks = {}
     for verdict in verdicts:
         if only_alerting and not verdict.state:
             located.append(Located(verdict))
@@ -192,7 +193,8 @@ def _cases(
 
     outlooks: no action is decided for a drive that is not in it.
     """
-    now, hide_serial = time.time(), options.naming.hide_serial
+    now = time.time()
+    hide_serial = options.naming.hide_serial
     cases = []
     for use, read in zip(uses, survey.reads):
         outlook = outlooks.get(use.verdict.device)
@@ -241,7 +243,8 @@ def others(states: Sequence[tuple[str, State]]) -> list[Other]:
     from ..reading import addresses
     from ..redundancy.dependence import Other
 
-    devices, state_at = [], dict(states)
+    devices = []
+    state_at = dict(states)
     for address in state_at:
         try:
             devices += addresses.parse(address)

@@ -110,7 +110,8 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], path: str) -> None:
     first = [
         {**drive, 'place': place} for place, drive in enumerate(kept.drives(page.READ))
     ]
-    urgent, others = kept.counts(True), kept.counts(False)
+    urgent = kept.counts(True)
+    others = kept.counts(False)
     counts = {state.name: fleet.summary.states[state.name] for state in WORST_FIRST}
     content = page.Content(
         kept.taken(fleet.now),

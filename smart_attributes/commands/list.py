@@ -53,7 +53,8 @@ def listed(
     smartctl cannot be used.
     """
     end = reads.deadline(options.how_read.timeout)
-    of_reads, of_run = settings.of_reads(options), settings.of_run(options)
+    of_reads = settings.of_reads(options)
+    of_run = settings.of_run(options)
     started = reads.start(of_reads, site_of(options.data, options.before), runner, end)
     answered = reads.finish(started, of_reads, runner, end)
     drives = inventory.inventory(answered, of_run, Remembered())
@@ -102,7 +103,8 @@ def as_json(
 
 def _drive(case: Case, address: str) -> object:
     """Return a drive as a JSON object; null for what it did not report."""
-    verdict, identity = case.verdict, case.shown
+    verdict = case.verdict
+    identity = case.shown
     device = verdict.device
     texts = {
         'type': device.type,

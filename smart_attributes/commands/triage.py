@@ -81,7 +81,9 @@ def _document(
     from ..redundancy import replacement
     from ..work.work_list import in_order
 
-    now, survey, machine = time.time(), overview.survey, overview.machine
+    now = time.time()
+    survey = overview.survey
+    machine = overview.machine
     verdicts = [case.verdict for case in cases]
     of_this_host = {} if options.which.reports else {'host': socket.gethostname()}
     return {

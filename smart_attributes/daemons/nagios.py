@@ -201,7 +201,8 @@ def nagios_checks(nrpe: Nrpe) -> tuple[list[DaemonCheck], list[Finding]]:
         return [], [found('nagios-not-started', file=cache)]
     objects = [(kind, _fields(body)) for kind, body in _OBJECT.findall(text)]
     macros = _values(settings.get('resource_file', ''))
-    lines, addresses = {}, {}
+    lines = {}
+    addresses = {}
     for kind, fields in objects:
         if kind == 'command':
             lines[fields['command_name']] = fields['command_line']

@@ -46,7 +46,8 @@ def become(user: str) -> None:
             f'user {user} does not exist; name the user that runs the checks, such as nagios, '
             f'icinga or naemon'
         ) from None
-    number, group = entry.pw_uid, entry.pw_gid
+    number = entry.pw_uid
+    group = entry.pw_gid
     if number == os.geteuid():
         return
     if os.geteuid() != 0:

@@ -34,7 +34,8 @@ ENDURANCE_FORMULAS: Mapping[str, tuple[int, int]] = {
 }
 # An attribute's meaning is copied if this many vendors, and this share of all entries with this
 # attribute, agree.
-VENDORS, AGREEMENT = 3, 0.9
+VENDORS = 3
+AGREEMENT = 0.9
 DIFFERING_UNITS = ('%', 'B')
 # Keys, other than attributes, copied from the entry that matches the drive at present.
 INHERITED = (
@@ -164,7 +165,8 @@ def model_pattern(identity: Identity) -> str:
     pattern = literally(name)
     capacity = _CAPACITY.search(name)
     if capacity:
-        before, after = name[: capacity.start()], name[capacity.end() :]
+        before = name[: capacity.start()]
+        after = name[capacity.end() :]
         general = f'{literally(before)}[0-9.]+{capacity[1]}[GT]B{literally(after)}'
         # else it would match the drives of other vendors, too
         if literal_characters(general) >= LITERALS:
@@ -381,7 +383,8 @@ def _about_endurance(percent: int | None, fits: Sequence[Fit]) -> str:
         for fit in fits
         if fit.metric == ENDURANCE
     ]
-    same, caution = 'no attribute', 'the meaning must come from a document'
+    same = 'no attribute'
+    caution = 'the meaning must come from a document'
     if equal:
         same = ', '.join(equal)
         caution = 'one drive can match by chance, so compare another one'

@@ -184,7 +184,8 @@ def _layouts(source: EntriesFile, context: Context) -> Iterator[str]:
             metric = context.database.metrics[field['metric']]
             if metric.is_verdict:
                 yield f'layout {name}: {metric.name} is a verdict, not a number; map another metric'
-            where, unit = f'layout {name}, {metric.name}', field.get('unit')
+            where = f'layout {name}, {metric.name}'
+            unit = field.get('unit')
             if unit and unit not in reading_rules.fitting(metric.name, metric.unit):
                 yield f'{where}: "unit": "{unit}" does not fit; correct it'
             if 'unit' not in field and metric.unit in ('s', 'B'):

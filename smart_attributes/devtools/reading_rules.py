@@ -29,7 +29,8 @@ _UNIT_WORDS = {
 
 def _unit(spec: Json, _: Formula, metric: Metric) -> Iterator[str]:
     """Yield a unit that does not fit the metric, or a unit that is missing."""
-    unit, of_metric = spec.get('unit'), _UNIT_WORDS[metric.unit]
+    unit = spec.get('unit')
+    of_metric = _UNIT_WORDS[metric.unit]
     units = fitting(metric.name, metric.unit)
     if unit and unit not in units:
         advice = f'write {", ".join(units)}'

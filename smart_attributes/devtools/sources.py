@@ -87,7 +87,8 @@ def read_sources(paths: Sequence[str]) -> tuple[list[EntriesFile], list[str]]:
     """Return the valid parts of the files, complete databases first, and a sentence for each
     schema error and each unreadable file.
     """
-    sources, problems = [], []
+    sources = []
+    problems = []
     for path in paths:
         try:
             source, faults = read_source(path)
@@ -104,7 +105,8 @@ def read_source(path: str) -> tuple[EntriesFile, list[str]]:
 
     Raises DataError if the file cannot be read or is not JSON.
     """
-    name, text = os.path.basename(path), data_file.read_text(path)
+    name = os.path.basename(path)
+    text = data_file.read_text(path)
     if text.startswith('smartctl ') or '"json_format_version"' in text[:LOOKED_AT]:
         raise DataError(
             f'{name} is output of smartctl, not a database entry; to create one, run: '
@@ -174,7 +176,8 @@ def drives_of(name: str, samples: Sequence[Json], kinds: Mapping[str, str]) -> R
 
     samples: already validated by the schema. kinds: the kind of drives of a family, if it is known.
     """
-    drives, problems = [], []
+    drives = []
+    problems = []
     for number, sample in enumerate(samples, 1):
         place = f'{name}: sample {number}, {sample["model"] or "without model"}'
         rows = []

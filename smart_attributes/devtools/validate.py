@@ -30,7 +30,8 @@ from ..words import visible
 from . import drive_rules, entry_rules, sources
 from .sources import Claim, Context, EntriesFile
 
-ENTRIES, LIMITS = 'entries', 'limits'
+ENTRIES = 'entries'
+LIMITS = 'limits'
 LIMITS_FOLDER = 'thresholds.d'
 
 
@@ -70,7 +71,8 @@ def examine_limits(path: str) -> Validation:
     if problems:
         data = site_file.sound(data, 'thresholds')
     else:
-        metrics, overrides = data.get('metrics', ()), data.get('overrides', ())
+        metrics = data.get('metrics', ())
+        overrides = data.get('overrides', ())
         summary = (
             LIMITS,
             plural(len(metrics), 'metric'),
@@ -99,7 +101,8 @@ def _contradictions(data: Json) -> Iterator[str]:
     for (first, earlier), (second, later) in itertools.combinations(overrides, 2):
         if earlier['for'] != later['for']:
             continue
-        limits, other_limits = earlier.get('metrics', {}), later.get('metrics', {})
+        limits = earlier.get('metrics', {})
+        other_limits = later.get('metrics', {})
         for metric in limits.keys() & other_limits:
             if limits[metric] != other_limits[metric]:
                 yield (

@@ -236,7 +236,8 @@ def output(checks: Sequence[DaemonCheck], printed: int, is_cut: bool) -> Finding
 
     printed: size of the output in bytes. is_cut: the check omitted text or perfdata.
     """
-    limit, kept = constants.OUTPUT_LIMIT, constants.KEPT_BEHIND_NRPE
+    limit = constants.OUTPUT_LIMIT
+    kept = constants.KEPT_BEHIND_NRPE
     if is_cut:
         return found('output-left-out', limit=limit)
     for check in checks:

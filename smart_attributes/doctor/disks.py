@@ -43,7 +43,8 @@ def disks(root: str) -> list[Disk]:
 
     Unreadable entries count as absent.
     """
-    sys, present = os.path.join(root, 'sys'), []
+    sys = os.path.join(root, 'sys')
+    present = []
     for name in names_in(f'{sys}/block'):
         folder = f'{sys}/block/{name}'
         device = os.path.realpath(f'{folder}/device')
@@ -100,7 +101,8 @@ def reached(device: Device, disks: Sequence[Disk]) -> Sequence[str]:
     """Return the names of the disks at an address; for a RAID controller, the names of all its
     disks.
     """
-    root, kind = system.ROOT, controller(device.type)
+    root = system.ROOT
+    kind = controller(device.type)
     if kind:
         # None for a node that only the driver creates, such as /dev/twa0
         host = system.host_of(device)

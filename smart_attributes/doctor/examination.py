@@ -76,7 +76,8 @@ class Examiner:
             raise UsageError(
                 'doctor examines drives, not recorded reports; remove --report'
             )
-        how, name = options.how_read, options.own.user
+        how = options.how_read
+        name = options.own.user
         self._options, self._runner = options, runner
         self._printed, self._addresses = printed, addresses
         # before become(), which changes the working directory
@@ -107,7 +108,8 @@ class Examiner:
 
     def _ask_daemons(self) -> None:
         """Ask Icinga 2, Nagios and NRPE for their checks, and run these as their users."""
-        nrpe, user = nagios.nrpe(), self._options.own.user
+        nrpe = nagios.nrpe()
+        user = self._options.own.user
         objects, self._refused = icinga.ask()
         checks, refused = nagios.nagios_checks(nrpe)
         self._refused += [*refused, *nagios.nrpe_findings(nrpe, user)]
@@ -290,7 +292,8 @@ class Examiner:
 
     def _scanned(self) -> Sequence[Device]:
         """Return the devices that smartctl --scan finds."""
-        how, nothing = self._options.how_read, machine.DeviceList(())
+        how = self._options.how_read
+        nothing = machine.DeviceList(())
         return machine.find(nothing, True, how, self._runner, self._deadline).devices
 
     def _unread(self, error: SmartError) -> Finding:

@@ -119,7 +119,8 @@ def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryF
     """
     from ..history import folder
 
-    owner, path = name_of(state.user), folder.path_of(state)
+    owner = name_of(state.user)
+    path = folder.path_of(state)
     if not os.path.isdir(path):
         return HistoryFiles(state.path, owner)
     if access.is_denied(path):
@@ -176,7 +177,8 @@ def unusable(
     is_persons: the user is a person, who probably does not run the checks and must not own the
     directory.
     """
-    reason, path = error.what, error.path
+    reason = error.what
+    path = error.path
     if is_persons:
         return found('history-examined-by-a-person', reason=reason, path=path or place)
     if error.is_open and os.path.isdir(path):

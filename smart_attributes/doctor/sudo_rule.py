@@ -23,7 +23,8 @@ from .start import AS_HIM
 
 # FreeBSD's ports keep everything below /usr/local.
 RULE = f'{"/usr/local" if IS_FREEBSD else ""}/etc/sudoers.d/check-smart-attributes'
-SUBJECT, FILES = 'sudo rule', 'sudo files'
+SUBJECT = 'sudo rule'
+FILES = 'sudo files'
 TOO_MUCH = ('-s', 'off', '/dev/sda')  # a call that none of our rules allows
 Arguments = tuple[str, ...]
 
@@ -93,7 +94,8 @@ def examine_rule(
     Raises UsageError if sudo is not installed.
     """
     how = options.how_read
-    refused, message = sudo.refuses(needed), sudo.message
+    refused = sudo.refuses(needed)
+    message = sudo.message
     entries = sudo.entries() or files.entries
     types = _types_on_request(devices, entries)
     rule = sudo_rules.general(sudo_rules.RuleRequest(user, types=types), how)
@@ -184,7 +186,8 @@ def _findings(answers: SudoAnswers) -> Iterator[Finding]:
     """Yield the reasons to renew the rule, the most important first, then the fact that the rule
     is good.
     """
-    install, ours = answers.install, answers.ours
+    install = answers.install
+    ours = answers.ours
     if answers.late:
         yield found('sudo-silent', reason=answers.late, user=answers.user)
     if answers.refused:
@@ -238,7 +241,8 @@ def _too_much(answers: SudoAnswers) -> Finding:
 
 def _because(reason: Finding, answers: SudoAnswers, subject: str) -> Finding:
     """Return the finding *reason* with sudo's own message, unchanged, and with another subject."""
-    message, remedy = reason.message, reason.remedy
+    message = reason.message
+    remedy = reason.remedy
     if answers.message:
         message += f'; sudo reports: {answers.message}'
     if answers.is_person:

@@ -32,7 +32,8 @@ from .untrusted import (
 )
 
 ENDURANCE = 'endurance_used'
-INCOMPLETE, UNREADABLE = 'check-incomplete', 'drive-unreadable'
+INCOMPLETE = 'check-incomplete'
+UNREADABLE = 'drive-unreadable'
 OF_A_FORECAST = ('left', 'earliest', 'latest')
 
 
@@ -195,7 +196,8 @@ def _weight(reading: Json, metrics: Metrics, is_risky: bool) -> severity.Weight:
 
     is_risky: many drives with such a finding failed, so a replacement is ordered.
     """
-    metric, state = metrics.get(reading['metric']), State[reading['state']]
+    metric = metrics.get(reading['metric'])
+    state = State[reading['state']]
     alarm = severity.Alarm('', '', state, is_risky)
     if metric:
         alarm = alarm._replace(remedy=metric.remedy, concern=metric.concern)

@@ -130,7 +130,8 @@ class Icinga:
             'attrs': services.ASKED,
             'joins': services.JOINED,
         }
-        rows, fault = None, ''
+        rows = None
+        fault = ''
         try:
             rows = self._answer(
                 question, LARGEST_ANSWER + LARGEST_NEXT_ANSWER * (len(names) - 1)

@@ -220,7 +220,8 @@ def _stated(action: re.Match[str], left: Sequence[float], checked: float) -> Jso
 
     action: a match of _ACTION. left: seconds until wear-out, if there is a forecast.
     """
-    code, words = action[1], action[2]
+    code = action[1]
+    words = action[2]
     further = _ALSO.findall(action[3])
     steps = [(code, words)]
     if code not in actions.REPLACING:  # a new drive needs no further order
@@ -279,7 +280,8 @@ def _owner(
     """
     words = label.split('_')
     for place in range(1, len(words)):
-        name, metric = '_'.join(words[:place]), '_'.join(words[place:])
+        name = '_'.join(words[:place])
+        metric = '_'.join(words[place:])
         if metric in metrics and name in names:
             return name, metric
     return '', ''

@@ -117,7 +117,8 @@ def _object(value: object) -> Json:
 
 def _result(row: Json) -> Result:
     """Return a result; '' for an output that is no text, 0 for a number that is invalid."""
-    output, texts = row.get('output'), row.get('performance_data')
+    output = row.get('output')
+    texts = row.get('performance_data')
     if not isinstance(texts, list):
         texts = []
     return Result(
@@ -139,7 +140,8 @@ def drives_of(service: Service, metrics: Metrics, now: float) -> ServiceDrives:
     """Return the drives of a service; if it has no drives, one row with the reason and the state
     from Icinga.
     """
-    name, result = f'({service.name})', service.result
+    name = f'({service.name})'
+    result = service.result
     if result is None:
         origin = Origin(service.host, handling=service.handling)
         why = _because('never-checked')

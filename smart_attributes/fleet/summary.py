@@ -73,7 +73,8 @@ class Summary:
             self.checks[state] += 1
             self.codes[facts['code']] += state != State.OK.name
             return
-        key, model = _key(facts), facts['model'] or UNTOLD
+        key = _key(facts)
+        model = facts['model'] or UNTOLD
         group = self.models[model, facts['firmware'] or UNTOLD]
         before = self._counted.get(key) if key else None
         if before:
@@ -97,7 +98,8 @@ def _key(facts: Json) -> int:
     """Return a number that identifies a drive during this run; 0 if it has no unique serial number,
     such as "0000".
     """
-    serial, model = facts['serial'] or '', facts['model'] or ''
+    serial = facts['serial'] or ''
+    model = facts['model'] or ''
     is_unique = len(serial) >= SHORTEST_SERIAL and len(set(serial)) > 1
     return hash((model, serial)) if model and is_unique else 0
 
@@ -106,7 +108,8 @@ def due(facts: Json, now: float) -> str:
     """Return when a replacement must be ordered: "now", "2027-Q1", UNDATED, or '' if no order is
     planned.
     """
-    by, state = facts['order_by'] or '', State[facts['state']]
+    by = facts['order_by'] or ''
+    state = State[facts['state']]
     is_overdue = by and by <= day(now)
     if is_overdue or actions.needs_spare(facts['action'], state):
         return NOW

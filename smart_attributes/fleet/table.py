@@ -50,7 +50,8 @@ def _row(drive: Json, now: float) -> DriveRow:
     numbers = {}
     amounts = {}  # the same as text
     for reading in drive['readings']:
-        metric, value = reading['metric'], reading['value']
+        metric = reading['metric']
+        value = reading['value']
         if reading.get('judged') and isinstance(value, (int, float)):
             numbers[metric] = value
             amounts[metric] = amount(value, reading.get('unit', ''))
@@ -80,7 +81,8 @@ def _until(drive: Json, now: float) -> str:
 
 def _what(drive: Json) -> tuple[str, ...]:
     """Return what to do about a drive, and why: its worst finding, if the document tells it."""
-    reason, code = drive.get('reason'), drive.get('code')
+    reason = drive.get('reason')
+    code = drive.get('code')
     why = reason or drive.get('why', '')
     to_do = drive.get('to_do', drive.get('action', actions.NOTHING))
     # a code comes first, as in every message

@@ -217,8 +217,10 @@ def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
     content with another structure.
     """
     first, last, behind, order = _checked((0,) * 4, document['times'])
-    rows, verdict = document['series'], document['verdict']
-    places, aliases = document['places'], document['aliases']
+    rows = document['series']
+    verdict = document['verdict']
+    places = document['places']
+    aliases = document['aliases']
     if len(rows) > MOST_SERIES or max(len(places), len(aliases)) > MOST_PLACES:
         raise Damaged
     stored = {}
@@ -374,7 +376,8 @@ def _grown(
     """Return a series with a number of this check. before: the series until now; None: it is new.
     last_read: when the drive was last read.
     """
-    pace, gap = observation.pace, observation.gap
+    pace = observation.pace
+    gap = observation.gap
     number = float(observation.number)
     if before is None:
         return Series(pace, (Point(now, number, gap),))
@@ -428,7 +431,8 @@ def _ended(drive: DriveHistory, latest: int) -> DriveHistory:
     first_read = min(drive.record.first_read, latest)
     places = []
     for place in drive.places:
-        first, gone = min(place.first, latest), min(place.gone, latest)
+        first = min(place.first, latest)
+        gone = min(place.gone, latest)
         places.append(place._replace(first=first, gone=gone))
     all_series = {}
     for key, stored in drive.series.items():

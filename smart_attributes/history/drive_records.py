@@ -283,7 +283,8 @@ def _one_for_one(
         free += [orders[order] for order in sorted(orders) if moment < order <= until]
         if len(free) >= len(waiting):
             successors.update(zip(waiting, free))
-            waiting, free = [], []
+            waiting = []
+            free = []
     return successors
 
 

@@ -38,7 +38,10 @@ if TYPE_CHECKING:
     from ..child import Pipe
     from ..state_directory import StateDirectory
 
-DRIVE, FORMER, DAYS, ASIDE = '.drive', '.former', '.days', '.damaged'
+DRIVE = '.drive'
+FORMER = '.former'
+DAYS = '.days'
+ASIDE = '.damaged'
 _NEW = '.new'
 LOCK = 'lock'
 NOT_WRITTEN = 'not-written'
@@ -319,7 +322,8 @@ def stored_files(path: str) -> Iterator[tuple[str, StoredFile]]:
     for number in sorted(number for number in numbers if number is not None)[
         :MOST_DRIVES
     ]:
-        name, former = f'{number}{DRIVE}', f'{number}{FORMER}'
+        name = f'{number}{DRIVE}'
+        former = f'{number}{FORMER}'
         stored = read_file(f'{path}/{name}', rest)
         rest -= len(stored.content)
         yield name, stored

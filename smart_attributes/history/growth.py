@@ -218,7 +218,9 @@ def _newest(all_rises: Sequence[Rise], rule: GrowthRule, now: int) -> Growth | N
     The growth at a rise includes all earlier rises within the rule's period. A counter can have
     1,000 rises.
     """
-    newest, first, total = None, 0, 0.0
+    newest = None
+    first = 0
+    total = 0.0
     for last in all_rises:
         # The sum of the rises from all_rises[first] to this one.
         total += last.size
@@ -327,7 +329,8 @@ def _noise(read: Sequence[_LevelReading], sign: int) -> float | None:
     """Return the largest improvement of a level, 0 for a level that never improves; None if a
     level that fluctuates has too few readings. sign: 1 if higher levels are worse, else -1.
     """
-    noise, worst_so_far = 0.0, float('-inf')
+    noise = 0.0
+    worst_so_far = float('-inf')
     for reading in read:
         worst_so_far = max(worst_so_far, sign * reading.number)
         noise = max(noise, worst_so_far - sign * reading.number)
@@ -369,7 +372,8 @@ def is_hasty(
     before = [point.number for point in history.points if point.time <= start]
     if not (steps and before and age):
         return False
-    used, grown = steps[-1], steps[-1] - before[-1]
+    used = steps[-1]
+    grown = steps[-1] - before[-1]
     # The average speed is used / age.
     if grown <= 0 or grown / rule.within <= rule.times * used / age:
         return False

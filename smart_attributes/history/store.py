@@ -501,7 +501,8 @@ def _new_damage(parsed: Parsed, path: str, is_repaired: bool) -> Iterator[str]:
     """Yield a message for each damaged file that this run has found."""
     for number, reason in parsed.damaged.items():
         drive = parsed.drives.get(number)
-        which, loss = 'a drive', 'its earlier increases cannot be detected'
+        which = 'a drive'
+        loss = 'its earlier increases cannot be detected'
         if drive:
             which = _name_of(drive)
             loss = 'the readings of one check may be lost'

@@ -88,7 +88,8 @@ def _without(override: Json, names: Collection[tuple[str, str]]) -> Json | None:
     """Return an override, which may be invalid, without these acknowledgements; None if nothing
     is left. An override that is not for a serial number is returned unchanged.
     """
-    device, metrics = override.get('for'), override.get('metrics', {})
+    device = override.get('for')
+    metrics = override.get('metrics', {})
     serial = device.get('serial') if isinstance(device, dict) else None
     if not isinstance(metrics, dict) or not isinstance(serial, str):
         return override

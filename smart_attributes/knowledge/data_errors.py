@@ -305,7 +305,8 @@ def _of_bound(value: Any, unit: str, metrics: Collection[str]) -> Iterator[str]:
     """
     text = value
     if isinstance(value, dict):
-        text, of_drive = value['else'], value['drive']
+        text = value['else']
+        of_drive = value['drive']
         if of_drive != _DRIVES_OWN and of_drive not in metrics:
             yield f'"drive": "{of_drive}" is not a metric; {nearest_metric(of_drive, metrics)}'
     if text is None:

@@ -106,7 +106,8 @@ def _formula(text: str) -> Formula:
 
     Raises KeyError for an invalid operand, and ValueError for an invalid number.
     """
-    start, rest = text[:6], text[6:]
+    start = text[:6]
+    rest = text[6:]
     if start == '100 * ':
         first, second = rest.split(' / ')
         return Formula(_operand(first), _operand(second), is_ratio=True)

@@ -304,7 +304,8 @@ class SpecDatabase:
 
     def advisories(self, identity: Identity) -> list[Advisory]:
         """Return the firmware defects that affect a drive with this identity."""
-        model, firmware = identity.plain_model, identity.firmware
+        model = identity.plain_model
+        firmware = identity.firmware
         if (model, firmware) not in self._advisories:
             self._advisories[model, firmware] = [
                 _advisory(advisory)

@@ -118,7 +118,8 @@ NVME_WARNINGS: Sequence[tuple[int, str, str, str, str]] = _DATA['nvme_warnings']
 _TEMPERATURE = 2  # bit
 # Degrees Celsius. Of 24 NVMe drives that report their upper limit, it is 60 for one, 70 or more for
 # the others; a drive may have been above its limit when it warned and below when it was read.
-_LOWEST_LIMIT, _NEAR = 60, 10
+_LOWEST_LIMIT = 60
+_NEAR = 10
 _COLD = 25  # degrees Celsius; only below can a lower limit be the reason
 
 
@@ -191,7 +192,8 @@ def refusals(report: Report) -> list[Reading]:
 
 # --- self-tests ----------------------------------------------------------------------
 
-WHOLE, SELECTIVE = 'whole', 'selective'
+WHOLE = 'whole'
+SELECTIVE = 'selective'
 # coverage of each kind of test, by smartctl's name
 COVERAGE: Mapping[str, str] = _DATA['self_tests']
 ERASED_HOUR = 0xFF00  # from here on: content of a log that was never written
@@ -317,7 +319,8 @@ def unlisted_failure(report: Report) -> Reading | None:
 # linuxhw/EnterpriseDrive, no log entry is more than 2 hours ahead. The FARM log of Seagate disks
 # has its own counter, which differs by a few hours. Recertification resets both counters, so a log
 # that agrees, or is missing, does not show that a disk is new.
-AGE, HIDDEN = 'power_on_time', 'hidden_power_on_time'
+AGE = 'power_on_time'
+HIDDEN = 'hidden_power_on_time'
 CODES = 'power-on-time-set-back', 'power-on-time-behind'
 APART = 1000  # hours; a smaller lead is ignored
 # hours and share by which such a counter may differ from attribute 9

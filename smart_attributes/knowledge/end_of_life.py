@@ -17,7 +17,8 @@ from . import severity
 if TYPE_CHECKING:
     from .drive_database import Metric
 
-RELIABILITY, ATTRIBUTE = 'reliability', 'vendor_threshold'
+RELIABILITY = 'reliability'
+ATTRIBUTE = 'vendor_threshold'
 _USED_UP = 100  # %
 _SPARE_WARNING = 1  # bit of the NVMe critical warning
 
@@ -34,7 +35,8 @@ def marked(
     """
     if _has_lost_data(numbers, metrics):
         return [*verdicts]
-    worn, is_used_up = _worn_attributes(report, numbers), _is_used_up(report.nvme)
+    worn = _worn_attributes(report, numbers)
+    is_used_up = _is_used_up(report.nvme)
     result = [*verdicts]
     for place, verdict in enumerate(result):
         if _is_wear(verdict, report, worn=worn, is_used_up=is_used_up):

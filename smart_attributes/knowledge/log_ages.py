@@ -23,9 +23,11 @@ from .drive_logs import SelfTestResult
 
 # 32-bit device statistics, in hours: power-on, spindle motor (ACS-4, 9.5)
 WIDE = ((1, 0x010), (3, 0x008))
-DATA_ERRORS, INTERFACE_ERRORS = frozenset(('UNC', 'WP', 'IDNF')), frozenset(('ICRC',))
+DATA_ERRORS = frozenset(('UNC', 'WP', 'IDNF'))
+INTERFACE_ERRORS = frozenset(('ICRC',))
 COUNTED = 'reported_uncorrect'  # the metric that counts data errors
-LOGGED, LOGGED_INTERFACE = 'logged_data_errors', 'logged_interface_errors'
+LOGGED = 'logged_data_errors'
+LOGGED_INTERFACE = 'logged_interface_errors'
 PENDING = frozenset(('pending', 'offline_uncorrectable'))
 
 
@@ -140,7 +142,8 @@ def freshness(
     is_bound: the real power-on time may be longer.
     """
     newest = newest_extended(tests, identity, age)
-    number, state = 0.5, State.WARNING
+    number = 0.5
+    state = State.WARNING
     advice = f' (limit: {round(most / HOUR / 24)} days); to start one, run: smartctl -t long DEVICE'
     if newest is None:
         when = 'none known'
@@ -149,7 +152,9 @@ def freshness(
     else:
         when = drive_logs.ago_in_words(newest.ago, is_bound)
         if newest.ago <= most:
-            number, state, advice = 1, State.OK, ''
+            number = 1
+            state = State.OK
+            advice = ''
     words = f'newest extended self-test that passed: {when}{advice}'
     return Reading(
         'self_test_age',
@@ -162,9 +167,11 @@ def freshness(
 
 def clock_notes(report: Report, readings: Sequence[Reading]) -> list[Coded]:
     """Return a note for each log whose hours are ahead of the drive's power-on time."""
-    code, verb = drive_logs.CODES[1], 'was set back, or overflowed'
+    code = drive_logs.CODES[1]
+    verb = 'was set back, or overflowed'
     if is_certain(report, readings):
-        code, verb = drive_logs.CODES[0], 'was set back'
+        code = drive_logs.CODES[0]
+        verb = 'was set back'
     notes = []
     for reading in readings:
         if reading.metric == drive_logs.HIDDEN:

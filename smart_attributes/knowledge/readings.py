@@ -49,7 +49,8 @@ def readings(
     for reading in (*read, *_rated(read, spec, metrics)):
         by_metric.setdefault(reading.metric, []).append(reading)
     if _WEAR in by_metric:
-        wear, capacity = by_metric[_WEAR], report.identity.capacity
+        wear = by_metric[_WEAR]
+        capacity = report.identity.capacity
         by_metric[_WEAR] = _consistent_wear(plausible_wear(wear, read, capacity))
     chosen = [
         reading
@@ -470,7 +471,9 @@ def _candidates(
     drive itself, else the share of rated_written, else smartctl, whose number counts only for a
     drive without an entry.
     """
-    own, rated, derived = [], [], []
+    own = []
+    rated = []
+    derived = []
     has_trusted_statistic = metric.name not in spec.untrusted_statistics
     for reading in same:
         log = reading.source.log
@@ -514,7 +517,8 @@ def _rated(
     written = _largest(readings, 'host_written')
     if written is not None:
         metric = metrics[_WEAR]
-        share, highest = 100 * written / rated, metric.valid[1] or BEYOND_RATED
+        share = 100 * written / rated
+        highest = metric.valid[1] or BEYOND_RATED
         # far more than the warranty covers is still wear
         is_beyond = highest < share <= BEYOND_RATED
         reading = _from_log(metric, highest if is_beyond else share, drive_logs.RATED)

@@ -22,10 +22,12 @@ from . import shipped_data
 Key = tuple[str, str, float, int]
 
 FILE = 'thresholds/risk.json'
-LEVEL, RISE = 'level', 'rise'
+LEVEL = 'level'
+RISE = 'rise'
 POOL = 'all vendors'
 UNKNOWN = 0  # instead of a number of days: it is not known when the value last rose
-ALL, NONE = 'nearly all', 'almost none'
+ALL = 'nearly all'
+NONE = 'almost none'
 NOUNS = {'hdd': 'disks', 'ssd': 'SSDs'}
 
 

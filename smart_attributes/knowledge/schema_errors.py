@@ -60,7 +60,8 @@ def schema_problems(data: Any, schema_name: str, name: str) -> list[str]:
 def _explained(error: Any, data: Any, name: str) -> str:
     """Return the message for an error of jsonschema: place and complaint. name: of the file."""
     error = _most_telling(error)
-    path, needed = list(error.absolute_path), _needs_one_of(error)
+    path = list(error.absolute_path)
+    needed = _needs_one_of(error)
     if needed:
         complaint = f'{listed(needed, "or")} is missing'
     elif 'propertyNames' in error.absolute_schema_path:

@@ -35,9 +35,14 @@ ACTIONS = REPLACE, READ, ORDER_COPY, ORDER_NEW, CABLE, FIRMWARE, COOLING, WATCH 
 )
 SAVING = (REPLACE, ORDER_COPY)  # the actions that save data
 # share of such drives that failed; if reached, order a replacement
-RISKY_90, RISKY_365 = 0.15, 0.4
+RISKY_90 = 0.15
+RISKY_365 = 0.4
 
-HEALTH, DATA, ERRORS, GROWING, WEAR = 'health', 'data', 'errors', 'growing', 'wear'
+HEALTH = 'health'
+DATA = 'data'
+ERRORS = 'errors'
+GROWING = 'growing'
+WEAR = 'wear'
 # The drive reports a failure; data was lost; the drive is read-only or lost its power-loss
 # protection; errors increase; errors; wear; heat; the cable; the firmware; all others. A failure
 # comes before lost data because its headline names both.
@@ -163,7 +168,8 @@ def of_judgement(judgement: Judgement, risk: Risk | None = None) -> Weight:
     """Return the weight of a judgement; all judgements in state OK have the same weight. risk: the
     measured risk of the drive.
     """
-    reading, state = judgement.reading, judgement.state
+    reading = judgement.reading
+    state = judgement.state
     if state is State.OK:
         return NO_MORE
     limit = judgement.critical if state is State.CRITICAL else judgement.warning
@@ -192,7 +198,8 @@ def weight(
     has no range. grown: increase of the number; it counts for numbers without unit only. is_growing:
     whether an increase is part of the finding.
     """
-    state, place = alarm.state, _place(alarm, is_growing)
+    state = alarm.state
+    place = _place(alarm, is_growing)
     if number is None:
         return -state.urgency, place, -BY_WORDS
     try:

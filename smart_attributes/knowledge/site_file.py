@@ -167,7 +167,8 @@ def _sound_object(value: Json, part: Json, rules: Json) -> Any:
 
     part: the schema of the object. rules: the whole schema.
     """
-    rule, others = definition(part, rules), part.get('additionalProperties')
+    rule = definition(part, rules)
+    others = part.get('additionalProperties')
     # An object with any keys, such as "metrics": each key is usable without the others.
     if isinstance(others, dict):
         names = part.get('propertyNames', {})

@@ -260,7 +260,8 @@ class Thresholds:
             for _, override in overrides
             for metric in override.get('metrics', ())
         }
-        kinds, groups = _kinds(identity), self.groups(family)
+        kinds = _kinds(identity)
+        groups = self.groups(family)
         messages = []
         for metric in sorted(metrics):
             for layer in self._layers(metric, kinds, groups, overrides):

@@ -119,7 +119,8 @@ def _has_layout(layout: Json, page: bytes) -> bool:
     """Return whether a page has the GUID and the version of the layout, as far as the layout
     defines them.
     """
-    guid, version = layout.get('guid'), layout.get('version')
+    guid = layout.get('guid')
+    version = layout.get('version')
     if guid:
         expected = bytes.fromhex(guid['bytes'])
         if page[guid['offset'] : guid['offset'] + PAGE // 32] != expected:
@@ -160,7 +161,8 @@ def of_drive(
 
     log: page and name of the layout. stored: maps metrics to numbers from an earlier check.
     """
-    source, page = source_of(*log), report.vendor_log
+    source = source_of(*log)
+    page = report.vendor_log
     if page is not None:
         result = (
             decoded(layout, page.data) if page.status == READ else Decoded(page.status)

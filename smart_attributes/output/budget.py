@@ -52,7 +52,8 @@ def metrics(needed: Mapping[str, int], definitions: Metrics, limit: int) -> set[
 
     needed: largest size of each metric in bytes. limit: bytes of the whole output.
     """
-    room, kept = limit - share(limit) - ROOM_TO_SAY_SO, set()
+    room = limit - share(limit) - ROOM_TO_SAY_SO
+    kept = set()
     for metric in in_order(needed, definitions):
         if needed[metric] <= room:
             kept.add(metric)

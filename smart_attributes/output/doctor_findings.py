@@ -16,7 +16,9 @@ from ..wording import amount, plural
 from ..words import sentence, visible
 from . import codes
 
-GOOD, PROBLEM, UNCHECKED = 'good', 'problem', 'unchecked'
+GOOD = 'good'
+PROBLEM = 'problem'
+UNCHECKED = 'unchecked'
 _HEADS = {GOOD: 'good', PROBLEM: 'TO DO', UNCHECKED: '-'}
 WIDTH = 79  # columns of the text; the last one of a terminal stays free
 _WORDS = 600  # characters of a sentence
@@ -80,7 +82,8 @@ def found(code: str, subject: str = '', **fields: Any) -> Finding:
     """Return the finding with this code. subject: replaces the usual subject. fields: values for
     the sentences.
     """
-    entry, template = codes.DOCTOR[code], _Template()
+    entry = codes.DOCTOR[code]
+    template = _Template()
     return Finding(
         code,
         subject or entry.subject,

@@ -37,7 +37,8 @@ def print_drive(
     """Print the action, the alerts and the drive. is_verbose: also all readings, limits and
     unmapped attributes.
     """
-    screen, verdict = console(WIDTH_WITHOUT_TERMINAL), case.verdict
+    screen = console(WIDTH_WITHOUT_TERMINAL)
+    verdict = case.verdict
     # all lines are made before the first is printed: an error is shown instead of the drive
     lines = head(case)
     alerts = [*_alerts(verdict), *_last_readings(case, database.units)]
@@ -117,7 +118,9 @@ def head(case: Case) -> list[str]:
     """Return the drive with its state, the action with the reason, further actions and, if known,
     the effect of groups.
     """
-    verdict, identity, item = case.verdict, case.shown, case.todo
+    verdict = case.verdict
+    identity = case.shown
+    item = case.todo
     words = [verdict.device.address, identity.model]
     if identity.serial:
         words.append(f'serial {identity.serial}')
@@ -173,7 +176,8 @@ def _last_readings(case: Case, units: Mapping[str, str]) -> Iterator[str]:
 
     units: by metric.
     """
-    last, past = case.verdict.last, case.outlook.past
+    last = case.verdict.last
+    past = case.outlook.past
     if not case.verdict.problem or not (last or past):
         return
     newest = max((points[-1][0] for points in past.values()), default=0)
@@ -190,7 +194,8 @@ def _value(reading: Reading) -> str:
 
 def details(case: Case) -> list[str]:
     """Return the drive's identity, database entry, location and forecasts, one line each."""
-    verdict, identity = case.verdict, case.shown
+    verdict = case.verdict
+    identity = case.shown
     device = verdict.device
     lines = [
         f'device      {device.address}, name {device.name}',
@@ -246,9 +251,11 @@ def _reading_rows(verdict: Verdict) -> Iterator[tuple[str, ...]]:
     """Yield a row for each reading: state, metric, value, source, limits."""
     for judgement in verdict.judgements:
         reading = judgement.reading
-        state, limits = judgement.state.name, _limits(judgement)
+        state = judgement.state.name
+        limits = _limits(judgement)
         if not reading.judged:
-            state, limits = '-', 'not judged'
+            state = '-'
+            limits = 'not judged'
             if reading.unknown:
                 limits += f': {reading.unknown}'
         yield state, reading.metric, _value(reading), str(reading.source), limits

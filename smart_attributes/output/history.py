@@ -68,7 +68,8 @@ def lines(drive: ShownHistory) -> Iterator[str]:
 
 
 def _row(series: Series) -> tuple[str, ...]:
-    first, last = series.points[0], series.points[-1]
+    first = series.points[0]
+    last = series.points[-1]
     changed = local_day(last[0]) if len(series.points) > 1 else '-'
     return (
         clean(series.metric),

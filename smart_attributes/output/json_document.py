@@ -83,8 +83,13 @@ def note(text: Coded) -> MutableJson:
 
 def _drive(case: Case, now: float) -> Json:
     """Return the object of a drive; the keys of `optional` are left out if they are empty."""
-    verdict, todo, place, use = case.verdict, case.todo, case.place, case.use
-    device, identity, seen = verdict.device, case.shown, case.last_seen
+    verdict = case.verdict
+    todo = case.todo
+    place = case.place
+    use = case.use
+    device = verdict.device
+    identity = case.shown
+    seen = case.last_seen
     notes = verdict.notes
     if verdict.problem:
         notes = (Coded(verdict.code, verdict.explained), *notes)
@@ -187,7 +192,8 @@ def _last(last: LastVerdict) -> Json:
 
 def _finding(judgement: Judgement) -> Json:
     """Return a finding; "limit" is a range in base units of the value or the growth."""
-    reading, growth = judgement.reading, judgement.growth_against
+    reading = judgement.reading
+    growth = judgement.growth_against
     value, unit = _value(judgement)
     code = growth.code or judgement.against.code
     limit = judgement.warning

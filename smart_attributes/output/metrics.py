@@ -36,7 +36,8 @@ FORECAST: Mapping[str, str] = {
     'earliest': 'Earliest predicted time',
     'latest': 'Latest predicted time',
 }
-DRIVE, READING = ('device',), ('device', 'metric')
+DRIVE = ('device',)
+READING = ('device', 'metric')
 GROUP = ('group', 'name', 'kind', 'level')
 TO_DO = ('device', 'action', 'to_do')
 
@@ -156,7 +157,8 @@ def _of_drives(cases: Sequence[Case]) -> Iterator[Family]:
 
 
 def _identity(case: Case) -> tuple[str, ...]:
-    device, identity = case.verdict.device, case.shown
+    device = case.verdict.device
+    identity = case.shown
     return (
         device.name,
         identity.model,

@@ -42,7 +42,8 @@ class Run(NamedTuple):
 
 def as_text(run: Run) -> str:
     """Return the document of a run as JSON text on one line."""
-    keys, cases = ids(run), severity.worst_first(run.cases)
+    keys = ids(run)
+    cases = severity.worst_first(run.cases)
     verdicts = [case.verdict for case in cases]
     # A drive in standby is OK unless options give it another state.
     unread = [
@@ -110,7 +111,8 @@ def _drive(case: Case, key: str) -> Json:
 
     Unknown values are left out, because Zabbix would store null as a word.
     """
-    line, item = plugin.line(case), case.todo
+    line = plugin.line(case)
+    item = case.todo
     identity = {'model': line.model, 'serial': line.serial}
     return {
         'id': key,

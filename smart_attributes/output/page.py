@@ -32,7 +32,8 @@ from .page_charts import FEWEST, Points, charts, shares, shelves, thinned
 from .page_drives import compact, readable
 
 # how many of these show readings; points in the histories of all drives
-READ, TRENDS = 200, 20_000
+READ = 200
+TRENDS = 20_000
 WORDS = {code: actions.action(code).words for code in actions.CODES}
 # Class in the page's style, by which a risk is coloured.
 OF_RISK: Mapping[Risk, str] = {
@@ -152,7 +153,8 @@ def rendered(content: Content, title: str, now: float) -> tuple[str, ...]:
     except ImportError:
         raise missing('the page requires', 'Jinja2') from None
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    script, style = _content('page.js'), _content('page.css')
+    script = _content('page.js')
+    style = _content('page.css')
     # Megabytes of data bypass the template, which would copy them three times. As a separate
     # string, they take one byte per character, whatever characters the rest of the page contains.
     place = secrets.token_hex(16)
@@ -237,7 +239,8 @@ def _group(group: Json) -> Json:
     """Return a group in words, with the members in slot order and, within a member, the worst
     drive first.
     """
-    level, tolerates = group['level'] or '', group['tolerates']
+    level = group['level'] or ''
+    tolerates = group['tolerates']
     if tolerates is None:
         tolerance = ': '.join(filter(None, ('redundancy not known', group['unknown'])))
     else:

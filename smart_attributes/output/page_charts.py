@@ -20,7 +20,9 @@ from ..typed import Json
 from ..work.dates import day
 
 # numbers of points: maximum in a chart; minimum and maximum in a line
-POINTS, FEWEST, ENOUGH = 5000, 5, 60
+POINTS = 5000
+FEWEST = 5
+ENOUGH = 60
 # a drive whose first reading is this long after its machine's first reading replaced another drive
 LATER = 2 * DAY
 LISTED = 200  # rows of the table of a chart of ranges
@@ -111,12 +113,14 @@ def _course(drive: Json, reading: Json, now: float) -> Course:
     """Return the course of a reading. It ends with the present value; without a history, this is
     its only point.
     """
-    metric, value = reading['metric'], reading['value']
+    metric = reading['metric']
+    value = reading['value']
     past = drive.get('past', {}).get(metric, ())
     points = [*sorted(point for point in past if point[0] < now), [now, value]]
     numbers = [number for _, number in points]
     # since when the value has been nearer to the present one than to the usual one
-    usual, warm = median(numbers), points[0][0]
+    usual = median(numbers)
+    warm = points[0][0]
     for (_, before), (moment, _) in zip(points, points[1:]):
         if before < (value + usual) / 2:
             warm = moment

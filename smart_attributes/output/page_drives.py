@@ -81,7 +81,8 @@ def compact_reading(reading: Json) -> dict[str, Any]:
 
 def _follows(reading: Json) -> bool:
     """Return whether the text of a reading only repeats the metric and the value."""
-    value, said = reading['value'], reading.get('said')
+    value = reading['value']
+    said = reading.get('said')
     if said is None or said == value:
         return True
     words = (

@@ -137,7 +137,8 @@ def _of_drive(case: Case, is_extra: bool) -> list[str]:
     from ..work import actions  # a check without an alert does not need them
     from ..work.alerts import alerts
 
-    verdict, is_missing = case.verdict, case.todo.action == actions.SEARCH
+    verdict = case.verdict
+    is_missing = case.todo.action == actions.SEARCH
     if not (is_extra and is_missing):
         return alerts(case)
     last = verdict.last.findings if verdict.last else ()
@@ -293,7 +294,8 @@ def line(case: Case) -> Line:
 
     The findings end with the clause about its groups, then the action.
     """
-    verdict, identity = case.verdict, case.shown
+    verdict = case.verdict
+    identity = case.shown
     text = findings(verdict)
     where = '' if verdict.state is State.OK else _where(case.place)
     parts = text, clause(case), where, action_of(case)

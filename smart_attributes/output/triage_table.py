@@ -167,7 +167,8 @@ def rows(cases: Iterable[Case], now: float) -> list[DriveRow]:
 
 def _row(case: Case, now: float) -> DriveRow:
     """Return the row of a drive. now: seconds since 1970."""
-    verdict, identity = case.verdict, case.shown
+    verdict = case.verdict
+    identity = case.shown
     readings: dict[str, Reading] = {}  # the worst one of each metric
     for judgement in verdict.judgements:
         reading = judgement.reading

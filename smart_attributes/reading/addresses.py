@@ -254,7 +254,8 @@ def _numbers(
             raise UsageError(
                 f'{quoted(text)}: {written} is not a range; write it like 0-7 or [0-7,16]'
             )
-        low, high = int(ends[1]), int(ends[2] or ends[1])
+        low = int(ends[1])
+        high = int(ends[2] or ends[1])
         if low > high:
             raise UsageError(
                 f'{quoted(text)}: the range {item} runs backwards; write {high}-{low}'

@@ -94,7 +94,8 @@ def _has_status(call: Lines) -> bool:
 
 def _by_date(calls: Sequence[Lines]) -> list[Lines]:
     """Return calls in the order of their dates; one without a date followed the one before it."""
-    date, dates = 0, []
+    date = 0
+    dates = []
     for call in calls:
         date = report_date.of_text(call.fields.get('local time is', '')) or date
         dates.append(date)

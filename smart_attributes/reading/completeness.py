@@ -54,21 +54,17 @@ _LONG = {
 ALL = {'-a', '-x'}
 TABLE = ALL | {'-A'}
 DATA = TABLE | {'-H', '-l', '--log'}
-_ERROR_LOGS, _TEST_LOGS, _WEAR = (
-    ALL | {'error', 'xerror'},
-    ALL | {'selftest', 'xselftest'},
-    ALL | {'ssd'},
-)
+_ERROR_LOGS = ALL | {'error', 'xerror'}
+_TEST_LOGS = ALL | {'selftest', 'xselftest'}
+_WEAR = ALL | {'ssd'}
 LIKELY = {'-A', '-a'}  # assumed if the arguments of a report are unknown
 _ALWAYS: Set[str] = frozenset()
 
 # Entries of `places` for a log: a key of JSON, a line of text, or a mark that the drive does not
 # keep this log.
-NO_ERROR_LOG, NO_TEST_LOG, NO_STATISTICS = (
-    'error_logging_supported',
-    'self_tests_supported',
-    'no device statistics',
-)
+NO_ERROR_LOG = 'error_logging_supported'
+NO_TEST_LOG = 'self_tests_supported'
+NO_STATISTICS = 'no device statistics'
 NO_FARM_LOG = 'no FARM log'
 _TEST_LOG = {
     'ata_smart_self_test_log',
@@ -100,7 +96,8 @@ _OPTIONAL_NVME = {
 }
 
 # Marks of a text: smartctl printed all that it was asked for; it printed a health log of NVMe.
-IS_ALL, IS_TEXT = 'all without a message', 'a text'
+IS_ALL = 'all without a message'
+IS_TEXT = 'a text'
 _INFORMATION = {'=== start of information section ==='}
 
 

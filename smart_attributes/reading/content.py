@@ -319,7 +319,8 @@ _NO_COUNTS = (
 )
 _PENDING_ERRORS = (1, 0x040)  # device statistics: Pending Error Count
 # bits of smartctl's exit status: a command failed, the health status was FAILED
-COMMAND_FAILED, FAILED = 4, 8
+COMMAND_FAILED = 4
+FAILED = 8
 _TEMPERATURES = frozenset(('temperature', 'drive_trip'))
 # what volumes of some RAID controllers report; a drive also reports its errors
 _OF_VOLUMES = _TEMPERATURES | {'grown_defects'}
@@ -358,7 +359,8 @@ def _exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
 
     The OK of a SCSI volume does not cover the drives behind it.
     """
-    model, is_scsi = report.identity.model, report.identity.protocol == 'SCSI'
+    model = report.identity.model
+    is_scsi = report.identity.protocol == 'SCSI'
     values = set(report.scsi)
     if is_scsi and (report.smart_status is False or values - _OF_VOLUMES):
         return None

@@ -163,9 +163,11 @@ def without_data(
             'run smartctl by hand: smartctl -x PATH',
         )
     if not is_asked:
-        why, step = 'smartctl was not asked for it', 'call smartctl with -x'
+        why = 'smartctl was not asked for it'
+        step = 'call smartctl with -x'
     elif not device_type and not is_identified:
-        why, step = 'it names no drive', CALL
+        why = 'it names no drive'
+        step = CALL
     elif exit_status & 6:
         return _failed(exit_status, is_identified, device_type)
     else:

@@ -181,5 +181,6 @@ def beside(farm: Farm | None, serial: str) -> Farm | None:
     if farm is None:
         return None
     # '' for a masked number, which every other one contains
-    own, logged = serial_key(serial), serial_key(farm.serial)
+    own = serial_key(serial)
+    logged = serial_key(farm.serial)
     return farm._replace(is_foreign=logged not in own and own not in logged)

@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
 # Every spelling of each option of a check and of triage; a test compares them with the table of
 # commands. Options that select what is read:
-DEVICE, SMARTCTL = ('-d', '--device'), ('-p', '--path')
+DEVICE = ('-d', '--device')
+SMARTCTL = ('-p', '--path')
 STATE_DIR = ('--state-dir',)
-SCAN, NOSUDO = ('--scan',), ('--nosudo', '-nosudo')
+SCAN = ('--scan',)
+NOSUDO = ('--nosudo', '-nosudo')
 # Options that change neither drives nor command lines, with and without a value:
 HARMLESS = (
     '-w',
@@ -66,10 +68,8 @@ HARMLESS_FLAGS = (
     '--json',
 )
 
-FLAGS, WITH_VALUE = (
-    (SCAN, NOSUDO, HARMLESS_FLAGS),
-    (DEVICE, SMARTCTL, STATE_DIR, HARMLESS),
-)
+FLAGS = (SCAN, NOSUDO, HARMLESS_FLAGS)
+WITH_VALUE = (DEVICE, SMARTCTL, STATE_DIR, HARMLESS)
 _PLAIN_TYPES = ('', 'sat', 'scsi', 'nvme')  # without vendor commands
 
 
@@ -95,7 +95,9 @@ def _options(argv: list[str]) -> dict[tuple[str, ...], list[str]] | None:
     options: dict[tuple[str, ...], list[str]] = {}
     words = iter(argv[1:] if argv[:1] == ['triage'] else argv)
     for word in words:
-        name, sign, value = word, '', ''
+        name = word
+        sign = ''
+        value = ''
         if word.startswith('--'):
             name, sign, value = word.partition('=')
         option = next(
@@ -114,7 +116,8 @@ def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
     """Return the scan, or commands for at most PARALLEL drives that local files certainly allow;
     [] if in doubt. Raises an exception that the real run will report.
     """
-    is_root, nosudo = os.geteuid() == 0, NOSUDO in options
+    is_root = os.geteuid() == 0
+    nosudo = NOSUDO in options
     executable = options.get(SMARTCTL, [constants.SMARTCTL])[-1]
     devices = []
     for address in options.get(DEVICE, ()):

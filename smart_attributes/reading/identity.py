@@ -16,11 +16,13 @@ def agreement(first: Identity, second: Identity) -> int:
     """Return how far two identities agree: NONE, WEAK or STRONG."""
     if first.model != second.model and not _models_agree(first.model, second.model):
         return NONE  # two models with one WWN are a manufacturer's mistake
-    first_serial, second_serial = serial_key(first.serial), serial_key(second.serial)
+    first_serial = serial_key(first.serial)
+    second_serial = serial_key(second.serial)
     if first_serial and second_serial and first_serial != second_serial:
         return NONE
     has_serial = bool(first_serial and first_serial == second_serial)
-    first_wwn, second_wwn = wwn_key(first.wwn), wwn_key(second.wwn)
+    first_wwn = wwn_key(first.wwn)
+    second_wwn = wwn_key(second.wwn)
     if first_wwn and first_wwn == second_wwn:
         return STRONG if has_serial else WEAK
     # An NVMe drive has a WWN for each namespace, but only one health log.
@@ -36,7 +38,8 @@ def is_same_drive(first: Identity, second: Identity) -> bool:
 
 def identifiers(identity: Identity) -> list[str]:
     """Return the identifiers of a drive; drives that agree have one in common."""
-    serial, wwn = serial_key(identity.serial), wwn_key(identity.wwn)
+    serial = serial_key(identity.serial)
+    wwn = wwn_key(identity.wwn)
     names = ('serial', serial), ('wwn', wwn)
     return [f'{name} {value}' for name, value in names if value]
 

@@ -94,7 +94,8 @@ def from_json(
     # A document without smartctl's arguments was modified, so it is compared with a report of
     # `smartctl -a`.
     gaps = completeness.of_json(data, report, arguments or completeness.LIKELY)
-    status, scsi = report.exit_status, report.scsi
+    status = report.exit_status
+    scsi = report.scsi
     if 'background' in arguments and scsi and 'background_status' not in scsi:
         # smartctl sets this bit, too, if the disk does not have the page.
         status = (status or 0) & ~content.COMMAND_FAILED
@@ -155,7 +156,8 @@ def _problem(
     data: Json, report: Report, other_text: str, arguments: Collection[str]
 ) -> DriveError | None:
     """Return why the drive cannot be judged from this document, or None if it can be judged."""
-    support, smartctl = object_of(data, 'smart_support'), object_of(data, 'smartctl')
+    support = object_of(data, 'smart_support')
+    smartctl = object_of(data, 'smartctl')
     problem = content.known_problem(
         report,
         text_of(data, 'device_type', 'name'),
@@ -250,7 +252,8 @@ def _wwn(data: Json) -> str:
     if unit or not namespaces:
         return unit
     eui64 = object_of(namespaces[0], 'eui64')
-    oui, number = integer_of(eui64, 'oui'), integer_of(eui64, 'ext_id')
+    oui = integer_of(eui64, 'oui')
+    number = integer_of(eui64, 'ext_id')
     return '' if oui is None or number is None else f'{oui:06x}{number:010x}'
 
 
@@ -281,9 +284,11 @@ def _complaints(smartctl: Json) -> tuple[str, ...]:
 
 def _smart_status(status: Json) -> tuple[bool | None, str]:
     """Return the drive's SMART health status, and its text if it has any (SCSI)."""
-    passed, scsi = status.get('passed'), object_of(status, 'scsi')
+    passed = status.get('passed')
+    scsi = object_of(status, 'scsi')
     words = text_of(scsi, 'ie_string')
-    asc, ascq = byte_of(scsi, 'asc'), byte_of(scsi, 'ascq')
+    asc = byte_of(scsi, 'asc')
+    ascq = byte_of(scsi, 'ascq')
     if words and asc is not None and ascq is not None:
         words = f'{words} [asc={asc:x}, ascq={ascq:x}]'
     return (passed if isinstance(passed, bool) else None), words
@@ -325,7 +330,8 @@ def _statistics(pages: list[Json]) -> dict[tuple[int, int], Statistic]:
     for page in pages:
         number = byte_of(page, 'number')
         for entry in objects_of(page, 'table'):
-            offset, value = offset_of(entry, 'offset'), integer_of(entry, 'value')
+            offset = offset_of(entry, 'offset')
+            value = integer_of(entry, 'value')
             flags = object_of(entry, 'flags')
             # An invalid entry has no value, although older versions print one.
             if number is None or offset is None or value is None:
@@ -354,10 +360,8 @@ def _errors(log: Json) -> tuple[ErrorEntry, ...]:
     summary = objects_of(log, 'summary', 'table')
     entries = []
     for row in [*objects_of(log, 'extended', 'table'), *summary]:
-        number, hours = (
-            integer_of(row, 'error_number'),
-            integer_of(row, 'lifetime_hours'),
-        )
+        number = integer_of(row, 'error_number')
+        hours = integer_of(row, 'lifetime_hours')
         if number is not None and hours is not None:
             words = text_of(row, 'error_description')
             register = byte_of(object_of(row, 'completion_registers'), 'error')
@@ -425,7 +429,8 @@ def _nvme_errors(table: list[Json]) -> tuple[NvmeError, ...]:
         number = word_of(row, 'error_count')
         queue = integer_of(row, 'submission_queue_id')
         status = object_of(row, 'status_field')
-        kind, code = byte_of(status, 'status_code_type'), byte_of(status, 'status_code')
+        kind = byte_of(status, 'status_code_type')
+        code = byte_of(status, 'status_code')
         if number is None or queue is None or kind is None or code is None:
             continue
         entries.append(NvmeError(number, queue, kind, code))

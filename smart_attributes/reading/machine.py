@@ -149,7 +149,8 @@ def _without_tunnel(plan: Plan) -> Plan | None:
     """Return the plan without sat+, because a drive behind RAID may be a SAS drive; None if
     *plan* has no sat+, or is not that of a drive behind RAID.
     """
-    device, kind = plan.device, base(plan.device)
+    device = plan.device
+    kind = base(plan.device)
     if kind == device.type or not is_raid(device):
         return None
     command = tuple(kind if word == device.type else word for word in plan.command)
@@ -197,7 +198,8 @@ def _report(answer: Answer) -> Report:
 
 def _unread(answer: Answer) -> DriveError:
     """Return the error for an answer that is not complete."""
-    why, outcome = f'cannot be read: {answer.reason}', answer.outcome
+    why = f'cannot be read: {answer.reason}'
+    outcome = answer.outcome
     if outcome == 'too late':
         return DriveNotReached(f'was not read: {answer.reason}', step=FEWER)
     if outcome == 'met':

@@ -284,7 +284,8 @@ def _is_broken(line: str, following: str, later: str) -> bool:
 
     later: the line after the following one.
     """
-    row, rest = _QUOTES.sub('', line).lstrip(), following.rstrip()
+    row = _QUOTES.sub('', line).lstrip()
+    rest = following.rstrip()
     if not joined_rows.is_whole(row + rest) or joined_rows.is_whole(f'{row} {rest}'):
         return False
     # A number between those of two attributes can be all that is left of an attribute.

@@ -40,7 +40,9 @@ BUSY = 4
 
 # `signal` would import enum (5 ms). POSIX defines 9 and 15; 13 is SIGPIPE on every system that
 # smartctl runs on.
-SIGKILL, SIGPIPE, SIGTERM = 9, 13, 15
+SIGKILL = 9
+SIGPIPE = 13
+SIGTERM = 15
 
 _LATER = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 
@@ -66,7 +68,8 @@ class _Process:
                 pid, status = os.waitpid(self.pid, os.WNOHANG)
             except ChildProcessError:
                 # other code has already called wait(), so the status is lost
-                pid, status = self.pid, 0
+                pid = self.pid
+                status = 0
             if pid:
                 self.status = os.waitstatus_to_exitcode(status)
                 self.since = time.monotonic()

@@ -89,7 +89,8 @@ def classic(line: str) -> str:
     )
     flags = row['flags']
     if row.re is _CLASSIC:
-        kind, updated = row['kind'], row['updated']
+        kind = row['kind']
+        updated = row['updated']
     else:
         kind = 'Pre-fail' if 'P' in flags else 'Old_age'
         updated = 'Always' if 'O' in flags else 'Offline'

@@ -37,7 +37,8 @@ def from_scan(text: str, names: Iterable[str] = ()) -> Scan:
         try:
             drives = addresses.at(path, _as_needed(kind, path), path)
         except UsageError as error:
-            shown, reason = quoted(path), str(error)
+            shown = quoted(path)
+            reason = str(error)
         else:
             what = addresses.of_path(path)
             if not failure and not what:

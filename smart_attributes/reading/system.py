@@ -209,7 +209,9 @@ def moved(device: Device) -> ControllerElsewhere | None:
     """Return an error if the controller of an address now has another host number, otherwise
     None.
     """
-    kind, drivers, here = controller(device.type), hosts(), host_of(device)
+    kind = controller(device.type)
+    drivers = hosts()
+    here = host_of(device)
     if kind is None or here is None or drivers.get(here) in kind.drivers:
         return None
     others = sorted(host for host, driver in drivers.items() if driver in kind.drivers)
@@ -279,7 +281,8 @@ def watched(reads: Sequence[Read]) -> Collection[int]:
     drivers = hosts() if devices else {}
     numbers = set()
     for device in devices.values():
-        kind, host = controller(device.type), host_of(device)
+        kind = controller(device.type)
+        host = host_of(device)
         if kind and host is not None and drivers.get(host) in kind.drivers:
             numbers.add(host)
     return numbers

@@ -299,8 +299,10 @@ def _errors(lines: Lines) -> tuple[ErrorEntry, ...]:
     entries = []
     for head, registers in zip(lines.errors, lines.errors[1:]):
         if head.re is pysmart.ERROR and registers.re is pysmart.REGISTERS:
-            number, hours = int(head['number']), int(head['hours'])
-            words, register = registers['words'] or '', int(registers['error'], 16)
+            number = int(head['number'])
+            hours = int(head['hours'])
+            words = registers['words'] or ''
+            register = int(registers['error'], 16)
             entries.append(content.error_entry(number, hours, words, register))
     return content.newest_first(entries)
 

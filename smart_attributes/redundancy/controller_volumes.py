@@ -363,7 +363,8 @@ def _why_unknown(volume: Volume) -> str:
 
 def _gaps(volume: Volume) -> Iterator[str]:
     """Yield what the tool reports twice or not at all, as an object of "reports"."""
-    fields, drives = volume.fields, volume.drives
+    fields = volume.fields
+    drives = volume.drives
     slots = [(drive.get('span'), drive['slot']) for drive in drives if 'slot' in drive]
     has_two_values = any('twice' in row for row in (fields, *drives, *volume.spares))
     if has_two_values or len(set(slots)) < len(slots):
@@ -380,7 +381,9 @@ def _contradictions(volume: Volume) -> Iterator[str]:
     """Yield the words that this version does not know, and what does not fit together, as an object
     of "reports".
     """
-    fields, tool, spans = volume.fields, volume.tool, volume.spans
+    fields = volume.fields
+    tool = volume.tool
+    spans = volume.spans
     state = clean(fields.get('state', 'none'))
     level = clean(fields.get('level', 'none'))
     task = clean(fields.get('activity', 'none'))

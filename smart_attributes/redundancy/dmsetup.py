@@ -67,7 +67,9 @@ def _status(values: str) -> Status:
     match = re.fullmatch(_RAID, values)
     if not match:
         return Status('', unknown=_NOT_UNDERSTOOD)
-    health, action, total = match['health'], match['sync_action'], int(match['total'])
+    health = match['health']
+    action = match['sync_action']
+    total = int(match['total'])
     has_all_members = int(match['devices']) == len(health)
     level = match['level']
     if level == 'raid10':

@@ -47,7 +47,8 @@ def parsed(text: str) -> Backup | None:
     areas: dict[str, list[str]] = {}  # name of a volume -> names in its segments
     for line in text.splitlines():
         statement = _COMMENT.sub('', line.strip())
-        opens, is_id = _OPENS.fullmatch(statement), _IS.fullmatch(statement)
+        opens = _OPENS.fullmatch(statement)
+        is_id = _IS.fullmatch(statement)
         if opens:
             path.append(opens[1])
         elif statement == '}' and path:

@@ -26,10 +26,13 @@ from . import block_devices
 from .block_devices import NO_DISKS, Devices, Kind
 
 # What a partition, or a disk without partitions, holds.
-MEMBER, MOUNTED, SWAP = 'member', 'mounted', 'swap'
+MEMBER = 'member'
+MOUNTED = 'mounted'
+SWAP = 'swap'
 # a known signature that is not in use: only this disk has the data
 SIGNATURE = 'signature'
-NOTHING, UNKNOWN = 'nothing', 'unknown'
+NOTHING = 'nothing'
+UNKNOWN = 'unknown'
 # ID_PART_ENTRY_TYPE, as libblkid writes it: a GUID of GPT in lower case, or the number of an MBR.
 EFI = ('c12a7328-f81f-11d2-ba4b-00a0c93ec93b', '0xef')
 # The types of partitions that hold nothing that counts.

@@ -16,13 +16,11 @@ from ..words import clean, sentence
 from . import partitions, sentences
 from .survival import TOLERANCE, Disks, Stack, is_redundant, stripes
 
-NEXT, COPY, UNKNOWN, LAST, WAIT = (
-    'next',
-    'copy first',
-    'unknown',
-    'last good copy',
-    'wait',
-)
+NEXT = 'next'
+COPY = 'copy first'
+UNKNOWN = 'unknown'
+LAST = 'last good copy'
+WAIT = 'wait'
 TEXT = 500  # characters
 LABELS = (NEXT, COPY, UNKNOWN, LAST, WAIT)  # in the order to act on them
 # if groups require different labels, the first of these counts
@@ -280,7 +278,8 @@ class _Case(NamedTuple):
 
     def _if_survives(self, group: Group, before: Sequence[Step]) -> Coded:
         """Return the reason for a step if the group survives without the drive."""
-        chain, drive = self.chain(group), self.drive
+        chain = self.chain(group)
+        drive = self.drive
         holding = [lower for lower in chain if self.stack.holds(lower.id, drive.disks)]
         if group not in holding:
             return self._if_unused(group)

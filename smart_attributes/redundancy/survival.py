@@ -102,7 +102,8 @@ def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
     layout: bits 0 to 7: near copies; 8 to 15: far copies; 16: offset; 17 and 18: far copies in sets
     of slots, which is unknown here, because a set may have all copies on one slot.
     """
-    near, far = layout & 255, layout >> 8 & 255
+    near = layout & 255
+    far = layout >> 8 & 255
     if layout >> 17 or not 1 < near * far <= slots:
         return None
     if far > 1:

@@ -17,7 +17,8 @@ from .survival import doubt
 
 _POOL = '  pool: '  # begins the lines of a pool
 # classes of virtual devices
-DATA, NOT_DATA = ('normal', 'dedup', 'special'), ('logs', 'cache', 'spares')
+DATA = ('normal', 'dedup', 'special')
+NOT_DATA = ('logs', 'cache', 'spares')
 REMEDY = 'scrub the pool, then clear its errors'
 ABOVE = 'it has errors that belong to no single device'
 RESILVERING = ('resilvering', 'awaiting resilver')

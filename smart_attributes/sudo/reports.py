@@ -19,7 +19,8 @@ from ..reading import processes, smartctl_calls
 from ..reading.system import names_in
 from .listing import SudoersEntry, denial, entries_of, widest_command
 
-SUDOERS, FOLDER = '/etc/sudoers', '/etc/sudoers.d'
+SUDOERS = '/etc/sudoers'
+FOLDER = '/etc/sudoers.d'
 PATIENCE = 10.0  # seconds to wait for visudo and sudo, run by root
 VISUDO = tuple(
     f'{folder}/visudo' for folder in smartctl_calls.ENVIRONMENT['PATH'].split(':')
@@ -89,7 +90,8 @@ def facts(
         line.endswith('parsed OK') for line in lines_of_check
     )
     entries = entries_of(listing.stdout.decode('utf-8', 'replace'))
-    texts, names = _texts(), _names_of(user)
+    texts = _texts()
+    names = _names_of(user)
     main = texts[SUDOERS]
     included = re.search(rf'(?m)^\s*[@#]includedir\s+{FOLDER}/?\s*$', main)
     of_user = re.compile(rf'(?m)^{re.escape(user)}\s')

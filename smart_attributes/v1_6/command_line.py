@@ -72,7 +72,8 @@ class Before(NamedTuple):
 
         Raises UsageError.
         """
-        option, selects = self.type_option or '', None
+        option = self.type_option or ''
+        selects = None
         devices: list[Device] = []
         notes: list[str] = []
         if self.regex is not None and paths:

@@ -110,7 +110,8 @@ def is_shipped(name: str, data: Any) -> bool:
     shipped = shipped_data.load(shipped_data.path(KNOWN))
     if fingerprint(data) in shipped['entries']:
         return True
-    documented, limits = shipped['documented'].get(name), object_of(data, 'Threshs')
+    documented = shipped['documented'].get(name)
+    limits = object_of(data, 'Threshs')
     return documented is not None and all(
         documented.get(number) == limit for number, limit in limits.items()
     )

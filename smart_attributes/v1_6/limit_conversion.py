@@ -91,7 +91,8 @@ def of_attribute(number: int, column: str, spec: DriveSpec) -> list[Meaning]:
     """
     meanings: list[Meaning] = []
     for item in spec.readings:
-        formula, first = item.formula, item.formula.first
+        formula = item.formula
+        first = item.formula.first
         if item.attribute != number or first.column != COLUMNS.get(column):
             continue
         # the lowest bytes in order, which are small numbers as a whole; VALUE has no bytes

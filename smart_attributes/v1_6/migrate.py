@@ -167,7 +167,8 @@ class Migration:
         """Add the limits of an entry for the drive that was read at its device path."""
         has_answered = False
         for read in self._drives:
-            report, address = read.outcome, read.device.address
+            report = read.outcome
+            address = read.device.address
             if isinstance(report, Report) and key in keys_of(read.device):
                 has_answered = True
                 selector = {'device': address}
@@ -285,7 +286,8 @@ def _meaning(text: str, target: Target, spec: DriveSpec) -> Meaning:
             'a drive that reports FAILED is critical; an override with "smart_status" can change '
             'that'
         )
-    number, protocol = int(text), target.identity.protocol
+    number = int(text)
+    protocol = target.identity.protocol
     columns = object_of(target.entry, 'ID#')
     is_database = target.selector is None or 'model' in target.selector
     if is_database and text not in columns:

@@ -13,16 +13,14 @@ from ..model import State
 from ..typed import NamedTuple
 
 REPLACE, READ, ORDER_COPY, ORDER, CABLE, FIRMWARE, COOLING, WATCH = severity.ACTIONS
-COPY, DRAIN, KEEP, WAIT, REJOIN, SEARCH, REPAIR, NOTHING = (
-    'copy',
-    'drain',
-    'do-not-remove',
-    'wait',
-    'rejoin',
-    'search',
-    'repair',
-    'nothing',
-)
+COPY = 'copy'
+DRAIN = 'drain'
+KEEP = 'do-not-remove'
+WAIT = 'wait'
+REJOIN = 'rejoin'
+SEARCH = 'search'
+REPAIR = 'repair'
+NOTHING = 'nothing'
 REPLACING = (REPLACE, COPY, DRAIN, KEEP, WAIT, REJOIN)
 FAILING = 'failing'  # kind of an action: the drive itself is failing
 # Action -> the actions that it makes needless. A new drive does not cool its bay. A drive that must

@@ -17,7 +17,8 @@ def alerts(case: Case) -> list[str]:
     """
     item = case.todo
     bay = f' ({case.place.bay})' if case.place.bay else ''
-    why, before = f': {item.reason}: ', ''
+    why = f': {item.reason}: '
+    before = ''
     if item.is_unread:
         # what was found when it was last read comes after what to do now
         problem, _, before = item.reason.partition('; ')
@@ -48,7 +49,8 @@ def _joined(*parts: str) -> str:
 
 def _short_name(case: Case) -> str:
     """Return the name of a drive, or the serial number instead of a long name."""
-    name, serial = case.verdict.device.name, case.shown.serial
+    name = case.verdict.device.name
+    serial = case.shown.serial
     return f'serial {serial}' if len(name) > LONGEST_NAME_IN_LINE and serial else name
 
 

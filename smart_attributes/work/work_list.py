@@ -47,7 +47,8 @@ MISSING = frozenset(('no-such-device', 'empty-slot', 'too-few-drives', 'drive-mi
 # The concerns of a drive whose data is copied before its firmware is updated; see _is_unsound().
 UNSOUND = (severity.HEALTH, severity.DATA, 'protection', severity.ERRORS)
 UNKNOWN_FUTURE = Outlook()
-MIDDLE, EARLIEST = 'expected date', 'earliest date'
+MIDDLE = 'expected date'
+EARLIEST = 'earliest date'
 OF_LABEL = {
     NEXT: actions.REPLACE,
     COPY: actions.COPY,
@@ -129,7 +130,8 @@ def _drive(verdict: Verdict, place: Place, outlook: Outlook, now: float) -> Driv
 
 def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
     """Return the action for a drive. now: seconds since 1970."""
-    verdict, step = use.verdict, use.replacement
+    verdict = use.verdict
+    step = use.replacement
     now = verdict.read_at(now)
     own_needs = _own_needs(verdict, outlook, now)
     needs = _with_groups(own_needs, step)
@@ -139,7 +141,8 @@ def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
     # a drive that is replaced now has no date by which to order
     order_by = None if first.action in actions.REPLACING else min(dates, default=None)
     again = [actions.action(need.code, need.kind).again for need in needs]
-    why, why_of_groups = _why(verdict, outlook, now), step.why if step else ''
+    why = _why(verdict, outlook, now)
+    why_of_groups = step.why if step else ''
     is_unread = is_about_reading(verdict, own_needs[0].code)
     return Item(
         drive=verdict.device.name,
@@ -199,9 +202,11 @@ def _due(use: Use, outlook: Outlook, need: Need, now: float) -> Due:
     is_redundant = step is not None and step.label in (NEXT, WAIT)
     is_alerting_order = need.code == actions.ORDER and use.verdict.state is not State.OK
     forecasts = outlook.forecasts.values()
-    left, which = [forecast.left for forecast in forecasts], MIDDLE
+    left = [forecast.left for forecast in forecasts]
+    which = MIDDLE
     if is_alerting_order and not is_redundant:
-        left, which = [forecast.earliest for forecast in forecasts], EARLIEST
+        left = [forecast.earliest for forecast in forecasts]
+        which = EARLIEST
     general = due(need.code, left, now, need.kind, which)
     device = use.verdict.device
     if actions.needs_self_test(need.code, need.kind) and not device.is_recorded:
@@ -455,7 +460,8 @@ def in_order(cases: Sequence[Case], machine: Machine | None = None) -> list[Item
             codes = [item.action, *(further.action for further in item.also)]
             return 1, min(map(actions.urgency, codes)), 0, 0
         if item.step is None:
-            reason_risk, label = Risk.UNSURE, 0
+            reason_risk = Risk.UNSURE
+            label = 0
         else:
             reason_risk = risk_of(item.step.why.code or '')
             label = LABELS.index(item.step.label)
