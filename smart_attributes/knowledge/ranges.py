@@ -61,8 +61,7 @@ def parse(text: str, unit: str = '') -> Range:
     "30d:" or "@1d:2w".
 
     unit: the base unit of the metric. Raises UsageError for anything else, such as "" or a range
-    that starts above its
-    end, and for a number that is too large: such a range would never or always alert.
+    that starts above its end, and for a number that is too large: such a range would never or always alert.
     """
     try:
         if len(text) > LONGEST_RANGE:
@@ -83,7 +82,7 @@ def in_base_unit(text: str, unit: str) -> str:
     """Return a range in the form that monitoring daemons read: for a metric in seconds,
     "2592000:" for "30d:".
     """
-    if unit != 's':
+    if unit != 's' or not text:
         return text
     return re.sub(
         _END, lambda end: _plain(round(float(end[1]) * LETTERS[end[2]])), text
