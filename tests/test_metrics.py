@@ -350,7 +350,7 @@ def test_every_family_has_its_help_its_labels_and_its_samples():
             ],
         ),
         'smart_drive_read_ok': (
-            'Whether the drive was read; if 0, smart_drive_state is OK for a drive in standby',
+            'Whether the drive was read; 0 also for a drive in standby, whose state can be OK',
             ('device',),
             [(('sda',), True), (('sdb',), False)],
         ),

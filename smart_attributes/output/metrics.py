@@ -116,7 +116,7 @@ def _of_drives(cases: Sequence[Case]) -> Iterator[Family]:
     )
     yield Family(
         'smart_drive_read_ok',
-        'Whether the drive was read; if 0, smart_drive_state is OK for a drive in standby',
+        'Whether the drive was read; 0 also for a drive in standby, whose state can be OK',
         DRIVE,
         [((case.verdict.device.name,), not case.verdict.problem) for case in cases],
     )
