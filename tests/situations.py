@@ -567,7 +567,7 @@ def gone(scene: Scene) -> None:
     scene.pull('/dev/sdb')
 
 
-@absent('A drive is missing that had failed')
+@absent('A drive that had failed is missing')
 def gone_failed(scene: Scene) -> None:
     """It stays CRITICAL until it is read again, replaced or acknowledged."""
     three(scene, SICK)

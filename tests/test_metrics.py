@@ -350,7 +350,7 @@ def test_every_family_has_its_help_its_labels_and_its_samples():
             ],
         ),
         'smart_drive_read_ok': (
-            'Whether the drive was read; if 0, smart_drive_state is OK for a drive in standby',
+            'Whether the drive was read; 0 also for a drive in standby, whose state can be OK',
             ('device',),
             [(('sda',), True), (('sdb',), False)],
         ),
@@ -379,7 +379,7 @@ def test_every_family_has_its_help_its_labels_and_its_samples():
         ),
         **{
             f'smart_forecast_{field}_seconds': (
-                f'{meaning}; the label basis names the source',
+                f'{meaning}; the label "basis" shows the source',
                 ('device', 'metric', 'basis'),
                 [
                     (('sda', 'endurance_left', 'readings'), second),
@@ -398,14 +398,14 @@ def test_every_family_has_its_help_its_labels_and_its_samples():
             )
         },
         'smart_group_tolerance': (
-            'Members that an array, a volume or a file system can still lose in addition to '
-            'failing ones; negative '
+            'Number of members that an array, a volume or a file system can still lose in '
+            'addition to failing ones; negative '
             'if too many fail; 0 without redundancy; not reported if unknown',
             ('group', 'name', 'kind', 'level'),
             [(('md0', 'md0', 'md', 'raid1'), 0)],
         ),
         'smart_group_members': (
-            'Members of an array, a volume or a file system by state',
+            'Number of members of an array, a volume or a file system in each state',
             ('group', 'name', 'kind', 'level', 'state'),
             [(('md0', 'md0', 'md', 'raid1', 'in_sync'), 2)],
         ),

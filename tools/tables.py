@@ -91,13 +91,16 @@ def limits() -> list[str]:
 
     Their reasons are in the data, where `explain -v` finds them.
     """
+    known = data('attributes.json')['metrics']
     rows = []
     for name, metric in sorted(data('thresholds/default.json')['metrics'].items()):
-        rows.append(limit_row(f'`{name}`', metric))
+        change = 'decrease' if known[name]['worse'] == 'low' else 'increase'
+        rows.append(limit_row(f'`{name}`', metric, change))
         rows.extend(
             limit_row(
                 f'`{name}`, {kind}',
                 metric[kind],
+                change,
                 rows[-1] and 'warning' in metric[kind],
             )
             for kind in KINDS
@@ -106,11 +109,17 @@ def limits() -> list[str]:
     return [row for row in rows if row]
 
 
-def limit_row(name: str, limit: dict[str, Any], is_exception: object = False) -> str:
+def limit_row(
+    name: str, limit: dict[str, Any], change: str, is_exception: object = False
+) -> str:
     """Return the row of one metric or kind, or '' if it sets no range and no growth.
-    is_exception: print it anyway.
+    change: as for grown(). is_exception: print it anyway.
     """
-    cells = said(limit, 'warning'), said(limit, 'critical'), grown(limit.get('growth'))
+    cells = (
+        said(limit, 'warning'),
+        said(limit, 'critical'),
+        grown(limit.get('growth'), change),
+    )
     return (
         f'| {name} | {" | ".join(cells)} |'
         if is_exception or {*cells} - {'', 'never'}
@@ -118,15 +127,27 @@ def limit_row(name: str, limit: dict[str, Any], is_exception: object = False) ->
     )
 
 
-def grown(rules: Any) -> str:
-    """Return limits of growth as a person reads them: "WARNING for 7 d if above 0 in 24 h"."""
+def grown(rules: Any, change: str) -> str:
+    """Return limits of growth as a person reads them: "any increase in 24 h: WARNING for 7 d".
+    change: "increase", or "decrease" if low numbers are worse; only the first limit names it.
+    """
     several = [rules] if isinstance(rules, dict) else rules or ()
-    return '; '.join(
-        f'{name.upper()} for {spaced(rule["for"])} if above {rule[name]} in {spaced(rule["within"])}'
-        for rule in several
-        for name in ('warning', 'critical')
-        if rule.get(name) is not None
-    )
+    parts: list[str] = []
+    for rule in several:
+        for name in ('warning', 'critical'):
+            least = rule.get(name)
+            if least is None:
+                continue
+            by = f'{change} of more than {least}'
+            if least == '0':
+                by = f'any {change}'
+            elif parts:
+                by = f'more than {least}'
+            parts.append(
+                f'{by} in {spaced(rule["within"])}: '
+                f'{name.upper()} for {spaced(rule["for"])}'
+            )
+    return '; '.join(parts)
 
 
 def said(limit: dict[str, Any], field: str) -> str:

@@ -117,7 +117,7 @@ def _of_drives(cases: Sequence[Case]) -> Iterator[Family]:
     )
     yield Family(
         'smart_drive_read_ok',
-        'Whether the drive was read; if 0, smart_drive_state is OK for a drive in standby',
+        'Whether the drive was read; 0 also for a drive in standby, whose state can be OK',
         DRIVE,
         [((case.verdict.device.name,), not case.verdict.problem) for case in cases],
     )
@@ -219,7 +219,7 @@ def _of_forecasts(run: Run) -> Iterator[Family]:
                 samples.append((labels, round(getattr(forecast, field) - age)))
         yield Family(
             f'smart_forecast_{field}_seconds',
-            f'{meaning}; the label basis names the source',
+            f'{meaning}; the label "basis" shows the source',
             (*READING, 'basis'),
             samples,
         )
@@ -236,15 +236,14 @@ def _of_groups(groups: Sequence[Membership]) -> Iterator[Family]:
         members.update((*labels, member.state) for member in group.members)
     yield Family(
         'smart_group_tolerance',
-        'Members that an array, a volume or a file system can still lose in '
-        'addition to failing ones; negative if too many fail; 0 without redundancy; not reported '
-        'if unknown',
+        'Number of members that an array, a volume or a file system can still lose in addition '
+        'to failing ones; negative if too many fail; 0 without redundancy; not reported if unknown',
         GROUP,
         tolerances,
     )
     yield Family(
         'smart_group_members',
-        'Members of an array, a volume or a file system by state',
+        'Number of members of an array, a volume or a file system in each state',
         (*GROUP, 'state'),
         sorted(members.items()),
     )
