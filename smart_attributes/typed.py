@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     MutableJson = dict[str, Any]  # a JSON object for writing
 else:
     from collections import _tuplegetter, namedtuple
+    from types import FunctionType
 
     Any = T = object
     Json = MutableJson = dict
@@ -59,11 +60,9 @@ else:
             ).__new__
         model = _MAKERS[len(fields)]
         code = model.__code__.replace(co_varnames=('_cls', *fields), co_name='__new__')
-        return type(model)(
-            code,
-            model.__globals__,
-            '__new__',
-            tuple(defaults.values()),
+        # the defaults are those of the last fields, as in every function
+        return FunctionType(
+            code, model.__globals__, '__new__', tuple(defaults.values())
         )
 
     class _Fields(type):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..history import past
+from ..history import past as past_checks
 from ..history.drive_records import Record
 from ..history.series import History, Key
 from ..model import Outlook, Verdict
@@ -33,7 +33,7 @@ def outlook(history: Remembered, verdict: Verdict) -> Outlook:
         series = history.store.all_of(match.record.number)
         for judgement in verdict.judgements:
             reading = judgement.reading
-            stored = series.get(past.key(reading)) if reading.judged else None
+            stored = series.get(past_checks.key(reading)) if reading.judged else None
             if stored is not None:
                 points[reading.metric] = _points(stored)
     return Outlook(forecasts.forecasts(verdict, history.past(verdict.device)), points)
@@ -50,7 +50,7 @@ def _last_readings(history: Remembered, verdict: Verdict) -> Mapping[str, Points
     if stored_drive is None:
         return {}
     _, series = stored_drive
-    # a comma marks the former numbers of a counter, see past.former_numbers()
+    # a comma marks the former numbers of a counter, see past_checks.former_numbers()
     return {
         key.metric: _points(stored)
         for key, stored in series.items()

@@ -17,7 +17,7 @@ from ..typed import TYPE_CHECKING, Json
 if TYPE_CHECKING:
     from ..knowledge.drive_database import Interval
 
-UNSET = (0, 253, 255)  # normalized values that mean "never set"
+NEVER_SET = (253, 255)  # normalized values; 0 is another one for some metrics
 _UNIT_WORDS = {
     '': 'a count',
     '%': 'in percent',
@@ -110,17 +110,17 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
 
 def _unset_numbers(formula: Formula, metric: Metric) -> Iterator[tuple[str, float]]:
     """Yield what the formula makes of each value that was never set, after a description of the
-    value: "value 255", 155. Yield nothing unless the metric is a percentage.
+    value: "value 255", -155 for "100 - value". Yield nothing unless the metric is a percentage.
     """
     if formula.second or metric.unit != '%':
         return
     number = formula.first.attribute or 1
     rows = {}
     if formula.first.column == 'value':
-        # 0 is a valid value: it means that all spares are used up, or that no endurance has been
-        # used.
+        # A value of 0 is unset only if it would mean that all endurance is used. Elsewhere it is
+        # valid: all spares are used up, or no endurance has been used.
         is_zero_unset = metric.name == ENDURANCE and formula.minus_from
-        for value in UNSET if is_zero_unset else UNSET[1:]:
+        for value in (0, *NEVER_SET) if is_zero_unset else NEVER_SET:
             rows[f'value {value}'] = AttributeRow(number, value=value)
     else:
         ones = str(2 ** (8 * RAW_BYTES) - 1)

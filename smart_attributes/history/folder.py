@@ -312,7 +312,8 @@ def number_in(name: str) -> int | None:
 
 
 def stored_files(path: str) -> Iterator[tuple[str, StoredFile]]:
-    """Yield the name and content of each NUMBER.drive, and the former version of each damaged one.
+    """Yield the name and content of each NUMBER.drive, also of a missing one that has a former
+    version, and the former version of each damaged or missing one.
 
     Raises OSError.
     """

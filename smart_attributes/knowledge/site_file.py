@@ -167,13 +167,14 @@ def _sound_object(value: Json, part: Json, rules: Json) -> Any:
 
     part: the schema of the object. rules: the whole schema.
     """
-    rule = definition(part, rules)
+    # An object with any keys, such as "metrics", whose schema stands in place: each key is usable
+    # without the others.
     others = part.get('additionalProperties')
-    # An object with any keys, such as "metrics": each key is usable without the others.
     if isinstance(others, dict):
         names = part.get('propertyNames', {})
         fits = {key: others for key in value if is_fitting(key, names, rules)}
         return _sound_parts(value, fits, rules)
+    rule = definition(part, rules)
     if part.get('$ref') in OPEN:
         parts = _sound_parts(value, rule['properties'], rules)
         return parts if parts.keys() >= set(rule.get('required', ())) else _SPOILT

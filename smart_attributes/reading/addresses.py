@@ -216,17 +216,18 @@ def _slots(entry: DeviceType, inner: str, text: str) -> tuple[list[str], bool]:
     """
     # "areca,N[/E]" -> areca,SLOT(?:/SLOT)?
     form = re.escape(entry.form).replace(r'\[', '(?:').replace(r'\]', ')?')
-    slot = _SLOT if len(entry.slots) > 1 else _ONLY_SLOT
-    match = re.fullmatch(re.sub('[A-Z]+', lambda _: slot, form), inner)
+    # each with one group
+    slot_pattern = _SLOT if len(entry.slots) > 1 else _ONLY_SLOT
+    match = re.fullmatch(re.sub('[A-Z]+', lambda _: slot_pattern, form), inner)
     if not match:
         raise UsageError(
             f'{quoted(text)}: write the type as {entry.form}, '
             'with numbers, or with ranges such as [0-7,16]'
         )
-    ranges = [slot for slot in match.groups() if slot is not None]  # as written
+    written_slots = [slot for slot in match.groups() if slot is not None]
     choices = [
         _numbers(written, limits, entry, text)
-        for written, limits in zip(ranges, entry.slots)
+        for written, limits in zip(written_slots, entry.slots)
     ]
     count = prod(map(len, choices))
     if count > MOST_SLOTS:

@@ -41,10 +41,10 @@ def counts(results: Iterable[Result], age: float) -> dict[str, float]:
     """Return, for Report.scsi, the number of blocks that are pending, were recovered, or have an
     unknown status.
 
-    For each block, the newest result counts, but a result later than *age* (power-on minutes)
-    replaces no other result. Of two results of one minute, one that is pending counts.
+    For each block, the newest result up to *age* (power-on minutes) counts, or else the newest.
+    Of two results of one minute, one that is pending counts.
     """
-    # the last one of a block wins
+    # the last one of a block wins; results later than *age* come first
     order = sorted(
         results,
         key=lambda result: (
