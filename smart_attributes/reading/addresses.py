@@ -239,7 +239,7 @@ def _slots(entry: DeviceType, inner: str, text: str) -> tuple[list[str], bool]:
         f'{entry.name},' + entry.separator.join(map(str, numbers))
         for numbers in product(*choices)
     ]
-    return expanded, not all(map(str.isdigit, ranges))
+    return expanded, not all(map(str.isdigit, written_slots))
 
 
 def _numbers(
