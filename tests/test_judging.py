@@ -362,7 +362,7 @@ ADVISORY = drive_database.Advisory(
             {},
             32768,
             CRITICAL,
-            ' (at 32768 power-on hours, and the drive has 32768)',
+            ' (at 32768 power-on hours, and the drive already has 32768)',
         ),
         ({'hour': None, 'fixed_in': ''}, 40000, WARNING, ''),
     ],

@@ -398,14 +398,14 @@ def test_every_family_has_its_help_its_labels_and_its_samples():
             )
         },
         'smart_group_tolerance': (
-            'Members that an array, a volume or a file system can still lose in addition to '
-            'failing ones; negative '
+            'Number of members that an array, a volume or a file system can still lose in '
+            'addition to failing ones; negative '
             'if too many fail; 0 without redundancy; not reported if unknown',
             ('group', 'name', 'kind', 'level'),
             [(('md0', 'md0', 'md', 'raid1'), 0)],
         ),
         'smart_group_members': (
-            'Members of an array, a volume or a file system by state',
+            'Number of members of an array, a volume or a file system, by state',
             ('group', 'name', 'kind', 'level', 'state'),
             [(('md0', 'md0', 'md', 'raid1', 'in_sync'), 2)],
         ),

@@ -50,7 +50,8 @@ def _source(fleet: Fleet, own: FleetOptions) -> Iterator[FleetDrive]:
     """Return the drives of the source that is given. Raises UsageError unless one is given."""
     if bool(own.files) == bool(own.icinga):
         raise UsageError(
-            'fleet needs either --icinga URL, or directories with output of triage --json; for '
+            'fleet needs either --icinga URL, or directories with files written by "triage '
+            '--json"; for '
             'examples, use --help'
         )
     if own.files:

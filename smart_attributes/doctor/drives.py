@@ -94,7 +94,10 @@ def _answering(verdict: Verdict, read: Read, hide_serial: bool) -> Finding:
     )
     words = [finding.message]
     if verdict.state is not State.OK:
-        words.append(f'a check reports {verdict.state.name}; to see why, use explain')
+        words.append(
+            f'a check reports {verdict.state.name}; to see why, run: check_smart_attributes '
+            f'explain -d {verdict.device.address}'
+        )
     words += [note for note in verdict.notes if note.code in drive_logs.CODES]
     return finding._replace(message='; '.join(words))
 

@@ -34,10 +34,13 @@ PATIENCE = 10.0  # seconds that a run waits for the history; less if -t is short
 LAST_SHARE = 0.1
 # seconds that a check waits, after its output, until the readings are on the disk
 WRITING_TIME = 2.5
-NEWER = 'has a history from a newer version of this program, which is not changed; upgrade this program'
+NEWER = (
+    'has a history from a newer version of this program, so its readings are not stored; upgrade '
+    'this program'
+)
 FULL = (
-    f'is not stored: the history already has {MOST_DRIVES} drives; to make room, use history '
-    '--remove SERIAL'
+    f'is not stored: the history already has {MOST_DRIVES} drives; to make room, run: '
+    'check_smart_attributes history --remove SERIAL'
 )
 
 
@@ -168,7 +171,8 @@ class HistoryStore:
         if unread:
             messages.append(
                 f'the history of {plural(unread, "drive")} in {self.path} is not read, because the '
-                'files are too large; to make room, use history --remove SERIAL'
+                'files are too large; to make room, run: check_smart_attributes history --remove '
+                'SERIAL'
             )
         return messages
 

@@ -236,15 +236,15 @@ def _of_groups(groups: Sequence[Membership]) -> Iterator[Family]:
         members.update((*labels, member.state) for member in group.members)
     yield Family(
         'smart_group_tolerance',
-        'Members that an array, a volume or a file system can still lose in '
-        'addition to failing ones; negative if too many fail; 0 without redundancy; not reported '
+        'Number of members that an array, a volume or a file system can still lose in addition '
+        'to failing ones; negative if too many fail; 0 without redundancy; not reported '
         'if unknown',
         GROUP,
         tolerances,
     )
     yield Family(
         'smart_group_members',
-        'Members of an array, a volume or a file system by state',
+        'Number of members of an array, a volume or a file system, by state',
         (*GROUP, 'state'),
         sorted(members.items()),
     )
