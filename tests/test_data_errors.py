@@ -101,7 +101,7 @@ IN_ENTRIES = {
         [
             (
                 ENTRY,
-                'mine, attribute 5, reallocated, item 2: "from": "100 - normalised" is not a formula; write one of ',
+                'mine, attribute 5, reallocated, item 2: "from": "100 - normalised" is not a formula; write "value"',
             )
         ],
     ),

@@ -810,7 +810,7 @@ def test_a_stated_zero_demands_nothing_of_a_drive_that_was_written_many_times_ov
 
     assert (
         any(
-            'itself states 0' in problem for problem in problems_after(checkout, change)
+            'itself reports 0' in problem for problem in problems_after(checkout, change)
         )
         is is_contradiction
     )
