@@ -392,7 +392,7 @@ MISTAKES = {
             {'endurance_used': {'from': 'raw', 'valid': [0, 254]}},
         ),
         'ACME X1, attribute 245, endurance_used: this reading of a trap may override a good reading of '
-        'endurance_used; remove it',
+        'endurance_used; remove this reading',
     ),
     'one of two formulas reads a trap': (
         reading(
@@ -442,7 +442,7 @@ MISTAKES = {
     ),
     'samples within': (
         lambda data, proof: data.update(samples=proof[:1]),
-        'samples: every check would load them; move them to tests/samples',
+        '"samples" would be loaded by every check; move them to tests/samples',
     ),
     # samples
     'sample of nobody': (
@@ -810,7 +810,8 @@ def test_a_stated_zero_demands_nothing_of_a_drive_that_was_written_many_times_ov
 
     assert (
         any(
-            'itself reports 0' in problem for problem in problems_after(checkout, change)
+            'itself reports 0' in problem
+            for problem in problems_after(checkout, change)
         )
         is is_contradiction
     )

@@ -84,7 +84,7 @@ def _print_json(fleet: Fleet, drives: Iterable[FleetDrive]) -> None:
         fleet.faults.append(
             Coded(
                 'time-over',
-                f'{over}; only drives read before that are listed; increase -t',
+                f'{over}; only the drives read until then are listed; increase -t',
             )
         )
     print(

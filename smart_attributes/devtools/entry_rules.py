@@ -78,7 +78,7 @@ def _form(source: EntriesFile, _: Context) -> Iterator[str]:
             'check_smart_attributes validate --format'
         )
     if 'samples' in source.data:
-        yield 'samples: every check would load them; move them to tests/samples'
+        yield '"samples" would be loaded by every check; move them to tests/samples'
 
 
 def _repeated_names(source: EntriesFile, _: Context) -> Iterator[str]:
@@ -347,7 +347,7 @@ def _traps(entry: Json, context: Context) -> Problems:
                     yield (
                         place,
                         f'this reading of a trap may override a good reading of {metric}; remove '
-                        f'it',
+                        'this reading',
                     )
 
 

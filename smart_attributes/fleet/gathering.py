@@ -63,7 +63,7 @@ class Fleet:
         except (SmartError, alarm.TimeIsOver) as error:
             if not self.asked:  # no service and no document was read
                 raise
-            self._lack(f'{error}; only drives read before that are shown')
+            self._lack(f'{error}; only the drives read until then are shown')
 
     def _from(self, source: str, drives: Iterator[FleetDrive]) -> Iterator[FleetDrive]:
         """Yield the drives of one service or document; a program error affects only this service

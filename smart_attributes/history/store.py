@@ -149,8 +149,8 @@ class HistoryStore:
             return ''
         part = 'only part of it was read' if self.drives else 'it was not read'
         return (
-            f'{part} within {self._patience:g} s, because '
-            f'its disk is slow or does not answer; check the disk with {self.path}: dmesg -T'
+            f'{part} within {self._patience:g} s, because its disk is slow or does not answer; '
+            f'check the disk that holds {self.path}: dmesg -T'
         )
 
     @property

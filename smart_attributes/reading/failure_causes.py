@@ -374,6 +374,6 @@ CAUSES = (
         r'\] (?:detected|opened)$|^(?:ATA|NVMe) device successfully opened',
         'report-without-data',
         no_data('smartctl only opened the drive'),
-        'run it with -x, and without -d test',
+        'run smartctl with -x, and without -d test',
     ),
 )
