@@ -188,7 +188,8 @@ def _missing(verdict: Verdict, hide_serial: bool) -> Finding:
     finding = said(verdict.code, verdict.problem, verdict.device.address)
     return finding._replace(
         message=f'{_who(verdict.identity, hide_serial)} {finding.message}',
-        remedy='check its slot, cable and controller, and run: dmesg -T; if you removed the drive for good, acknowledge the removal',
+        remedy='check its slot, cable and controller, and run: dmesg -T; if you removed '
+        'the drive for good, acknowledge the removal',
         command=f'{PROGRAM} acknowledge --missing {shlex.quote(verdict.device.name)}',
     )
 

@@ -70,7 +70,7 @@ def unread(why: str) -> Coded:
     return Coded(
         'groups-not-read',
         'it is not fully known what depends on the drives (arrays, pools, volumes) and whether '
-        'the drives can be replaced: {why}; to see what hangs, run: dmesg -T',
+        f'the drives can be replaced: {why}; to see what hangs, run: dmesg -T',
     )
 
 
