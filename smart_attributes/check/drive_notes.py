@@ -80,7 +80,7 @@ def allowed(defects: Sequence[Advisory], is_allowed: bool) -> Iterator[Coded]:
         if is_allowed and not defect.is_read:
             yield Coded(
                 'reading-allowed',
-                f'read although {defect.effect}: "read": true in a limits file',
+                f'was read although {defect.effect}, because a limits file has "read": true',
             )
 
 
