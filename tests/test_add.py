@@ -98,11 +98,11 @@ HINT = 'VALUE 100, WORST ---, RAW 640 (409 5906)'
         (f'{HINT}; read as in 110 of 119 entries that use this name', ''),
         (f'{HINT}; read as in the entry Hard disk; Stands at 100.', 'Stands at 100.'),
         (
-            f'{HINT}; 100 - value equals the endurance that the drive itself states; mine',
+            f'{HINT}; 100 - value equals the endurance that the drive itself reports; mine',
             'mine',
         ),
         (
-            f'{HINT}; raw times 32MiB equals the host_written that the drive itself states',
+            f'{HINT}; raw times 32MiB equals the host_written that the drive itself reports',
             '',
         ),
         (

@@ -134,7 +134,7 @@ def test_the_hidden_time_is_in_seconds_and_names_the_log_that_is_ahead():
         'error log',
     )
     assert [str(note) for note in told.notes if note.code == BEHIND] == [
-        'the error log is 8500 h ahead of the power-on time: the power-on counter was set back, '
+        'the error log is 8500 h ahead of the power-on time: the power-on counter was set back '
         'or overflowed'
     ]
 

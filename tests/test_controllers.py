@@ -151,7 +151,7 @@ def test_a_volume_has_failed_if_the_tool_says_so_and_its_drives_prove_it(
 
     assert worst([group]) == answer
     assert not [member for member in group.members if member.state == 'spare']
-    assert ('contrary to its drives' in group.unknown) == (answer is None)
+    assert ('contradicts the states of its drives' in group.unknown) == (answer is None)
 
 
 ACTIVE = 'active spare for 1I:1:2'
@@ -364,7 +364,11 @@ VDS = text_of('storcli-raid1-of-one-volume.json')
         ('"RAID1"', '"RAID5"', 'the level RAID5 with 2 drives'),
         ('"RAID1"', '"RAID50"', 'the level RAID50 with 2 drives'),
         ('"Optl"', '"Entangled"', 'the unknown state Entangled'),
-        ('"Optl"', '"OfLn"', 'the volume as OfLn, contrary to its drives'),
+        (
+            '"Optl"',
+            '"OfLn"',
+            'the volume as OfLn, which contradicts the states of its drives',
+        ),
         ('"Optl"', '"Quantum"', 'the unknown state Quantum'),
         ('"State": "Optl",', '', 'the unknown state none'),
         (
@@ -377,11 +381,15 @@ VDS = text_of('storcli-raid1-of-one-volume.json')
             '"State": "UGood"',
             'a drive state that this version does not know',
         ),
-        ('"Optl"', '"Dgrd"', 'the volume as Dgrd, contrary to its drives'),
+        (
+            '"Optl"',
+            '"Dgrd"',
+            'the volume as Dgrd, which contradicts the states of its drives',
+        ),
         (
             '"State": "Onln"',
             '"State": "Offln"',
-            'the volume as Optl, contrary to its drives',
+            'the volume as Optl, which contradicts the states of its drives',
         ),
         ('"Per Span": 2', '"Per Span": 1', 'the level RAID1 with 2 drives'),
         (
@@ -439,7 +447,7 @@ TEN, FIVE = text_of('arcconf-raid10-four.txt'), text_of('arcconf-raid5.txt')
             text_of('ssacli-raid1-detail.txt').replace(
                 '      Status: OK\n', '      Status: Failed Drive\n', 1
             ),
-            'the volume as OK, contrary to its drives',
+            'the volume as OK, which contradicts the states of its drives',
         ),
     ],
 )

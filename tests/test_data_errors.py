@@ -101,7 +101,7 @@ IN_ENTRIES = {
         [
             (
                 ENTRY,
-                'mine, attribute 5, reallocated, item 2: "from": "100 - normalised" is not a formula; write one of ',
+                'mine, attribute 5, reallocated, item 2: "from": "100 - normalised" is not a formula; write "value"',
             )
         ],
     ),
@@ -338,7 +338,8 @@ IN_LIMITS = {
         [
             (
                 ('overrides', 0),
-                'overrides: no entry has the family "Zebra"; triage -v shows the family of each drive',
+                'overrides: no entry has the family "Zebra"; to see the family of each drive, '
+                'run: check_smart_attributes triage -v',
             )
         ],
     ),

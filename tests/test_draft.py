@@ -491,7 +491,7 @@ HEADERS = {
         'Then run: check_smart_attributes validate THIS_FILE. To use the entry, copy the file to '
         '/etc/check-smart-attributes/attributes.d.',
     ),
-    'no endurance': (drive(), 'The drive itself states no endurance'),
+    'no endurance': (drive(), 'The drive itself reports no endurance'),
     # At 0 % everything fits, and 255 is a constant of some controllers.
     '0 %': (
         drive(endurance=0),

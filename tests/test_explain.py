@@ -80,7 +80,7 @@ READINGS = (
     ),
     Judgement(reading('temperature', 31, 'C', judged=False), State.OK),
     Judgement(
-        reading('pending', None, judged=False, unknown='255 means no value'), State.OK
+        reading('pending', None, judged=False, unknown='255 means "no value"'), State.OK
     ),
     PENDING._replace(against='', critical='8'),
 )
@@ -315,7 +315,7 @@ WARNING  endurance_used  86 %     attribute 233  warning 85, critical 95
 OK       crc_errors      3        log            none
 OK       self_test       passed   log            none
 -        temperature     31 C     log            not judged
--        pending         unknown  log            not judged: 255 means no value
+-        pending         unknown  log            not judged: 255 means "no value"
 OK       pending         2        log            critical 8
 
 limits

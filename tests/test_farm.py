@@ -265,13 +265,13 @@ SET_BACK = (
         (
             report(1000, Farm('ZL2ABCDE', 1045)),
             [(45, True, 'FARM log')],
-            [SET_BACK.format(45) + ', or overflowed'],
+            [SET_BACK.format(45) + ' or overflowed'],
         ),
         # new-disk
         (
             report(0, Farm('', 25)),
             [(25, True, 'FARM log')],
-            [SET_BACK.format(25) + ', or overflowed'],
+            [SET_BACK.format(25) + ' or overflowed'],
         ),
         # a-day
         (report(0, Farm('', 24), 0), [], []),

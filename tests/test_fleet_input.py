@@ -221,7 +221,7 @@ def test_a_file_that_is_no_document_is_named_and_hides_no_other(collected):
     [fault] = [
         note['text'] for note in found['notes'] if note['code'] == 'not-gathered'
     ]
-    assert fault == f'{collected}/other.json: it is not output of triage --json'
+    assert fault == f'{collected}/other.json: it was not written by "triage --json"'
 
 
 def test_a_file_that_cannot_be_read_makes_the_rest_incomplete(collected):

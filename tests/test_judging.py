@@ -362,7 +362,7 @@ ADVISORY = drive_database.Advisory(
             {},
             32768,
             CRITICAL,
-            ' (at 32768 power-on hours, and the drive has 32768)',
+            ' (at 32768 power-on hours, and the drive already has 32768)',
         ),
         ({'hour': None, 'fixed_in': ''}, 40000, WARNING, ''),
     ],
@@ -1151,7 +1151,7 @@ def test_a_limit_that_was_passed_holds_with_all_that_belongs_to_the_metric():
     )
 
     assert (held.state, held.reading) == (WARNING, hot)
-    assert held.against.code == 'above-limit' and ' 3 C lower' in held.against
+    assert held.against.code == 'above-limit' and ' 3 C below that' in held.against
 
 
 def accepted(metric, number, limit):

@@ -186,7 +186,7 @@ REFUSED = [
     (
         {'12': ['1', '2']},
         [MODEL],
-        'it is not in "ID#", so version 1.6 never evaluated it',
+        '"ID#" does not list this number, so version 1.6 never evaluated it',
     ),
     ({'5': ['1', 'x']}, [MODEL], '"x" is not a Nagios range'),
     ({'5': ['1']}, [MODEL], 'it is not a list of a warning'),

@@ -29,7 +29,8 @@ def problems(metric, spec):
 
 def unset(row, number):
     return [
-        f'{row} means "never set", but becomes {number} %; narrow "valid", or list it in "not"'
+        f'{row} means "never set", but becomes {number} %; narrow "valid", or list {number:g} in '
+        '"not"'
     ]
 
 
@@ -39,13 +40,16 @@ def unset(row, number):
         (
             'power_on_time',
             {'from': 'raw'},
-            ['"unit" is missing: the metric is a time; write the unit of one count'],
+            [
+                '"unit" is missing: the metric is a time; write what one count is, such as "h" or "32MiB"'
+            ],
         ),
         (
             'host_written',
             {'from': 'raw'},
             [
-                '"unit" is missing: the metric is an amount of data; write the unit of one count'
+                '"unit" is missing: the metric is an amount of data; write what one count is, '
+                'such as "h" or "32MiB"'
             ],
         ),
         ('power_on_time', {'from': 'raw', 'unit': 'h'}, []),

@@ -589,7 +589,11 @@ UNKNOWN = {
         'host_written',
         'the raw value 1 2 does not contain this number',
     ),
-    'sentinel': (drive(row(241, raw='65535')), 'host_written', '65535 means no value'),
+    'sentinel': (
+        drive(row(241, raw='65535')),
+        'host_written',
+        '65535 means "no value"',
+    ),
     'standard log': (
         Report(NVME, nvme={'available_spare': 255}),
         'spare_available',

@@ -825,8 +825,8 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
         (sentences.with_unlisted(AT_RISK, []), str(AT_RISK)),
         (
             sentences.with_unlisted(AT_RISK, ['vg0', 'vg1']),
-            f'{AT_RISK}; inactive volumes of vg0 and vg1 on it are not known; run: '
-            'lvs -o +devices vg0 vg1',
+            f'{AT_RISK}; inactive volumes of vg0 and vg1 may also be on this drive; to list them, '
+            'run: lvs -o +devices vg0 vg1',
         ),
         (sentences.with_dropped(AT_RISK, [RAID1]), str(AT_RISK)),
         (

@@ -228,7 +228,7 @@ def test_a_user_needs_sudo_unless_told_otherwise(monkeypatch, tmp_path):
     assert prefix(SMARTCTL, nosudo=True) == (SMARTCTL,)
 
 
-NO_ACCESS = 'this user cannot access it; use sudo or another -p'
+NO_ACCESS = 'this user cannot access it; use sudo, or give another path with -p'
 NOT_FOUND = (
     'file not found; install smartmontools, or give the path of smartctl with -p'
 )

@@ -153,8 +153,8 @@ def time_left(left, earliest, latest, is_estimate):
         (reading(), 'endurance_used 97 %'),
         (reading(255, at_ceiling=True), 'endurance_used 255 % or more'),
         (
-            reading(None, unknown='255 means no value'),
-            'endurance_used unknown (255 means no value)',
+            reading(None, unknown='255 means "no value"'),
+            'endurance_used unknown (255 means "no value")',
         ),
         (reading(1, 'pending', '', logical_sectors=8), 'pending 1 (8 logical sectors)'),
         (reading(1, 'pending', '', logical_sectors=1), 'pending 1 (1 logical sector)'),

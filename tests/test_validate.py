@@ -216,16 +216,16 @@ MISTAKES = {
     ),
     'document not cited': (
         put('documents', 'acme-blog', {'title': 'ACME blog'}),
-        'document acme-blog: nothing cites it; cite it or remove it',
+        'the document "acme-blog" is not cited; cite it or remove it',
     ),
     'set not used': (
         put('sets', 'spare', {'source': 'acme-manual', 'attributes': {}}),
-        'set spare: no entry uses it; use it or remove it',
+        'no entry uses the set "spare"; use it or remove it',
     ),
     # layouts of vendors' logs
     'layout not read': (
         nvme(ERASED, logs=None),
-        'layout acme: no entry reads it; use it or remove it',
+        'no entry reads the layout "acme"; use it or remove it',
     ),
     'source of a layout unknown': (
         lambda data, proof: (
@@ -244,7 +244,7 @@ MISTAKES = {
     ),
     'bytes of two fields': (
         nvme(ERASED, {'metric': 'pending', 'offset': 7, 'length': 1}),
-        'layout acme, pending: byte 7 belongs to reallocated; correct one of them',
+        'layout acme, pending: byte 7 is also part of reallocated; correct one of the two fields',
     ),
     'logs of another kind': (
         nvme(ERASED, kind='ssd'),
@@ -315,8 +315,8 @@ MISTAKES = {
     ),
     'spare turned round': (
         reading({'from': '100 - value', 'valid': [0, 99]}, metric='spare_available'),
-        'ACME X1, attribute 233, spare_available: "from": "100 - value" is the part used, but spare_available '
-        'is the part left; write value',
+        'ACME X1, attribute 233, spare_available: "from": "100 - value" gives the part used, but spare_available '
+        'is the part left; write "value"',
     ),
     'ceiling never reached': (
         reading(
@@ -349,8 +349,8 @@ MISTAKES = {
     ),
     'blank at the end': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACME X1-240 ']),
-        'ACME X1: models "ACME X1-240 " has leading, trailing or double blanks, which are removed from each '
-        'model; remove them',
+        'ACME X1: models "ACME X1-240 " has leading, trailing or double blanks, but a model is '
+        'matched without such blanks; remove them',
     ),
     'catastrophic firmware': (
         put('advisories', 0, 'firmware', '(?:(?:1?){1001}){1000}'),
@@ -376,7 +376,7 @@ MISTAKES = {
             data['entries'][Z].pop('first'),
             data['entries'][Z].update(models=['NONAME']),
         ),
-        'Controller Z: a generic entry needs one of has, lacks, first, only, kind; else it claims every drive',
+        'Controller Z: a generic entry needs one of has, lacks, first, only, kind; otherwise, it matches every drive',
     ),
     'generic fallback': (
         put('entries', FALLBACK, 'generic', True),
@@ -392,7 +392,7 @@ MISTAKES = {
             {'endurance_used': {'from': 'raw', 'valid': [0, 254]}},
         ),
         'ACME X1, attribute 245, endurance_used: this reading of a trap may override a good reading of '
-        'endurance_used; remove it',
+        'endurance_used; remove this reading',
     ),
     'one of two formulas reads a trap': (
         reading(
@@ -406,11 +406,13 @@ MISTAKES = {
     ),
     'threshold of no attribute': (
         of_x1('ignore_thresholds', [246]),
-        'ACME X1, ignore_thresholds: the entry has no attribute 246; describe it or remove it',
+        'ACME X1, ignore_thresholds: the entry has no attribute 246; add the attribute, or '
+        'remove its number here',
     ),
     'endurance and none': (
         of_x1('no_endurance', 'stuck at 100'),
-        'ACME X1, attribute 233, endurance_used: the entry has "no_endurance"; remove it or this reading',
+        'ACME X1, attribute 233, endurance_used: the entry also has "no_endurance"; remove one '
+        'of the two',
     ),
     'advisory concerns the mended': (
         put('advisories', 0, 'firmware', '1\\..'),
@@ -440,7 +442,7 @@ MISTAKES = {
     ),
     'samples within': (
         lambda data, proof: data.update(samples=proof[:1]),
-        'samples: every check would load them; move them to tests/samples',
+        '"samples" would be loaded by every check; move them to tests/samples',
     ),
     # samples
     'sample of nobody': (
@@ -508,7 +510,8 @@ MISTAKES = {
     # what the drive itself says
     'endurance turned round': (
         sample(X1, 'stated', {'endurance_used': 22}),
-        f'{SAMPLE_1}attribute 233 gives endurance_used 78 %, but the drive itself states 22; {AS_STATED}',
+        f'{SAMPLE_1}attribute 233 gives endurance_used 78 %, but the drive itself reports 22; '
+        f'{AS_STATED}',
     ),
 }
 
@@ -660,7 +663,10 @@ def test_the_bounds_of_a_formula_are_those_of_its_operands(formula, lowest, high
 # --- patterns for models ---------------------------------------------------------------------
 
 
-BLANKS = 'has leading, trailing or double blanks, which are removed from each model; remove them'
+BLANKS = (
+    'has leading, trailing or double blanks, but a model is matched without such blanks; remove '
+    'them'
+)
 STAR = 'has * after a character, which repeats that character; for any text, write .*'
 
 
@@ -804,7 +810,8 @@ def test_a_stated_zero_demands_nothing_of_a_drive_that_was_written_many_times_ov
 
     assert (
         any(
-            'itself states 0' in problem for problem in problems_after(checkout, change)
+            'itself reports 0' in problem
+            for problem in problems_after(checkout, change)
         )
         is is_contradiction
     )
@@ -857,7 +864,8 @@ def without_power_cycles():
 
 SILENCED = (
     'acme-y5.json: sample 1, ACME Y5-1: without this entry, attribute 12 gives power_cycles 7, by default; '
-    'add this ("uses" or a reading), or explain in a "comment" of the attribute why not'
+    'add this reading (with "uses" or in this entry), or explain in a "comment" of the attribute '
+    'why it is left out'
 )
 
 

@@ -138,7 +138,7 @@ def test_each_number_is_read_where_the_specification_has_it(
 
     assert readings[metric].number == expected
     assert readings[metric].judged is (expected is not None)
-    assert ('means no value' in readings[metric].unknown) is (
+    assert ('means "no value"' in readings[metric].unknown) is (
         (field, number[0]) in (('b128', 0xFFFF), ('b80', 255))
     )
 
@@ -192,7 +192,7 @@ SOURCE = vendor_logs.source_of(*LOG)
 @pytest.mark.parametrize(
     'field, number, expected, unknown',
     [
-        ({'not': [9]}, 9, None, '9 means no value'),
+        ({'not': [9]}, 9, None, '9 means "no value"'),
         ({'valid': [7, 12]}, 6, None, '6 is not a plausible value'),
         ({'valid': [7, 12]}, 7, 7, ''),
         ({'valid': [7, 12]}, 12, 12, ''),
@@ -246,8 +246,11 @@ BY_HAND = 'smartctl -l nvmelog,0xC0,0x200 /dev/nvmeN'
 
 
 UNREAD = f'{SOURCE.log} could not be read; to see the reason, run: {BY_HAND}'
-HANGS_FOR_A_DAY = f'the drive did not answer in time when {SOURCE.log} was read; no check reads this log for a day'
-OTHER_LAYOUT = f'the layout of {SOURCE.log} differs from ocp, so it is not used'
+HANGS_FOR_A_DAY = (
+    f'the drive did not answer in time when {SOURCE.log} was read; checks skip this log for 24 '
+    'hours'
+)
+OTHER_LAYOUT = f'the layout of {SOURCE.log} differs from ocp, so this log is not used'
 
 
 @pytest.mark.parametrize(

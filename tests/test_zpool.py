@@ -261,8 +261,16 @@ RESILVERING = 'resilver (mirror-77) in progress since'
             '(a row of the table has an unknown format)',
         ),
         (' state: ONLINE', ' state: SUSPENDED', 'the state SUSPENDED'),
-        (' state: ONLINE', ' state: BROKEN', '(the pool has two states)'),
-        (' state: ONLINE', ' state: DEGRADED', '(the pool has two states)'),
+        (
+            ' state: ONLINE',
+            ' state: BROKEN',
+            '(zpool reports two different states for the pool)',
+        ),
+        (
+            ' state: ONLINE',
+            ' state: DEGRADED',
+            '(zpool reports two different states for the pool)',
+        ),
         (
             ' state: ONLINE\n',
             ' state: ONLINE\n state: ONLINE\n',

@@ -38,7 +38,7 @@ APART = 5
 _HARM = {
     'data': 'can lose the drive or its data',
     'outage': 'can stop the drive',
-    'wear': 'reports or causes false wear',
+    'wear': 'reports false wear, or causes wear',
 }
 
 
@@ -80,7 +80,7 @@ def allowed(defects: Sequence[Advisory], is_allowed: bool) -> Iterator[Coded]:
         if is_allowed and not defect.is_read:
             yield Coded(
                 'reading-allowed',
-                f'read although {defect.effect}: "read": true in a limits file',
+                f'was read although {defect.effect}, because a limits file has "read": true',
             )
 
 
@@ -89,7 +89,7 @@ def _countdown(hour: int, hours: float | None, now: float) -> str:
     if hours is None:
         return f'at {hour} power-on hours'
     if hours >= hour:
-        return f'at {hour} power-on hours, and the drive has {hours:.0f}'
+        return f'at {hour} power-on hours, and the drive already has {hours:.0f}'
     day = time.strftime('%Y-%m-%d', time.gmtime(now + (hour - hours) * HOUR))
     return (
         f'at {hour} power-on hours, {hour - hours:.0f} hours from now, on {day} if the '
@@ -108,7 +108,8 @@ def unknown_model(device: Device, report: Report, state: State) -> Reading:
             0,
             '',
             Source('attributes.json'),
-            'no identity, so the attributes cannot be judged; add the lines with model and firmware',
+            'no identity, so the attributes cannot be evaluated; add the lines with model and '
+            'firmware',
             State.UNKNOWN,
             brief='attributes without a model',
             action='record it again: smartctl --json -x DEVICE',
@@ -235,7 +236,7 @@ def self_test_to_repeat(device: Device, judgements: Sequence[Judgement]) -> list
     if not has_failed:
         return []
     words = (
-        'the alert of self_test ends when an extended self-test passes; to start one, run: '
+        'the self_test alert ends only when an extended self-test passes; to start one, run: '
         f'{drive_logs.extended_self_test(device)}'
     )
     return [Coded('self-test-to-repeat', words)]
@@ -301,8 +302,8 @@ def _lost_wear(report: Report, spec: DriveSpec) -> list[Coded]:
     if not numbers or not sources or not numbers.isdisjoint(sources):
         return []
     words = (
-        f'the report lacks attribute {" or ".join(sources.values())}, the source '
-        'of endurance_used in this family'
+        f'the report lacks attribute {" or ".join(sources.values())}, the source of '
+        'endurance_used for this drive family'
     )
     return [Coded('values-missing', words)]
 
@@ -340,8 +341,8 @@ def _distrusted(all_readings: Sequence[Reading], spec: DriveSpec) -> list[Coded]
         if prediction is None:
             continue
         words = (
-            f'{reading.metric}: {amount(reading.number, reading.unit)} in the device statistics is '
-            'not judged, because this statistic is known to be wrong for this family'
+            f'{reading.metric}: {amount(reading.number, reading.unit)} in the device statistics '
+            'is ignored, because this statistic is known to be wrong for this drive family'
         )
         if reading.number and prediction:
             words = f'{words}; {prediction}'

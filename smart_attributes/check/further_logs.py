@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 OLD_RULE = Coded(
     'sudo-rule-old',
-    'the sudoers rule is from an earlier version and lacks newer calls (vendor logs); as root, '
+    'the sudoers rule is from an earlier version and does not allow newer calls (vendor logs); '
+    'as root, '
     'install the rule printed by: check_smart_attributes sudoers',
 )
 SINCE = (7, 4)  # the version of smartctl that introduced -l farm

@@ -42,7 +42,7 @@ _RECEIVING = 0.5  # seconds to wait for the history while the drives are being r
 WRITES = 'writes'
 READS = 'reads'
 _DOUBTED = (
-    'the history belongs to another user, who could have changed it; the age of {} in the history '
+    'the history belongs to another user, who could have changed it; the stored age of {} '
     'suppresses an alert only if the error log of the drive confirms this age'
 )
 

@@ -351,9 +351,7 @@ def _with_hysteresis(level: Judgement, limit: Limit, context: Context) -> Judgem
         return level
     for_a_day = amount(MARGINS[reading.metric], reading.unit)
     at_once = amount(AT_ONCE, reading.unit)
-    words = (
-        f'{earlier.against}, until it is {for_a_day} lower for a day or {at_once} lower'
-    )
+    words = f'{earlier.against}, until it is {for_a_day} below that for a day, or {at_once} below that'
     against = Coded(earlier.against.code, words)
     return earlier._replace(reading=reading, against=against)
 

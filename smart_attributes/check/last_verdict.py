@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from .rulebook import Judge
 
-_FROM_BEFORE = 'the drive did not report its health status to this check, so the last one that it reported counts'
+_FROM_BEFORE = 'the drive did not report its health status to this check, so the last reported one is used'
 _ANY_SPEED = 7200  # revolutions per minute
 _ALERTS = (State.WARNING, State.CRITICAL)
 

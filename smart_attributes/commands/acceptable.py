@@ -101,7 +101,7 @@ def _why_by_name_only(verdict: Verdict) -> str:
     if not to_do:
         return ''
     return (
-        f'{to_do}; --all does not accept such drives; to acknowledge this one, run: '
+        f'{to_do}; --all does not acknowledge such drives; to acknowledge this one, run: '
         f'{PROGRAM} acknowledge {shlex.quote(verdict.device.name)} --why WHY'
     )
 
@@ -127,7 +127,7 @@ def accepted_as_missing(
 def _why_not(verdict: Verdict, judgement: Judgement) -> str:
     """Return why a value cannot be acknowledged; '' if it can."""
     if judgement.reading.state is not None:
-        return 'this is a state without a number that could get worse, so it cannot be acknowledged'
+        return 'this is a state, not a number, so it cannot be acknowledged'
     if judgement.reading.number is None:
         return 'this metric currently has no value'
     # an acknowledgement finds its drive by the serial number only

@@ -50,7 +50,8 @@ def _source(fleet: Fleet, own: FleetOptions) -> Iterator[FleetDrive]:
     """Return the drives of the source that is given. Raises UsageError unless one is given."""
     if bool(own.files) == bool(own.icinga):
         raise UsageError(
-            'fleet needs either --icinga URL, or directories with output of triage --json; for '
+            'fleet needs either --icinga URL, or directories with files written by "triage '
+            '--json"; for '
             'examples, use --help'
         )
     if own.files:
@@ -83,7 +84,7 @@ def _print_json(fleet: Fleet, drives: Iterable[FleetDrive]) -> None:
         fleet.faults.append(
             Coded(
                 'time-over',
-                f'{over}; only drives read before that are listed; increase -t',
+                f'{over}; only the drives read until then are listed; increase -t',
             )
         )
     print(

@@ -40,8 +40,9 @@ def _remove(serials: Sequence[str], options: Options, runner: Runner) -> int:
         serial = verdict.identity.serial
         if verdict.code == DriveMissing.code and serial in serials:
             raise UsageError(
-                f'{clean(serial)} is missing, and the history holds its last readings; if it was '
-                f'removed for good, run: check_smart_attributes acknowledge --missing {argument(serial, "SERIAL")}'
+                f'{clean(serial)} is missing, and the history holds its last readings; if the '
+                'drive was removed for good, run: check_smart_attributes acknowledge --missing '
+                f'{argument(serial, "SERIAL")}'
             )
     known = history_answers.serials(answers.history)
     recorded = [serial for serial in serials if serial in known]

@@ -303,7 +303,7 @@ def endurance_fits(percent: int | None, rows: Sequence[AttributeRow]) -> list[Fi
         for text, valid in ENDURANCE_FORMULAS.items():
             if decode.evaluate(decode.parse(text), row, by_number) == percent:
                 spec = {'from': text, 'valid': list(valid)}
-                words = f'{text} equals the endurance that the drive itself states'
+                words = f'{text} equals the endurance that the drive itself reports'
                 fits.append(Fit(row.id, ENDURANCE, spec=spec, words=words))
     return fits
 
@@ -322,9 +322,7 @@ def amount_fits(metric: str, stated: float, rows: Sequence[AttributeRow]) -> lis
         for unit, (base, size) in decode.UNITS.items():
             if base == 'B' and _is_same_amount(stated, raw * size, size):
                 spec = {'from': 'raw', 'unit': unit}
-                words = (
-                    f'raw times {unit} equals the {metric} that the drive itself states'
-                )
+                words = f'raw times {unit} equals the {metric} that the drive itself reports'
                 fits.append(Fit(row.id, metric, spec=spec, words=words))
     return fits
 
@@ -370,9 +368,9 @@ def _already_covered(base: Json) -> str:
 
 
 def _about_endurance(percent: int | None, fits: Sequence[Fit]) -> str:
-    """Return what the endurance that the drive itself states shows. percent: None if not stated."""
+    """Return what the endurance that the drive itself reports shows. percent: None if not stated."""
     if percent is None:
-        return 'The drive itself states no endurance, so no attribute could be compared with it.'
+        return 'The drive itself reports no endurance, so no attribute could be compared with it.'
     if percent not in WORN:
         return (
             f'The drive reports {percent} % endurance used, which does not show what its attributes '
@@ -387,7 +385,7 @@ def _about_endurance(percent: int | None, fits: Sequence[Fit]) -> str:
     caution = 'the meaning must come from a document'
     if equal:
         same = ', '.join(equal)
-        caution = 'one drive can match by chance, so compare another one'
+        caution = 'one drive can match by chance, so compare another drive'
     return f'The drive reports {percent} % endurance used; attributes with the same value: {same}; {caution}.'
 
 

@@ -160,9 +160,9 @@ def _contradictions(
             continue
         if not reading_rules.is_near(reading.number, number, reading.unit):
             yield (
-                f'{reading.source} gives {metric} {_counted(reading)}, but the drive itself states '
-                f'{_plain(number)}; correct "from" or "unit", read another attribute, or list the '
-                'metric in "untrusted_statistics"'
+                f'{reading.source} gives {metric} {_counted(reading)}, but the drive itself '
+                f'reports {_plain(number)}; correct "from" or "unit", read another attribute, or '
+                'list the metric in "untrusted_statistics"'
             )
 
 
@@ -197,8 +197,8 @@ def _lost(
         ):
             yield (
                 f'without this entry, {reading.source} gives {reading.metric} {_counted(reading)}, '
-                f'by {before.family or "default"}; add this ("uses" or a reading), or explain in a '
-                '"comment" of the attribute why not'
+                f'by {before.family or "default"}; add this reading (with "uses" or in this '
+                'entry), or explain in a "comment" of the attribute why it is left out'
             )
 
 

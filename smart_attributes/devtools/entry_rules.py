@@ -78,7 +78,7 @@ def _form(source: EntriesFile, _: Context) -> Iterator[str]:
             'check_smart_attributes validate --format'
         )
     if 'samples' in source.data:
-        yield 'samples: every check would load them; move them to tests/samples'
+        yield '"samples" would be loaded by every check; move them to tests/samples'
 
 
 def _repeated_names(source: EntriesFile, _: Context) -> Iterator[str]:
@@ -164,14 +164,14 @@ def _unused(source: EntriesFile, context: Context) -> Iterator[str]:
             layouts_used.update(entry.get('logs', {}).values())
     for key in source.data.get('documents', {}):
         if not any(_cites(citation, key) for citation in citations):
-            yield f'document {key}: nothing cites it; cite it or remove it'
+            yield f'the document "{key}" is not cited; cite it or remove it'
     for kind, verb, used in (
         ('set', 'uses', sets_used),
         ('layout', 'reads', layouts_used),
     ):
         for name in source.data.get(f'{kind}s', {}):
             if name not in used:
-                yield f'{kind} {name}: no entry {verb} it; use it or remove it'
+                yield f'no entry {verb} the {kind} "{name}"; use it or remove it'
 
 
 def _layouts(source: EntriesFile, context: Context) -> Iterator[str]:
@@ -189,13 +189,16 @@ def _layouts(source: EntriesFile, context: Context) -> Iterator[str]:
             if unit and unit not in reading_rules.fitting(metric.name, metric.unit):
                 yield f'{where}: "unit": "{unit}" does not fit; correct it'
             if 'unit' not in field and metric.unit in ('s', 'B'):
-                yield f'{where}: "unit" is missing; write the unit of one count'
+                yield f'{where}: "unit" is missing; write what one count is, such as "h" or "32MiB"'
             if 'share_of' in field:  # it reads the bytes of another field
                 continue
             for byte in range(field['offset'], field['offset'] + field['length']):
                 owner = owners.setdefault((field.get('row'), byte), metric.name)
                 if owner != metric.name:
-                    yield f'{where}: byte {byte} belongs to {owner}; correct one of them'
+                    yield (
+                        f'{where}: byte {byte} is also part of {owner}; correct one of the two '
+                        'fields'
+                    )
                     break
 
 
@@ -240,7 +243,8 @@ def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
     """
     if pattern != pattern.strip() or '  ' in pattern:
         yield (
-            'has leading, trailing or double blanks, which are removed from each model; remove them'
+            'has leading, trailing or double blanks, but a model is matched without such blanks; '
+            'remove them'
         )
     literals = literal_characters(pattern)
     plain = re.sub(ESCAPES_AND_SETS, '.', pattern, flags=re.S)
@@ -293,7 +297,7 @@ def _missing_parts(entry: Json, _: Context) -> Problems:
     is_generic = entry.get('generic')
     if is_generic and not any(guard in entry for guard in guards):
         words = f'a generic entry needs one of {", ".join(guards)}'
-        yield '', f'{words}; else it claims every drive'
+        yield '', f'{words}; otherwise, it matches every drive'
     if is_generic and entry.get('fallback'):
         yield '', '"generic" and "fallback" exclude each other; keep one'
 
@@ -343,7 +347,7 @@ def _traps(entry: Json, context: Context) -> Problems:
                     yield (
                         place,
                         f'this reading of a trap may override a good reading of {metric}; remove '
-                        f'it',
+                        'this reading',
                     )
 
 
@@ -352,13 +356,16 @@ def _contradictions(entry: Json, context: Context) -> Problems:
     rows = context.database.rows_of(entry)
     for number in entry.get('ignore_thresholds', ()):
         if number not in rows:
-            words = f'the entry has no attribute {number}; describe it or remove it'
+            words = (
+                f'the entry has no attribute {number}; add the attribute, or remove its number '
+                'here'
+            )
             yield 'ignore_thresholds', words
     for number, row in rows.items() if 'no_endurance' in entry else ():
         if 'endurance_used' in row.get('readings', ()) and not row.get('trap'):
             yield (
                 f'attribute {number}, endurance_used',
-                'the entry has "no_endurance"; remove it or this reading',
+                'the entry also has "no_endurance"; remove one of the two',
             )
 
 

@@ -38,7 +38,10 @@ def _unit(spec: Json, _: Formula, metric: Metric) -> Iterator[str]:
             advice = ' or '.join(['leave it out', *(f'write {name}' for name in units)])
         yield f'"unit": "{unit}" does not fit a metric that is {of_metric}; {advice}'
     if not unit and metric.unit in ('s', 'B') and 'states' not in spec:
-        yield f'"unit" is missing: the metric is {of_metric}; write the unit of one count'
+        yield (
+            f'"unit" is missing: the metric is {of_metric}; write what one count is, such as "h" '
+            'or "32MiB"'
+        )
 
 
 def fitting(metric: str, base: str) -> Sequence[str]:
@@ -84,7 +87,8 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     largest = HIGHEST_BEYOND if has_ceiling else HIGHEST_ENDURANCE
     if formula.minus_from and metric.worse == 'low' and formula.first.column == 'value':
         yield (
-            f'"from": "{spec["from"]}" is the part used, but {metric.name} is the part left; write value'
+            f'"from": "{spec["from"]}" gives the part used, but {metric.name} is the part left; '
+            'write "value"'
         )
     elif formula.minus_from and None in valid:
         yield (
@@ -103,7 +107,7 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
             if is_accepted and number not in spec.get('not', ()):
                 yield (
                     f'{value} means "never set", but becomes {number:g} {metric.unit}; narrow '
-                    f'"valid", or list it in "not"'
+                    f'"valid", or list {number:g} in "not"'
                 )
                 return
 

@@ -94,7 +94,10 @@ def _answering(verdict: Verdict, read: Read, hide_serial: bool) -> Finding:
     )
     words = [finding.message]
     if verdict.state is not State.OK:
-        words.append(f'a check reports {verdict.state.name}; to see why, use explain')
+        words.append(
+            f'a check reports {verdict.state.name}; to see why, run: check_smart_attributes '
+            f'explain -d {verdict.device.address}'
+        )
     words += [note for note in verdict.notes if note.code in drive_logs.CODES]
     return finding._replace(message='; '.join(words))
 
@@ -185,8 +188,8 @@ def _missing(verdict: Verdict, hide_serial: bool) -> Finding:
     finding = said(verdict.code, verdict.problem, verdict.device.address)
     return finding._replace(
         message=f'{_who(verdict.identity, hide_serial)} {finding.message}',
-        remedy='check its slot, cable and controller, and dmesg -T; if you removed it for good, '
-        'acknowledge that',
+        remedy='check its slot, cable and controller, and run: dmesg -T; if you removed '
+        'the drive for good, acknowledge the removal',
         command=f'{PROGRAM} acknowledge --missing {shlex.quote(verdict.device.name)}',
     )
 

@@ -63,7 +63,7 @@ class Fleet:
         except (SmartError, alarm.TimeIsOver) as error:
             if not self.asked:  # no service and no document was read
                 raise
-            self._lack(f'{error}; only drives read before that are shown')
+            self._lack(f'{error}; only the drives read until then are shown')
 
     def _from(self, source: str, drives: Iterator[FleetDrive]) -> Iterator[FleetDrive]:
         """Yield the drives of one service or document; a program error affects only this service
@@ -74,7 +74,7 @@ class Fleet:
         except Exception as error:
             self._lack(
                 f'{visible(source)} cannot be read ({type(error).__name__}); please report this '
-                'with the output of triage --json on that host'
+                'with the output of "triage --json" on that host'
             )
 
     def _lack(self, words: str) -> None:
@@ -142,8 +142,8 @@ class Fleet:
             yield from self._from(document.host, drives)
         if not (self.asked or self.faults):
             self._lack(
-                f'{", ".join(map(visible, paths))}: no files found; save the output of triage '
-                f'--json there as HOST.json'
+                f'{", ".join(map(visible, paths))}: no files found; save the output of "triage '
+                '--json" there as HOST.json'
             )
         self._note('result-old', self._old, 'document older than two days')
 

@@ -53,9 +53,11 @@ def read(path: str) -> Document:
     except ValueError:
         raise SmartError('it is damaged; copy it again from its host') from None
     if not isinstance(content, dict) or not isinstance(content.get('drives'), list):
-        raise SmartError('it is not output of triage --json')
+        raise SmartError('it was not written by "triage --json"')
     if isinstance(content.get('fleet'), dict):
-        raise SmartError('it is output of fleet; collect the output of triage --json')
+        raise SmartError(
+            'it was written by the fleet command; collect the files that "triage --json" writes'
+        )
     made: Any = content.get('made')
     written = os.stat(path).st_mtime
     # A host whose clock is ahead must not make an old document look recent.
@@ -83,7 +85,7 @@ def drives(document: Document, metrics: Metrics, now: float) -> Iterator[FleetDr
         )
     readable = dicts_of(rows, MOST_DRIVES_OF_HOST)
     unreadable = min(len(rows), MOST_DRIVES_OF_HOST) - len(readable)
-    faults += ['a drive is not in the format of triage --json'] * unreadable
+    faults += ['a drive is not in the format of "triage --json"'] * unreadable
     for fault in faults:
         yield check_row('(triage)', State.UNKNOWN, fault, origin)
     for row in readable:

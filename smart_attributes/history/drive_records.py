@@ -23,12 +23,12 @@ SameDrive = Callable[[Identity, Identity], bool]
 
 LATEST = 2**36  # the year 4147: a larger number is not a time
 NAMELESS = (
-    'has no serial number or WWN of its own; the history does not store it, so '
-    'increases cause no alerts'
+    'has no serial number or WWN of its own; the history does not store this drive, so increases '
+    'of its values cause no alerts'
 )
 AMBIGUOUS = (
     'cannot be distinguished from another drive by model, serial number and WWN; '
-    'the history stores neither drive, so increases cause no alerts'
+    'the history stores neither drive, so increases of their values cause no alerts'
 )
 
 

@@ -62,8 +62,8 @@ _FLAGS_READING = (
 _FLAGS_WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _NUMBERED = re.compile(r'(0|[1-9][0-9]{0,17})\..*', re.DOTALL)
 _REASONS = {
-    errno.ELOOP: 'is a link; to start a new history, remove it',
-    errno.EFBIG: f'has more than {MOST_HISTORY_FILES} files; to start a new history, rename it',
+    errno.ELOOP: 'is a link; to start a new history, remove the link',
+    errno.EFBIG: f'has more than {MOST_HISTORY_FILES} files; to start a new history, rename the directory',
     errno.ENOSPC: 'cannot be written, because the disk is full; to see which disk, run: df -h',
 }
 

@@ -34,10 +34,13 @@ PATIENCE = 10.0  # seconds that a run waits for the history; less if -t is short
 LAST_SHARE = 0.1
 # seconds that a check waits, after its output, until the readings are on the disk
 WRITING_TIME = 2.5
-NEWER = 'has a history from a newer version of this program, which is not changed; upgrade this program'
+NEWER = (
+    'has a history from a newer version of this program, so its readings are not stored; upgrade '
+    'this program'
+)
 FULL = (
-    f'is not stored: the history already has {MOST_DRIVES} drives; to make room, use history '
-    '--remove SERIAL'
+    f'is not stored: the history already has {MOST_DRIVES} drives; to make room, run: '
+    'check_smart_attributes history --remove SERIAL'
 )
 
 
@@ -146,8 +149,8 @@ class HistoryStore:
             return ''
         part = 'only part of it was read' if self.drives else 'it was not read'
         return (
-            f'{part} within {self._patience:g} s, because '
-            f'its disk is slow or does not answer; check the disk with {self.path}: dmesg -T'
+            f'{part} within {self._patience:g} s, because its disk is slow or does not answer; '
+            f'check the disk that holds {self.path}: dmesg -T'
         )
 
     @property
@@ -168,7 +171,8 @@ class HistoryStore:
         if unread:
             messages.append(
                 f'the history of {plural(unread, "drive")} in {self.path} is not read, because the '
-                'files are too large; to make room, use history --remove SERIAL'
+                'files are too large; to make room, run: check_smart_attributes history --remove '
+                'SERIAL'
             )
         return messages
 

@@ -229,7 +229,8 @@ def _of_families(data: Json, families: Collection[str]) -> Iterator[Mistake]:
     for path, place, family in named:
         if family not in families:
             advice = (
-                nearest(family, families) or 'triage -v shows the family of each drive'
+                nearest(family, families)
+                or 'to see the family of each drive, run: check_smart_attributes triage -v'
             )
             yield Mistake(
                 path, f'{place}: no entry has the family "{family}"; {advice}'

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 RAW_BYTES = 6
 FORMS = (
-    'write one of value, raw, raw byte 0, raw bytes 0-1, bits of raw; "100 -" or "200 -" may precede '
-    'it, "/ N" or "of ID" (another attribute) may follow it; for a ratio, write 100 * A / B; for a '
-    'sum, A + B'
+    'write "value", "raw", "raw byte 0", "raw bytes 0-1" or "bits of raw"; or a formula such as '
+    '"100 - value", "raw / 100", "raw of 230" (of attribute 230), "raw + raw of 231" or '
+    '"100 * raw of 17 / raw of 16"'
 )
 
 

@@ -168,7 +168,7 @@ def freshness(
 def clock_notes(report: Report, readings: Sequence[Reading]) -> list[Coded]:
     """Return a note for each log whose hours are ahead of the drive's power-on time."""
     code = drive_logs.CODES[1]
-    verb = 'was set back, or overflowed'
+    verb = 'was set back or overflowed'
     if is_certain(report, readings):
         code = drive_logs.CODES[0]
         verb = 'was set back'

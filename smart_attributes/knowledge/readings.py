@@ -395,7 +395,7 @@ def _vendor_reading(
             metric, source, f'the raw value {row.raw} does not contain this number'
         )
     if count in spec.sentinels:
-        return unknown(metric, source, f'{count:g} means no value')
+        return unknown(metric, source, f'{count:g} means "no value"')
     if not is_inside(count, spec.valid):
         return unknown(metric, source, f'{count:g} is outside its valid range')
     if spec.states:

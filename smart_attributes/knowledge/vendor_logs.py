@@ -29,12 +29,12 @@ KEPT = 7 * DAY
 _NOTES = {
     HANGS: (
         'vendor-log-hangs',
-        'the drive did not answer in time when {} was read; no check reads this log for a day',
+        'the drive did not answer in time when {} was read; checks skip this log for 24 hours',
     ),
     UNREAD: ('vendor-log-unread', '{} could not be read; to see the reason, run: {}'),
     FOREIGN: (
         'vendor-log-foreign',
-        'the layout of {} differs from {}, so it is not used',
+        'the layout of {} differs from {}, so this log is not used',
     ),
     EMPTY: ('vendor-log-empty', '{} has no content'),
 }
@@ -203,7 +203,7 @@ def _readings(
         number = decode.in_base_unit(count, field.get('unit', ''), identity)
         is_valid = is_inside(count, field.get('valid', (0, None)))
         if count in field.get('not', ()):
-            yield unknown(metric, source, f'{count} means no value')
+            yield unknown(metric, source, f'{count} means "no value"')
         elif is_valid and is_plausible(number, metric):
             yield Reading(metric.name, number, unit=metric.unit, source=source)
         else:

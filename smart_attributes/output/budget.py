@@ -20,7 +20,7 @@ from . import perfdata
 
 LEFT_OUT = '... '
 WHY = 'left out to stay within'
-REMEDY = 'split the drives among several commands with -d, or use check_smart_attributes metrics'
+REMEDY = 'split the drives among several commands with -d, or run: check_smart_attributes metrics'
 ROOM_TO_SAY_SO = 500  # bytes of the line that names the omitted metrics and lines
 NAMED = 200  # bytes of this line for the names of metrics
 DIGITS = 20  # assumed length of a number without bounds

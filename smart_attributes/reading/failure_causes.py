@@ -103,19 +103,19 @@ CAUSES = (
         '(?:UNRECOGNIZED OPTION|ARGUMENT REQUIRED FOR OPTION): ?(.*)',
         'smartctl-too-old',
         f'cannot be read: smartctl has no option {QUOTE}',
-        'correct it, or update smartmontools',
+        'correct the option, or update smartmontools',
     ),
     Cause(
         r'INVALID ARGUMENT TO ([^:\s]+)',
         'smartctl-too-old',
         f'cannot be read: smartctl rejected the argument of {QUOTE}',
-        'correct it, or update smartmontools',
+        'correct the argument, or update smartmontools',
     ),
     Cause(
         '(requires a device name|takes ONE device name|multiple -d TYPE options)',
         'smartctl-call-changed',
         'cannot be read: the wrapper given with -p changes arguments',
-        'correct it; it must pass all of them unchanged',
+        'make the wrapper pass all arguments unchanged',
     ),
     # Drives that sleep. smartctl 7.3 treats one that does not answer as in SLEEP, and one in
     # standby still answers.
@@ -196,7 +196,7 @@ CAUSES = (
         r'\[areca_disk[^\n]*failed: ',
         'device-open-failed',
         'cannot be opened: no Areca controller answers at this path',
-        'use its own /dev/sgN',
+        'use the /dev/sgN of the controller',
     ),
     Cause(
         'cannot open /dev/megaraid_sas_ioctl_node',
@@ -245,7 +245,7 @@ CAUSES = (
         r"|Type '[^'\n]*': .*)",
         'type-unknown',
         f'cannot be read: {QUOTE}',
-        'use one that smartctl -h lists',
+        'use a type that smartctl -h lists',
     ),
     Cause(
         'Probable ATA device behind a SAT layer',
@@ -374,6 +374,6 @@ CAUSES = (
         r'\] (?:detected|opened)$|^(?:ATA|NVMe) device successfully opened',
         'report-without-data',
         no_data('smartctl only opened the drive'),
-        'run it with -x, and without -d test',
+        'run smartctl with -x, and without -d test',
     ),
 )

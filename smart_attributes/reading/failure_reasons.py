@@ -219,7 +219,8 @@ def rows_unread(row: str) -> DriveError:
     """Return the error for a report whose tables are so damaged that no row can be read."""
     return _error(
         'report-damaged',
-        f'has rows that are cut or damaged, and nothing else that can be judged: "{clean(row, _REASON)}"',
+        'has rows that are cut or damaged, and nothing else that can be evaluated: '
+        f'"{clean(row, _REASON)}"',
         'compare them with the original output',
     )
 
@@ -230,7 +231,7 @@ def without_attributes() -> DriveError:
         'smart-data-empty',
         'reports no SMART attributes, so "passed" cannot be trusted: a bridge hides them, or the '
         'drive is failing',
-        f'{NEEDS_TYPE}; or, if it never has any, {EXCLUDE}',
+        f'{NEEDS_TYPE}; or, if it never reports any, {EXCLUDE}',
     )
 
 

@@ -165,7 +165,7 @@ def _fault(path: str, as_root: bool, through_sudo: bool) -> str:
     try:
         status = os.stat(path)
     except PermissionError:
-        unseen = 'this user cannot access it; use sudo or another -p'
+        unseen = 'this user cannot access it; use sudo, or give another path with -p'
         return '' if through_sudo else unseen
     except (OSError, ValueError):
         return 'file not found; install smartmontools, or give the path of smartctl with -p'

@@ -538,6 +538,6 @@ def _missing_end(text: str, protocol: str, arguments: Collection[str]) -> str:
     if '-a' not in arguments:
         last_line = text.rstrip().rpartition('\n')[2]
         is_cut = _DATA.match(last_line) and not text.endswith('\n\n')
-        return 'the empty line behind it' if is_cut else ''
+        return 'the empty line after the data' if is_cut else ''
     name, pattern = _LAST['long ATA' if '-x' in arguments else protocol]
     return '' if re.search(pattern, text, re.MULTILINE | re.IGNORECASE) else name

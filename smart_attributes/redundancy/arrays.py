@@ -143,7 +143,7 @@ def md_members(array: str, devices: Devices) -> list[str]:
 def _why_unknown(level: str, action: str, state: str, slots: int, layout: str) -> str:
     """Return why the redundancy of an array is unknown, as a clause; '' if it is known."""
     if level and level not in _LEVELS:
-        return f'this version does not know level "{clean(level, _WORD)}" of md'
+        return f'this version does not know the md level "{clean(level, _WORD)}"'
     if state and state not in _RUNNING:
         return f'md reports the state "{clean(state, _WORD)}"'
     is_read = {
@@ -344,7 +344,7 @@ def _btrfs_level(profiles: set[str], has_states: bool) -> tuple[str, str]:
     unknown = sorted(profiles - set(_PROFILES))
     if unknown:
         name = clean(unknown[0], _WORD)
-        return '', f'this version does not know profile "{name}" of btrfs'
+        return '', f'this version does not know the btrfs profile "{name}"'
     if not profiles:
         return '', 'its profiles could not be read from /sys'
     if not has_states:

@@ -202,7 +202,10 @@ def groups(volume: Volume) -> list[Group]:
     if whole.unknown or is_lost == (volume.state == 'failed'):
         return groups
     state = clean(volume.fields.get('state', ''))
-    why = f'{volume.tool["program"]} reports the volume as {state}, contrary to its drives'
+    why = (
+        f'{volume.tool["program"]} reports the volume as {state}, which contradicts the states of '
+        'its drives'
+    )
     return _groups(volume, why)
 
 
@@ -403,7 +406,7 @@ def _contradictions(volume: Volume) -> Iterator[str]:
     is_bad = states != {'in_sync'} or any(_unlisted(volume, span) for span in spans)
     is_whole = meant == 'whole'
     if is_bad == is_whole or (is_whole and 'trouble' in fields):
-        yield f'the volume as {state}, contrary to its drives'
+        yield f'the volume as {state}, which contradicts the states of its drives'
 
 
 def _is_split(volume: Volume) -> bool:

@@ -159,7 +159,7 @@ def unexamined(located: Sequence[Located], drives: Drives, problem: Coded) -> Ex
     Nobody may take this for good news: the use of each drive to replace is unknown, so its data is
     copied first, and a missing drive is CRITICAL, because a group may be degraded without it.
     """
-    lacking = 'whether a group lacks a member is not known'
+    lacking = 'it is not known whether a group lacks a member'
     judged = [_critical_if_missing(drive, lacking) for drive in located]
     without_groups = Machine((), ())
     with suppress(Exception):  # the problem may be with the verdicts

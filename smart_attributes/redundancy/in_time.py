@@ -69,8 +69,8 @@ def unread(why: str) -> Coded:
     """Return the message that groups were not read."""
     return Coded(
         'groups-not-read',
-        'it is not fully known what depends on the drives (arrays, pools, volumes) and whether they '
-        f'can be replaced: {why}; to see what hangs, run: dmesg -T',
+        'it is not fully known what depends on the drives (arrays, pools, volumes) and whether '
+        f'the drives can be replaced: {why}; to see what hangs, run: dmesg -T',
     )
 
 

@@ -25,7 +25,8 @@ _SENTENCES = {
     '{doubt}',
     'redundancy-unknown': 'redundancy of {group} not known{why}',
     'use-unknown': 'use of {drive} not known: look for data on it',
-    'leave-cluster': '{group} belongs to a cluster, which moves its data to other drives first',
+    'leave-cluster': '{group} belongs to a cluster, which must move the data to other '
+    'drives before you replace this one',
     'last-good-copy': 'last good copy of {faulty}: {todo}, do not pull this drive',
     'group-incomplete': '{faulty} has lost too many members: keep all its drives until '
     'the data is recovered',
@@ -296,7 +297,10 @@ def with_unlisted(why: Coded, names: Sequence[str]) -> Coded:
     """
     groups = [clean(name, 40) for name in names]
     command = f'lvs -o +devices {" ".join(groups)}'
-    words = f'inactive volumes of {" and ".join(groups)} on it are not known; run: {command}'
+    words = (
+        f'inactive volumes of {" and ".join(groups)} may also be on this drive; to list them, '
+        f'run: {command}'
+    )
     return _with(why, words) if names else why
 
 

@@ -145,7 +145,7 @@ def pools(text: str) -> tuple[Pool, ...]:
     """
     by_name: dict[str, Pool] = {}
     for pool in map(_of_text, _sections(text)):
-        twice = Pool(pool.name, unknown='zpool reports two pools of this name')
+        twice = Pool(pool.name, unknown='zpool reports two pools with this name')
         by_name[pool.name] = twice if pool.name in by_name else pool
     return tuple(by_name.values())
 
@@ -255,7 +255,7 @@ def _rows(config: str, pool: str, state: str) -> tuple[Vdev, dict[str, list[Row]
             rows = of_class.setdefault(match[1], [])
     root = _root(of_class, pool)
     if root.state != state != 'SUSPENDED':
-        raise _NotUnderstood('the pool has two states')
+        raise _NotUnderstood('zpool reports two different states for the pool')
     del of_class['normal'][0]
     return root, of_class
 

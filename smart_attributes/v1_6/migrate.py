@@ -139,8 +139,8 @@ class Migration:
                 self._take_entry(name, entry, where)
         if shipped:
             self.carried.append(
-                f'{file.name}: {shipped} of {len(file.entries)} entries are those of version 1.x; '
-                'the limits of this version replace them'
+                f'{file.name}: {shipped} of {len(file.entries)} entries were shipped with version '
+                '1.x; the limits of the installed version replace them'
             )
 
     def _take_entry(self, name: str, entry: Json, where: str) -> None:
@@ -291,7 +291,9 @@ def _meaning(text: str, target: Target, spec: DriveSpec) -> Meaning:
     columns = object_of(target.entry, 'ID#')
     is_database = target.selector is None or 'model' in target.selector
     if is_database and text not in columns:
-        raise UsageError('it is not in "ID#", so version 1.6 never evaluated it')
+        raise UsageError(
+            '"ID#" does not list this number, so version 1.6 never evaluated it'
+        )
     if protocol in ('NVMe', 'SCSI') or number > 255:
         meaning = LOGS.get(protocol, {}).get(number)
         meanings = [meaning] if meaning else []

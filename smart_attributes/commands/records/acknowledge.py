@@ -36,7 +36,7 @@ other contents of that file are kept. If you name a metric, also name a drive: i
 
 The command refuses
   a state without a number: FAILED health, a failing attribute, a failed self-test, an NVMe warning, a firmware defect
-  with --all, the alerts of a drive to replace now, or to copy first: name this drive if you accept them all the same
+  with --all, the alerts of a drive to replace now, or to copy first: name this drive if you still want to acknowledge them
   a metric that does not exist, that the drive does not report, or that has no value now
   a drive that cannot be read, or whose serial number is missing or shared by many drives, such as 000
   --until with a past date; --list or --withdraw with metrics or --all; --withdraw of a value that is not acknowledged
@@ -70,7 +70,7 @@ exit status: 0 success, 1 a part was refused, 3 everything was refused; with --a
         flag(
             '--missing',
             'acknowledge that drives were removed: those that you name, or with --all every '
-            'missing drive; ends when a drive is found again',
+            'missing drive; the acknowledgement ends when a drive is found again',
             dest='removed',
         ),
         flag(

@@ -40,7 +40,7 @@ exit status: 0 every source was read and at least one drive was found, 3 otherwi
         positional(
             'files',
             'FOLDER|FILE',
-            'read files from triage --json',
+            'read files written by "triage --json"',
         ),
     ),
     values=FleetOptions,
