@@ -255,9 +255,12 @@ def test_an_override_of_a_drive_is_a_second_origin():
     metrics = {'endurance_used': {'warning': '70'}}
     override = {'for': {'serial': 'SERIAL1'}, 'why': 'w', 'metrics': metrics}
     limits = Thresholds(DEFAULTS, [('site.json', {'overrides': [override]})])
-    [row] = explain._limit_rows(VERDICT._replace(judgements=(WORN,)), limits)
+    rows = explain._limit_rows(VERDICT._replace(judgements=(WORN,)), limits)
 
-    assert row[1].startswith('default.json, site.json')
+    assert [(origin, why) for _, origin, why in rows] == [
+        ('default.json', 'rated life'),
+        ('site.json: this serial number', 'w'),
+    ]
 
 
 @pytest.mark.parametrize(

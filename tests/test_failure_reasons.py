@@ -217,7 +217,7 @@ WORDS = [
     (
         'Read NVMe Identify Controller failed: NVME_IOCTL_ADMIN_CMD: Input/output error',
         DriveError,
-        'NVMe Identify failed',
+        '(Identify failed: Input',
     ),  # identify nvme
     (
         'Read NVMe SMART/Health Information (NSID 0x1) failed: NVMe Status 0x2',

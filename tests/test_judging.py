@@ -496,7 +496,9 @@ def test_a_judgement_keeps_its_limits_and_who_set_the_one_that_decided(
 )
 def test_a_judgement_keeps_the_reason_of_its_limit(judged):
     """A person who doubts a limit is told why it is as it is."""
-    assert alone(judged, limit_of(warning='5', why='seen')).reason == 'seen'
+    limit = limit_of(warning='5', why='seen', warning_why='seen')
+
+    assert alone(judged, limit).reason == 'seen'
 
 
 def test_who_took_the_limits_away_is_told_with_the_reason():
@@ -509,7 +511,7 @@ def test_who_took_the_limits_away_is_told_with_the_reason():
         'site.json',
         True,
         frozenset({'warning', 'critical'}),
-        'it counts naps',
+        critical_why='it counts naps',
     )
 
     told = alone(reading, limit)

@@ -163,7 +163,19 @@ def test_a_limit_is_whole():
         True,
         frozenset(('warning', 'critical', 'graph', 'why')),
         'rated life',
+        warning_why='rated life',
+        critical_why='rated life',
     )
+
+
+def test_each_level_has_the_reason_of_whoever_sets_it():
+    """An override that sets only CRITICAL gives no reason for the shipped WARNING."""
+    soon = {'endurance_used': {'critical': '99'}}
+    override = {'for': {'serial': SSD.serial}, 'why': 'replaced soon', 'metrics': soon}
+    limit = limits_of(override).limit('endurance_used', SDA, SSD, FAMILY)
+
+    assert (limit.warning_origin, limit.warning_why) == ('default.json', 'rated life')
+    assert (limit.critical, limit.critical_why) == ('99', 'replaced soon')
 
 
 def test_a_metric_that_nobody_limits_has_the_empty_limit():
@@ -186,6 +198,7 @@ def test_a_limit_of_the_command_line_says_so():
         False,
         frozenset(('warning', 'why')),
         BY_HAND,
+        warning_why=BY_HAND,
     )
     assert limits.limit('endurance_used', SDA, SSD, '')[:4] == (
         '85',

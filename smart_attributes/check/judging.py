@@ -378,15 +378,17 @@ def judge_reading(
         critical,
         origin=limit.critical_origin or limit.warning_origin,
         graphed=limit.is_graphed,
-        reason=limit.why,
+        reason=limit.critical_why if limit.critical_origin else limit.warning_why,
     )
-    for state, bounds, origin in (
-        (State.CRITICAL, critical, limit.critical_origin),
-        (State.WARNING, warning, limit.warning_origin),
+    for state, bounds, origin, why in (
+        (State.CRITICAL, critical, limit.critical_origin, limit.critical_why),
+        (State.WARNING, warning, limit.warning_origin, limit.warning_why),
     ):
         if ranges.is_violated(bounds, reading.number, reading.unit):
             against = ranges.describe(bounds, reading.number, reading.unit)
-            return judgement._replace(state=state, against=against, origin=origin)
+            return judgement._replace(
+                state=state, against=against, origin=origin, reason=why
+            )
     return judgement
 
 

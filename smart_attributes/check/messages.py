@@ -89,7 +89,7 @@ def missing(run: Run) -> tuple[Demand, ...]:
     if len(absent) > 1:
         names = listed([drive.device.name for drive in absent], 3)
         count = f'{len(absent)} of {plural(total, "drive")}'
-        text = f'{count} are missing: check cabling and controller ({names})'
+        text = f'{count} are missing: check cabling and controller; missing: {names}'
     state = State.CRITICAL if is_critical else run.settings.history.missing
     return ((state, Coded('drives-missing', text)),)
 

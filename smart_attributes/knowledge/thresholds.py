@@ -73,7 +73,9 @@ class Limit(NamedTuple):
     critical_origin: str = ''
     is_graphed: bool = False
     set_fields: frozenset[str] = frozenset()  # fields that are set, even to null
-    why: str = ''
+    why: str = ''  # of the limit as a whole
+    warning_why: str = ''  # as given where this level is set
+    critical_why: str = ''
     growth: tuple[Json, ...] = ()  # rules as in the file; see growth_rule()
     growth_origin: str = ''
     own_fields: frozenset[str] = frozenset()  # fields that are set for only this drive
@@ -394,6 +396,7 @@ class _Field(NamedTuple):
     value: Any
     origin: str
     place: int  # of its layer; 0 is the layer of highest precedence
+    why: str = ''  # the reason that is given beside it
 
 
 def _merged(layers: Sequence[Layer]) -> Limit:
@@ -407,7 +410,8 @@ def _merged(layers: Sequence[Layer]) -> Limit:
         for origin, values in reversed(layer):
             for field in FIELDS:
                 if field in values and field not in disputed:
-                    fields.setdefault(field, _Field(values[field], origin, place))
+                    why = values.get('why', '')
+                    fields.setdefault(field, _Field(values[field], origin, place, why))
     unset = _Field(None, '', len(layers))
     warning, critical = (fields.get(level, unset) for level in LEVELS)
     growth = fields.get('growth', unset)
@@ -419,6 +423,8 @@ def _merged(layers: Sequence[Layer]) -> Limit:
         is_graphed=bool(fields.get('graph', unset).value),
         set_fields=frozenset(fields),
         why=fields.get('why', unset).value or '',
+        warning_why=warning.why,
+        critical_why=critical.why,
         growth=tuple(several(growth.value)),
         growth_origin=growth.origin,
         own_fields=frozenset(

@@ -280,9 +280,15 @@ def _limit_rows(verdict: Verdict, thresholds: Thresholds) -> Iterator[tuple[str,
         limit = thresholds.limit(
             reading.metric, verdict.device, verdict.identity, verdict.entry or ''
         )
-        if limit.why:
-            origins = sorted({limit.warning_origin, limit.critical_origin} - {''})
-            yield reading.metric, ', '.join(origins) or 'default.json', limit.why
+        reasons = {
+            (limit.warning_origin, limit.warning_why),
+            (limit.critical_origin, limit.critical_why),
+        }
+        if reasons == {('', '')}:  # the reason why there is no limit
+            reasons = {('default.json', limit.why)}
+        for origin, why in sorted(reasons):
+            if why:
+                yield reading.metric, origin, why
         for stage in stages(limit, reading):
             yield reading.metric, f'{stage.origin}, aged', stage.why
         for rule in limit.growth:

@@ -303,9 +303,9 @@ CAUSES = (
         EXCLUDE,
     ),
     Cause(
-        r'Read NVMe Identify \S+ (?:\S+ )?failed: (.+)',
+        r'Read NVMe Identify \S+ (?:\S+ )?failed: (?:.*: )?(.+)',
         'identify-failed',
-        f'did not identify itself (NVMe Identify failed: {QUOTE})',
+        f'did not identify itself (Identify failed: {QUOTE})',
         'check the kernel log: dmesg -T; or give another type',
     ),
     # No SMART
