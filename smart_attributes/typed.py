@@ -48,6 +48,15 @@ else:
         12: lambda cls, a, b, c, d, e, f, g, h, i, j, k, m: _new(
             cls, (a, b, c, d, e, f, g, h, i, j, k, m)
         ),
+        13: lambda cls, a, b, c, d, e, f, g, h, i, j, k, m, n: _new(
+            cls, (a, b, c, d, e, f, g, h, i, j, k, m, n)
+        ),
+        14: lambda cls, a, b, c, d, e, f, g, h, i, j, k, m, n, p: _new(
+            cls, (a, b, c, d, e, f, g, h, i, j, k, m, n, p)
+        ),
+        15: lambda cls, a, b, c, d, e, f, g, h, i, j, k, m, n, p, q: _new(
+            cls, (a, b, c, d, e, f, g, h, i, j, k, m, n, p, q)
+        ),
     }
 
     def _maker(fields, defaults):
