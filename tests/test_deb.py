@@ -124,7 +124,7 @@ def stand_in(chroot: Chroot) -> None:
         # critical-failing
         (['-d', '/dev/sdc'], 2, 'SMART CRITICAL - sdc'),
         # unknown-absent
-        (['-d', '/dev/sdd'], 3, 'sdd [no-such-device] '),
+        (['-d', '/dev/sdd'], 3, 'sdd was not found: '),
         # warning-scan
         ([], 1, '2 drives: 1 warning, 1 ok'),
     ],

@@ -20,12 +20,13 @@ from ..typed import NamedTuple
 from .block_devices import Devices, Kind, Names, Volume, Volumes, title, udev_notes
 
 _PREFIX, _ID = 'LVM-', 32  # of the UUID of a volume: the length of the ids in it
-_OPENS = re.compile(r'([A-Za-z0-9_.+-]+) \{')
-_IS = re.compile('id = "([A-Za-z0-9-]+)"')
-_AREA = re.compile('"([^"]+)", [0-9]+')  # of a segment: physical volume, first extent
-_COMMENT = re.compile(r'\s+#.*$')
+# compiled only on a machine with LVM
+_OPENS = r'([A-Za-z0-9_.+-]+) \{'
+_IS = 'id = "([A-Za-z0-9-]+)"'
+_AREA = '"([^"]+)", [0-9]+'  # of a segment: physical volume, first extent
+_COMMENT = r'\s+#.*$'
 # An image of a mirror or RAID, its metadata or its log: not a volume of its own.
-_IMAGE = re.compile('_(?:[rm]image_[0-9]+|rmeta_[0-9]+|mlog)$')
+_IMAGE = '_(?:[rm]image_[0-9]+|rmeta_[0-9]+|mlog)$'
 _SPARE = '_pmspare'  # empty, for the repair of a pool; never active
 
 
@@ -46,9 +47,9 @@ def parsed(text: str) -> Backup | None:
     ids: dict[Names, str] = {}  # by path
     areas: dict[str, list[str]] = {}  # name of a volume -> names in its segments
     for line in text.splitlines():
-        statement = _COMMENT.sub('', line.strip())
-        opens = _OPENS.fullmatch(statement)
-        is_id = _IS.fullmatch(statement)
+        statement = re.sub(_COMMENT, '', line.strip())
+        opens = re.fullmatch(_OPENS, statement)
+        is_id = re.fullmatch(_IS, statement)
         if opens:
             path.append(opens[1])
         elif statement == '}' and path:
@@ -56,7 +57,7 @@ def parsed(text: str) -> Backup | None:
         elif is_id:
             ids[tuple(path)] = is_id[1].replace('-', '')
         elif path[1:2] == ['logical_volumes'] and len(path) > 2:
-            areas.setdefault(path[2], []).extend(_AREA.findall(statement))
+            areas.setdefault(path[2], []).extend(re.findall(_AREA, statement))
     groups = [key for key in ids if len(key) == 1]
     if path or len(groups) != 1:
         return None
@@ -88,7 +89,7 @@ def inactive(backup: Backup, active: frozenset[str]) -> dict[str, Names]:
     """
     areas: dict[str, Names] = {}
     for name, own_id in backup.volumes.items():
-        whole = _IMAGE.sub('', name)
+        whole = re.sub(_IMAGE, '', name)
         ids = (own_id, backup.volumes.get(whole, own_id))
         on = backup.areas.get(name, ())
         if on and active.isdisjoint(ids) and not name.endswith(_SPARE):
