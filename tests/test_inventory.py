@@ -191,8 +191,8 @@ def test_a_check_without_drives_has_a_state_and_a_reason(
         ([SDA], None, []),
         ([SDA, SDB], 2, []),
         ([SDA, SDB], 1, []),
-        ([], 1, ['only 0 of 1 expected']),
-        ([SDA, GONE, VOLUME], 3, ['only 1 of 3 expected']),
+        ([], 1, ['1 of 1 expected']),
+        ([SDA, GONE, VOLUME], 3, ['2 of 3 expected']),
         ([SDA, Read(SDB.device, ControllerElsewhere('is not there'))], 3, []),
     ],
 )

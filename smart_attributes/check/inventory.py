@@ -319,10 +319,12 @@ def missing(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
         return ()
     if any(isinstance(read.outcome, ControllerElsewhere) for read in reads):
         return ()
-    names = f' ({listed(present, 3)})' if present else ''
+    lost = expected - len(present)
+    names = f' (found: {listed(present, 3)})' if present else ''
+    verb, what = ('is', 'it') if lost == 1 else ('are', 'them')
     words = (
-        f'only {len(present)} of {expected} expected drives found{names}; look for what is '
-        'missing, or correct --expect'
+        f'{lost} of {expected} expected drives {verb} missing{names}; look for {what}, or '
+        'correct --expect'
     )
     return (Coded('too-few-drives', words),)
 

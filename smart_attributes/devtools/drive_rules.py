@@ -30,16 +30,16 @@ def drive_problems(claims: Sequence[Claim], context: Context) -> Iterator[str]:
 
 def _disputes(claims: Sequence[Claim]) -> Iterator[str]:
     """Yield a sentence for each group of entries that match a drive with equal rank."""
-    disputed: dict[
-        tuple[str, ...], Claim
-    ] = {}  # by the families; the first drive of each
+    # by the families; the first drive of each
+    disputed: dict[tuple[str, ...], Claim] = {}
     for claim in claims:
         families = tuple(entry['family'] for _, entry in claim.winners)
         if len(families) > 1:
             disputed.setdefault(families, claim)
     for families, (drive, winners) in disputed.items():
+        file, _ = winners[0]
         yield (
-            f'{winners[0][0]}: {drive.identity.model or drive.place} is claimed by two entries, '
+            f'{file}: {drive.identity.model or drive.place} is claimed by two entries, '
             f'{families[0]} and {families[1]}; narrow one pattern'
         )
 

@@ -512,8 +512,8 @@ def _new_damage(parsed: Parsed, path: str, is_repaired: bool) -> Iterator[str]:
             loss = 'the readings of one check may be lost'
         aside = f'; renamed to {number}{folder.ASIDE}' if is_repaired else ''
         yield (
-            f'the history of {which} is damaged, so {loss}; nothing to do now, but if this '
-            f'repeats, check the disk below {path} ({number}{DRIVE}: {reason}{aside})'
+            f'the history of {which} is damaged, so {loss}; nothing to do now; if this '
+            f'repeats, check the disk that holds {path} ({number}{DRIVE}: {reason}{aside})'
         )
 
 

@@ -374,10 +374,11 @@ def strength(entry: Json, is_local: bool) -> tuple[int, ...]:
     largest rank is selected.
     """
     rank = generality(entry)
-    # A family entry outranks a generic entry, no matter how many conditions the generic entry has.
-    # A local fallback outranks only the shipped fallback.
+    # A local entry outranks every shipped one, but a local fallback only the shipped fallback.
+    # Of one file, a family entry outranks a generic one, whatever their conditions are.
+    is_site_rule = is_local and rank > 0
     conditions = sum(condition in entry for condition in CONDITIONS)
-    return rank > 0 and is_local, rank, conditions, is_local
+    return is_site_rule, rank, conditions, is_local
 
 
 def generality(entry: Json) -> int:

@@ -130,7 +130,7 @@ def nvme_warnings(log: Mapping[str, int]) -> dict[int, Reading]:
     """
     readings = {}
     bits = log.get('critical_warning', 0)
-    for bit, *meaning in NVME_WARNINGS if bits else ():
+    for bit, *meaning in NVME_WARNINGS:
         if bits & bit:
             readings[bit] = _in_words(NVME_LOG, *meaning)
     if _TEMPERATURE in readings:

@@ -95,7 +95,7 @@ def loaded(text: str, start: int) -> Any:
         raise DriveError(
             f'has a damaged report: its JSON is cut off or modified at line {line}',
             'report-damaged',
-            step='record it again with smartctl --json -x',
+            step='record it again: smartctl --json -x DEVICE > FILE',
         ) from None
     if looks_like_json(text[end:]):
         raise DriveError(

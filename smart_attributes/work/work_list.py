@@ -237,7 +237,7 @@ def _reason(verdict: Verdict, is_unread: bool, otherwise: str, now: float) -> st
     if worst.state is not State.CRITICAL:
         return problem
     is_dying = not worst.remedy and of_problem(verdict.code) == actions.SEARCH
-    advice = ': replace it if dead' if is_dying else ''
+    advice = ': replace it' if is_dying else ''
     return f'{problem}; {before}{advice}'
 
 
