@@ -123,9 +123,8 @@ class NvmeError(NamedTuple):
 
     number: int  # counts the errors since the drive was made
     queue: int  # 0: commands that manage the drive; others: reads and writes
-    code_type: (
-        int  # status code type: 0 generic, 1 specific to a command, 2 media errors
-    )
+    # status code type: 0 generic, 1 specific to a command, 2 media errors
+    code_type: int
     code: int  # status code, 8 bits
 
 
@@ -506,7 +505,8 @@ class Item(NamedTuple):
     # what the other findings need, most urgent first, unless the action includes it
     also: tuple[Further, ...] = ()
     more: int = 0  # findings that `reason` does not name
-    # the reason is why the drive was not read, and continues after its name: "cannot be opened"
+    # the reason is why the drive was not read, and continues after its name: "cannot be opened".
+    # What else is known follows after "; ", which a first line shows after the action
     is_unread: bool = False
 
 

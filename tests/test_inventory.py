@@ -186,6 +186,25 @@ def test_a_check_without_drives_has_a_state_and_a_reason(
 
 
 @pytest.mark.parametrize(
+    'devices, is_scan, reads, is_cut, cause',
+    [
+        ((), True, (), False, 'smartctl --scan found none'),
+        ((), False, (), False, 'no address is given'),
+        ((SDA.device,), True, (), False, 'all are excluded'),
+        ((SDA.device,), True, (SDA,), False, 'all are excluded'),  # by its identity
+        ((SDA.device,), True, (), True, 'none was read in time'),
+        ((GONE.device, VOLUME.device), False, (GONE, VOLUME), False, 'none of the '),
+    ],
+)
+def test_a_check_without_drives_says_why(devices, is_scan, reads, is_cut, cause):
+    stage = Reads(DeviceList(devices, is_scan=is_scan), reads, is_cut=is_cut)
+
+    _, sentence = nobody(stage, Inventory((), (), False), table.understood([])[1])
+
+    assert sentence.startswith(f'no drives to check: {cause}')
+
+
+@pytest.mark.parametrize(
     'reads, expected, words',
     [
         ([SDA], None, []),

@@ -394,7 +394,7 @@ BEFORE = 'when last read 1 min ago'
             'drive-missing',
             DIED,
             ['search'],
-            'not read; pending 800 when last read: replace it',
+            'not read; pending 800 when last read',
         ),
     ],
 )

@@ -63,9 +63,8 @@ class Wanted:
             word: ([], []) for word in words
         }
         self._names: list[str] = []  # of the drives, as printed
-        self._spellings: dict[
-            str, str
-        ] = {}  # names that a message may suggest, by slug
+        # names that a message may suggest, by slug
+        self._spellings: dict[str, str] = {}
 
     def see(self, addressed: Sequence[Named], item: Any) -> bool:
         """Add a drive (its names at each address) with its *item*.

@@ -146,9 +146,8 @@ def missed(
 
     def is_counted(change: Change) -> bool:
         if change.kind != 'missing':
-            return (
-                True  # so that its successor is not taken for that of a missing drive
-            )
+            # so that its successor is not taken for that of a missing drive
+            return True
         if change.is_removable:
             return False
         identity = whereabouts.records[change.drive].identity

@@ -342,17 +342,24 @@ def nobody(stage: Reads, drives: Inventory, settings: RunSettings) -> tuple[Stat
         return state, f'no drives: smartctl --scan found none ({option})'
     if settings.which.expect == 0:
         return State.OK, 'no drives, as expected (--expect 0)'
-    if not stage.found.devices:
-        cause = 'smartctl --scan found none'
-    elif not stage.reads:
-        cause = 'all are excluded'
-    else:
-        cause = 'the slots are empty, or hold no drive'
     return State.UNKNOWN, Coded(
         'no-drives',
-        f'no drives to check: {cause}; name drives with -d, or add --no-drives ok if this '
+        f'no drives to check: {_why_nobody(stage)}; name drives with -d, or add --no-drives ok if this '
         'machine has none',
     )
+
+
+def _why_nobody(stage: Reads) -> str:
+    """Return why a run has no drive to judge."""
+    if not stage.found.devices:
+        is_scan = stage.found.is_scan
+        return 'smartctl --scan found none' if is_scan else 'no address is given'
+    if stage.is_cut:
+        return 'none was read in time'
+    # before it is read, a drive can be excluded by its address; afterwards, by its identity
+    if not stage.reads or any(map(_may_be_drive, stage.reads)):
+        return 'all are excluded'
+    return 'none of the addresses has a drive'
 
 
 def _may_be_drive(read: Read) -> bool:

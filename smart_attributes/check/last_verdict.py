@@ -178,10 +178,8 @@ def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
     ]
     if not findings or not statuses or _is_own(statuses[0].reading):
         return verdict
-    finding, derived = (
-        findings[0],
-        statuses[0],
-    )  # the present one is not the drive's own
+    finding = findings[0]
+    derived = statuses[0]  # not the drive's own
     reading = Reading(
         HEALTH,
         0,

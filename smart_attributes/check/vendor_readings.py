@@ -26,9 +26,8 @@ def vendor_log(
         return VendorLog()
     source = vendor_logs.source_of(*log)
     metrics = database.metrics
-    stored: dict[
-        str, float
-    ] = {}  # the last number of each metric that is recent enough
+    # the last number of each metric that is recent enough
+    stored: dict[str, float] = {}
     for name in vendor_logs.names(layout):
         history = _history(past, name, metrics[name].unit, source)
         if past and history and past.now - history.last_read <= vendor_logs.KEPT:

@@ -21,11 +21,12 @@ def run(options: Options, runner: Runner) -> int:
     """Print a file for /etc/sudoers.d; return 0."""
     own: SudoersOptions = options.own
     if not _exists(own.user):
+        # a comment, in case a shell redirects stderr into the file, too
         print(
             f'# this machine has no user {visible(own.user)}; use the rule on a machine that has '
-            f'this user',
+            'this user',
             file=sys.stderr,
-        )  # a comment, in case a shell redirects stderr into the file, too
+        )
     asked = sudo_rules.RuleRequest(
         own.user, own.literal, own.types, bool(options.which.devices)
     )

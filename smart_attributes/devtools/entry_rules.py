@@ -146,9 +146,8 @@ def _sources_of(data: Json) -> Iterator[tuple[str, Json]]:
         for number, part in owner.get('attributes', {}).items():
             places.append((f'{name}, attribute {number}', part))
         for place, part in places:
-            if (
-                part and 'source' in part
-            ):  # null: an attribute that the entry does not use
+            # null: an attribute that the entry does not use
+            if part and 'source' in part:
                 yield place, part
 
 
@@ -225,9 +224,8 @@ def _pattern_rules(source: EntriesFile, _: Context) -> Iterator[str]:
     for path, place, pattern in data_errors.patterns(source.data):
         if place.endswith('firmware'):
             continue
-        holder: Any = (
-            source.data
-        )  # at last, the part of the file that holds the pattern
+        # at last, the part of the file that holds the pattern
+        holder: Any = source.data
         for key in path:
             holder = holder[key]
         is_alone = 'first' not in holder and 'only' not in holder

@@ -74,9 +74,8 @@ def allowed(disks_there: Sequence[Disk], options: Options) -> list[Disk]:
 
     Raises SmartError if the local files cannot be used.
     """
-    links: dict[
-        str, list[str]
-    ] = {}  # disk -> its other names, such as /dev/disk/by-id/...
+    # disk -> its other names, such as /dev/disk/by-id/...
+    links: dict[str, list[str]] = {}
     for folder, _, names in os.walk(os.path.join(system.ROOT, 'dev/disk')):
         for name in names:
             path = os.path.join(folder, name)

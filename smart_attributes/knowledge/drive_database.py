@@ -144,7 +144,8 @@ class SpecDatabase:
         self._sources: list[tuple[str, Json]] = [(SHIPPED, shipped), *local]
         self.date = str(shipped.get('date', '?'))
         self._by_model: dict[str, list[Candidate]] = {}
-        self._specs: dict[tuple[object, ...], DriveSpec] = {}
+        # the content of each entry that was used, by id(): drives of one model share it
+        self._specs: dict[int, DriveSpec] = {}
         self._advisories: dict[tuple[str, str], list[Advisory]] = {}
         # by name; a later file overrides an earlier one
         self.metrics: dict[str, Metric] = {}
@@ -182,13 +183,6 @@ class SpecDatabase:
         attributes: attribute IDs in the order of the drive's table. If entries of a site contradict
         each other, a shipped entry is used; see dispute().
         """
-        # drives of one model share the work
-        key = identity.model, identity.kind, identity.firmware, tuple(attributes)
-        if key not in self._specs:
-            self._specs[key] = self._identified(identity, attributes)
-        return self._specs[key]
-
-    def _identified(self, identity: Identity, attributes: Sequence[int]) -> DriveSpec:
         winners = self.claims(identity, attributes)
         if len(winners) > 1 and winners[0][0] != SHIPPED:
             winners = self.claims(identity, attributes, only_shipped=True)
@@ -197,15 +191,22 @@ class SpecDatabase:
         if len(winners) == 1:
             candidates = self._candidates(identity.plain_model)
             rated = _rated_written(candidates, identity.plain_model)
-            return self.read_entry(winners[0][1])._replace(rated_written=rated)
+            return self._spec_of(winners[0][1])._replace(rated_written=rated)
         note = Coded('entries-contradict', _contradiction(winners, identity))
         return self._fallback(identity, attributes)._replace(notes=(note,))
+
+    def _spec_of(self, entry: Json) -> DriveSpec:
+        """Return the content of an entry of this database, which is read once."""
+        key = id(entry)
+        if key not in self._specs:
+            self._specs[key] = self.read_entry(entry)
+        return self._specs[key]
 
     def _fallback(self, identity: Identity, attributes: Sequence[int]) -> DriveSpec:
         """Return the content of the first fallback that matches the drive."""
         for entry in self.entries():
             if entry.get('fallback') and matches(entry, identity, attributes):
-                return self.read_entry(entry)
+                return self._spec_of(entry)
         return NO_SPEC
 
     def dispute(self, identity: Identity, attributes: Sequence[int]) -> str:

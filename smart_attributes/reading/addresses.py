@@ -337,8 +337,8 @@ def _label_forms(device: Device, label: str) -> Iterator[str]:
 def short_name(device: Device) -> str:
     """Return a short name: "sda", "bus_0_megaraid_6", "ata_intel_ssdsc2bb240g4_btwl0000"."""
     path = device.path.removeprefix('/dev/')
-    if path.startswith('disk/by-'):
-        path = path.split('/', 2)[-1]
+    if device.path.startswith('/dev/disk/'):
+        path = re.sub('^disk/by-[a-z]+/', '', path)
     kind, _, arguments = base(device).partition(',')
     # Only numbers that select a drive count; "sat,12" and "usbjmicron,x" select an access method.
     if not arguments or kind == 'sat':

@@ -116,9 +116,8 @@ def read_all(
     for plan in plans:
         by_command.setdefault(plan.command, []).append(plan)
     retries: list[Plan] = []
-    absent: dict[
-        Device, Read
-    ] = {}  # the first reads of these, by the device of the second
+    # the first reads of these, by the device of the second
+    absent: dict[Device, Read] = {}
     for answer in runner.run(by_command, how.drive_timeout, deadline):
         for plan in by_command[answer.command]:
             read = _read(plan, answer)

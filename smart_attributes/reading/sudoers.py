@@ -67,9 +67,8 @@ def all_expressions(requested: Iterable[str] = ()) -> Iterator[str]:
     """
     yield ' '.join(map(literally, smartctl_calls.SCAN))
     tunnelled: list[str] = []  # types that may follow "sat+" or "scsi+"
-    by_nodes: dict[
-        str, list[str]
-    ] = {}  # the other types, by the only paths that they allow
+    # the other types, by the only paths that they allow
+    by_nodes: dict[str, list[str]] = {}
     for entry in device_types.TYPES:
         if entry.is_vendors and entry.name not in requested:
             continue

@@ -47,9 +47,8 @@ class _Known(NamedTuple):
     """What is known about a drive in the output of a tool."""
 
     name: str = ''  # in sentences; '' if the tool's own name is the best
-    disks: tuple[
-        str, ...
-    ] = ()  # kernel names; () if it is not certainly a drive of this run
+    # kernel names; () if it is not certainly a drive of this run
+    disks: tuple[str, ...] = ()
 
 
 def completed(view: Seen, system: System, located: Sequence[Located]) -> Seen:

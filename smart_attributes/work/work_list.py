@@ -234,11 +234,7 @@ def _reason(verdict: Verdict, is_unread: bool, otherwise: str, now: float) -> st
         return f'{before} {duration(seconds)} ago'
     problem = sentence(verdict.problem, LONGEST_STATEMENT)
     # what is milder does not determine the state of a drive that is not read
-    if worst.state is not State.CRITICAL:
-        return problem
-    is_dying = not worst.remedy and of_problem(verdict.code) == actions.SEARCH
-    advice = ': replace it' if is_dying else ''
-    return f'{problem}; {before}{advice}'
+    return f'{problem}; {before}' if worst.state is State.CRITICAL else problem
 
 
 def _is_to_replace(needs: Iterable[Need]) -> bool:
