@@ -301,7 +301,7 @@ def capacitor(scene: Scene) -> None:
 
 @fails('The power-loss capacitors could not be tested')
 def capacitor_hot(scene: Scene) -> None:
-    """The SSD was too hot for the test, which it repeats later."""
+    """The SSD was too hot for this test. It repeats the test later."""
     scene.put('/dev/sda', 'intel-capacitor-too-hot')
 
 
@@ -350,7 +350,7 @@ def uncorrected(scene: Scene) -> None:
 @errors('Sectors cannot be read at present')
 def pending(scene: Scene) -> None:
     """Pending sectors become readable again or are replaced when something is written to them. The
-    data in them may be lost. The repair run of an array (`check`, `scrub`) rewrites them.
+    data in them may be lost. A check or scrub of the whole array rewrites them.
     """
     scene.put('/dev/sda', 'wd-hdd-pending')
 

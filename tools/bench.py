@@ -143,7 +143,7 @@ def rows(place: Path) -> Iterator[Row]:
         for number, made in enumerate((one, many))
     )
     bad = instructions(*check(machine(place / 'bad', 1, 'FAILED'), '--no-history'))
-    of_python = 'times Python alone'
+    of_python = 'times the start of Python'
     yield Row('one healthy drive', alone / python, of_python, 7.0)
     yield Row('one healthy drive, with history', stored / python, of_python, 7.8)
     further = 'times smartctl for a drive'

@@ -115,6 +115,8 @@ def limit_row(
     """Return the row of one metric or kind, or '' if it sets no range and no growth.
     change: as for grown(). is_exception: print it anyway.
     """
+    if 'like' in limit:
+        return f'| {name} | as for SATA | as for SATA | as for SATA drives of the same vendor |'
     cells = (
         said(limit, 'warning'),
         said(limit, 'critical'),

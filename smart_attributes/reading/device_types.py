@@ -194,7 +194,7 @@ REFUSED = {
         'sends its commands by writing to a sector of the volume, and a check must not write',
     ),
     # Two simultaneous checks would read one drive under the name of the other drive.
-    'intelliprop': 'makes the bridge switch between its drives by writing to a log, and a check must '
+    'intelliprop': 'selects a drive by writing to a log of the bridge, but a check must '
     'not write',
     'test': 'only shows how smartctl would open the drive',
 }
