@@ -158,6 +158,48 @@ def test_the_word_of_the_drive_is_refused(machine):
     assert machine.check(START).code == 2
 
 
+REPORTS = str(Path(__file__).parent / 'reports')
+
+
+@pytest.mark.parametrize(
+    'words, status, kept',
+    [
+        (('--report', REPORTS), 3, set()),
+        (
+            ('--report', REPORTS, 'wd_gold_healthy'),
+            0,
+            {('EXAMPLE0008', 'reallocated')},
+        ),
+        (
+            ('--report', f'{REPORTS}/wd-gold-healthy.json'),
+            0,
+            {('EXAMPLE0008', 'reallocated')},
+        ),
+        (('-d', '/dev/sda', '-d', '/dev/sdb', 'sdb'), 0, {('SERIAL02', 'reallocated')}),
+        (('-d', '/dev/sd[ab]'), 3, set()),
+    ],
+)
+def test_a_metric_is_acknowledged_on_the_named_drives_only(
+    machine, words, status, kept
+):
+    """Options of a service may read many drives, and a name chooses among them."""
+    accept(machine, 'sdb', 'reallocated', *WHY)
+    accept(machine, '--withdraw', 'SERIAL02')
+
+    assert accept(machine, *words, 'reallocated', *WHY).code == status
+    assert set(kept_values(machine)) == kept
+
+
+def test_a_value_that_does_not_alert_is_acknowledged_with_a_warning(machine):
+    """An acknowledgement does not lower a limit."""
+    machine.holds(sda=failing(a5=1))
+    assert (
+        'do not alert on this value' in accept(machine, 'sda', 'reallocated', *WHY).text
+    )
+    machine.holds(sda=failing(a5=50))
+    assert 'do not alert' not in accept(machine, 'sda', 'reallocated', *WHY).text
+
+
 def test_what_was_accepted_is_listed_and_withdrawn(machine):
     """By serial number and metric, also of a drive that is gone."""
     accept(machine, '-d', '/dev/sda', '-d', '/dev/sdb', 'reallocated', *WHY)

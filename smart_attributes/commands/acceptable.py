@@ -9,7 +9,7 @@ from ..check.rulebook import today
 from ..command_line.options import PROGRAM
 from ..knowledge import acknowledgements
 from ..knowledge.thresholds import MISSING, Acknowledgement
-from ..model import Judgement, Verdict
+from ..model import Judgement, State, Verdict
 from ..reading.identity import is_same_drive
 from ..typed import NamedTuple
 from ..wording import amount
@@ -63,7 +63,7 @@ def acceptable(
             )
             new.append(accepted)
             serial = '' if hide_serial else f' (serial number {clean(accepted.serial)})'
-            said.append(f'{words}{serial}')
+            said.append(f'{words}{serial}{_without_effect(judgement)}')
     return Choice(new, said, refused)
 
 
@@ -135,6 +135,13 @@ def _why_not(verdict: Verdict, judgement: Judgement) -> str:
     if is_same_drive(without_wwn, without_wwn):
         return ''
     return 'the drive reports no serial number, or one shared by many drives'
+
+
+def _without_effect(judgement: Judgement) -> str:
+    """Return the warning that an acknowledgement does not lower a limit; '' if the value alerts."""
+    if judgement.state is not State.OK:
+        return ''
+    return '; its limits do not alert on this value, and stay as they are'
 
 
 def line(accepted: Acknowledgement, hide_serial: bool) -> str:

@@ -69,6 +69,11 @@ def run(options: Options, runner: processes.Runner) -> int:
         if state is not State.OK:
             raise UsageError(words)
         return _print([f'nothing to acknowledge: {words}'], ())
+    which = options.which
+    asked = len(which.devices) + len(which.reports)
+    # -d may be a range of drives behind a controller, and --report a directory
+    if which.metrics and not which.names and len(drives.verdicts) > asked:
+        raise UsageError('name the drive too, such as: acknowledge sda reallocated')
     choice = acceptable(
         drives.verdicts,
         options.which.metrics,

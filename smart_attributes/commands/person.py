@@ -14,10 +14,13 @@ from ..model import State, Verdict
 from ..reading.addresses import links, stable
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING, Json
-from ..words import sentence, visible
+from ..words import closest, sentence, visible
 
 if TYPE_CHECKING:
     from .cases import Overview
+
+
+MISTYPED = 0.8  # similarity of a mistyped metric: "realocated", not "wd_gold_healthy"
 
 
 def surveyed(options: Options, runner: Runner, asked: Sequence[str]) -> Overview:
@@ -33,22 +36,15 @@ def surveyed(options: Options, runner: Runner, asked: Sequence[str]) -> Overview
 
 
 def with_names(options: Options) -> Options:
-    """Return options in which each word except a metric names a drive, unless -d or --report
-    selects the drives.
-    """
+    """Return options in which each word except a metric names a drive."""
     from ..check.rulebook import database_of
-    from ..knowledge.data_errors import KNOWN, nearest_metric
 
     which = options.which
-    if which.devices or which.reports or not which.metrics:
+    if not which.metrics:
         return options
     units = database_of(options.data).units
-    # a mistyped metric is no name: nearest_metric() then suggests the right one
-    names = [
-        word
-        for word in which.metrics
-        if word not in units and nearest_metric(word, units) == KNOWN
-    ]
+    # a mistyped metric is not a name: its message suggests the right metric
+    names = [word for word in which.metrics if not closest(word, units, MISTYPED)]
     metrics = tuple(word for word in which.metrics if word not in names)
     return options._replace(which=which._replace(names=tuple(names), metrics=metrics))
 

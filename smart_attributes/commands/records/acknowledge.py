@@ -21,7 +21,7 @@ class AcknowledgeOptions(NamedTuple):
 COMMAND = Command(
     name='acknowledge',
     summary='Acknowledge known values of single drives: no alert until they get worse.',
-    usage='[-d ADDRESS | --report FILE | NAME ...] [METRIC ...] [--missing NAME ...] --why WHY '
+    usage='[-d ADDRESS | --report FILE] [NAME ...] [METRIC ...] [--missing NAME ...] --why WHY '
     '[options]',
     epilog="""\
 example:
@@ -32,7 +32,7 @@ example:
   check_smart_attributes acknowledge --withdraw EXAMPLE0001:reallocated
 
 Run this command as root: it writes to acknowledged.json in the configuration directory, which every check reads. The
-other contents of that file are kept. If you name a metric, also name a drive: it is never acknowledged on all drives.
+other contents of that file are kept. If you name a metric, also name the drive, unless -d or --report names only this one.
 
 The command refuses
   a state without a number: FAILED health, a failing attribute, a failed self-test, an NVMe warning, a firmware defect
