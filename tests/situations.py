@@ -396,7 +396,8 @@ def many_media(scene: Scene) -> None:
 
 @errors('Replaced sectors increase')
 def growing(scene: Scene) -> None:
-    """An increase says more than the number. To detect it, the plugin needs at least two checks."""
+    """A counter that increases is a worse sign than a high one. To detect an increase, the plugin needs
+    at least two checks."""
     scene.put('/dev/sda', changed('seagate-hdd-healthy', a5=16))
     scene.check(DAY)
     scene.put('/dev/sda', changed('seagate-hdd-healthy', a5=200))

@@ -37,8 +37,8 @@ DRIVE = 'seagate-hdd-healthy'
 PAGE = """# What a check costs
 
 Written by `make bench PAGE={page}`; do not edit it.
-valgrind counts CPU instructions, because their number is the same on every machine. The figures for a
-check exclude smartctl and the processes that read and write the history.
+Each figure compares CPU instructions, counted by valgrind: their number is the same on every machine.
+The figures for a check exclude smartctl and the processes that read and write the history.
 
 | figure | measured | aim |
 |---|---|---|
@@ -143,10 +143,10 @@ def rows(place: Path) -> Iterator[Row]:
         for number, made in enumerate((one, many))
     )
     bad = instructions(*check(machine(place / 'bad', 1, 'FAILED'), '--no-history'))
-    of_python = 'times the start of Python'
+    of_python = 'times those of starting Python'
     yield Row('one healthy drive', alone / python, of_python, 7.0)
     yield Row('one healthy drive, with history', stored / python, of_python, 7.8)
-    further = 'times smartctl for a drive'
+    further = 'times those of smartctl for a drive'
     yield Row('each further drive', (alone_24 - alone) / 23 / smartctl, further, 0.10)
     yield Row(
         'each further drive, with history',
@@ -154,13 +154,16 @@ def rows(place: Path) -> Iterator[Row]:
         further,
         0.15,
     )
-    yield Row('an alert', bad / alone, 'times a healthy check', 1.15)
+    yield Row('an alert', bad / alone, 'times those of a healthy check', 1.15)
     costs = []
     for days in (1, 365):
         aged(place / 'state1', days)
         costs.append(instructions(*check(many, '--state-dir', place / 'state1')))
     yield Row(
-        '24 drives after a year', costs[1] - costs[0], 'M more than after a day', 3
+        '24 drives, extra instructions after a year of history',
+        costs[1] - costs[0],
+        'million',
+        3,
     )
 
 
