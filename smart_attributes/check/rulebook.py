@@ -203,7 +203,7 @@ def risk_of(
     from ..knowledge import risks
 
     try:
-        return risks.shipped().of(judgements, kind, groups)
+        return risks.of(risks.shipped(), judgements, kind, groups)
     except Exception:
         # a damaged file does not affect the verdict; `doctor` reports it
         return None
