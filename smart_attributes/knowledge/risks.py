@@ -50,17 +50,18 @@ def of(
     rows = stratum['rows']
     group = next((group for group in groups if group in rows), POOL)
     drives, failures, soon, year, low, high = rows[group]
-    risk = Risk(
+    whose = _whose(group, NOUNS[kind])
+    return Risk(
         metric=stratum['metric'],
-        whose=_whose(group, NOUNS[kind]),
+        whose=whose,
         share_90=soon,
         share_365=year,
         low=low,
         high=high,
         drives=drives,
         failures=failures,
+        said=_said(whose, soon, year),
     )
-    return risk._replace(said=_said(risk))
 
 
 def _whose(group: str, noun: str) -> str:
@@ -119,17 +120,16 @@ def _in_bands(
             yield stratum
 
 
-def _said(risk: Risk) -> str:
+def _said(whose: str, soon: float | None, year: float | None) -> str:
     """Return a sentence: "About 5 in 10 such Seagate disks failed within 90 days, 9 in 10 within
-    a year.".
+    a year.". soon, year: the shares; at least one of the two was measured. whose: see Risk.
     """
-    shares = ((risk.share_90, 'within 90 days'), (risk.share_365, 'within a year'))
-    # At least one of the two was measured.
+    shares = ((soon, 'within 90 days'), (year, 'within a year'))
     (first, period), *rest = [
         (_part(share), period) for share, period in shares if share is not None
     ]
     start = {ALL: 'Nearly all', NONE: 'Almost no'}.get(first, f'About {first}')
-    parts = [f'{start} such {risk.whose} failed {period}']
+    parts = [f'{start} such {whose} failed {period}']
     parts += [f'{part} {period}' for part, period in rest]
     return f'{", ".join(parts)}.'
 
