@@ -3,6 +3,7 @@
 import itertools
 
 import pytest
+from shipped import DATABASE
 from small_database import database, spec_database
 
 from smart_attributes.knowledge import data_file, decode, drive_database
@@ -570,7 +571,7 @@ def test_while_entries_of_a_site_contradict_each_other_ours_are_asked_with_all_t
 
 def test_what_the_program_itself_says_of_a_drive_may_have_limits_without_a_unit():
     """A site may want no warning of a model that nobody knows."""
-    units = spec_database().units
+    units = DATABASE.units
 
     assert {units[metric] for metric in ('unknown_model', 'firmware_advisory')} == {''}
     assert units['endurance_used'] == '%'

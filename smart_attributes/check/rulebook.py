@@ -157,7 +157,7 @@ def judge_of(options: Options, site: Site) -> Judge:
         from ..knowledge import site_file
 
         limit_files = site_file.faultless_limits(
-            limit_files, database.units, default.get('groups', ()), database.worse
+            limit_files, database.metrics, default.get('groups', ())
         )
     for file in (*attribute_files, *limit_files):
         mistakes += file.mistakes

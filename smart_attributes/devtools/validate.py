@@ -82,10 +82,9 @@ def examine_limits(path: str) -> Validation:
     shipped = shipped_data.load(shipped_data.path('thresholds/default.json'))
     mistakes = data_errors.of_limits(
         data,
-        database.units,
+        database.metrics,
         groups=shipped.get('groups', ()),
         families={entry['family'] for entry in database.entries()},
-        worse=database.worse,
     )
     sentences = [mistake.sentence for mistake in mistakes]
     for sentence in (*sentences, *_contradictions(data), *_ended(data)):
@@ -198,12 +197,9 @@ def examine(files: Sequence[str] = ()) -> Validation:
     all_files = (
         validated if has_database else [sources.read_source(shipped)[0], *validated]
     )
-    names = [
-        {name for source in all_files for name in source.data.get(key, ())}
-        for key in ('metrics', 'sets', 'layouts')
-    ]
+    everything = [source.data for source in all_files]
     for source in validated:  # mistakes that would break a check
-        for mistake in data_errors.of_entries(source.data, *names):
+        for mistake in data_errors.of_entries(source.data, everything):
             faults.append(f'{source.name}: {mistake.sentence}')
     if faults:  # the rules need sound entries
         return Validation(paths, ENTRIES, faults)

@@ -8,14 +8,17 @@ still used.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Sequence
 
 from ..errors import FormulaError, UsageError
-from ..typed import Any, Json, NamedTuple
+from ..typed import TYPE_CHECKING, Any, Json, NamedTuple
 from ..words import nearest
 from . import decode, ranges, shipped_data
 from .patterns import error_in, has_top_level_bar, quoted
 from .thresholds import LEVELS, rank, several
+
+if TYPE_CHECKING:
+    from .drive_database import Metrics
 
 Path = tuple[Any, ...]  # keys and indexes
 
@@ -31,15 +34,14 @@ class Mistake(NamedTuple):
     sentence: str  # place, error, next step; without the file's name
 
 
-def of_entries(
-    data: Json,
-    metrics: Collection[str],
-    sets: Collection[str],
-    layouts: Collection[str],
-) -> Iterator[Mistake]:
-    """Yield the mistakes in a file with entries. metrics, sets, layouts: the names that entries
-    may use.
+def of_entries(data: Json, everything: Sequence[Json]) -> Iterator[Mistake]:
+    """Yield the mistakes in a file with entries. everything: the data of all files; entries may use
+    the metrics, sets and layouts in these.
     """
+    metrics, sets, layouts = (
+        {name for file in everything for name in file.get(key, ())}
+        for key in ('metrics', 'sets', 'layouts')
+    )
     for path, place, pattern in patterns(data):
         why = error_in(pattern)
         if not why and not place.endswith('firmware') and has_top_level_bar(pattern):
@@ -162,16 +164,14 @@ def written_readings(data: Json) -> Iterator[tuple[Path, str, str, Json]]:
 
 def of_limits(
     data: Json,
-    units: Mapping[str, str],
+    metrics: Metrics,
     groups: Collection[str] = (),
     families: Collection[str] | None = None,
-    worse: Mapping[str, str] = {},
 ) -> Iterator[Mistake]:
     """Yield the mistakes in a file with limits.
 
-    units: the base unit of each known metric. groups: the groups in the shipped limits. families:
-    the families of all entries; None: do not check family names. worse: whether "high" or "low"
-    numbers of a metric are worse, or "none".
+    groups: the groups in the shipped limits. families: the families of all entries; None: do not
+    check family names.
     """
     known_groups = {*groups, *data.get('groups', ())}
     if families is not None:
@@ -183,20 +183,16 @@ def of_limits(
             yield Mistake(
                 ('overrides', number), f'overrides, model {quoted(pattern)} {why}'
             )
-    for path, place, is_of_one_drive, metrics in _written_metrics(data):
-        for metric, fields in metrics.items():
-            if metric not in units:
+    for path, place, is_of_one_drive, limits in _written_metrics(data):
+        for metric, fields in limits.items():
+            if metric not in metrics:
                 yield Mistake(
                     (*path, metric),
-                    f'{place}: "{metric}" is not a metric; {nearest_metric(metric, units)}',
+                    f'{place}: "{metric}" is not a metric; {nearest_metric(metric, metrics)}',
                 )
+                continue
             yield from _of_metric(
-                (*path, metric),
-                f'{place}, {metric}',
-                fields=fields,
-                unit=units.get(metric, ''),
-                metrics=units,
-                worse=worse.get(metric, ''),
+                (*path, metric), f'{place}, {metric}', metric, fields, metrics
             )
             for kind in KINDS:
                 used_groups = fields.get(kind, {}).get('groups', {})
@@ -253,24 +249,18 @@ def _written_metrics(data: Json) -> Iterator[tuple[Path, str, bool, Json]]:
 
 
 def _of_metric(
-    path: Path,
-    place: str,
-    fields: Json,
-    unit: str,
-    metrics: Collection[str],
-    worse: str,
+    path: Path, place: str, name: str, fields: Json, metrics: Metrics
 ) -> Iterator[Mistake]:
     """Yield a mistake for each of a metric's limits that is not a Nagios range, refers to an
     unknown metric, contradicts the other limit (warning or critical), or alerts on good values.
-
-    metrics: all metrics. worse: "high" or "low" if only such numbers of this metric are bad.
     """
+    unit = metrics[name].unit
     for steps, limits in _parts_of(fields):
         where = ', '.join((place, *steps))
         for level in LEVELS:
             for why in _of_bound(limits.get(level), unit, metrics):
                 yield Mistake((*path, *steps, level), f'{where}, {level}: {why}')
-        why = _of_both(limits, worse, unit)
+        why = _of_both(limits, metrics[name].worse, unit)
         for level in LEVELS if why else ():
             yield Mistake((*path, *steps, level), f'{where}: {why}')
 

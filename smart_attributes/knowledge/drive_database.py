@@ -120,8 +120,6 @@ class Candidate(NamedTuple):
     entry: Json
 
 
-# metrics that no data file defines
-METRICS_OF_OUR_OWN = ('unknown_model', 'unread_rows', 'firmware_advisory')
 # the set that every entry uses after its other sets, unless "uses_common" is false
 COMMON = 'ata-common'
 SHIPPED = 'attributes.json'
@@ -160,10 +158,7 @@ class SpecDatabase:
     @property
     def units(self) -> Mapping[str, str]:
         """Return the base unit of each metric that may have limits."""
-        return {
-            **dict.fromkeys(METRICS_OF_OUR_OWN, ''),
-            **{name: metric.unit for name, metric in self.metrics.items()},
-        }
+        return {name: metric.unit for name, metric in self.metrics.items()}
 
     @property
     def worse(self) -> Mapping[str, str]:
