@@ -165,9 +165,10 @@ def judge_of(options: Options, site: Site) -> Judge:
     migrated = [
         digest for file in site.thresholds for digest in file.data.get('migrated', ())
     ]
-    of_command_line = thresholds.CommandLineLimits(
-        dict(asked.warning), dict(asked.critical)
-    )
+    of_command_line = {
+        'warning': dict(asked.warning),
+        'critical': dict(asked.critical),
+    }
     rules = judging.Rules(
         frozenset(asked.ignore_metrics),
         frozenset(asked.ignore_attributes),
