@@ -187,7 +187,7 @@ class SpecDatabase:
             candidates = self._candidates(identity.plain_model)
             rated = _rated_written(candidates, identity.plain_model)
             return self._spec_of(winners[0][1])._replace(rated_written=rated)
-        note = Coded('entries-contradict', _contradiction(winners, identity))
+        note = Coded('entries-contradict', contradiction(winners, identity.model))
         return self._fallback(identity, attributes)._replace(notes=(note,))
 
     def _spec_of(self, entry: Json) -> DriveSpec:
@@ -208,7 +208,7 @@ class SpecDatabase:
         """Return a message if several entries of a site match the drive with equal rank, or ''."""
         winners = self.claims(identity, attributes)
         is_disputed = len(winners) > 1 and winners[0][0] != SHIPPED
-        return _contradiction(winners, identity) if is_disputed else ''
+        return contradiction(winners, identity.model) if is_disputed else ''
 
     def claims(
         self, identity: Identity, attributes: Sequence[int], only_shipped: bool = False
@@ -324,10 +324,11 @@ def _rated_written(
     return None
 
 
-def _contradiction(winners: Sequence[tuple[str, Json]], identity: Identity) -> str:
+def contradiction(winners: Sequence[tuple[str, Json]], name: str) -> str:
+    """Return a sentence on the entries that match a drive with equal rank. name: of the drive."""
     (source, first), (_, second) = winners[:2]
     return (
-        f'{source}: {identity.model} is claimed by two entries, {first["family"]} and '
+        f'{source}: {name} is claimed by two entries, {first["family"]} and '
         f'{second["family"]}; narrow one pattern'
     )
 
