@@ -236,15 +236,17 @@ def measured(path: str) -> Result:
         return [], [f'{name}: {problem}']
     drives = []
     for number, row in enumerate(rows, 2):
-        ids = (row.get('attributes') or '').split()
-        has_columns = None not in (row.get('model'), row.get('firmware'))
-        if not has_columns or not all(word.isdecimal() for word in ids):
+        try:
+            ids = [int(word) for word in row['attributes'].split()]
+            identity = _identity(
+                row['model'], row['firmware'], row.get('kind') or 'ssd'
+            )
+        except (KeyError, AttributeError, ValueError):
             return [], [
                 f'{name}: line {number} must have the columns model, firmware and attributes; '
                 'separate the attribute IDs with spaces'
             ]
-        table = tuple(AttributeRow(int(word)) for word in ids)
-        identity = _identity(row['model'], row['firmware'], row.get('kind') or 'ssd')
+        table = tuple(map(AttributeRow, ids))
         drives.append(
             SampleDrive(f'{name}: line {number}, {row["model"]}', identity, table)
         )
