@@ -84,7 +84,7 @@ def newest(report: Report, age: float | None) -> tuple[float | None, bool]:
             return drive_logs.seconds_since(error.hours, age), False
     # A full log has dropped errors that are older than all errors in it. A log that is not full has
     # all errors.
-    if 0 < len(report.errors) < (report.error_count or 0):
+    if len(report.errors) < (report.error_count or 0):
         return drive_logs.seconds_since(report.errors[-1].hours, age), True
     return None, False
 
