@@ -1,6 +1,7 @@
 """Which entry speaks for a drive, and what it says."""
 
 import itertools
+import math
 
 import pytest
 from shipped import DATABASE
@@ -408,7 +409,7 @@ def test_a_reading_has_all_that_its_entry_says_of_it():
         (None, None),
         (),
         '',
-        None,
+        math.inf,
         (),
         False,
         'value',

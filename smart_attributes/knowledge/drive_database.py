@@ -7,6 +7,7 @@ check.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ..errors import Coded
@@ -65,7 +66,7 @@ class ReadingSpec(NamedTuple):
     valid: Interval
     sentinels: tuple[float, ...]  # results that mean "no value"
     unit: str  # unit of the source; '': the metric's own unit
-    ceiling: int | None  # the counter stops at this number
+    ceiling: float  # the counter stops at this number; infinite if it does not stop
     states: tuple[tuple[int, int, str], ...]  # (lowest, highest, word)
     is_trap: bool
     definition: str  # as written in the entry: "raw bytes 2-3 min"
@@ -442,7 +443,7 @@ def _reading_specs(number: int, row: Json) -> Iterable[ReadingSpec]:
                 valid=_interval(spec.get('valid', (None, None))),
                 sentinels=tuple(spec.get('not', ())),
                 unit=spec.get('unit', ''),
-                ceiling=spec.get('ceiling'),
+                ceiling=spec.get('ceiling', math.inf),
                 states=tuple(
                     (*span(text), word) for text, word in spec.get('states', {}).items()
                 ),

@@ -400,9 +400,8 @@ def _vendor_reading(
         return unknown(metric, source, f'{count:g} is outside its valid range')
     if spec.states:
         return _status(spec, metric, source=source, number=int(count))
-    at_ceiling = spec.ceiling is not None and count >= spec.ceiling
-    if spec.ceiling is not None:
-        count = min(spec.ceiling, count)
+    at_ceiling = count >= spec.ceiling
+    count = min(count, spec.ceiling)
     number = decode.in_base_unit(count, spec.unit, identity)
     if not is_plausible(number, metric):
         return unknown(metric, source, f'{number:g} is not a plausible value')
