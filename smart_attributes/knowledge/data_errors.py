@@ -55,14 +55,12 @@ def of_entries(data: Json, everything: Sequence[Json]) -> Iterator[Mistake]:
             yield Mistake(path, f'{place}: {why}')
     yield from _of_logs(data, metrics, layouts)
     usable = {name for name in sets if ('sets', name) not in unusable}
-    for number, entry in enumerate(data['entries']):
+    for path, family, entry in parts(data, 'entries'):
         for name in sorted(set(entry.get('uses', ())) - usable):
             why = f'there is no such set; {_instead(name, usable, "sets")}'
             if name in sets:
                 why = 'that set has a mistake'
-            yield Mistake(
-                ('entries', number), f'{entry["family"]}: uses "{name}", but {why}'
-            )
+            yield Mistake(path, f'{family}: uses "{name}", but {why}')
 
 
 def _instead(name: str, known: Collection[str], noun: str) -> str:
@@ -76,20 +74,18 @@ def _of_logs(
     data: Json, metrics: Collection[str], layouts: Collection[str]
 ) -> Iterator[Mistake]:
     """Yield the mistakes in layouts of vendors' logs, and in entries that name a layout."""
-    for name, layout in data.get('layouts', {}).items():
+    for path, place, layout in parts(data, 'layouts'):
         for field in layout['fields']:
             why = _of_field(field, layout, metrics)
             if why:
-                yield Mistake(
-                    ('layouts', name), f'layout {name}, {field["metric"]}: {why}'
-                )
-    for number, entry in enumerate(data['entries']):
+                yield Mistake(path, f'{place}, {field["metric"]}: {why}')
+    for path, family, entry in parts(data, 'entries'):
         for page, name in entry.get('logs', {}).items():
             if name not in layouts:
                 advice = _instead(name, layouts, 'layouts')
-                where = f'{entry["family"]}: logs {page}'
-                sentence = f'{where}: unknown layout "{name}"; {advice}'
-                yield Mistake(('entries', number), sentence)
+                yield Mistake(
+                    path, f'{family}: logs {page}: unknown layout "{name}"; {advice}'
+                )
 
 
 def _of_field(field: Json, layout: Json, metrics: Collection[str]) -> str:
@@ -118,11 +114,13 @@ def _of_reading(metric: str, spec: Json, metrics: Collection[str]) -> Iterator[s
         yield str(error)
 
 
-def _parts(data: Json, key: str) -> Iterator[tuple[Path, str, Json]]:
-    """Yield (path, name, part) for each part in "sets", "entries" or "advisories"."""
-    if key == 'sets':
+def parts(data: Json, key: str) -> Iterator[tuple[Path, str, Json]]:
+    """Yield (path, name, part) for each part in "sets", "layouts", "entries" or "advisories". name:
+    in words, such as "set ata-common"; of an entry, its family.
+    """
+    if key in ('sets', 'layouts'):
         for name, part in data.get(key, {}).items():
-            yield (key, name), f'set {name}', part
+            yield (key, name), f'{key[:-1]} {name}', part
         return
     for number, part in enumerate(data.get(key, ())):
         name = part['family'] if key == 'entries' else f'advisory {part["id"]}'
@@ -133,7 +131,7 @@ def patterns(data: Json) -> Iterator[tuple[Path, str, str]]:
     """Yield (path, place, regular expression) for every pattern of a file. path: keys to the
     entry or advisory. place: in words, such as "Intel 730: models".
     """
-    for path, name, owner in (*_parts(data, 'entries'), *_parts(data, 'advisories')):
+    for path, name, owner in (*parts(data, 'entries'), *parts(data, 'advisories')):
         for field in ('models', 'rated_written'):
             for pattern in owner.get(field, ()):
                 yield path, f'{name}: {field}', pattern
@@ -145,7 +143,7 @@ def written_readings(data: Json) -> Iterator[tuple[Path, str, str, Json]]:
     """Yield (path, place, metric, reading) for each reading, those of sets first. path: keys to
     the set or entry.
     """
-    for path, owner, value in (*_parts(data, 'sets'), *_parts(data, 'entries')):
+    for path, owner, value in (*parts(data, 'sets'), *parts(data, 'entries')):
         for number, row in value.get('attributes', {}).items():
             for metric, specs in (row or {}).get('readings', {}).items():
                 alternatives = specs if isinstance(specs, list) else [specs]
