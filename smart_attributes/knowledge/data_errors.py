@@ -193,13 +193,13 @@ def of_limits(
                 (*path, metric), f'{place}, {metric}', metric, fields, metrics
             )
             for kind in KINDS:
-                used_groups = fields.get(kind, {}).get('groups', {})
-                for name in sorted(used_groups.keys() - known_groups):
-                    advice = _instead(name, known_groups, 'groups')
-                    yield Mistake(
-                        (*path, metric, kind, 'groups', name),
-                        f'{place}, {metric}, {kind}: unknown group "{name}"; {advice}',
-                    )
+                for group in fields.get(kind, {}).get('groups', ()):
+                    if group not in known_groups:
+                        advice = _instead(group, known_groups, 'groups')
+                        yield Mistake(
+                            (*path, metric, kind, 'groups', group),
+                            f'{place}, {metric}, {kind}: unknown group "{group}"; {advice}',
+                        )
             if 'acknowledged' in fields and not is_of_one_drive:
                 yield Mistake(
                     (*path, metric, 'acknowledged'),
