@@ -40,8 +40,8 @@ class Metric(NamedTuple):
     worse: str  # "high", "low" or "none"
     valid: Interval
     is_verdict: bool  # text with a state instead of a number with limits
-    minimum: float | None
-    maximum: float | None
+    minimum: float | None = None
+    maximum: float | None = None
     concern: str = ''  # kind of finding, for its severity: a name in severity.ORDER
     # priority in perfdata if space is short, 1 first; 0: last, by concern
     order: int = 0
@@ -75,15 +75,16 @@ class ReadingSpec(NamedTuple):
 class DriveSpec(NamedTuple):
     """The content of the highest-ranked entry that matches a drive."""
 
-    family: str | None  # None: only the fallback matches
-    names: Mapping[int, str]
-    readings: tuple[ReadingSpec, ...]  # of each metric, the first valid reading counts
-    ignored_thresholds: frozenset[int]
+    family: str | None = None  # None: only the fallback matches
+    names: Mapping[int, str] = {}
+    # of each metric, the first valid reading counts
+    readings: tuple[ReadingSpec, ...] = ()
+    ignored_thresholds: frozenset[int] = frozenset()
     # metrics whose device statistic is not judged -> what it predicts, or ''
-    untrusted_statistics: Mapping[str, str]
+    untrusted_statistics: Mapping[str, str] = {}
     # units of device statistics, by metric, if other than the base unit
-    statistic_units: Mapping[str, str]
-    is_generic: bool
+    statistic_units: Mapping[str, str] = {}
+    is_generic: bool = False
     # "hdd" or "ssd", for a SATA drive that does not report its rotation; '' if no entry tells
     kind: str = ''
     is_clock_trusted: bool = True  # the hours in the logs follow the power-on time
@@ -124,15 +125,7 @@ class Candidate(NamedTuple):
 # the set that every entry uses after its other sets, unless "uses_common" is false
 COMMON = 'ata-common'
 SHIPPED = 'attributes.json'
-NO_SPEC = DriveSpec(
-    None,
-    {},
-    readings=(),
-    ignored_thresholds=frozenset(),
-    untrusted_statistics={},
-    statistic_units={},
-    is_generic=False,
-)
+NO_SPEC = DriveSpec()
 
 
 class SpecDatabase:
@@ -389,23 +382,17 @@ def generality(entry: Json) -> int:
 
 
 def _metric(name: str, value: Json) -> Metric:
+    """Return a metric as the file describes it. Most of its fields have the same name there."""
+    properties = {field: value[field] for field in Metric._fields if field in value}
+    properties['valid'] = _interval(value.get('valid', (0, None)))
     perfdata = value.get('perfdata', {})
     return Metric(
         name=name,
-        meaning=value['meaning'],
-        unit=value['unit'],
-        worse=value['worse'],
-        valid=_interval(value.get('valid', (0, None))),
         is_verdict=bool(value.get('verdict')),
-        minimum=value.get('minimum'),
-        maximum=value.get('maximum'),
-        concern=value.get('concern', ''),
-        noun=value.get('noun', ''),
-        label=value.get('label', ''),
-        remedy=value.get('remedy', ''),
         order=perfdata.get('order', 0),
         beside=perfdata.get('with', ''),
         no_value=tuple(value.get('not', ())),
+        **properties,
     )
 
 
