@@ -52,11 +52,11 @@ def _is_wear(verdict: Reading, report: Report, worn: Collection[int]) -> bool:
         return verdict.source.attribute in worn
     if verdict.metric != HEALTH or verdict.state is not State.CRITICAL:
         return False
-    causes = {row.id for row in _causes(report)}
-    return bool(causes) and causes.issubset(worn)
+    failing = {row.id for row in causes(report)}
+    return bool(failing) and failing.issubset(worn)
 
 
-def _causes(report: Report) -> list[AttributeRow]:
+def causes(report: Report) -> list[AttributeRow]:
     """Return the attributes that make a drive report FAILED: those that fail now and are
     pre-fail.
     """
@@ -105,7 +105,7 @@ def _worn_attributes(report: Report, numbers: Iterable[Reading]) -> set[int]:
         if reading.metric == severity.ENDURANCE and reading.number is not None
     }
     worn = set()
-    for row in _causes(report):
+    for row in causes(report):
         if not row.threshold or row.id not in used:
             continue
         if used[row.id] >= _USED_UP - row.threshold:
