@@ -50,9 +50,8 @@ def with_history(
             dated[place] = reading._replace(quiet=quiet, quiet_is_bound=is_bound)
     if not _is_counted(dated, COUNTED):
         dated += logged(report.errors, DATA_ERRORS, metric=metrics[LOGGED], age=age)
-    newest_error = report.errors[0]
     # only if the newest error is one: else the drive has worked with its cable since
-    if not INTERFACE_ERRORS.isdisjoint(newest_error.kinds):
+    if not INTERFACE_ERRORS.isdisjoint(report.errors[0].kinds):
         dated += logged(
             report.errors, INTERFACE_ERRORS, metric=metrics[LOGGED_INTERFACE], age=age
         )
