@@ -251,22 +251,6 @@ def test_a_database_tells_its_date(data, date):
     assert drive_database.SpecDatabase({**shipped, **data}).date == date
 
 
-@pytest.mark.parametrize(
-    'mark, is_generic',
-    [
-        ({}, False),
-        ({'generic': True}, True),
-        ({'fallback': True}, True),
-    ],
-)
-def test_an_entry_for_no_model_of_its_own_is_generic(mark, is_generic):
-    """measure counts what is won by a guess."""
-    assert (
-        only({'family': 'mine', 'kind': 'ssd', 'attributes': {}, **mark}).is_generic
-        is is_generic
-    )
-
-
 def test_an_entry_may_distrust_the_clock_and_name_further_logs():
     plain, special = (
         only({'family': 'mine', **MODELS, 'attributes': {}}),

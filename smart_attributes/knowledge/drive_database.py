@@ -84,7 +84,6 @@ class DriveSpec(NamedTuple):
     untrusted_statistics: Mapping[str, str] = {}
     # units of device statistics, by metric, if other than the base unit
     statistic_units: Mapping[str, str] = {}
-    is_generic: bool = False
     # "hdd" or "ssd", for a SATA drive that does not report its rotation; '' if no entry tells
     kind: str = ''
     is_clock_trusted: bool = True  # the hours in the logs follow the power-on time
@@ -125,6 +124,7 @@ class Candidate(NamedTuple):
 # the set that every entry uses after its other sets, unless "uses_common" is false
 COMMON = 'ata-common'
 SHIPPED = 'attributes.json'
+FAMILY = 2  # see generality()
 NO_SPEC = DriveSpec()
 
 
@@ -241,8 +241,9 @@ class SpecDatabase:
         ]
         # Both sources have the same unit: attribute 5 equals statistic 3:0x020 on 9,900 of 9,915
         # measured disks, no matter whether they count logical or physical sectors.
-        in_sectors = [spec.metric for spec in specs if spec.unit == LOGICAL_SECTORS]
-        units = dict.fromkeys(reversed(in_sectors), LOGICAL_SECTORS)
+        units = {
+            spec.metric: spec.unit for spec in specs if spec.unit == LOGICAL_SECTORS
+        }
         untrusted = dict.fromkeys(entry.get('untrusted_statistics', ()), '')
         for name in self.sets_of(entry):
             untrusted.update(self.sets[name].get('untrusted_statistics', {}))
@@ -257,7 +258,6 @@ class SpecDatabase:
             ignored_thresholds=frozenset(entry.get('ignore_thresholds', ())),
             untrusted_statistics=untrusted,
             statistic_units={**units, **entry.get('statistic_units', {})},
-            is_generic=is_fallback or bool(entry.get('generic')),
             kind='' if is_fallback else self._kind_of(entry),
             is_clock_trusted='clock' not in entry,
             by_name=by_name,
@@ -378,7 +378,7 @@ def generality(entry: Json) -> int:
     """
     if entry.get('fallback'):
         return 0
-    return 1 if entry.get('generic') else 2
+    return 1 if entry.get('generic') else FAMILY
 
 
 def _metric(name: str, value: Json) -> Metric:
