@@ -369,7 +369,7 @@ def read_limits(data: bytes) -> None:
         'acknowledged.json',
         'acknowledged.json',
     )
-    [file] = site_file.faultless_limits([file], DATABASE.units, (), DATABASE.worse)
+    [file] = site_file.faultless_limits([file], DATABASE.metrics, ())
     for override in file.data.get('overrides', ()):
         list(thresholds.from_override(override))
     if not any(file.data.values()):

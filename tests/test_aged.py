@@ -11,7 +11,6 @@ from test_judging import judged
 from smart_attributes.check import judging
 from smart_attributes.history import past, series
 from smart_attributes.knowledge.thresholds import (
-    CommandLineLimits,
     Thresholds,
     stages,
     when_quiet,
@@ -241,9 +240,7 @@ def held(quiet_hours, *overrides, command_line=None, metrics=None):
         }
     }
     site = {'overrides': list(overrides), 'metrics': metrics or {}}
-    given = Thresholds(
-        default, [('site.json', site)], CommandLineLimits(command_line or {}, {})
-    )
+    given = Thresholds(default, [('site.json', site)], {'warning': command_line or {}})
     reading = Reading(
         'reported_uncorrect',
         7,

@@ -1,17 +1,13 @@
 """What fits its schema and would yet break a check."""
 
 import pytest
+from shipped import DATABASE
 
 from smart_attributes.knowledge import data_errors
 
 MODELS = {'models': ['ACME X1-.*']}
-METRICS = {
-    'reallocated': '',
-    'endurance_used': '%',
-    'pending': '',
-    'spare_available': '%',
-    'power_on_time': 's',
-}
+NAMES = ('reallocated', 'endurance_used', 'pending', 'spare_available', 'power_on_time')
+METRICS = {name: DATABASE.metrics[name] for name in NAMES}
 
 
 def entry(**change):
@@ -161,7 +157,16 @@ def test_an_entry_that_would_break_a_check_is_named_with_its_place(case):
     data, expected = IN_ENTRIES[case]
 
     found = list(
-        data_errors.of_entries(data, METRICS, {'ata-common', 'own'}, ['ocp', 'acme'])
+        data_errors.of_entries(
+            data,
+            [
+                {'metrics': METRICS},
+                {
+                    'sets': {'ata-common': {}, 'own': {}},
+                    'layouts': {'ocp': {}, 'acme': {}},
+                },
+            ],
+        )
     )
 
     assert [fault.path for fault in found] == [path for path, _ in expected]
@@ -223,16 +228,12 @@ IN_LIMITS = {
             )
         ],
     ),
-    'metric and its days': (
+    'metric': (
         {'metrics': {'zzz': {'warning': '30d'}}},
         [
             (
                 ('metrics', 'zzz'),
                 'metrics: "zzz" is not a metric; doc/reference/metrics.md lists them, for example endurance_used',
-            ),
-            (
-                ('metrics', 'zzz', 'warning'),
-                'metrics, zzz, warning: "30d" is not a Nagios range of a metric that is a count; ',
             ),
         ],
     ),
@@ -372,7 +373,7 @@ def test_families_are_not_checked_without_a_list():
 
 def test_a_metric_of_the_site_itself_is_proposed_for_a_mistyped_one():
     """In entries, in limits, and where a limit refers to another metric."""
-    metrics = {**METRICS, 'squeaking': ''}
+    metrics = {**METRICS, 'squeaking': METRICS['pending']}
     limits = {
         'squeeking': {},
         'pending': {'warning': {'drive': 'squeeking', 'else': '5'}},
@@ -380,9 +381,7 @@ def test_a_metric_of_the_site_itself_is_proposed_for_a_mistyped_one():
     mistakes = [
         *data_errors.of_entries(
             entry(attributes=attribute({'squeeking': {'from': 'raw'}})),
-            metrics,
-            set(),
-            (),
+            [{'metrics': metrics}],
         ),
         *data_errors.of_limits({'metrics': limits}, metrics),
     ]
@@ -412,7 +411,7 @@ def test_limits_that_contradict_each_other_are_told_and_neither_is_used():
         }
     }
 
-    found = list(data_errors.of_limits(data, METRICS, worse={'pending': 'high'}))
+    found = list(data_errors.of_limits(data, METRICS))
 
     assert {(fault.path[2:], fault.sentence) for fault in found} == {
         (('warning',), REVERSED),

@@ -112,8 +112,14 @@ def huge(path):
 
 
 UNREADABLE = {
-    'pipe': (os.mkfifo, ' is not a regular file; specify a JSON file'),
-    'folder': (os.mkdir, ' is not a regular file; specify a JSON file'),
+    'pipe': (
+        os.mkfifo,
+        ': cannot be read: it is not a regular file; specify a readable file',
+    ),
+    'folder': (
+        os.mkdir,
+        ': cannot be read: it is not a regular file; specify a readable file',
+    ),
     'nothing': (
         str,
         ': cannot be read: No such file or directory; specify a readable file',
@@ -124,7 +130,7 @@ UNREADABLE = {
     ),
     'huge': (
         huge,
-        ' is larger than 4 MiB, too large for a data file; specify a JSON file',
+        ': cannot be read: it is larger than 4 MiB; specify a readable file',
     ),
     'Latin-1': (
         lambda path: path.write_bytes('{"comment": "ä"}'.encode('latin-1')),

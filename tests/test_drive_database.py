@@ -1,8 +1,10 @@
 """Which entry speaks for a drive, and what it says."""
 
 import itertools
+import math
 
 import pytest
+from shipped import DATABASE
 from small_database import database, spec_database
 
 from smart_attributes.knowledge import data_file, decode, drive_database
@@ -249,22 +251,6 @@ def test_a_database_tells_its_date(data, date):
     assert drive_database.SpecDatabase({**shipped, **data}).date == date
 
 
-@pytest.mark.parametrize(
-    'mark, is_generic',
-    [
-        ({}, False),
-        ({'generic': True}, True),
-        ({'fallback': True}, True),
-    ],
-)
-def test_an_entry_for_no_model_of_its_own_is_generic(mark, is_generic):
-    """measure counts what is won by a guess."""
-    assert (
-        only({'family': 'mine', 'kind': 'ssd', 'attributes': {}, **mark}).is_generic
-        is is_generic
-    )
-
-
 def test_an_entry_may_distrust_the_clock_and_name_further_logs():
     plain, special = (
         only({'family': 'mine', **MODELS, 'attributes': {}}),
@@ -407,7 +393,7 @@ def test_a_reading_has_all_that_its_entry_says_of_it():
         (None, None),
         (),
         '',
-        None,
+        math.inf,
         (),
         False,
         'value',
@@ -570,7 +556,7 @@ def test_while_entries_of_a_site_contradict_each_other_ours_are_asked_with_all_t
 
 def test_what_the_program_itself_says_of_a_drive_may_have_limits_without_a_unit():
     """A site may want no warning of a model that nobody knows."""
-    units = spec_database().units
+    units = DATABASE.units
 
     assert {units[metric] for metric in ('unknown_model', 'firmware_advisory')} == {''}
     assert units['endurance_used'] == '%'

@@ -273,21 +273,19 @@ def stratum(metric, form, above, days, **rows):
     return {'metric': metric, 'form': form, 'above': above, 'days': days, 'rows': rows}
 
 
-SMALL = risks.Risks(
-    {
-        'hdd': [
-            stratum(
-                'pending', RISE, 4, 14, **{SEAGATE: row(0.5, 0.9), POOL: row(0.4, 0.7)}
-            ),
-            stratum('pending', LEVEL, 8, UNKNOWN, **{POOL: row(0.3, 0.6)}),
-            stratum('reallocated', LEVEL, 0, UNKNOWN, **{POOL: row(0.2, 0.5)}),
-            stratum('pending', LEVEL, 0, UNKNOWN, **{POOL: row(0.1, 0.3)}),
-            stratum('pending', LEVEL, 0, 14, **{POOL: row(0.12, 0.3)}),
-            stratum('pending', LEVEL, 0, 90, **{POOL: row(0.05, 0.2)}),
-        ],
-        'ssd': [stratum('pending', LEVEL, 0, UNKNOWN, **{POOL: row(None, 0.05)})],
-    }
-)
+SMALL = {
+    'hdd': [
+        stratum(
+            'pending', RISE, 4, 14, **{SEAGATE: row(0.5, 0.9), POOL: row(0.4, 0.7)}
+        ),
+        stratum('pending', LEVEL, 8, UNKNOWN, **{POOL: row(0.3, 0.6)}),
+        stratum('reallocated', LEVEL, 0, UNKNOWN, **{POOL: row(0.2, 0.5)}),
+        stratum('pending', LEVEL, 0, UNKNOWN, **{POOL: row(0.1, 0.3)}),
+        stratum('pending', LEVEL, 0, 14, **{POOL: row(0.12, 0.3)}),
+        stratum('pending', LEVEL, 0, 90, **{POOL: row(0.05, 0.2)}),
+    ],
+    'ssd': [stratum('pending', LEVEL, 0, UNKNOWN, **{POOL: row(None, 0.05)})],
+}
 
 
 @pytest.mark.parametrize(
@@ -328,7 +326,7 @@ SMALL = risks.Risks(
     ],
 )
 def test_the_first_stratum_that_a_drive_is_in_decides(found, groups, share):
-    assert SMALL.of(found, 'hdd', groups).share_90 == share
+    assert risks.of(SMALL, found, 'hdd', groups).share_90 == share
 
 
 @pytest.mark.parametrize(
@@ -353,7 +351,7 @@ def test_the_first_stratum_that_a_drive_is_in_decides(found, groups, share):
     ],
 )
 def test_no_rate_is_invented(found, kind):
-    assert SMALL.of(found, kind, ()) is None
+    assert risks.of(SMALL, found, kind, ()) is None
 
 
 @pytest.mark.parametrize(
@@ -368,13 +366,13 @@ def test_no_rate_is_invented(found, kind):
     ids=['heat', 'the-drive-itself'],
 )
 def test_the_rate_is_that_of_its_finding_whatever_decides_the_state(decides):
-    told = SMALL.of([decides, judgement()], 'hdd', ())
+    told = risks.of(SMALL, [decides, judgement()], 'hdd', ())
 
     assert told and (told.metric, told.share_90) == ('pending', 0.1)
 
 
 def test_a_rate_has_its_drives_and_its_bounds():
-    found = SMALL.of([judgement()], 'hdd', ())
+    found = risks.of(SMALL, [judgement()], 'hdd', ())
 
     numbers = 0.1, 0.3, 0.15, 0.6, 100, 50
     assert found == Risk('pending', found.whose, *numbers, found.said)
@@ -422,7 +420,7 @@ def test_a_share_is_said_as_it_was_counted(soon, year, said):
         ],
         'ssd': [],
     }
-    assert risks.Risks(data).of([judgement()], 'hdd', (SEAGATE,)).said == said
+    assert risks.of(data, [judgement()], 'hdd', (SEAGATE,)).said == said
 
 
 @pytest.mark.parametrize(

@@ -352,7 +352,10 @@ def test_what_the_command_line_decides_reaches_limits_and_rules():
         'never',
     )
 
-    assert found.thresholds._command_line == ({'pending': '3'}, {'pending': '5'})
+    assert found.thresholds._command_line == {
+        'warning': {'pending': '3'},
+        'critical': {'pending': '5'},
+    }
     assert (found.rules.ignored_metrics, found.rules.ignored_attributes) == (
         {'temperature'},
         {9},

@@ -4,7 +4,6 @@ import pytest
 
 from smart_attributes.knowledge import thresholds
 from smart_attributes.knowledge.thresholds import (
-    CommandLineLimits,
     DriveLimit,
     Exceptions,
     Limit,
@@ -52,7 +51,7 @@ def override(selector, warning=None, **more):
 def warning_of(*overrides, command_line=None, metrics=None, today=''):
     site = {'overrides': list(overrides), **({'metrics': metrics} if metrics else {})}
     limits = Thresholds(
-        DEFAULT, [('site.json', site)], CommandLineLimits(command_line or {}, {}), today
+        DEFAULT, [('site.json', site)], {'warning': command_line or {}}, today
     )
     limit = limits.limit('endurance_used', SDA, SSD, FAMILY)
     return limit.warning, limit.warning_origin
@@ -187,7 +186,10 @@ def test_a_limit_of_the_command_line_says_so():
     """Both kinds of range, and only those that were given."""
     limits = Thresholds(
         DEFAULT,
-        command_line=CommandLineLimits({'power_cycles': '7'}, {'endurance_used': '50'}),
+        command_line={
+            'warning': {'power_cycles': '7'},
+            'critical': {'endurance_used': '50'},
+        },
     )
 
     assert limits.limit('power_cycles', SDA, SSD, '') == Limit(

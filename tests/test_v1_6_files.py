@@ -358,9 +358,7 @@ def specs(**readings: Json) -> Any:
     attributes.json.
     """
     items = tuple(drive_database._reading_specs(5, {'readings': readings}))
-    return drive_database.DriveSpec(
-        'ACME', {}, items, frozenset(), frozenset(), {}, False
-    )
+    return drive_database.DriveSpec('ACME', readings=items)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,11 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from smart_attributes.knowledge.drive_database import SpecDatabase  # noqa: E402
+from smart_attributes.knowledge.drive_database import (  # noqa: E402
+    FAMILY,
+    SpecDatabase,
+    generality,
+)
 from smart_attributes.model import Identity  # noqa: E402
 
 # its name until Python 3.10
@@ -86,11 +90,15 @@ def gaps(entry: list[str], database: SpecDatabase) -> list[str]:
         firmware=example(affected),
         rotation=0 if SSD.search(family) else 7200,
     )
-    spec = database.identify(identity, sorted({1, 5, 9, 12, 194, *names}))
+    numbers = sorted({1, 5, 9, 12, 194, *names})
+    spec = database.identify(identity, numbers)
+    is_known = any(
+        generality(entry) == FAMILY for _, entry in database.claims(identity, numbers)
+    )
     where = (
         f'{family or "unnamed"} ({identity.model} {identity.firmware}'.rstrip() + ')'
     )
-    found = [f'family: {where}'] if spec.family is None or spec.is_generic else []
+    found = [] if is_known else [f'family: {where}']
     found += [
         f'attribute: {where}: {number} {label}'
         for number, label in sorted(names.items())

@@ -157,7 +157,7 @@ def judge_of(options: Options, site: Site) -> Judge:
         from ..knowledge import site_file
 
         limit_files = site_file.faultless_limits(
-            limit_files, database.units, default.get('groups', ()), database.worse
+            limit_files, database.metrics, default.get('groups', ())
         )
     for file in (*attribute_files, *limit_files):
         mistakes += file.mistakes
@@ -165,9 +165,10 @@ def judge_of(options: Options, site: Site) -> Judge:
     migrated = [
         digest for file in site.thresholds for digest in file.data.get('migrated', ())
     ]
-    of_command_line = thresholds.CommandLineLimits(
-        dict(asked.warning), dict(asked.critical)
-    )
+    of_command_line = {
+        'warning': dict(asked.warning),
+        'critical': dict(asked.critical),
+    }
     rules = judging.Rules(
         frozenset(asked.ignore_metrics),
         frozenset(asked.ignore_attributes),
@@ -203,7 +204,7 @@ def risk_of(
     from ..knowledge import risks
 
     try:
-        return risks.shipped().of(judgements, kind, groups)
+        return risks.of(risks.shipped(), judgements, kind, groups)
     except Exception:
         # a damaged file does not affect the verdict; `doctor` reports it
         return None

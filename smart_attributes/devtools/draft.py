@@ -195,20 +195,20 @@ def _attributes(
             attributes[number] = attribute and _inherited(
                 attribute, by_number[number], base['family']
             )
-    metrics_of_base: set[str] = set()
-    # also of attributes that this drive lacks: other drives of the family have them
-    for attribute in database.rows_of(base).values():  # without those that are null
-        metrics_of_base.update(attribute.get('readings', ()))
-    # A second reading of a metric would replace the first reading.
+    described = database.rows_of(base)  # by the base entry itself or by one of its sets
+    # A second reading of a metric would replace the first reading. Attributes that this drive lacks
+    # count, too: other drives of the family have them.
+    read_metrics: set[str] = set()
+    for attribute in described.values():
+        read_metrics.update(attribute.get('readings', ()))
     meanings = {
         key: meaning
         for key, meaning in _agreed_meanings(database, kind).items()
-        if not metrics_of_base.intersection(meaning[0])
+        if read_metrics.isdisjoint(meaning[0])
     }
-    new_fits = [fit for fit in fits if fit.metric not in metrics_of_base]
-    of_sets = database.rows_of({**base, 'attributes': {}})
+    new_fits = [fit for fit in fits if fit.metric not in read_metrics]
     for number, row in by_number.items():
-        if number not in attributes and row.id not in of_sets:
+        if number not in attributes and row.id not in described:
             attributes[number] = _attribute(row, meanings, new_fits)
     return attributes
 

@@ -30,18 +30,14 @@ def drive_problems(claims: Sequence[Claim], context: Context) -> Iterator[str]:
 
 def _disputes(claims: Sequence[Claim]) -> Iterator[str]:
     """Yield a sentence for each group of entries that match a drive with equal rank."""
-    # by the families; the first drive of each
-    disputed: dict[tuple[str, ...], Claim] = {}
-    for claim in claims:
-        families = tuple(entry['family'] for _, entry in claim.winners)
-        if len(families) > 1:
-            disputed.setdefault(families, claim)
-    for families, (drive, winners) in disputed.items():
-        file, _ = winners[0]
-        yield (
-            f'{file}: {drive.identity.model or drive.place} is claimed by two entries, '
-            f'{families[0]} and {families[1]}; narrow one pattern'
-        )
+    # by the families; about the first drive of each
+    disputed: dict[tuple[str, ...], str] = {}
+    for drive, winners in claims:
+        if len(winners) > 1:
+            families = tuple(entry['family'] for _, entry in winners)
+            name = drive.identity.model or drive.place
+            disputed.setdefault(families, drive_database.contradiction(winners, name))
+    yield from disputed.values()
 
 
 def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:

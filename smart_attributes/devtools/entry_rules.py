@@ -63,9 +63,9 @@ def file_problems(source: EntriesFile, context: Context) -> Iterator[str]:
                 spec, formula, context.database.metrics[metric]
             ):
                 yield f'{source.name}: {place}: {problem}'
-    for advisory in source.data.get('advisories', ()):
+    for _path, place, advisory in data_errors.parts(source.data, 'advisories'):
         for problem in _advisory_problems(advisory, context):
-            yield f'{source.name}: advisory {advisory["id"]}: {problem}'
+            yield f'{source.name}: {place}: {problem}'
 
 
 def _form(source: EntriesFile, _: Context) -> Iterator[str]:
@@ -132,23 +132,18 @@ def _sources_of(data: Json) -> Iterator[tuple[str, Json]]:
     """Yield each part of a file that cites a source, after the words that name its place:
     "Intel 730, attribute 233".
     """
-    owners: list[tuple[str, Json]] = []
-    for kind in ('set', 'layout'):
-        for name, part in data.get(f'{kind}s', {}).items():
-            owners.append((f'{kind} {name}', part))
-    owners += [(entry['family'], entry) for entry in data['entries']]
-    for advisory in data.get('advisories', ()):
-        owners.append((f'advisory {advisory["id"]}', advisory))
-    for name, owner in owners:
-        places = [(name, owner)]
-        for key, part in owner.get('rated_written', {}).items():
-            places.append((f'{name}, rated_written {key}', part))
-        for number, part in owner.get('attributes', {}).items():
-            places.append((f'{name}, attribute {number}', part))
-        for place, part in places:
-            # null: an attribute that the entry does not use
-            if part and 'source' in part:
-                yield place, part
+    places: list[tuple[str, Json]] = []
+    for kind in ('sets', 'layouts', 'entries', 'advisories'):
+        for _, name, owner in data_errors.parts(data, kind):
+            places.append((name, owner))
+            for key, part in owner.get('rated_written', {}).items():
+                places.append((f'{name}, rated_written {key}', part))
+            for number, part in owner.get('attributes', {}).items():
+                places.append((f'{name}, attribute {number}', part))
+    for place, part in places:
+        # null: an attribute that the entry does not use
+        if part and 'source' in part:
+            yield place, part
 
 
 def _unused(source: EntriesFile, context: Context) -> Iterator[str]:
@@ -177,13 +172,13 @@ def _layouts(source: EntriesFile, context: Context) -> Iterator[str]:
     """Yield a sentence for each field of a layout that has a wrong unit or metric, or overlaps
     another field.
     """
-    for name, layout in source.data.get('layouts', {}).items():
+    for _path, place, layout in data_errors.parts(source.data, 'layouts'):
         owners: dict[tuple[int | None, int], str] = {}  # (row, byte) -> metric
         for field in layout['fields']:
             metric = context.database.metrics[field['metric']]
             if metric.is_verdict:
-                yield f'layout {name}: {metric.name} is a verdict, not a number; map another metric'
-            where = f'layout {name}, {metric.name}'
+                yield f'{place}: {metric.name} is a verdict, not a number; map another metric'
+            where = f'{place}, {metric.name}'
             unit = field.get('unit')
             if unit and unit not in reading_rules.fitting(metric.name, metric.unit):
                 yield f'{where}: "unit": "{unit}" does not fit; correct it'

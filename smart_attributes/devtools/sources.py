@@ -13,6 +13,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from .. import files
@@ -146,9 +147,8 @@ def read_samples(sources: Sequence[EntriesFile], folder: str) -> Result:
         drives_of(source.name, source.data.get('samples', ()), kinds)
         for source in sources
     ]
-    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
-        if name.endswith('.json'):
-            results.append(_drives_in(folder, name, kinds))
+    for path in sorted(Path(folder).glob('*.json')):
+        results.append(_drives_in(path, kinds))
     drives: list[SampleDrive] = []
     problems: list[str] = []
     for of_file, mistakes in results:
@@ -157,10 +157,11 @@ def read_samples(sources: Sequence[EntriesFile], folder: str) -> Result:
     return drives, problems
 
 
-def _drives_in(folder: str, name: str, kinds: Mapping[str, str]) -> Result:
+def _drives_in(path: Path, kinds: Mapping[str, str]) -> Result:
     """Return the drives in a file of samples; none if its form is wrong."""
+    name = path.name
     try:
-        data = data_file.parse(data_file.read_text(os.path.join(folder, name)), name)
+        data = data_file.parse(data_file.read_text(str(path)), name)
     except DataError as problem:
         return [], [str(problem)]
     # A sample has the same form in a separate file and next to its entry.
@@ -236,15 +237,17 @@ def measured(path: str) -> Result:
         return [], [f'{name}: {problem}']
     drives = []
     for number, row in enumerate(rows, 2):
-        ids = (row.get('attributes') or '').split()
-        has_columns = None not in (row.get('model'), row.get('firmware'))
-        if not has_columns or not all(word.isdecimal() for word in ids):
+        try:
+            ids = [int(word) for word in row['attributes'].split()]
+            identity = _identity(
+                row['model'], row['firmware'], row.get('kind') or 'ssd'
+            )
+        except (KeyError, AttributeError, ValueError):
             return [], [
                 f'{name}: line {number} must have the columns model, firmware and attributes; '
                 'separate the attribute IDs with spaces'
             ]
-        table = tuple(AttributeRow(int(word)) for word in ids)
-        identity = _identity(row['model'], row['firmware'], row.get('kind') or 'ssd')
+        table = tuple(map(AttributeRow, ids))
         drives.append(
             SampleDrive(f'{name}: line {number}, {row["model"]}', identity, table)
         )

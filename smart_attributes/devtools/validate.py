@@ -82,10 +82,9 @@ def examine_limits(path: str) -> Validation:
     shipped = shipped_data.load(shipped_data.path('thresholds/default.json'))
     mistakes = data_errors.of_limits(
         data,
-        database.units,
+        database.metrics,
         groups=shipped.get('groups', ()),
         families={entry['family'] for entry in database.entries()},
-        worse=database.worse,
     )
     sentences = [mistake.sentence for mistake in mistakes]
     for sentence in (*sentences, *_contradictions(data), *_ended(data)):
@@ -150,12 +149,15 @@ def main(files: Sequence[str] = (), formats: bool = False) -> int:
 
 
 def problems(files: Sequence[str]) -> list[str]:
-    """Return a sentence for each mistake in a site's files of any kind."""
-    try:
-        validations = _validations(files)
-    except DataError as problem:  # in the shipped file
-        return [str(problem)]
-    return [sentence for validation in validations for sentence in validation.problems]
+    """Return a sentence for each mistake in a site's files of any kind.
+
+    Raises DataError if a shipped file cannot be read.
+    """
+    return [
+        sentence
+        for validation in _validations(files)
+        for sentence in validation.problems
+    ]
 
 
 def _validations(files: Sequence[str]) -> list[Validation]:
@@ -182,31 +184,26 @@ def _lines(validation: Validation) -> Iterator[str]:
     yield f'{", ".join(map(os.path.basename, validation.files))}: {", ".join(summary)}'
 
 
-def examine(files: Sequence[str] = ()) -> Validation:
-    """Validate *files*, or the shipped file by default, and return a sentence for each mistake with
-    a summary.
+def examine(files: Sequence[str]) -> Validation:
+    """Validate *files*, and return a sentence for each mistake with a summary.
 
     files: a file with a "date" is a complete database; all others are additions to it or to the
     shipped database. Samples and measured models are those beside the database, in a checkout.
     Raises DataError if the shipped file cannot be read.
     """
     shipped = shipped_data.path('attributes.json')
-    paths = list(files) or [shipped]
-    validated, faults = sources.read_sources(paths)
+    validated, faults = sources.read_sources(files)
     # complete databases come first
     has_database = bool(validated) and validated[0].is_whole
     all_files = (
         validated if has_database else [sources.read_source(shipped)[0], *validated]
     )
-    names = [
-        {name for source in all_files for name in source.data.get(key, ())}
-        for key in ('metrics', 'sets', 'layouts')
-    ]
+    everything = [source.data for source in all_files]
     for source in validated:  # mistakes that would break a check
-        for mistake in data_errors.of_entries(source.data, *names):
+        for mistake in data_errors.of_entries(source.data, everything):
             faults.append(f'{source.name}: {mistake.sentence}')
     if faults:  # the rules need sound entries
-        return Validation(paths, ENTRIES, faults)
+        return Validation(files, ENTRIES, faults)
     context = _context(all_files)
     tests = os.path.join(os.path.dirname(os.path.abspath(all_files[0].path)), 'tests')
     drives, of_samples = sources.read_samples(all_files, os.path.join(tests, 'samples'))
@@ -225,7 +222,7 @@ def examine(files: Sequence[str] = ()) -> Validation:
     summary = [plural(count, 'entry', 'entries'), plural(len(drives), 'sample')]
     if models:
         summary.append(plural(len(models), 'measured model'))
-    return Validation(paths, ENTRIES, list(dict.fromkeys(faults)), summary)
+    return Validation(files, ENTRIES, list(dict.fromkeys(faults)), summary)
 
 
 def _context(files: Sequence[EntriesFile]) -> Context:

@@ -15,8 +15,8 @@ from . import data_file, site_file
 from .thresholds import FILE, MISSING, NOTES, Acknowledgement, from_override
 
 COMMENT = 'Written by check_smart_attributes acknowledge; a value does not alert until it gets worse.'
-# Keys that say nothing without a metric or MISSING.
-_OURS = frozenset(('for', 'why', 'until', 'by', 'at', 'metrics'))
+# Keys of an override that has no effect.
+_NO_EFFECT = frozenset(('for', *NOTES))
 
 
 def telling(accepted: Acknowledgement, unit: str) -> str:
@@ -78,41 +78,39 @@ def without(data: Json, names: Collection[tuple[str, str]]) -> Json:
     limits are kept.
     """
     rest = [_without(override, names) for override in data.get('overrides', ())]
-    return {
-        **data,
-        'overrides': [override for override in rest if override is not None],
-    }
+    return {**data, 'overrides': list(filter(None, rest))}
 
 
 def _without(override: Json, names: Collection[tuple[str, str]]) -> Json | None:
-    """Return an override, which may be invalid, without these acknowledgements; None if nothing
-    is left. An override that is not for a serial number is returned unchanged.
+    """Return an override, which may be invalid, without these acknowledgements; None if the rest
+    has no effect. An override for other drives is returned unchanged.
     """
     device = override.get('for')
-    metrics = override.get('metrics', {})
     serial = device.get('serial') if isinstance(device, dict) else None
-    if not isinstance(metrics, dict) or not isinstance(serial, str):
+    ended = {metric for owner, metric in names if owner == serial}
+    metrics = override.get('metrics', {})
+    if not ended or not isinstance(metrics, dict):
         return override
-    removed = {metric for owner, metric in names if owner == serial}
-    kept: MutableJson = dict(override)
-    if 'metrics' in override:
-        kept['metrics'] = _without_values(metrics, removed)
-    if MISSING in removed:
-        kept.pop(MISSING, None)
-    is_needed = kept == override or kept.get('metrics') or set(kept) - _OURS
-    return kept if is_needed else None
+    rest: MutableJson = {**override, 'metrics': _without_values(metrics, ended)}
+    if not rest['metrics']:
+        del rest['metrics']
+    # the acknowledgement of a missing drive is a key of the override itself
+    if MISSING in ended:
+        rest.pop('missing', None)
+    return rest if rest.keys() - _NO_EFFECT else None
 
 
-def _without_values(metrics: Json, removed: Collection[str]) -> Json:
+def _without_values(metrics: Json, ended: Collection[str]) -> Json:
     """Return the metrics of an override without the acknowledged values of some metrics; a metric
     without limits of its own is left out.
     """
     kept: MutableJson = {}
     for metric, limits in metrics.items():
         rest = limits
-        if metric in removed and isinstance(limits, dict) and 'acknowledged' in limits:
+        if metric in ended and isinstance(limits, dict) and 'acknowledged' in limits:
             rest = {key: limits[key] for key in limits if key != 'acknowledged'}
-            if not set(rest) - {'why'}:  # a reason is removed with its acknowledgement
+            # a reason is removed with its acknowledgement
+            if not rest.keys() - {'why'}:
                 continue
         kept[metric] = rest
     return kept

@@ -8,14 +8,17 @@ still used.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Sequence
 
 from ..errors import FormulaError, UsageError
-from ..typed import Any, Json, NamedTuple
+from ..typed import TYPE_CHECKING, Any, Json, NamedTuple
 from ..words import nearest
 from . import decode, ranges, shipped_data
 from .patterns import error_in, has_top_level_bar, quoted
 from .thresholds import LEVELS, rank, several
+
+if TYPE_CHECKING:
+    from .drive_database import Metrics
 
 Path = tuple[Any, ...]  # keys and indexes
 
@@ -31,15 +34,14 @@ class Mistake(NamedTuple):
     sentence: str  # place, error, next step; without the file's name
 
 
-def of_entries(
-    data: Json,
-    metrics: Collection[str],
-    sets: Collection[str],
-    layouts: Collection[str],
-) -> Iterator[Mistake]:
-    """Yield the mistakes in a file with entries. metrics, sets, layouts: the names that entries
-    may use.
+def of_entries(data: Json, everything: Sequence[Json]) -> Iterator[Mistake]:
+    """Yield the mistakes in a file with entries. everything: the data of all files; entries may use
+    the metrics, sets and layouts in these.
     """
+    metrics, sets, layouts = (
+        {name for file in everything for name in file.get(key, ())}
+        for key in ('metrics', 'sets', 'layouts')
+    )
     for path, place, pattern in patterns(data):
         why = error_in(pattern)
         if not why and not place.endswith('firmware') and has_top_level_bar(pattern):
@@ -53,14 +55,12 @@ def of_entries(
             yield Mistake(path, f'{place}: {why}')
     yield from _of_logs(data, metrics, layouts)
     usable = {name for name in sets if ('sets', name) not in unusable}
-    for number, entry in enumerate(data['entries']):
+    for path, family, entry in parts(data, 'entries'):
         for name in sorted(set(entry.get('uses', ())) - usable):
             why = f'there is no such set; {_instead(name, usable, "sets")}'
             if name in sets:
                 why = 'that set has a mistake'
-            yield Mistake(
-                ('entries', number), f'{entry["family"]}: uses "{name}", but {why}'
-            )
+            yield Mistake(path, f'{family}: uses "{name}", but {why}')
 
 
 def _instead(name: str, known: Collection[str], noun: str) -> str:
@@ -74,20 +74,18 @@ def _of_logs(
     data: Json, metrics: Collection[str], layouts: Collection[str]
 ) -> Iterator[Mistake]:
     """Yield the mistakes in layouts of vendors' logs, and in entries that name a layout."""
-    for name, layout in data.get('layouts', {}).items():
+    for path, place, layout in parts(data, 'layouts'):
         for field in layout['fields']:
             why = _of_field(field, layout, metrics)
             if why:
-                yield Mistake(
-                    ('layouts', name), f'layout {name}, {field["metric"]}: {why}'
-                )
-    for number, entry in enumerate(data['entries']):
+                yield Mistake(path, f'{place}, {field["metric"]}: {why}')
+    for path, family, entry in parts(data, 'entries'):
         for page, name in entry.get('logs', {}).items():
             if name not in layouts:
                 advice = _instead(name, layouts, 'layouts')
-                where = f'{entry["family"]}: logs {page}'
-                sentence = f'{where}: unknown layout "{name}"; {advice}'
-                yield Mistake(('entries', number), sentence)
+                yield Mistake(
+                    path, f'{family}: logs {page}: unknown layout "{name}"; {advice}'
+                )
 
 
 def _of_field(field: Json, layout: Json, metrics: Collection[str]) -> str:
@@ -116,11 +114,13 @@ def _of_reading(metric: str, spec: Json, metrics: Collection[str]) -> Iterator[s
         yield str(error)
 
 
-def _parts(data: Json, key: str) -> Iterator[tuple[Path, str, Json]]:
-    """Yield (path, name, part) for each part in "sets", "entries" or "advisories"."""
-    if key == 'sets':
+def parts(data: Json, key: str) -> Iterator[tuple[Path, str, Json]]:
+    """Yield (path, name, part) for each part in "sets", "layouts", "entries" or "advisories". name:
+    in words, such as "set ata-common"; of an entry, its family.
+    """
+    if key in ('sets', 'layouts'):
         for name, part in data.get(key, {}).items():
-            yield (key, name), f'set {name}', part
+            yield (key, name), f'{key[:-1]} {name}', part
         return
     for number, part in enumerate(data.get(key, ())):
         name = part['family'] if key == 'entries' else f'advisory {part["id"]}'
@@ -131,7 +131,7 @@ def patterns(data: Json) -> Iterator[tuple[Path, str, str]]:
     """Yield (path, place, regular expression) for every pattern of a file. path: keys to the
     entry or advisory. place: in words, such as "Intel 730: models".
     """
-    for path, name, owner in (*_parts(data, 'entries'), *_parts(data, 'advisories')):
+    for path, name, owner in (*parts(data, 'entries'), *parts(data, 'advisories')):
         for field in ('models', 'rated_written'):
             for pattern in owner.get(field, ()):
                 yield path, f'{name}: {field}', pattern
@@ -143,7 +143,7 @@ def written_readings(data: Json) -> Iterator[tuple[Path, str, str, Json]]:
     """Yield (path, place, metric, reading) for each reading, those of sets first. path: keys to
     the set or entry.
     """
-    for path, owner, value in (*_parts(data, 'sets'), *_parts(data, 'entries')):
+    for path, owner, value in (*parts(data, 'sets'), *parts(data, 'entries')):
         for number, row in value.get('attributes', {}).items():
             for metric, specs in (row or {}).get('readings', {}).items():
                 alternatives = specs if isinstance(specs, list) else [specs]
@@ -162,16 +162,14 @@ def written_readings(data: Json) -> Iterator[tuple[Path, str, str, Json]]:
 
 def of_limits(
     data: Json,
-    units: Mapping[str, str],
+    metrics: Metrics,
     groups: Collection[str] = (),
     families: Collection[str] | None = None,
-    worse: Mapping[str, str] = {},
 ) -> Iterator[Mistake]:
     """Yield the mistakes in a file with limits.
 
-    units: the base unit of each known metric. groups: the groups in the shipped limits. families:
-    the families of all entries; None: do not check family names. worse: whether "high" or "low"
-    numbers of a metric are worse, or "none".
+    groups: the groups in the shipped limits. families: the families of all entries; None: do not
+    check family names.
     """
     known_groups = {*groups, *data.get('groups', ())}
     if families is not None:
@@ -183,29 +181,25 @@ def of_limits(
             yield Mistake(
                 ('overrides', number), f'overrides, model {quoted(pattern)} {why}'
             )
-    for path, place, is_of_one_drive, metrics in _written_metrics(data):
-        for metric, fields in metrics.items():
-            if metric not in units:
+    for path, place, is_of_one_drive, limits in _written_metrics(data):
+        for metric, fields in limits.items():
+            if metric not in metrics:
                 yield Mistake(
                     (*path, metric),
-                    f'{place}: "{metric}" is not a metric; {nearest_metric(metric, units)}',
+                    f'{place}: "{metric}" is not a metric; {nearest_metric(metric, metrics)}',
                 )
+                continue
             yield from _of_metric(
-                (*path, metric),
-                f'{place}, {metric}',
-                fields=fields,
-                unit=units.get(metric, ''),
-                metrics=units,
-                worse=worse.get(metric, ''),
+                (*path, metric), f'{place}, {metric}', metric, fields, metrics
             )
             for kind in KINDS:
-                used_groups = fields.get(kind, {}).get('groups', {})
-                for name in sorted(used_groups.keys() - known_groups):
-                    advice = _instead(name, known_groups, 'groups')
-                    yield Mistake(
-                        (*path, metric, kind, 'groups', name),
-                        f'{place}, {metric}, {kind}: unknown group "{name}"; {advice}',
-                    )
+                for group in fields.get(kind, {}).get('groups', ()):
+                    if group not in known_groups:
+                        advice = _instead(group, known_groups, 'groups')
+                        yield Mistake(
+                            (*path, metric, kind, 'groups', group),
+                            f'{place}, {metric}, {kind}: unknown group "{group}"; {advice}',
+                        )
             if 'acknowledged' in fields and not is_of_one_drive:
                 yield Mistake(
                     (*path, metric, 'acknowledged'),
@@ -253,24 +247,18 @@ def _written_metrics(data: Json) -> Iterator[tuple[Path, str, bool, Json]]:
 
 
 def _of_metric(
-    path: Path,
-    place: str,
-    fields: Json,
-    unit: str,
-    metrics: Collection[str],
-    worse: str,
+    path: Path, place: str, name: str, fields: Json, metrics: Metrics
 ) -> Iterator[Mistake]:
     """Yield a mistake for each of a metric's limits that is not a Nagios range, refers to an
     unknown metric, contradicts the other limit (warning or critical), or alerts on good values.
-
-    metrics: all metrics. worse: "high" or "low" if only such numbers of this metric are bad.
     """
+    unit = metrics[name].unit
     for steps, limits in _parts_of(fields):
         where = ', '.join((place, *steps))
         for level in LEVELS:
             for why in _of_bound(limits.get(level), unit, metrics):
                 yield Mistake((*path, *steps, level), f'{where}, {level}: {why}')
-        why = _of_both(limits, worse, unit)
+        why = _of_both(limits, metrics[name].worse, unit)
         for level in LEVELS if why else ():
             yield Mistake((*path, *steps, level), f'{where}: {why}')
 

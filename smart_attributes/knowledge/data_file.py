@@ -6,7 +6,6 @@ about invalid data (see `schema_errors`). Tests compare its results with those o
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import re
@@ -54,16 +53,9 @@ def read_text(path: str) -> str:
     """
     try:
         content = files.content(path, LARGEST_FILE, trust.foreign_secret)
-    except files.NotRegular:
-        raise DataError(f'{path} is not a regular file; specify a JSON file') from None
     except files.NotShown as error:
         raise DataError(f'{path}: {error.strerror}') from None
     except OSError as error:
-        if error.errno == errno.EFBIG:
-            raise DataError(
-                f'{path} is larger than {LARGEST_FILE >> 20} MiB, too large for a data file; '
-                'specify a JSON file'
-            ) from None
         raise DataError(f'{path}: {reason(error)}; specify a readable file') from None
     try:
         return content.decode('utf-8-sig')

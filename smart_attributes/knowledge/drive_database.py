@@ -7,6 +7,7 @@ check.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ..errors import Coded
@@ -39,8 +40,8 @@ class Metric(NamedTuple):
     worse: str  # "high", "low" or "none"
     valid: Interval
     is_verdict: bool  # text with a state instead of a number with limits
-    minimum: float | None
-    maximum: float | None
+    minimum: float | None = None
+    maximum: float | None = None
     concern: str = ''  # kind of finding, for its severity: a name in severity.ORDER
     # priority in perfdata if space is short, 1 first; 0: last, by concern
     order: int = 0
@@ -65,7 +66,7 @@ class ReadingSpec(NamedTuple):
     valid: Interval
     sentinels: tuple[float, ...]  # results that mean "no value"
     unit: str  # unit of the source; '': the metric's own unit
-    ceiling: int | None  # the counter stops at this number
+    ceiling: float  # the counter stops at this number; infinite if it does not stop
     states: tuple[tuple[int, int, str], ...]  # (lowest, highest, word)
     is_trap: bool
     definition: str  # as written in the entry: "raw bytes 2-3 min"
@@ -74,15 +75,15 @@ class ReadingSpec(NamedTuple):
 class DriveSpec(NamedTuple):
     """The content of the highest-ranked entry that matches a drive."""
 
-    family: str | None  # None: only the fallback matches
-    names: Mapping[int, str]
-    readings: tuple[ReadingSpec, ...]  # of each metric, the first valid reading counts
-    ignored_thresholds: frozenset[int]
+    family: str | None = None  # None: only the fallback matches
+    names: Mapping[int, str] = {}
+    # of each metric, the first valid reading counts
+    readings: tuple[ReadingSpec, ...] = ()
+    ignored_thresholds: frozenset[int] = frozenset()
     # metrics whose device statistic is not judged -> what it predicts, or ''
-    untrusted_statistics: Mapping[str, str]
+    untrusted_statistics: Mapping[str, str] = {}
     # units of device statistics, by metric, if other than the base unit
-    statistic_units: Mapping[str, str]
-    is_generic: bool
+    statistic_units: Mapping[str, str] = {}
     # "hdd" or "ssd", for a SATA drive that does not report its rotation; '' if no entry tells
     kind: str = ''
     is_clock_trusted: bool = True  # the hours in the logs follow the power-on time
@@ -120,20 +121,11 @@ class Candidate(NamedTuple):
     entry: Json
 
 
-# metrics that no data file defines
-METRICS_OF_OUR_OWN = ('unknown_model', 'unread_rows', 'firmware_advisory')
 # the set that every entry uses after its other sets, unless "uses_common" is false
 COMMON = 'ata-common'
 SHIPPED = 'attributes.json'
-NO_SPEC = DriveSpec(
-    None,
-    {},
-    readings=(),
-    ignored_thresholds=frozenset(),
-    untrusted_statistics={},
-    statistic_units={},
-    is_generic=False,
-)
+FAMILY = 2  # see generality()
+NO_SPEC = DriveSpec()
 
 
 class SpecDatabase:
@@ -160,10 +152,7 @@ class SpecDatabase:
     @property
     def units(self) -> Mapping[str, str]:
         """Return the base unit of each metric that may have limits."""
-        return {
-            **dict.fromkeys(METRICS_OF_OUR_OWN, ''),
-            **{name: metric.unit for name, metric in self.metrics.items()},
-        }
+        return {name: metric.unit for name, metric in self.metrics.items()}
 
     @property
     def worse(self) -> Mapping[str, str]:
@@ -192,7 +181,7 @@ class SpecDatabase:
             candidates = self._candidates(identity.plain_model)
             rated = _rated_written(candidates, identity.plain_model)
             return self._spec_of(winners[0][1])._replace(rated_written=rated)
-        note = Coded('entries-contradict', _contradiction(winners, identity))
+        note = Coded('entries-contradict', contradiction(winners, identity.model))
         return self._fallback(identity, attributes)._replace(notes=(note,))
 
     def _spec_of(self, entry: Json) -> DriveSpec:
@@ -213,7 +202,7 @@ class SpecDatabase:
         """Return a message if several entries of a site match the drive with equal rank, or ''."""
         winners = self.claims(identity, attributes)
         is_disputed = len(winners) > 1 and winners[0][0] != SHIPPED
-        return _contradiction(winners, identity) if is_disputed else ''
+        return contradiction(winners, identity.model) if is_disputed else ''
 
     def claims(
         self, identity: Identity, attributes: Sequence[int], only_shipped: bool = False
@@ -252,8 +241,9 @@ class SpecDatabase:
         ]
         # Both sources have the same unit: attribute 5 equals statistic 3:0x020 on 9,900 of 9,915
         # measured disks, no matter whether they count logical or physical sectors.
-        in_sectors = [spec.metric for spec in specs if spec.unit == LOGICAL_SECTORS]
-        units = dict.fromkeys(reversed(in_sectors), LOGICAL_SECTORS)
+        units = {
+            spec.metric: spec.unit for spec in specs if spec.unit == LOGICAL_SECTORS
+        }
         untrusted = dict.fromkeys(entry.get('untrusted_statistics', ()), '')
         for name in self.sets_of(entry):
             untrusted.update(self.sets[name].get('untrusted_statistics', {}))
@@ -268,7 +258,6 @@ class SpecDatabase:
             ignored_thresholds=frozenset(entry.get('ignore_thresholds', ())),
             untrusted_statistics=untrusted,
             statistic_units={**units, **entry.get('statistic_units', {})},
-            is_generic=is_fallback or bool(entry.get('generic')),
             kind='' if is_fallback else self._kind_of(entry),
             is_clock_trusted='clock' not in entry,
             by_name=by_name,
@@ -329,10 +318,11 @@ def _rated_written(
     return None
 
 
-def _contradiction(winners: Sequence[tuple[str, Json]], identity: Identity) -> str:
+def contradiction(winners: Sequence[tuple[str, Json]], name: str) -> str:
+    """Return a sentence on the entries that match a drive with equal rank. name: of the drive."""
     (source, first), (_, second) = winners[:2]
     return (
-        f'{source}: {identity.model} is claimed by two entries, {first["family"]} and '
+        f'{source}: {name} is claimed by two entries, {first["family"]} and '
         f'{second["family"]}; narrow one pattern'
     )
 
@@ -388,27 +378,21 @@ def generality(entry: Json) -> int:
     """
     if entry.get('fallback'):
         return 0
-    return 1 if entry.get('generic') else 2
+    return 1 if entry.get('generic') else FAMILY
 
 
 def _metric(name: str, value: Json) -> Metric:
+    """Return a metric as the file describes it. Most of its fields have the same name there."""
+    properties = {field: value[field] for field in Metric._fields if field in value}
+    properties['valid'] = _interval(value.get('valid', (0, None)))
     perfdata = value.get('perfdata', {})
     return Metric(
         name=name,
-        meaning=value['meaning'],
-        unit=value['unit'],
-        worse=value['worse'],
-        valid=_interval(value.get('valid', (0, None))),
         is_verdict=bool(value.get('verdict')),
-        minimum=value.get('minimum'),
-        maximum=value.get('maximum'),
-        concern=value.get('concern', ''),
-        noun=value.get('noun', ''),
-        label=value.get('label', ''),
-        remedy=value.get('remedy', ''),
         order=perfdata.get('order', 0),
         beside=perfdata.get('with', ''),
         no_value=tuple(value.get('not', ())),
+        **properties,
     )
 
 
@@ -446,7 +430,7 @@ def _reading_specs(number: int, row: Json) -> Iterable[ReadingSpec]:
                 valid=_interval(spec.get('valid', (None, None))),
                 sentinels=tuple(spec.get('not', ())),
                 unit=spec.get('unit', ''),
-                ceiling=spec.get('ceiling'),
+                ceiling=spec.get('ceiling', math.inf),
                 states=tuple(
                     (*span(text), word) for text, word in spec.get('states', {}).items()
                 ),

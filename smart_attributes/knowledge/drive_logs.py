@@ -18,7 +18,7 @@ from ..wording import since
 from ..words import argument
 
 if TYPE_CHECKING:
-    from .drive_database import Interval, Metric
+    from .drive_database import Metric
 
 DEVICE_STATISTICS = 'device statistics'
 NVME_LOG = 'NVMe health log'
@@ -181,7 +181,7 @@ def refusals(report: Report) -> list[Reading]:
         if entry.queue != _ADMIN_QUEUE
     }
     by_metric: dict[str, Reading] = {}
-    for code_type, code, *meaning in _DATA['nvme_statuses'] if codes else ():
+    for code_type, code, *meaning in _DATA['nvme_statuses']:
         if (code_type, code) in codes:
             reading = _in_words(ERROR_LOG, *meaning)
             if reading.state is State.WARNING:
@@ -338,9 +338,9 @@ def hidden(
     """
     if age is None:
         return []
-    valid = metrics[AGE].valid
-    newest, log = max(_logged(report, valid), default=(0, ''))
-    farm_hours = _farm_hours(report, valid)
+    most = (metrics[AGE].valid[1] or 0) / HOUR
+    newest, log = max(_logged(report, most), default=(0, ''))
+    farm_hours = _farm_hours(report, most)
     hours_apart, share_apart = AGREED
     leads = []
     if newest * HOUR > age + APART * HOUR:
@@ -361,23 +361,23 @@ def age_of(readings: Iterable[Reading]) -> float | None:
     return None
 
 
-def _farm_hours(report: Report, valid: Interval) -> int:
+def _farm_hours(report: Report, most: float) -> int:
     """Return the hours in the FARM log, or 0 if they are missing or impossible, or belong to
-    another drive. valid: the possible power-on times, in seconds.
+    another drive. most: the longest possible power-on time, in hours.
     """
     if report.farm is None or report.farm.is_foreign:
         return 0
     hours = report.farm.hours or 0
-    return hours if hours * HOUR <= (valid[1] or 0) else 0
+    return hours if hours <= most else 0
 
 
-def _logged(report: Report, valid: Interval) -> Iterator[tuple[int, str]]:
+def _logged(report: Report, most: float) -> Iterator[tuple[int, str]]:
     """Yield (hour, name of the log) for each entry of the self-test log and the error log whose
-    hour is possible. valid: the possible power-on times, in seconds.
+    hour is possible. most: the longest possible power-on time, in hours.
     """
     # NVMe drives store hours in 64 bits, others in 16, where the top numbers mean "erased" or "this
     # hour or later".
-    end = (valid[1] or 0) / HOUR if report.identity.protocol == 'NVMe' else ERASED_HOUR
+    end = most if report.identity.protocol == 'NVMe' else ERASED_HOUR
     for log, entries in (
         (SELF_TEST_LOG, report.self_tests),
         (ERROR_LOG, report.errors),

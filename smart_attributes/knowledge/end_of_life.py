@@ -7,9 +7,9 @@ no data and have 97 % or more of their spare blocks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from ..model import Reading, Report, State
+from ..model import AttributeRow, Reading, Report, State
 from ..typed import TYPE_CHECKING
 from ..wording import HEALTH
 from . import severity
@@ -36,35 +36,33 @@ def marked(
     if _has_lost_data(numbers, metrics):
         return [*verdicts]
     worn = _worn_attributes(report, numbers)
-    is_used_up = _is_used_up(report.nvme)
-    result = [*verdicts]
-    for place, verdict in enumerate(result):
-        if _is_wear(verdict, report, worn=worn, is_used_up=is_used_up):
-            result[place] = _as_wear(verdict)
-    return result
+    return [
+        _as_wear(verdict) if _is_wear(verdict, report, worn) else verdict
+        for verdict in verdicts
+    ]
 
 
-def _is_wear(
-    verdict: Reading,
-    report: Report,
-    worn: frozenset[int],
-    is_used_up: bool,
-) -> bool:
-    """Return whether a verdict reports only wear. worn: see _worn_attributes(). is_used_up: see
-    _is_used_up(). False for every verdict that is not about reliability, an attribute or a failed
-    health status.
+def _is_wear(verdict: Reading, report: Report, worn: Collection[int]) -> bool:
+    """Return whether a verdict reports only wear. worn: see _worn_attributes(). False for every
+    verdict that is not about reliability, an attribute or a failed health status.
     """
     if verdict.metric == RELIABILITY:
-        return is_used_up
+        return _is_used_up(report.nvme)
     if verdict.metric == ATTRIBUTE:
         return verdict.source.attribute in worn
     if verdict.metric != HEALTH or verdict.state is not State.CRITICAL:
         return False
-    # only a pre-fail attribute makes a drive report FAILED
-    causes = {
-        row.id for row in report.attributes if row.when_failed == 'now' and row.prefail
-    }
-    return bool(causes) and causes <= worn
+    failing = {row.id for row in causes(report)}
+    return bool(failing) and failing.issubset(worn)
+
+
+def causes(report: Report) -> list[AttributeRow]:
+    """Return the attributes that make a drive report FAILED: those that fail now and are
+    pre-fail.
+    """
+    return [
+        row for row in report.attributes if row.when_failed == 'now' and row.prefail
+    ]
 
 
 def _as_wear(verdict: Reading) -> Reading:
@@ -97,7 +95,7 @@ def _is_used_up(log: Mapping[str, int]) -> bool:
     )
 
 
-def _worn_attributes(report: Report, numbers: Iterable[Reading]) -> frozenset[int]:
+def _worn_attributes(report: Report, numbers: Iterable[Reading]) -> set[int]:
     """Return the pre-fail attributes at their threshold from which the used endurance is read, if
     that endurance agrees: at least 100 % minus the threshold.
     """
@@ -107,10 +105,9 @@ def _worn_attributes(report: Report, numbers: Iterable[Reading]) -> frozenset[in
         if reading.metric == severity.ENDURANCE and reading.number is not None
     }
     worn = set()
-    for row in report.attributes:
-        is_failing = row.when_failed == 'now' and row.prefail
-        if not is_failing or not row.threshold or row.id not in used:
+    for row in causes(report):
+        if not row.threshold or row.id not in used:
             continue
         if used[row.id] >= _USED_UP - row.threshold:
             worn.add(row.id)
-    return frozenset(worn)
+    return worn

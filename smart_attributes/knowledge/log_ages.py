@@ -50,9 +50,8 @@ def with_history(
             dated[place] = reading._replace(quiet=quiet, quiet_is_bound=is_bound)
     if not _is_counted(dated, COUNTED):
         dated += logged(report.errors, DATA_ERRORS, metric=metrics[LOGGED], age=age)
-    newest_error = report.errors[0]
     # only if the newest error is one: else the drive has worked with its cable since
-    if not INTERFACE_ERRORS.isdisjoint(newest_error.kinds):
+    if not INTERFACE_ERRORS.isdisjoint(report.errors[0].kinds):
         dated += logged(
             report.errors, INTERFACE_ERRORS, metric=metrics[LOGGED_INTERFACE], age=age
         )
@@ -84,7 +83,7 @@ def newest(report: Report, age: float | None) -> tuple[float | None, bool]:
             return drive_logs.seconds_since(error.hours, age), False
     # A full log has dropped errors that are older than all errors in it. A log that is not full has
     # all errors.
-    if 0 < len(report.errors) < (report.error_count or 0):
+    if len(report.errors) < (report.error_count or 0):
         return drive_logs.seconds_since(report.errors[-1].hours, age), True
     return None, False
 

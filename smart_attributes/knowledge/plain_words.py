@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..constants import LONGEST_STATEMENT
 from ..model import LastFinding, Reading
 from ..typed import TYPE_CHECKING
-from ..wording import SPEAKS_FOR_ITSELF, amount, plural, quantity
+from ..wording import SPEAKS_FOR_ITSELF, amount, quantity
 from ..words import clean
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _of_number(text: str, number: float, name: str, metric: Metric | None) -> st
     """
     if metric is None or not metric.noun:
         return f'{label(name, metric)} {text}'
-    _, _, noun = plural(1 if number == 1 else 2, metric.noun).partition(' ')
+    noun = metric.noun if number == 1 else f'{metric.noun}s'
     return f'{text} {noun}'
 
 

@@ -89,14 +89,12 @@ def _own_verdicts(
 
     age: power-on time, seconds. is_bound: the real power-on time may be longer.
     """
-    failing = [row for row in report.attributes if row.when_failed == 'now']
     warnings = drive_logs.nvme_warnings(report.nvme)
     # An unknown bit explains nothing.
     is_explained = sum(warnings) == report.nvme.get('critical_warning', 0)
     verdicts = [
         _smart_status(
             report,
-            failing,
             causes=[warning.metric for warning in warnings.values() if is_explained],
             ignored=spec.ignored_thresholds,
         )
@@ -106,7 +104,9 @@ def _own_verdicts(
 
         verdicts = scsi_codes.verdicts(report, *verdicts)
     verdicts += [
-        _failing(row) for row in failing if row.id not in spec.ignored_thresholds
+        _failing(row)
+        for row in report.attributes
+        if row.when_failed == 'now' and row.id not in spec.ignored_thresholds
     ]
     rates = drive_logs.RATES - spec.ignored_thresholds
     for row in report.attributes:
@@ -124,16 +124,13 @@ def _own_verdicts(
 
 
 def _smart_status(
-    report: Report,
-    failing: Sequence[AttributeRow],
-    causes: Sequence[str],
-    ignored: frozenset[int],
+    report: Report, causes: Sequence[str], ignored: frozenset[int]
 ) -> Reading:
     """Return the health status as a reading. A FAILED status is not judged, and OK, if it has a
     known cause, which has a reading of its own, or if its thresholds are known to be wrong.
 
-    failing: the attributes that fail now. causes: metrics that explain a FAILED status; [] if they
-    do not explain it. ignored: attributes whose thresholds are wrong.
+    causes: metrics that explain a FAILED status; [] if they do not explain it. ignored: attributes
+    whose thresholds are wrong.
     """
     if report.smart_status is None:
         return _unreported(report)
@@ -144,8 +141,7 @@ def _smart_status(
     if report.smart_status:
         return Reading(HEALTH, 1, source=source, verdict='passed', state=State.OK)
     word = report.smart_status_text or 'FAILED'
-    # Only a pre-fail attribute makes a drive report FAILED; other attributes cannot be the cause.
-    failing_ids = [row.id for row in failing if row.prefail]
+    failing_ids = [row.id for row in end_of_life.causes(report)]
     if causes:
         word = f'{word}, because of {" and ".join(causes)}'
     elif failing_ids and ignored.issuperset(failing_ids):
@@ -400,9 +396,8 @@ def _vendor_reading(
         return unknown(metric, source, f'{count:g} is outside its valid range')
     if spec.states:
         return _status(spec, metric, source=source, number=int(count))
-    at_ceiling = spec.ceiling is not None and count >= spec.ceiling
-    if spec.ceiling is not None:
-        count = min(spec.ceiling, count)
+    at_ceiling = count >= spec.ceiling
+    count = min(count, spec.ceiling)
     number = decode.in_base_unit(count, spec.unit, identity)
     if not is_plausible(number, metric):
         return unknown(metric, source, f'{number:g} is not a plausible value')

@@ -10,16 +10,13 @@ tools/measure/risk.py counts the drives in each stratum.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from ..constants import DAY
 from ..model import Judgement, Risk, State
-from ..typed import Json, NamedTuple
+from ..typed import Json
 from . import shipped_data
-
-# metric, form, lower end of the band, upper end of the time in days
-Key = tuple[str, str, float, int]
 
 FILE = 'thresholds/risk.json'
 LEVEL = 'level'
@@ -31,81 +28,40 @@ NONE = 'almost none'
 NOUNS = {'hdd': 'disks', 'ssd': 'SSDs'}
 
 
-class Strata(NamedTuple):
-    """The strata of a kind of drive."""
+def of(
+    data: Json, judgements: Sequence[Judgement], kind: str, groups: Sequence[str]
+) -> Risk | None:
+    """Return the highest risk of these findings, whatever the drive's state; None if the file
+    has none of them.
 
-    # place in the file, and a row for each group
-    rows: Mapping[Key, tuple[int, Mapping[str, Sequence[float]]]]
-    # by metric and form: ends of all bands
-    bands: Mapping[tuple[str, str], tuple[Sequence[float], Sequence[int]]]
-
-    def key(
-        self,
-        metric: str,
-        form: str,
-        number: float,
-        seconds: float | None,
-        is_least: bool = False,
-    ) -> Key | None:
-        """Return the key of the stratum that contains a number or an increase; None if the metric
-        has no strata of this form, or the number is below all bands.
-
-        seconds: since the last rise; None: not known. is_least: the last rise may have happened
-        earlier, so it is not known if the bound is in the first band.
-        """
-        levels, days = self.bands.get((metric, form), ((), ()))
-        above = max((level for level in levels if number > level), default=None)
-        if above is None:
-            return None
-        ends = [end for end in days if seconds is not None and seconds < end * DAY]
-        if not ends or (is_least and ends[0] == days[0]):
-            return metric, form, above, UNKNOWN
-        return metric, form, above, ends[0]
-
-
-class Risks:
-    """The shares of all strata."""
-
-    def __init__(self, data: Json) -> None:
-        """Store the content of the file."""
-        self._kinds = {kind: _strata(data[kind]) for kind in NOUNS}
-
-    def of(
-        self, judgements: Sequence[Judgement], kind: str, groups: Sequence[str]
-    ) -> Risk | None:
-        """Return the highest risk of these findings, whatever the drive's state; None if the file
-        has none of them.
-
-        The risk belongs to the finding on Risk.metric, and is shown beside it only: another
-        finding may decide the state. groups: the groups of the drive's family, as in
-        thresholds/default.json.
-        """
-        if kind not in NOUNS:
-            return None
-        strata = self._kinds[kind]
-        matches = []
-        for judgement in judgements:
-            for key in _keys(judgement, strata):
-                if key in strata.rows:
-                    place, rows = strata.rows[key]
-                    matches.append((place, judgement.reading.metric, rows))
-        if not matches:
-            return None
-        _, metric, rows = min(matches, key=lambda match: match[0])
-        measured = [group for group in groups if group in rows]
-        group = measured[0] if measured else POOL
-        drives, failures, soon, year, low, high = rows[group]
-        risk = Risk(
-            metric=metric,
-            whose=_whose(group, NOUNS[kind]),
-            share_90=soon,
-            share_365=year,
-            low=low,
-            high=high,
-            drives=int(drives),
-            failures=int(failures),
-        )
-        return risk._replace(said=_said(risk))
+    The risk belongs to the finding on Risk.metric, and is shown beside it only: another finding
+    may decide the state. data: the content of the file. groups: the groups of the drive's
+    family, as in thresholds/default.json.
+    """
+    if kind not in NOUNS:
+        return None
+    strata = data[kind]
+    matching: list[Json] = []
+    for judgement in judgements:
+        matching += _strata_of(judgement, strata)
+    if not matching:
+        return None
+    stratum = min(matching, key=strata.index)
+    rows = stratum['rows']
+    group = next((group for group in groups if group in rows), POOL)
+    drives, failures, soon, year, low, high = rows[group]
+    whose = _whose(group, NOUNS[kind])
+    return Risk(
+        metric=stratum['metric'],
+        whose=whose,
+        share_90=soon,
+        share_365=year,
+        low=low,
+        high=high,
+        drives=drives,
+        failures=failures,
+        said=_said(whose, soon, year),
+    )
 
 
 def _whose(group: str, noun: str) -> str:
@@ -115,8 +71,8 @@ def _whose(group: str, noun: str) -> str:
     return group if noun in group else f'{group} {noun}'
 
 
-def _keys(judgement: Judgement, strata: Strata) -> Iterator[Key]:
-    """Yield the keys of the bands of a finding; nothing if no number was compared with limits."""
+def _strata_of(judgement: Judgement, strata: Sequence[Json]) -> Iterator[Json]:
+    """Yield the strata of a finding; nothing if no number was compared with limits."""
     reading = judgement.reading
     if (
         judgement.state is State.OK
@@ -124,55 +80,56 @@ def _keys(judgement: Judgement, strata: Strata) -> Iterator[Key]:
         or reading.number is None
     ):
         return
-    keys = [
-        strata.key(
-            reading.metric,
-            LEVEL,
-            number=reading.number,
-            seconds=None if reading.quiet_is_doubted else reading.quiet,
-            is_least=reading.quiet_is_bound,
-        )
-    ]
-    if judgement.grown:
-        keys.append(
-            strata.key(
-                reading.metric,
-                RISE,
-                number=judgement.grown,
-                seconds=judgement.grown_ago,
-            )
-        )
-    yield from (key for key in keys if key)
+    same = [stratum for stratum in strata if stratum['metric'] == reading.metric]
+    yield from _in_bands(
+        [stratum for stratum in same if stratum['form'] == LEVEL],
+        reading.number,
+        seconds=None if reading.quiet_is_doubted else reading.quiet,
+        is_least=reading.quiet_is_bound,
+    )
+    yield from _in_bands(
+        [stratum for stratum in same if stratum['form'] == RISE],
+        judgement.grown,
+        seconds=judgement.grown_ago,
+    )
 
 
-def _strata(data: Sequence[Json]) -> Strata:
-    """Return the strata of one kind of drive in the file, which has a list of them."""
-    rows = {}
-    levels: dict[tuple[str, str], set[float]] = {}
-    days: dict[tuple[str, str], set[int]] = {}
-    for place, stratum in enumerate(data):
-        pair = stratum['metric'], stratum['form']
-        key = (*pair, stratum['above'], stratum['days'])
-        rows[key] = place, stratum['rows']
-        levels.setdefault(pair, set()).add(stratum['above'])
-        days.setdefault(pair, set()).add(stratum['days'])
-    bands = {
-        pair: (sorted(levels[pair]), sorted(days[pair] - {UNKNOWN})) for pair in levels
-    }
-    return Strata(rows, bands)
+def _in_bands(
+    strata: Sequence[Json],
+    number: float,
+    seconds: float | None,
+    is_least: bool = False,
+) -> Iterator[Json]:
+    """Yield the one of *strata*, which have the same metric and form, that contains a number or an
+    increase; nothing if the number is below all bands.
 
-
-def _said(risk: Risk) -> str:
-    """Return a sentence: "About 5 in 10 such Seagate disks failed within 90 days, 9 in 10 within
-    a year.".
+    seconds: since the last rise; None: not known. is_least: the last rise may have happened
+    earlier, so it is not known if the bound is in the first band.
     """
-    shares = ((risk.share_90, 'within 90 days'), (risk.share_365, 'within a year'))
-    # At least one of the two was measured.
+    above = max(
+        (stratum['above'] for stratum in strata if stratum['above'] < number),
+        default=None,
+    )
+    periods = sorted({stratum['days'] for stratum in strata} - {UNKNOWN})
+    later = [days for days in periods if seconds is not None and seconds < days * DAY]
+    days = later[0] if later else UNKNOWN
+    if is_least and later == periods:
+        days = UNKNOWN
+    for stratum in strata:
+        if stratum['above'] == above and stratum['days'] == days:
+            yield stratum
+
+
+def _said(whose: str, soon: float | None, year: float | None) -> str:
+    """Return a sentence: "About 5 in 10 such Seagate disks failed within 90 days, 9 in 10 within
+    a year.". soon, year: the shares; at least one of the two was measured. whose: see Risk.
+    """
+    shares = ((soon, 'within 90 days'), (year, 'within a year'))
     (first, period), *rest = [
         (_part(share), period) for share, period in shares if share is not None
     ]
     start = {ALL: 'Nearly all', NONE: 'Almost no'}.get(first, f'About {first}')
-    parts = [f'{start} such {risk.whose} failed {period}']
+    parts = [f'{start} such {whose} failed {period}']
     parts += [f'{part} {period}' for part, period in rest]
     return f'{", ".join(parts)}.'
 
@@ -187,6 +144,7 @@ def _part(share: float) -> str:
 
 
 @cache
-def shipped() -> Risks:
-    """Return the shares in the shipped file. Raises DataError if the file cannot be read."""
-    return Risks(shipped_data.load(shipped_data.path(FILE)))
+def shipped() -> Json:
+    """Return the content of the shipped file. Raises DataError if the file cannot be read."""
+    data: Json = shipped_data.load(shipped_data.path(FILE))
+    return data

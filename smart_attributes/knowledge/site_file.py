@@ -15,6 +15,7 @@ from .data_file import definition, is_fitting, schema
 
 if TYPE_CHECKING:
     from .data_errors import Mistake
+    from .drive_database import Metrics
 
 SHOWN = 10  # maximum number of mistakes reported for one file; validate reports all
 # Definitions in which each key can be used alone; in all others, a mistake makes the whole object
@@ -91,30 +92,18 @@ def faultless_entries(shipped: Json, files: Sequence[SiteFile]) -> list[SiteFile
     from .data_errors import of_entries
 
     everything = [shipped, *(file.data for file in files)]
-    names = [
-        {name for data in everything for name in data.get(key, ())}
-        for key in ('metrics', 'sets', 'layouts')
-    ]
-    return [without(file, of_entries(file.data, *names)) for file in files]
+    return [without(file, of_entries(file.data, everything)) for file in files]
 
 
 def faultless_limits(
-    files: Sequence[SiteFile],
-    units: Mapping[str, str],
-    groups: Collection[str],
-    worse: Mapping[str, str],
+    files: Sequence[SiteFile], metrics: Metrics, groups: Collection[str]
 ) -> list[SiteFile]:
     """Return the files with limits, but without the parts that would break a check. groups: the
     vendor groups.
-
-    worse: for each metric, whether "high" or "low" numbers are worse, or "none".
     """
     from .data_errors import of_limits
 
-    return [
-        without(file, of_limits(file.data, units, groups, worse=worse))
-        for file in files
-    ]
+    return [without(file, of_limits(file.data, metrics, groups)) for file in files]
 
 
 def without(file: SiteFile, mistakes: Iterable[Mistake]) -> SiteFile:

@@ -120,16 +120,6 @@ class Exceptions(NamedTuple):
     is_optional: bool  # it is not missed
 
 
-class CommandLineLimits(NamedTuple):
-    """The limits given with -w metric=RANGE and -c metric=RANGE."""
-
-    warning: Mapping[str, str]
-    critical: Mapping[str, str]
-
-
-NO_LIMITS = CommandLineLimits({}, {})
-
-
 class Acknowledgement(NamedTuple):
     """An accepted value of one metric of one drive."""
 
@@ -150,11 +140,11 @@ class Thresholds:
         self,
         default: Json,
         sites: Sequence[tuple[str, Json]] = (),
-        command_line: CommandLineLimits = NO_LIMITS,
+        command_line: Mapping[str, Mapping[str, str]] = {},
         today: str = '',
     ):
-        """Store the data. today: ISO date that the "until" of overrides is compared with; ''
-        keeps all overrides.
+        """Store the data. command_line: of each level, the ranges by metric. today: ISO date that
+        the "until" of overrides is compared with; '' keeps all overrides.
         """
         self._files: list[tuple[str, Json]] = [
             *reversed(list(sites)),
@@ -177,7 +167,7 @@ class Thresholds:
                     self._groups[family] = (*self._groups.get(family, ()), group)
             of_file = {}
             for override in data.get('overrides', ()):
-                if today and override.get('until', '9999') < today:
+                if override.get('until', '9999') < today:
                     self._expired.append((name, override))
                     continue
                 self._current.append((name, override))
@@ -218,7 +208,7 @@ class Thresholds:
         """
         levels = {
             level: ranges[metric]
-            for level, ranges in zip(LEVELS, self._command_line)
+            for level, ranges in self._command_line.items()
             if metric in ranges
         }
         fields: Json = {**levels, 'why': 'set on the command line'}
@@ -350,11 +340,11 @@ def selects(
     """Return whether every condition of *selector*, the value of an override's key "for", matches
     the drive. A condition on a property that the drive does not report never matches.
     """
-    if 'serial' in selector and selector['serial'] != (identity.serial or None):
+    if 'serial' in selector and selector['serial'] != identity.serial:
         return False
     if 'device' in selector and selector['device'] not in (device.name, device.address):
         return False
-    if 'family' in selector and selector['family'] != (family or None):
+    if 'family' in selector and selector['family'] != family:
         return False
     if 'model' not in selector:
         return True
@@ -509,7 +499,7 @@ def several(rules: Any) -> Sequence[Json]:
     """
     if rules is None:
         return ()
-    return (rules,) if isinstance(rules, dict) else tuple(rules)
+    return (rules,) if isinstance(rules, dict) else rules
 
 
 # --- acknowledgements: values that an admin accepts and that raise no alert until they get worse --

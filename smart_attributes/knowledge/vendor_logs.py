@@ -121,10 +121,8 @@ def _has_layout(layout: Json, page: bytes) -> bool:
     """
     guid = layout.get('guid')
     version = layout.get('version')
-    if guid:
-        expected = bytes.fromhex(guid['bytes'])
-        if page[guid['offset'] : guid['offset'] + PAGE // 32] != expected:
-            return False
+    if guid and not page.startswith(bytes.fromhex(guid['bytes']), guid['offset']):
+        return False
     if not version:
         return True
     return bool(

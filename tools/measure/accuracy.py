@@ -16,7 +16,7 @@ from typing import NamedTuple
 from smart_attributes.check import judging
 from smart_attributes.devtools.reading_rules import ENDURANCE, ENDURANCE_STATISTIC, WORN
 from smart_attributes.knowledge import formatting, readings, shipped_data
-from smart_attributes.knowledge.drive_database import SpecDatabase
+from smart_attributes.knowledge.drive_database import FAMILY, SpecDatabase, generality
 from smart_attributes.knowledge.thresholds import Thresholds
 from smart_attributes.model import Device, State, Verdict
 
@@ -157,12 +157,13 @@ def compare(drive: CollectedDrive, database: SpecDatabase) -> Comparison:
         None,
     )
     statistic = drive.report.statistics.get(ENDURANCE_STATISTIC)
+    winners = [entry for _, entry in database.claims(identity, numbers)]
     return Comparison(
         drive.name,
         identity.model,
         spec.family,
-        spec.is_generic,
-        tuple(entry['family'] for _, entry in database.claims(identity, numbers)),
+        not any(generality(entry) == FAMILY for entry in winners),
+        tuple(entry['family'] for entry in winners),
         vendor.number if vendor else None,
         statistic.number if statistic else None,
         str(vendor.source) if vendor else '',
