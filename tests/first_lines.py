@@ -31,7 +31,7 @@ BEST, MOST = 120, 160
 SHOWN = 3  # examples of each kind
 UNREAD_STEP = re.compile(
     r'\b(?:address|apply|check|compare|copy|correct|enable|exclude|find|give|increase|install|look|'
-    r'name|order|print|record|replace|run|update|use|wait)\b'
+    r'make|name|order|print|record|replace|run|update|use|wait)\b'
 )
 # A command of ours that a message names; words in capitals stand for something.
 COMMAND = re.compile(

@@ -204,6 +204,26 @@ def test_a_long_name_gives_way_to_the_serial_number_and_further_findings_are_cou
     assert hidden.startswith('x' * 200) and '...' not in hidden
 
 
+def test_a_first_line_has_the_command_of_a_self_test_if_there_is_room():
+    """The line of the drive has it in any case."""
+    lines = []
+    for name in ('sda', 'x' * 80):
+        verdict = drive(name, ('reported_uncorrect', 3, ''), state=WARNING)
+        [alert] = verdict.judgements
+        tested = alert._replace(remedy='watch', concern='data')
+        lines.append(
+            plugin.first_line(
+                cases([verdict._replace(judgements=(tested,))], hide_serial=True),
+                '',
+                '',
+            )
+        )
+    short, long = lines
+
+    assert ' (smartctl -t long ' in short
+    assert long.endswith(': run an extended self-test')
+
+
 @pytest.mark.parametrize(
     ('verdicts', 'extra', 'most', 'line'),
     [
@@ -216,6 +236,8 @@ def test_a_long_name_gives_way_to_the_serial_number_and_further_findings_are_cou
             0,
             'x; sdb: endurance_used 86 % (warning above 85): order a replacement; 1 drive: 1 warning',
         ),
+        # a message about the check that leaves no room for the reason
+        ([WORN], 'x' * 80, 0, f'{"x" * 80}; sdb: order a replacement'),
         ([drive('sda')], '', 0, '1 drive: 1 ok'),
         ([], 'x' * 30, 20, 20),
         ([], '', 4, 4),

@@ -135,12 +135,13 @@ def _of_drive(case: Case, is_extra: bool) -> list[str]:
     before it, which also says what to do about missing drives.
     """
     from ..work import actions  # a check without an alert does not need them
-    from ..work.alerts import alerts
+    from ..work.alerts import action_alone, alerts
 
     verdict = case.verdict
-    is_missing = case.todo.action == actions.SEARCH
-    if not (is_extra and is_missing):
+    if not is_extra:
         return alerts(case)
+    if case.todo.action != actions.SEARCH:
+        return [*alerts(case), action_alone(case)]
     last = verdict.last.findings if verdict.last else ()
     return [f'{verdict.device.name}: {last[0].plain} when last read' if last else '']
 

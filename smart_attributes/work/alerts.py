@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..constants import LONGEST_NAME_IN_LINE
+from ..knowledge.drive_logs import extended_self_test
 from ..model import Case, Judgement, Verdict
 from ..wording import HEALTH, plural, statement
 from . import actions
@@ -10,22 +11,20 @@ from .statements import also, words_and_limit
 
 
 def alerts(case: Case) -> list[str]:
-    """Return the alert of a drive for the first line of a check, in four lengths, longest first:
+    """Return the alert of a drive for the first line of a check, in five lengths, longest first:
     which drive, why, and what to do. The second counts further actions and findings together, the
-    third omits them, and the last one also omits the reason for the action and the old finding
-    of a drive that was not read.
+    third omits them, the fourth also omits the reason for the action and the old finding of a
+    drive that was not read, and the last one also omits the command of a self-test.
     """
     item = case.todo
-    bay = f' ({case.place.bay})' if case.place.bay else ''
     why = f': {item.reason}: '
     before = ''
     if item.is_unread:
         # what was found when it was last read comes after what to do now
         problem, _, before = item.reason.partition('; ')
         why = f' {problem}; '
-    # a step may end with what to do in other cases, which the line of the drive has
-    what = item.to_do.partition('; ')[0]
-    head = f'{_short_name(case)}{bay}{why}{what}'
+    what = _first_step(case)
+    head = f'{_short_name(case)}{why}{what}'
     brief = item.step.brief if item.step and item.action in actions.REPLACING else ''
     because = f'{head}, because {brief}' if brief else head
     # the findings of a drive that is not read are old, and its line has them
@@ -40,7 +39,18 @@ def alerts(case: Case) -> list[str]:
         _joined(because, before, ', '.join(further)),
         _joined(because, before),
         head,
+        head.removesuffix(f' ({extended_self_test(case.verdict.device)})'),
     ]
+
+
+def action_alone(case: Case) -> str:
+    """Return which drive, and what to do: an alert for which a first line has no more room."""
+    return f'{_short_name(case)}: {_first_step(case)}'
+
+
+def _first_step(case: Case) -> str:
+    """Return the action for a drive without what to do in other cases, which its line has."""
+    return case.todo.to_do.partition('; ')[0]
 
 
 def _joined(*parts: str) -> str:
@@ -48,10 +58,12 @@ def _joined(*parts: str) -> str:
 
 
 def _short_name(case: Case) -> str:
-    """Return the name of a drive, or the serial number instead of a long name."""
+    """Return the name of a drive, or the serial number instead of a long name, with its bay."""
     name = case.verdict.device.name
     serial = case.shown.serial
-    return f'serial {serial}' if len(name) > LONGEST_NAME_IN_LINE and serial else name
+    if len(name) > LONGEST_NAME_IN_LINE and serial:
+        name = f'serial {serial}'
+    return f'{name} ({case.place.bay})' if case.place.bay else name
 
 
 def headline(verdict: Verdict) -> str:
