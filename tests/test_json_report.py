@@ -520,14 +520,6 @@ WITHOUT_VERDICT = {
         DriveError,
         NOT_ASKED,
     ),
-    'signal': (
-        {**NOTHING, **smartctl(status=-9)},
-        DriveError,
-        (
-            'cannot be read: smartctl was terminated by signal 9; check the kernel log: '
-            'dmesg -T; or run smartctl by hand'
-        ),
-    ),
     'unsupported': (
         {**NOTHING, 'smart_support': {'available': False}},
         DriveError,

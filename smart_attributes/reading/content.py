@@ -463,7 +463,7 @@ def with_exit_status(
 
     Source: smartctl(8), EXIT STATUS, bit 3: the health status was FAILED.
     """
-    if passed is None and status is not None and status > 0 and status & FAILED:
+    if passed is None and (status or 0) & FAILED:
         return False, words or "FAILED, by smartctl's exit status"
     return passed, words
 
@@ -557,14 +557,8 @@ def exit_status_notes(status: int | None) -> tuple[Coded, ...]:
     If the data is complete, bit 2 (0x04) is only a note, because smartctl always sets it behind
     some RAID controllers.
     """
-    if not status:
-        return ()
-    if status < 0:
-        return (
-            Coded('smartctl-status', f'smartctl was terminated by signal {-status}'),
-        )
     return tuple(
         Coded('smartctl-status', sentence)
         for bit, sentence in enumerate(EXIT_STATUS_BITS)
-        if status >> bit & 1
+        if (status or 0) >> bit & 1
     )

@@ -106,7 +106,7 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
     """Return the content of a document, even if the drive cannot be judged from it."""
     smartctl = object_of(data, 'smartctl')
     error_log = object_of(data, 'ata_smart_error_log')
-    own_exit_status = integer_of(smartctl, 'exit_status')
+    own_exit_status = byte_of(smartctl, 'exit_status')
     status = exit_status if own_exit_status is None else own_exit_status
     passed, words = content.with_exit_status(
         *_smart_status(object_of(data, 'smart_status')), status
@@ -170,10 +170,8 @@ def _problem(
         return problem
     from .failure_reasons import diagnose, without_data
 
-    cause = diagnose(
-        [text for _, text in _messages(smartctl)], report.exit_status, other_text
-    )
-    return cause or without_data(
+    messages = [text for _, text in _messages(smartctl)]
+    return diagnose('\n'.join([*messages, other_text])) or without_data(
         exit_status=report.exit_status or 0,
         is_identified=bool(report.identity.model),
         device_type=text_of(data, 'device', 'type'),

@@ -91,7 +91,7 @@ def _scan_failed(answer: Answer) -> SmartError:
 
     printed = _text_of(answer)
     why = answer.reason or f'failed with exit status {answer.status}'
-    reason = diagnose((), answer.status, printed) or SmartError(why, 'scan-failed')
+    reason = diagnose(printed) or SmartError(why, 'scan-failed')
     sentence = f'smartctl --scan: {reason}'
     # If smartctl is too old, it cannot read named drives, either.
     if reason.code != 'smartctl-too-old':

@@ -311,8 +311,6 @@ def output(
     if answer.outcome == 'done' and answer.status == 0:
         return answer.stdout.decode('utf-8', 'replace'), ''
     why = answer.reason or f'exit status {answer.status}'
-    if answer.signal is not None:
-        why = f'signal {answer.signal}'
     printed = clean(answer.stderr.decode('utf-8', 'replace'), _SHOWN)
     why += f': {printed}' if printed else ''
     return '', f'{" ".join(command)}: {why}'

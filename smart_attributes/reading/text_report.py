@@ -176,7 +176,7 @@ def _problem(
     complaint = re.search(
         r'(?im)^\S.*\b(?:failed\b|cannot\b|unable to\b|error:).*$', examined(text)
     )
-    return diagnose((), output_text=text) or without_data(
+    return diagnose(text) or without_data(
         is_identified=bool(report.identity.model),
         complaint=complaint[0] if complaint else '',
     )
