@@ -721,7 +721,8 @@ def test_complaints_are_warnings_and_errors_with_a_text():
         {'severity': 'error'},
     ]
 
-    assert json_report._complaints({'messages': messages}) == ('Warning: a',)
+    document = {'smartctl': {'messages': messages}}
+    assert json_report._complaints(document) == ('Warning: a',)
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,25 @@ def loaded(text: str, start: int) -> Any:
     return data
 
 
+def document_of(stdout: bytes) -> Json:
+    """Return the JSON document that smartctl printed. Raises DriveError for other output."""
+    text = as_text(stdout)
+    start = json_start(text)
+    data = loaded(text, start) if start >= 0 else None
+    if not isinstance(data, dict) or 'smartctl' not in data:
+        raise DriveError('smartctl printed no report', 'smartctl-failed')
+    return data
+
+
+def messages_in(data: Json) -> list[tuple[str, str]]:
+    """Return the severity and the text of each message of smartctl in its JSON."""
+    return [
+        (text_of(message, 'severity'), text_of(message, 'string'))
+        for message in objects_of(data, 'smartctl', 'messages')
+        if text_of(message, 'string')
+    ]
+
+
 # --- values of JSON -------------------------------------------------------------------------------
 
 

@@ -114,7 +114,7 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
     attributes = _attributes(objects_of(data, 'ata_smart_attributes', 'table'))
     statistics = _statistics(objects_of(data, 'ata_device_statistics', 'pages'))
     identity = _identity(data)
-    complaints = _complaints(smartctl)
+    complaints = _complaints(data)
     offline = object_of(data, 'ata_smart_data', 'offline_data_collection', 'status')
     version = tuple(part for part in list_of(smartctl, 'version') if type(part) is int)
     farm = None
@@ -157,7 +157,6 @@ def _problem(
 ) -> DriveError | None:
     """Return why the drive cannot be judged from this document, or None if it can be judged."""
     support = object_of(data, 'smart_support')
-    smartctl = object_of(data, 'smartctl')
     problem = content.known_problem(
         report,
         text_of(data, 'device_type', 'name'),
@@ -170,7 +169,7 @@ def _problem(
         return problem
     from .failure_reasons import diagnose, without_data
 
-    messages = [text for _, text in _messages(smartctl)]
+    messages = [text for _, text in content.messages_in(data)]
     return diagnose('\n'.join([*messages, other_text])) or without_data(
         exit_status=report.exit_status or 0,
         is_identified=bool(report.identity.model),
@@ -265,18 +264,9 @@ def _rotation(data: Json, protocol: str) -> int | None:
     return None if protocol == 'SCSI' and is_reserved else rate
 
 
-def _messages(smartctl: Json) -> list[tuple[str, str]]:
-    """Return the severity and the text of each message."""
-    return [
-        (text_of(entry, 'severity'), text_of(entry, 'string'))
-        for entry in objects_of(smartctl, 'messages')
-        if text_of(entry, 'string')
-    ]
-
-
-def _complaints(smartctl: Json) -> tuple[str, ...]:
+def _complaints(data: Json) -> tuple[str, ...]:
     """Return messages above severity "information"."""
-    messages = _messages(smartctl)
+    messages = content.messages_in(data)
     return tuple(text for severity, text in messages if severity != 'information')
 
 
