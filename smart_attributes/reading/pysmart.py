@@ -7,7 +7,6 @@ not used, because it takes 2.6 ms for forty lines and starts smartctl if data is
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -57,7 +56,6 @@ def _interface() -> Any:
 
     Raises DriveError if one is missing.
     """
-    language = os.environ.get('LANG')
     try:
         import pySMART.interface
     except ImportError as error:
@@ -67,13 +65,6 @@ def _interface() -> Any:
             'python-package-missing',
             step='install it, or record with smartctl --json -x',
         ) from None
-    finally:
-        # pySMART sets LANG for the smartctl that it would start; other programs must not inherit
-        # this LANG.
-        if language is None:
-            os.environ.pop('LANG', None)
-        else:
-            os.environ['LANG'] = language
     return pySMART.interface
 
 
