@@ -164,6 +164,5 @@ def _content(path: str) -> bytes:
         if error.errno != errno.EFBIG:
             why = f'cannot be opened: {error.strerror}'
             raise DriveError(why, 'report-unreadable') from None
-        size = f'{LARGEST_FILE >> 20} MiB'
-        fault = NotAReport(f'is not a smartctl report: it is larger than {size}')
+        fault = NotAReport(f'is not a smartctl report: {error.strerror}')
     raise fault
