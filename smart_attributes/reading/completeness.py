@@ -33,7 +33,6 @@ from ..wording import listed
 from . import content
 from .content import (
     byte_of,
-    fraction_of,
     integer_of,
     object_of,
     objects_of,
@@ -327,12 +326,7 @@ _STATISTIC = {
     'value': integer_of,
     'name': str,
 }
-_COUNTERS = _all_of(
-    **{
-        name: fraction_of if name == 'gigabytes_processed' else integer_of
-        for name in content.ERROR_COUNTERS
-    }
-)
+_COUNTERS = _all_of(**content.ERROR_COUNTERS)
 
 
 def _nested(

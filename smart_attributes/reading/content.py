@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from ..constants import HIGHEST_COUNTER, LARGEST_FILE, LONGEST_SEARCHED_LINE
 from ..errors import Coded, DriveError, NotAReport
@@ -240,16 +240,17 @@ def first_number(numbers: Iterable[int | None]) -> int | None:
 
 FARM_LOG = 'seagate_farm_log'
 
-ERROR_COUNTERS = (
-    'errors_corrected_by_eccfast',
-    'errors_corrected_by_eccdelayed',
-    'errors_corrected_by_rereads_rewrites',
-    'total_errors_corrected',
-    'correction_algorithm_invocations',
-    'gigabytes_processed',
-    'total_uncorrected_errors',
-)
-"""The columns of the SCSI error counter log, in the order in which smartctl prints them. A gigabyte is 10^9 bytes."""
+ERROR_COUNTERS: Mapping[str, Callable[[Json, str], float | None]] = {
+    'errors_corrected_by_eccfast': integer_of,
+    'errors_corrected_by_eccdelayed': integer_of,
+    'errors_corrected_by_rereads_rewrites': integer_of,
+    'total_errors_corrected': integer_of,
+    'correction_algorithm_invocations': integer_of,
+    'gigabytes_processed': fraction_of,
+    'total_uncorrected_errors': integer_of,
+}
+"""The columns of the SCSI error counter log, in the order in which smartctl prints them, with the functions that read
+them. A gigabyte is 10^9 bytes."""
 
 NVME_KEYS = (
     'critical_warning',
@@ -472,19 +473,6 @@ def messages_of(complaints: Iterable[str], offline: int | None) -> tuple[str, ..
             'the drive aborted its offline data collection with a fatal error'
         )
     return tuple(messages)
-
-
-def with_exit_status(
-    passed: bool | None, words: str, status: int | None
-) -> tuple[bool | None, str]:
-    """Return the SMART health status and its text; if the report lacks them, use smartctl's exit
-    status.
-
-    Source: smartctl(8), EXIT STATUS, bit 3: the health status was FAILED.
-    """
-    if passed is None and (status or 0) & FAILED:
-        return False, words or "FAILED, by smartctl's exit status"
-    return passed, words
 
 
 def with_pending(

@@ -108,9 +108,7 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
     error_log = object_of(data, 'ata_smart_error_log')
     own_exit_status = byte_of(smartctl, 'exit_status')
     status = exit_status if own_exit_status is None else own_exit_status
-    passed, words = content.with_exit_status(
-        *_smart_status(object_of(data, 'smart_status')), status
-    )
+    passed, words = _smart_status(object_of(data, 'smart_status'), status)
     attributes = _attributes(objects_of(data, 'ata_smart_attributes', 'table'))
     statistics = _statistics(objects_of(data, 'ata_device_statistics', 'pages'))
     identity = _identity(data)
@@ -270,8 +268,12 @@ def _complaints(data: Json) -> tuple[str, ...]:
     return tuple(text for severity, text in messages if severity != 'information')
 
 
-def _smart_status(status: Json) -> tuple[bool | None, str]:
-    """Return the drive's SMART health status, and its text if it has any (SCSI)."""
+def _smart_status(status: Json, exit_status: int | None) -> tuple[bool | None, str]:
+    """Return the drive's SMART health status, and its text if it has any (SCSI); if the report
+    lacks the status, use smartctl's exit status.
+
+    Source: smartctl(8), EXIT STATUS, bit 3: the health status was FAILED.
+    """
     passed = status.get('passed')
     scsi = object_of(status, 'scsi')
     words = text_of(scsi, 'ie_string')
@@ -279,7 +281,11 @@ def _smart_status(status: Json) -> tuple[bool | None, str]:
     ascq = byte_of(scsi, 'ascq')
     if words and asc is not None and ascq is not None:
         words = f'{words} [asc={asc:x}, ascq={ascq:x}]'
-    return (passed if isinstance(passed, bool) else None), words
+    if isinstance(passed, bool):
+        return passed, words
+    if (exit_status or 0) & content.FAILED:
+        return False, words or "FAILED, by smartctl's exit status"
+    return None, words
 
 
 def _attributes(table: list[Json]) -> tuple[AttributeRow, ...]:
@@ -429,9 +435,7 @@ def _background(scan: Json, data: Json) -> dict[str, float]:
     """Return how many blocks the background scan found, or {} if the log is missing."""
     if not scan:
         return {}
-    if not any(key.startswith('result_') for key in scan):
-        return {'background_pending': 0, 'background_recovered': 0}
-    from . import background_scan  # most disks have no results
+    from . import background_scan  # only SAS disks have this log
 
     hours = integer_at(data, 'power_on_time.hours')
     age = float('inf') if hours is None else hours * 60 + 59
@@ -452,9 +456,6 @@ def _scsi(data: Json, other_text: str) -> dict[str, float]:
         values['pending_defects'] = int(defects[1]) if defects else None
     for command in ('read', 'write', 'verify'):
         counters = object_of(data, 'scsi_error_counter_log', command)
-        for counter in content.ERROR_COUNTERS:
-            value_of = (
-                content.fraction_of if counter == 'gigabytes_processed' else integer_of
-            )
+        for counter, value_of in content.ERROR_COUNTERS.items():
             values[f'{command}.{counter}'] = value_of(counters, counter)
     return content.present(values)
