@@ -6,7 +6,7 @@ NamedTuple costs 8 ms.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 
 from .constants import DRIVE_TIMEOUT, SMARTCTL, TIMEOUT
@@ -74,6 +74,17 @@ class Device(NamedTuple):
     def address(self) -> str:
         """The argument of -d for this one device, as an admin writes it."""
         return f'{self.type}@{self.path}' if self.type else self.path
+
+
+class DeviceList(NamedTuple):
+    """The devices found, and notes on the devices left out."""
+
+    devices: tuple[Device, ...]
+    is_scan: bool = False
+    is_whole: bool = True  # no possible drive was left out
+    notes: tuple[Coded, ...] = ()
+    # returns whether -r selects a path; None without -r
+    selects: Callable[[str], object] | None = None
 
 
 class AttributeRow(NamedTuple):
