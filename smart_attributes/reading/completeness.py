@@ -98,6 +98,7 @@ _OPTIONAL_NVME = {
 IS_ALL = 'all without a message'
 IS_TEXT = 'a text'
 _INFORMATION = {'=== start of information section ==='}
+_WITH_SUPPORT = (7, 3)  # the first version of smartctl with "smart_support" in its JSON
 
 
 class Part(NamedTuple):
@@ -161,10 +162,15 @@ _ANY: Sequence[Part] = (
         lambda report: report.farm,
         {NO_FARM_LOG},
     ),
+    Part(
+        'whether SMART is enabled',
+        ALL | {'-i'},
+        lambda report: report.version < _WITH_SUPPORT,
+        {'smart_support', IS_TEXT},
+    ),
 )
 
 PARTS: Mapping[str, Sequence[Part]] = {
-    '': _ANY,
     'ATA': (
         *_ANY,
         Part('the attribute table', TABLE, lambda report: report.attributes),
@@ -235,7 +241,7 @@ PARTS: Mapping[str, Sequence[Part]] = {
         *(_nvme_part(key) for key in content.NVME_KEYS if key not in _OPTIONAL_NVME),
     ),
 }
-"""The parts that a report must have, for each protocol; '' means a report without a protocol."""
+"""The parts that a report must have, for each protocol; a report without a protocol must have _ANY."""
 
 
 def missing(
@@ -278,8 +284,6 @@ def arguments_of(command: Iterable[str]) -> frozenset[str]:
 
 UNREAD = 'rows-unread'  # code of the sentence on rows that may hold an alert
 _SHOWN = 5  # maximum number of damaged places listed
-_WITH_SUPPORT = (7, 3)  # the first version of smartctl that prints "smart_support"
-_INFORMATION_ASKED = ALL | {'-i'}
 _STATISTICS_LOG = 4  # its address in the log directory. Source: ACS-4, table A.2
 
 
@@ -416,12 +420,6 @@ def of_json(
     arguments: smartctl's, as `arguments_of` returns them.
     """
     lost, _ = missing(report, arguments, _places(data))
-    if (
-        report.version >= _WITH_SUPPORT
-        and 'smart_support' not in data
-        and not _INFORMATION_ASKED.isdisjoint(arguments)
-    ):
-        lost.append('whether SMART is enabled')
     in_tables: list[str] = []
     elsewhere: list[str] = []
     for place in _unfit(data, _shape_of(data), ''):
