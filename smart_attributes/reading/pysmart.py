@@ -13,8 +13,8 @@ from functools import cache
 from typing import Any
 
 from .. import files
-from ..constants import LONGEST_LINE, MOST_ATTRIBUTES, MOST_LINES, WHEN_FAILED
-from ..errors import DriveError, NotAReport
+from ..constants import LONGEST_LINE, MOST_ATTRIBUTES, WHEN_FAILED
+from ..errors import DriveError
 from ..model import AttributeRow
 from ..typed import Json, NamedTuple
 from .content import is_complaint
@@ -263,13 +263,7 @@ class Lines(NamedTuple):
 def lines_by_kind(text: str) -> Lines:
     """Return the lines of a report, grouped by type, without lines that are longer than any line of
     smartctl.
-
-    Raises NotAReport if there are too many lines.
     """
-    if text.count('\n') > MOST_LINES:
-        raise NotAReport(
-            f'is not a smartctl report: it has more than {MOST_LINES} lines'
-        )
     lines = Lines({}, {}, *([] for _ in range(11)))
     for line in map(str.strip, text.split('\n')):
         if not line or len(line) > LONGEST_LINE:
