@@ -425,7 +425,7 @@ def of_json(
     for place in _unfit(data, _shape_of(data), ''):
         damaged = in_tables if re.match(_IN_TABLES, place) else elsewhere
         damaged.append(place)
-    return tuple(sentences(elsewhere, lost, in_tables))
+    return sentences(elsewhere, lost, in_tables)
 
 
 def _shape_of(data: Json) -> Json:
@@ -441,18 +441,20 @@ def _shape_of(data: Json) -> Json:
 
 
 def sentences(
-    damaged: Sequence[str], lost: Sequence[str], unread: Sequence[str] = ()
-) -> Iterator[Coded]:
-    """Yield up to three sentences: on rows of tables that cannot be read, on other damaged data, and
+    damaged: Sequence[str], lost: Sequence[str], unread: Sequence[str]
+) -> tuple[Coded, ...]:
+    """Return up to three sentences: on rows of tables that cannot be read, on other damaged data, and
     on missing data.
     """
-    for code, begin, places in (
-        (UNREAD, 'damaged in the report', unread),
-        ('values-damaged', 'damaged in the report', damaged),
-        ('values-missing', 'not in the report', lost),
-    ):
-        if places:
-            yield Coded(code, f'{begin}: {listed(places, _SHOWN)}')
+    return tuple(
+        Coded(code, f'{begin}: {listed(places, _SHOWN)}')
+        for code, begin, places in (
+            (UNREAD, 'damaged in the report', unread),
+            ('values-damaged', 'damaged in the report', damaged),
+            ('values-missing', 'not in the report', lost),
+        )
+        if places
+    )
 
 
 def _unfit(data: Json, shape: Json, where: str) -> Iterator[str]:
