@@ -14,7 +14,7 @@ from ..errors import UsageError
 from ..files import CONFIG
 from ..model import HowRead, State
 from ..typed import TYPE_CHECKING, Any, NamedTuple
-from ..words import closest, none_of
+from ..words import closest
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -252,10 +252,6 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f'{message}; {self.prog} --help lists the options')
-
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
-        if action.choices is not None and value not in action.choices:
-            raise argparse.ArgumentError(action, none_of(value, tuple(action.choices)))
 
 
 class HelpAll(argparse._HelpAction):
