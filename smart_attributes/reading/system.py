@@ -70,7 +70,7 @@ def text_of(path: str, limit: int = LARGEST_SYSTEM_FILE, unread: str = '') -> st
                 return unread
             content = page = os.read(file, limit)
             # /proc returns a long file in pages
-            while page and limit > LARGEST_SYSTEM_FILE and len(content) < limit:
+            while page and len(content) < limit:
                 page = os.read(file, limit - len(content))
                 content += page
         finally:
