@@ -13,7 +13,7 @@ from ..errors import NOTHING, Coded, DriveError
 from ..model import Answer, Device, LogPage
 from ..typed import Json
 from ..words import clean
-from . import content, smartctl_calls, system
+from . import content, system
 
 PAGE, LINE = 0x200, 16  # bytes
 PATIENCE = 5.0  # seconds for one page; a verdict does not wait any longer
@@ -67,7 +67,7 @@ def page_of(answer: Answer, number: str) -> LogPage | None:
     """
     if answer.outcome in ('timeout', 'cut short'):
         return LogPage(number, status=HANGS)
-    if answer.outcome == 'overflow' or smartctl_calls.is_refused(answer):
+    if answer.outcome == 'overflow':
         return LogPage(number, status=UNREAD)
     if answer.outcome != 'done':
         return None
