@@ -234,7 +234,7 @@ def _numbers(
     """Return the slots in a text such as "6", "0-7" or "[0-7,16]", each once, in the order
     written. Raises UsageError for a slot outside of *limits* (lowest, highest).
     """
-    numbers: dict[int, None] = {}  # a set that keeps the order
+    numbers = {}  # a set that keeps the order
     for item in written.strip('[]').split(','):
         ends = re.fullmatch(r'([0-9]{1,6})(?:-([0-9]{1,6}))?', item)
         if not ends:

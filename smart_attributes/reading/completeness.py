@@ -267,7 +267,7 @@ def arguments_of(command: Iterable[str]) -> frozenset[str]:
     """Return the arguments of a smartctl command, separated: "-iHA" is -i, -H and -A,
     "--log=a,7" is --log, a and 7.
     """
-    arguments: list[str] = []
+    arguments = []
     for word in command:
         value = word
         if word.startswith('--'):
@@ -486,7 +486,7 @@ def _unfit_items(items: list[Any], shape: Json, where: str) -> Iterator[str]:
 
     A column that one row of the attribute table has must be in all of its rows.
     """
-    columns: set[str] = set()
+    columns = set()
     if shape is _ROW:
         for item in items:
             columns |= _COLUMNS.intersection(item if isinstance(item, dict) else ())

@@ -102,7 +102,7 @@ def read_all(
     by_command: dict[Command, list[Plan]] = {}
     for plan in plans:
         by_command.setdefault(plan.command, []).append(plan)
-    retries: list[Plan] = []
+    retries = []
     # the first reads of these, by the device of the second
     absent: dict[Device, Read] = {}
     for answer in runner.run(by_command, how.drive_timeout, deadline):

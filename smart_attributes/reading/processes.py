@@ -269,7 +269,7 @@ class Runner:
         """Start as many commands as allowed; return answers for the commands that cannot be
         started. Both kinds are removed from *waiting*; the others may start later.
         """
-        refused: list[Answer] = []
+        refused = []
         for command in list(waiting):
             is_late = time.monotonic() >= deadline
             if not is_late and self._is_full():

@@ -20,8 +20,8 @@ def from_scan(text: str, names: Iterable[str] = ()) -> DeviceList:
     (os_linux.cpp of 7.3).
     Raises SmartError if the text is not the output of a scan.
     """
-    devices: list[Device] = []
-    refused: list[Coded] = []
+    devices = []
+    refused = []
     is_whole = True
     entries = _entries(text)
     for path, kind, failure in entries:

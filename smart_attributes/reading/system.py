@@ -184,7 +184,7 @@ def relocated(reads: Sequence[Read]) -> Sequence[Read]:
         if read.identity or type(read.outcome) not in (DriveAbsent, DriveError)
     }
     reasons: dict[tuple[str, str], ControllerElsewhere | None] = {}
-    result: list[Read] = []
+    result = []
     for read in reads:
         place = _behind(read.device)
         is_first = place not in reasons

@@ -89,7 +89,7 @@ def of_attribute(number: int, column: str, spec: DriveSpec) -> list[Meaning]:
 
     Left out are readings that have another source, are a status word, or are never judged.
     """
-    meanings: list[Meaning] = []
+    meanings = []
     for item in spec.readings:
         formula = item.formula
         first = item.formula.first
