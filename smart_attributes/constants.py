@@ -64,8 +64,8 @@ LONGEST_LIGHT = 300  # path of a locate LED in /sys, for a command, which is nev
 LONGEST_PATH = 255  # path of a device; file systems allow 255 bytes for a name
 # name of an array, volume, pool or mount point: people choose these names
 LONGEST_GIVEN_NAME = 200
-# name of a drive in the name of a lock; file systems allow 255 bytes
-LONGEST_DRIVE_NAME = 120
+# name of a drive as the name of a lock; file systems allow 255 bytes
+LONGEST_DRIVE_NAME = 250
 # model, serial number, firmware of another host; the standards allow 40
 LONGEST_SIGNATURE = 80  # who acknowledged a value, as in the schema of limits
 # host or service. Source: Icinga 2, name1 and name2 of icinga_objects

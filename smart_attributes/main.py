@@ -31,16 +31,18 @@ EMPTY = {'doctor': {'good': False, 'host': '', 'user': '', 'findings': [], 'past
 
 def main() -> None:
     """Run the command given in sys.argv and exit with its status."""
-    code, later = UNKNOWN, []  # type: int, list[Callable[[], object]]
+    code = UNKNOWN
+    runner = processes.Runner()
+    runner.conclude = _conclude
     try:
         for stream in (sys.stdout, sys.stderr):
             # not closed by the caller; characters that the locale cannot print become "?"
             if stream is not None:
                 stream.reconfigure(errors='replace')  # type: ignore[union-attr]
-        code = run(sys.argv[1:], later, _conclude)
+        code = run(sys.argv[1:], runner)
         code = code if _is_printed() else UNKNOWN
         end = time.monotonic() + READER_TIME
-        _do_later(later)
+        _do_later(runner.later)
         _wait_for_reader(end)
     finally:
         # Even if an alarm arrives while the output blocks. A normal exit would wait for a smartctl
@@ -95,21 +97,15 @@ def _wait_for_reader(end: float) -> None:
         return
 
 
-def run(
-    argv: list[str],
-    later: list[Callable[[], object]] | None = None,
-    conclude: Callable[[str, int], object] | None = None,
-) -> int:
+def run(argv: list[str], runner: processes.Runner | None = None) -> int:
     """Run a command and return its exit status.
 
     For every error, print a sentence to standard output and return 3.
 
-    later: this list receives the work to do after the output. conclude: prints the output of a
-    check; None: as other output.
+    runner: has the work to do after the output in *later*; None: nobody does this work.
     """
     gc.disable()  # saves 3 ms; a check creates few reference cycles
-    runner = processes.Runner()
-    runner.conclude = conclude or runner.conclude
+    runner = runner or processes.Runner()
     try:
         alarm.obey()
         fast_path.start(argv, runner)
@@ -128,8 +124,6 @@ def run(
         # print before waiting for processes: the caller may not wait that long
         _is_printed()
         runner.close()
-        if later is not None:
-            later += runner.later
 
 
 def wants_json(argv: list[str]) -> bool:

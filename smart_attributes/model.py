@@ -6,7 +6,7 @@ NamedTuple costs 8 ms.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 
 from .constants import DRIVE_TIMEOUT, SMARTCTL, TIMEOUT
@@ -47,7 +47,8 @@ class Answer(NamedTuple):
     # without end), "not started", "too late" to start, "met" (another check reads the drive),
     # "busy" (that other check hangs)
     outcome: str
-    reason: str = ''  # why the outcome is not "done": "no answer within 30 s"
+    # why the outcome is not "done", or why there is no exit status: "no answer within 30 s"
+    reason: str = ''
     # exit status, eight bits; None unless the process exited by itself
     status: int | None = None
     # the signal that ended it, if this program did not send one
@@ -73,6 +74,17 @@ class Device(NamedTuple):
     def address(self) -> str:
         """The argument of -d for this one device, as an admin writes it."""
         return f'{self.type}@{self.path}' if self.type else self.path
+
+
+class DeviceList(NamedTuple):
+    """The devices found, and notes on the devices left out."""
+
+    devices: tuple[Device, ...]
+    is_scan: bool = False
+    is_whole: bool = True  # no possible drive was left out
+    notes: tuple[Coded, ...] = ()
+    # returns whether -r selects a path; None without -r
+    selects: Callable[[str], object] | None = None
 
 
 class AttributeRow(NamedTuple):
@@ -196,14 +208,8 @@ class Report(NamedTuple):
         return None if self.is_status_derived else self.smart_status
 
     def has_exit_bit(self, bits: int) -> bool:
-        """Return whether smartctl's exit status has any of these bits; False if a signal ended
-        smartctl.
-        """
-        return (
-            self.exit_status is not None
-            and self.exit_status > 0
-            and bool(self.exit_status & bits)
-        )
+        """Return whether smartctl's exit status has any of these bits; False if it is not known."""
+        return bool((self.exit_status or 0) & bits)
 
 
 if TYPE_CHECKING:

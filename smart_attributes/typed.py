@@ -26,9 +26,8 @@ else:
     Any = T = object
     Json = MutableJson = dict
     _new = tuple.__new__
-    # The constructor for each number of fields; those of larger classes are added when needed.
+    # The constructor for each number of fields that a check needs; others are added when needed.
     _MAKERS = {
-        1: lambda cls, a: _new(cls, (a,)),
         2: lambda cls, a, b: _new(cls, (a, b)),
         3: lambda cls, a, b, c: _new(cls, (a, b, c)),
         4: lambda cls, a, b, c, d: _new(cls, (a, b, c, d)),
@@ -81,12 +80,7 @@ else:
 
         def __new__(cls, name, bases, body):
             if not bases:
-                return super().__new__(
-                    cls,
-                    name,
-                    bases,
-                    body,
-                )
+                return super().__new__(cls, name, bases, body)
             fields = tuple(body.get('__annotations__', ()))
             defaults = {field: body[field] for field in fields if field in body}
             getters = {field: _tuplegetter(i, '') for i, field in enumerate(fields)}

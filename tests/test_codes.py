@@ -206,6 +206,6 @@ def test_a_drive_in_standby_that_is_ok_has_no_brackets():
 
 
 def test_words_give_an_error_its_code_and_its_class():
-    error = diagnose((), 2, 'sudo: a password is required')
+    error = diagnose('sudo: a password is required')
 
     assert (error.code, type(error)) == ('sudo-rule-missing', errors.SudoRefused)

@@ -302,8 +302,8 @@ def test_that_smart_is_enabled_is_missed_since_smartctl_prints_it(
     ],
 )
 def test_the_first_five_places_are_named(places, sentence):
-    assert list(completeness.sentences(places, [])) == sentence
-    assert list(completeness.sentences([], places)) == [
+    assert list(completeness.sentences(places, [], [])) == sentence
+    assert list(completeness.sentences([], places, [])) == [
         words.replace('damaged', 'not') for words in sentence
     ]
 

@@ -174,7 +174,7 @@ def run(tmp_path, monkeypatch, fake, capsys):
         command = [words[0]] if words[0] in ('triage', 'explain') else []
         named = [word for address in addresses for word in ('-d', address)]
         own = ['-p', fake.path, '--nosudo', '--no-history', *named]
-        main.run([*command, *own, *words[1:]], [])
+        main.run([*command, *own, *words[1:]])
         return str(capsys.readouterr().out)
 
     before = children()

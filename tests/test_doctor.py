@@ -1023,7 +1023,6 @@ def test_whose_permissions_count(ids, letter):
         ({'status': 126, 'stderr': b'denied\n'}, 'exit status 126: denied'),
         ({'status': 0, 'stdout': b'other 1.0'}, 'exit status 0: other 1.0'),
         ({'reason': 'no answer'}, 'no answer'),
-        ({'signal': 9}, 'signal 9'),
     ],
 )
 def test_what_became_of_the_start_is_said(how, reason):

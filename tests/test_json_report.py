@@ -520,14 +520,6 @@ WITHOUT_VERDICT = {
         DriveError,
         NOT_ASKED,
     ),
-    'signal': (
-        {**NOTHING, **smartctl(status=-9)},
-        DriveError,
-        (
-            'cannot be read: smartctl was terminated by signal 9; check the kernel log: '
-            'dmesg -T; or run smartctl by hand'
-        ),
-    ),
     'unsupported': (
         {**NOTHING, 'smart_support': {'available': False}},
         DriveError,
@@ -704,22 +696,26 @@ def test_a_world_wide_name_is_made_of_its_parts(more, wwn):
 
 
 @pytest.mark.parametrize(
-    'status, expected',
+    'status, exit_status, expected',
     [
-        ({'passed': True}, (True, '')),
-        ({'passed': 1}, (None, '')),
-        ({'scsi': {'ie_string': 'X', 'asc': 93}}, (None, 'X')),
-        ({'scsi': {'ie_string': 'X', 'ascq': 16}}, (None, 'X')),
-        ({'scsi': {'asc': 93, 'ascq': 16}}, (None, '')),
+        ({'passed': True}, 8, (True, '')),
+        ({'passed': 1}, 4, (None, '')),
+        ({'scsi': {'ie_string': 'X', 'asc': 93}}, None, (None, 'X')),
+        ({'scsi': {'ie_string': 'X', 'ascq': 16}}, 0, (None, 'X')),
+        ({'scsi': {'ie_string': 'X'}}, 12, (False, 'X')),
+        ({'scsi': {'asc': 93, 'ascq': 16}}, 0, (None, '')),
+        ({}, 8, (False, "FAILED, by smartctl's exit status")),
         (
             {'passed': False, 'scsi': {'ie_string': 'X', 'asc': 0, 'ascq': 16}},
+            0,
             (False, 'X [asc=0, ascq=10]'),
         ),
     ],
     ids=str,
 )
-def test_a_health_status_has_words_and_sense_codes(status, expected):
-    assert json_report._smart_status(status) == expected
+def test_a_health_status_has_words_and_sense_codes(status, exit_status, expected):
+    """The exit status replaces a lost one."""
+    assert json_report._smart_status(status, exit_status) == expected
 
 
 def test_complaints_are_warnings_and_errors_with_a_text():
@@ -729,7 +725,8 @@ def test_complaints_are_warnings_and_errors_with_a_text():
         {'severity': 'error'},
     ]
 
-    assert json_report._complaints({'messages': messages}) == ('Warning: a',)
+    document = {'smartctl': {'messages': messages}}
+    assert json_report._complaints(document) == ('Warning: a',)
 
 
 @pytest.mark.parametrize(

@@ -139,12 +139,9 @@ def test_a_scan_that_left_out_what_may_be_a_drive_is_not_whole():
             'smartctl with -p',
         ),
         (
-            {'status': -9},
-            'smartctl-failed',
-            (
-                'cannot be read: smartctl was terminated by signal 9; check the kernel log: '
-                'dmesg -T; or run smartctl by hand'
-            ),
+            {'status': None, 'signal': 9, 'reason': 'terminated by signal 9'},
+            'scan-failed',
+            'terminated by signal 9',
         ),
     ],
 )

@@ -128,7 +128,7 @@ def test_what_is_done_after_the_answer_neither_changes_nor_delays_it(work):
     """
     code = (
         'import os, sys, time\nfrom smart_attributes import main\n'
-        'def run(argv, later, conclude):\n    main.alarm.obey(); later.append(lambda: eval(sys.argv[1]))\n  '
+        'def run(argv, runner):\n    main.alarm.obey(); runner.later.append(lambda: eval(sys.argv[1]))\n  '
         '  '
         'print("answer"); return 1\n'
         'main.run = run\nmain.main()'

@@ -33,8 +33,6 @@ def test_no_two_states_are_equally_urgent():
         (1, 0xFE, False),
         (0x41, 1, True),
         (255, 0x80, True),
-        (-9, 0xFF, False),  # a signal
-        (-1, 1, False),
     ],
 )
 def test_a_bit_of_the_exit_status_is_found(status, bits, has_any):

@@ -106,12 +106,3 @@ def test_all_lists_are_tried():
     assert {'-d', '--match', '--ignore', '--remove'} <= {
         option for _, option in REPEATED
     }
-
-
-def test_a_misspelt_word_in_place_of_a_time_is_corrected():
-    with pytest.raises(argparse.ArgumentTypeError) as error:
-        values.interval('alwys')
-
-    assert str(error.value).endswith(
-        'use a time such as 6h, always or never; did you mean always?'
-    )

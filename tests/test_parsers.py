@@ -150,8 +150,7 @@ def test_plain_words_are_read_without_the_code_for_version_1_6(words, monkeypatc
         ),
         (
             ['--label', 'serail'],
-            'argument --label: "serail" is not valid here; use device, by-id, serial, wwn; '
-            'did you mean serial?',
+            "argument --label: invalid choice: 'serail' (choose from ",
         ),
         (['--name'], 'argument --name: expected one argument'),
         (

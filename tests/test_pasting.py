@@ -274,12 +274,12 @@ def test_what_stands_around_a_line_is_removed(pasted):
     ],
 )
 def test_wrapped_rows_are_joined_by_the_grammar_of_their_table(lines, whole):
-    joined = joined_rows.joined(lines)
+    joined, unread = joined_rows.joined(lines)
 
-    assert [' '.join(line.split()) for line in joined.lines if line] == [
+    assert [' '.join(line.split()) for line in joined if line] == [
         ' '.join(line.split()) for line in whole
     ]
-    assert joined.unread == []
+    assert unread == []
 
 
 FLASH = '229 Flash_ID 0x0002 100 001 000 Old_age Always - 0x517693'
@@ -364,7 +364,7 @@ def test_a_value_that_smartctl_calls_not_available_is_no_tag_and_no_damage():
     ]
 
     assert plain_lines('\n'.join(lines)) == [lines[0], 'SMART Health Status: OK']
-    assert joined_rows.joined(lines[:1]).unread == []
+    assert joined_rows.joined(lines[:1])[1] == []
 
 
 def test_a_number_that_was_cut_with_its_column_is_not_judged():

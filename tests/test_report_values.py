@@ -117,22 +117,6 @@ def test_a_spindle_is_known_by_two_attributes(numbers, spins):
 
 
 @pytest.mark.parametrize(
-    'passed, words, status, result',
-    [
-        (None, '', 8, (False, "FAILED, by smartctl's exit status")),
-        (None, 'x', 12, (False, 'x')),
-        (None, '', 4, (None, '')),
-        (None, '', -8, (None, '')),
-        (True, '', 8, (True, '')),
-        (False, 'x', 0, (False, 'x')),
-    ],
-    ids=str,
-)
-def test_the_exit_status_replaces_a_lost_health_status(passed, words, status, result):
-    assert content.with_exit_status(passed, words, status) == result
-
-
-@pytest.mark.parametrize(
     'number, count, expected',
     [
         (None, 4, Statistic(4, 'Pending Error Count')),

@@ -23,6 +23,7 @@ from smart_attributes.reading.background_scan import Result
 
 CODES = json.loads((ROOT / 'smart_attributes/scsi_codes.json').read_text())
 TEXT = json.loads((ROOT / 'smart_attributes/reading/text_labels.json').read_text())
+REASSIGN_STATUSES = list(TEXT['reassign_statuses'])
 NOW = HOURS * 60
 
 
@@ -453,7 +454,7 @@ def row(number, status, block=7, minutes=900):
 @pytest.mark.parametrize(
     ('words', 'status'),
     [
-        *((words, number) for number, words in enumerate(TEXT['background_statuses'])),
+        *TEXT['background_statuses'].items(),
         ('unknown [0x2a] background scan status value', 0x2A),
         ('', None),
         ('nonsense', None),
@@ -463,15 +464,15 @@ def test_the_status_is_read_from_text(words, status):
     assert text_report.parse(text(words)).scsi.get('background_status') == status
 
 
-@pytest.mark.parametrize('number', range(len(TEXT['reassign_statuses'])))
+@pytest.mark.parametrize('number', range(len(REASSIGN_STATUSES)))
 def test_results_are_read_from_text_as_from_json(number):
     page = scan((number, 7, 900), (1, 8, 901))
     from_json = json_report.parse(json.dumps(document(scsi_background_scan=page))).scsi
     from_text = text_report.parse(
         text(
-            TEXT['background_statuses'][8],
-            row(1, TEXT['reassign_statuses'][number]),
-            row(2, TEXT['reassign_statuses'][1], 8, 901),
+            'waiting until BMS interval timer expires',
+            row(1, REASSIGN_STATUSES[number]),
+            row(2, REASSIGN_STATUSES[1], 8, 901),
         )
     ).scsi
 

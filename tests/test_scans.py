@@ -93,7 +93,7 @@ def as_json(*devices):
 
 def scan(text):
     found = from_scan(text)
-    return [device.address for device in found.devices], found.refused
+    return [device.address for device in found.devices], found.notes
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_an_entry_of_a_scan_gives_a_drive_or_a_reason(
 
     assert (
         [device.address for device in found.devices],
-        list(found.refused),
+        list(found.notes),
         found.is_whole,
     ) == (
         devices,
@@ -213,8 +213,8 @@ def test_a_scan_is_whole_where_all_that_is_left_out_is_no_drive(entries, is_whol
     found = from_scan(as_json(('/dev/sda', 'scsi'), *entries, ('/dev/sdc', 'scsi')))
 
     assert [device.path for device in found.devices] == ['/dev/sda', '/dev/sdc']
-    assert all(entry[0] in words for entry, words in zip(entries, found.refused))
-    assert len(found.refused) == 2
+    assert all(entry[0] in words for entry, words in zip(entries, found.notes))
+    assert len(found.notes) == 2
     assert found.is_whole is is_whole
 
 
@@ -236,8 +236,8 @@ def test_nvme_drives_beyond_the_scan_of_smartctl_are_read():
     ]
     scan = from_scan(as_json(('/dev/nvme99', 'nvme')), names)
 
-    assert [(device.path, device.type, device.name) for device in scan.devices] == [
-        (f'/dev/nvme{number}', '', f'nvme{number}') for number in (99, 100, 1000, 149)
+    assert [(device.path, device.type) for device in scan.devices] == [
+        (f'/dev/nvme{number}', '') for number in (99, 100, 1000, 149)
     ]
 
 
@@ -253,7 +253,7 @@ def test_an_nvme_drive_that_a_newer_smartctl_scans_counts_once():
     )
 
     assert [device.path for device in scan.devices] == ['/dev/nvme99', '/dev/nvme100']
-    assert len(scan.refused) == 1
+    assert len(scan.notes) == 1
 
 
 def test_a_check_looks_for_them_in_dev(tmp_path, monkeypatch):

@@ -515,7 +515,7 @@ def test_zpool_is_run_with_paths_and_its_output_is_read(tmp_path):
             'echo "cannot \'/dev/zfs\': denied" >&2; exit 1',
             ' 1: cannot /dev/zfs: denied',
         ),
-        ('kill -9 $$', 'zpool status -P: signal 9'),
+        ('kill -9 $$', 'zpool status -P: terminated by signal 9'),
         ('', 'not found in /'),
         (
             'while :; do echo 12345678901234567890123456789012345678901234567890; done',

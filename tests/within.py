@@ -9,7 +9,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, Callable
+from typing import Any
 from unittest import mock
 
 import days
@@ -17,7 +17,7 @@ import pytest
 from conftest import ROOT, Result
 
 from smart_attributes import alarm, main
-from smart_attributes.reading import addresses
+from smart_attributes.reading import addresses, processes
 
 CAUGHT = (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM, signal.SIGVTALRM)
 
@@ -47,9 +47,9 @@ def run_at(
 
 
 def _status(words: Any) -> int:
-    later: list[Callable[[], object]] = []
-    code = main.run(list(words), later)
-    for work in later:
+    runner = processes.Runner()
+    code = main.run(list(words), runner)
+    for work in runner.later:
         work()
     return code
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
+from .. import files
+from ..constants import LARGEST_FILE
 from ..errors import ReadingHarms
 from ..knowledge.patterns import fits
 from ..model import Device
@@ -42,7 +44,7 @@ def _advisories(site: Site, config: str, models: Sequence[str]) -> Iterator[Json
     shipped = forbidden.shipped()
     if any(forbidden.may_forbid(shipped, model) for model in models):
         yield from forbidden.advisories(shipped)
-    newer = forbidden.content_of(os.path.join(config, forbidden.DATABASE))
+    newer = files.text(os.path.join(config, forbidden.DATABASE), LARGEST_FILE)
     yield from forbidden.advisories(newer)
     for file in site.attributes:
         for advisory in file.data.get('advisories', ()):

@@ -14,7 +14,7 @@ from ..errors import UsageError
 from ..files import CONFIG
 from ..model import HowRead, State
 from ..typed import TYPE_CHECKING, Any, NamedTuple
-from ..words import closest, none_of
+from ..words import closest
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -216,8 +216,7 @@ class Parser(argparse.ArgumentParser):
     """A parser that raises UsageError instead of exiting with 2, which would mean CRITICAL."""
 
     color: bool  # attribute of the parser in Python 3.14
-    # returns further commands that the help lists
-    others: Callable[[], Sequence[Command]] | None = None
+    others: Callable[[], Sequence[Command]]  # returns the commands that the help lists
     rare: list[argparse.Action]  # the options that only --help-all shows
 
     def format_help(self) -> str:
@@ -228,7 +227,7 @@ class Parser(argparse.ArgumentParser):
             more = f'{len(self.rare)} more options: {self.prog} --help-all\n\n'
             examples, _, _ = end.partition('\n\n')
             end = examples
-        self.epilog = f'{more}{_listed(self.other_commands())}{end}'
+        self.epilog = f'{more}{_listed(self.others())}{end}'
         for action in self.rare:
             action.help = argparse.SUPPRESS
         return super().format_help()
@@ -247,20 +246,12 @@ class Parser(argparse.ArgumentParser):
             return f'write -d {word}' if is_read_here else ''
         # Without their dashes, which would make any two options alike.
         names = {option.lstrip('-'): option for option in self._option_string_actions}
-        names.update((command.name, command.name) for command in self.other_commands())
+        names.update((command.name, command.name) for command in self.others())
         meant = closest(word.partition('=')[0].lstrip('-'), names, ALIKE)
         return f'did you mean {names[meant]}?' if meant else ''
 
-    def other_commands(self) -> Sequence[Command]:
-        """Return the commands that the help of this parser lists."""
-        return self.others() if self.others else ()
-
     def error(self, message: str) -> NoReturn:
         raise UsageError(f'{message}; {self.prog} --help lists the options')
-
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
-        if action.choices is not None and value not in action.choices:
-            raise argparse.ArgumentError(action, none_of(value, tuple(action.choices)))
 
 
 class HelpAll(argparse._HelpAction):
@@ -304,7 +295,7 @@ def parser(
         add_help=False,
         allow_abbrev=False,
     )
-    made.others, made.rare = others, []
+    made.others, made.rare = others or tuple, []
     # Python 3.14 colors only the headings; with FORCE_COLOR, even in a pipe
     made.color = False
     places: dict[str, Any] = {'': made}

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ..constants import DAY, HOUR, LETTERS
 from ..model import State
 from ..typed import Any
-from ..words import TYPED, nearest, none_of
+from ..words import none_of
 from .options import STATE_WORDS
 
 LONGEST_INTERVAL = 3 * DAY  # between two reads of a vendor's log
@@ -77,11 +77,6 @@ def interval(text: str) -> int | None:
     words = {'always': 0, 'never': None}
     if text in words:
         return words[text]
-    meant = nearest(text, words, TYPED)
-    if meant:
-        raise argparse.ArgumentTypeError(
-            f'"{text}" is not valid here; use a time such as 6h, always or never; {meant}'
-        )
     time = duration(text)
     if time > LONGEST_INTERVAL:
         raise argparse.ArgumentTypeError(f'"{text}" is too long; write at most 3d')

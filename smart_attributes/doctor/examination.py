@@ -222,7 +222,7 @@ class Examiner:
         lines: list[Arguments] = [smartctl_calls.SCAN] if self._is_scanning else []
         with suppress(SmartError):  # reported with the drives
             for planned in reads.plan(devices, of_reads(self._options)):
-                _, arguments = smartctl_calls.split(planned.command)
+                arguments = smartctl_calls.arguments_in(planned.command)
                 lines.append(arguments)
         return lines
 

@@ -116,8 +116,6 @@ def finding(path: str, user: str, answer: Answer, barrier: Barrier | None) -> Fi
         install = f'{installer().reinstall} {NAME}'
         return found('program-damaged', reason=_text(answer.stdout), install=install)
     reason = answer.reason or f'exit status {answer.status}'
-    if not answer.reason and answer.status is None:
-        reason = f'signal {answer.signal}'
     printed = _text(answer.stderr or answer.stdout)
     return found(
         'program-does-not-start',

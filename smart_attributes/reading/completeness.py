@@ -33,7 +33,6 @@ from ..wording import listed
 from . import content
 from .content import (
     byte_of,
-    fraction_of,
     integer_of,
     object_of,
     objects_of,
@@ -99,6 +98,7 @@ _OPTIONAL_NVME = {
 IS_ALL = 'all without a message'
 IS_TEXT = 'a text'
 _INFORMATION = {'=== start of information section ==='}
+_WITH_SUPPORT = (7, 3)  # the first version of smartctl with "smart_support" in its JSON
 
 
 class Part(NamedTuple):
@@ -162,10 +162,15 @@ _ANY: Sequence[Part] = (
         lambda report: report.farm,
         {NO_FARM_LOG},
     ),
+    Part(
+        'whether SMART is enabled',
+        ALL | {'-i'},
+        lambda report: report.version < _WITH_SUPPORT,
+        {'smart_support', IS_TEXT},
+    ),
 )
 
 PARTS: Mapping[str, Sequence[Part]] = {
-    '': _ANY,
     'ATA': (
         *_ANY,
         Part('the attribute table', TABLE, lambda report: report.attributes),
@@ -236,7 +241,7 @@ PARTS: Mapping[str, Sequence[Part]] = {
         *(_nvme_part(key) for key in content.NVME_KEYS if key not in _OPTIONAL_NVME),
     ),
 }
-"""The parts that a report must have, for each protocol; '' means a report without a protocol."""
+"""The parts that a report must have, for each protocol; a report without a protocol must have _ANY."""
 
 
 def missing(
@@ -262,7 +267,7 @@ def arguments_of(command: Iterable[str]) -> frozenset[str]:
     """Return the arguments of a smartctl command, separated: "-iHA" is -i, -H and -A,
     "--log=a,7" is --log, a and 7.
     """
-    arguments: list[str] = []
+    arguments = []
     for word in command:
         value = word
         if word.startswith('--'):
@@ -279,8 +284,6 @@ def arguments_of(command: Iterable[str]) -> frozenset[str]:
 
 UNREAD = 'rows-unread'  # code of the sentence on rows that may hold an alert
 _SHOWN = 5  # maximum number of damaged places listed
-_WITH_SUPPORT = (7, 3)  # the first version of smartctl that prints "smart_support"
-_INFORMATION_ASKED = ALL | {'-i'}
 _STATISTICS_LOG = 4  # its address in the log directory. Source: ACS-4, table A.2
 
 
@@ -327,12 +330,7 @@ _STATISTIC = {
     'value': integer_of,
     'name': str,
 }
-_COUNTERS = _all_of(
-    **{
-        name: fraction_of if name == 'gigabytes_processed' else integer_of
-        for name in content.ERROR_COUNTERS
-    }
-)
+_COUNTERS = _all_of(**content.ERROR_COUNTERS)
 
 
 def _nested(
@@ -422,18 +420,12 @@ def of_json(
     arguments: smartctl's, as `arguments_of` returns them.
     """
     lost, _ = missing(report, arguments, _places(data))
-    if (
-        report.version >= _WITH_SUPPORT
-        and 'smart_support' not in data
-        and not _INFORMATION_ASKED.isdisjoint(arguments)
-    ):
-        lost.append('whether SMART is enabled')
     in_tables: list[str] = []
     elsewhere: list[str] = []
     for place in _unfit(data, _shape_of(data), ''):
         damaged = in_tables if re.match(_IN_TABLES, place) else elsewhere
         damaged.append(place)
-    return tuple(sentences(elsewhere, lost, in_tables))
+    return sentences(elsewhere, lost, in_tables)
 
 
 def _shape_of(data: Json) -> Json:
@@ -449,18 +441,20 @@ def _shape_of(data: Json) -> Json:
 
 
 def sentences(
-    damaged: Sequence[str], lost: Sequence[str], unread: Sequence[str] = ()
-) -> Iterator[Coded]:
-    """Yield up to three sentences: on rows of tables that cannot be read, on other damaged data, and
+    damaged: Sequence[str], lost: Sequence[str], unread: Sequence[str]
+) -> tuple[Coded, ...]:
+    """Return up to three sentences: on rows of tables that cannot be read, on other damaged data, and
     on missing data.
     """
-    for code, begin, places in (
-        (UNREAD, 'damaged in the report', unread),
-        ('values-damaged', 'damaged in the report', damaged),
-        ('values-missing', 'not in the report', lost),
-    ):
-        if places:
-            yield Coded(code, f'{begin}: {listed(places, _SHOWN)}')
+    return tuple(
+        Coded(code, f'{begin}: {listed(places, _SHOWN)}')
+        for code, begin, places in (
+            (UNREAD, 'damaged in the report', unread),
+            ('values-damaged', 'damaged in the report', damaged),
+            ('values-missing', 'not in the report', lost),
+        )
+        if places
+    )
 
 
 def _unfit(data: Json, shape: Json, where: str) -> Iterator[str]:
@@ -492,7 +486,7 @@ def _unfit_items(items: list[Any], shape: Json, where: str) -> Iterator[str]:
 
     A column that one row of the attribute table has must be in all of its rows.
     """
-    columns: set[str] = set()
+    columns = set()
     if shape is _ROW:
         for item in items:
             columns |= _COLUMNS.intersection(item if isinstance(item, dict) else ())

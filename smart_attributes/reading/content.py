@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from ..constants import HIGHEST_COUNTER, LARGEST_FILE, LONGEST_SEARCHED_LINE
 from ..errors import Coded, DriveError, NotAReport
@@ -104,6 +104,25 @@ def loaded(text: str, start: int) -> Any:
             step='save each one in its own file',
         )
     return data
+
+
+def document_of(stdout: bytes) -> Json:
+    """Return the JSON document that smartctl printed. Raises DriveError for other output."""
+    text = as_text(stdout)
+    start = json_start(text)
+    data = loaded(text, start) if start >= 0 else None
+    if not isinstance(data, dict) or 'smartctl' not in data:
+        raise DriveError('smartctl printed no report', 'smartctl-failed')
+    return data
+
+
+def messages_in(data: Json) -> list[tuple[str, str]]:
+    """Return the severity and the text of each message of smartctl in its JSON."""
+    return [
+        (text_of(message, 'severity'), text_of(message, 'string'))
+        for message in objects_of(data, 'smartctl', 'messages')
+        if text_of(message, 'string')
+    ]
 
 
 # --- values of JSON -------------------------------------------------------------------------------
@@ -221,16 +240,17 @@ def first_number(numbers: Iterable[int | None]) -> int | None:
 
 FARM_LOG = 'seagate_farm_log'
 
-ERROR_COUNTERS = (
-    'errors_corrected_by_eccfast',
-    'errors_corrected_by_eccdelayed',
-    'errors_corrected_by_rereads_rewrites',
-    'total_errors_corrected',
-    'correction_algorithm_invocations',
-    'gigabytes_processed',
-    'total_uncorrected_errors',
-)
-"""The columns of the SCSI error counter log, in the order in which smartctl prints them. A gigabyte is 10^9 bytes."""
+ERROR_COUNTERS: Mapping[str, Callable[[Json, str], float | None]] = {
+    'errors_corrected_by_eccfast': integer_of,
+    'errors_corrected_by_eccdelayed': integer_of,
+    'errors_corrected_by_rereads_rewrites': integer_of,
+    'total_errors_corrected': integer_of,
+    'correction_algorithm_invocations': integer_of,
+    'gigabytes_processed': fraction_of,
+    'total_uncorrected_errors': integer_of,
+}
+"""The columns of the SCSI error counter log, in the order in which smartctl prints them, with the functions that read
+them. A gigabyte is 10^9 bytes."""
 
 NVME_KEYS = (
     'critical_warning',
@@ -455,19 +475,6 @@ def messages_of(complaints: Iterable[str], offline: int | None) -> tuple[str, ..
     return tuple(messages)
 
 
-def with_exit_status(
-    passed: bool | None, words: str, status: int | None
-) -> tuple[bool | None, str]:
-    """Return the SMART health status and its text; if the report lacks them, use smartctl's exit
-    status.
-
-    Source: smartctl(8), EXIT STATUS, bit 3: the health status was FAILED.
-    """
-    if passed is None and status is not None and status > 0 and status & FAILED:
-        return False, words or "FAILED, by smartctl's exit status"
-    return passed, words
-
-
 def with_pending(
     statistics: dict[tuple[int, int], Statistic], count: int | None
 ) -> dict[tuple[int, int], Statistic]:
@@ -557,14 +564,8 @@ def exit_status_notes(status: int | None) -> tuple[Coded, ...]:
     If the data is complete, bit 2 (0x04) is only a note, because smartctl always sets it behind
     some RAID controllers.
     """
-    if not status:
-        return ()
-    if status < 0:
-        return (
-            Coded('smartctl-status', f'smartctl was terminated by signal {-status}'),
-        )
     return tuple(
         Coded('smartctl-status', sentence)
         for bit, sentence in enumerate(EXIT_STATUS_BITS)
-        if status >> bit & 1
+        if (status or 0) >> bit & 1
     )

@@ -193,18 +193,18 @@ def drive_name(command: Command) -> str:
     path = command[-1]
     device_type = command[-2] if command[-3:-2] == ('-d',) else ''
     if not path.startswith('/'):  # "--scan"
-        return _plain(path.lstrip('-'))
+        return path.lstrip('-')
     # Only a drive behind a controller is named by its number: "megaraid,6".
     kind, _, arguments = device_type.rpartition('+')[2].partition(',')
     numbers = [word for word in arguments.split(',') if word[:1].isdigit()]
     place = _place(path)
     if not numbers or kind in _NO_SLOTS:
-        return _plain(place)
+        return _file_name(place)
     if path.startswith(BUS):
         place = f'host{path[len(BUS) :]}'
     elif place.count(':') == 3:  # "0:2:1:0", which begins with the SCSI host
         place = f'host{place.partition(":")[0]}'
-    return _plain(f'{kind},{",".join(numbers)}@{place}')
+    return _file_name(f'{kind},{",".join(numbers)}@{place}')
 
 
 def _place(path: str) -> str:
@@ -229,17 +229,6 @@ def _place(path: str) -> str:
     return os.path.basename(node if drive.endswith('/virtual') else drive)
 
 
-def _plain(words: str) -> str:
-    """Return *words* as a valid file name, which no other words have."""
-    text = ''
-    for letter in words:
-        is_plain = letter in ',+@._:-' or (letter.isascii() and letter.isalnum())
-        text += letter if is_plain else '!'
-    # each "!" stands for a slash
-    is_unique = '!' not in words and text == words.replace('/', '!')
-    if is_unique and len(text) <= LONGEST_DRIVE_NAME:
-        return text
-    # a checksum distinguishes names with replaced or cut characters
-    from binascii import crc32
-
-    return f'{text[-LONGEST_DRIVE_NAME:]}!{crc32(os.fsencode(words)):08x}'
+def _file_name(words: str) -> str:
+    """Return *words* as a file name, with "!" for each slash."""
+    return words.replace('/', '!')[-LONGEST_DRIVE_NAME:]

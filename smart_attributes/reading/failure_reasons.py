@@ -68,17 +68,14 @@ _CLASSES: Mapping[str, type[DriveError]] = {
 }
 
 
-def diagnose(
-    messages: Sequence[str], exit_status: int | None = None, output_text: str = ''
-) -> DriveError | None:
-    """Return why a drive cannot be judged, or None if the messages give no known reason.
+def diagnose(printed: str) -> DriveError | None:
+    """Return why a drive cannot be judged, or None if this gives no known reason.
 
-    messages: all messages in smartctl's JSON, of any severity.
-    exit_status: as reported by the operating system; negative: the number of a signal.
-    output_text: standard output and standard error, except JSON.
-    Call this only if a report lacks SMART data, because text in a complete report may also match.
+    printed: standard output and standard error, with all messages in smartctl's JSON, of any
+    severity, in place of the JSON. Call this only if a report lacks SMART data, because text in a
+    complete report may also match.
     """
-    text = examined('\n'.join([*messages, output_text]))
+    text = examined(printed)
     for cause in CAUSES:
         match = re.search(cause.pattern, text, re.MULTILINE | re.IGNORECASE)
         if match:
@@ -88,12 +85,6 @@ def diagnose(
                 words.replace(QUOTE, quote) for words in (cause.why, cause.step)
             )
             return _error(cause.code, why, step)
-    if exit_status is not None and exit_status < 0:
-        return _error(
-            'smartctl-failed',
-            f'cannot be read: smartctl was terminated by signal {-exit_status}',
-            'check the kernel log: dmesg -T; or run smartctl by hand',
-        )
     return None
 
 
@@ -118,7 +109,7 @@ def no_report(text: str, exit_status: int | None = None) -> DriveError:
     # Only the text of a file may be that of another program.
     is_long = exit_status is None and text.count('\n') > MOST_FAILED_LINES
     is_foreign = is_long and not re.search(f'{BANNER}[0-9]', text, re.MULTILINE)
-    cause = None if is_foreign else diagnose((), exit_status, text)
+    cause = None if is_foreign else diagnose(text)
     if cause:
         return cause
     is_empty = not text.strip()

@@ -10,18 +10,16 @@ import re
 from collections.abc import Iterator
 
 from ..constants import HIGHEST_IN_FARM
-from ..errors import DriveError
 from ..model import Farm, Head
 from ..typed import Json, NamedTuple
 from ..words import clean
 from .content import (
     FARM_LOG,
-    as_text,
+    document_of,
+    integer_at,
     integer_of,
-    json_start,
-    loaded,
+    messages_in,
     object_of,
-    objects_of,
     text_of,
 )
 from .identity import serial_key
@@ -139,24 +137,19 @@ def answered(stdout: bytes) -> Farm:
 
     Raises DriveError if smartctl printed no JSON.
     """
-    text = as_text(stdout)
-    start = json_start(text)
-    data = loaded(text, start) if start >= 0 else None
-    if not isinstance(data, dict) or 'smartctl' not in data:
-        raise DriveError('smartctl printed no report', 'smartctl-failed')
-    return of_json(data) or Farm(unread=_complaint(object_of(data, 'smartctl')))
+    data = document_of(stdout)
+    return of_json(data) or Farm(unread=_complaint(data))
 
 
-def _complaint(smartctl: Json) -> str:
+def _complaint(data: Json) -> str:
     """Return why smartctl could not read the log; '' if exit status 0 shows that the disk keeps
     no such log.
     """
-    for message in objects_of(smartctl, 'messages'):
-        if text_of(message, 'severity') == 'error':
-            error = text_of(message, 'string')
-            is_unsupported = 'not supported' in error
-            return '' if is_unsupported else f'smartctl reports "{clean(error)}"'
-    status = integer_of(smartctl, 'exit_status')
+    for severity, text in messages_in(data):
+        if severity == 'error':
+            is_unsupported = 'not supported' in text
+            return '' if is_unsupported else f'smartctl reports "{clean(text)}"'
+    status = integer_at(data, 'smartctl.exit_status')
     return f'smartctl ended with exit status {status}' if status else ''
 
 

@@ -74,7 +74,7 @@ _PLAIN_TYPES = ('', 'sat', 'scsi', 'nvme')  # without vendor commands
 
 
 def start(argv: list[str], runner: Runner) -> None:
-    """Start the commands that *argv* certainly needs, at most PARALLEL; start none if in doubt."""
+    """Start the commands that *argv* certainly needs; start none if in doubt."""
     options = _options(argv)
     if options is None:
         return
@@ -95,11 +95,7 @@ def _options(argv: list[str]) -> dict[tuple[str, ...], list[str]] | None:
     options: dict[tuple[str, ...], list[str]] = {}
     words = iter(argv[1:] if argv[:1] == ['triage'] else argv)
     for word in words:
-        name = word
-        sign = ''
-        value = ''
-        if word.startswith('--'):
-            name, sign, value = word.partition('=')
+        name, sign, value = word.partition('=')
         option = next(
             (spellings for spellings in (*FLAGS, *WITH_VALUE) if name in spellings), ()
         )
@@ -113,8 +109,8 @@ def _options(argv: list[str]) -> dict[tuple[str, ...], list[str]] | None:
 
 
 def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
-    """Return the scan, or commands for at most PARALLEL drives that local files certainly allow;
-    [] if in doubt. Raises an exception that the real run will report.
+    """Return the scan, or commands for the drives that local files certainly allow; [] if in
+    doubt. Raises an exception that the real run will report.
     """
     is_root = os.geteuid() == 0
     nosudo = NOSUDO in options
@@ -135,7 +131,7 @@ def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
         return []
     shipped = forbidden.shipped()
     commands = []
-    for device_type, path in devices[: constants.PARALLEL]:
+    for device_type, path in devices:
         if not forbidden.may_forbid(shipped, forbidden.model_of(path, device_type)):
             commands.append(
                 (*prefix, *smartctl_calls.read_arguments(path, device_type))

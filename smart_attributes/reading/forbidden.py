@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 SYS = '/sys'  # tests use another folder
 DATABASE = 'attributes.json'
-_SHIPPED: dict[str, bytes] = {}  # its content by folder: a check needs it twice
+_SHIPPED: dict[str, str] = {}  # its content by folder: a check needs it twice
 _FORBIDS = (
     # an advisory that forbids reading, as the shipped database is formatted
-    b'"read": false'
+    '"read": false'
 )
 
 
@@ -37,51 +37,43 @@ def model_of(path: str, device_type: str) -> str:
         return ''
     name = os.path.basename(os.path.realpath(path))
     for folder in ('block', 'scsi_generic'):
-        model = content_of(f'{SYS}/class/{folder}/{name}/device/model')
+        model = files.text(f'{SYS}/class/{folder}/{name}/device/model', LARGEST_FILE)
         if model:
-            return model.decode(errors='replace').strip()
+            return model.strip()
     return ''
 
 
-def shipped() -> bytes:
-    """Return the content of the shipped database; b'' if it is missing, which judging reports."""
+def shipped() -> str:
+    """Return the shipped database as text; '' if it is missing, which judging reports."""
     if files.PROGRAM not in _SHIPPED:
-        _SHIPPED[files.PROGRAM] = content_of(
-            f'{files.PROGRAM}/{DATABASE}'
-        ) or content_of(f'{os.path.dirname(files.PROGRAM)}/{DATABASE}')
+        _SHIPPED[files.PROGRAM] = files.text(
+            f'{files.PROGRAM}/{DATABASE}', LARGEST_FILE
+        ) or files.text(f'{os.path.dirname(files.PROGRAM)}/{DATABASE}', LARGEST_FILE)
     return _SHIPPED[files.PROGRAM]
 
 
-def content_of(path: str) -> bytes:
-    """Return the content of a file; b'' if it cannot be read, which judging reports of a database."""
-    try:
-        return files.content(path, LARGEST_FILE)
-    except OSError:
-        return b''
-
-
-def may_forbid(content: bytes, model: str) -> bool:
+def may_forbid(text: str, model: str) -> bool:
     """Return whether the shipped database may forbid to read drives of this model, by the first
     word of the model.
 
     In the formatted file, the "models" of an advisory stand before its "read", so the last "models"
     before each "read" that forbids are those of the same advisory.
     """
-    word = model.partition(' ')[0].encode()
+    word = model.partition(' ')[0]
     if not word:
         return False
-    *texts, _ = content.split(_FORBIDS)  # each ends with an advisory that forbids
-    return any(word in text[text.rfind(b'"models"') :] for text in texts)
+    *parts, _ = text.split(_FORBIDS)  # each ends with an advisory that forbids
+    return any(word in part[part.rfind('"models"') :] for part in parts)
 
 
-def advisories(content: bytes) -> list[Any]:
+def advisories(text: str) -> list[Any]:
     """Return the advisories of a database that forbid reading; [] if it is damaged, which judging
     reports.
     """
     import json  # needed for few drives
 
     try:
-        _, _, listed = content.decode().partition('"advisories"')
+        _, _, listed = text.partition('"advisories"')
         entries, _ = json.JSONDecoder().raw_decode(listed.lstrip(' \r\n\t:'))
         return [entry for entry in entries if entry.get('read') is False]
     except (ValueError, TypeError, AttributeError):

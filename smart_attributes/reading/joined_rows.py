@@ -183,15 +183,10 @@ _INSIDE = re.compile(
 )
 
 
-class Joined(NamedTuple):
-    """Lines of smartctl, each of them whole, and those that a verdict needs but cannot be read."""
-
-    lines: list[str]
-    unread: list[str]
-
-
-def joined(plain: Sequence[str]) -> Joined:
-    """Return the lines of a plain text after joining those that were wrapped."""
+def joined(plain: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the lines of a plain text after joining those that were wrapped, and those of them
+    that a verdict needs but cannot be read.
+    """
     page = _Page()
     for both in plain:
         for line in _INSIDE.split(both):
@@ -199,7 +194,7 @@ def joined(plain: Sequence[str]) -> Joined:
     page.close_line()
     if page.has_attributes:  # without a heading, single rows were pasted on purpose
         page.unread += page.outside
-    return Joined(page.lines, list(dict.fromkeys(page.unread)))
+    return page.lines, list(dict.fromkeys(page.unread))
 
 
 class _Page:

@@ -106,15 +106,13 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
     """Return the content of a document, even if the drive cannot be judged from it."""
     smartctl = object_of(data, 'smartctl')
     error_log = object_of(data, 'ata_smart_error_log')
-    own_exit_status = integer_of(smartctl, 'exit_status')
+    own_exit_status = byte_of(smartctl, 'exit_status')
     status = exit_status if own_exit_status is None else own_exit_status
-    passed, words = content.with_exit_status(
-        *_smart_status(object_of(data, 'smart_status')), status
-    )
+    passed, words = _smart_status(object_of(data, 'smart_status'), status)
     attributes = _attributes(objects_of(data, 'ata_smart_attributes', 'table'))
     statistics = _statistics(objects_of(data, 'ata_device_statistics', 'pages'))
     identity = _identity(data)
-    complaints = _complaints(smartctl)
+    complaints = _complaints(data)
     offline = object_of(data, 'ata_smart_data', 'offline_data_collection', 'status')
     version = tuple(part for part in list_of(smartctl, 'version') if type(part) is int)
     farm = None
@@ -157,7 +155,6 @@ def _problem(
 ) -> DriveError | None:
     """Return why the drive cannot be judged from this document, or None if it can be judged."""
     support = object_of(data, 'smart_support')
-    smartctl = object_of(data, 'smartctl')
     problem = content.known_problem(
         report,
         text_of(data, 'device_type', 'name'),
@@ -170,10 +167,8 @@ def _problem(
         return problem
     from .failure_reasons import diagnose, without_data
 
-    cause = diagnose(
-        [text for _, text in _messages(smartctl)], report.exit_status, other_text
-    )
-    return cause or without_data(
+    messages = [text for _, text in content.messages_in(data)]
+    return diagnose('\n'.join([*messages, other_text])) or without_data(
         exit_status=report.exit_status or 0,
         is_identified=bool(report.identity.model),
         device_type=text_of(data, 'device', 'type'),
@@ -267,23 +262,18 @@ def _rotation(data: Json, protocol: str) -> int | None:
     return None if protocol == 'SCSI' and is_reserved else rate
 
 
-def _messages(smartctl: Json) -> list[tuple[str, str]]:
-    """Return the severity and the text of each message."""
-    return [
-        (text_of(entry, 'severity'), text_of(entry, 'string'))
-        for entry in objects_of(smartctl, 'messages')
-        if text_of(entry, 'string')
-    ]
-
-
-def _complaints(smartctl: Json) -> tuple[str, ...]:
+def _complaints(data: Json) -> tuple[str, ...]:
     """Return messages above severity "information"."""
-    messages = _messages(smartctl)
+    messages = content.messages_in(data)
     return tuple(text for severity, text in messages if severity != 'information')
 
 
-def _smart_status(status: Json) -> tuple[bool | None, str]:
-    """Return the drive's SMART health status, and its text if it has any (SCSI)."""
+def _smart_status(status: Json, exit_status: int | None) -> tuple[bool | None, str]:
+    """Return the drive's SMART health status, and its text if it has any (SCSI); if the report
+    lacks the status, use smartctl's exit status.
+
+    Source: smartctl(8), EXIT STATUS, bit 3: the health status was FAILED.
+    """
     passed = status.get('passed')
     scsi = object_of(status, 'scsi')
     words = text_of(scsi, 'ie_string')
@@ -291,7 +281,11 @@ def _smart_status(status: Json) -> tuple[bool | None, str]:
     ascq = byte_of(scsi, 'ascq')
     if words and asc is not None and ascq is not None:
         words = f'{words} [asc={asc:x}, ascq={ascq:x}]'
-    return (passed if isinstance(passed, bool) else None), words
+    if isinstance(passed, bool):
+        return passed, words
+    if (exit_status or 0) & content.FAILED:
+        return False, words or "FAILED, by smartctl's exit status"
+    return None, words
 
 
 def _attributes(table: list[Json]) -> tuple[AttributeRow, ...]:
@@ -441,9 +435,7 @@ def _background(scan: Json, data: Json) -> dict[str, float]:
     """Return how many blocks the background scan found, or {} if the log is missing."""
     if not scan:
         return {}
-    if not any(key.startswith('result_') for key in scan):
-        return {'background_pending': 0, 'background_recovered': 0}
-    from . import background_scan  # most disks have no results
+    from . import background_scan  # only SAS disks have this log
 
     hours = integer_at(data, 'power_on_time.hours')
     age = float('inf') if hours is None else hours * 60 + 59
@@ -464,9 +456,6 @@ def _scsi(data: Json, other_text: str) -> dict[str, float]:
         values['pending_defects'] = int(defects[1]) if defects else None
     for command in ('read', 'write', 'verify'):
         counters = object_of(data, 'scsi_error_counter_log', command)
-        for counter in content.ERROR_COUNTERS:
-            value_of = (
-                content.fraction_of if counter == 'gigabytes_processed' else integer_of
-            )
+        for counter, value_of in content.ERROR_COUNTERS.items():
             values[f'{command}.{counter}'] = value_of(counters, counter)
     return content.present(values)

@@ -10,8 +10,9 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 
 from .. import alarm
-from ..errors import FEWER, Coded, DriveAbsent, DriveError, DriveNotReached, SmartError
+from ..errors import FEWER, DriveAbsent, DriveError, DriveNotReached, SmartError
 from ..model import Answer, Device, HowRead, Read
+from ..model import DeviceList as DeviceList  # noqa: PLC0414 (an export)
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import addresses, smartctl_calls
 from .device_types import base, is_raid
@@ -19,23 +20,11 @@ from .processes import Runner
 
 if TYPE_CHECKING:
     from ..model import Outcome, Report
-    from .scans import Scan
     from .smartctl_calls import Command
 
 
 DEVICES = '/dev'
 _APART = 'start the checks of one drive at different times, or increase -t'
-
-
-class DeviceList(NamedTuple):
-    """The devices found, and notes on the devices left out."""
-
-    devices: tuple[Device, ...]
-    is_scan: bool = False
-    is_whole: bool = True  # no possible drive was left out
-    notes: tuple[Coded, ...] = ()
-    # returns whether -r selects a path; None without -r
-    selects: Callable[[str], object] | None = None
 
 
 class Plan(NamedTuple):
@@ -63,15 +52,13 @@ def find(
     if named.devices and not is_scan:
         return named._replace(devices=tuple(addresses.named(named.devices)))
     scan = _scan(how, runner, deadline)
-    return DeviceList(
-        tuple(addresses.named([*named.devices, *scan.devices])),
-        is_scan=True,
-        is_whole=scan.is_whole,
-        notes=(*named.notes, *scan.refused),
+    return scan._replace(
+        devices=tuple(addresses.named([*named.devices, *scan.devices])),
+        notes=(*named.notes, *scan.notes),
     )
 
 
-def _scan(how: HowRead, runner: Runner, deadline: float) -> Scan:
+def _scan(how: HowRead, runner: Runner, deadline: float) -> DeviceList:
     """Return what a scan finds. Raises SmartError if it fails."""
     from . import scans  # not needed by a check with -d
 
@@ -91,7 +78,7 @@ def _scan_failed(answer: Answer) -> SmartError:
 
     printed = _text_of(answer)
     why = answer.reason or f'failed with exit status {answer.status}'
-    reason = diagnose((), answer.status, printed) or SmartError(why, 'scan-failed')
+    reason = diagnose(printed) or SmartError(why, 'scan-failed')
     sentence = f'smartctl --scan: {reason}'
     # If smartctl is too old, it cannot read named drives, either.
     if reason.code != 'smartctl-too-old':
@@ -115,7 +102,7 @@ def read_all(
     by_command: dict[Command, list[Plan]] = {}
     for plan in plans:
         by_command.setdefault(plan.command, []).append(plan)
-    retries: list[Plan] = []
+    retries = []
     # the first reads of these, by the device of the second
     absent: dict[Device, Read] = {}
     for answer in runner.run(by_command, how.drive_timeout, deadline):

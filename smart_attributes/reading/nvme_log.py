@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from ..constants import LONGEST_STATEMENT
 from ..errors import NOTHING, Coded, DriveError
 from ..model import Answer, Device, LogPage
-from ..typed import Any
+from ..typed import Json
 from ..words import clean
-from . import content, smartctl_calls, system
+from . import content, system
 
 PAGE, LINE = 0x200, 16  # bytes
 PATIENCE = 5.0  # seconds for one page; a verdict does not wait any longer
@@ -23,7 +23,7 @@ _HEADER = r'NVMe Log {} \((?:NSID 0x[0-9a-f]{{1,8}}, )?0x0200 bytes\)'
 # " 10  01 02 03 04 05 06 07 08  09 0a 0b 0c 0d 0e 0f 10    ................". Source: smartmontools,
 # utility.cpp, dStrHex().
 _HEX = re.compile(
-    r' ([0-9a-f]{2,3}) +((?:[0-9a-f]{2} ){8}) ((?:[0-9a-f]{2} ){7}[0-9a-f]{2})(?: {4}.{1,16})?'
+    r'([0-9a-f]{2,3}) +((?:[0-9a-f]{2} ){8}) ((?:[0-9a-f]{2} ){7}[0-9a-f]{2})(?: {4}.{1,16})?'
 )
 
 
@@ -67,7 +67,7 @@ def page_of(answer: Answer, number: str) -> LogPage | None:
     """
     if answer.outcome in ('timeout', 'cut short'):
         return LogPage(number, status=HANGS)
-    if answer.outcome == 'overflow' or smartctl_calls.is_refused(answer):
+    if answer.outcome == 'overflow':
         return LogPage(number, status=UNREAD)
     if answer.outcome != 'done':
         return None
@@ -86,10 +86,13 @@ def parse(stdout: bytes, number: str) -> bytes | Coded:
     number: of the page, such as "0xC0".
     """
     try:
-        return _bytes(_lines(_loaded(stdout)), number)
-    except ValueError as fault:
-        why = f'the dump that smartctl printed is unusable: {fault}'
-        return Coded('vendor-log-unread', why)
+        return _bytes(_lines(content.document_of(stdout)), number)
+    except DriveError:
+        fault = 'the JSON is damaged'
+    except ValueError as error:
+        fault = str(error)
+    why = f'the dump that smartctl printed is unusable: {fault}'
+    return Coded('vendor-log-unread', why)
 
 
 def _bytes(lines: Sequence[str], number: str) -> bytes:
@@ -100,45 +103,29 @@ def _bytes(lines: Sequence[str], number: str) -> bytes:
         raise ValueError(f'it has {len(lines) - 1} lines instead of {PAGE // LINE}')
     page = b''
     for line in lines[1:]:
-        match = _HEX.fullmatch(line.rstrip(' '))
+        match = _HEX.fullmatch(line)
         if not match or int(match[1], 16) != len(page):
             raise ValueError(f'the line for byte 0x{len(page):x} is damaged')
         page += bytes.fromhex(match[2] + match[3])
     return page
 
 
-def _loaded(stdout: bytes) -> dict[str, Any]:
-    """Return the JSON document. Raises ValueError if the output is not exactly one document."""
-    data = None
-    try:
-        text = content.as_text(stdout)
-        data = content.loaded(text, max(content.json_start(text), 0))
-    except DriveError:
-        pass
-    if not isinstance(data, dict):
-        raise ValueError('the JSON is damaged')
-    return data
-
-
-def _lines(data: dict[str, Any]) -> list[str]:
+def _lines(data: Json) -> list[str]:
     """Return the nonblank lines of smartctl's text that its JSON has under numbered keys, in
-    order; [] if it has none. Raises ValueError if one is not text.
+    order; [] if it has none.
     """
     keys = sorted(filter(_KEY.fullmatch, data), key=lambda key: int(key.split('_')[1]))
-    lines = [data[key] for key in keys]
-    if not all(isinstance(line, str) for line in lines):
-        raise ValueError('a line is not text')
-    return [line for line in lines if line.strip()]
+    lines = [content.text_of(data, key) for key in keys]
+    return [line for line in lines if line]
 
 
 def _failure(stdout: bytes) -> Coded:
     """Return the first message of smartctl, or `NOTHING` if it printed none."""
     try:
-        smartctl = content.object_of(_loaded(stdout), 'smartctl')
-    except ValueError:
+        messages = content.messages_in(content.document_of(stdout))
+    except DriveError:
         return NOTHING
-    for message in content.objects_of(smartctl, 'messages'):
-        words = clean(content.text_of(message, 'string'), LONGEST_STATEMENT)
-        if words:
-            return Coded('smartctl-message', words)
-    return NOTHING
+    if not messages:
+        return NOTHING
+    _, text = messages[0]
+    return Coded('smartctl-message', clean(text, LONGEST_STATEMENT))

@@ -269,7 +269,7 @@ class Runner:
         """Start as many commands as allowed; return answers for the commands that cannot be
         started. Both kinds are removed from *waiting*; the others may start later.
         """
-        refused: list[Answer] = []
+        refused = []
         for command in list(waiting):
             is_late = time.monotonic() >= deadline
             if not is_late and self._is_full():
@@ -414,14 +414,18 @@ def _answer(process: _Process, outcome: str, reason: str) -> Answer:
 
     # If this program has ended it, its status says nothing.
     status = process.status if outcome == 'done' else None
-    is_killed = status is not None and status < 0
+    signal = None
+    if status is not None and status < 0:
+        signal = -status
+        status = None
+        reason = f'terminated by signal {signal}'
     ended = time.monotonic()
     return Answer(
         command=process.command,
         outcome=outcome,
         reason=reason,
-        status=None if is_killed else status,
-        signal=-status if status is not None and is_killed else None,
+        status=status,
+        signal=signal,
         stdout=bytes(process.output[0]),
         stderr=bytes(process.output[1]),
         seconds=ended - process.started,

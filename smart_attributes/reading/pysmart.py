@@ -7,15 +7,14 @@ not used, because it takes 2.6 ms for forty lines and starts smartctl if data is
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from .. import files
-from ..constants import LONGEST_LINE, MOST_ATTRIBUTES, MOST_LINES, WHEN_FAILED
-from ..errors import DriveError, NotAReport
+from ..constants import LONGEST_LINE, MOST_ATTRIBUTES, WHEN_FAILED
+from ..errors import DriveError
 from ..model import AttributeRow
 from ..typed import Json, NamedTuple
 from .content import is_complaint
@@ -57,7 +56,6 @@ def _interface() -> Any:
 
     Raises DriveError if one is missing.
     """
-    language = os.environ.get('LANG')
     try:
         import pySMART.interface
     except ImportError as error:
@@ -67,13 +65,6 @@ def _interface() -> Any:
             'python-package-missing',
             step='install it, or record with smartctl --json -x',
         ) from None
-    finally:
-        # pySMART sets LANG for the smartctl that it would start; other programs must not inherit
-        # this LANG.
-        if language is None:
-            os.environ.pop('LANG', None)
-        else:
-            os.environ['LANG'] = language
     return pySMART.interface
 
 
@@ -272,13 +263,7 @@ class Lines(NamedTuple):
 def lines_by_kind(text: str) -> Lines:
     """Return the lines of a report, grouped by type, without lines that are longer than any line of
     smartctl.
-
-    Raises NotAReport if there are too many lines.
     """
-    if text.count('\n') > MOST_LINES:
-        raise NotAReport(
-            f'is not a smartctl report: it has more than {MOST_LINES} lines'
-        )
     lines = Lines({}, {}, *([] for _ in range(11)))
     for line in map(str.strip, text.split('\n')):
         if not line or len(line) > LONGEST_LINE:

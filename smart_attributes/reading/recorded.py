@@ -48,7 +48,7 @@ def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
 
     The devices get their names after all files are read; see named().
     """
-    files_read: list[Read] = []
+    files_read = []
     meant = set()  # paths of the files that surely are reports
     for path, is_named in _report_files(paths):
         outcome = machine.parsed(_report_in, path)
@@ -56,7 +56,7 @@ def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
         if is_named or not isinstance(outcome, NotAReport) or _is_meant(path):
             meant.add(path)
     groups = set(map(_group, meant))
-    skipped: list[str] = []
+    skipped = []
     for read in files_read:
         path = read.device.path
         if path in meant or (_group(path) in groups and not _is_ticket(path)):
@@ -164,6 +164,5 @@ def _content(path: str) -> bytes:
         if error.errno != errno.EFBIG:
             why = f'cannot be opened: {error.strerror}'
             raise DriveError(why, 'report-unreadable') from None
-        size = f'{LARGEST_FILE >> 20} MiB'
-        fault = NotAReport(f'is not a smartctl report: it is larger than {size}')
+        fault = NotAReport(f'is not a smartctl report: {error.strerror}')
     raise fault

@@ -6,30 +6,22 @@ import re
 from collections.abc import Iterable
 
 from ..errors import Coded, SmartError, UsageError
-from ..model import Device
-from ..typed import NamedTuple
+from ..model import Device, DeviceList
 from ..words import clean
 from . import addresses
-from .addresses import named, quoted
+from .addresses import quoted
 
 
-class Scan(NamedTuple):
-    """The devices that smartctl --scan lists."""
-
-    devices: tuple[Device, ...]
-    refused: tuple[Coded, ...]  # a message for each device left out
-    is_whole: bool = True  # no possible drive was left out
-
-
-def from_scan(text: str, names: Iterable[str] = ()) -> Scan:
-    """Return the drives in the JSON of smartctl --scan or --scan-open.
+def from_scan(text: str, names: Iterable[str] = ()) -> DeviceList:
+    """Return the drives in the JSON of smartctl --scan or --scan-open, with a note on each device
+    left out.
 
     names: files in /dev. Drives above nvme99 are added, because smartctl does not scan for them
     (os_linux.cpp of 7.3).
     Raises SmartError if the text is not the output of a scan.
     """
-    devices: list[Device] = []
-    refused: list[Coded] = []
+    devices = []
+    refused = []
     is_whole = True
     entries = _entries(text)
     for path, kind, failure in entries:
@@ -56,7 +48,9 @@ def from_scan(text: str, names: Iterable[str] = ()) -> Scan:
         if name.startswith('nvme') and re.fullmatch('nvme[1-9][0-9]{2,8}', name)
     }
     devices += map(Device, sorted(beyond - {path for path, _, _ in entries}))
-    return Scan(tuple(named(devices)), tuple(refused), is_whole)
+    return DeviceList(
+        tuple(devices), is_scan=True, is_whole=is_whole, notes=tuple(refused)
+    )
 
 
 def _as_needed(kind: str, path: str) -> str:

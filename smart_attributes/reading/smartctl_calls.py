@@ -102,12 +102,9 @@ def prefix(executable: str, nosudo: bool = False) -> Command:
     return (find_sudo(), '-n', executable)
 
 
-def split(command: Command) -> tuple[str, Command]:
-    """Return the path of smartctl in a command, and the arguments of smartctl; both without
-    sudo.
-    """
-    start = 2 if is_behind_sudo(command) else 0
-    return command[start], command[start + 1 :]
+def arguments_in(command: Command) -> Command:
+    """Return the arguments of smartctl in a command, which may begin with sudo."""
+    return command[3:] if is_behind_sudo(command) else command[1:]
 
 
 def is_behind_sudo(command: Command) -> bool:

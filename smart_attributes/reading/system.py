@@ -31,7 +31,7 @@ from .smartctl_calls import ENVIRONMENT, program
 
 ROOT = '/'  # the folder used as / to find the hosts of controllers
 TIME_LIMIT = 5.0  # seconds that a command may take
-PAGE_HEAD = 4  # bytes before the serial number in vital product data page 80h
+_PAGE_HEAD = 4  # bytes before the serial number in vital product data page 80h
 _SHOWN = 200  # maximum length of a quoted error message
 _FOLDERS = f'{ENVIRONMENT["PATH"]}:/usr/local/sbin'
 
@@ -70,7 +70,7 @@ def text_of(path: str, limit: int = LARGEST_SYSTEM_FILE, unread: str = '') -> st
                 return unread
             content = page = os.read(file, limit)
             # /proc returns a long file in pages
-            while page and limit > LARGEST_SYSTEM_FILE and len(content) < limit:
+            while page and len(content) < limit:
                 page = os.read(file, limit - len(content))
                 content += page
         finally:
@@ -101,17 +101,21 @@ def disks_of(device: Device, system: System = LINUX) -> list[str]:
     )
 
 
-def serial_of(device: Device, system: System = LINUX) -> str:
+def serial_of(device: Device) -> str:
     """Return the serial number that the kernel has read from a SCSI or ATA disk, '' if none; the
     disk is not asked, so it goes on sleeping.
-
-    Source: SPC-4, 7.8.15: four bytes precede the serial number in VPD page 80h.
     """
-    names = disks_of(device, system)
-    if len(names) != 1:
-        return ''
-    page = text_of(f'{system.sys}/block/{names[0]}/device/vpd_pg80')
-    return page[PAGE_HEAD:].strip('\0 ')
+    names = disks_of(device)
+    return serial_of_disk(names[0], LINUX) if len(names) == 1 else ''
+
+
+def serial_of_disk(name: str, system: System) -> str:
+    """Return the serial number in vital product data page 80h of a disk; '' if it is not known.
+
+    Source: SPC-4, 7.8.15: four bytes precede the serial number.
+    """
+    page = text_of(f'{system.sys}/block/{name}/device/vpd_pg80')
+    return page[_PAGE_HEAD:].strip('\0 ')
 
 
 def place(device: Device, system: System = LINUX) -> Place:
@@ -166,11 +170,6 @@ def _in_pci_slot(device: str, system: System) -> Place:
     return Place()
 
 
-def is_installed(name: str, folders: str = _FOLDERS) -> bool:
-    """Return whether a program can be run from one of these folders."""
-    return bool(program(name, folders))
-
-
 def relocated(reads: Sequence[Read]) -> Sequence[Read]:
     """Return the results of reading.
 
@@ -185,7 +184,7 @@ def relocated(reads: Sequence[Read]) -> Sequence[Read]:
         if read.identity or type(read.outcome) not in (DriveAbsent, DriveError)
     }
     reasons: dict[tuple[str, str], ControllerElsewhere | None] = {}
-    result: list[Read] = []
+    result = []
     for read in reads:
         place = _behind(read.device)
         is_first = place not in reasons
@@ -311,8 +310,6 @@ def output(
     if answer.outcome == 'done' and answer.status == 0:
         return answer.stdout.decode('utf-8', 'replace'), ''
     why = answer.reason or f'exit status {answer.status}'
-    if answer.signal is not None:
-        why = f'signal {answer.signal}'
     printed = clean(answer.stderr.decode('utf-8', 'replace'), _SHOWN)
     why += f': {printed}' if printed else ''
     return '', f'{" ".join(command)}: {why}'

@@ -176,7 +176,7 @@ def _problem(
     complaint = re.search(
         r'(?im)^\S.*\b(?:failed\b|cannot\b|unable to\b|error:).*$', examined(text)
     )
-    return diagnose((), output_text=text) or without_data(
+    return diagnose(text) or without_data(
         is_identified=bool(report.identity.model),
         complaint=complaint[0] if complaint else '',
     )
@@ -411,26 +411,20 @@ def _scsi(lines: Lines) -> dict[str, float]:
 
 def _background(lines: Lines, age: float) -> dict[str, float | None]:
     """Return the status and the counts of the background scan. age: power-on time in minutes."""
-    reassign_statuses = _numbered('reassign_statuses')
     results = [
         Result(
             int(row['block'], 16),
             60 * int(row['hours']) + int(row['minutes']),
-            reassign_statuses.get(row['words']),
+            TEXT['reassign_statuses'].get(row['words']),
         )
         for row in lines.background
     ]
     words = value_of(lines.fields, 'status')
-    status = _numbered('background_statuses').get(words)
+    status = TEXT['background_statuses'].get(words)
     unknown = re.match(r'unknown \[(0x[0-9a-f]{1,2})\]', words)
     if unknown:
         status = int(unknown[1], 16)
     return {'background_status': status, **background_scan.counts(results, age)}
-
-
-def _numbered(key: str) -> dict[str, int]:
-    """Return the number of each status in a list of text_labels.json, by the words for it."""
-    return {words: number for number, words in enumerate(TEXT[key])}
 
 
 # --- defects: damaged table rows and a missing end ------------------------------------------------
@@ -496,7 +490,7 @@ def of_text(
     if last:
         lost.append(f'its end: {last}')
     rows = [f'"{clean(line, _LINE)}"' for line in unread]
-    return tuple(sentences((), lost, [*rows, *_lost_rows(text, lines, report), *cut]))
+    return sentences((), lost, [*rows, *_lost_rows(text, lines, report), *cut])
 
 
 def _lost_rows(text: str, lines: Lines, report: Report) -> Iterator[str]:

@@ -14,6 +14,7 @@ from ..constants import MOST_CONTROLLERS
 from ..errors import Coded
 from ..model import Group, Located, Place
 from ..reading import system as linux
+from ..reading.smartctl_calls import program
 from ..reading.system import System
 from ..typed import Json, NamedTuple
 from ..words import clean
@@ -167,7 +168,7 @@ def ask() -> dict[str, Family]:
         name = tool['family']
         earlier = families.get(name)
         is_done = earlier is not None and earlier.volumes
-        if not is_done and linux.is_installed(tool['program'], FOLDERS):
+        if not is_done and program(tool['program'], FOLDERS):
             family = _family(tool)
             # of tools that report nothing, the reason of the first one counts
             if not earlier or family.volumes or family.drives:

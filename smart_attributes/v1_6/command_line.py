@@ -75,7 +75,7 @@ class Before(NamedTuple):
         option = self.type_option or ''
         selects = None
         devices: list[Device] = []
-        notes: list[str] = []
+        notes = []
         if self.regex is not None and paths:
             notes.append('-r is ignored because of -d, as in version 1.6')
         elif self.regex is not None:
@@ -237,7 +237,7 @@ def matching(pattern: str, option: str) -> tuple[list[Device], list[str]]:
     if re.fullmatch(_RANGE, text):
         return parse(typed(text, option)), []
     paths, notes = matching_paths(text, DEV)
-    devices: list[Device] = []
+    devices = []
     for path in paths:
         try:
             kind = of_path(path)

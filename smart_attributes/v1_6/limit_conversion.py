@@ -77,7 +77,7 @@ def _range(data: Any) -> str:
     if it is not a range.
     """
     text = ''  # not a range
-    if data is not None and not isinstance(data, (bool, list, dict)):
+    if type(data) in (str, int, float):
         text = str(data).strip() or '0'
     ranges.parse(text)
     return text
@@ -89,7 +89,7 @@ def of_attribute(number: int, column: str, spec: DriveSpec) -> list[Meaning]:
 
     Left out are readings that have another source, are a status word, or are never judged.
     """
-    meanings: list[Meaning] = []
+    meanings = []
     for item in spec.readings:
         formula = item.formula
         first = item.formula.first
@@ -136,13 +136,10 @@ def converted(text: str, meaning: Meaning) -> str:
         meaning.factor * bound + meaning.offset for bound in (start, limit.end)
     )
     sign = '@' if limit.invert else ''
+    begin = ranges.beyond(low, is_floor=True)  # "20:"
+    end = ranges.beyond(high, is_floor=False)
     if high == INFINITY:
-        return f'{sign}{_number(low)}:'
+        return sign + begin
     if low == -INFINITY:
-        return f'{sign}{"~:" if high < 0 else ""}{_number(high)}'
-    return f'{sign}{_number(low)}:{_number(high)}'
-
-
-def _number(number: float) -> str:
-    """Return a number as in a range, with at most six decimals: "20", "0.5"."""
-    return str(int(number)) if number == int(number) else f'{number:.6f}'.rstrip('0')
+        return f'{sign}{"~:" if high < 0 else ""}{end}'
+    return sign + begin + end
