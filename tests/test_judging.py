@@ -989,10 +989,8 @@ def crc_judged(reading, history, limit=None, given=None, level=OK):
             reading, level, against='above 5' if level else '', origin='site.json'
         ),
         limit,
-        history,
+        Context(past=history),
         given,
-        False,
-        None,
     )
 
 
@@ -1088,7 +1086,7 @@ def test_the_word_of_the_drive_is_never_acknowledged():
 
     assert (
         judging.weighed(
-            Judgement(reading, CRITICAL), Limit(), None, given, False, None
+            Judgement(reading, CRITICAL), Limit(), Context(), given
         ).state
         is CRITICAL
     )
@@ -1212,11 +1210,9 @@ def test_where_less_is_worse_growth_is_a_fall(before, is_floor, state):
     reading = spare(90)
 
     limit, history = Limit(growth=(SPARE_GROWTH,)), grown(reading, before, 90)
+    context = Context({}, DATABASE.metrics if is_floor else {}, history)
     assert (
-        judging.weighed(
-            Judgement(reading, OK), limit, history, None, is_floor, None
-        ).state
-        is state
+        judging.weighed(Judgement(reading, OK), limit, context, None).state is state
     )
 
 

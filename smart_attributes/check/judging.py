@@ -8,7 +8,7 @@ from ..constants import HOUR
 from ..errors import NOTHING, Coded
 from ..knowledge import drive_logs, plain_words, ranges, readings, severity
 from ..knowledge.drive_database import Advisory, DriveSpec, Metric, SpecDatabase
-from ..knowledge.thresholds import DriveLimit, growth_rule, is_silent, when_quiet
+from ..knowledge.thresholds import LEVELS, DriveLimit, growth_rule, is_silent, when_quiet
 from ..model import (
     Device,
     Identity,
@@ -318,15 +318,10 @@ def judge_remembered(
     """Return the judgement on one reading, considering the reading's age, history and
     acknowledgement.
     """
-    past = context.past
-    reading, limit = aged(reading, limit, past)
+    reading, limit = aged(reading, limit, context.past)
     level = judge_reading(reading, limit, context)
     level = _with_hysteresis(level, limit, context)
-    if accepted is None and (past is None or not limit.growth):
-        return level
-    is_floor = context.is_floor(reading.metric)
-    power_on_time = _power_on_time(context.by_metric)
-    return weighed(level, limit, past, accepted, is_floor, power_on_time)
+    return weighed(level, limit, context, accepted)
 
 
 def _with_hysteresis(level: Judgement, limit: Limit, context: Context) -> Judgement:
@@ -334,20 +329,16 @@ def _with_hysteresis(level: Judgement, limit: Limit, context: Context) -> Judgem
     state.
     """
     reading = level.reading
-    if (
-        context.past is None
-        or reading.number is None
-        or not (level.warning or level.critical)
-    ):
+    if context.past is None or reading.number is None:
         return level
     from ..history.past import held
     from ..history.series import AT_ONCE, MARGINS
 
-    earlier_number = held(context.past, reading)
-    if earlier_number <= reading.number:
+    held_number = held(context.past, reading)
+    if held_number == reading.number:
         return level
-    earlier = judge_reading(reading._replace(number=earlier_number), limit, context)
-    if earlier.state.urgency <= level.state.urgency:
+    earlier = judge_reading(reading._replace(number=held_number), limit, context)
+    if worst([level.state, earlier.state]) is level.state:
         return level
     for_a_day = amount(MARGINS[reading.metric], reading.unit)
     at_once = amount(AT_ONCE, reading.unit)
@@ -443,29 +434,27 @@ def why_silent(
 def weighed(
     level: Judgement,
     limit: Limit,
-    past: Past | None,
+    context: Context,
     accepted: Acknowledgement | None,
-    is_floor: bool,
-    power_on_time: float | None,
 ) -> Judgement:
     """Return a judgement that combines level, growth and acknowledgement in their order of
     precedence.
 
     A state that the drive itself reports takes precedence over all three and cannot be
-    acknowledged. level: the judgement without growth. is_floor: lower numbers are worse.
+    acknowledged. level: the judgement without growth.
     """
     reading = level.reading
     if reading.state is not None or not reading.judged or reading.number is None:
         return level
-    growth = _growth(reading, limit, past, is_floor, power_on_time)
+    growth = _growth(reading, limit, context)
     own = limit.own_fields
     # levels that are set for this drive alone replace the growth rules for all drives
-    is_level_only = 'growth' not in own and not own.isdisjoint(('warning', 'critical'))
+    is_level_only = 'growth' not in own and not own.isdisjoint(LEVELS)
     state = level.state
     if not is_level_only:
         # a small increase must not hide a bad level
         state = worst([level.state, growth.state if growth else State.OK])
-        if is_silent(accepted, reading.number, is_floor):
+        if is_silent(accepted, reading.number, context.is_floor(reading.metric)):
             alerts = state is not State.OK
             return level._replace(state=State.OK, against=NOTHING, acknowledged=alerts)
     if state is State.OK or growth is None:
@@ -488,16 +477,10 @@ def weighed(
 
 
 def _growth(
-    reading: Reading,
-    limit: Limit,
-    past: Past | None,
-    is_floor: bool,
-    power_on_time: float | None,
+    reading: Reading, limit: Limit, context: Context
 ) -> GrowthAlert | None:
-    """Return the worst growth of a reading that causes an alert now; None if there is none.
-
-    is_floor: lower numbers are worse. power_on_time: in seconds, for rules about wear.
-    """
+    """Return the worst growth of a reading that causes an alert now; None if there is none."""
+    past = context.past
     if past is None or not limit.growth:
         return None
     from ..history.past import history
@@ -508,6 +491,8 @@ def _growth(
     from ..history import growth  # needed for few readings of few drives
 
     rules = map(growth_rule, limit.growth)
+    is_floor = context.is_floor(reading.metric)
+    power_on_time = _power_on_time(context.by_metric)  # for rules about wear
     return growth.alert(series, reading, rules, past.now, is_floor, power_on_time)
 
 
