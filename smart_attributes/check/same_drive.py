@@ -37,8 +37,6 @@ def distinct(reads: Sequence[Read], seen_as: Known) -> list[Distinct]:
     An address with a report is kept, preferably an address behind RAID, because it stays the same
     when the volume gets another letter. seen_as: asked only about reports that contradict each other.
     """
-    if len(reads) < 2:
-        return [Distinct(read) for read in reads]
     groups: list[list[Read]] = []  # the addresses of each drive
     # identifier of a drive -> groups that have it
     groups_by_name: dict[str, list[list[Read]]] = {}
@@ -157,18 +155,12 @@ def aliases(drives: Sequence[Distinct]) -> dict[str, tuple[Alias, ...]]:
 
 def _one_drive(group: Sequence[Read], is_doubted: bool) -> Distinct:
     """Return a drive, from all addresses that lead to it. is_doubted: as in Distinct."""
-    statuses = {_own_status(read) for read in group}
-    # then the address that reports the failure is kept
-    is_disputed = statuses >= {True, False}
-    kept = min(  # the first of equally good addresses
-        group,
-        key=lambda read: (
-            read.report is None,
-            is_disputed and _own_status(read) is not False,
-            not is_raid(read.device),
-            read.device.optional,
-        ),
-    )
+    best = [read for read in group if read.report is not None] or group
+    if {_own_status(read) for read in group} >= {True, False}:
+        # an address that reports the failure
+        best = [read for read in group if _own_status(read) is False]
+    # max() returns the first of equally good addresses
+    kept = max(best, key=lambda read: (is_raid(read.device), not read.device.optional))
     others = tuple(read for read in group if read is not kept)
     reports = [read.report for read in (kept, *others) if read.report is not None]
     if len(reports) > 1:
