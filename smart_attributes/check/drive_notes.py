@@ -216,7 +216,7 @@ def _exit_status(report: Report, all_readings: Sequence[Reading]) -> int | None:
     note on that status says why, and the drive need not be failing.
     """
     status = report.exit_status
-    if status is None or status <= 0 or not _explanations(all_readings):
+    if status is None or not _explanations(all_readings):
         return status
     return status & ~FAILED
 

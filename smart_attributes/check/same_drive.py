@@ -218,11 +218,11 @@ def _exit_status(best: Report, status: Report, reports: Sequence[Report]) -> int
     """Return the exit status of the best report, with the bit for FAILED of the status that counts,
     and what smartctl found in any report.
     """
-    if best.exit_status is None or best.exit_status < 0:
-        return best.exit_status
+    if best.exit_status is None:
+        return None
     findings = 0
     for report in reports:
-        findings |= max(report.exit_status or 0, 0) & _OF_LOGS
+        findings |= (report.exit_status or 0) & _OF_LOGS
     failed = FAILED if status.has_exit_bit(FAILED) else 0
     return best.exit_status & ~FAILED | failed | findings
 
