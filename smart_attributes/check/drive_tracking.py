@@ -181,7 +181,7 @@ def _device_at(address: str) -> Device:
     try:
         return addresses.parse(address)[0]
     except UsageError:
-        name = addresses.slug(address)[:LONGEST_GIVEN_NAME] or 'unknown'
+        name = addresses.slug(address)[:LONGEST_GIVEN_NAME]
         return Device(clean(address), name=name)
 
 

@@ -317,7 +317,7 @@ class Remembered:
                 return last_verdict.with_floor(verdict, last, self._now)
         if verdict.code != DriveAsleep.code:
             return verdict
-        silence = duration(max(self._now - drive.record.last_read, 0))
+        silence = duration(self._now - drive.record.last_read)
         return verdict._replace(details=(*verdict.details, f'last read {silence} ago'))
 
     def with_status(self, verdict: Verdict, read: Read, judge: Judge) -> Verdict:

@@ -219,7 +219,7 @@ def with_floor(verdict: Verdict, last: LastVerdict, now: int) -> Verdict:
     last: the result of standing(), with findings.
     """
     worst_finding = last.findings[0]
-    ago = duration(max(now - last.time, 0))
+    ago = duration(now - last.time)
     return verdict._replace(
         state=worst([verdict.state, last.state]),
         details=(*verdict.details, f'{worst_finding.words} when last read {ago} ago'),

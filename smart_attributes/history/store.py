@@ -280,7 +280,7 @@ class HistoryStore:
         name = f'{number}{DAYS}'
         child = folder.reading_child(self._state_dir, is_writing=False, only=name)
         contents = folder.contents_of(child, time.monotonic() + self._patience)
-        days, _ = _days_in(contents.files.get(name))
+        days = _days_in(contents.files.get(name)) or {}
         drive = self.drives[number]
         result = {}
         for key, history in drive.histories.items():
@@ -409,10 +409,10 @@ class HistoryStore:
             replaced[number] = contents = {}
             kept, older = drive_file.split(drive)
             if older:
-                days, fault = _days_in(folder.read_file(f'{path}/{number}{DAYS}'))
-                if fault:
+                days = _days_in(folder.read_file(f'{path}/{number}{DAYS}'))
+                if days is None:
                     set_aside.append(f'{number}{DAYS}')
-                all_days = drive_file.joined(days, older, self.now)
+                all_days = drive_file.joined(days or {}, older, self.now)
                 of_days = DriveHistory(drive.record, series=all_days)
                 contents[DAYS] = drive_file.text(of_days)
             is_new_day = not former or former.record.last_read // DAY < self.now // DAY
@@ -461,30 +461,28 @@ def _parsed(stored: Mapping[str, StoredFile]) -> Parsed:
             if file.code == folder.TOO_MUCH:
                 untouched[number] = file.fault
                 continue
-            damaged[number] = str(error)
+            damaged[number] = str(error) or 'its content is damaged'
             with suppress(Newer, Damaged):
-                drives[number] = _drive_in(stored.get(f'{number}{FORMER}'), number)
+                former = stored.get(f'{number}{FORMER}', StoredFile())
+                drives[number] = _drive_in(former, number)
     return Parsed(drives, damaged, untouched)
 
 
-def _drive_in(file: StoredFile | None, number: int = 0) -> DriveHistory:
+def _drive_in(file: StoredFile, number: int = 0) -> DriveHistory:
     """Return the drive in a file. Raises Newer, or Damaged with the reason."""
-    if file is None or file.fault:
-        raise Damaged(file.fault if file else 'it is missing')
-    try:
-        return drive_file.parsed(file.content, number)
-    except Damaged:
-        raise Damaged('its content is damaged') from None
+    if file.fault:
+        raise Damaged(file.fault)
+    return drive_file.parsed(file.content, number)
 
 
-def _days_in(file: StoredFile | None) -> tuple[AllSeries, str]:
-    """Return the series of NUMBER.days, and why it cannot be used; '' if it can or is missing."""
+def _days_in(file: StoredFile | None) -> AllSeries | None:
+    """Return the series of NUMBER.days, none if it is missing; None if it cannot be used."""
     if file is None or file.code == folder.MISSING:
-        return {}, ''
+        return {}
     try:
-        return _drive_in(file).series, ''
-    except (Newer, Damaged) as error:
-        return {}, str(error)
+        return _drive_in(file).series
+    except (Newer, Damaged):
+        return None
 
 
 def _whole(
