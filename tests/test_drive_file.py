@@ -182,7 +182,6 @@ FINDINGS = {
     'ends-negative': changed(FINDING, 4, -1),
     'ends-fraction': changed(FINDING, 4, 0.5),
     'value-text': changed(FINDING, 5, '3'),
-    'value-switch': changed(FINDING, 5, True),
     'value-huge': changed(FINDING, 5, 1e31),
     'value-infinite': changed(FINDING, 5, float('inf')),
     'value-none': changed(FINDING, 5, float('nan')),

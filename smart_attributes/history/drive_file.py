@@ -40,7 +40,6 @@ EARLIEST = 1_767_225_600  # 1 January 2026: before this date, this program did n
 # older points of a series with MANY points are reduced to one per day
 KEPT_WHOLE = 25 * HOUR
 _HEAD = re.compile(rb'check_smart_attributes history ([0-9]{1,6}) ([0-9a-f]{8})\n')
-_NUMBERS = (int, float)
 _PLACE = DrivePlace('', 0, 0)
 # int() of a longer one takes quadratic time before Python 3.11
 _LONG_NUMBER = re.compile(rb'[0-9]{1000}')
@@ -248,7 +247,9 @@ def _verdict(
     is_disk: Any,
     rows: Sequence[Any],
 ) -> LastVerdict:
-    """Return the verdict that _verdict_fields() wrote. rows: the findings. Raises Damaged."""
+    """Return the verdict that _verdict_fields() wrote. rows: the findings. Raises Damaged, or
+    TypeError for a number that is none.
+    """
     _checked((0, '', False), (time, family, is_disk))
     if len(rows) > MOST_FINDINGS:
         raise Damaged
@@ -256,8 +257,6 @@ def _verdict(
     for *fields, number in rows:
         state, metric, words, remedy, ends = _checked((0, '', '', '', 0), fields)
         if state not in (State.WARNING, State.CRITICAL):
-            raise Damaged
-        if number is not None and type(number) not in _NUMBERS:
             raise Damaged
         if number != _storable(number):
             raise Damaged
@@ -284,7 +283,7 @@ def _checked(types: Sequence[object], values: Sequence[Any]) -> Sequence[Any]:
 
 def _points(rows: Sequence[Any], time: int, most: float) -> tuple[Point, ...]:
     """Return the points that _point_fields() wrote. time: the first reading of the drive. most: the
-    largest number that the series can have. Raises Damaged.
+    largest number that the series can have. Raises Damaged, or TypeError for a number that is none.
     """
     points = []
     before = -1
@@ -295,7 +294,7 @@ def _points(rows: Sequence[Any], time: int, most: float) -> tuple[Point, ...]:
             raise Damaged
         if not before < time <= LATEST or not 0 <= gap <= LATEST:
             raise Damaged
-        if type(number) not in _NUMBERS or not 0 <= number <= most:
+        if not 0 <= number <= most:
             raise Damaged
         points.append(Point(time, float(number), gap))
         before = time
