@@ -1085,9 +1085,7 @@ def test_the_word_of_the_drive_is_never_acknowledged():
     given = Acknowledgement('S1', 'smart_status', 1)
 
     assert (
-        judging.weighed(
-            Judgement(reading, CRITICAL), Limit(), Context(), given
-        ).state
+        judging.weighed(Judgement(reading, CRITICAL), Limit(), Context(), given).state
         is CRITICAL
     )
 
@@ -1211,9 +1209,7 @@ def test_where_less_is_worse_growth_is_a_fall(before, is_floor, state):
 
     limit, history = Limit(growth=(SPARE_GROWTH,)), grown(reading, before, 90)
     context = Context({}, DATABASE.metrics if is_floor else {}, history)
-    assert (
-        judging.weighed(Judgement(reading, OK), limit, context, None).state is state
-    )
+    assert judging.weighed(Judgement(reading, OK), limit, context, None).state is state
 
 
 @pytest.mark.parametrize('number, state', [(59, WARNING), (60, OK)])

@@ -26,7 +26,7 @@ from . import selection
 from .same_drive import Known, aliases, distinct, note
 
 if TYPE_CHECKING:
-    from ..history.drive_records import Change
+    from ..history.drive_records import DrivePlace
     from ..reading.machine import DeviceList
     from .drive_tracking import MissingDrive, Whereabouts
     from .history_access import Remembered
@@ -122,10 +122,10 @@ def known_missing(
     from ..knowledge.thresholds import MISSING  # a list judges no drive
     from . import drive_tracking
 
-    def is_accepted(identity: Identity, change: Change, device: Device) -> bool:
+    def is_accepted(identity: Identity, place: DrivePlace, device: Device) -> bool:
         accepted = judge.thresholds.acknowledged(identity, MISSING)
-        # change.first: when the drive was first found there
-        if accepted and (not accepted.at or local_day(change.first) <= accepted.at):
+        came = local_day(place.first)
+        if accepted and (not accepted.at or came <= accepted.at):
             return True
         return judge.thresholds.exceptions(device, identity, '').is_optional
 

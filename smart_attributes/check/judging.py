@@ -8,7 +8,13 @@ from ..constants import HOUR
 from ..errors import NOTHING, Coded
 from ..knowledge import drive_logs, plain_words, ranges, readings, severity
 from ..knowledge.drive_database import Advisory, DriveSpec, Metric, SpecDatabase
-from ..knowledge.thresholds import LEVELS, DriveLimit, growth_rule, is_silent, when_quiet
+from ..knowledge.thresholds import (
+    LEVELS,
+    DriveLimit,
+    growth_rule,
+    is_silent,
+    when_quiet,
+)
 from ..model import (
     Device,
     Identity,
@@ -476,9 +482,7 @@ def weighed(
     )
 
 
-def _growth(
-    reading: Reading, limit: Limit, context: Context
-) -> GrowthAlert | None:
+def _growth(reading: Reading, limit: Limit, context: Context) -> GrowthAlert | None:
     """Return the worst growth of a reading that causes an alert now; None if there is none."""
     past = context.past
     if past is None or not limit.growth:

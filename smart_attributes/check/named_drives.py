@@ -134,8 +134,9 @@ def _named_missing(drive: MissingDrive, present: Collection[str]) -> Named:
 
     present: the names of the drives that are there, one of which may have its former name.
     """
-    slots = [drive.change.slot] if drive.change.slot else []
+    slot = drive.place.slot
     bay = system.former_place(drive.device).bay
+    slots = [slot] if slot else []
     names = named(drive.device, drive.identity, bay, slots, socket.gethostname())
     return names._replace(others=names.others.difference(present))
 
