@@ -120,7 +120,7 @@ def aged(state: Path, days: int) -> None:
                 read.append(Observation(key, number, series.pace))
             moment = now - (days - day) * DAY
             old = drive_file.with_readings(
-                old, drive.record.identity, read, None, moment
+                old, drive.record.identity, read, drive.verdict, moment
             )
             old, newer = drive_file.split(old)
             older = drive_file.joined(older, newer, moment)

@@ -41,6 +41,7 @@ _RECEIVING = 0.5  # seconds to wait for the history while the drives are being r
 # values of Command.history: daemons and timers write, people read
 WRITES = 'writes'
 READS = 'reads'
+_USUAL = HistorySettings()
 _DOUBTED = (
     'the history belongs to another user, who could have changed it; the stored age of {} '
     'suppresses an alert only if the error log of the drive confirms this age'
@@ -53,23 +54,16 @@ class Remembered:
     def __init__(
         self,
         store: HistoryStore | None = None,
-        is_whole: bool = False,
-        longest_asleep: int = 0,
-        hide_serial: bool = False,
+        settings: HistorySettings = _USUAL,
     ) -> None:
-        """Create the access object of a run.
-
-        is_whole: read the complete history, for interactive commands.
-        longest_asleep: for how many seconds a drive in standby may stay unread. hide_serial:
-        messages about drives do not contain serial numbers.
-        """
+        """Create the access object of a run."""
         self.trouble = ''  # why an enabled history cannot be used
         # there is a history, and this run, which should write it, cannot use it
         self.is_lost = False
-        self.is_whole = is_whole
-        self._store, self._longest_asleep = store, longest_asleep
+        # for interactive commands: read the complete history, and write nothing
+        self.is_whole = settings.use.access == READS
+        self._store, self._settings = store, settings
         self._now = store.now if store else 0  # seconds since 1970
-        self._hide_serial = hide_serial
         # the drives of this run that answered, by address; filled by recall()
         self._matches: dict[str, Match] = {}
         # the occupied addresses, each with its slot or ''
@@ -154,7 +148,7 @@ class Remembered:
             self._slots,
             self._scope,
             store.now,
-            self._hide_serial,
+            self._settings.hide_serial,
         )
 
     @property
@@ -249,9 +243,9 @@ class Remembered:
         for place in store.places:
             if place.drive not in recent or place.gone or place.address in self._slots:
                 continue
-            last = store.drives[place.drive].verdict
-            if last and (store.is_own or last.state is not State.OK):
-                states.append((place.address, last.state))
+            state = store.drives[place.drive].verdict.state
+            if store.is_own or state is not State.OK:
+                states.append((place.address, state))
         return states
 
     def drive_of(
@@ -296,9 +290,8 @@ class Remembered:
             return verdict
         from . import drive_tracking
 
-        return drive_tracking.asleep(
-            verdict, drive.record, self._now, self._longest_asleep
-        )
+        longest = self._settings.use.asleep_max_age
+        return drive_tracking.asleep(verdict, drive.record, self._now, longest)
 
     def with_last(self, verdict: Verdict, read: Read, judge: Judge) -> Verdict:
         """Return the verdict on a drive that was not judged now, with what was found when it was
@@ -307,12 +300,10 @@ class Remembered:
         drive = self.drive_of(read.device, read.identity)
         if drive is None:
             return verdict
-        if drive.verdict is not None and drive.verdict.findings:
+        if drive.verdict.findings:
             from . import last_verdict
 
-            last = last_verdict.standing(
-                drive.verdict, read.device, drive.record.identity, judge, self._now
-            )
+            last = last_verdict.standing(drive, read.device, judge, self._now)
             if last.findings:
                 return last_verdict.with_floor(verdict, last, self._now)
         if verdict.code != DriveAsleep.code:
@@ -325,13 +316,11 @@ class Remembered:
         itself reported, if it reported none now.
         """
         drive = self.drive_of(read.device, read.identity)
-        if drive is None or drive.verdict is None or not drive.verdict.findings:
+        if drive is None or not drive.verdict.findings:
             return verdict
         from . import last_verdict
 
-        last = last_verdict.standing(
-            drive.verdict, read.device, drive.record.identity, judge, self._now
-        )
+        last = last_verdict.standing(drive, read.device, judge, self._now)
         return last_verdict.with_status(verdict, last)
 
     def notes(self, verdict: Verdict) -> tuple[Coded, ...]:
@@ -487,13 +476,7 @@ def remembered(settings: HistorySettings) -> Remembered:
     use = settings.use
     if use.no_history or settings.is_recorded or not use.access:
         return Remembered()
-    store = _opened(settings, use.access == WRITES)
-    return Remembered(
-        store,
-        is_whole=use.access == READS,
-        longest_asleep=use.asleep_max_age,
-        hide_serial=settings.hide_serial,
-    )
+    return Remembered(_opened(settings, use.access == WRITES), settings)
 
 
 def for_writing(settings: HistorySettings) -> HistoryStore:

@@ -70,7 +70,7 @@ class DriveHistory(NamedTuple):
 
     record: Record
     places: tuple[DrivePlace, ...] = ()  # on all machines that use this directory
-    verdict: LastVerdict | None = None
+    verdict: LastVerdict = LastVerdict(0)
     series: AllSeries = {}  # noqa: RUF012  (never changed)
     # when the clock was first found far behind this history; 0: it is not
     behind: int = 0
@@ -109,7 +109,7 @@ def _text(drive: DriveHistory) -> bytes:
     document = {
         'identity': _clipped(record.identity[:5]),
         'times': [record.first_read, record.last_read, drive.behind, record.order],
-        'verdict': drive.verdict and _verdict_fields(drive.verdict),
+        'verdict': _verdict_fields(drive.verdict),
         'places': drive.places,
         'aliases': drive.aliases[:MOST_PLACES],
         'series': rows,
@@ -234,7 +234,8 @@ def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
     return DriveHistory(
         record=Record(number, identity, first_read=first, last_read=last, order=order),
         places=tuple(place._replace(drive=number) for place in all_places),
-        verdict=None if verdict is None else _verdict(*verdict),
+        # null: written by an earlier version
+        verdict=LastVerdict(0) if verdict is None else _verdict(*verdict),
         series=stored,
         behind=behind,
         aliases=tuple(Alias(*_checked(('', False), fields)) for fields in aliases),
@@ -328,7 +329,7 @@ def with_readings(
     drive: DriveHistory,
     identity: Identity,
     observations: Sequence[Observation],
-    verdict: LastVerdict | None,
+    verdict: LastVerdict,
     now: int,
 ) -> DriveHistory:
     """Return the history with the readings of a check. now: the time of the check.
@@ -356,7 +357,7 @@ def with_readings(
     return drive._replace(
         record=_read_again(drive.record, identity, time),
         series=stored,
-        verdict=verdict or drive.verdict,
+        verdict=verdict,
     )
 
 
@@ -425,7 +426,7 @@ def _dated(drive: DriveHistory, now: int) -> DriveHistory:
 
 def _ended(drive: DriveHistory, latest: int) -> DriveHistory:
     """Return the history of a drive that was last read after *latest*, with *latest* instead of
-    each later time.
+    each later time. The verdict is as before: the next one replaces it.
     """
     first_read = min(drive.record.first_read, latest)
     places = []
@@ -437,12 +438,10 @@ def _ended(drive: DriveHistory, latest: int) -> DriveHistory:
     for key, stored in drive.series.items():
         points = _not_after(stored.points, latest)
         all_series[key] = Series(stored.pace, points, min(stored.absent, latest))
-    verdict = drive.verdict
     return drive._replace(
         record=drive.record._replace(first_read=first_read, last_read=latest),
         places=tuple(places),
         series=all_series,
-        verdict=verdict and verdict._replace(time=min(verdict.time, latest)),
         behind=0,
     )
 

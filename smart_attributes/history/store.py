@@ -51,7 +51,7 @@ class Sighting(NamedTuple):
     identity: Identity | None = None  # None: in standby or unreadable
     observations: tuple[Observation, ...] = ()
     slot: str = ''  # see DrivePlace
-    verdict: LastVerdict | None = None
+    verdict: LastVerdict = LastVerdict(0)
     # number of the drive there, which this check did not judge: it sleeps, or the options exclude it;
     # None: it is not known, or was judged
     recognized: int | None = None
