@@ -234,17 +234,11 @@ class Remembered:
         store = self.store
         if store is None:
             return []
-        recent = {
-            record.number
-            for record in store.records
-            if store.now - record.last_read < DAY
-        }
         states = []
-        for place in store.places:
-            if place.drive not in recent or place.gone or place.address in self._slots:
-                continue
+        for place in store.recent_places(DAY):
             state = store.drives[place.drive].verdict.state
-            if store.is_own or state is not State.OK:
+            is_told = store.is_own or state is not State.OK
+            if is_told and place.address not in self._slots:
                 states.append((place.address, state))
         return states
 

@@ -81,16 +81,5 @@ def in_use(history: Remembered, seconds: int) -> list[str]:
     """Return the addresses at which a check has read a drive within this time; [] without
     history.
     """
-    store = history.store
-    if store is None:
-        return []
-    recent = {
-        record.number
-        for record in store.records
-        if store.now - record.last_read <= seconds
-    }
-    return [
-        place.address
-        for place in store.places
-        if place.drive in recent and not place.gone
-    ]
+    places = history.store.recent_places(seconds) if history.store else ()
+    return [place.address for place in places]

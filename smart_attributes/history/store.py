@@ -106,30 +106,34 @@ class HistoryStore:
 
     def read(self) -> Contents:
         """Wait for the reading child, at the first call, and return what it has sent."""
+        contents = self._received()
+        if contents.is_absent:
+            raise HistoryAbsent(contents.fault)
+        if contents.fault:
+            raise HistoryUnusable(contents.fault)
+        return contents
+
+    def _received(self) -> Contents:
         if self._contents is None:
             last = time.monotonic() + LAST_SHARE * self._patience
             self._contents = folder.contents_of(self._child, max(self._until, last))
             self._parsed = _parsed(self._contents.files)
-        if self._contents.is_absent:
-            raise HistoryAbsent(self._contents.fault)
-        if self._contents.fault:
-            raise HistoryUnusable(self._contents.fault)
         return self._contents
 
     @property
     def path(self) -> str:
         """The path of the directory, or words for it if it is not known yet."""
-        return (self._contents.path if self._contents else '') or 'the state directory'
+        return self._received().path or 'the state directory'
 
     @property
     def is_there(self) -> bool:
         """Return whether the history was there before this run, as far as it is known."""
-        return self._contents is None or self._contents.is_there
+        return self._received().is_there
 
     @property
     def has_directory(self) -> bool:
         """Return whether the state directory, which holds the history, can be used."""
-        return self._contents is not None and self._contents.user >= 0
+        return self._received().user >= 0
 
     @property
     def drives(self) -> Mapping[int, DriveHistory]:
@@ -212,6 +216,15 @@ class HistoryStore:
         """Return the places of these drives on this machine."""
         places = [place for drive in drives for place in drive.places]
         return [place for place in places if place.machine == self._machine]
+
+    def recent_places(self, seconds: int) -> list[DrivePlace]:
+        """Return the current places of the drives that a check has read within this time."""
+        since = self.now - seconds
+        return [
+            place
+            for place in self.places
+            if not place.gone and self.drives[place.drive].record.last_read > since
+        ]
 
     @property
     def is_own(self) -> bool:
