@@ -9,6 +9,7 @@ from shipped import LIMITS
 from test_judging import judged
 
 from smart_attributes.check import judging
+from smart_attributes.command_line.options import Judging
 from smart_attributes.history import past, series
 from smart_attributes.knowledge.thresholds import (
     CommandLineLimits,
@@ -210,7 +211,7 @@ def test_what_is_silent_by_its_age_alone_is_a_note_with_its_age(days, number, is
         note.startswith('reallocated 120, ') and '(WARNING above 40 ' in note
         for note in told
     )
-    ignoring = judging.Rules(ignored_metrics=frozenset({'reallocated'}))
+    ignoring = judging.Rules(Judging(ignore_metrics=('reallocated',)))
     assert all(
         note.code != 'old-event' for note in judged(report, known, ignoring).notes
     )
@@ -409,7 +410,7 @@ def test_a_threshold_in_the_past_warns_on_hard_disks_alone(rotation, state):
 def test_fresh_self_tests_are_asked_for_by_an_option_alone():
     """Most sites run none."""
     report = disk_with_errors(0, ())
-    asked = judging.Rules(self_test_max_age=35 * 86400)
+    asked = judging.Rules(Judging(selftest_max_age=35 * 86400))
 
     assert judged(report).state is OK
     verdict = judged(report, rules=asked)

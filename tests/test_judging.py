@@ -9,6 +9,7 @@ from small_database import row
 
 from smart_attributes.check import drive_notes, fence, judging
 from smart_attributes.check.judging import Context
+from smart_attributes.command_line.options import Judging
 from smart_attributes.errors import Coded, DriveAsleep, DriveError
 from smart_attributes.history import past
 from smart_attributes.history.series import History, Point
@@ -326,7 +327,7 @@ def test_a_report_is_judged_by_the_shipped_data(state, report, ignored):
     """Counters that rise at every boot, or for ever, alarm nobody; 42 of 13,797 such SSDs replaced
     more than 200 blocks, and 19 of these have lost data.
     """
-    rules = judging.Rules(ignored_attributes=frozenset(ignored))
+    rules = judging.Rules(Judging(ignore_attributes=tuple(ignored)))
 
     assert judged(report, rules=rules).state is state
 
@@ -670,7 +671,7 @@ def test_a_family_that_no_entry_tells_is_no_override_s_family():
 def test_an_ignored_metric_is_kept_graphed_and_alarms_nobody():
     """--ignore-metric silences one thing and hides nothing."""
     verdict = verdict_on(
-        worn(WORN), rules=judging.Rules(ignored_metrics=frozenset(('endurance_used',)))
+        worn(WORN), rules=judging.Rules(Judging(ignore_metrics=('endurance_used',)))
     )
 
     assert verdict.state is OK
@@ -730,7 +731,7 @@ def test_a_model_without_entry_is_said_aloud_in_the_state_that_was_asked_for(
     found = judgement_of(
         verdict_on(
             worn(identity=identity),
-            rules=judging.Rules(unknown_model=state),
+            rules=judging.Rules(Judging(unknown_model=state)),
             device=device,
         ),
         'unknown_model',
@@ -754,7 +755,8 @@ def test_a_table_without_identity_and_health_status_is_not_ok(model, status, sta
         Identity(protocol='ATA', model=model), status, attributes=(row(231, 0),)
     )
     found = judgement_of(
-        verdict_on(report, rules=judging.Rules(unknown_model=OK)), 'unknown_model'
+        verdict_on(report, rules=judging.Rules(Judging(unknown_model=OK))),
+        'unknown_model',
     )
 
     assert found.state is state
@@ -1275,7 +1277,7 @@ def time_left(metrics, *, rows=None, before=None, is_own=True, site=(), ignored=
         report,
         drive_database.SpecDatabase(small_database.database()),
         limits,
-        judging.Rules(ignored_metrics=frozenset(ignored)),
+        judging.Rules(Judging(ignore_metrics=tuple(ignored))),
         history,
     )
     for judgement in told.judgements:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from ..command_line.options import Judging
 from ..constants import HOUR
 from ..errors import NOTHING, Coded
 from ..knowledge import drive_logs, plain_words, ranges, readings, severity
@@ -52,16 +53,10 @@ Metrics = Mapping[str, Metric]  # by name
 
 
 class Rules(NamedTuple):
-    """The options of the command line that affect judging."""
+    """What affects judging beside the data files."""
 
-    ignored_metrics: frozenset[str] = frozenset()
-    ignored_attributes: frozenset[int] = frozenset()
-    unknown_model: State = State.OK
-    asleep: State = State.OK
+    asked: Judging = Judging()  # the options
     now: float = 0  # seconds since 1970, for dates in the future
-    # seconds of power-on time; 0: self-tests can be of any age
-    self_test_max_age: float = 0
-    uses_vendor_logs: bool = True
     # see knowledge.risks; None: verdicts do not state how many such drives failed
     risk_of: RiskOf | None = None
 
@@ -100,6 +95,11 @@ class _Case(NamedTuple):
     date: float  # of a recorded report, in seconds since 1970; 0: none, or not usable
 
     @property
+    def asked(self) -> Judging:
+        """The options for judging."""
+        return self.rules.asked
+
+    @property
     def family(self) -> str:
         """The family of the entry; '' if no entry matches."""
         return self.spec.family or ''
@@ -126,7 +126,7 @@ def judge(
     spec = database.identify(report.identity, [row.id for row in report.attributes])
     identity = of_kind(report.identity, spec.kind)
     vendor_log: Sequence[Reading] = ()
-    if spec.log and rules.uses_vendor_logs:
+    if spec.log and rules.asked.vendor_logs is not None:
         from . import vendor_readings
 
         log = vendor_readings.vendor_log(report, spec.log, database, past)
@@ -176,7 +176,7 @@ def _verdict(case: _Case) -> Verdict:
 
 def _of_logs(case: _Case) -> list[Reading]:
     """Return the readings of a drive's logs, without those of ignored attributes."""
-    ignored = case.rules.ignored_attributes | case.exceptions.ignored_attributes
+    ignored = case.exceptions.ignored_attributes.union(case.asked.ignore_attributes)
     spec = case.spec._replace(ignored_thresholds=case.spec.ignored_thresholds | ignored)
     of_logs = readings.readings(case.report, spec, case.metrics, case.vendor_log)
     return [reading for reading in of_logs if reading.source.attribute not in ignored]
@@ -186,18 +186,18 @@ def _derived(case: _Case, by_metric: Readings) -> list[Reading]:
     """Return the readings that are in no log: firmware defects, the age of the last self-test, a
     model without entry, and the time left.
     """
-    rules = case.rules
+    asked = case.asked
     device = case.device
     report = case.report
     power_on_time = _power_on_time(by_metric)
     hours = None if power_on_time is None else power_on_time / HOUR
-    now = case.date or rules.now
+    now = case.date or case.rules.now
     derived = [
         drive_notes.advisory(defect, case.identity, hours, now)
         for defect in case.defects
         if defect.is_read or not case.exceptions.is_allowed
     ]
-    if rules.self_test_max_age:
+    if asked.selftest_max_age:
         from ..knowledge.log_ages import freshness
 
         is_hour_hidden = drive_logs.HIDDEN in by_metric
@@ -205,12 +205,12 @@ def _derived(case: _Case, by_metric: Readings) -> list[Reading]:
             report.self_tests,
             case.identity,
             power_on_time,
-            rules.self_test_max_age,
+            asked.selftest_max_age,
             is_hour_hidden,
         )
         derived.append(of_self_tests)
     if not case.spec.family:
-        derived.append(drive_notes.unknown_model(device, report, rules.unknown_model))
+        derived.append(drive_notes.unknown_model(device, report, asked.unknown_model))
     derived += drive_notes.unread_rows(device, report)
     return derived + _time_left(case, by_metric)
 
@@ -226,7 +226,7 @@ def _judgements(
     silences: list[Coded] = []
     for reading in all_readings:
         limit = case.limit(reading.metric)
-        if reading.metric in case.rules.ignored_metrics:
+        if reading.metric in case.asked.ignore_metrics:
             judgements.append(Judgement(reading, State.OK, graphed=limit.is_graphed))
             continue
         accepted = case.thresholds.acknowledged(case.identity, reading.metric)
@@ -295,7 +295,7 @@ def _time_left(case: _Case, by_metric: Readings) -> list[Reading]:
     If the time left is unknown, a reading with the reason is returned only if endurance_time_left
     has a limit.
     """
-    ignored = case.rules.ignored_metrics
+    ignored = case.asked.ignore_metrics
     past = case.past
     is_judged = _has_levels(case.limit(TIME_LEFT)) and TIME_LEFT not in ignored
     basis = {} if ENDURANCE in ignored else by_metric

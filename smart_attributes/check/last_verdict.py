@@ -117,7 +117,10 @@ def standing(
     identity = drive.record.identity._replace(rotation=rotation)
     findings = []
     for finding in last.findings:
-        if 0 < finding.ends <= now or finding.metric in judge.rules.ignored_metrics:
+        if (
+            0 < finding.ends <= now
+            or finding.metric in judge.rules.asked.ignore_metrics
+        ):
             continue
         state = _present_state(finding, last.family, device, identity, judge)
         if state is not State.OK:

@@ -99,4 +99,4 @@ def verdict(read: Read, judge: Judge, past: Past | None) -> Verdict:
 
 
 def _unreadable(read: Read, error: SmartError, judge: Judge) -> Verdict:
-    return fence.unreadable(read.device, error, judge.rules.asleep, read.identity)
+    return fence.unreadable(read.device, error, judge.rules.asked.asleep, read.identity)
