@@ -143,9 +143,7 @@ def _is_excluded(
     A pattern that takes too long excludes nothing.
     """
     try:
-        # None: this depends on the identity
-        wanted = alarm.limited(selection.is_wanted, device, None, match, ignore)
-        return wanted is False
+        return not alarm.limited(selection.is_wanted, device, None, match, ignore)
     except alarm.TakesTooLong:
         return False  # inventory.wanted() reports the pattern
 
