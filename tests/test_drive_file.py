@@ -83,7 +83,7 @@ def forged(**changes: object) -> bytes:
 
 def test_what_is_written_is_read_again():
     assert drive_file.parsed(drive_file.text(WHOLE), 7) == WHOLE
-    empty = drive_file.new(8, IDENTITY, NOW, order=2)
+    empty = DriveHistory(Record(8, IDENTITY, NOW, NOW, 2))
     assert drive_file.parsed(drive_file.text(empty), 8) == empty
 
 
@@ -317,7 +317,7 @@ def test_places_without_end_are_halved_too():
 
 def read(numbers: list[tuple[int, float]], pace: int, key: Key = CRC) -> DriveHistory:
     """Return the history of a drive after checks at these times."""
-    drive = drive_file.new(7, IDENTITY, numbers[0][0], order=1)
+    drive = DriveHistory(Record(7, IDENTITY, *[numbers[0][0]] * 2, 1))
     for moment, number in numbers:
         drive = checked(drive, moment, Observation(key, number, pace))
     return drive
@@ -386,7 +386,7 @@ def test_a_number_that_could_not_be_read_again_is_not_stored(key, number):
 
 
 def test_no_drive_has_more_series_than_can_be_read_again():
-    drive = drive_file.new(7, IDENTITY, NOW, order=1)
+    drive = DriveHistory(Record(7, IDENTITY, NOW, NOW, 1))
     seen = [
         Observation(Key('x', str(number)), 1, CHANGE)
         for number in range(MOST_SERIES + 5)
@@ -414,7 +414,8 @@ def test_of_two_checks_at_one_time_the_first_one_counts(before, later, is_stored
 
 
 def test_what_was_cut_or_hidden_in_the_identity_becomes_complete():
-    drive = drive_file.new(7, Identity('ATA', 'ACME', 'F1', '', ''), NOW, order=1)
+    cut = Identity('ATA', 'ACME', 'F1', '', '')
+    drive = DriveHistory(Record(7, cut, NOW, NOW, 1))
     drive = drive_file.with_readings(
         drive, IDENTITY._replace(firmware='F2'), [], VERDICT, NOW
     )

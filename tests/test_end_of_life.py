@@ -6,7 +6,8 @@ from shipped import DATABASE, DEFAULTS
 
 from smart_attributes.check import judging, last_verdict
 from smart_attributes.check.rulebook import Judge
-from smart_attributes.history import drive_file
+from smart_attributes.history.drive_file import DriveHistory
+from smart_attributes.history.drive_records import Record
 from smart_attributes.knowledge.thresholds import Thresholds
 from smart_attributes.model import (
     AttributeRow,
@@ -157,7 +158,7 @@ def test_a_worn_drive_that_sleeps_is_still_one_to_order():
     """What is stored keeps the remedy."""
     judge = Judge(DATABASE, Thresholds(DEFAULTS), judging.Rules())
     stored = last_verdict.of(verdict_on(nvme()), 1000)
-    drive = drive_file.new(1, NVME, 1000, order=1)._replace(verdict=stored)
+    drive = DriveHistory(Record(1, NVME, 1000, 1000), verdict=stored)
 
     standing = last_verdict.standing(drive, Device('/dev/nvme0'), judge, 2000)
 

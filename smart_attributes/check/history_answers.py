@@ -23,13 +23,11 @@ def outlook(history: Remembered, verdict: Verdict) -> Outlook:
 
     A drive that was not read has no forecasts; without history, there are no points.
     """
-    match = history.recalled(verdict.device)
     if verdict.problem:
         return Outlook(past=_last_readings(history, verdict))
-    if history.store is None or match is None:
-        return Outlook(forecasts.forecasts(verdict, None))
+    match = history.recalled(verdict.device)
     points = {}
-    if history.is_whole and match.record:
+    if history.is_whole and history.store and match and match.record:
         series = history.store.all_of(match.record.number)
         for judgement in verdict.judgements:
             reading = judgement.reading

@@ -313,18 +313,6 @@ def most_of(definition: str) -> float:
 # --- changes ------------------------------------------------------------------------------------
 
 
-def new(
-    number: int,
-    identity: Identity,
-    now: int,
-    order: int,
-) -> DriveHistory:
-    """Return the history of a drive without readings."""
-    return DriveHistory(
-        Record(number, identity, first_read=now, last_read=now, order=order)
-    )
-
-
 def with_readings(
     drive: DriveHistory,
     identity: Identity,

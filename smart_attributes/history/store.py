@@ -393,9 +393,8 @@ class HistoryStore:
         number = number_of(identity)
         while number in parsed.drives or number in parsed.untouched:
             number += 1
-        return drive_file.new(
-            number, identity, now=self.now, order=newest(parsed.drives) + 1
-        )
+        order = newest(parsed.drives) + 1
+        return DriveHistory(Record(number, identity, self.now, self.now, order))
 
     def _removed(self, path: str, serial: str) -> int:
         """Remove the drives with this serial number; return how many there were."""
