@@ -285,9 +285,7 @@ def many(count: int, length: int) -> dict[Key, Series]:
     ],
 )
 def test_a_file_that_is_too_large_is_halved_until_it_fits(count, length):
-    """The newest points stay; where even these are too many, the series that was read least
-    recently goes.
-    """
+    """The newest points stay; where even these are too many, whole series go."""
     content = drive_file.text(WHOLE._replace(series=many(count, length)))
     kept = drive_file.parsed(content, 7).series
 

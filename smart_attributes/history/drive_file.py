@@ -163,8 +163,7 @@ def _point_fields(points: Sequence[Point], before: int) -> list[list[float]]:
 def _reduced(drive: DriveHistory) -> DriveHistory:
     """Return the history without every other older point of its longest series.
 
-    If no series has many points, the series that was read least recently goes, and then the first
-    place.
+    If no series has many points, a whole series goes, and in the end the first place.
     """
     if not drive.series:
         return drive._replace(places=drive.places[1:])
@@ -175,9 +174,7 @@ def _reduced(drive: DriveHistory) -> DriveHistory:
         fewer = (*points[:-2][::2], *points[-2:])
         all_series[longest] = all_series[longest]._replace(points=fewer)
     else:
-        del all_series[
-            min(all_series, key=lambda key: all_series[key].absent or LATEST)
-        ]
+        del all_series[longest]
     return drive._replace(series=all_series)
 
 
