@@ -117,7 +117,7 @@ def test_history_tells_the_age_of_what_no_log_dates(days, number, then, state, s
         reading, LIMITS.limit('reallocated', SDA, DISK, 'Seagate hard disk'), known
     )
 
-    assert judging.judge_reading(dated, limit).state is state
+    assert judging.judge_reading(dated, limit, judging.Context()).state is state
     assert said in statement(dated)
 
 
@@ -141,7 +141,7 @@ def test_history_that_another_user_could_have_written_silences_nothing(
     )
 
     assert dated.quiet_is_doubted is (not is_own and log is None)
-    assert judging.judge_reading(dated, limit).state is state
+    assert judging.judge_reading(dated, limit, judging.Context()).state is state
 
 
 def test_history_makes_what_a_log_dates_newer_and_never_older():

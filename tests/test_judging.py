@@ -46,7 +46,7 @@ def worn(*rows, identity=X1, smart_status=True, **more):
 
 def alone(reading, limit):
     """Return the judgement on a reading by a limit that refers to no other one."""
-    return judging.judge_reading(reading, limit)
+    return judging.judge_reading(reading, limit, Context())
 
 
 def judged(report, history=None, rules=PLAIN, limits=LIMITS):
@@ -1148,6 +1148,7 @@ def test_a_limit_that_was_passed_holds_with_all_that_belongs_to_the_metric():
         hot,
         Limit('60', '70'),
         Context({}, DATABASE.metrics, past.Past(kept, int(DAY_0))),
+        None,
     )
 
     assert (held.state, held.reading) == (WARNING, hot)

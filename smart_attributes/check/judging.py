@@ -75,9 +75,6 @@ class Context(NamedTuple):
         return properties is not None and properties.worse == 'low'
 
 
-NO_CONTEXT = Context()
-
-
 class _Case(NamedTuple):
     """One drive to judge, with all that its judgement depends on."""
 
@@ -319,7 +316,7 @@ def judge_remembered(
     reading: Reading,
     limit: Limit,
     context: Context,
-    accepted: Acknowledgement | None = None,
+    accepted: Acknowledgement | None,
 ) -> Judgement:
     """Return the judgement on one reading, considering the reading's age, history and
     acknowledgement.
@@ -353,9 +350,7 @@ def _with_hysteresis(level: Judgement, limit: Limit, context: Context) -> Judgem
     return earlier._replace(reading=reading, against=against)
 
 
-def judge_reading(
-    reading: Reading, limit: Limit, context: Context = NO_CONTEXT
-) -> Judgement:
+def judge_reading(reading: Reading, limit: Limit, context: Context) -> Judgement:
     """Return the judgement on one reading as it is now, without its age, history and
     acknowledgement. A reading without a number, or one that is not judged, is OK.
     """
