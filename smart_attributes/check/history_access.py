@@ -28,7 +28,7 @@ from .settings import HistorySettings
 
 if TYPE_CHECKING:
     from ..history.drive_file import DriveHistory
-    from ..history.drive_records import Match, Scope
+    from ..history.drive_records import Match, Record, Scope
     from ..history.past import Past
     from ..history.series import Observation
     from ..history.store import HistoryStore
@@ -69,7 +69,7 @@ class Remembered:
         # the occupied addresses, each with its slot or ''
         self._slots: dict[str, str] = {}
         # drives that are not judged, by address: in standby, or excluded by the options
-        self._recognized: dict[str, int] = {}
+        self._recognized: dict[str, Record] = {}
         self._scope: Scope | None = None
         # other addresses of each drive
         self._aliases: Mapping[str, tuple[Alias, ...]] = {}
@@ -138,8 +138,7 @@ class Remembered:
             (address, identified[address], match)
             for address, match in self._matches.items()
         ]
-        for address, number in self._recognized.items():
-            record = store.drives[number].record
+        for address, record in self._recognized.items():
             met.append((address, record.identity, Match(record)))
         return drive_tracking.found(
             store.places,
@@ -251,29 +250,27 @@ class Remembered:
         store = self.store
         if store is None:
             return None
-        number = self._number_of(store, device, identity)
-        return None if number is None else store.drives[number]
+        record = self._record_of(store, device, identity)
+        return store.drives[record.number] if record else None
 
-    def _number_of(
+    def _record_of(
         self, store: HistoryStore, device: Device, identity: Identity | None
-    ) -> int | None:
-        """Return the number of a drive: by its identity, by what this run found at the address, or
+    ) -> Record | None:
+        """Return the record of a drive: by its identity, by what this run found at the address, or
         of the drive last read there, unless this run found that one elsewhere.
         """
         named = store.named(identity) if identity is not None else None
         if named:
-            return named.number
+            return named
         match = self.recalled(device)
         if match:
-            return match.record.number if match.record else None
+            return match.record
         if device.address in self._recognized:
             return self._recognized[device.address]
         last_there = store.at(device.address)
-        matched = [match.record for match in self._matches.values() if match.record]
-        present = {*self._recognized.values(), *(record.number for record in matched)}
-        if last_there is None or last_there.number in present:
-            return None
-        return last_there.number
+        matched = [match.record for match in self._matches.values()]
+        is_elsewhere = last_there in (*matched, *self._recognized.values())
+        return None if is_elsewhere else last_there
 
     def asleep(self, verdict: Verdict) -> Verdict:
         """Return the verdict on a drive in standby, with the identity that is stored in the
@@ -438,8 +435,8 @@ def _scope(stage: Reads, asked: Sequence[Device], store: HistoryStore) -> Scope:
 
 def _recognized(
     store: HistoryStore, stage: Reads, candidates: Sequence[Read]
-) -> dict[str, int]:
-    """Return the number of each known drive that is not judged, by address: it is in standby or
+) -> dict[str, Record]:
+    """Return the record of each known drive that is not judged, by address: it is in standby or
     must not be read, and the kernel has kept its serial number, or the options exclude it.
     Otherwise it would be missed at its former address.
     """
@@ -453,13 +450,13 @@ def _recognized(
                 record for record in store.records if record.identity.serial == serial
             ]
             if serial and len(alike) == 1:
-                recognized[read.device.address] = alike[0].number
+                recognized[read.device.address] = alike[0]
     judged = {read.device.address for read in candidates}
     for read in stage.reads:
         if isinstance(read.outcome, Report) and read.device.address not in judged:
             (match,) = store.recall([read.outcome.identity])
             if match.record:
-                recognized[read.device.address] = match.record.number
+                recognized[read.device.address] = match.record
     return recognized
 
 

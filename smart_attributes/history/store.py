@@ -52,9 +52,9 @@ class Sighting(NamedTuple):
     observations: tuple[Observation, ...] = ()
     slot: str = ''  # see DrivePlace
     verdict: LastVerdict = LastVerdict(0)
-    # number of the drive there, which this check did not judge: it sleeps, or the options exclude it;
-    # None: it is not known, or was judged
-    recognized: int | None = None
+    # the drive there, which this check did not judge: it sleeps, or the options exclude it; None: it
+    # is not known, or was judged
+    recognized: Record | None = None
     aliases: tuple[Alias, ...] = ()  # other addresses of the drive
 
 
@@ -353,8 +353,8 @@ class HistoryStore:
         """
         drive_at: dict[str, int | None] = {}
         for sighting in sightings:
-            is_known = sighting.recognized in after.drives
-            drive_at[sighting.address] = sighting.recognized if is_known else None
+            number = sighting.recognized.number if sighting.recognized else None
+            drive_at[sighting.address] = number if number in after.drives else None
         read = [
             (sighting, sighting.identity) for sighting in sightings if sighting.identity
         ]
