@@ -66,9 +66,8 @@ def notes(run: Run) -> tuple[Coded, ...]:
     1.6.
     """
     before = run.settings.before
-    of_reading = (*run.read.found.notes, *run.read.notes)
     of_version_1_6 = before.notes() if before else ()
-    return (*of_reading, *run.drives.notes, *of_version_1_6)
+    return (*run.read.found.notes, *run.drives.notes, *of_version_1_6)
 
 
 def missing(run: Run) -> tuple[Demand, ...]:
