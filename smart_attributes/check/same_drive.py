@@ -184,7 +184,7 @@ def merged(reports: Sequence[Report]) -> Report:
     alike = [report for report in reports if report.identity.protocol == protocol]
     alike.sort(key=lambda report: report is not best)  # the best one first
     status = _status(reports) or best
-    counts = [report.error_count for report in alike if report.error_count is not None]
+    error_log = max(alike, key=_errors_made)
     return best._replace(
         identity=_completed([report.identity for report in alike]),
         smart_status=status.smart_status,
@@ -202,8 +202,8 @@ def merged(reports: Sequence[Report]) -> Report:
         nvme_errors=tuple(
             dict.fromkeys(entry for report in alike for entry in report.nvme_errors)
         ),
-        errors=max(alike, key=_errors_made).errors,
-        error_count=max(counts, default=None),
+        errors=error_log.errors,
+        error_count=error_log.error_count,
         farm=_first((report.farm for report in alike), None),
         vendor_log=_first((report.vendor_log for report in alike), None),
     )
@@ -233,8 +233,11 @@ def _newest_test(tests: Sequence[SelfTest]) -> tuple[int, int]:
 
 
 def _errors_made(report: Report) -> tuple[int, int]:
-    """Return a key by which the error log with the most errors is the greatest one."""
-    return report.error_count or 0, len(report.errors)
+    """Return a key by which the error log with the most errors is the greatest one; one that was not
+    read is the least.
+    """
+    count = -1 if report.error_count is None else report.error_count
+    return count, len(report.errors)
 
 
 def _completeness(report: Report) -> int:
