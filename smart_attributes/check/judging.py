@@ -529,8 +529,7 @@ def _resolve(bound: Bound, reading: Reading, context: Context) -> str:
         own_limit = referenced.number if referenced else None
     if own_limit is None:
         return bound.otherwise or ''
-    metric = context.metrics.get(reading.metric)
-    lowest, highest = metric.valid if metric else (None, None)
+    lowest, highest = context.metrics[reading.metric].valid
     is_floor = context.is_floor(reading.metric)
     number = bound.beside(own_limit)
     best = highest if is_floor else lowest

@@ -465,8 +465,7 @@ def joined(before: AllSeries, newer: AllSeries, now: int) -> dict[Key, Series]:
     for key, stored in newer.items():
         earlier = before.get(key, stored)
         by_time = {point.time: point for point in (*earlier.points, *stored.points)}
-        in_order = [by_time[time] for time in sorted(by_time)]
-        points = _not_after(in_order, now + SLACK)
+        points = _not_after(sorted(by_time.values()), now + SLACK)
         thin = thinned(points, _old(points, now), stored.pace)
         result[key] = stored._replace(points=tuple(thin))
     return result

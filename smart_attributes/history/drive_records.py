@@ -242,9 +242,7 @@ def with_successors(
     missing = [change for change in changes if change.kind == 'missing']
     for controller in {change.place.controller for change in missing} - {''}:
         came = {place.drive for place in places if place.controller == controller}
-        new = came.difference(
-            change.successor for change in changes if change.successor
-        )
+        new = came.difference(change.successor for change in changes)
         orders = {records[drive].order: drive for drive in new}
         of_controller = [
             change.place for change in missing if change.place.controller == controller
