@@ -151,8 +151,6 @@ HIGHEST_IN_FARM = 2**56
 HIGHEST_STORED = 1e30
 # percentage in the history; capacitors may have more than 255 %
 HIGHEST_PERCENTAGE = 1000
-# level in the history; no drive reports more, so a higher one is forged
-HIGHEST_LEVEL = 200
 HIGHEST_ENDURANCE = 255  # %, in an entry; the largest value of the standards
 # %, for drives that count beyond 255; 40,182 drives reported at most 470
 HIGHEST_BEYOND = 999

@@ -25,7 +25,7 @@ class State(IntEnum):
 
     @property
     def urgency(self) -> int:
-        """The rank in the order "worst first": CRITICAL, UNKNOWN, WARNING, OK."""
+        """How urgent the state is, from 0 for OK over WARNING and UNKNOWN to 3 for CRITICAL."""
         # A drive that cannot be read must not hide a drive that is dying. By exit code, UNKNOWN
         # would come first.
         return (0, 1, 3, 2)[self]

@@ -9,6 +9,7 @@ from shipped import LIMITS
 from test_judging import judged
 
 from smart_attributes.check import judging
+from smart_attributes.command_line.options import Judging
 from smart_attributes.history import past, series
 from smart_attributes.knowledge.thresholds import (
     Thresholds,
@@ -115,7 +116,7 @@ def test_history_tells_the_age_of_what_no_log_dates(days, number, then, state, s
         reading, LIMITS.limit('reallocated', SDA, DISK, 'Seagate hard disk'), known
     )
 
-    assert judging.judge_reading(dated, limit).state is state
+    assert judging.judge_reading(dated, limit, judging.Context()).state is state
     assert said in statement(dated)
 
 
@@ -139,7 +140,7 @@ def test_history_that_another_user_could_have_written_silences_nothing(
     )
 
     assert dated.quiet_is_doubted is (not is_own and log is None)
-    assert judging.judge_reading(dated, limit).state is state
+    assert judging.judge_reading(dated, limit, judging.Context()).state is state
 
 
 def test_history_makes_what_a_log_dates_newer_and_never_older():
@@ -209,7 +210,7 @@ def test_what_is_silent_by_its_age_alone_is_a_note_with_its_age(days, number, is
         note.startswith('reallocated 120, ') and '(WARNING above 40 ' in note
         for note in told
     )
-    ignoring = judging.Rules(ignored_metrics=frozenset({'reallocated'}))
+    ignoring = judging.Rules(Judging(ignore_metrics=('reallocated',)))
     assert all(
         note.code != 'old-event' for note in judged(report, known, ignoring).notes
     )
@@ -406,7 +407,7 @@ def test_a_threshold_in_the_past_warns_on_hard_disks_alone(rotation, state):
 def test_fresh_self_tests_are_asked_for_by_an_option_alone():
     """Most sites run none."""
     report = disk_with_errors(0, ())
-    asked = judging.Rules(self_test_max_age=35 * 86400)
+    asked = judging.Rules(Judging(selftest_max_age=35 * 86400))
 
     assert judged(report).state is OK
     verdict = judged(report, rules=asked)

@@ -6,7 +6,7 @@ import pytest
 
 from smart_attributes.check import judging
 from smart_attributes.check.rulebook import Site, judge_of
-from smart_attributes.command_line.options import Options
+from smart_attributes.command_line.options import Judging, Options
 from smart_attributes.knowledge import drive_logs, log_ages
 from smart_attributes.model import (
     AttributeRow,
@@ -68,7 +68,7 @@ def verdict(of, max_age=0.0):
         of,
         SHIPPED.database,
         SHIPPED.thresholds,
-        judging.Rules(self_test_max_age=max_age),
+        judging.Rules(Judging(selftest_max_age=max_age)),
     )
 
 

@@ -1343,7 +1343,7 @@ def test_pasted_lines_stand_below_the_name_of_their_place():
         ),
         (
             [f'areca,1/{slot}@/dev/sg2' for slot in (1, 2, 3)],
-            [f'areca,1/{slot}@/dev/sg2' for slot in (1, 2, 3)],
+            ['areca,1/1-3@/dev/sg2'],
         ),
     ],
 )

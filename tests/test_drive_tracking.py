@@ -13,7 +13,6 @@ from smart_attributes.check import drive_tracking
 from smart_attributes.check.drive_tracking import Whereabouts
 from smart_attributes.history import drive_file
 from smart_attributes.history.drive_records import (
-    Change,
     DrivePlace,
     Match,
     Record,
@@ -227,7 +226,7 @@ MET_THIRD = Record(3, THIRD, 0, START, 3)
 SCAN = Scope(is_scan=True)
 
 
-def accepts_none(identity: Identity, change: Change, device: Device) -> bool:
+def accepts_none(identity: Identity, place: DrivePlace, device: Device) -> bool:
     return False
 
 
@@ -289,14 +288,14 @@ def test_a_drive_that_is_not_to_be_told_from_another_takes_nobody_s_place():
 def test_a_drive_that_is_gone_is_missed_unless_it_is_accepted():
     asked = []
 
-    def accepts(identity: Identity, change: Change, device: Device) -> bool:
-        asked.append((identity, change.first))
+    def accepts(identity: Identity, place: DrivePlace, device: Device) -> bool:
+        asked.append((identity, place.first))
         return identity == OTHER
 
     here = known(DISK, OTHER, THIRD, met=[('/dev/sdc', THIRD, Match(MET_THIRD))])
     [missed] = drive_tracking.missed(here, State.WARNING, accepts)
 
-    assert (missed.identity, missed.change.address) == (DISK, '/dev/sda')
+    assert (missed.identity, missed.place.address) == (DISK, '/dev/sda')
     assert asked == [(DISK, START - DAY), (OTHER, START - DAY)]
     assert [
         drive.is_one_of_many

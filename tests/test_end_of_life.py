@@ -6,6 +6,8 @@ from shipped import DATABASE, DEFAULTS
 
 from smart_attributes.check import judging, last_verdict
 from smart_attributes.check.rulebook import Judge
+from smart_attributes.history.drive_file import DriveHistory
+from smart_attributes.history.drive_records import Record
 from smart_attributes.knowledge.thresholds import Thresholds
 from smart_attributes.model import (
     AttributeRow,
@@ -156,8 +158,9 @@ def test_a_worn_drive_that_sleeps_is_still_one_to_order():
     """What is stored keeps the remedy."""
     judge = Judge(DATABASE, Thresholds(DEFAULTS), judging.Rules())
     stored = last_verdict.of(verdict_on(nvme()), 1000)
+    drive = DriveHistory(Record(1, NVME, 1000, 1000), verdict=stored)
 
-    standing = last_verdict.standing(stored, Device('/dev/nvme0'), NVME, judge, 2000)
+    standing = last_verdict.standing(drive, Device('/dev/nvme0'), judge, 2000)
 
     assert {finding.remedy for finding in standing.findings} == {ORDER}
     assert {finding.concern for finding in standing.findings} == {'wear'}

@@ -14,7 +14,6 @@ from simulator import Machine, library, read, why_not
 
 from smart_attributes.check import further_logs, judging
 from smart_attributes.check.rulebook import Site, judge_of
-from smart_attributes.check.settings import LogSettings
 from smart_attributes.command_line.options import Options
 from smart_attributes.knowledge import drive_logs
 from smart_attributes.model import (
@@ -439,16 +438,14 @@ def test_the_monitoring_user_does_not_ask_what_sudo_refuses(
     """sudo would refuse the call and log that."""
     monkeypatch.setattr(os, 'geteuid', lambda: user)
     monkeypatch.setattr(smartctl_calls, 'find_sudo', lambda: '/usr/bin/sudo')
-    settings = LogSettings(HowRead(nosudo=nosudo), is_for_a_person=True)
+    kinds = further_logs.kinds_of(SHIPPED, HowRead(nosudo=nosudo), True)
 
-    assert bool(further_logs.kinds_of(SHIPPED, settings)) is is_asked
+    assert [type(kind).__name__ for kind in kinds[1:]] == ['FarmLogs'] * is_asked
 
 
 @pytest.mark.parametrize('outcome', ['not started', 'too late', 'met', 'busy'])
 def test_a_disk_whose_turn_never_came_is_not_spoken_of(outcome):
-    [logs] = further_logs.kinds_of(
-        SHIPPED, LogSettings(HowRead(nosudo=True), is_for_a_person=True)
-    )
+    _, logs = further_logs.kinds_of(SHIPPED, HowRead(nosudo=True), True)
     disk = Read(Device('/dev/sda'), report(5, None)._replace(version=(7, 4)))
     call = logs.call(disk, None, True)
 

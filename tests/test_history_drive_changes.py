@@ -47,9 +47,9 @@ def kinds(
     places: Sequence[DrivePlace], scope: Scope, now: int, first: dict[int, int]
 ) -> list[tuple[str, str, int]]:
     return [
-        (change.kind, change.address, change.drive)
+        (change.kind, change.place.address, change.place.drive)
         for change in changes(places, records(first), scope, now)
-        if now - change.since < DAY
+        if now - change.place.gone < DAY
     ]
 
 
@@ -57,11 +57,11 @@ def test_a_drive_with_another_serial_number_at_its_address_has_replaced_it():
     places = after((START, SDA, {'/dev/sda': 1}), (START + STEP, SDA, {'/dev/sda': 2}))
     first = {1: START, 2: START + STEP}
 
-    assert changes(places, records(first), SDA, START + STEP) == [
-        Change(
-            'replaced', '/dev/sda', 1, START + STEP, successor=2, first=START, newest=1
-        )
-    ]
+    [replaced] = changes(places, records(first), SDA, START + STEP)
+    left = replaced.place
+    assert replaced == Change('replaced', left, successor=2)
+    assert (left.address, left.drive, left.first) == ('/dev/sda', 1, START)
+    assert (left.gone, left.newest) == (START + STEP, 1)
     assert kinds(places, SDA, START + DAY, first) == [('replaced', '/dev/sda', 1)]
     assert kinds(places, SDA, START + STEP + DAY, first) == []
 
@@ -149,9 +149,9 @@ def test_a_drive_that_is_found_after_the_clock_was_set_back_has_moved():
         (START - STEP, SCAN, {B: 1}),
     )
 
-    assert changes(places, records({1: START}), SCAN, START - STEP) == [
-        Change('moved', A, 1, START + 9 * STEP, now_at=B)
-    ]
+    [moved] = changes(places, records({1: START}), SCAN, START - STEP)
+    assert moved == Change('moved', places[0], now_at=B)
+    assert (moved.place.address, moved.place.gone) == (A, START + 9 * STEP)
 
 
 def test_a_drive_that_comes_back_is_no_longer_missing():
@@ -196,7 +196,7 @@ def test_of_several_places_that_a_drive_has_left_the_last_one_counts():
 
     for places in ([*left, elsewhere], [elsewhere, *left]):
         assert changes(places, records({1: START}), SCAN, START + 2 * STEP) == [
-            Change('missing', '/dev/sda', 1, START + 2 * STEP, first=START)
+            Change('missing', left[1])
         ]
 
 
@@ -211,7 +211,7 @@ def test_what_happened_first_is_told_first_and_at_once_by_address():
     told = changes(
         gone, records({1: START, 2: START, 3: START}), SCAN, START + 2 * STEP
     )
-    assert [change.drive for change in told] == [3, 2, 1]
+    assert [change.place.drive for change in told] == [3, 2, 1]
 
 
 # --- successors, and other machines ---------------------------------------------------------------
@@ -311,7 +311,7 @@ def test_new_drives_of_a_controller_replace_as_many_that_are_missing(
 
     assert {change.kind for change in missing} == {'missing'}
     assert {
-        change.drive: (change.kind, change.successor) for change in became
+        change.place.drive: (change.kind, change.successor) for change in became
     } == kinds_after
 
 
@@ -348,7 +348,10 @@ def test_no_drive_is_the_successor_of_two():
         changes(places, recorded, SCAN, START + STEP), places, recorded
     )
 
-    assert {change.drive: change.successor for change in became} == {1: 3, 2: None}
+    assert {change.place.drive: change.successor for change in became} == {
+        1: 3,
+        2: None,
+    }
 
 
 @pytest.mark.parametrize(
@@ -384,4 +387,4 @@ def test_a_new_drive_has_replaced_another_one_even_if_it_has_gone_itself(gone):
     ]
     first = changes(places, recorded, SDA, START + 2 * STEP)[0]
 
-    assert (first.drive, first.kind, first.successor) == (1, 'replaced', 2)
+    assert (first.place.drive, first.kind, first.successor) == (1, 'replaced', 2)

@@ -504,7 +504,6 @@ def test_the_last_verdict_is_stored_with_the_drive(tmp_path):
         [Sighting('/dev/sda', DRIVE, (Observation(CRC, 1, CHANGE),), verdict=verdict)],
         Scope(),
     )
-    check(tmp_path, 2, START + STEP)
     opened = history(tmp_path, START + HOUR)
 
     assert opened.drives[opened.records[0].number].verdict == verdict

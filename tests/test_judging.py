@@ -9,6 +9,7 @@ from small_database import row
 
 from smart_attributes.check import drive_notes, fence, judging
 from smart_attributes.check.judging import Context
+from smart_attributes.command_line.options import Judging
 from smart_attributes.errors import Coded, DriveAsleep, DriveError
 from smart_attributes.history import past
 from smart_attributes.history.series import History, Point
@@ -45,7 +46,7 @@ def worn(*rows, identity=X1, smart_status=True, **more):
 
 def alone(reading, limit):
     """Return the judgement on a reading by a limit that refers to no other one."""
-    return judging.judge_reading(reading, limit)
+    return judging.judge_reading(reading, limit, Context())
 
 
 def judged(report, history=None, rules=PLAIN, limits=LIMITS):
@@ -326,7 +327,7 @@ def test_a_report_is_judged_by_the_shipped_data(state, report, ignored):
     """Counters that rise at every boot, or for ever, alarm nobody; 42 of 13,797 such SSDs replaced
     more than 200 blocks, and 19 of these have lost data.
     """
-    rules = judging.Rules(ignored_attributes=frozenset(ignored))
+    rules = judging.Rules(Judging(ignore_attributes=tuple(ignored)))
 
     assert judged(report, rules=rules).state is state
 
@@ -670,7 +671,7 @@ def test_a_family_that_no_entry_tells_is_no_override_s_family():
 def test_an_ignored_metric_is_kept_graphed_and_alarms_nobody():
     """--ignore-metric silences one thing and hides nothing."""
     verdict = verdict_on(
-        worn(WORN), rules=judging.Rules(ignored_metrics=frozenset(('endurance_used',)))
+        worn(WORN), rules=judging.Rules(Judging(ignore_metrics=('endurance_used',)))
     )
 
     assert verdict.state is OK
@@ -730,7 +731,7 @@ def test_a_model_without_entry_is_said_aloud_in_the_state_that_was_asked_for(
     found = judgement_of(
         verdict_on(
             worn(identity=identity),
-            rules=judging.Rules(unknown_model=state),
+            rules=judging.Rules(Judging(unknown_model=state)),
             device=device,
         ),
         'unknown_model',
@@ -754,7 +755,8 @@ def test_a_table_without_identity_and_health_status_is_not_ok(model, status, sta
         Identity(protocol='ATA', model=model), status, attributes=(row(231, 0),)
     )
     found = judgement_of(
-        verdict_on(report, rules=judging.Rules(unknown_model=OK)), 'unknown_model'
+        verdict_on(report, rules=judging.Rules(Judging(unknown_model=OK))),
+        'unknown_model',
     )
 
     assert found.state is state
@@ -989,10 +991,8 @@ def crc_judged(reading, history, limit=None, given=None, level=OK):
             reading, level, against='above 5' if level else '', origin='site.json'
         ),
         limit,
-        history,
+        Context(past=history),
         given,
-        False,
-        None,
     )
 
 
@@ -1087,9 +1087,7 @@ def test_the_word_of_the_drive_is_never_acknowledged():
     given = Acknowledgement('S1', 'smart_status', 1)
 
     assert (
-        judging.weighed(
-            Judgement(reading, CRITICAL), Limit(), None, given, False, None
-        ).state
+        judging.weighed(Judgement(reading, CRITICAL), Limit(), Context(), given).state
         is CRITICAL
     )
 
@@ -1150,6 +1148,7 @@ def test_a_limit_that_was_passed_holds_with_all_that_belongs_to_the_metric():
         hot,
         Limit('60', '70'),
         Context({}, DATABASE.metrics, past.Past(kept, int(DAY_0))),
+        None,
     )
 
     assert (held.state, held.reading) == (WARNING, hot)
@@ -1212,12 +1211,8 @@ def test_where_less_is_worse_growth_is_a_fall(before, is_floor, state):
     reading = spare(90)
 
     limit, history = Limit(growth=(SPARE_GROWTH,)), grown(reading, before, 90)
-    assert (
-        judging.weighed(
-            Judgement(reading, OK), limit, history, None, is_floor, None
-        ).state
-        is state
-    )
+    context = Context({}, DATABASE.metrics if is_floor else {}, history)
+    assert judging.weighed(Judgement(reading, OK), limit, context, None).state is state
 
 
 @pytest.mark.parametrize('number, state', [(59, WARNING), (60, OK)])
@@ -1283,7 +1278,7 @@ def time_left(metrics, *, rows=None, before=None, is_own=True, site=(), ignored=
         report,
         drive_database.SpecDatabase(small_database.database()),
         limits,
-        judging.Rules(ignored_metrics=frozenset(ignored)),
+        judging.Rules(Judging(ignore_metrics=tuple(ignored))),
         history,
     )
     for judgement in told.judgements:

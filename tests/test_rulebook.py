@@ -356,14 +356,9 @@ def test_what_the_command_line_decides_reaches_limits_and_rules():
         'warning': {'pending': '3'},
         'critical': {'pending': '5'},
     }
-    assert (found.rules.ignored_metrics, found.rules.ignored_attributes) == (
-        {'temperature'},
-        {9},
-    )
-    assert (found.rules.unknown_model, found.rules.asleep) == (
-        State.CRITICAL,
-        State.WARNING,
-    )
-    assert not found.rules.uses_vendor_logs
+    asked = found.rules.asked
+    assert (asked.ignore_metrics, asked.ignore_attributes) == (('temperature',), (9,))
+    assert (asked.unknown_model, asked.asleep) == (State.CRITICAL, State.WARNING)
+    assert asked.vendor_logs is None
     with pytest.raises(UsageError, match='"pendin" is '):
         judge('-w', 'pendin=3')

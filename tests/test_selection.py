@@ -21,8 +21,8 @@ SSD = Identity(
         (['sda'], [], None, True),
         (['^megaraid'], [], None, True),
         (['sda_mega'], [], None, True),
-        (['ST4000'], [], None, None),  # the model must be read
-        (['sda'], ['ST4000'], None, None),
+        (['ST4000'], [], None, True),  # the model must be read
+        (['sda'], ['ST4000'], None, True),
         ([], ['sda'], None, False),
         (['sda'], ['sda'], None, False),
         (['MODEL X'], [], SSD, True),
@@ -33,7 +33,9 @@ SSD = Identity(
     ],
 )
 def test_patterns_choose_by_address_model_and_serial(match, ignore, identity, expected):
-    """None: read the drive and ask again; one that cannot be read stays in the check."""
+    """With what is known: a drive is asked for again after it is read; one that cannot be read
+    stays in the check.
+    """
     [device] = parse('megaraid,6@/dev/sda')
 
     assert is_wanted(device, identity, patterns(match), patterns(ignore)) is expected
@@ -55,8 +57,8 @@ def test_an_impossible_pattern_is_named(text):
     ('model', 'serial', 'is_final', 'wanted'),
     [
         ('ACME X1', 'SERIAL1', [False], False),
-        ('ACME X1', '', [False], None),
-        ('', 'SERIAL1', [False], None),
+        ('ACME X1', '', [False], True),
+        ('', 'SERIAL1', [False], True),
         ('ACME X1', '', [True], False),
         ('ACME X1', '', [], False),
     ],

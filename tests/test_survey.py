@@ -22,8 +22,8 @@ from smart_attributes.check import (
     survey,
     verdicts,
 )
-from smart_attributes.check.history_access import Remembered
-from smart_attributes.command_line.options import Which
+from smart_attributes.check.history_access import READS, WRITES, Remembered
+from smart_attributes.command_line.options import HistoryUse, Which
 from smart_attributes.commands import table
 from smart_attributes.errors import (
     Coded,
@@ -222,7 +222,9 @@ def test_a_drive_that_is_gone_is_told_once(words, is_whole, days, shown_as, said
     gone = inventory.known_missing(there, settings.of_run(options(*words)), judge())
     run = run_of(
         *words,
-        history=Remembered(is_whole=is_whole),
+        history=Remembered(
+            settings=settings.HistorySettings(HistoryUse(READS if is_whole else WRITES))
+        ),
         whereabouts=there,
         missing=tuple(gone),
     )

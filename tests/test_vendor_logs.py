@@ -13,8 +13,9 @@ from simulator import Machine, read, why_not
 
 from smart_attributes.check import further_logs, vendor_readings
 from smart_attributes.check.history_access import Remembered
+from smart_attributes.check.judging import Rules
 from smart_attributes.check.rulebook import Judge
-from smart_attributes.check.settings import LogSettings
+from smart_attributes.command_line.options import Judging
 from smart_attributes.commands import table
 from smart_attributes.errors import Coded, DriveError, UsageError
 from smart_attributes.history.past import Past
@@ -502,8 +503,9 @@ def test_a_run_reads_the_logs_that_its_command_may_read(
     monkeypatch.setattr(os, 'geteuid', lambda: 0 if is_root else 1000)
     monkeypatch.setattr(smartctl_calls, 'find_sudo', lambda: SUDO[0])
     how = HowRead(smartctl='/sbin/smartctl', nosudo=nosudo)
-    settings = LogSettings(how, every, is_for_a_person)
-    found = further_logs.kinds_of(attributes_with(), settings)
+    rules = Rules(Judging(vendor_logs=every))
+    judge = attributes_with()._replace(rules=rules)
+    found = further_logs.kinds_of(judge, how, is_for_a_person)
 
     assert [type(kind).__name__ for kind in found] == kinds
     assert all(

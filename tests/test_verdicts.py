@@ -12,7 +12,7 @@ from smart_attributes import alarm
 from smart_attributes.check import rulebook, survey, verdicts
 from smart_attributes.check.history_access import Remembered
 from smart_attributes.check.inventory import Inventory
-from smart_attributes.check.settings import LogSettings
+from smart_attributes.command_line.options import Judging
 from smart_attributes.commands import table
 from smart_attributes.errors import DataError, DriveAsleep, DriveError
 from smart_attributes.model import Device, Identity, Read, State
@@ -50,23 +50,20 @@ WITH_FARM = Read(
 
 
 @pytest.mark.parametrize(
-    'read, is_for_a_person, uses_pages, may_have',
+    'read, vendor_logs, may_have',
     [
-        (WITH_PAGE, False, True, True),
-        (WITH_PAGE, False, False, False),
-        (WITH_FARM, True, False, True),
-        (WITH_FARM, False, True, False),
-        (Read(OF_A_DISK, DriveError('is silent')), False, True, False),
+        (WITH_PAGE, 60, True),
+        (WITH_PAGE, None, False),
+        (WITH_FARM, 60, False),
+        (Read(OF_A_DISK, DriveError('is silent')), 60, False),
     ],
 )
-def test_further_logs_are_read_if_a_drive_may_have_one_that_the_run_may_read(
-    read, is_for_a_person, uses_pages, may_have
+def test_pages_are_read_if_a_drive_may_have_one_that_the_run_may_read(
+    judge, read, vendor_logs, may_have
 ):
-    logs = LogSettings(
-        vendor_logs=60 if uses_pages else None, is_for_a_person=is_for_a_person
-    )
+    rules = judge.rules._replace(asked=Judging(vendor_logs=vendor_logs))
 
-    assert survey._may_have_logs([read], logs) is may_have
+    assert survey._may_have_page([read], judge._replace(rules=rules)) is may_have
 
 
 def verdicts_of(judge: rulebook.Judge, *reads: Read) -> verdicts.Verdicts:

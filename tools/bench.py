@@ -105,12 +105,9 @@ def aged(state: Path, days: int) -> None:
     for path in sorted((state / 'history').glob(f'*{folder.DRIVE}')):
         drive = drive_file.parsed(path.read_bytes(), folder.number_in(path.name) or 0)
         now = drive.record.last_read
-        old = drive_file.new(
-            drive.record.number,
-            drive.record.identity,
-            now - days * DAY,
-            drive.record.order,
-        )
+        begin = now - days * DAY
+        record = drive.record._replace(first_read=begin, last_read=begin)
+        old = drive_file.DriveHistory(record)
         older: dict[Key, drive_file.Series] = {}
         for day in range(days):
             read = []
@@ -120,7 +117,7 @@ def aged(state: Path, days: int) -> None:
                 read.append(Observation(key, number, series.pace))
             moment = now - (days - day) * DAY
             old = drive_file.with_readings(
-                old, drive.record.identity, read, None, moment
+                old, drive.record.identity, read, drive.verdict, moment
             )
             old, newer = drive_file.split(old)
             older = drive_file.joined(older, newer, moment)

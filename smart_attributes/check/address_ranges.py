@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
-from ..reading.device_types import controller
-
-AT_LEAST = 3  # this many consecutive slots are written as a range
+# this many consecutive slots are written as a range; the numbers of a type without slots, such as
+# those of a USB port, are fewer
+AT_LEAST = 3
 _SLOT = re.compile(r'(.*[,/])([0-9]+)(@.*)')
 
 
@@ -21,8 +21,7 @@ def ranges(addresses: Sequence[str]) -> list[str]:
     slots: dict[tuple[str, str], list[int]] = {}
     for address in addresses:
         parts = _SLOT.fullmatch(address)
-        kind = controller(parts[1]) if parts else None
-        if parts and kind and len(kind.slots) == 1:
+        if parts:
             slots.setdefault((parts[1], parts[3]), []).append(int(parts[2]))
         else:
             written.append(address)

@@ -47,7 +47,7 @@ def named(
         others.add(device.path.replace('/dev/', '', 1))
     if bay:
         others.update((bay, f'{host}:{bay}'))
-    return Named(device.address, device.name, frozenset(filter(None, others)))
+    return Named(device.address, device.name, frozenset(others))
 
 
 class Wanted:

@@ -102,34 +102,31 @@ def unknown_model(device: Device, report: Report, state: State) -> Reading:
     --unknown-model; UNKNOWN if the report has neither a model nor the health status.
     """
     identity = report.identity
+    firmware = identity.firmware or 'not reported'
+    words = f'no entry for {identity.model or "this drive"} (firmware {firmware})'
+    brief = f'model {identity.model or "not reported"} is not in the database'
+    action = ''
     if not identity.model and report.smart_status is None:
-        return Reading(
-            UNKNOWN_MODEL,
-            0,
-            '',
-            Source('attributes.json'),
-            'no identity, so the attributes cannot be evaluated; add the lines with model and '
-            'firmware',
-            State.UNKNOWN,
-            brief='attributes without a model',
-            action='record it again: smartctl --json -x DEVICE',
+        state = State.UNKNOWN
+        words = 'no identity, so the attributes cannot be evaluated; add the lines with model and firmware'
+        brief = 'attributes without a model'
+        action = 'record it again: smartctl --json -x DEVICE'
+    elif report.attributes or identity.protocol != 'ATA':
+        place = (
+            f'--report {device.path}' if device.is_recorded else f'-d {device.address}'
         )
-    source = f'--report {device.path}' if device.is_recorded else f'-d {device.address}'
-    has_table = report.attributes or identity.protocol != 'ATA'
-    create = (
-        f'to add it, run: check_smart_attributes draft {source}' if has_table else ''
-    )
-    advice = f'; {create}' if create and state is State.OK else ''
+        action = f'to add it, run: check_smart_attributes draft {place}'
+        if state is State.OK:
+            words = f'{words}; {action}'
     return Reading(
         UNKNOWN_MODEL,
         0,
         '',
         Source('attributes.json'),
-        f'no entry for {identity.model or "this drive"} (firmware '
-        f'{identity.firmware or "not reported"}){advice}',
+        words,
         state,
-        brief=f'model {identity.model or "not reported"} is not in the database',
-        action=create,
+        brief=brief,
+        action=action,
     )
 
 
@@ -161,7 +158,6 @@ def notes(
     past: Past | None = None,
 ) -> list[Coded]:
     """Return the notes that -v prints about a drive; notes do not change the drive's state."""
-    messages = [clean(message, LONGEST_STATEMENT) for message in report.messages]
     return [
         *_failed_before(report),
         *(Coded('health-status-explained', why) for why in _explanations(all_readings)),
@@ -170,7 +166,10 @@ def notes(
         *_distrusted(all_readings, spec),
         *_of_hours(report, all_readings),
         *exit_status_notes(_exit_status(report, all_readings)),
-        *(Coded('smartctl-message', message) for message in messages),
+        *(
+            Coded('smartctl-message', clean(message, LONGEST_STATEMENT))
+            for message in report.messages
+        ),
         *(gap for gap in report.gaps if gap.code != UNREAD),
         *_lost_wear(report, spec),
         *_of_farm_and_history(report, all_readings, past),
@@ -216,7 +215,7 @@ def _exit_status(report: Report, all_readings: Sequence[Reading]) -> int | None:
     note on that status says why, and the drive need not be failing.
     """
     status = report.exit_status
-    if status is None or status <= 0 or not _explanations(all_readings):
+    if status is None or not _explanations(all_readings):
         return status
     return status & ~FAILED
 

@@ -41,7 +41,7 @@ class MissingDrive(NamedTuple):
 
     device: Device  # under which it is shown
     state: State
-    change: Change
+    place: DrivePlace  # where it was
     identity: Identity
     shown: Shown  # the identity as outputs show it
     is_one_of_many: bool  # another one disappeared at the same time
@@ -109,12 +109,12 @@ def news(
     day, and add each other missing drive until it is back or retired.
     """
     within = MONTH if is_for_a_person else DAY
-    shown_elsewhere = [drive.change for drive in with_verdict]
+    shown_elsewhere = [drive.place for drive in with_verdict]
     sentences = []
     for change in _changes(whereabouts):
-        is_recent = whereabouts.now - change.since < within
+        is_recent = whereabouts.now - change.place.gone < within
         is_awaited = is_for_a_person and change.kind == 'missing'
-        if (is_recent or is_awaited) and change not in shown_elsewhere:
+        if (is_recent or is_awaited) and change.place not in shown_elsewhere:
             sentences.append(_sentence(whereabouts, change))
     return sentences
 
@@ -134,43 +134,41 @@ def _changes(
 def missed(
     whereabouts: Whereabouts,
     state: State,
-    is_accepted: Callable[[Identity, Change, Device], bool],
+    is_accepted: Callable[[Identity, DrivePlace, Device], bool],
 ) -> list[MissingDrive]:
     """Return the known drives that are at no address any more, those that went last first.
 
     Drives at places that drives often leave are left out, and so are accepted drives. Drives that
     disappear together share the cause, such as a controller, so they are CRITICAL. state: of any
-    other missing drive. is_accepted(identity, change, device): whether root has accepted that the
-    drive is missing.
+    other missing drive. is_accepted(identity, place, device): whether root has accepted that the
+    drive is missing from this place.
     """
 
     def is_counted(change: Change) -> bool:
         if change.kind != 'missing':
             # so that its successor is not taken for that of a missing drive
             return True
-        if change.is_removable:
+        place = change.place
+        if place.is_removable:
             return False
-        identity = whereabouts.records[change.drive].identity
-        return not is_accepted(identity, change, _device_at(change.address))
+        identity = whereabouts.records[place.drive].identity
+        return not is_accepted(identity, place, _device_at(place.address))
 
-    changes = [
-        change
-        for change in _changes(whereabouts, is_counted)
-        if change.kind == 'missing'
-    ]
-    drives_gone_at = Counter(change.since for change in changes)
+    changes = _changes(whereabouts, is_counted)
+    places = [change.place for change in changes if change.kind == 'missing']
+    drives_gone_at = Counter(place.gone for place in places)
     missing_drives = []
-    for change in sorted(changes, key=lambda change: -change.since):
-        is_one_of_many = drives_gone_at[change.since] > 1
+    for place in sorted(places, key=lambda place: -place.gone):
+        is_one_of_many = drives_gone_at[place.gone] > 1
         missing_drives.append(
             MissingDrive(
-                _device_at(change.address),
+                _device_at(place.address),
                 State.CRITICAL if is_one_of_many else state,
-                change,
-                whereabouts.records[change.drive].identity,
-                whereabouts.shown[change.drive],
+                place,
+                whereabouts.records[place.drive].identity,
+                whereabouts.shown[place.drive],
                 is_one_of_many,
-                _confusable(whereabouts, change),
+                _confusable(whereabouts, place.address),
             )
         )
     return missing_drives
@@ -181,15 +179,15 @@ def _device_at(address: str) -> Device:
     try:
         return addresses.parse(address)[0]
     except UsageError:
-        name = addresses.slug(address)[:LONGEST_GIVEN_NAME] or 'unknown'
+        name = addresses.slug(address)[:LONGEST_GIVEN_NAME]
         return Device(clean(address), name=name)
 
 
-def _confusable(whereabouts: Whereabouts, change: Change) -> tuple[str, ...]:
+def _confusable(whereabouts: Whereabouts, left: str) -> tuple[str, ...]:
     """Return the addresses at which a missing drive may be, because the kernel's names of disks
-    can change while drives sleep; () if its name cannot change.
+    can change while drives sleep; () if its name cannot change. left: its former address.
     """
-    if not change.address.startswith('/dev/sd'):
+    if not left.startswith('/dev/sd'):
         return ()
     unread = sorted(whereabouts.unread)
     return tuple(address for address in unread if address.startswith('/dev/sd'))
@@ -220,23 +218,24 @@ def last_seen(whereabouts: Whereabouts, record: Record) -> str:
 
 def _sentence(whereabouts: Whereabouts, change: Change) -> Coded:
     """Return the message that a drive was replaced, moved or removed, and when this was noticed."""
-    identity = whereabouts.shown[change.drive]
+    place = change.place
+    identity = whereabouts.shown[place.drive]
     drive = identity.name or A_DRIVE
     code = 'drive-missing'
-    words = f'{drive} is missing from {change.address}'
+    words = f'{drive} is missing from {place.address}'
     if change.kind == 'moved':
         code = 'drive-moved'
-        words = f'{drive} has moved from {change.address} to {change.now_at}'
+        words = f'{drive} has moved from {place.address} to {change.now_at}'
     elif change.successor is not None:
         successor = whereabouts.shown[change.successor].name or A_DRIVE
         code = 'drive-replaced'
-        words = f'{change.address}: {drive} was replaced by {successor}'
-    seconds = whereabouts.now - change.since
+        words = f'{place.address}: {drive} was replaced by {successor}'
+    seconds = whereabouts.now - place.gone
     ago = f', noticed {duration(seconds)} ago' if seconds >= 60 else ''
     return Coded(
         code,
         f'{words}{ago}',
-        address=change.address,
+        address=place.address,
         model=identity.model or None,
         serial=identity.serial or None,
     )
@@ -244,7 +243,7 @@ def _sentence(whereabouts: Whereabouts, change: Change) -> Coded:
 
 def _missing_since(drive: MissingDrive) -> str:
     """Return since when a drive is missing, and which addresses may be its own."""
-    since = f'is missing (since {local_minute(drive.change.since)})'
+    since = f'is missing (since {local_minute(drive.place.gone)})'
     names = [address.rpartition('/')[2] for address in drive.confusable]
     if not names:
         return since

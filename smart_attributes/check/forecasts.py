@@ -11,6 +11,7 @@ of ten cases. The factors of the estimate come from real drives.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from ..constants import DAY, MONTH, YEAR
@@ -76,8 +77,11 @@ def sooner(first: Reading, second: Reading) -> Reading:
     """Return the reading with less time left, or the only one with a number, or *first* if no
     reading has a number.
     """
-    numbered = [reading for reading in (first, second) if reading.number is not None]
-    return min(numbered, key=lambda reading: reading.number or 0) if numbered else first
+
+    def seconds(reading: Reading) -> float:
+        return math.inf if reading.number is None else reading.number
+
+    return min(first, second, key=seconds)
 
 
 def forecasts(verdict: Verdict, past: Past | None) -> Mapping[str, Forecast]:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from .. import alarm
 from ..errors import Coded, DriveError
 from ..knowledge import vendor_logs
-from ..model import Answer, Device, Farm, Read
+from ..model import Answer, Device, Farm, HowRead, Read
 from ..reading import nvme_log, smartctl_calls
 from ..reading.farm import answered, beside
 from ..reading.processes import Runner
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from ..reading.smartctl_calls import Command
     from .history_access import Remembered
     from .rulebook import Judge
-    from .settings import LogSettings
     from .vendor_readings import Log
 
     Kind = Union['VendorPages', 'FarmLogs']
@@ -82,18 +81,18 @@ def _calls(
     return calls
 
 
-def kinds_of(judge: Judge, settings: LogSettings) -> list[Kind]:
-    """Return the further logs that a run may read.
+def kinds_of(judge: Judge, how: HowRead, is_for_a_person: bool) -> list[Kind]:
+    """Return the further logs that a run may read. is_for_a_person: as for survey().
 
     The sudoers rule does not allow to read FARM logs, so only root, or a user who may run smartctl
     directly, reads them.
     """
-    how = settings.how
+    every = judge.rules.asked.vendor_logs
     prefix = smartctl_calls.prefix(how.smartctl, how.nosudo)
     kinds: list[Kind] = []
-    if settings.vendor_logs is not None:
-        kinds.append(VendorPages(judge, settings.vendor_logs, prefix))
-    if settings.is_for_a_person and (os.geteuid() == 0 or how.nosudo):
+    if every is not None:
+        kinds.append(VendorPages(judge, every, prefix))
+    if is_for_a_person and (os.geteuid() == 0 or how.nosudo):
         kinds.append(FarmLogs(judge, how.drive_timeout, prefix))
     return kinds
 

@@ -28,7 +28,7 @@ from .settings import HistorySettings
 
 if TYPE_CHECKING:
     from ..history.drive_file import DriveHistory
-    from ..history.drive_records import Match, Scope
+    from ..history.drive_records import Match, Record, Scope
     from ..history.past import Past
     from ..history.series import Observation
     from ..history.store import HistoryStore
@@ -41,6 +41,7 @@ _RECEIVING = 0.5  # seconds to wait for the history while the drives are being r
 # values of Command.history: daemons and timers write, people read
 WRITES = 'writes'
 READS = 'reads'
+_USUAL = HistorySettings()
 _DOUBTED = (
     'the history belongs to another user, who could have changed it; the stored age of {} '
     'suppresses an alert only if the error log of the drive confirms this age'
@@ -53,29 +54,22 @@ class Remembered:
     def __init__(
         self,
         store: HistoryStore | None = None,
-        is_whole: bool = False,
-        longest_asleep: int = 0,
-        hide_serial: bool = False,
+        settings: HistorySettings = _USUAL,
     ) -> None:
-        """Create the access object of a run.
-
-        is_whole: read the complete history, for interactive commands.
-        longest_asleep: for how many seconds a drive in standby may stay unread. hide_serial:
-        messages about drives do not contain serial numbers.
-        """
+        """Create the access object of a run."""
         self.trouble = ''  # why an enabled history cannot be used
         # there is a history, and this run, which should write it, cannot use it
         self.is_lost = False
-        self.is_whole = is_whole
-        self._store, self._longest_asleep = store, longest_asleep
+        # for interactive commands: read the complete history, and write nothing
+        self.is_whole = settings.use.access == READS
+        self._store, self._settings = store, settings
         self._now = store.now if store else 0  # seconds since 1970
-        self._hide_serial = hide_serial
         # the drives of this run that answered, by address; filled by recall()
         self._matches: dict[str, Match] = {}
         # the occupied addresses, each with its slot or ''
         self._slots: dict[str, str] = {}
         # drives that are not judged, by address: in standby, or excluded by the options
-        self._recognized: dict[str, int] = {}
+        self._recognized: dict[str, Record] = {}
         self._scope: Scope | None = None
         # other addresses of each drive
         self._aliases: Mapping[str, tuple[Alias, ...]] = {}
@@ -144,8 +138,7 @@ class Remembered:
             (address, identified[address], match)
             for address, match in self._matches.items()
         ]
-        for address, number in self._recognized.items():
-            record = store.drives[number].record
+        for address, record in self._recognized.items():
             met.append((address, record.identity, Match(record)))
         return drive_tracking.found(
             store.places,
@@ -154,7 +147,7 @@ class Remembered:
             self._slots,
             self._scope,
             store.now,
-            self._hide_serial,
+            self._settings.hide_serial,
         )
 
     @property
@@ -240,18 +233,12 @@ class Remembered:
         store = self.store
         if store is None:
             return []
-        recent = {
-            record.number
-            for record in store.records
-            if store.now - record.last_read < DAY
-        }
         states = []
-        for place in store.places:
-            if place.drive not in recent or place.gone or place.address in self._slots:
-                continue
-            last = store.drives[place.drive].verdict
-            if last and (store.is_own or last.state is not State.OK):
-                states.append((place.address, last.state))
+        for place in store.recent_places(DAY):
+            state = store.drives[place.drive].verdict.state
+            is_told = store.is_own or state is not State.OK
+            if is_told and place.address not in self._slots:
+                states.append((place.address, state))
         return states
 
     def drive_of(
@@ -263,29 +250,27 @@ class Remembered:
         store = self.store
         if store is None:
             return None
-        number = self._number_of(store, device, identity)
-        return None if number is None else store.drives[number]
+        record = self._record_of(store, device, identity)
+        return store.drives[record.number] if record else None
 
-    def _number_of(
+    def _record_of(
         self, store: HistoryStore, device: Device, identity: Identity | None
-    ) -> int | None:
-        """Return the number of a drive: by its identity, by what this run found at the address, or
+    ) -> Record | None:
+        """Return the record of a drive: by its identity, by what this run found at the address, or
         of the drive last read there, unless this run found that one elsewhere.
         """
         named = store.named(identity) if identity is not None else None
         if named:
-            return named.number
+            return named
         match = self.recalled(device)
         if match:
-            return match.record.number if match.record else None
+            return match.record
         if device.address in self._recognized:
             return self._recognized[device.address]
         last_there = store.at(device.address)
-        matched = [match.record for match in self._matches.values() if match.record]
-        present = {*self._recognized.values(), *(record.number for record in matched)}
-        if last_there is None or last_there.number in present:
-            return None
-        return last_there.number
+        matched = [match.record for match in self._matches.values()]
+        is_elsewhere = last_there in (*matched, *self._recognized.values())
+        return None if is_elsewhere else last_there
 
     def asleep(self, verdict: Verdict) -> Verdict:
         """Return the verdict on a drive in standby, with the identity that is stored in the
@@ -296,9 +281,8 @@ class Remembered:
             return verdict
         from . import drive_tracking
 
-        return drive_tracking.asleep(
-            verdict, drive.record, self._now, self._longest_asleep
-        )
+        longest = self._settings.use.asleep_max_age
+        return drive_tracking.asleep(verdict, drive.record, self._now, longest)
 
     def with_last(self, verdict: Verdict, read: Read, judge: Judge) -> Verdict:
         """Return the verdict on a drive that was not judged now, with what was found when it was
@@ -307,17 +291,15 @@ class Remembered:
         drive = self.drive_of(read.device, read.identity)
         if drive is None:
             return verdict
-        if drive.verdict is not None and drive.verdict.findings:
+        if drive.verdict.findings:
             from . import last_verdict
 
-            last = last_verdict.standing(
-                drive.verdict, read.device, drive.record.identity, judge, self._now
-            )
+            last = last_verdict.standing(drive, read.device, judge, self._now)
             if last.findings:
                 return last_verdict.with_floor(verdict, last, self._now)
         if verdict.code != DriveAsleep.code:
             return verdict
-        silence = duration(max(self._now - drive.record.last_read, 0))
+        silence = duration(self._now - drive.record.last_read)
         return verdict._replace(details=(*verdict.details, f'last read {silence} ago'))
 
     def with_status(self, verdict: Verdict, read: Read, judge: Judge) -> Verdict:
@@ -325,13 +307,11 @@ class Remembered:
         itself reported, if it reported none now.
         """
         drive = self.drive_of(read.device, read.identity)
-        if drive is None or drive.verdict is None or not drive.verdict.findings:
+        if drive is None or not drive.verdict.findings:
             return verdict
         from . import last_verdict
 
-        last = last_verdict.standing(
-            drive.verdict, read.device, drive.record.identity, judge, self._now
-        )
+        last = last_verdict.standing(drive, read.device, judge, self._now)
         return last_verdict.with_status(verdict, last)
 
     def notes(self, verdict: Verdict) -> tuple[Coded, ...]:
@@ -455,8 +435,8 @@ def _scope(stage: Reads, asked: Sequence[Device], store: HistoryStore) -> Scope:
 
 def _recognized(
     store: HistoryStore, stage: Reads, candidates: Sequence[Read]
-) -> dict[str, int]:
-    """Return the number of each known drive that is not judged, by address: it is in standby or
+) -> dict[str, Record]:
+    """Return the record of each known drive that is not judged, by address: it is in standby or
     must not be read, and the kernel has kept its serial number, or the options exclude it.
     Otherwise it would be missed at its former address.
     """
@@ -470,13 +450,13 @@ def _recognized(
                 record for record in store.records if record.identity.serial == serial
             ]
             if serial and len(alike) == 1:
-                recognized[read.device.address] = alike[0].number
+                recognized[read.device.address] = alike[0]
     judged = {read.device.address for read in candidates}
     for read in stage.reads:
         if isinstance(read.outcome, Report) and read.device.address not in judged:
             (match,) = store.recall([read.outcome.identity])
             if match.record:
-                recognized[read.device.address] = match.record.number
+                recognized[read.device.address] = match.record
     return recognized
 
 
@@ -487,13 +467,7 @@ def remembered(settings: HistorySettings) -> Remembered:
     use = settings.use
     if use.no_history or settings.is_recorded or not use.access:
         return Remembered()
-    store = _opened(settings, use.access == WRITES)
-    return Remembered(
-        store,
-        is_whole=use.access == READS,
-        longest_asleep=use.asleep_max_age,
-        hide_serial=settings.hide_serial,
-    )
+    return Remembered(_opened(settings, use.access == WRITES), settings)
 
 
 def for_writing(settings: HistorySettings) -> HistoryStore:

@@ -23,13 +23,11 @@ def outlook(history: Remembered, verdict: Verdict) -> Outlook:
 
     A drive that was not read has no forecasts; without history, there are no points.
     """
-    match = history.recalled(verdict.device)
     if verdict.problem:
         return Outlook(past=_last_readings(history, verdict))
-    if history.store is None or match is None:
-        return Outlook(forecasts.forecasts(verdict, None))
+    match = history.recalled(verdict.device)
     points = {}
-    if history.is_whole and match.record:
+    if history.is_whole and history.store and match and match.record:
         series = history.store.all_of(match.record.number)
         for judgement in verdict.judgements:
             reading = judgement.reading
@@ -81,16 +79,5 @@ def in_use(history: Remembered, seconds: int) -> list[str]:
     """Return the addresses at which a check has read a drive within this time; [] without
     history.
     """
-    store = history.store
-    if store is None:
-        return []
-    recent = {
-        record.number
-        for record in store.records
-        if store.now - record.last_read <= seconds
-    }
-    return [
-        place.address
-        for place in store.places
-        if place.drive in recent and not place.gone
-    ]
+    places = history.store.recent_places(seconds) if history.store else ()
+    return [place.address for place in places]

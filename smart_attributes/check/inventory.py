@@ -26,7 +26,7 @@ from . import selection
 from .same_drive import Known, aliases, distinct, note
 
 if TYPE_CHECKING:
-    from ..history.drive_records import Change
+    from ..history.drive_records import DrivePlace
     from ..reading.machine import DeviceList
     from .drive_tracking import MissingDrive, Whereabouts
     from .history_access import Remembered
@@ -122,10 +122,10 @@ def known_missing(
     from ..knowledge.thresholds import MISSING  # a list judges no drive
     from . import drive_tracking
 
-    def is_accepted(identity: Identity, change: Change, device: Device) -> bool:
+    def is_accepted(identity: Identity, place: DrivePlace, device: Device) -> bool:
         accepted = judge.thresholds.acknowledged(identity, MISSING)
-        # change.first: when the drive was first found there
-        if accepted and (not accepted.at or local_day(change.first) <= accepted.at):
+        came = local_day(place.first)
+        if accepted and (not accepted.at or came <= accepted.at):
             return True
         return judge.thresholds.exceptions(device, identity, '').is_optional
 
@@ -141,8 +141,7 @@ def with_free_names(
     taken = {read.device.name for read in reads if not _is_left(read, missing_drives)}
     renamed = []
     for drive in missing_drives:
-        identifiers = {'serial': drive.identity.serial, 'wwn': drive.identity.wwn}
-        identifier = identifiers.get(label, '')
+        identifier = _identifier(drive.identity, label)
         name = addresses.slug(identifier) if identifier else drive.device.name
         numbered = (f'{name}_missing{number}' for number in count(2))
         candidates = chain([name, f'{name}_missing'], numbered)
@@ -184,11 +183,9 @@ def wanted(
             identity = _identity(read, history)
             is_final = isinstance(read.outcome, (Report, DriveMissing))
             try:
-                # None, if this depends on what the drive did not report, counts as wanted
-                is_wanted = alarm.limited(
+                decided[device] = alarm.limited(
                     selection.is_wanted, device, identity, match, ignore, is_final
                 )
-                decided[device] = is_wanted is not False
             except alarm.TakesTooLong as slow:
                 why_undecided = f'matching took more than {slow}'
         if why_undecided:
@@ -384,10 +381,12 @@ def _labels(reads: Sequence[Read], label: str) -> list[str]:
     if label == 'by-id':
         links = addresses.links()
         return [addresses.name_of(read.device, links) for read in reads]
-    identities = [read.identity or Identity() for read in reads]
-    if label == 'serial':
-        return [identity.serial for identity in identities]
-    return [identity.wwn for identity in identities]
+    return [_identifier(read.identity or Identity(), label) for read in reads]
+
+
+def _identifier(identity: Identity, label: str) -> str:
+    """Return the part of an identity that --label selects; '' for another kind of label."""
+    return {'serial': identity.serial, 'wwn': identity.wwn}.get(label, '')
 
 
 # --- additions to the verdict on a drive ------------------------------------------------------

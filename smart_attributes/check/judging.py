@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from ..command_line.options import Judging
 from ..constants import HOUR
 from ..errors import NOTHING, Coded
 from ..knowledge import drive_logs, plain_words, ranges, readings, severity
 from ..knowledge.drive_database import Advisory, DriveSpec, Metric, SpecDatabase
-from ..knowledge.thresholds import DriveLimit, growth_rule, is_silent, when_quiet
+from ..knowledge.thresholds import (
+    LEVELS,
+    DriveLimit,
+    growth_rule,
+    is_silent,
+    when_quiet,
+)
 from ..model import (
     Device,
     Identity,
@@ -46,16 +53,10 @@ Metrics = Mapping[str, Metric]  # by name
 
 
 class Rules(NamedTuple):
-    """The options of the command line that affect judging."""
+    """What affects judging beside the data files."""
 
-    ignored_metrics: frozenset[str] = frozenset()
-    ignored_attributes: frozenset[int] = frozenset()
-    unknown_model: State = State.OK
-    asleep: State = State.OK
+    asked: Judging = Judging()  # the options
     now: float = 0  # seconds since 1970, for dates in the future
-    # seconds of power-on time; 0: self-tests can be of any age
-    self_test_max_age: float = 0
-    uses_vendor_logs: bool = True
     # see knowledge.risks; None: verdicts do not state how many such drives failed
     risk_of: RiskOf | None = None
 
@@ -74,9 +75,6 @@ class Context(NamedTuple):
         return properties is not None and properties.worse == 'low'
 
 
-NO_CONTEXT = Context()
-
-
 class _Case(NamedTuple):
     """One drive to judge, with all that its judgement depends on."""
 
@@ -92,6 +90,11 @@ class _Case(NamedTuple):
     exceptions: Exceptions
     defects: Sequence[Advisory]
     date: float  # of a recorded report, in seconds since 1970; 0: none, or not usable
+
+    @property
+    def asked(self) -> Judging:
+        """The options for judging."""
+        return self.rules.asked
 
     @property
     def family(self) -> str:
@@ -120,7 +123,7 @@ def judge(
     spec = database.identify(report.identity, [row.id for row in report.attributes])
     identity = of_kind(report.identity, spec.kind)
     vendor_log: Sequence[Reading] = ()
-    if spec.log and rules.uses_vendor_logs:
+    if spec.log and rules.asked.vendor_logs is not None:
         from . import vendor_readings
 
         log = vendor_readings.vendor_log(report, spec.log, database, past)
@@ -170,7 +173,7 @@ def _verdict(case: _Case) -> Verdict:
 
 def _of_logs(case: _Case) -> list[Reading]:
     """Return the readings of a drive's logs, without those of ignored attributes."""
-    ignored = case.rules.ignored_attributes | case.exceptions.ignored_attributes
+    ignored = case.exceptions.ignored_attributes.union(case.asked.ignore_attributes)
     spec = case.spec._replace(ignored_thresholds=case.spec.ignored_thresholds | ignored)
     of_logs = readings.readings(case.report, spec, case.metrics, case.vendor_log)
     return [reading for reading in of_logs if reading.source.attribute not in ignored]
@@ -180,18 +183,18 @@ def _derived(case: _Case, by_metric: Readings) -> list[Reading]:
     """Return the readings that are in no log: firmware defects, the age of the last self-test, a
     model without entry, and the time left.
     """
-    rules = case.rules
+    asked = case.asked
     device = case.device
     report = case.report
     power_on_time = _power_on_time(by_metric)
     hours = None if power_on_time is None else power_on_time / HOUR
-    now = case.date or rules.now
+    now = case.date or case.rules.now
     derived = [
         drive_notes.advisory(defect, case.identity, hours, now)
         for defect in case.defects
         if defect.is_read or not case.exceptions.is_allowed
     ]
-    if rules.self_test_max_age:
+    if asked.selftest_max_age:
         from ..knowledge.log_ages import freshness
 
         is_hour_hidden = drive_logs.HIDDEN in by_metric
@@ -199,12 +202,12 @@ def _derived(case: _Case, by_metric: Readings) -> list[Reading]:
             report.self_tests,
             case.identity,
             power_on_time,
-            rules.self_test_max_age,
+            asked.selftest_max_age,
             is_hour_hidden,
         )
         derived.append(of_self_tests)
     if not case.spec.family:
-        derived.append(drive_notes.unknown_model(device, report, rules.unknown_model))
+        derived.append(drive_notes.unknown_model(device, report, asked.unknown_model))
     derived += drive_notes.unread_rows(device, report)
     return derived + _time_left(case, by_metric)
 
@@ -220,7 +223,7 @@ def _judgements(
     silences: list[Coded] = []
     for reading in all_readings:
         limit = case.limit(reading.metric)
-        if reading.metric in case.rules.ignored_metrics:
+        if reading.metric in case.asked.ignore_metrics:
             judgements.append(Judgement(reading, State.OK, graphed=limit.is_graphed))
             continue
         accepted = case.thresholds.acknowledged(case.identity, reading.metric)
@@ -289,7 +292,7 @@ def _time_left(case: _Case, by_metric: Readings) -> list[Reading]:
     If the time left is unknown, a reading with the reason is returned only if endurance_time_left
     has a limit.
     """
-    ignored = case.rules.ignored_metrics
+    ignored = case.asked.ignore_metrics
     past = case.past
     is_judged = _has_levels(case.limit(TIME_LEFT)) and TIME_LEFT not in ignored
     basis = {} if ENDURANCE in ignored else by_metric
@@ -313,20 +316,15 @@ def judge_remembered(
     reading: Reading,
     limit: Limit,
     context: Context,
-    accepted: Acknowledgement | None = None,
+    accepted: Acknowledgement | None,
 ) -> Judgement:
     """Return the judgement on one reading, considering the reading's age, history and
     acknowledgement.
     """
-    past = context.past
-    reading, limit = aged(reading, limit, past)
+    reading, limit = aged(reading, limit, context.past)
     level = judge_reading(reading, limit, context)
     level = _with_hysteresis(level, limit, context)
-    if accepted is None and (past is None or not limit.growth):
-        return level
-    is_floor = context.is_floor(reading.metric)
-    power_on_time = _power_on_time(context.by_metric)
-    return weighed(level, limit, past, accepted, is_floor, power_on_time)
+    return weighed(level, limit, context, accepted)
 
 
 def _with_hysteresis(level: Judgement, limit: Limit, context: Context) -> Judgement:
@@ -334,20 +332,16 @@ def _with_hysteresis(level: Judgement, limit: Limit, context: Context) -> Judgem
     state.
     """
     reading = level.reading
-    if (
-        context.past is None
-        or reading.number is None
-        or not (level.warning or level.critical)
-    ):
+    if context.past is None or reading.number is None:
         return level
     from ..history.past import held
     from ..history.series import AT_ONCE, MARGINS
 
-    earlier_number = held(context.past, reading)
-    if earlier_number <= reading.number:
+    held_number = held(context.past, reading)
+    if held_number == reading.number:
         return level
-    earlier = judge_reading(reading._replace(number=earlier_number), limit, context)
-    if earlier.state.urgency <= level.state.urgency:
+    earlier = judge_reading(reading._replace(number=held_number), limit, context)
+    if worst([level.state, earlier.state]) is level.state:
         return level
     for_a_day = amount(MARGINS[reading.metric], reading.unit)
     at_once = amount(AT_ONCE, reading.unit)
@@ -356,9 +350,7 @@ def _with_hysteresis(level: Judgement, limit: Limit, context: Context) -> Judgem
     return earlier._replace(reading=reading, against=against)
 
 
-def judge_reading(
-    reading: Reading, limit: Limit, context: Context = NO_CONTEXT
-) -> Judgement:
+def judge_reading(reading: Reading, limit: Limit, context: Context) -> Judgement:
     """Return the judgement on one reading as it is now, without its age, history and
     acknowledgement. A reading without a number, or one that is not judged, is OK.
     """
@@ -443,29 +435,27 @@ def why_silent(
 def weighed(
     level: Judgement,
     limit: Limit,
-    past: Past | None,
+    context: Context,
     accepted: Acknowledgement | None,
-    is_floor: bool,
-    power_on_time: float | None,
 ) -> Judgement:
     """Return a judgement that combines level, growth and acknowledgement in their order of
     precedence.
 
     A state that the drive itself reports takes precedence over all three and cannot be
-    acknowledged. level: the judgement without growth. is_floor: lower numbers are worse.
+    acknowledged. level: the judgement without growth.
     """
     reading = level.reading
     if reading.state is not None or not reading.judged or reading.number is None:
         return level
-    growth = _growth(reading, limit, past, is_floor, power_on_time)
+    growth = _growth(reading, limit, context)
     own = limit.own_fields
     # levels that are set for this drive alone replace the growth rules for all drives
-    is_level_only = 'growth' not in own and not own.isdisjoint(('warning', 'critical'))
+    is_level_only = 'growth' not in own and not own.isdisjoint(LEVELS)
     state = level.state
     if not is_level_only:
         # a small increase must not hide a bad level
         state = worst([level.state, growth.state if growth else State.OK])
-        if is_silent(accepted, reading.number, is_floor):
+        if is_silent(accepted, reading.number, context.is_floor(reading.metric)):
             alerts = state is not State.OK
             return level._replace(state=State.OK, against=NOTHING, acknowledged=alerts)
     if state is State.OK or growth is None:
@@ -487,17 +477,9 @@ def weighed(
     )
 
 
-def _growth(
-    reading: Reading,
-    limit: Limit,
-    past: Past | None,
-    is_floor: bool,
-    power_on_time: float | None,
-) -> GrowthAlert | None:
-    """Return the worst growth of a reading that causes an alert now; None if there is none.
-
-    is_floor: lower numbers are worse. power_on_time: in seconds, for rules about wear.
-    """
+def _growth(reading: Reading, limit: Limit, context: Context) -> GrowthAlert | None:
+    """Return the worst growth of a reading that causes an alert now; None if there is none."""
+    past = context.past
     if past is None or not limit.growth:
         return None
     from ..history.past import history
@@ -508,6 +490,8 @@ def _growth(
     from ..history import growth  # needed for few readings of few drives
 
     rules = map(growth_rule, limit.growth)
+    is_floor = context.is_floor(reading.metric)
+    power_on_time = _power_on_time(context.by_metric)  # for rules about wear
     return growth.alert(series, reading, rules, past.now, is_floor, power_on_time)
 
 
@@ -545,8 +529,7 @@ def _resolve(bound: Bound, reading: Reading, context: Context) -> str:
         own_limit = referenced.number if referenced else None
     if own_limit is None:
         return bound.otherwise or ''
-    metric = context.metrics.get(reading.metric)
-    lowest, highest = metric.valid if metric else (None, None)
+    lowest, highest = context.metrics[reading.metric].valid
     is_floor = context.is_floor(reading.metric)
     number = bound.beside(own_limit)
     best = highest if is_floor else lowest

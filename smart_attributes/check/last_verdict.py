@@ -36,6 +36,7 @@ from .drive_notes import ENDURANCE, UNKNOWN_MODEL, UNREAD_ROWS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ..history.drive_file import DriveHistory
     from .rulebook import Judge
 
 _FROM_BEFORE = 'the drive did not report its health status to this check, so the last reported one is used'
@@ -103,18 +104,23 @@ def _words(reading: Reading) -> str:
 
 
 def standing(
-    last: LastVerdict, device: Device, identity: Identity, judge: Judge, now: int
+    drive: DriveHistory, device: Device, judge: Judge, now: int
 ) -> LastVerdict:
-    """Return what still counts of a stored verdict: without growth that has ended, and without
-    what root has acknowledged or allowed since.
+    """Return what still counts of the stored verdict on a drive: without growth that has ended, and
+    without what root has acknowledged or allowed since.
 
-    device, identity: of the drive, for the limits that apply to it now. now: seconds since 1970.
+    device: of the drive, for the limits that apply to it now. now: seconds since 1970.
     """
+    last = drive.verdict
     # the rotation is not stored, only whether it is a disk
-    identity = identity._replace(rotation=_ANY_SPEED if last.is_disk else 0)
+    rotation = _ANY_SPEED if last.is_disk else 0
+    identity = drive.record.identity._replace(rotation=rotation)
     findings = []
     for finding in last.findings:
-        if 0 < finding.ends <= now or finding.metric in judge.rules.ignored_metrics:
+        if (
+            0 < finding.ends <= now
+            or finding.metric in judge.rules.asked.ignore_metrics
+        ):
             continue
         state = _present_state(finding, last.family, device, identity, judge)
         if state is not State.OK:
@@ -219,7 +225,7 @@ def with_floor(verdict: Verdict, last: LastVerdict, now: int) -> Verdict:
     last: the result of standing(), with findings.
     """
     worst_finding = last.findings[0]
-    ago = duration(max(now - last.time, 0))
+    ago = duration(now - last.time)
     return verdict._replace(
         state=worst([verdict.state, last.state]),
         details=(*verdict.details, f'{worst_finding.words} when last read {ago} ago'),

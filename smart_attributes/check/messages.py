@@ -66,9 +66,8 @@ def notes(run: Run) -> tuple[Coded, ...]:
     1.6.
     """
     before = run.settings.before
-    of_reading = (*run.read.found.notes, *run.read.notes)
     of_version_1_6 = before.notes() if before else ()
-    return (*of_reading, *run.drives.notes, *of_version_1_6)
+    return (*run.read.found.notes, *run.drives.notes, *of_version_1_6)
 
 
 def missing(run: Run) -> tuple[Demand, ...]:
@@ -107,14 +106,15 @@ def _is_none_left(run: Run) -> bool:
 def messages(run: Run) -> dict[str, Any]:
     """Return the messages about a run by kind (a field of Survey), in the order of the output."""
     history = run.history
-    required = run.settings.history.history_required
-    with_state = history.losses
+    losses = history.losses
     remarks = history.remarks
-    # that the history cannot be used has a state only if --history-required or an earlier check
-    # shows that it is needed
-    if history.trouble and (required is not None or history.is_lost):
-        with_state = history.remarks
+    required = run.settings.history.history_required  # None: the option is not given
+    is_needed = required is not None or history.is_lost
+    if history.trouble and is_needed:
+        # that the history cannot be used, which is otherwise only a remark
+        losses += remarks
         remarks = ()
+    state_of_losses = State.WARNING if required is None else required
     reads = (*run.read.reads, *run.drives.reads)
     all_notes = notes(run)
     return {
@@ -139,9 +139,6 @@ def messages(run: Run) -> dict[str, Any]:
         'demands': (
             *missing(run),
             *((State.WARNING, message) for message in run.judge.warnings),
-            *(
-                (State.WARNING if required is None else required, message)
-                for message in with_state
-            ),
+            *((state_of_losses, message) for message in losses),
         ),
     }

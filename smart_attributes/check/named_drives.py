@@ -113,19 +113,15 @@ def selected(
     wanted = Wanted(settings.which.names, settings.hide_serial)
     by_id = links()
     drives = [(drive.read, *drive.others) for drive in distinct(reads, history.seen_as)]
-    # the items are places in *drives* and, after these, in *missing*
-    for place, addressed in enumerate(drives):
-        wanted.see([_named(read, by_id, history) for read in addressed], place)
+    # the item of a drive: its devices
+    for addressed in drives:
+        devices = tuple(read.device for read in addressed)
+        wanted.see([_named(read, by_id, history) for read in addressed], devices)
     present = {read.device.name for read in reads}
-    for place, drive in enumerate(missing, len(drives)):
-        wanted.see([_named_missing(drive, present)], place)
-    kept: list[Device] = []
-    missing_drives = []
-    for place in wanted.items():
-        if place < len(drives):
-            kept += [read.device for read in drives[place]]
-        else:
-            missing_drives.append(missing[place - len(drives)])
+    for drive in missing:
+        wanted.see([_named_missing(drive, present)], (drive.device,))
+    kept = set(chain.from_iterable(wanted.items()))
+    missing_drives = [drive for drive in missing if drive.device in kept]
     return [read for read in reads if read.device in kept], missing_drives
 
 
@@ -134,8 +130,9 @@ def _named_missing(drive: MissingDrive, present: Collection[str]) -> Named:
 
     present: the names of the drives that are there, one of which may have its former name.
     """
-    slots = [drive.change.slot] if drive.change.slot else []
+    slot = drive.place.slot
     bay = system.former_place(drive.device).bay
+    slots = [slot] if slot else []
     names = named(drive.device, drive.identity, bay, slots, socket.gethostname())
     return names._replace(others=names.others.difference(present))
 

@@ -29,7 +29,6 @@ class Reads(NamedTuple):
     # all devices of the run, even if options or local files exclude them
     found: DeviceList
     reads: tuple[Read, ...] = ()  # in the order of *found*
-    notes: tuple[Coded, ...] = ()
     faults: tuple[Coded, ...] = ()  # recorded reports that were not read in time
     is_cut: bool = False  # the time limit or a signal ended this stage
 
@@ -39,7 +38,6 @@ class Started(NamedTuple):
 
     found: DeviceList
     plans: Sequence[Plan] = ()
-    notes: tuple[Coded, ...] = ()
     # the drives that are not read because that can harm them
     harmful: Sequence[Read] = ()
 
@@ -72,11 +70,11 @@ def start(settings: ReadSettings, site: Site, runner: Runner, end: float) -> Sta
     plans, not_read = _planned(found.devices, settings, site)
     for planned in plans[:PARALLEL]:
         runner.start(planned.command)
-    if not runner.forgetful:
-        return Started(found, plans, harmful=not_read)
-    words = 'if a drive hangs, each check may leave another process behind: '
-    note = Coded('processes-not-recorded', words + runner.forgetful)
-    return Started(found, plans, (note,), not_read)
+    if runner.forgetful:
+        words = f'if a drive hangs, each check may leave another process behind: {runner.forgetful}'
+        note = Coded('processes-not-recorded', words)
+        found = found._replace(notes=(*found.notes, note))
+    return Started(found, plans, not_read)
 
 
 def find(settings: ReadSettings, runner: Runner, end: float) -> DeviceList:
@@ -143,9 +141,7 @@ def _is_excluded(
     A pattern that takes too long excludes nothing.
     """
     try:
-        # None: this depends on the identity
-        wanted = alarm.limited(selection.is_wanted, device, None, match, ignore)
-        return wanted is False
+        return not alarm.limited(selection.is_wanted, device, None, match, ignore)
     except alarm.TakesTooLong:
         return False  # inventory.wanted() reports the pattern
 
@@ -176,7 +172,6 @@ def finish(
     return Reads(
         started.found,
         tuple(sorted(reads, key=lambda read: places[read.device.name])),
-        started.notes,
         is_cut=bool(why),
     )
 

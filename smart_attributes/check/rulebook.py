@@ -169,16 +169,7 @@ def judge_of(options: Options, site: Site) -> Judge:
         'warning': dict(asked.warning),
         'critical': dict(asked.critical),
     }
-    rules = judging.Rules(
-        frozenset(asked.ignore_metrics),
-        frozenset(asked.ignore_attributes),
-        asked.unknown_model,
-        asked.asleep,
-        now=time.time(),
-        self_test_max_age=asked.selftest_max_age,
-        uses_vendor_logs=asked.vendor_logs is not None,
-        risk_of=risk_of,
-    )
+    rules = judging.Rules(asked, time.time(), risk_of)
     return Judge(
         database,
         thresholds.Thresholds(

@@ -37,8 +37,6 @@ def distinct(reads: Sequence[Read], seen_as: Known) -> list[Distinct]:
     An address with a report is kept, preferably an address behind RAID, because it stays the same
     when the volume gets another letter. seen_as: asked only about reports that contradict each other.
     """
-    if len(reads) < 2:
-        return [Distinct(read) for read in reads]
     groups: list[list[Read]] = []  # the addresses of each drive
     # identifier of a drive -> groups that have it
     groups_by_name: dict[str, list[list[Read]]] = {}
@@ -157,18 +155,12 @@ def aliases(drives: Sequence[Distinct]) -> dict[str, tuple[Alias, ...]]:
 
 def _one_drive(group: Sequence[Read], is_doubted: bool) -> Distinct:
     """Return a drive, from all addresses that lead to it. is_doubted: as in Distinct."""
-    statuses = {_own_status(read) for read in group}
-    # then the address that reports the failure is kept
-    is_disputed = statuses >= {True, False}
-    kept = min(  # the first of equally good addresses
-        group,
-        key=lambda read: (
-            read.report is None,
-            is_disputed and _own_status(read) is not False,
-            not is_raid(read.device),
-            read.device.optional,
-        ),
-    )
+    best = [read for read in group if read.report is not None] or group
+    if {_own_status(read) for read in group} >= {True, False}:
+        # an address that reports the failure
+        best = [read for read in group if _own_status(read) is False]
+    # max() returns the first of equally good addresses
+    kept = max(best, key=lambda read: (is_raid(read.device), not read.device.optional))
     others = tuple(read for read in group if read is not kept)
     reports = [read.report for read in (kept, *others) if read.report is not None]
     if len(reports) > 1:
@@ -192,7 +184,7 @@ def merged(reports: Sequence[Report]) -> Report:
     alike = [report for report in reports if report.identity.protocol == protocol]
     alike.sort(key=lambda report: report is not best)  # the best one first
     status = _status(reports) or best
-    counts = [report.error_count for report in alike if report.error_count is not None]
+    error_log = max(alike, key=_errors_made)
     return best._replace(
         identity=_completed([report.identity for report in alike]),
         smart_status=status.smart_status,
@@ -210,8 +202,8 @@ def merged(reports: Sequence[Report]) -> Report:
         nvme_errors=tuple(
             dict.fromkeys(entry for report in alike for entry in report.nvme_errors)
         ),
-        errors=max(alike, key=_errors_made).errors,
-        error_count=max(counts, default=None),
+        errors=error_log.errors,
+        error_count=error_log.error_count,
         farm=_first((report.farm for report in alike), None),
         vendor_log=_first((report.vendor_log for report in alike), None),
     )
@@ -226,11 +218,11 @@ def _exit_status(best: Report, status: Report, reports: Sequence[Report]) -> int
     """Return the exit status of the best report, with the bit for FAILED of the status that counts,
     and what smartctl found in any report.
     """
-    if best.exit_status is None or best.exit_status < 0:
-        return best.exit_status
+    if best.exit_status is None:
+        return None
     findings = 0
     for report in reports:
-        findings |= max(report.exit_status or 0, 0) & _OF_LOGS
+        findings |= (report.exit_status or 0) & _OF_LOGS
     failed = FAILED if status.has_exit_bit(FAILED) else 0
     return best.exit_status & ~FAILED | failed | findings
 
@@ -241,8 +233,11 @@ def _newest_test(tests: Sequence[SelfTest]) -> tuple[int, int]:
 
 
 def _errors_made(report: Report) -> tuple[int, int]:
-    """Return a key by which the error log with the most errors is the greatest one."""
-    return report.error_count or 0, len(report.errors)
+    """Return a key by which the error log with the most errors is the greatest one; one that was not
+    read is the least.
+    """
+    count = -1 if report.error_count is None else report.error_count
+    return count, len(report.errors)
 
 
 def _completeness(report: Report) -> int:

@@ -32,9 +32,9 @@ def is_wanted(
     match: Sequence[Pattern[str]],
     ignore: Sequence[Pattern[str]],
     is_final: bool = True,
-) -> bool | None:
-    """Return whether to check a drive, or None if this depends on a model or serial number that is
-    not yet known.
+) -> bool:
+    """Return whether to check a drive; True if this depends on a model or serial number that is not
+    yet known.
 
     Each pattern is searched for in the address, the path, the name, the model and the serial
     number. identity: None until it is known. is_final: the identity will not become more complete.
@@ -46,9 +46,7 @@ def is_wanted(
         return False
     if identity and (is_final or (identity.model and identity.serial)):
         return not match or _any_in(match, texts)
-    # what is still unknown could be ignored, or be the only text that matches
-    if ignore or (match and not _any_in(match, texts)):
-        return None
+    # what is still unknown could be the text that matches
     return True
 
 

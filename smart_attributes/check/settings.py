@@ -30,15 +30,6 @@ class ReadSettings(NamedTuple):
     before: Before | None = None
 
 
-class LogSettings(NamedTuple):
-    """Which further logs are read, and how."""
-
-    how: HowRead = HowRead()
-    # seconds between two reads of a vendor's log; None: no such log is read
-    vendor_logs: int | None = None
-    is_for_a_person: bool = False  # also logs that a check does not read
-
-
 class RunSettings(NamedTuple):
     """Which drives count, under which names, and which messages about the run have a state."""
 

@@ -21,7 +21,6 @@ from .verdicts import Verdicts
 
 if TYPE_CHECKING:
     from .drive_tracking import Whereabouts
-    from .settings import LogSettings
 
 
 class Survey(NamedTuple):
@@ -87,13 +86,11 @@ def survey(
     history.receive()
     answered = reads.finish(started, read_settings, runner, deadline)
     drives = inventory.inventory(answered, run_settings, history, judge)
-    log_settings = settings.LogSettings(
-        options.how_read, options.judging.vendor_logs, is_for_a_person
-    )
-    if not answered.is_cut and _may_have_logs(drives.reads, log_settings):
+    may_have_logs = is_for_a_person or _may_have_page(drives.reads, judge)
+    if may_have_logs and not answered.is_cut:
         from . import further_logs
 
-        kinds = further_logs.kinds_of(judge, log_settings)
+        kinds = further_logs.kinds_of(judge, options.how_read, is_for_a_person)
         complete = further_logs.joined(drives.reads, kinds, history, runner, deadline)
         drives = drives._replace(reads=complete)
     verdicts = Verdicts(drives, history, judge)
@@ -109,15 +106,11 @@ def survey(
     return alarm.twice(finished)
 
 
-def _may_have_logs(reads: Sequence[Read], logs: LogSettings) -> bool:
-    """Return whether a drive may have a further log that this run reads: a page of a vendor-specific
-    NVMe log or, for a person, the FARM log.
-    """
-    if logs.is_for_a_person:
-        return True
-    return logs.vendor_logs is not None and any(
-        read.report is not None and read.report.nvme for read in reads
-    )
+def _may_have_page(reads: Sequence[Read], judge: Judge) -> bool:
+    """Return whether a drive may have a page of a vendor-specific NVMe log that this run reads."""
+    if judge.rules.asked.vendor_logs is None:
+        return False
+    return any(read.report is not None and read.report.nvme for read in reads)
 
 
 def described(run: messages.Run) -> Survey:

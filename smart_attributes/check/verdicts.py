@@ -50,7 +50,7 @@ class Verdicts:
         if read.report is not None and read.report.has_exit_bit(_FAILING):
             return 0
         drive = self._history.drive_of(read.device, read.identity)
-        last = drive.verdict.state if drive and drive.verdict else State.OK
+        last = drive.verdict.state if drive else State.OK
         return len(State) - last.urgency
 
     def _fenced(self, read: Read) -> Verdict:
@@ -99,4 +99,4 @@ def verdict(read: Read, judge: Judge, past: Past | None) -> Verdict:
 
 
 def _unreadable(read: Read, error: SmartError, judge: Judge) -> Verdict:
-    return fence.unreadable(read.device, error, judge.rules.asleep, read.identity)
+    return fence.unreadable(read.device, error, judge.rules.asked.asleep, read.identity)

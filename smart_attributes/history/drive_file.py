@@ -40,7 +40,6 @@ EARLIEST = 1_767_225_600  # 1 January 2026: before this date, this program did n
 # older points of a series with MANY points are reduced to one per day
 KEPT_WHOLE = 25 * HOUR
 _HEAD = re.compile(rb'check_smart_attributes history ([0-9]{1,6}) ([0-9a-f]{8})\n')
-_NUMBERS = (int, float)
 _PLACE = DrivePlace('', 0, 0)
 # int() of a longer one takes quadratic time before Python 3.11
 _LONG_NUMBER = re.compile(rb'[0-9]{1000}')
@@ -71,7 +70,7 @@ class DriveHistory(NamedTuple):
 
     record: Record
     places: tuple[DrivePlace, ...] = ()  # on all machines that use this directory
-    verdict: LastVerdict | None = None
+    verdict: LastVerdict = LastVerdict(0)
     series: AllSeries = {}  # noqa: RUF012  (never changed)
     # when the clock was first found far behind this history; 0: it is not
     behind: int = 0
@@ -110,7 +109,7 @@ def _text(drive: DriveHistory) -> bytes:
     document = {
         'identity': _clipped(record.identity[:5]),
         'times': [record.first_read, record.last_read, drive.behind, record.order],
-        'verdict': drive.verdict and _verdict_fields(drive.verdict),
+        'verdict': _verdict_fields(drive.verdict),
         'places': drive.places,
         'aliases': drive.aliases[:MOST_PLACES],
         'series': rows,
@@ -164,8 +163,7 @@ def _point_fields(points: Sequence[Point], before: int) -> list[list[float]]:
 def _reduced(drive: DriveHistory) -> DriveHistory:
     """Return the history without every other older point of its longest series.
 
-    If no series has many points, the series that was read least recently goes, and then the first
-    place.
+    If no series has many points, a whole series goes, and in the end the first place.
     """
     if not drive.series:
         return drive._replace(places=drive.places[1:])
@@ -176,9 +174,7 @@ def _reduced(drive: DriveHistory) -> DriveHistory:
         fewer = (*points[:-2][::2], *points[-2:])
         all_series[longest] = all_series[longest]._replace(points=fewer)
     else:
-        del all_series[
-            min(all_series, key=lambda key: all_series[key].absent or LATEST)
-        ]
+        del all_series[longest]
     return drive._replace(series=all_series)
 
 
@@ -235,7 +231,8 @@ def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
     return DriveHistory(
         record=Record(number, identity, first_read=first, last_read=last, order=order),
         places=tuple(place._replace(drive=number) for place in all_places),
-        verdict=None if verdict is None else _verdict(*verdict),
+        # null: written by an earlier version
+        verdict=LastVerdict(0) if verdict is None else _verdict(*verdict),
         series=stored,
         behind=behind,
         aliases=tuple(Alias(*_checked(('', False), fields)) for fields in aliases),
@@ -248,7 +245,9 @@ def _verdict(
     is_disk: Any,
     rows: Sequence[Any],
 ) -> LastVerdict:
-    """Return the verdict that _verdict_fields() wrote. rows: the findings. Raises Damaged."""
+    """Return the verdict that _verdict_fields() wrote. rows: the findings. Raises Damaged, or
+    TypeError for a number that is none.
+    """
     _checked((0, '', False), (time, family, is_disk))
     if len(rows) > MOST_FINDINGS:
         raise Damaged
@@ -256,8 +255,6 @@ def _verdict(
     for *fields, number in rows:
         state, metric, words, remedy, ends = _checked((0, '', '', '', 0), fields)
         if state not in (State.WARNING, State.CRITICAL):
-            raise Damaged
-        if number is not None and type(number) not in _NUMBERS:
             raise Damaged
         if number != _storable(number):
             raise Damaged
@@ -284,7 +281,7 @@ def _checked(types: Sequence[object], values: Sequence[Any]) -> Sequence[Any]:
 
 def _points(rows: Sequence[Any], time: int, most: float) -> tuple[Point, ...]:
     """Return the points that _point_fields() wrote. time: the first reading of the drive. most: the
-    largest number that the series can have. Raises Damaged.
+    largest number that the series can have. Raises Damaged, or TypeError for a number that is none.
     """
     points = []
     before = -1
@@ -295,7 +292,7 @@ def _points(rows: Sequence[Any], time: int, most: float) -> tuple[Point, ...]:
             raise Damaged
         if not before < time <= LATEST or not 0 <= gap <= LATEST:
             raise Damaged
-        if type(number) not in _NUMBERS or not 0 <= number <= most:
+        if not 0 <= number <= most:
             raise Damaged
         points.append(Point(time, float(number), gap))
         before = time
@@ -313,23 +310,11 @@ def most_of(definition: str) -> float:
 # --- changes ------------------------------------------------------------------------------------
 
 
-def new(
-    number: int,
-    identity: Identity,
-    now: int,
-    order: int,
-) -> DriveHistory:
-    """Return the history of a drive without readings."""
-    return DriveHistory(
-        Record(number, identity, first_read=now, last_read=now, order=order)
-    )
-
-
 def with_readings(
     drive: DriveHistory,
     identity: Identity,
     observations: Sequence[Observation],
-    verdict: LastVerdict | None,
+    verdict: LastVerdict,
     now: int,
 ) -> DriveHistory:
     """Return the history with the readings of a check. now: the time of the check.
@@ -357,7 +342,7 @@ def with_readings(
     return drive._replace(
         record=_read_again(drive.record, identity, time),
         series=stored,
-        verdict=verdict or drive.verdict,
+        verdict=verdict,
     )
 
 
@@ -426,7 +411,7 @@ def _dated(drive: DriveHistory, now: int) -> DriveHistory:
 
 def _ended(drive: DriveHistory, latest: int) -> DriveHistory:
     """Return the history of a drive that was last read after *latest*, with *latest* instead of
-    each later time.
+    each later time. The verdict is as before: the next one replaces it.
     """
     first_read = min(drive.record.first_read, latest)
     places = []
@@ -438,12 +423,10 @@ def _ended(drive: DriveHistory, latest: int) -> DriveHistory:
     for key, stored in drive.series.items():
         points = _not_after(stored.points, latest)
         all_series[key] = Series(stored.pace, points, min(stored.absent, latest))
-    verdict = drive.verdict
     return drive._replace(
         record=drive.record._replace(first_read=first_read, last_read=latest),
         places=tuple(places),
         series=all_series,
-        verdict=verdict and verdict._replace(time=min(verdict.time, latest)),
         behind=0,
     )
 
@@ -482,8 +465,7 @@ def joined(before: AllSeries, newer: AllSeries, now: int) -> dict[Key, Series]:
     for key, stored in newer.items():
         earlier = before.get(key, stored)
         by_time = {point.time: point for point in (*earlier.points, *stored.points)}
-        in_order = [by_time[time] for time in sorted(by_time)]
-        points = _not_after(in_order, now + SLACK)
+        points = _not_after(sorted(by_time.values()), now + SLACK)
         thin = thinned(points, _old(points, now), stored.pace)
         result[key] = stored._replace(points=tuple(thin))
     return result
@@ -502,12 +484,8 @@ def thinned_file(drive: DriveHistory, now: int, is_new_day: bool) -> DriveHistor
     places = [
         place for place in drive.places if not 0 < place.gone <= now - series.KEPT_DAILY
     ]
-    # Of too many places, the first ones in the list are dropped; those where the drive is now
-    # (gone is 0) come last.
-    here_last = sorted(places, key=lambda place: not place.gone)
-    dropped = here_last[:-MOST_PLACES]
-    kept_places = tuple(place for place in places if place not in dropped)
-    return drive._replace(series=kept, places=kept_places)
+    # in the order in which the drive came to them: of too many places, the former ones go
+    return drive._replace(series=kept, places=tuple(places[-MOST_PLACES:]))
 
 
 def _thinned_series(stored: Series, now: int, is_new_day: bool) -> Series:

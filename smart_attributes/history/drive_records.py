@@ -103,16 +103,9 @@ class Change(NamedTuple):
     """A drive that left an address; the change is reported for a day."""
 
     kind: str  # "replaced", "moved", "missing"
-    address: str  # where the drive was
-    drive: int
-    since: int  # seconds since 1970: when a check noticed the change
+    place: DrivePlace  # where the drive was
     now_at: str = ''  # "moved": its new address
     successor: int | None = None  # "replaced": the drive in its place
-    is_removable: bool = False  # drives often leave this place: USB
-    first: int = 0  # when the drive came to that address
-    controller: str = ''
-    newest: int = 0  # as of the place
-    slot: str = ''  # as of the place
 
 
 def matches(
@@ -231,7 +224,7 @@ def changes(
         _change(place, places, here=here, records=records, now=now)
         for place in left.values()
     ]
-    return sorted(filter(None, became), key=attrgetter('since', 'address'))
+    return sorted(filter(None, became), key=attrgetter('place.gone', 'place.address'))
 
 
 def with_successors(
@@ -247,39 +240,38 @@ def with_successors(
     """
     successors: dict[int, int] = {}
     missing = [change for change in changes if change.kind == 'missing']
-    for controller in {change.controller for change in changes} - {''}:
+    for controller in {change.place.controller for change in missing} - {''}:
         came = {place.drive for place in places if place.controller == controller}
-        new = came.difference(
-            change.successor for change in changes if change.successor
-        )
+        new = came.difference(change.successor for change in changes)
         orders = {records[drive].order: drive for drive in new}
         of_controller = [
-            change for change in missing if change.controller == controller
+            change.place for change in missing if change.place.controller == controller
         ]
         successors.update(_one_for_one(of_controller, orders))
     result = [*changes]
     for place, change in enumerate(changes):
-        if change.drive in successors:
-            successor = successors[change.drive]
+        successor = successors.get(change.place.drive)
+        if successor is not None:
             result[place] = change._replace(kind='replaced', successor=successor)
     return result
 
 
 def _one_for_one(
-    missing: Sequence[Change], orders: Mapping[int, int]
+    missing: Sequence[DrivePlace], orders: Mapping[int, int]
 ) -> dict[int, int]:
     """Return the successor of each missing drive of one controller, as far as it is known.
 
-    orders: the drives that have come to this controller, by Record.order. Whenever as many new
-    drives have come as were missing, all of them are replaced, in the order in which they came.
+    missing: the places that these drives have left. orders: the drives that have come to this
+    controller, by Record.order. Whenever as many new drives have come as were missing, all of them
+    are replaced, in the order in which they came.
     """
     successors: dict[int, int] = {}
     waiting: list[int] = []  # missing drives without a successor so far
     free: list[int] = []  # new drives that have replaced none so far
     # The orders after which drives were missing: until the next one, new drives replace these.
-    moments = sorted({change.newest for change in missing})
+    moments = sorted({place.newest for place in missing})
     for moment, until in zip(moments, [*moments[1:], LATEST]):
-        waiting += [change.drive for change in missing if change.newest == moment]
+        waiting += [place.drive for place in missing if place.newest == moment]
         free += [orders[order] for order in sorted(orders) if moment < order <= until]
         if len(free) >= len(waiting):
             successors.update(zip(waiting, free))
@@ -302,30 +294,14 @@ def _change(
     # This check has found the drive, whatever the clock says.
     is_found = now_at is not None and now_at.last == now
     if now_at and (now_at.first >= place.gone or (is_found and now_at.first == now)):
-        return Change(
-            'moved',
-            place.address,
-            drive=place.drive,
-            since=place.gone,
-            now_at=now_at.address,
-        )
+        return Change('moved', place, now_at=now_at.address)
     # Another service has found the drive at its other place since it was last here.
     if now_at and (now_at.last > place.last or is_found):
         return None
     # A successor counts even if it has gone itself since.
     successor = _successor(place, places, records)
-    return Change(
-        kind='replaced' if successor else 'missing',
-        address=place.address,
-        drive=place.drive,
-        since=place.gone,
-        successor=successor,
-        is_removable=place.is_removable,
-        first=place.first,
-        controller=place.controller,
-        newest=place.newest,
-        slot=place.slot,
-    )
+    kind = 'replaced' if successor else 'missing'
+    return Change(kind, place, successor=successor)
 
 
 def _successor(

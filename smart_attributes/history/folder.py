@@ -102,32 +102,18 @@ def path_of(state: StateDirectory) -> str:
 # --- child processes ----------------------------------------------------------------------------
 
 
-def _child(
-    state_dir: str,
-    kind: str,
-    is_writing: bool,
-    work: Callable[[Pipe, StateDirectory], object],
-) -> Child:
-    """Return a new child that works in the directory as its owner. kind: READING or CHANGING.
-
-    state_dir: the argument of --state-dir. The child itself looks for the directory, because this
-    can block, too.
-    """
-    return Child(
-        lambda pipe: _in_child(
-            pipe, state_dir, kind=kind, is_writing=is_writing, work=work
-        )
-    )
-
-
 def _in_child(
     pipe: Pipe,
     state_dir: str,
     kind: str,
     is_writing: bool,
-    work: Callable[[Pipe, StateDirectory], object],
+    work: Callable[[StateDirectory], object],
 ) -> None:
-    """Find the state directory, become its owner, and run *work*; or send why this is not possible."""
+    """Find the state directory, become its owner, and run *work*; or send why this is not possible.
+    Only a child does so, because already looking for the directory can block.
+
+    state_dir: the argument of --state-dir. kind: READING or CHANGING.
+    """
     lock = _in_turn(state_dir, kind, pipe)
     place = state_directory.location(state_dir)
     if not _is_expected(place, state_dir, is_writing):
@@ -145,7 +131,7 @@ def _in_child(
     # root asks, because the owner may be unable to enter the folders above
     pipe.send(user=state.user, is_there=os.path.lexists(path_of(state)))
     _become(state)
-    work(pipe, state)
+    work(state)
     # The rest of the pipe may wait for the check, which must not keep the next child waiting.
     if lock is not None:
         os.close(lock)
@@ -208,11 +194,14 @@ def reading_child(state_dir: str, is_writing: bool, only: str = '') -> Child:
     state_dir: the argument of --state-dir. is_writing: create a missing directory, and report if it is
     read-only. only: the name of the file to send; '': those that a check needs.
     """
-    return _child(
-        state_dir,
-        READING,
-        is_writing=is_writing,
-        work=lambda pipe, state: _send(pipe, state, is_writing=is_writing, only=only),
+    return Child(
+        lambda pipe: _in_child(
+            pipe,
+            state_dir,
+            READING,
+            is_writing=is_writing,
+            work=lambda state: _send(pipe, state, is_writing=is_writing, only=only),
+        )
     )
 
 
@@ -385,11 +374,14 @@ def change(
     has not ended after this time; the child then continues alone. It leaves a mark for the next
     check if it fails, and removes it otherwise.
     """
-    writer = _child(
-        state_dir,
-        CHANGING,
-        is_writing=True,
-        work=lambda pipe, state: pipe.send(**_outcome(state, work)),
+    writer = Child(
+        lambda pipe: _in_child(
+            pipe,
+            state_dir,
+            CHANGING,
+            is_writing=True,
+            work=lambda state: pipe.send(**_outcome(state, work)),
+        )
     )
     is_ready = writer.is_ready(time.monotonic() + seconds)
     writer.leave(ends=False)
@@ -499,9 +491,6 @@ def _set_aside(path: str, name: str, now: int) -> None:
         os.rename(f'{path}/{name}', aside)
     except FileNotFoundError:
         return
-    except OSError:  # a folder has one of the two names
-        aside = f'{path}/{name}.{now}{ASIDE}'
-        os.rename(f'{path}/{name}', aside)
     with suppress(OSError):
         os.utime(aside, (now, now), follow_symlinks=False)
 
@@ -520,9 +509,6 @@ def _keep_former(current: str, former: str) -> None:
 
 
 def _remove(path: str) -> None:
-    """Remove a file or an empty directory, if it is there. Raises OSError."""
+    """Remove a file, if it is there. Raises OSError."""
     with suppress(FileNotFoundError):
-        try:
-            os.unlink(path)
-        except IsADirectoryError:
-            os.rmdir(path)
+        os.unlink(path)

@@ -71,18 +71,14 @@ def observations(
     numbers = {key(reading): reading for reading in readings if _is_measured(reading)}
     result = []
     for series_key, reading in numbers.items():
+        number = reading.number or 0
         pace = series.PACES.get(reading.metric, series.CHANGE)
-        result.append(Observation(series_key, reading.number or 0, pace))
-    for reading in numbers.values():
+        result.append(Observation(series_key, number, pace))
         if past and reading.judged and reading.metric in series.MARGINS:
-            result += [
-                Observation(
-                    _beside(reading, _RECENT), reading.number or 0, series.LATELY
-                ),
-                Observation(
-                    _beside(reading, _HELD), held(past, reading), series.LATELY
-                ),
-            ]
+            recent = _beside(reading, _RECENT)
+            result.append(Observation(recent, number, series.LATELY))
+            level = _beside(reading, _HELD)
+            result.append(Observation(level, held(past, reading), series.LATELY))
     return tuple(result)
 
 

@@ -11,7 +11,7 @@ from the points.
 
 from __future__ import annotations
 
-from ..constants import DAY, HIGHEST_LEVEL
+from ..constants import DAY
 from ..typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -176,9 +176,6 @@ def level(
     margin: how far below a limit, in the metric's unit, the number must be. before: the result of
     this function at the previous check. recent: the readings, including the reading of this check.
     """
-    # An impossible level comes from a forged history.
-    if before > HIGHEST_LEVEL:
-        return number
     held = min(before, number + AT_ONCE)
     day = latest(recent, now, SPAN)
     if day:

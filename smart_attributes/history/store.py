@@ -51,10 +51,10 @@ class Sighting(NamedTuple):
     identity: Identity | None = None  # None: in standby or unreadable
     observations: tuple[Observation, ...] = ()
     slot: str = ''  # see DrivePlace
-    verdict: LastVerdict | None = None
-    # number of the drive there, which this check did not judge: it sleeps, or the options exclude it;
-    # None: it is not known, or was judged
-    recognized: int | None = None
+    verdict: LastVerdict = LastVerdict(0)
+    # the drive there, which this check did not judge: it sleeps, or the options exclude it; None: it
+    # is not known, or was judged
+    recognized: Record | None = None
     aliases: tuple[Alias, ...] = ()  # other addresses of the drive
 
 
@@ -106,30 +106,34 @@ class HistoryStore:
 
     def read(self) -> Contents:
         """Wait for the reading child, at the first call, and return what it has sent."""
+        contents = self._received()
+        if contents.is_absent:
+            raise HistoryAbsent(contents.fault)
+        if contents.fault:
+            raise HistoryUnusable(contents.fault)
+        return contents
+
+    def _received(self) -> Contents:
         if self._contents is None:
             last = time.monotonic() + LAST_SHARE * self._patience
             self._contents = folder.contents_of(self._child, max(self._until, last))
             self._parsed = _parsed(self._contents.files)
-        if self._contents.is_absent:
-            raise HistoryAbsent(self._contents.fault)
-        if self._contents.fault:
-            raise HistoryUnusable(self._contents.fault)
         return self._contents
 
     @property
     def path(self) -> str:
         """The path of the directory, or words for it if it is not known yet."""
-        return (self._contents.path if self._contents else '') or 'the state directory'
+        return self._received().path or 'the state directory'
 
     @property
     def is_there(self) -> bool:
         """Return whether the history was there before this run, as far as it is known."""
-        return self._contents is None or self._contents.is_there
+        return self._received().is_there
 
     @property
     def has_directory(self) -> bool:
         """Return whether the state directory, which holds the history, can be used."""
-        return self._contents is not None and self._contents.user >= 0
+        return self._received().user >= 0
 
     @property
     def drives(self) -> Mapping[int, DriveHistory]:
@@ -213,6 +217,15 @@ class HistoryStore:
         places = [place for drive in drives for place in drive.places]
         return [place for place in places if place.machine == self._machine]
 
+    def recent_places(self, seconds: int) -> list[DrivePlace]:
+        """Return the current places of the drives that a check has read within this time."""
+        since = self.now - seconds
+        return [
+            place
+            for place in self.places
+            if not place.gone and self.drives[place.drive].record.last_read > since
+        ]
+
     @property
     def is_own(self) -> bool:
         """Return whether only root and this user could have written the history."""
@@ -280,7 +293,7 @@ class HistoryStore:
         name = f'{number}{DAYS}'
         child = folder.reading_child(self._state_dir, is_writing=False, only=name)
         contents = folder.contents_of(child, time.monotonic() + self._patience)
-        days, _ = _days_in(contents.files.get(name))
+        days = _days_in(contents.files.get(name)) or {}
         drive = self.drives[number]
         result = {}
         for key, history in drive.histories.items():
@@ -340,8 +353,8 @@ class HistoryStore:
         """
         drive_at: dict[str, int | None] = {}
         for sighting in sightings:
-            is_known = sighting.recognized in after.drives
-            drive_at[sighting.address] = sighting.recognized if is_known else None
+            number = sighting.recognized.number if sighting.recognized else None
+            drive_at[sighting.address] = number if number in after.drives else None
         read = [
             (sighting, sighting.identity) for sighting in sightings if sighting.identity
         ]
@@ -380,9 +393,8 @@ class HistoryStore:
         number = number_of(identity)
         while number in parsed.drives or number in parsed.untouched:
             number += 1
-        return drive_file.new(
-            number, identity, now=self.now, order=newest(parsed.drives) + 1
-        )
+        order = newest(parsed.drives) + 1
+        return DriveHistory(Record(number, identity, self.now, self.now, order))
 
     def _removed(self, path: str, serial: str) -> int:
         """Remove the drives with this serial number; return how many there were."""
@@ -409,10 +421,10 @@ class HistoryStore:
             replaced[number] = contents = {}
             kept, older = drive_file.split(drive)
             if older:
-                days, fault = _days_in(folder.read_file(f'{path}/{number}{DAYS}'))
-                if fault:
+                days = _days_in(folder.read_file(f'{path}/{number}{DAYS}'))
+                if days is None:
                     set_aside.append(f'{number}{DAYS}')
-                all_days = drive_file.joined(days, older, self.now)
+                all_days = drive_file.joined(days or {}, older, self.now)
                 of_days = DriveHistory(drive.record, series=all_days)
                 contents[DAYS] = drive_file.text(of_days)
             is_new_day = not former or former.record.last_read // DAY < self.now // DAY
@@ -461,30 +473,28 @@ def _parsed(stored: Mapping[str, StoredFile]) -> Parsed:
             if file.code == folder.TOO_MUCH:
                 untouched[number] = file.fault
                 continue
-            damaged[number] = str(error)
+            damaged[number] = str(error) or 'its content is damaged'
             with suppress(Newer, Damaged):
-                drives[number] = _drive_in(stored.get(f'{number}{FORMER}'), number)
+                former = stored.get(f'{number}{FORMER}', StoredFile())
+                drives[number] = _drive_in(former, number)
     return Parsed(drives, damaged, untouched)
 
 
-def _drive_in(file: StoredFile | None, number: int = 0) -> DriveHistory:
+def _drive_in(file: StoredFile, number: int = 0) -> DriveHistory:
     """Return the drive in a file. Raises Newer, or Damaged with the reason."""
-    if file is None or file.fault:
-        raise Damaged(file.fault if file else 'it is missing')
-    try:
-        return drive_file.parsed(file.content, number)
-    except Damaged:
-        raise Damaged('its content is damaged') from None
+    if file.fault:
+        raise Damaged(file.fault)
+    return drive_file.parsed(file.content, number)
 
 
-def _days_in(file: StoredFile | None) -> tuple[AllSeries, str]:
-    """Return the series of NUMBER.days, and why it cannot be used; '' if it can or is missing."""
+def _days_in(file: StoredFile | None) -> AllSeries | None:
+    """Return the series of NUMBER.days, none if it is missing; None if it cannot be used."""
     if file is None or file.code == folder.MISSING:
-        return {}, ''
+        return {}
     try:
-        return _drive_in(file).series, ''
-    except (Newer, Damaged) as error:
-        return {}, str(error)
+        return _drive_in(file).series
+    except (Newer, Damaged):
+        return None
 
 
 def _whole(
