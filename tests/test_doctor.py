@@ -49,8 +49,7 @@ sys.path.append({SITE!r})
 from smart_attributes.reading import system
 system.ROOT = sys.argv.pop(1)
 from smart_attributes.daemons import checks
-from smart_attributes.doctor import installed
-checks.ROOT = installed.ROOT = '/nonexistent'
+checks.ROOT = '/nonexistent'
 sys.argv[0] = {str(ROOT / 'check_smart_attributes')!r}
 from smart_attributes import main
 main.main()"""
@@ -61,8 +60,7 @@ sys.executable = '/usr/bin/python3'
 from smart_attributes.reading import system
 system.ROOT = {root!r}
 from smart_attributes.daemons import checks
-from smart_attributes.doctor import installed
-checks.ROOT = installed.ROOT = '/nonexistent'
+checks.ROOT = '/nonexistent'
 """
 ENTER = """import ctypes, os
 assert not ctypes.CDLL(None, use_errno=True).setns(os.open('/proc/{}/ns/mnt', os.O_RDONLY), 0), ctypes.get_errno()

@@ -9,7 +9,7 @@ import re
 import shlex
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from .. import child, files
@@ -97,6 +97,11 @@ class DaemonCheck(NamedTuple):
         """
         words = ['sed', '-i', f'{self.number}{script}', self.file]
         return f'{shlex.join(words)} && systemctl {then} {self.unit}'
+
+
+def existing(paths: Iterable[str]) -> str:
+    """Return the first of these paths that exists; '' if none does."""
+    return next((path for path in paths if os.path.exists(ROOT + path)), '')
 
 
 def unit_of(*names: str) -> str:

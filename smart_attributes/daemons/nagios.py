@@ -64,11 +64,6 @@ class Nrpe(NamedTuple):
         return values.get(name, default)
 
 
-def _existing(paths: Sequence[str]) -> str:
-    """Return the first of these paths that exists; '' if none does."""
-    return next((path for path in paths if os.path.exists(daemons.ROOT + path)), '')
-
-
 def text_of(path: str) -> str:
     """Return the text of a file; '' if it cannot be read."""
     return files.text(daemons.ROOT + path, LARGEST_SMALL_FILE)
@@ -103,7 +98,7 @@ def settings_of(path: str, depth: int = 0) -> Iterator[Setting]:
 
 def nrpe() -> Nrpe:
     """Return the configuration of NRPE; without a path if this machine has none."""
-    path = _existing(NRPE_FILES)
+    path = daemons.existing(NRPE_FILES)
     return Nrpe(path, list(settings_of(path))) if path else Nrpe()
 
 
@@ -152,7 +147,7 @@ def _question(nrpe: Nrpe) -> Sequence[str]:
     """Return the command that asks NRPE, without the name of a command; () if check_nrpe is not
     installed, or NRPE does not answer this machine.
     """
-    program = _existing(CHECK_NRPE)
+    program = daemons.existing(CHECK_NRPE)
     allowed = nrpe.value('allowed_hosts', LOCAL[0])
     if not program or LOCAL[0] not in allowed.replace(' ', '').split(','):
         return ()
@@ -187,7 +182,7 @@ def nagios_checks(nrpe: Nrpe) -> tuple[list[DaemonCheck], list[Finding]]:
 
     nrpe: the configuration of NRPE, which Nagios can ask for this machine.
     """
-    path = _existing(NAGIOS_FILES)
+    path = daemons.existing(NAGIOS_FILES)
     if not path:
         return [], []
     settings = _values(path)

@@ -58,7 +58,7 @@ def examine(
     except SmartError:  # that check, or the scan, reports the error
         return []
     names_read: set[str] = set()
-    for device in dict.fromkeys(devices):
+    for device in devices:
         names_read.update(reached(device, there))
     drives_read = {disk.drive for disk in there if disk.name in names_read}
     unread: dict[str, Disk] = {}  # drive -> its first disk

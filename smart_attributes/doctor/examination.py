@@ -163,7 +163,7 @@ class Examiner:
         return (
             lambda: self._missing,
             self._sudo,
-            self._state,
+            lambda: [history_state.history(self._options, self._user)],
             lambda: installed.site_files(self._options),
             self._drives,
             self._daemons,
@@ -225,9 +225,6 @@ class Examiner:
                 _, arguments = smartctl_calls.split(planned.command)
                 lines.append(arguments)
         return lines
-
-    def _state(self) -> Iterator[Finding]:
-        yield history_state.history(self._options, self._user)
 
     def _daemons(self) -> Iterator[Finding]:
         """Yield the findings about the daemons; those that other findings may explain wait."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..command_line.options import PROGRAM, USER, Options
-from ..constants import IS_FREEBSD, SMARTCTL
+from ..constants import IS_FREEBSD, SMARTCTL, TIMEOUT
 from ..daemons.users import is_person
 from ..model import Device, HowRead
 from ..output.doctor_findings import Finding, found
@@ -148,19 +148,18 @@ def _installing(
     words = [PROGRAM, 'sudoers']
     if user != USER:
         words += ['--user', user]
+    file = RULE
     if how.smartctl != SMARTCTL:
         words += ['-p', how.smartctl]
-    if how.timeout != HowRead().timeout:
+        # Checks with another smartctl need a rule beside the usual one. sudo ignores names with a
+        # dot.
+        file += how.smartctl.replace('/', '-').replace('.', '-')
+    if how.timeout != TIMEOUT:
         words += ['-t', f'{how.timeout:g}']
     for name in types:
         words += ['--type', name]
     for address in addresses:
         words += ['-d', address]
-    file = RULE
-    if how.smartctl != SMARTCTL:
-        # Checks with another smartctl need a rule beside the usual one. sudo ignores names with a
-        # dot.
-        file += how.smartctl.replace('/', '-').replace('.', '-')
     return (
         f'{shlex.join(words)} > rule && visudo -cf rule && install -m 0440 rule {file}'
     )
