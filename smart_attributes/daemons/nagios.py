@@ -6,7 +6,6 @@ all objects that it uses into its object cache.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -15,6 +14,7 @@ from typing import NamedTuple
 from .. import files
 from ..constants import DEEPEST_INCLUDE, LARGEST_SMALL_FILE, MOST_FILES
 from ..output.doctor_findings import Finding, found
+from ..words import closest
 from . import checks as daemons
 from .checks import NAMES, SHELL, DaemonCheck
 
@@ -40,6 +40,7 @@ _FAULT = re.compile(r'Error:? (.+)')
 _UNDEFINED = re.compile(
     r"check command '([^'!]+)[^']*' .*not defined anywhere", re.IGNORECASE
 )
+_CLOSE = 0.6  # similarity of a misspelt command
 _THROUGH_NRPE = re.compile(r'check_nrpe\b.*\s-H\s*(\S+).*\s-c\s*(\S+)')
 
 
@@ -287,17 +288,16 @@ def _located(check: DaemonCheck, path: str) -> DaemonCheck:
 
 def _refusal(printed: str, path: str, unit: str) -> Finding:
     """Return the finding for a configuration that Nagios refuses; a command name that was misspelt is corrected."""
+    name = _UNDEFINED.search(printed)
+    right = closest(name[1], OURS, _CLOSE) if name else ''
+    if name and right:
+        return found(
+            'nagios-command-misspelt',
+            name=name[1],
+            right=right,
+            folder=os.path.dirname(path),
+            unit=unit,
+        )
     fault = _FAULT.search(printed)
     reason = fault[1] if fault else printed[-200:]
-    finding = found('nagios-refuses', file=path, reason=reason, unit=unit)
-    name = _UNDEFINED.search(printed)
-    right = difflib.get_close_matches(name[1], OURS, 1) if name else []
-    if not name or not right:
-        return finding
-    return found(
-        'nagios-command-misspelt',
-        name=name[1],
-        right=right[0],
-        folder=os.path.dirname(path),
-        unit=unit,
-    )
+    return found('nagios-refuses', file=path, reason=reason, unit=unit)

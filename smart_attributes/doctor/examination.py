@@ -117,7 +117,7 @@ class Examiner:
         if objects:
             self._checks += icinga.checks(objects)
             self._refused += icinga.findings(objects)
-            if not objects.commands():
+            if not objects.commands:
                 self._refused += installed.check_command(self._path)
         self._results = daemon_checks.examine(
             self._checks, self._path, user, self._half_time()
