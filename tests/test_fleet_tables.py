@@ -3,6 +3,7 @@ the table.
 """
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from shipped import ATTRIBUTES, DATABASE
@@ -29,7 +30,8 @@ def told(output, state=0, age=0.0, values=VALUES, interval=300.0, is_active=True
     service = Service(
         'db1', 'smart', result, interval, is_active, ('service acknowledged',)
     )
-    return services.drives_of(service, DATABASE.metrics, NOW)
+    drives, is_old = services.drives_of(service, DATABASE.metrics, NOW)
+    return SimpleNamespace(drives=drives, is_old=is_old)
 
 
 def text(first='OK - 1 drive: 1 ok', *lines):
@@ -68,7 +70,7 @@ def drive(
 
 def test_a_service_that_was_never_checked_has_a_row():
     service = Service('db1', 'smart', None, 300, True, ('service acknowledged',))
-    [row] = services.drives_of(service, DATABASE.metrics, NOW).drives
+    [row], _ = services.drives_of(service, DATABASE.metrics, NOW)
 
     assert [row.facts[key] for key in ('host', 'code', 'handling')] == [
         'db1',

@@ -308,12 +308,14 @@ def _login(access: Access) -> dict[str, str]:
     if not (access.user and access.password_file):
         raise UsageError('--icinga needs --user and --password-file')
     path = access.password_file
-    _refuse_open(path)
     try:
-        text = files.content(path, LARGEST_PASSWORD_FILE).decode()
+        text = files.content(path, LARGEST_PASSWORD_FILE, _openness).decode()
     except (OSError, ValueError) as error:
         fault = getattr(error, 'strerror', '') or 'it is not a text file'
-        raise SmartError(f'--password-file {visible(path)}: {fault}') from None
+        raise SmartError(
+            f'--password-file {visible(path)}: {visible(fault)}; use a file that you own, mode 0600, '
+            'in a directory that only you can write to'
+        ) from None
     lines = text.splitlines()
     if not lines or not lines[0]:
         raise SmartError(
@@ -323,19 +325,13 @@ def _login(access: Access) -> dict[str, str]:
     return {'Authorization': f'Basic {word}'}
 
 
-def _refuse_open(path: str) -> None:
-    """Raise SmartError if the file with a secret is missing, or if other users can read or
-    change it.
+def _openness(path: str, status: os.stat_result) -> str:
+    """Return how other users can read or change the file with a secret; '' if they cannot.
+
+    status: os.fstat() of the opened file. Raises OSError.
     """
-    try:
-        fault = trust.fault(path, os.geteuid())
-        # An access-control list grants at most the bits of the group.
-        if not fault and os.stat(path).st_mode & 0o044:
-            fault = 'other users can read it'
-    except (OSError, ValueError) as error:
-        fault = getattr(error, 'strerror', '') or 'it is not a valid path'
-    if fault:
-        raise SmartError(
-            f'--password-file {visible(path)}: {visible(fault)}; use a file that you own, mode 0600, in a '
-            'directory that only you can write to'
-        )
+    fault = trust.fault(path, os.geteuid())
+    # An access-control list grants at most the bits of the group.
+    if not fault and status.st_mode & 0o044:
+        return 'other users can read it'
+    return fault
