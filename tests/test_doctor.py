@@ -1203,7 +1203,7 @@ def test_the_line_that_wins_is_found(line):
 # --- history --------------------------------------------------------------------------------------
 
 
-WRITTEN = [SimpleNamespace(last_read=time.time() - 600)]
+WRITTEN = [SimpleNamespace(last_read=1000)]
 
 
 @pytest.mark.parametrize(
@@ -1238,6 +1238,7 @@ def test_history_tells_whose_it_is_how_large_and_when_it_was_written(
         'records': [],
     }
     monkeypatch.setattr(history_state, 'of_history', lambda _: None)
+    monkeypatch.setattr(history_state, 'time', SimpleNamespace(time=lambda: 1600))
     monkeypatch.setattr(
         history_state, 'for_writing', lambda _: SimpleNamespace(**{**sound, **state})
     )
