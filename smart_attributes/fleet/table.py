@@ -52,7 +52,7 @@ def _row(drive: Json, now: float) -> DriveRow:
     for reading in drive['readings']:
         metric = reading['metric']
         value = reading['value']
-        if reading.get('judged') and isinstance(value, (int, float)):
+        if isinstance(value, (int, float)):
             numbers[metric] = value
             amounts[metric] = amount(value, reading.get('unit', ''))
     age = numbers.get('power_on_time')
@@ -84,7 +84,7 @@ def _what(drive: Json) -> tuple[str, ...]:
     reason = drive.get('reason')
     code = drive.get('code')
     why = reason or drive.get('why', '')
-    to_do = drive.get('to_do', drive.get('action', actions.NOTHING))
+    to_do = drive['to_do']
     # a code comes first, as in every message
     words = [f'[{code}] {why}', to_do] if code else [to_do, why]
     words += [f'also {row["to_do"]}' for row in drive.get('also', ())]

@@ -62,7 +62,6 @@ class Content(NamedTuple):
     charts: Mapping[str, Any] = {}  # of page_charts
     shelves: Sequence[tuple[str, Sequence[Json]]] = ()  # drives by enclosure
     fleet: Json | None = None  # parts that only a fleet has
-    made_by: str = 'check_smart_attributes triage'
 
 
 def as_text(document: Json) -> str:
