@@ -16,13 +16,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .. import files
+from ..access import name_of
 from ..constants import LARGEST_SENT
 from ..output.doctor_findings import Finding, found
 from ..typed import Json
 from ..words import closest
 from . import checks as daemons
 from .checks import NAMES, DaemonCheck
-from .users import name_of
 
 CONFIGURATION = '/etc/icinga2/icinga2.conf'
 OWNED = '/var/cache/icinga2'  # belongs to the user whose processes run the checks

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from .. import alarm
+from ..access import name_of
 from ..check import history_answers, reads, survey
 from ..check.settings import of_reads
 from ..command_line.options import PROGRAM, Options
 from ..constants import DAY, SMARTCTL
 from ..daemons import icinga, nagios
 from ..daemons.checks import USUAL, fitting
-from ..daemons.users import become, name_of
+from ..daemons.users import become
 from ..errors import SmartError, UsageError
 from ..failures import not_installed
 from ..files import CONFIG

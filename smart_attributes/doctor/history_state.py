@@ -8,10 +8,11 @@ import time
 from contextlib import suppress
 
 from .. import access, state_directory, trust
+from ..access import name_of
 from ..check.history_access import for_writing
 from ..check.settings import of_history
 from ..command_line.options import Options
-from ..daemons.users import group_of, is_person, name_of
+from ..daemons.users import group_of, is_person
 from ..errors import HistoryUnusable
 from ..output.doctor_findings import Finding, found, said
 from ..reading.system import names_in
