@@ -16,7 +16,7 @@ from ..words import coded, sentence
 from ..work.statements import problem
 from . import person
 from .cases import Overview, unshown, with_history
-from .check import rendered, whole
+from .check import rendered
 from .records.metrics import MetricsOptions
 
 
@@ -92,10 +92,10 @@ def _document(drives: Sequence[Case], overview: Overview, options: Options) -> s
 
 def _state_of_the_run(overview: Overview) -> State:
     """Return the worst state of the messages about the run as a whole."""
-    from ..output import plugin
-
-    nobody = [] if overview.cases else [overview.survey.nobody[0]]
-    return worst([*plugin.states(whole(overview)), *nobody])
+    states = [state for state, _ in overview.survey.told]
+    if not overview.cases:
+        states.append(overview.survey.nobody[0])
+    return worst(states)
 
 
 def _complain(drives: Sequence[Case], overview: Overview) -> None:
@@ -103,8 +103,7 @@ def _complain(drives: Sequence[Case], overview: Overview) -> None:
     numbers.
     """
     run = overview.survey
-    demands = [message for _, message in run.demands]
-    problems = list(map(coded, (*run.failures, *run.faults, *demands)))
+    problems = [coded(message) for _, message in run.told]
     problems += overview.remarks
     if not drives:
         problems.append(coded(run.nobody[1]))
