@@ -86,8 +86,8 @@ def page(document: Json, title: str, now: float) -> str:
         json.dumps(data, separators=(',', ':')),
         _counts(drives),
         drives,
-        notes=_texts(document.get('notes', [])),
-        remarks=_texts(document.get('remarks', [])),
+        notes=[note['text'] for note in document.get('notes', ())],
+        remarks=[remark['text'] for remark in document.get('remarks', ())],
         groups=groups(document),
         places={drive['name']: drive['place'] for drive in drives if drive.get('name')},
         charts=charts(document, now),
@@ -195,10 +195,6 @@ def _seen(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_seen(part) for part in value]
     return value
-
-
-def _texts(notes: Sequence[Json]) -> list[str]:
-    return [note['text'] for note in notes]
 
 
 def _counts(drives: Sequence[Json]) -> dict[str, int]:
