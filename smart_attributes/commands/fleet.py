@@ -63,14 +63,13 @@ def _icinga(own: FleetOptions) -> Icinga:
     """Return the access to the API of Icinga 2 that the options describe."""
     from ..fleet import icinga
 
-    access = icinga.Access(
+    return icinga.Icinga(
         own.icinga,
         own.api_user,
         own.password_file,
         authority=own.authority,
         name=own.icinga_name,
     )
-    return icinga.Icinga(access)
 
 
 def _print_json(fleet: Fleet, drives: Iterable[FleetDrive]) -> None:

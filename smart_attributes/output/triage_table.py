@@ -102,8 +102,9 @@ def print_rows(
     width = max(map(len, lines)) + GAP
     findings = ['; '.join(row.what) for row in shown]
     longest = max(map(len, findings))
-    # beside the columns, findings are wrapped at most twice
-    if width + max(min(longest, ROOM), longest // 3) > screen.width:
+    room = screen.width - width  # beside the columns
+    is_too_narrow = room < min(longest, ROOM)
+    if is_too_narrow or room < longest // 3:  # they would be wrapped more than twice
         _print_narrow(shown, names, screen)
         return
     screen.print(Text(f'{lines[0]:{width}}what', 'bold'))
