@@ -56,8 +56,8 @@ class Setting(NamedTuple):
 class Nrpe(NamedTuple):
     """What the configuration of NRPE says."""
 
-    path: str = ''  # of the main file; '' without NRPE
-    settings: Sequence[Setting] = ()
+    path: str  # of the main file; '' without NRPE
+    settings: Sequence[Setting]
 
     def value(self, name: str, default: str = '') -> str:
         """Return the effective value of a setting: the last one."""
@@ -100,7 +100,7 @@ def settings_of(path: str, depth: int = 0) -> Iterator[Setting]:
 def nrpe() -> Nrpe:
     """Return the configuration of NRPE; without a path if this machine has none."""
     path = daemons.existing(NRPE_FILES)
-    return Nrpe(path, list(settings_of(path))) if path else Nrpe()
+    return Nrpe(path, list(settings_of(path)))
 
 
 # --- NRPE --------------------------------------------------------------------------------------

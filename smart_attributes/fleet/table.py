@@ -109,9 +109,9 @@ def heading(summary: Summary) -> Iterator[str]:
         f'{plural(sum(summary.states.values()), "drive")} on '
         f'{plural(len(summary.hosts), "host")}: {", ".join(states) or "none"}'
     )
-    causes = [f'{count} {code}' for code, count in summary.codes.most_common() if count]
+    causes = [f'{count} {code}' for code, count in summary.codes.most_common()]
     if causes:
-        checks = sum(summary.checks.values()) - summary.checks[State.OK.name]
+        checks = sum(summary.codes.values())
         yield f'and {plural(checks, "check")} with a problem: {", ".join(causes)}'
     yield ''
 
