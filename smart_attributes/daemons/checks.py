@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import time
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -114,7 +113,7 @@ def unit_of(*names: str) -> str:
 
 def ask(line: Sequence[str]) -> Answer:
     """Run a command of a daemon's package, and return its answer; "not started" if it is not installed."""
-    path = shutil.which(line[0], path=smartctl_calls.ENVIRONMENT['PATH'])
+    path = smartctl_calls.program(line[0], smartctl_calls.ENVIRONMENT['PATH'])
     if not path:
         return Answer(tuple(line), 'not started', f'{line[0]} is not installed')
     return _answer((path, *line[1:]), time.monotonic() + PATIENCE)
