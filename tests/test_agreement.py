@@ -173,7 +173,7 @@ def in_metrics(cases: Sequence[Case]) -> dict[str, Told]:
     """Return what the metrics say."""
     families = {
         family.name: [labels for labels, _ in family.samples]
-        for family in metrics.metrics(metrics.Run(cases, OK, NOW), METRICS)
+        for family in metrics.metrics(cases, METRICS, OK, NOW)
     }
     also = families.get('smart_drive_further_action', [])
     return {

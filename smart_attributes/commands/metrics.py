@@ -56,14 +56,14 @@ def _exposition(drives: Sequence[Case], overview: Overview) -> str:
     """Return the metrics for Prometheus."""
     from ..output import metrics
 
-    run = metrics.Run(
+    families = metrics.metrics(
         drives,
-        _state_of_the_run(overview),
-        time.time(),
-        overview.machine.groups if overview.machine else (),
+        overview.survey.judge.database.metrics,
+        state=_state_of_the_run(overview),
+        now=time.time(),
+        groups=overview.machine.groups if overview.machine else (),
     )
-    definitions = overview.survey.judge.database.metrics
-    return metrics.text(metrics.metrics(run, definitions))
+    return metrics.text(families)
 
 
 def _document(drives: Sequence[Case], overview: Overview, options: Options) -> str:
