@@ -120,7 +120,7 @@ def examine_rule(
         as_root='' if options.own.user else _as_root(how, user),
     )
     findings = [finding(answers)]
-    complaint = None if refused else reports.reason(message, user)
+    complaint = None if refused else reports.reason(message, user, how.smartctl)
     if complaint:
         findings.append(_because(complaint, answers, FILES))
     return findings
@@ -213,7 +213,8 @@ def _findings(answers: SudoAnswers) -> Iterator[Finding]:
 
 def _refusal(answers: SudoAnswers) -> Finding:
     """Return why sudo refuses: a reason that is not the rule's, else what is wrong with the rule."""
-    reason = reports.why(answers.message, answers.files, answers.user)
+    program = answers.rule.executable
+    reason = reports.why(answers.message, answers.files, answers.user, program)
     if reason:
         return reason
     if answers.as_root and not answers.ours and not answers.is_person:
@@ -222,7 +223,7 @@ def _refusal(answers: SudoAnswers) -> Finding:
     return found(
         code,
         user=answers.user,
-        path=answers.rule.executable,
+        path=program,
         refused=len(answers.refused),
         calls=len(answers.needed),
         call=' '.join(answers.refused[0]),

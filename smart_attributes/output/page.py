@@ -89,7 +89,7 @@ def page(document: Json, title: str, now: float) -> str:
         notes=[note['text'] for note in document.get('notes', ())],
         remarks=[remark['text'] for remark in document.get('remarks', ())],
         groups=groups(document),
-        places={drive['name']: drive['place'] for drive in drives if drive.get('name')},
+        places={drive['name']: drive['place'] for drive in drives},
         charts=charts(document, now),
         shelves=shelves(drives),
     )
@@ -100,7 +100,7 @@ def _listed(document: Json) -> list[Json]:
     """Return the drives in work list order, then the others. A drive of the work list that no check
     reads has no readings.
     """
-    by_name = {drive.get('name'): drive for drive in document['drives']}
+    by_name = {drive['name']: drive for drive in document['drives']}
     in_order = []
     for item in document.get('work', ()):
         unread = {

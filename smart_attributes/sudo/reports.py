@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from .. import files
-from ..constants import LARGEST_SMALL_FILE, SMARTCTL
+from ..constants import LARGEST_SMALL_FILE
 from ..output.doctor_findings import Finding, found
 from ..reading import processes, smartctl_calls
 from ..reading.system import names_in
@@ -64,7 +64,6 @@ class SudoersFacts(NamedTuple):
     winner: Finding | None = None
     # file, number and text of the line that allows all calls
     widest: tuple[str, int, str] = ('', 0, '')
-    program: str = SMARTCTL
 
 
 def facts(
@@ -110,7 +109,6 @@ def facts(
         entries=entries,
         winner=_winner(denial(entries, executable), texts, names),
         widest=located(widest_command(entries, executable), texts, names),
-        program=executable,
     )
 
 
@@ -156,9 +154,9 @@ def _texts() -> dict[str, str]:
 # --- interpretation; pure -----------------------------------------------------------------
 
 
-def reason(message: str, user: str, program: str = SMARTCTL) -> Finding | None:
+def reason(message: str, user: str, program: str) -> Finding | None:
     """Return the finding for a message of sudo or visudo; None if the message blames only the
-    rule.
+    rule. program: path of smartctl.
     """
     for pattern, code in REASONS:
         match = re.search(pattern, message)
@@ -212,11 +210,11 @@ def unread(sudoers: SudoersFacts) -> Finding | None:
     return found('sudoers-name-ignored', path=path, better=better)
 
 
-def why(message: str, sudoers: SudoersFacts, user: str) -> Finding | None:
+def why(message: str, sudoers: SudoersFacts, user: str, program: str) -> Finding | None:
     """Return why sudo refuses, apart from a missing or wrong rule; None if unknown. message:
     output of sudo.
     """
-    refusal = reason(message, user, sudoers.program)
+    refusal = reason(message, user, program)
     if not refusal and not sudoers.is_valid:
-        refusal = reason(sudoers.checked, user)
+        refusal = reason(sudoers.checked, user, program)
     return refusal or sudoers.winner or unread(sudoers)
