@@ -1111,7 +1111,7 @@ def test_a_rule_of_literal_lines_is_good_where_all_are_there():
     literal = SudoersEntry(('/usr/sbin/smartctl --json\\=c --scan',), 60)
 
     assert [
-        sudo_rule.finding(asked(**change)).code
+        next(sudo_rule.findings_in_order(asked(**change))).code
         for change in (
             {},
             {'entries': [literal]},
@@ -1129,8 +1129,10 @@ def test_a_rule_of_literal_lines_is_good_where_all_are_there():
 def test_an_admin_who_tries_it_as_himself_is_not_told_to_give_himself_a_rule():
     """He wants to know what the daemon's user may do."""
     nobody, admin = (
-        sudo_rule.finding(
-            asked(refused=[('-x',)], entries=[], is_person=is_person)
+        next(
+            sudo_rule.findings_in_order(
+                asked(refused=[('-x',)], entries=[], is_person=is_person)
+            )
         ).remedy
         for is_person in (False, True)
     )

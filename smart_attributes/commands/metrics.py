@@ -77,17 +77,16 @@ def _document(drives: Sequence[Case], overview: Overview, options: Options) -> s
     problems: list[str] = [words for _, words in overview.survey.told]
     if not drives:
         problems.append(overview.survey.nobody[1])
-    run = metrics_document.Run(
+    text = metrics_document.as_text(
         drives,
-        outcome.state,
-        outcome.text.partition('\n')[0],
-        _state_of_the_run(overview),
-        problems,
-        overview.remarks,
-        socket.gethostname(),
-        time.time(),
+        outcome,
+        of_itself=_state_of_the_run(overview),
+        problems=problems,
+        remarks=overview.remarks,
+        host=socket.gethostname(),
+        now=time.time(),
     )
-    return f'{metrics_document.as_text(run)}\n'
+    return f'{text}\n'
 
 
 def _state_of_the_run(overview: Overview) -> State:

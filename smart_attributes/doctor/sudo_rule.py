@@ -119,7 +119,7 @@ def examine_rule(
         files=files,
         as_root='' if options.own.user else _as_root(how, user),
     )
-    findings = [finding(answers)]
+    findings = [next(findings_in_order(answers))]
     complaint = None if refused else reports.reason(message, user, how.smartctl)
     if complaint:
         findings.append(_because(complaint, answers, FILES))
@@ -174,14 +174,7 @@ def _as_root(how: HowRead, user: str) -> str:
 # --- interpretation; pure -----------------------------------------------------------------
 
 
-def finding(answers: SudoAnswers) -> Finding:
-    """Return the finding: the first reason to renew the rule, or the fact that the rule allows
-    the needed calls.
-    """
-    return next(_findings(answers))
-
-
-def _findings(answers: SudoAnswers) -> Iterator[Finding]:
+def findings_in_order(answers: SudoAnswers) -> Iterator[Finding]:
     """Yield the reasons to renew the rule, the most important first, then the fact that the rule
     is good.
     """

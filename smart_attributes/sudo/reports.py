@@ -22,9 +22,6 @@ from .listing import SudoersEntry, denial, entries_of, widest_command
 SUDOERS = '/etc/sudoers'
 FOLDER = '/etc/sudoers.d'
 PATIENCE = 10.0  # seconds to wait for visudo and sudo, run by root
-VISUDO = tuple(
-    f'{folder}/visudo' for folder in smartctl_calls.ENVIRONMENT['PATH'].split(':')
-)
 # Pattern of a message of sudo or visudo, whose group is the path -> code of the reason. LC_ALL=C.
 # Source: sudo 1.8 to 1.9, src/sudo.c, plugins/sudoers/{sudoers,auth/pam,visudo}.c; tried with
 # 1.9.13.
@@ -73,7 +70,7 @@ def facts(
 
     Raises UsageError if sudo is not installed.
     """
-    visudo = next(filter(os.path.isfile, VISUDO), '')
+    visudo = smartctl_calls.program('visudo', smartctl_calls.ENVIRONMENT['PATH'])
     if os.geteuid() != 0 or not visudo:
         return SudoersFacts()
     lines = [(visudo, '-c'), (smartctl_calls.find_sudo(), '-n', '-ll', '-U', user)]
