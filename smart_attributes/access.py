@@ -1,4 +1,4 @@
-"""Find what keeps this user from entering, reading or executing a path."""
+"""Find what keeps this user from entering, reading or executing a path, and name users."""
 
 from __future__ import annotations
 
@@ -57,13 +57,17 @@ def barrier(path: str) -> Barrier:
         status = os.stat(path)
     except OSError:  # removed in the meantime
         return Barrier(path)
-    try:
-        owner = pwd.getpwuid(status.st_uid).pw_name
-    except KeyError:  # no user has this number
-        owner = str(status.st_uid)
     groups = {os.getegid(), *os.getgroups()}
     letter = whom(status.st_uid, status.st_gid, os.geteuid(), groups)
-    return Barrier(path, stat.S_IMODE(status.st_mode), owner, letter)
+    return Barrier(path, stat.S_IMODE(status.st_mode), name_of(status.st_uid), letter)
+
+
+def name_of(user: int) -> str:
+    """Return the name of the user with this ID, or the ID if the user has no name."""
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return str(user)
 
 
 def whom(owner: int, group: int, user: int, groups: set[int]) -> str:

@@ -500,7 +500,7 @@ def read_icinga(data: bytes) -> None:
     """An answer of Icinga's API."""
     metrics = DATABASE.metrics
     for row in icinga._objects(bytearray(data)):
-        _told_of_fleet(services.drives_of(services.service(row), metrics, START).drives)
+        _told_of_fleet(services.drives_of(services.service(row), metrics, START)[0])
 
 
 def _dumped(offset: int, data: bytes) -> str:

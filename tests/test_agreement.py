@@ -173,7 +173,7 @@ def in_metrics(cases: Sequence[Case]) -> dict[str, Told]:
     """Return what the metrics say."""
     families = {
         family.name: [labels for labels, _ in family.samples]
-        for family in metrics.metrics(metrics.Run(cases, OK, NOW), METRICS)
+        for family in metrics.metrics(cases, METRICS, OK, NOW)
     }
     also = families.get('smart_drive_further_action', [])
     return {
@@ -186,8 +186,16 @@ def in_metrics(cases: Sequence[Case]) -> dict[str, Told]:
 
 def in_zabbix(cases: Sequence[Case]) -> dict[str, Told]:
     """Return what the document for Zabbix says."""
-    run_ = metrics_document.Run(cases, OK, '', OK, (), (), 'db1', NOW)
-    found = json.loads(metrics_document.as_text(run_))['drives']
+    text = metrics_document.as_text(
+        cases,
+        plugin.Outcome('', OK),
+        of_itself=OK,
+        problems=(),
+        remarks=(),
+        host='db1',
+        now=NOW,
+    )
+    found = json.loads(text)['drives']
     return {
         each['name']: Told(each['action'], each['to_do'], None, further(each))
         for each in found

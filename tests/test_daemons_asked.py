@@ -89,7 +89,7 @@ def dumped(folder: Path, **service: Any) -> icinga.Objects:
     'endpoint, runs', [('', True), ('web1', True), ('agent2', False)]
 )
 def test_only_services_of_this_node_are_run_here(tmp_path, endpoint, runs):
-    assert bool(dumped(tmp_path, command_endpoint=endpoint).services()) == runs
+    assert bool(dumped(tmp_path, command_endpoint=endpoint).services) == runs
 
 
 def test_a_misspelt_variable_is_corrected_in_its_line(tmp_path):

@@ -31,7 +31,7 @@ from smart_attributes.doctor import drives, history_state, start, sudo_rule
 from smart_attributes.model import Answer, HowRead
 from smart_attributes.output.doctor_findings import Paste
 from smart_attributes.reading.processes import Runner
-from smart_attributes.state_directory import Unusable
+from smart_attributes.state_directory import StateDirectory, Unusable
 from smart_attributes.sudo import reports as sudo_reports
 from smart_attributes.sudo import rule as sudo_rules
 from smart_attributes.sudo.listing import SudoersEntry, denial, entries_of
@@ -49,8 +49,7 @@ sys.path.append({SITE!r})
 from smart_attributes.reading import system
 system.ROOT = sys.argv.pop(1)
 from smart_attributes.daemons import checks
-from smart_attributes.doctor import installed
-checks.ROOT = installed.ROOT = '/nonexistent'
+checks.ROOT = '/nonexistent'
 sys.argv[0] = {str(ROOT / 'check_smart_attributes')!r}
 from smart_attributes import main
 main.main()"""
@@ -61,8 +60,7 @@ sys.executable = '/usr/bin/python3'
 from smart_attributes.reading import system
 system.ROOT = {root!r}
 from smart_attributes.daemons import checks
-from smart_attributes.doctor import installed
-checks.ROOT = installed.ROOT = '/nonexistent'
+checks.ROOT = '/nonexistent'
 """
 ENTER = """import ctypes, os
 assert not ctypes.CDLL(None, use_errno=True).setns(os.open('/proc/{}/ns/mnt', os.O_RDONLY), 0), ctypes.get_errno()
@@ -1112,7 +1110,7 @@ def test_a_rule_of_literal_lines_is_good_where_all_are_there():
     literal = SudoersEntry(('/usr/sbin/smartctl --json\\=c --scan',), 60)
 
     assert [
-        sudo_rule.finding(asked(**change)).code
+        next(sudo_rule.findings_in_order(asked(**change))).code
         for change in (
             {},
             {'entries': [literal]},
@@ -1130,8 +1128,10 @@ def test_a_rule_of_literal_lines_is_good_where_all_are_there():
 def test_an_admin_who_tries_it_as_himself_is_not_told_to_give_himself_a_rule():
     """He wants to know what the daemon's user may do."""
     nobody, admin = (
-        sudo_rule.finding(
-            asked(refused=[('-x',)], entries=[], is_person=is_person)
+        next(
+            sudo_rule.findings_in_order(
+                asked(refused=[('-x',)], entries=[], is_person=is_person)
+            )
         ).remedy
         for is_person in (False, True)
     )
@@ -1204,61 +1204,59 @@ def test_the_line_that_wins_is_found(line):
 # --- history --------------------------------------------------------------------------------------
 
 
+WRITTEN = [SimpleNamespace(last_read=1000)]
+
+
 @pytest.mark.parametrize(
-    'found, room, code, words',
+    'state, code, words',
     [
         # new
-        (
-            history_state.HistoryFiles('/m', 'nagios'),
-            1 << 30,
-            'history-empty',
-            'owner nagios: empty',
-        ),
+        ({}, 'history-empty', 'owner root: empty'),
         # in-use
-        (
-            history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0),
-            1 << 30,
-            'history-works',
-            '84 kB, written 10 min',
-        ),
-        # full-disk
-        (
-            history_state.HistoryFiles('/m', 'nagios', 84000, 1000.0),
-            1 << 20,
-            'history-disk-full',
-            'only 1.05 MB',
-        ),
+        ({'records': WRITTEN}, 'history-works', '84 kB, written 10 min'),
         # restarted
-        (
-            history_state.HistoryFiles(
-                '/m', 'nagios', 84000, 1000.0, 'was damaged; lost', True
-            ),
-            1 << 30,
-            'history-remark',
-            '/m: was damaged',
-        ),
+        ({'old_damage': ['was damaged; lost']}, 'history-remark', ': was damaged'),
         # not-written
         (
-            history_state.HistoryFiles(
-                '/m', 'nagios', 84000, 1000.0, 'not written; wait'
-            ),
-            1 << 30,
+            {'records': WRITTEN, 'not_written': 'not written; wait'},
             'history-faulty',
-            '/m: not written',
+            ': not written',
         ),
     ],
 )
 def test_history_tells_whose_it_is_how_large_and_when_it_was_written(
-    monkeypatch, found, room, code, words
+    monkeypatch, tmp_path, state, code, words
 ):
     """Whether it works is seen there."""
-    disk = SimpleNamespace(f_bavail=room, f_frsize=1)
-    with monkeypatch.context() as patch:
-        patch.setattr(os, 'access', lambda *_: True)
-        patch.setattr(os, 'statvfs', lambda _: disk)
-        told = history_state.full(found.path) or history_state.usable(found, 1600)
+    folder = tmp_path / 'history'
+    folder.mkdir()
+    (folder / '1.drive').write_bytes(bytes(84000))
+    sound = {
+        'damage': [],
+        'not_written': '',
+        'slowness': '',
+        'old_damage': [],
+        'records': [],
+    }
+    monkeypatch.setattr(history_state, 'of_history', lambda _: None)
+    monkeypatch.setattr(history_state, 'time', SimpleNamespace(time=lambda: 1600))
+    monkeypatch.setattr(
+        history_state, 'for_writing', lambda _: SimpleNamespace(**{**sound, **state})
+    )
 
-    assert told.code == code and words in told.message
+    finding = history_state.of_files(None, StateDirectory(str(tmp_path), 0, 0))
+
+    assert finding.code == code and words in finding.message
+
+
+def test_a_disk_without_room_for_history_is_told(monkeypatch):
+    monkeypatch.setattr(
+        os, 'statvfs', lambda _: SimpleNamespace(f_bavail=1 << 20, f_frsize=1)
+    )
+
+    finding = history_state.full('/')
+
+    assert finding.code == 'history-disk-full' and 'only 1.05 MB' in finding.message
 
 
 def test_an_admin_who_tries_it_as_himself_takes_no_folder_from_nagios():

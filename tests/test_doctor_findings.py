@@ -90,15 +90,6 @@ def test_a_long_subject_widens_the_column_up_to_24(subject, start):
     assert lines[2].index('words') == start
 
 
-def test_a_finding_without_words_is_its_subject():
-    assert (
-        doctor_findings.as_text(
-            Examination('t', 'u', [Finding('a', 'a', 'good', '')])
-        ).splitlines()[1]
-        == 'good   a'
-    )
-
-
 def test_words_are_cut_after_600_characters():
     text = doctor_findings.as_text(
         Examination('t', 'u', [GOOD._replace(message='word ' * 200)])

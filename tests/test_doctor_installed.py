@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from smart_attributes import installers
+from smart_attributes.daemons import checks
 from smart_attributes.doctor import installed
 
 PLUGIN = '/usr/lib64/nagios/plugins/check_smart_attributes'
@@ -12,7 +13,7 @@ PLUGIN = '/usr/lib64/nagios/plugins/check_smart_attributes'
 
 @pytest.fixture
 def root(tmp_path, monkeypatch) -> Path:
-    monkeypatch.setattr(installed, 'ROOT', str(tmp_path))
+    monkeypatch.setattr(checks, 'ROOT', str(tmp_path))
     return tmp_path
 
 
@@ -77,11 +78,11 @@ def test_a_check_command_is_copied_from_where_make_install_has_it(root, tmp_path
 @pytest.mark.parametrize(
     'folders, expected',
     [
-        ((), ''),
-        (('etc/icinga2/conf.d',), '/etc/icinga2/conf.d'),
+        ((), []),
+        (('etc/icinga2/conf.d',), ['/etc/icinga2/conf.d']),
         (
             ('etc/icinga2/conf.d', installed.ICINGA_FOLDERS[0][1:]),
-            installed.ICINGA_FOLDERS[0],
+            [installed.ICINGA_FOLDERS[0]],
         ),
     ],
 )
@@ -89,7 +90,9 @@ def test_the_check_command_is_missed_where_icinga_includes_it(root, folders, exp
     for folder in folders:
         (root / folder).mkdir(parents=True)
 
-    assert installed.icinga_folder() == expected
+    findings = installed.check_command('/x')
+
+    assert [finding.fields['folder'] for finding in findings] == expected
 
 
 @pytest.mark.parametrize(

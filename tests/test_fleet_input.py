@@ -451,7 +451,7 @@ def test_repeats_are_counted(empty_fleet, repeats, said):
 
 
 def test_faults_are_said_before_notes_and_remarks(empty_fleet):
-    empty_fleet.faults.append(Coded('not-gathered', 'f' * 600))
+    empty_fleet._lack('f' * 600)
     empty_fleet.notes.append(Coded('result-old', 'a note'))
     said = empty_fleet.said()
 

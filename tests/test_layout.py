@@ -59,11 +59,11 @@ MAY_IMPORT = {
     'output': 'history knowledge redundancy work',
     'devtools': 'knowledge',
     'fleet': 'output knowledge redundancy work',
-    'daemons': 'command_line reading output',
+    'daemons': 'access command_line reading output',
     'sudo': 'reading output',
     'doctor': 'access installers daemons sudo command_line check reading knowledge history output '
     'devtools redundancy work',
-    'commands': 'command_line check reading knowledge history output fleet doctor devtools redundancy '
+    'commands': 'access command_line check reading knowledge history output fleet doctor devtools redundancy '
     'sudo v1_6 work',
     'main': 'reading commands command_line',
 }

@@ -106,8 +106,7 @@ def everything() -> dict[str, metrics.Family]:
     """Return a metric for every metric there is, graphed or not, and the others."""
     device = Device('/dev/sda', name='sda')
     others = metrics.metrics(
-        metrics.Run(cases([Verdict(device, Identity(), State.OK)]), State.OK, 0),
-        METRICS,
+        cases([Verdict(device, Identity(), State.OK)]), METRICS, State.OK, 0
     )
     named = [
         metrics.Family(
@@ -151,7 +150,7 @@ def test_what_a_drive_calls_itself_stays_in_its_label(nasty):
     identity = Identity('ATA', model=nasty, firmware=nasty, serial=nasty)
     verdict = Verdict(Device(nasty, name='sda'), identity, State.CRITICAL)
     text = metrics.text(
-        metrics.metrics(metrics.Run(cases([verdict], START), State.OK, START), METRICS)
+        metrics.metrics(cases([verdict], START), METRICS, State.OK, START)
     )
 
     assert Scraped(text).of('smart_drive_state', device='sda') == State.CRITICAL
@@ -308,9 +307,7 @@ def families(hide_serial: bool = False) -> dict[str, tuple[str, tuple[str, ...],
         case(SDA, 1000.6, hide_serial, forecasts=LASTS),
         case(SDB, 1000.6, hide_serial),
     ]
-    found = metrics.metrics(
-        metrics.Run(drives, State.WARNING, 1000.6, [MD0, UNKNOWN]), METRICS
-    )
+    found = metrics.metrics(drives, METRICS, State.WARNING, 1000.6, [MD0, UNKNOWN])
     return {
         family.name: (family.help, family.labels, list(family.samples))
         for family in found

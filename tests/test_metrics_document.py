@@ -24,6 +24,7 @@ from smart_attributes.model import (
     Verdict,
 )
 from smart_attributes.output import metrics_document
+from smart_attributes.output.plugin import Outcome
 
 REPORTS = str(ROOT / 'tests/reports')
 TEMPLATE = (ROOT / 'contrib/zabbix/check-smart-attributes.yaml').read_text()
@@ -125,16 +126,13 @@ def test_the_document_has_the_drives_worst_first_and_their_values_in_one_list(
         Verdict(Device('/dev/sdb', name='sdb'), Identity(), State.UNKNOWN, **gone),
     ]
     text = metrics_document.as_text(
-        metrics_document.Run(
-            cases(verdicts, START, hide),
-            State.UNKNOWN,
-            'first line',
-            State.WARNING,
-            ['p', 'q'],
-            [Coded('result-old', 'r')],
-            'host',
-            START + 0.7,
-        )
+        cases(verdicts, START, hide),
+        Outcome('first line\nsecond', State.UNKNOWN),
+        of_itself=State.WARNING,
+        problems=['p', 'q'],
+        remarks=[Coded('result-old', 'r')],
+        host='host',
+        now=START + 0.7,
     )
 
     document = json.loads(text)
@@ -235,11 +233,7 @@ def test_a_key_stays_with_its_drive_and_needs_no_quotes(verdicts, hide, keys):
     """It is part of keys and paths of Zabbix, where a quote of a hostile drive would end a
     string.
     """
-    found = metrics_document.ids(
-        metrics_document.Run(
-            cases(verdicts, START, hide), State.OK, '', State.OK, [], [], 'host', START
-        )
-    )
+    found = metrics_document.ids(cases(verdicts, START, hide))
 
     assert [found[verdict.device] for verdict in verdicts] == keys
 

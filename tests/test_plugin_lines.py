@@ -255,7 +255,6 @@ def of_state(state: State, is_accepted: bool = False) -> Verdict:
 @pytest.mark.parametrize(
     'verdicts, said',
     [
-        ([], 'no drives'),
         ([of_state(OK)], '1 drive: 1 ok'),
         (
             [of_state(OK), of_state(CRITICAL), of_state(OK)],

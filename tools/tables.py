@@ -74,7 +74,7 @@ def metrics() -> list[str]:
     known = SpecDatabase(data('attributes.json')).metrics
     rows = [
         (metric.name, metric.labels, metric.help)
-        for metric in face.metrics(face.Run((), State.OK, 0), known)
+        for metric in face.metrics((), known, State.OK, 0)
     ]
     return [
         '| metric | labels | meaning |',

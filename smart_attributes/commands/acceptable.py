@@ -31,8 +31,8 @@ def acceptable(
     metrics: Sequence[str],
     template: Acknowledgement,
     *,
-    is_every_drive: bool = False,
-    hide_serial: bool = False,
+    is_every_drive: bool,
+    hide_serial: bool,
 ) -> Choice:
     """Return the acknowledgements for drives, and a sentence for each value that cannot be
     acknowledged.

@@ -10,11 +10,11 @@ from __future__ import annotations
 import errno
 import json
 import os
-import stat
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from .. import files, trust
+from ..access import name_of
 from ..check import history_answers
 from ..check.rulebook import today
 from ..check.survey import survey
@@ -198,13 +198,8 @@ def _who() -> str:
     """Return the name of the user who runs this command, also through sudo; the number of the user
     if it has no name.
     """
-    import pwd
-
-    try:
-        user = os.environ.get('SUDO_USER') or pwd.getpwuid(os.getuid()).pw_name
-        return user[:LONGEST_SIGNATURE]
-    except KeyError:
-        return str(os.getuid())
+    user = os.environ.get('SUDO_USER') or name_of(os.getuid())
+    return user[:LONGEST_SIGNATURE]
 
 
 def content(config: str) -> AcknowledgementsFile:
@@ -284,7 +279,7 @@ def _alone(config: str) -> Iterator[str]:
     try:
         status = os.fstat(descriptor)
         is_own = status.st_uid in (0, os.geteuid()) and not status.st_mode & 0o077
-        if not is_own or not stat.S_ISREG(status.st_mode):
+        if not is_own:
             raise DataError(
                 f'{lock} could be locked by another user; remove it: rm {lock}'
             )

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 
 from ..check import fence
 from ..check.survey import Survey
@@ -137,17 +136,10 @@ def _foreseen(
         fenced, future = fence.tried(verdict, outlook, fence.UNCOMPARED, UNKNOWN_FUTURE)
         fenced, where = fence.tried(fenced, place, UNPLACED, Place())
         # an error here affects only this drive; later, it would affect all
-        decide = partial(_item_without_groups, outlook=future, now=now)
-        fenced, _ = fence.tried(fenced, decide, fence.UNDECIDED, None)
-        located.append(Located(fenced, where))
+        alone, _ = _decided(Use(fenced), future, now)
+        located.append(Located(alone.verdict, where))
         outlooks[verdict.device] = future
     return located, outlooks
-
-
-def _item_without_groups(verdict: Verdict, outlook: Outlook, now: float) -> Item:
-    from ..work.work_list import item
-
-    return item(Use(verdict), now, outlook)
 
 
 def _with_groups(

@@ -63,14 +63,13 @@ def _icinga(own: FleetOptions) -> Icinga:
     """Return the access to the API of Icinga 2 that the options describe."""
     from ..fleet import icinga
 
-    access = icinga.Access(
+    return icinga.Icinga(
         own.icinga,
         own.api_user,
         own.password_file,
         authority=own.authority,
         name=own.icinga_name,
     )
-    return icinga.Icinga(access)
 
 
 def _print_json(fleet: Fleet, drives: Iterable[FleetDrive]) -> None:
@@ -103,27 +102,20 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], path: str) -> None:
     for drive in drives:
         kept.add(drive)
         ranges.add(drive.facts, drive.numbers.get(ENDURANCE))
-    fleet_counts = fleet.counted()
-    # the list has the rest
-    fleet_counts['planned'] = [
-        step for step in fleet_counts['steps'] if not step['drive']
-    ]
     first = [
         {**drive, 'place': place} for place, drive in enumerate(kept.drives(page.READ))
     ]
-    urgent = kept.counts(True)
-    others = kept.counts(False)
+    data = kept.taken(fleet.now)  # nothing is kept from here on
     counts = {state.name: fleet.summary.states[state.name] for state in WORST_FIRST}
     content = page.Content(
-        kept.taken(fleet.now),
+        data,
         counts,
         first,
-        page_drives.sentence(urgent, others),
+        page_drives.sentence(kept.counts(True), kept.counts(False)),
         fleet.faults,
-        fleet.said()[len(fleet.faults) :],
+        fleet.remarks(),
         charts=ranges.charts(),
-        fleet=fleet_counts,
-        made_by='check_smart_attributes fleet',
+        fleet=fleet.counted(),
     )
     person.write(page.rendered(content, TITLE, fleet.now), path)
     print(f'written: {visible(path)}')
@@ -150,5 +142,5 @@ def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], limit: int) -> None
             f'{added - listed} more drives, none of them worse; to see more, use --limit N (up to '
             f'{MOST_ROWS:,}) or --json (all)'
         )
-    for words in fleet.said()[len(fleet.faults) :]:
+    for words in fleet.remarks():
         print(f'note: {words}')

@@ -65,10 +65,10 @@ def _show(answers: Survey, options: Options, as_json: bool) -> int:
     """Print the history of the drives of a survey; return the exit status, 3 without history."""
     drives = _drives(answers, options)
     if as_json:
-        why_empty = person.why_empty(answers.verdicts, answers.nobody)
-        if not why_empty:
-            why_empty = {'state': 'UNKNOWN', 'error': _NO_HISTORY, 'code': None}
-        print(history.as_json(drives, {} if drives else why_empty))
+        reason = person.why_empty(answers.verdicts, answers.nobody)
+        if not drives and not reason:
+            reason = {'state': 'UNKNOWN', 'error': _NO_HISTORY, 'code': None}
+        print(history.as_json(drives, reason))
     else:
         for remark in answers.remarks:
             print(f'note: {sentence(remark, 500)}')

@@ -17,6 +17,7 @@ from ..wording import columns
 from ..words import coded, sentence, visible
 from ..work.statements import kind, problem
 from . import person
+from .cases import unshown
 from .records.list import ListOptions
 
 
@@ -34,13 +35,9 @@ def run(options: Options, runner: Runner) -> int:
             return as_json(cases, addresses, person.why_empty(verdicts, nobody))
         return as_text(cases, addresses)
 
-    text, cases = fence.shown(listed_cases, show, _unshown)
+    text, cases = fence.shown(listed_cases, show, unshown)
     print(text)
     return person.status([case.verdict for case in cases])
-
-
-def _unshown(case: Case, error: Exception) -> Case:
-    return case._replace(verdict=fence.failed(case.verdict, error, fence.UNSHOWN))
 
 
 def listed(

@@ -16,7 +16,7 @@ from ..words import coded, sentence
 from ..work.statements import problem
 from . import person
 from .cases import Overview, unshown, with_history
-from .check import rendered, whole
+from .check import rendered
 from .records.metrics import MetricsOptions
 
 
@@ -56,14 +56,14 @@ def _exposition(drives: Sequence[Case], overview: Overview) -> str:
     """Return the metrics for Prometheus."""
     from ..output import metrics
 
-    run = metrics.Run(
+    families = metrics.metrics(
         drives,
-        _state_of_the_run(overview),
-        time.time(),
-        overview.machine.groups if overview.machine else (),
+        overview.survey.judge.database.metrics,
+        state=_state_of_the_run(overview),
+        now=time.time(),
+        groups=overview.machine.groups if overview.machine else (),
     )
-    definitions = overview.survey.judge.database.metrics
-    return metrics.text(metrics.metrics(run, definitions))
+    return metrics.text(families)
 
 
 def _document(drives: Sequence[Case], overview: Overview, options: Options) -> str:
@@ -77,25 +77,24 @@ def _document(drives: Sequence[Case], overview: Overview, options: Options) -> s
     problems: list[str] = [words for _, words in overview.survey.told]
     if not drives:
         problems.append(overview.survey.nobody[1])
-    run = metrics_document.Run(
+    text = metrics_document.as_text(
         drives,
-        outcome.state,
-        outcome.text.partition('\n')[0],
-        _state_of_the_run(overview),
-        problems,
-        overview.remarks,
-        socket.gethostname(),
-        time.time(),
+        outcome,
+        of_itself=_state_of_the_run(overview),
+        problems=problems,
+        remarks=overview.remarks,
+        host=socket.gethostname(),
+        now=time.time(),
     )
-    return f'{metrics_document.as_text(run)}\n'
+    return f'{text}\n'
 
 
 def _state_of_the_run(overview: Overview) -> State:
     """Return the worst state of the messages about the run as a whole."""
-    from ..output import plugin
-
-    nobody = [] if overview.cases else [overview.survey.nobody[0]]
-    return worst([*plugin.states(whole(overview)), *nobody])
+    states = [state for state, _ in overview.survey.told]
+    if not overview.cases:
+        states.append(overview.survey.nobody[0])
+    return worst(states)
 
 
 def _complain(drives: Sequence[Case], overview: Overview) -> None:
@@ -103,8 +102,7 @@ def _complain(drives: Sequence[Case], overview: Overview) -> None:
     numbers.
     """
     run = overview.survey
-    demands = [message for _, message in run.demands]
-    problems = list(map(coded, (*run.failures, *run.faults, *demands)))
+    problems = [coded(message) for _, message in run.told]
     problems += overview.remarks
     if not drives:
         problems.append(coded(run.nobody[1]))

@@ -74,9 +74,7 @@ def status(verdicts: Sequence[Verdict]) -> int:
 
 def addresses(verdicts: Sequence[Verdict], options: Options) -> list[str]:
     """Return the address of each drive, as an argument of -d."""
-    if options.naming.label != 'by-id':
-        return [verdict.device.address for verdict in verdicts]
-    names = links()
+    names = links() if options.naming.label == 'by-id' else {}
     return [stable(verdict.device, names).address for verdict in verdicts]
 
 

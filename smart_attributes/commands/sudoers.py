@@ -45,5 +45,5 @@ def _exists(user: str) -> bool:
     """Return whether this machine has a user with this name."""
     try:
         return bool(pwd.getpwnam(user))
-    except (KeyError, ValueError):
+    except KeyError:
         return False

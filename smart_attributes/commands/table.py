@@ -43,6 +43,22 @@ Options of version 1.6 (-r, -O, -s, -dbj, -ucfgj, -cu) are accepted too; see doc
     takes_old_options=True,
 )
 
+# The modules of the records of all other commands, in the order of --help and the man page.
+RECORDS = (
+    'triage',
+    'list',
+    'explain',
+    'sudoers',
+    'draft',
+    'validate',
+    'migrate',
+    'acknowledge',
+    'history',
+    'metrics',
+    'doctor',
+    'fleet',
+)
+
 
 def do(argv: Sequence[str], runner: Runner) -> int:
     """Run the command of a command line; return its exit status.
@@ -65,35 +81,7 @@ def commands() -> tuple[Command, ...]:
     command is the first.
     """
     # A check needs none of these.
-    from .records import (
-        acknowledge,
-        doctor,
-        draft,
-        explain,
-        fleet,
-        history,
-        list,
-        metrics,
-        migrate,
-        sudoers,
-        triage,
-        validate,
-    )
-
-    modules = (
-        triage,
-        list,
-        explain,
-        sudoers,
-        draft,
-        validate,
-        migrate,
-        acknowledge,
-        history,
-        metrics,
-        doctor,
-        fleet,
-    )
+    modules = [import_module(f'.records.{name}', __package__) for name in RECORDS]
     return CHECK, *(module.COMMAND for module in modules)
 
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from .. import child, files
@@ -99,6 +98,11 @@ class DaemonCheck(NamedTuple):
         return f'{shlex.join(words)} && systemctl {then} {self.unit}'
 
 
+def existing(paths: Iterable[str]) -> str:
+    """Return the first of these paths that exists; '' if none does."""
+    return next((path for path in paths if os.path.exists(ROOT + path)), '')
+
+
 def unit_of(*names: str) -> str:
     """Return the first of these services that this machine has; the first one if it has none."""
     for name in names:
@@ -109,7 +113,7 @@ def unit_of(*names: str) -> str:
 
 def ask(line: Sequence[str]) -> Answer:
     """Run a command of a daemon's package, and return its answer; "not started" if it is not installed."""
-    path = shutil.which(line[0], path=smartctl_calls.ENVIRONMENT['PATH'])
+    path = smartctl_calls.program(line[0], smartctl_calls.ENVIRONMENT['PATH'])
     if not path:
         return Answer(tuple(line), 'not started', f'{line[0]} is not installed')
     return _answer((path, *line[1:]), time.monotonic() + PATIENCE)

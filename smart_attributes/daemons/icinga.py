@@ -6,22 +6,23 @@ which "icinga2 object list" prints. Here the file is in a folder of its own, so 
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import re
 import shutil
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .. import files
+from ..access import name_of
 from ..constants import LARGEST_SENT
 from ..output.doctor_findings import Finding, found
 from ..typed import Json
+from ..words import closest
 from . import checks as daemons
 from .checks import NAMES, DaemonCheck
-from .users import name_of
 
 CONFIGURATION = '/etc/icinga2/icinga2.conf'
 OWNED = '/var/cache/icinga2'  # belongs to the user whose processes run the checks
@@ -37,34 +38,13 @@ _CLOSE = 0.85  # similarity of a misspelt name
 
 
 class Objects(NamedTuple):
-    """The objects of Icinga's configuration, by type."""
+    """What Icinga's configuration says about this plugin."""
 
-    node: str  # NodeName
-    by_type: Mapping[str, Sequence[Json]]
-
-    def of(self, kind: str) -> Sequence[Json]:
-        """Return the objects of a type."""
-        return self.by_type.get(kind, ())
-
-    def commands(self) -> dict[str, Json]:
-        """Return the CheckCommands that run this plugin, by name."""
-        return {
-            command['name']: command
-            for command in self.of('CheckCommand')
-            if _is_ours(command)
-        }
-
-    def services(self) -> list[tuple[Json, Json, Json]]:
-        """Return the services that run this plugin on this machine, each with its host and its CheckCommand."""
-        ours = self.commands()
-        hosts = {host['name']: host for host in self.of('Host')}
-        services = []
-        for service in self.of('Service'):
-            properties = service['properties']
-            command = ours.get(properties['check_command'])
-            if command and properties['command_endpoint'] in ('', self.node):
-                services.append((service, hosts[properties['host_name']], command))
-        return services
+    node: str = ''  # NodeName
+    # the CheckCommands that run this plugin, by name
+    commands: Mapping[str, Json] = {}
+    # the services that run it on this machine, each with its host and its CheckCommand
+    services: Sequence[tuple[Json, Json, Json]] = ()
 
 
 def _is_ours(command: Json) -> bool:
@@ -119,29 +99,42 @@ def _asked(folder: str) -> tuple[Objects | None, list[Finding]]:
         return objects_in(folder), []
     printed = daemons.text_of(answer)
     if f"'{COMMAND}' of type 'CheckCommand' does not exist" in printed:
-        return Objects('', {}), []
+        return Objects(), []
     return None, [refusal(printed)]
 
 
 def objects_in(folder: str) -> Objects:
     """Return the objects that Icinga wrote into a folder.
 
-    Raises OSError or ValueError if the files have another format.
+    Raises OSError, ValueError or KeyError if the files have another format.
     """
-    by_type: dict[str, list[Json]] = {}
+    by_type: defaultdict[str, list[Json]] = defaultdict(list)
     for value in _values(files.content(f'{folder}/icinga2.debug', LARGEST_SENT)):
-        by_type.setdefault(value['type'], []).append(value)
+        by_type[value['type']].append(value)
     variables = {
         variable['name']: variable['value']
         for variable in _values(files.content(f'{folder}/icinga2.vars', LARGEST_SENT))
     }
-    return Objects(variables.get('NodeName', ''), by_type)
+    node = variables.get('NodeName', '')
+    commands = {
+        command['name']: command
+        for command in by_type['CheckCommand']
+        if _is_ours(command)
+    }
+    hosts = {host['name']: host for host in by_type['Host']}
+    services = []
+    for service in by_type['Service']:
+        properties = service['properties']
+        command = commands.get(properties['check_command'])
+        if command and properties['command_endpoint'] in ('', node):
+            services.append((service, hosts[properties['host_name']], command))
+    return Objects(node, commands, services)
 
 
 def checks(objects: Objects) -> list[DaemonCheck]:
     """Return the services that run this plugin on this machine."""
     return [
-        _check(service, host, command) for service, host, command in objects.services()
+        _check(service, host, command) for service, host, command in objects.services
     ]
 
 
@@ -237,10 +230,9 @@ def _filled(text: Any, values: Mapping[str, Any]) -> Any:
 
 def findings(objects: Objects) -> Iterator[Finding]:
     """Yield the findings for the services of this plugin."""
-    services = objects.services()
-    if not services and objects.commands():
+    if objects.commands and not objects.services:
         yield found('icinga-no-service', node=objects.node)
-    for service, host, command in services:
+    for service, host, command in objects.services:
         variables = set(_MACRO.findall(str(command['properties'].get('arguments'))))
         yield from _misspelt(service, variables)
         yield from _misspelt(host, variables)
@@ -254,14 +246,14 @@ def _misspelt(owner: Json, variables: set[str]) -> Iterator[Finding]:
     for key in ('properties', 'vars', 'properties'):
         hints = hints.get(key, {})
     for name in owner['properties'].get('vars') or {}:
-        right = difflib.get_close_matches(name, variables, 1, _CLOSE)
+        right = closest(name, variables, _CLOSE)
         places = hints.get(name, {}).get('messages')
         if right and name not in variables and places:
             _, file, line, *_ = places[-1]
             yield found(
                 'icinga-variable-misspelt',
                 name=name,
-                right=right[0],
+                right=right,
                 file=file,
                 line=line,
             )
@@ -272,7 +264,7 @@ def refusal(printed: str) -> Finding:
     place = _LOCATION.search(printed)
     file, line = place.groups() if place else (CONFIGURATION, '1')
     name = _UNDEFINED.search(printed)
-    if name and difflib.get_close_matches(name[1], [COMMAND], 1, _CLOSE - 0.25):
+    if name and closest(name[1], [COMMAND], _CLOSE - 0.25):
         return found(
             'icinga-command-misspelt', name=name[1], right=COMMAND, file=file, line=line
         )

@@ -6,7 +6,6 @@ all objects that it uses into its object cache.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -15,6 +14,7 @@ from typing import NamedTuple
 from .. import files
 from ..constants import DEEPEST_INCLUDE, LARGEST_SMALL_FILE, MOST_FILES
 from ..output.doctor_findings import Finding, found
+from ..words import closest
 from . import checks as daemons
 from .checks import NAMES, SHELL, DaemonCheck
 
@@ -40,6 +40,7 @@ _FAULT = re.compile(r'Error:? (.+)')
 _UNDEFINED = re.compile(
     r"check command '([^'!]+)[^']*' .*not defined anywhere", re.IGNORECASE
 )
+_CLOSE = 0.6  # similarity of a misspelt command
 _THROUGH_NRPE = re.compile(r'check_nrpe\b.*\s-H\s*(\S+).*\s-c\s*(\S+)')
 
 
@@ -55,18 +56,13 @@ class Setting(NamedTuple):
 class Nrpe(NamedTuple):
     """What the configuration of NRPE says."""
 
-    path: str = ''  # of the main file; '' without NRPE
-    settings: Sequence[Setting] = ()
+    path: str  # of the main file; '' without NRPE
+    settings: Sequence[Setting]
 
     def value(self, name: str, default: str = '') -> str:
         """Return the effective value of a setting: the last one."""
         values = {setting.name: setting.value for setting in self.settings}
         return values.get(name, default)
-
-
-def _existing(paths: Sequence[str]) -> str:
-    """Return the first of these paths that exists; '' if none does."""
-    return next((path for path in paths if os.path.exists(daemons.ROOT + path)), '')
 
 
 def text_of(path: str) -> str:
@@ -103,8 +99,8 @@ def settings_of(path: str, depth: int = 0) -> Iterator[Setting]:
 
 def nrpe() -> Nrpe:
     """Return the configuration of NRPE; without a path if this machine has none."""
-    path = _existing(NRPE_FILES)
-    return Nrpe(path, list(settings_of(path))) if path else Nrpe()
+    path = daemons.existing(NRPE_FILES)
+    return Nrpe(path, list(settings_of(path)))
 
 
 # --- NRPE --------------------------------------------------------------------------------------
@@ -152,7 +148,7 @@ def _question(nrpe: Nrpe) -> Sequence[str]:
     """Return the command that asks NRPE, without the name of a command; () if check_nrpe is not
     installed, or NRPE does not answer this machine.
     """
-    program = _existing(CHECK_NRPE)
+    program = daemons.existing(CHECK_NRPE)
     allowed = nrpe.value('allowed_hosts', LOCAL[0])
     if not program or LOCAL[0] not in allowed.replace(' ', '').split(','):
         return ()
@@ -187,7 +183,7 @@ def nagios_checks(nrpe: Nrpe) -> tuple[list[DaemonCheck], list[Finding]]:
 
     nrpe: the configuration of NRPE, which Nagios can ask for this machine.
     """
-    path = _existing(NAGIOS_FILES)
+    path = daemons.existing(NAGIOS_FILES)
     if not path:
         return [], []
     settings = _values(path)
@@ -292,17 +288,16 @@ def _located(check: DaemonCheck, path: str) -> DaemonCheck:
 
 def _refusal(printed: str, path: str, unit: str) -> Finding:
     """Return the finding for a configuration that Nagios refuses; a command name that was misspelt is corrected."""
+    name = _UNDEFINED.search(printed)
+    right = closest(name[1], OURS, _CLOSE) if name else ''
+    if name and right:
+        return found(
+            'nagios-command-misspelt',
+            name=name[1],
+            right=right,
+            folder=os.path.dirname(path),
+            unit=unit,
+        )
     fault = _FAULT.search(printed)
     reason = fault[1] if fault else printed[-200:]
-    finding = found('nagios-refuses', file=path, reason=reason, unit=unit)
-    name = _UNDEFINED.search(printed)
-    right = difflib.get_close_matches(name[1], OURS, 1) if name else []
-    if not name or not right:
-        return finding
-    return found(
-        'nagios-command-misspelt',
-        name=name[1],
-        right=right[0],
-        folder=os.path.dirname(path),
-        unit=unit,
-    )
+    return found('nagios-refuses', file=path, reason=reason, unit=unit)

@@ -9,14 +9,6 @@ import pwd
 from ..errors import UsageError
 
 
-def name_of(number: int) -> str:
-    """Return the name of the user with this ID, or the ID if the user has no name."""
-    try:
-        return pwd.getpwuid(number).pw_name
-    except KeyError:
-        return str(number)
-
-
 def is_person(number: int) -> bool:
     """Return whether a user is a person, not a service account.
 

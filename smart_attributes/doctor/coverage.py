@@ -19,7 +19,7 @@ from ..errors import SmartError, UsageError
 from ..model import Device
 from ..output.doctor_findings import Finding, found
 from ..reading import addresses, system
-from ..wording import plural
+from ..wording import listed
 from ..words import clean
 from .disks import Disk, disks, reached
 
@@ -58,7 +58,7 @@ def examine(
     except SmartError:  # that check, or the scan, reports the error
         return []
     names_read: set[str] = set()
-    for device in dict.fromkeys(devices):
+    for device in devices:
         names_read.update(reached(device, there))
     drives_read = {disk.drive for disk in there if disk.name in names_read}
     unread: dict[str, Disk] = {}  # drive -> its first disk
@@ -122,9 +122,7 @@ def of_check(check: DaemonCheck) -> Uses:
 def _finding(unread: Sequence[Disk]) -> Finding:
     """Return the finding that names these disks, of which there is at least one."""
     shown = unread[:SHOWN]
-    named = ', '.join(map(_named, shown))
-    if len(unread) > SHOWN:
-        named += f' and {plural(len(unread) - SHOWN, "more disk")}'
+    named = listed(list(map(_named, unread)), SHOWN)
     if any(disk.is_behind_raid for disk in unread):
         return found('drives-unmonitored-behind-raid', disks=named)
     options = ' '.join(f'-d /dev/{disk.name}' for disk in shown)

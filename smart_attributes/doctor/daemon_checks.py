@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from .. import constants, files
+from ..access import name_of
 from ..command_line.options import PROGRAM
 from ..constants import LARGEST_SMALL_FILE, MOST_COMMANDS
 from ..daemons.checks import (
@@ -21,7 +22,6 @@ from ..daemons.checks import (
     run_as,
     text_of,
 )
-from ..daemons.users import name_of
 from ..model import Answer
 from ..output.codes import BY_NAME
 from ..output.doctor_findings import Finding, found, halves

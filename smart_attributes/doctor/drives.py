@@ -28,7 +28,7 @@ from ..model import Device, Identity, Read, Report, State, Verdict
 from ..output.codes import BY_NAME
 from ..output.doctor_findings import Finding, Paste, found, halves, said
 from ..reading.device_types import is_raid
-from ..words import clean
+from ..shown import shown
 from .daemon_checks import denied
 
 SHOWN = 8  # up to this many answering drives get a line each; more drives share a line
@@ -104,8 +104,7 @@ def _answering(verdict: Verdict, read: Read, hide_serial: bool) -> Finding:
 
 def _who(identity: Identity, hide_serial: bool) -> str:
     """Return the model and the serial number; "unknown drive" if the drive reports neither."""
-    serial = '' if hide_serial else f' {clean(identity.serial)}'
-    return f'{clean(identity.model)}{serial}'.strip() or 'unknown drive'
+    return shown(identity, hide_serial).name or 'unknown drive'
 
 
 def _silent(

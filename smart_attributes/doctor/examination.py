@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from .. import alarm
+from ..access import name_of
 from ..check import history_answers, reads, survey
 from ..check.settings import of_reads
 from ..command_line.options import PROGRAM, Options
 from ..constants import DAY, SMARTCTL
 from ..daemons import icinga, nagios
 from ..daemons.checks import USUAL, fitting
-from ..daemons.users import become, name_of
+from ..daemons.users import become
 from ..errors import SmartError, UsageError
 from ..failures import not_installed
 from ..files import CONFIG
@@ -117,7 +118,7 @@ class Examiner:
         if objects:
             self._checks += icinga.checks(objects)
             self._refused += icinga.findings(objects)
-            if not objects.commands():
+            if not objects.commands:
                 self._refused += installed.check_command(self._path)
         self._results = daemon_checks.examine(
             self._checks, self._path, user, self._half_time()
@@ -163,7 +164,7 @@ class Examiner:
         return (
             lambda: self._missing,
             self._sudo,
-            self._state,
+            lambda: [history_state.history(self._options, self._user)],
             lambda: installed.site_files(self._options),
             self._drives,
             self._daemons,
@@ -225,9 +226,6 @@ class Examiner:
                 arguments = smartctl_calls.arguments_in(planned.command)
                 lines.append(arguments)
         return lines
-
-    def _state(self) -> Iterator[Finding]:
-        yield history_state.history(self._options, self._user)
 
     def _daemons(self) -> Iterator[Finding]:
         """Yield the findings about the daemons; those that other findings may explain wait."""

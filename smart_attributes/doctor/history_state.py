@@ -6,13 +6,13 @@ import os
 import shlex
 import time
 from contextlib import suppress
-from typing import NamedTuple
 
 from .. import access, state_directory, trust
+from ..access import name_of
 from ..check.history_access import for_writing
 from ..check.settings import of_history
 from ..command_line.options import Options
-from ..daemons.users import group_of, is_person, name_of
+from ..daemons.users import group_of, is_person
 from ..errors import HistoryUnusable
 from ..output.doctor_findings import Finding, found, said
 from ..reading.system import names_in
@@ -22,17 +22,6 @@ from ..wording import duration
 VOLATILE = ('tmpfs', 'ramfs')
 ON_DISK = '/srv'  # a directory here survives a restart even if /var/lib does not
 ROOM = 4 << 20  # bytes that the history of a few drives needs over years
-
-
-class HistoryFiles(NamedTuple):
-    """Size and age of the files in the state directory."""
-
-    path: str
-    owner: str
-    size: int = 0  # bytes
-    written: float = 0.0  # seconds since 1970; 0: no file exists yet
-    remark: str = ''  # a fault, or what has been repaired
-    is_anew: bool = False  # a file was damaged and is replaced; no action needed
 
 
 def history(options: Options, user: str) -> Finding:
@@ -71,7 +60,7 @@ def _examined(options: Options, user: str) -> Finding:
     return (
         full(state.path)
         or _in_the_way(os.path.join(state.path, state_directory.HISTORY))
-        or usable(_stored(options, state), time.time())
+        or of_files(options, state)
     )
 
 
@@ -112,8 +101,8 @@ def unfit_mount(
     )
 
 
-def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryFiles:
-    """Return the size and age of the stored history; both are 0 if it does not exist yet.
+def of_files(options: Options, state: state_directory.StateDirectory) -> Finding:
+    """Return the finding for the files of the history, which may not exist yet.
 
     Raises HistoryUnusable for any fault that would break a check.
     """
@@ -122,21 +111,22 @@ def _stored(options: Options, state: state_directory.StateDirectory) -> HistoryF
     owner = name_of(state.user)
     path = folder.path_of(state)
     if not os.path.isdir(path):
-        return HistoryFiles(state.path, owner)
+        return found('history-empty', path=state.path, owner=owner)
     if access.is_denied(path):
         raise HistoryUnusable(f'{path}: Permission denied; {folder.ADVICE}')
     opened = for_writing(of_history(options))
-    faults = (*opened.damage, opened.not_written, opened.slowness)
-    fault = next(filter(None, faults), '')
-    repaired = next(iter(opened.old_damage), '')
-    return HistoryFiles(
-        path,
-        owner,
-        size=sum(_size(os.path.join(path, name)) for name in os.listdir(path)),
-        written=max((record.last_read for record in opened.records), default=0),
-        remark=fault or repaired,
-        is_anew=bool(repaired) and not fault,
-    )
+    for fault in (*opened.damage, opened.not_written, opened.slowness):
+        if fault:
+            return said('history-faulty', f'{path}: {fault}', path=path)
+    repaired = opened.old_damage
+    if repaired:
+        return said('history-remark', f'{path}: {repaired[0]}', path=path)
+    if not opened.records:
+        return found('history-empty', path=path, owner=owner)
+    written = max(record.last_read for record in opened.records)
+    size = sum(_size(os.path.join(path, name)) for name in os.listdir(path))
+    age = duration(max(int(time.time() - written), 0))
+    return found('history-works', path=path, owner=owner, size=size, age=age)
 
 
 def _size(path: str) -> int:
@@ -153,19 +143,6 @@ def full(path: str) -> Finding | None:
     disk = os.statvfs(path)
     room = disk.f_bavail * disk.f_frsize
     return found('history-disk-full', path=path, room=room) if room < ROOM else None
-
-
-def usable(stored: HistoryFiles, now: float) -> Finding:
-    """Return the finding for a history that can be opened. now: seconds since 1970."""
-    if stored.remark:
-        code = 'history-remark' if stored.is_anew else 'history-faulty'
-        return said(code, f'{stored.path}: {stored.remark}', path=stored.path)
-    if not stored.written:
-        return found('history-empty', path=stored.path, owner=stored.owner)
-    age = duration(max(int(now - stored.written), 0))
-    return found(
-        'history-works', path=stored.path, owner=stored.owner, size=stored.size, age=age
-    )
 
 
 def unusable(

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 from ..check.rulebook import files_of, judge_of, site_of
 from ..command_line.options import PROGRAM, Options
+from ..daemons import checks as daemons
 from ..devtools import validate
 from ..files import is_there
 from ..output.doctor_findings import Finding, found, halves, said
 from ..reading.system import names_in
 
-ROOT = ''  # precedes each path; not '' if another folder is used as /
 # Folders in which monitoring daemons look for plugins: Debian and SUSE; RHEL; Arch Linux; FreeBSD;
 # a build from source.
 PLUGIN_FOLDERS = (
@@ -41,9 +41,9 @@ def examine(program: str) -> list[Finding]:
 
     program: path of the running program.
     """
-    folder = next((path for path in PLUGIN_FOLDERS if os.path.isdir(ROOT + path)), '')
+    folder = daemons.existing(PLUGIN_FOLDERS)
     plugin = f'{folder}/{PROGRAM}'
-    if folder and not os.path.lexists(ROOT + plugin):
+    if folder and not os.path.lexists(daemons.ROOT + plugin):
         return [found('plugin-not-found', path=plugin, program=program)]
     return []
 
@@ -53,11 +53,11 @@ def check_command(program: str) -> list[Finding]:
 
     program: path of this program.
     """
-    folder = icinga_folder()
+    folder = daemons.existing(ICINGA_FOLDERS)
     path = f'{folder}/{CHECK_COMMAND}'
     if not folder:
         return []
-    if os.path.lexists(ROOT + path):
+    if os.path.lexists(daemons.ROOT + path):
         file = f'{ICINGA}/icinga2.conf'
         return [found('check-command-not-included', path=path, file=file)]
     # "make install" puts the program into lib/nagios/plugins, beside share
@@ -68,11 +68,6 @@ def check_command(program: str) -> list[Finding]:
         command = shlex.join(['install', '-m', '644', copy, f'{folder}/'])
         finding = finding._replace(command=f'{command} && systemctl reload icinga2')
     return [finding]
-
-
-def icinga_folder() -> str:
-    """Return the folder for the CheckCommand, or '' on a host without Icinga 2."""
-    return next((path for path in ICINGA_FOLDERS if os.path.isdir(ROOT + path)), '')
 
 
 def site_files(options: Options) -> list[Finding]:

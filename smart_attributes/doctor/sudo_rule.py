@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..command_line.options import PROGRAM, USER, Options
-from ..constants import IS_FREEBSD, SMARTCTL
+from ..constants import IS_FREEBSD, SMARTCTL, TIMEOUT
 from ..daemons.users import is_person
 from ..model import Device, HowRead
 from ..output.doctor_findings import Finding, found
@@ -119,8 +119,8 @@ def examine_rule(
         files=files,
         as_root='' if options.own.user else _as_root(how, user),
     )
-    findings = [finding(answers)]
-    complaint = None if refused else reports.reason(message, user)
+    findings = [next(findings_in_order(answers))]
+    complaint = None if refused else reports.reason(message, user, how.smartctl)
     if complaint:
         findings.append(_because(complaint, answers, FILES))
     return findings
@@ -148,19 +148,18 @@ def _installing(
     words = [PROGRAM, 'sudoers']
     if user != USER:
         words += ['--user', user]
+    file = RULE
     if how.smartctl != SMARTCTL:
         words += ['-p', how.smartctl]
-    if how.timeout != HowRead().timeout:
+        # Checks with another smartctl need a rule beside the usual one. sudo ignores names with a
+        # dot.
+        file += how.smartctl.replace('/', '-').replace('.', '-')
+    if how.timeout != TIMEOUT:
         words += ['-t', f'{how.timeout:g}']
     for name in types:
         words += ['--type', name]
     for address in addresses:
         words += ['-d', address]
-    file = RULE
-    if how.smartctl != SMARTCTL:
-        # Checks with another smartctl need a rule beside the usual one. sudo ignores names with a
-        # dot.
-        file += how.smartctl.replace('/', '-').replace('.', '-')
     return (
         f'{shlex.join(words)} > rule && visudo -cf rule && install -m 0440 rule {file}'
     )
@@ -175,14 +174,7 @@ def _as_root(how: HowRead, user: str) -> str:
 # --- interpretation; pure -----------------------------------------------------------------
 
 
-def finding(answers: SudoAnswers) -> Finding:
-    """Return the finding: the first reason to renew the rule, or the fact that the rule allows
-    the needed calls.
-    """
-    return next(_findings(answers))
-
-
-def _findings(answers: SudoAnswers) -> Iterator[Finding]:
+def findings_in_order(answers: SudoAnswers) -> Iterator[Finding]:
     """Yield the reasons to renew the rule, the most important first, then the fact that the rule
     is good.
     """
@@ -214,7 +206,8 @@ def _findings(answers: SudoAnswers) -> Iterator[Finding]:
 
 def _refusal(answers: SudoAnswers) -> Finding:
     """Return why sudo refuses: a reason that is not the rule's, else what is wrong with the rule."""
-    reason = reports.why(answers.message, answers.files, answers.user)
+    program = answers.rule.executable
+    reason = reports.why(answers.message, answers.files, answers.user, program)
     if reason:
         return reason
     if answers.as_root and not answers.ours and not answers.is_person:
@@ -223,7 +216,7 @@ def _refusal(answers: SudoAnswers) -> Finding:
     return found(
         code,
         user=answers.user,
-        path=answers.rule.executable,
+        path=program,
         refused=len(answers.refused),
         calls=len(answers.needed),
         call=' '.join(answers.refused[0]),

@@ -16,7 +16,7 @@ from ..knowledge.drive_database import SpecDatabase
 from ..model import State, worst
 from ..typed import TYPE_CHECKING, MutableJson
 from ..wording import listed, plural
-from ..words import sentence, visible
+from ..words import sentence
 from . import services, summary, triage_documents
 from .drives import FleetDrive
 
@@ -73,13 +73,13 @@ class Fleet:
             yield from alarm.limited(list, drives)
         except Exception as error:
             self._lack(
-                f'{visible(source)} cannot be read ({type(error).__name__}); please report this '
+                f'{source} cannot be read ({type(error).__name__}); please report this '
                 'with the output of "triage --json" on that host'
             )
 
     def _lack(self, words: str) -> None:
         """Record a fault: a source that could not be read."""
-        self.faults.append(Coded('not-gathered', words))
+        self.faults.append(Coded('not-gathered', sentence(words, NOTE)))
 
     def of_icinga(
         self, connection: Callable[[], Icinga], condition: str
@@ -104,7 +104,7 @@ class Fleet:
         finally:
             api.close()
             for name, why in api.unread.items():
-                self._lack(f'{visible(name)}: {why}')
+                self._lack(f'{name}: {why}')
         self._note(
             'result-old',
             self._old,
@@ -133,7 +133,7 @@ class Fleet:
                 document = triage_documents.read(path)
             except (OSError, SmartError) as error:
                 why = getattr(error, 'strerror', '') or error
-                self._lack(f'{visible(path)}: {why}')
+                self._lack(f'{path}: {why}')
                 continue
             self.asked += 1
             if self.now - document.made > triage_documents.OLD:
@@ -142,7 +142,7 @@ class Fleet:
             yield from self._from(document.host, drives)
         if not (self.asked or self.faults):
             self._lack(
-                f'{", ".join(map(visible, paths))}: no files found; save the output of "triage '
+                f'{", ".join(paths)}: no files found; save the output of "triage '
                 '--json" there as HOST.json'
             )
         self._note('result-old', self._old, 'document older than two days')
@@ -154,18 +154,21 @@ class Fleet:
         if names:
             thing, _, rest = words.partition(' ')
             number = plural(len(names), thing)
-            self.notes.append(Coded(code, f'{number} {rest}: {listed(names, NAMED)}'))
+            words = f'{number} {rest}: {listed(names, NAMED)}'
+            self.notes.append(Coded(code, sentence(words, NOTE)))
 
     def said(self) -> list[Coded]:
         """Return the messages about the fleet as a whole, faults first."""
-        messages = [*self.faults, *self.notes]
+        return [*self.faults, *self.remarks()]
+
+    def remarks(self) -> list[Coded]:
+        """Return the messages that are no faults."""
         repeats = self.summary.repeats
-        if repeats:
-            words = plural(repeats, 'drive is', 'drives are')
-            messages.append(
-                Coded('drives-repeated', f'{words} reported twice, and counted once')
-            )
-        return [Coded(message.code, sentence(message, NOTE)) for message in messages]
+        if not repeats:
+            return self.notes
+        words = plural(repeats, 'drive is', 'drives are')
+        repeated = f'{words} reported twice, and counted once'
+        return [*self.notes, Coded('drives-repeated', repeated)]
 
     def counted(self) -> MutableJson:
         """Return the data about the fleet as a whole, formatted for the JSON document."""

@@ -16,7 +16,6 @@ import os
 import socket
 import ssl
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from .. import files, trust
@@ -56,17 +55,6 @@ NOT_ICINGA = (
 )
 
 
-class Access(NamedTuple):
-    """The address and credentials for the API."""
-
-    url: str  # https://icinga.example.org:5665
-    user: str
-    password_file: str
-    # certificate of Icinga's authority: /var/lib/icinga2/certs/ca.crt; '': of the system's
-    authority: str
-    name: str  # name in Icinga's certificate; '': that of the URL
-
-
 class Unreadable(SmartError):
     """An answer is too large or invalid; a request for fewer services may succeed."""
 
@@ -74,16 +62,22 @@ class Unreadable(SmartError):
 class Icinga:
     """One connection to the API."""
 
-    def __init__(self, access: Access) -> None:
-        """Raise SmartError if an option, or a file named by an option, cannot be used."""
-        self._url = _address(access.url)
+    def __init__(
+        self, url: str, user: str, password_file: str, authority: str, name: str
+    ) -> None:
+        """Raise SmartError if an option, or a file named by an option, cannot be used.
+
+        url: https://icinga.example.org:5665. authority: certificate of Icinga's authority, such as
+        /var/lib/icinga2/certs/ca.crt; '': those of the system. name: name in Icinga's certificate;
+        '': that of the URL.
+        """
+        self._url, self._user = _address(url), user
         self._headers = {
             'Accept': 'application/json',
             'X-HTTP-Method-Override': 'GET',
-            **_login(access),
+            **_login(user, password_file),
         }
-        self._connection = _Connection(self._url, access.name, _trusted(access))
-        self._access = access
+        self._connection = _Connection(self._url, name, _trusted(authority))
         # service -> reason why its answer could not be read
         self.unread: dict[str, str] = {}
 
@@ -103,7 +97,7 @@ class Icinga:
         if rows is None:
             advice = ', and check --filter for mistakes' if condition else ''
             raise SmartError(
-                f'{self.where}: Icinga returned no services to {visible(self._access.user)}; give this '
+                f'{self.where}: Icinga returned no services to {visible(self._user)}; give this '
                 f'ApiUser the permission objects/query/Service{advice}'
             )
         return sorted(str(row.get('name', '')) for row in rows)
@@ -199,7 +193,7 @@ class Icinga:
         """Return why Icinga refused a request, and where to look."""
         if answer.status == 401:
             return (
-                f'Icinga refused the user {visible(self._access.user)} or the password; see the ApiUser '
+                f'Icinga refused the user {visible(self._user)} or the password; see the ApiUser '
                 'in conf.d/api-users.conf'
             )
         return f'Icinga answered {answer.status} {visible(answer.reason)[:200]}; see its log'
@@ -283,59 +277,54 @@ def _address(url: str) -> SplitResult:
     return parts
 
 
-def _trusted(access: Access) -> ssl.SSLContext:
+def _trusted(authority: str) -> ssl.SSLContext:
     """Return a TLS context that always verifies the server. Raises SmartError."""
     try:
-        context = ssl.create_default_context(cafile=access.authority or None)
+        context = ssl.create_default_context(cafile=authority or None)
     except OSError as error:
         why = (
             'contains no certificate'
             if isinstance(error, ssl.SSLError)
             else error.strerror
         )
-        raise SmartError(f'--ca {visible(access.authority)}: {why}') from None
+        raise SmartError(f'--ca {visible(authority)}: {why}') from None
     # Python 3.13 and later set this flag by default, but certificates of Icinga's own authority
     # lack the key usage.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     return context
 
 
-def _login(access: Access) -> dict[str, str]:
+def _login(user: str, password_file: str) -> dict[str, str]:
     """Return the header with the user and the password.
 
     Raises UsageError without them, and SmartError if the file of the password cannot be used.
     """
-    if not (access.user and access.password_file):
+    if not (user and password_file):
         raise UsageError('--icinga needs --user and --password-file')
-    path = access.password_file
-    _refuse_open(path)
     try:
-        text = files.content(path, LARGEST_PASSWORD_FILE).decode()
+        text = files.content(password_file, LARGEST_PASSWORD_FILE, _openness).decode()
     except (OSError, ValueError) as error:
         fault = getattr(error, 'strerror', '') or 'it is not a text file'
-        raise SmartError(f'--password-file {visible(path)}: {fault}') from None
+        raise SmartError(
+            f'--password-file {visible(password_file)}: {visible(fault)}; use a file that you own, mode 0600, '
+            'in a directory that only you can write to'
+        ) from None
     lines = text.splitlines()
     if not lines or not lines[0]:
         raise SmartError(
-            f'--password-file {visible(path)}: its first line is empty; write the password into it'
+            f'--password-file {visible(password_file)}: its first line is empty; write the password into it'
         )
-    word = base64.b64encode(f'{access.user}:{lines[0]}'.encode()).decode()
+    word = base64.b64encode(f'{user}:{lines[0]}'.encode()).decode()
     return {'Authorization': f'Basic {word}'}
 
 
-def _refuse_open(path: str) -> None:
-    """Raise SmartError if the file with a secret is missing, or if other users can read or
-    change it.
+def _openness(path: str, status: os.stat_result) -> str:
+    """Return how other users can read or change the file with a secret; '' if they cannot.
+
+    status: os.fstat() of the opened file. Raises OSError.
     """
-    try:
-        fault = trust.fault(path, os.geteuid())
-        # An access-control list grants at most the bits of the group.
-        if not fault and os.stat(path).st_mode & 0o044:
-            fault = 'other users can read it'
-    except (OSError, ValueError) as error:
-        fault = getattr(error, 'strerror', '') or 'it is not a valid path'
-    if fault:
-        raise SmartError(
-            f'--password-file {visible(path)}: {visible(fault)}; use a file that you own, mode 0600, in a '
-            'directory that only you can write to'
-        )
+    fault = trust.fault(path, os.geteuid())
+    # An access-control list grants at most the bits of the group.
+    if not fault and status.st_mode & 0o044:
+        return 'other users can read it'
+    return fault

@@ -34,17 +34,12 @@ class Step(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """A drive to replace, and what its place in the fleet depends on."""
+    """A drive to replace, and what its place in the fleet depends on, the most important first."""
 
     risk: Risk  # of its group
     rank: Rank
-    label: str  # in LABELS; '' without a group
+    place: int  # of its label in LABELS; after all of them without a group
     step: Step
-
-    @property
-    def key(self) -> tuple[Risk, Rank]:
-        """Return the sort key without the other drives of the host."""
-        return self.risk, self.rank
 
 
 class ReplacementOrder:
@@ -59,13 +54,14 @@ class ReplacementOrder:
             return
         replacement = drive.facts.get('replacement') or {}
         risk = risk_of(replacement.get('code') or '')
-        label = replacement.get('label') or ''
-        self._kept.append(Waiting(risk, drive.rank, label, _step(drive)))
+        label = replacement.get('label')
+        place = LABELS.index(label) if label else len(LABELS)
+        self._kept.append(Waiting(risk, drive.rank, place, _step(drive)))
         if len(self._kept) > 2 * MOST_GROUPS:
             self._kept = self._most_urgent()
 
     def _most_urgent(self) -> list[Waiting]:
-        return sorted(self._kept, key=lambda drive: drive.key)[:MOST_GROUPS]
+        return sorted(self._kept)[:MOST_GROUPS]
 
     def steps(self) -> list[Step]:
         """Return the drives to replace, most urgent first.
@@ -88,9 +84,8 @@ def _key(drive: Waiting, risks: Mapping[str, Risk]) -> tuple[object, ...]:
     """
     host = drive.step.host
     if host not in risks:
-        return Risk.PLAIN, '', 0, drive.key
-    place = LABELS.index(drive.label) if drive.label else len(LABELS)
-    return risks[host], host, place, drive.key
+        return Risk.PLAIN, '', 0, drive
+    return risks[host], host, drive.place, drive
 
 
 def _step(drive: FleetDrive) -> Step:

@@ -76,13 +76,6 @@ class Service(NamedTuple):
         return f'{self.host}!{self.name}'
 
 
-class ServiceDrives(NamedTuple):
-    """The drives of a service, and rows about its check."""
-
-    drives: list[FleetDrive]
-    is_old: bool = False  # the result is out of date
-
-
 def service(row: Json) -> Service:
     """Return a service; values that do not match Icinga's documentation are treated as missing."""
     host, _, name = str(row.get('name', '')).partition('!')
@@ -136,16 +129,18 @@ def _number(value: object) -> float:
     )
 
 
-def drives_of(service: Service, metrics: Metrics, now: float) -> ServiceDrives:
-    """Return the drives of a service; if it has no drives, one row with the reason and the state
-    from Icinga.
+def drives_of(
+    service: Service, metrics: Metrics, now: float
+) -> tuple[list[FleetDrive], bool]:
+    """Return the drives of a service, with rows about its check, and whether its result is out of
+    date. If it has no drives, one row has the reason and the state from Icinga.
     """
     name = f'({service.name})'
     result = service.result
     if result is None:
         origin = Origin(service.host, handling=service.handling)
         why = _because('never-checked')
-        return ServiceDrives([check_row(name, State.UNKNOWN, why, origin)])
+        return [check_row(name, State.UNKNOWN, why, origin)], False
     age = now - result.ended
     # Passive results arrive at any time, so they are old after days, whatever their interval.
     longest = STALE * max(service.interval, LEAST if service.is_active else DAY)
@@ -154,7 +149,7 @@ def drives_of(service: Service, metrics: Metrics, now: float) -> ServiceDrives:
     origin = Origin(service.host, notes, elapsed=max(age, 0), handling=service.handling)
     text = plugin_output.plugin_text(result.output)
     if text is None:
-        return ServiceDrives([_foreign_row(name, result, origin)], is_old)
+        return [_foreign_row(name, result, origin)], is_old
     drives = plugin_output.drives(
         text.lines,
         result.values,
@@ -162,7 +157,7 @@ def drives_of(service: Service, metrics: Metrics, now: float) -> ServiceDrives:
         origin=origin,
         metrics=metrics,
     )
-    return ServiceDrives([*_check_rows(name, text, origin), *drives], is_old)
+    return [*_check_rows(name, text, origin), *drives], is_old
 
 
 def _foreign_row(name: str, result: Result, origin: Origin) -> FleetDrive:

@@ -71,7 +71,8 @@ class Summary:
         self.hosts.add(facts['host'])
         if facts.get('is_check'):
             self.checks[state] += 1
-            self.codes[facts['code']] += state != State.OK.name
+            if state != State.OK.name:
+                self.codes[facts['code']] += 1
             return
         key = _key(facts)
         model = facts['model'] or UNTOLD
@@ -147,7 +148,7 @@ def as_json(summary: Summary, plan: Sequence[Step]) -> MutableJson:
         'drives': sum(summary.states.values()),
         'states': _counts(summary.states),
         'models': [_model(*name, group) for name, group in by_model(summary)],
-        'causes': {code: count for code, count in summary.codes.most_common() if count},
+        'causes': dict(summary.codes.most_common()),
         'steps': [step._asdict() for step in plan],
     }
 

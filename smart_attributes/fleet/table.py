@@ -13,29 +13,19 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from ..constants import LARGEST_TABLE, YEAR
+from ..constants import LARGEST_TABLE
 from ..knowledge.severity import Rank
 from ..model import WORST_FIRST, State
 from ..output.page_drives import compact
-from ..output.triage_table import MODEL, SERIAL, WHAT, DriveRow
+from ..output.triage_table import METRICS, MODEL, SERIAL, WHAT, DriveRow, cells
 from ..typed import Json
-from ..wording import amount, plural
+from ..wording import plural
 from ..words import sentence
 from ..work import actions
 from ..work.dates import date
 from .drives import FleetDrive
 from .summary import Summary
 
-# Metrics in the columns of the table of drives.
-COLUMNS = frozenset(
-    (
-        'endurance_used',
-        'spare_available',
-        'temperature',
-        'power_on_time',
-        'host_written',
-    )
-)
 NOT_TOLD = '-'
 _text = json.JSONEncoder(separators=(',', ':')).encode
 
@@ -47,29 +37,21 @@ def rows(drives: Iterable[Json], now: float) -> list[DriveRow]:
 
 def _row(drive: Json, now: float) -> DriveRow:
     """Return the row of a drive, in the form of in_table(); '' for each number that it lacks."""
-    numbers = {}
-    amounts = {}  # the same as text
-    for reading in drive['readings']:
-        metric = reading['metric']
-        value = reading['value']
-        if reading.get('judged') and isinstance(value, (int, float)):
-            numbers[metric] = value
-            amounts[metric] = amount(value, reading.get('unit', ''))
-    age = numbers.get('power_on_time')
+    numbers = [
+        (reading['metric'], reading['value'], reading.get('unit', ''))
+        for reading in drive['readings']
+        if isinstance(reading['value'], (int, float))
+    ]
     return DriveRow(
         State[drive['state']],
         drive['name'],
         bay=drive.get('bay', ''),
         model=sentence(drive.get('model', NOT_TOLD), MODEL),
         serial=sentence(drive.get('serial', ''), SERIAL),
-        used=amounts.get('endurance_used', ''),
         until=_until(drive, now),
-        spare=amounts.get('spare_available', ''),
-        temp=amounts.get('temperature', ''),
-        age='' if age is None else f'{age / YEAR:.1f} y',
-        written=amounts.get('host_written', ''),
         what=_what(drive),
         host=drive['host'],
+        **cells(numbers),
     )
 
 
@@ -84,7 +66,7 @@ def _what(drive: Json) -> tuple[str, ...]:
     reason = drive.get('reason')
     code = drive.get('code')
     why = reason or drive.get('why', '')
-    to_do = drive.get('to_do', drive.get('action', actions.NOTHING))
+    to_do = drive['to_do']
     # a code comes first, as in every message
     words = [f'[{code}] {why}', to_do] if code else [to_do, why]
     words += [f'also {row["to_do"]}' for row in drive.get('also', ())]
@@ -109,9 +91,9 @@ def heading(summary: Summary) -> Iterator[str]:
         f'{plural(sum(summary.states.values()), "drive")} on '
         f'{plural(len(summary.hosts), "host")}: {", ".join(states) or "none"}'
     )
-    causes = [f'{count} {code}' for code, count in summary.codes.most_common() if count]
+    causes = [f'{count} {code}' for code, count in summary.codes.most_common()]
     if causes:
-        checks = sum(summary.checks.values()) - summary.checks[State.OK.name]
+        checks = sum(summary.codes.values())
         yield f'and {plural(checks, "check")} with a problem: {", ".join(causes)}'
     yield ''
 
@@ -132,7 +114,7 @@ def in_table(drive: FleetDrive) -> Json:
     readings = [
         reading
         for reading in drive.readings()
-        if reading['metric'] in COLUMNS and reading.get('judged')
+        if reading['metric'] in METRICS.values() and reading.get('judged')
     ]
     return compact({**drive.facts, 'past': {}, 'readings': readings})
 

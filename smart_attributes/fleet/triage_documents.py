@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from .. import files, trust
@@ -30,14 +30,6 @@ class Document(NamedTuple):
     host: str
     content: Json
     made: float  # seconds since 1970
-
-    @property
-    def notes(self) -> Sequence[Json]:
-        """Return the notes on the run as a whole, which can make the run's state worse than the
-        state of any drive; of a failed run, its error. [] if it has neither.
-        """
-        error = {'text': self.content.get('error'), 'code': self.content.get('code')}
-        return dicts_of(self.content.get('notes')) or ([error] if error['text'] else [])
 
 
 def read(path: str) -> Document:
@@ -96,10 +88,14 @@ def _run_rows(document: Document, origin: Origin) -> Iterator[FleetDrive]:
     """Yield the row for a problem of the run as a whole, if there is one: the run has no drives, or
     a state that no drive has, or notes although it is not OK.
     """
-    state = state_of(document.content.get('state'))
-    rows = document.content['drives']
+    content = document.content
+    state = state_of(content.get('state'))
+    rows = content['drives']
     states = [state_of(row.get('state')) for row in rows if isinstance(row, dict)]
-    notes = shaped_rows('note', document.notes)
+    notes = shaped_rows('note', content.get('notes'))
+    if not notes and content.get('error'):  # of a run that failed
+        error = {'text': content['error'], 'code': content.get('code')}
+        notes = [shaped('note', error)]
     is_explained = state is State.OK or (state in states and not notes)
     if rows and is_explained:
         return

@@ -119,9 +119,7 @@ def halves(sentence: str) -> tuple[str, str]:
 
 def as_text(examination: Examination) -> str:
     """Return the results as text for a terminal."""
-    subjects = max(
-        (len(finding.subject) for finding in examination.findings), default=0
-    )
+    subjects = max(len(finding.subject) for finding in examination.findings)
     lines = [visible(f'{examination.host}, checked as {examination.user}')]
     for finding in examination.findings:
         lines += _lines(finding, min(subjects, 24))
@@ -143,7 +141,7 @@ def _lines(finding: Finding, subjects: int) -> Iterator[str]:
 
 
 def _wrapped(head: str, words: str) -> list[str]:
-    """Return *head* and the words beside it, wrapped; only *head* if there are no words."""
+    """Return *head* and the words beside it, wrapped."""
     return textwrap.wrap(
         sentence(words, _WORDS),
         WIDTH,
@@ -151,7 +149,7 @@ def _wrapped(head: str, words: str) -> list[str]:
         subsequent_indent=' ' * len(head),
         break_long_words=False,
         break_on_hyphens=False,
-    ) or [head.rstrip()]
+    )
 
 
 def _summary(examination: Examination) -> str:

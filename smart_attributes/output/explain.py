@@ -53,15 +53,31 @@ def print_drive(
     lines += _farm(report.farm, spec, case.shown, is_verbose)
     _print_lines(lines, screen)
     heads = report.farm.heads if report.farm and not report.farm.is_foreign else ()
-    columns = ['head', 'reallocated', 'unrecoverable', 'repeated']
-    _print_table(screen, 'heads', columns, (map(str, row) for row in heads))
+    _print_table(
+        screen,
+        'heads',
+        ['head', 'reallocated', 'unrecoverable', 'repeated'],
+        (map(str, row) for row in heads),
+    )
     if is_verbose:
-        columns = ['state', 'metric', 'value', 'source', 'limit']
-        _print_table(screen, 'readings', columns, _reading_rows(verdict))
-        columns = ['metric', 'set by', 'why']
-        _print_table(screen, 'limits', columns, _limit_rows(verdict, thresholds))
-        columns = ['id', 'name', 'value', 'raw']
-        _print_table(screen, 'unmapped attributes', columns, _unused_rows(report, spec))
+        _print_table(
+            screen,
+            'readings',
+            ['state', 'metric', 'value', 'source', 'limit'],
+            _reading_rows(verdict),
+        )
+        _print_table(
+            screen,
+            'limits',
+            ['metric', 'set by', 'why'],
+            _limit_rows(verdict, thresholds),
+        )
+        _print_table(
+            screen,
+            'unmapped attributes',
+            ['id', 'name', 'value', 'raw'],
+            _unused_rows(report, spec),
+        )
     _print_lines(notes, screen)
 
 

@@ -11,8 +11,6 @@ from ..shown import Shown
 from ..wording import amount, columns, local_day
 from ..words import clean
 
-Points = Sequence[tuple[float, float]]  # seconds since 1970, number
-
 
 class Series(NamedTuple):
     """The history of one metric of a drive, read from one source."""
@@ -20,7 +18,7 @@ class Series(NamedTuple):
     metric: str
     definition: str
     unit: str
-    points: Points
+    points: Sequence[tuple[float, float]]  # seconds since 1970, number
     last_read: float
 
 

@@ -53,24 +53,24 @@ class Family(NamedTuple):
     samples: Sequence[Sample]
 
 
-class Run(NamedTuple):
-    """The result of one run."""
+def metrics(
+    cases: Sequence[Case],
+    definitions: Metrics,
+    state: State,
+    now: float,
+    groups: Sequence[Membership] = (),
+) -> list[Family]:
+    """Return all metrics; graphed metrics that no drive reports are left out.
 
-    cases: Sequence[Case]
-    # state of the run as a whole: missing drives, errors in the local configuration
-    state: State
-    now: float  # seconds since 1970
-    groups: Sequence[Membership] = ()
-
-
-def metrics(run: Run, metrics: Metrics) -> list[Family]:
-    """Return all metrics; graphed metrics that no drive reports are left out."""
+    state: of the run as a whole: missing drives, errors in the local configuration. now: seconds
+    since 1970.
+    """
     return [
-        *_of_the_run(run),
-        *_of_drives(run.cases),
-        *_of_readings(run.cases, metrics),
-        *_of_forecasts(run),
-        *_of_groups(run.groups),
+        *_of_the_run(state, now),
+        *_of_drives(cases),
+        *_of_readings(cases, definitions),
+        *_of_forecasts(cases, now),
+        *_of_groups(groups),
     ]
 
 
@@ -93,18 +93,18 @@ def said(metric: Metric) -> str:
     return f'{metric.meaning}; 1 is 100 %' if metric.unit == '%' else metric.meaning
 
 
-def _of_the_run(run: Run) -> Iterator[Family]:
+def _of_the_run(state: State, now: float) -> Iterator[Family]:
     yield Family(
         'smart_run_timestamp_seconds',
         'When the drives were read',
         (),
-        [((), round(run.now))],
+        [((), round(now))],
     )
     yield Family(
         'smart_run_state',
         f'State of the run itself (no drives, missing drives, configuration errors); {STATES}',
         (),
-        [((), run.state)],
+        [((), state)],
     )
 
 
@@ -207,12 +207,12 @@ def graphed(verdict: Verdict) -> Iterable[Judgement]:
     return by_metric.values()
 
 
-def _of_forecasts(run: Run) -> Iterator[Family]:
+def _of_forecasts(cases: Sequence[Case], now: float) -> Iterator[Family]:
     """Yield the three numbers of all forecasts, in seconds from now."""
     for field, meaning in FORECAST.items():
         samples: list[Sample] = []
-        for case in run.cases:
-            age = run.now - case.verdict.read_at(run.now)
+        for case in cases:
+            age = now - case.verdict.read_at(now)
             for metric, forecast in sorted(case.outlook.forecasts.items()):
                 basis = 'use and age' if forecast.is_estimate else 'readings'
                 labels = (case.verdict.device.name, metric, basis)

@@ -18,7 +18,7 @@ from ..constants import DOCUMENTS
 from ..errors import Coded
 from ..knowledge import severity
 from ..model import Case, Device, State, Verdict
-from ..typed import Json, NamedTuple
+from ..typed import Json
 from ..words import clean, coded, sentence
 from . import json_document, plugin
 from .metrics import graphed
@@ -26,25 +26,25 @@ from .metrics import graphed
 TEXT = 500  # characters
 
 
-class Run(NamedTuple):
-    """The result of one run."""
+def as_text(
+    cases: Sequence[Case],
+    outcome: plugin.Outcome,
+    *,
+    of_itself: State,
+    problems: Sequence[str],
+    remarks: Sequence[Coded],
+    host: str,
+    now: float,
+) -> str:
+    """Return the document of a run as JSON text on one line.
 
-    cases: Sequence[Case]
-    state: State  # the worst state
-    summary: str  # the first line of a check
-    # state of the run as a whole: missing drives, errors in the local configuration
-    of_itself: State
-    problems: Sequence[str]  # about the run as a whole
-    remarks: Sequence[Coded]
-    host: str
-    now: float  # seconds since 1970
-
-
-def as_text(run: Run) -> str:
-    """Return the document of a run as JSON text on one line."""
-    keys = ids(run)
-    cases = severity.worst_first(run.cases)
-    verdicts = [case.verdict for case in cases]
+    outcome: of a check. of_itself: state of the run as a whole: missing drives, errors in the local
+    configuration. problems: about the run as a whole. now: seconds since 1970.
+    """
+    keys = ids(cases)
+    ordered = severity.worst_first(cases)
+    verdicts = [case.verdict for case in ordered]
+    words = '; '.join(sentence(coded(problem), TEXT) for problem in problems)
     # A drive in standby is OK unless options give it another state.
     unread = [
         verdict
@@ -54,14 +54,14 @@ def as_text(run: Run) -> str:
     return json.dumps(
         {
             'version': DOCUMENTS['metrics'],
-            'state': run.state.name,
-            'summary': run.summary,
-            'run': _of_the_run(run),
-            'remarks': list(map(json_document.note, run.remarks)),
+            'state': outcome.state.name,
+            'summary': outcome.text.partition('\n')[0],
+            'run': f'{of_itself.name}: {words or plugin.count(verdicts)}',
+            'remarks': list(map(json_document.note, remarks)),
             'unread': len(unread),
-            'host': run.host,
-            'made': int(run.now),
-            'drives': [_drive(case, keys[case.verdict.device]) for case in cases],
+            'host': host,
+            'made': int(now),
+            'drives': [_drive(case, keys[case.verdict.device]) for case in ordered],
             'readings': [
                 reading
                 for verdict in verdicts
@@ -72,7 +72,7 @@ def as_text(run: Run) -> str:
     )
 
 
-def ids(run: Run) -> Mapping[Device, str]:
+def ids(cases: Sequence[Case]) -> Mapping[Device, str]:
     """Return a key for each drive: the serial number, which survives a change of device name, else
     the name.
 
@@ -80,7 +80,7 @@ def ids(run: Run) -> Mapping[Device, str]:
     that equals another drive's serial number gets the prefix "device:". All characters except
     letters, digits and ._- become _, so that a key never needs quotes.
     """
-    serials = {case.verdict.device: _serial(case) for case in run.cases}
+    serials = {case.verdict.device: _serial(case) for case in cases}
     times = Counter(serials.values())
     return {
         device: serial if serial and times[serial] == 1 else _name(device, times)
@@ -99,11 +99,6 @@ def _serial(case: Case) -> str:
 
 def _plain(text: str) -> str:
     return re.sub(r'[^A-Za-z0-9._-]', '_', clean(text))
-
-
-def _of_the_run(run: Run) -> str:
-    words = '; '.join(sentence(coded(problem), TEXT) for problem in run.problems)
-    return f'{run.of_itself.name}: {words or plugin.count([case.verdict for case in run.cases])}'
 
 
 def _drive(case: Case, key: str) -> Json:

@@ -62,7 +62,6 @@ class Content(NamedTuple):
     charts: Mapping[str, Any] = {}  # of page_charts
     shelves: Sequence[tuple[str, Sequence[Json]]] = ()  # drives by enclosure
     fleet: Json | None = None  # parts that only a fleet has
-    made_by: str = 'check_smart_attributes triage'
 
 
 def as_text(document: Json) -> str:
@@ -87,10 +86,10 @@ def page(document: Json, title: str, now: float) -> str:
         json.dumps(data, separators=(',', ':')),
         _counts(drives),
         drives,
-        notes=_texts(document.get('notes', [])),
-        remarks=_texts(document.get('remarks', [])),
+        notes=[note['text'] for note in document.get('notes', ())],
+        remarks=[remark['text'] for remark in document.get('remarks', ())],
         groups=groups(document),
-        places={drive['name']: drive['place'] for drive in drives if drive.get('name')},
+        places={drive['name']: drive['place'] for drive in drives},
         charts=charts(document, now),
         shelves=shelves(drives),
     )
@@ -101,7 +100,7 @@ def _listed(document: Json) -> list[Json]:
     """Return the drives in work list order, then the others. A drive of the work list that no check
     reads has no readings.
     """
-    by_name = {drive.get('name'): drive for drive in document['drives']}
+    by_name = {drive['name']: drive for drive in document['drives']}
     in_order = []
     for item in document.get('work', ()):
         unread = {
@@ -196,10 +195,6 @@ def _seen(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_seen(part) for part in value]
     return value
-
-
-def _texts(notes: Sequence[Json]) -> list[str]:
-    return [note['text'] for note in notes]
 
 
 def _counts(drives: Sequence[Json]) -> dict[str, int]:

@@ -21,8 +21,8 @@ EMPTY: tuple[Any, ...] = (None, '', [], {})
 
 def is_urgent(drive: Json) -> bool:
     """Return whether a page always shows a drive, because it alerts or needs an action."""
-    action = drive.get('action', actions.NOTHING)
-    return bool(drive.get('state') != State.OK.name or action != actions.NOTHING)
+    is_alerting = drive['state'] != State.OK.name
+    return is_alerting or bool(drive['action'] != actions.NOTHING)
 
 
 def sentence(urgent: tuple[int, int], others: tuple[int, int]) -> str:

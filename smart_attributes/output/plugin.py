@@ -208,22 +208,18 @@ def state_and_reasons(ordered: Sequence[Case], whole: Whole) -> tuple[State, str
     state = worst(
         [*states(whole), ordered[0].verdict.state if ordered else whole.nobody[0]]
     )
-    worse = [
-        *map(coded, whole.failures),
-        # each fault has its own line
-        *map(coded, whole.faults[:1] if state is State.UNKNOWN else ()),
-        *(
-            coded(said)
-            for demanded, said in whole.demands
-            if state is demanded is not State.OK
-        ),
-    ]
-    milder = [
-        coded(said)
-        for demanded, said in whole.demands
-        if demanded not in (state, State.OK)
-    ]
-    return state, '; '.join(worse), '; '.join(milder)
+    worse = list(whole.failures)
+    if state is State.UNKNOWN:
+        worse += whole.faults[:1]  # each fault has its own line
+    milder = []
+    for demanded, said in whole.demands:
+        if demanded is State.OK:
+            continue
+        if demanded is state:
+            worse.append(said)
+        else:
+            milder.append(said)
+    return state, '; '.join(map(coded, worse)), '; '.join(map(coded, milder))
 
 
 def lines(ordered: Sequence[Case], face: Face, whole: Whole) -> budget.OutputText:
@@ -297,10 +293,10 @@ def line(case: Case) -> Line:
     """
     verdict = case.verdict
     identity = case.shown
-    text = findings(verdict)
-    where = '' if verdict.state is State.OK else _where(case.place)
-    parts = text, clause(case), where, action_of(case)
-    joined = '; '.join(part for part in parts if part)
+    text = joined = findings(verdict)
+    if verdict.state is not State.OK:
+        parts = (text, clause(case), _where(case.place), action_of(case))
+        joined = '; '.join(filter(None, parts))
     return Line(
         verdict.state,
         verdict.device.name,
@@ -321,15 +317,11 @@ def clause(case: Case) -> str:
     '' if unknown.
     """
     step = case.use.replacement if case.use else None
-    if case.verdict.state is State.OK or not step:
-        return ''
-    return coded(Coded(step.why.code, sentence(step.why, 400)))
+    return coded(Coded(step.why.code, sentence(step.why, 400))) if step else ''
 
 
 def action_of(case: Case) -> str:
     """Return the coded action for an alerting drive."""
-    if case.verdict.state is State.OK:
-        return ''
     item = case.todo
     also = ''.join(
         f'; also [{further.action}] {further.to_do}' for further in item.also
@@ -369,11 +361,7 @@ def count(verdicts: Sequence[Verdict]) -> str:
     parts = [
         f'{of_each[word]} {word}' for word in (*words, ACKNOWLEDGED) if of_each[word]
     ]
-    return (
-        f'{plural(len(verdicts), "drive")}: {", ".join(parts)}'
-        if parts
-        else 'no drives'
-    )
+    return f'{plural(len(verdicts), "drive")}: {", ".join(parts)}'
 
 
 def _counted_as(verdict: Verdict) -> str:

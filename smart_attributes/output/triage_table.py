@@ -10,12 +10,12 @@ from __future__ import annotations
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from ..constants import YEAR
 from ..knowledge import severity
-from ..model import Case, Item, Reading, State, Verdict
+from ..model import Case, Item, State, Verdict
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..wording import amount, columns, listed
 from ..words import clean, coded, sentence, visible
@@ -36,6 +36,14 @@ COLOURS = {
 }
 NAMES = ('host', 'drive', 'bay', 'model', 'serial')
 NUMBERS = ('used', 'until', 'spare', 'temp', 'age', 'written')
+# of NUMBERS -> its metric
+METRICS: Mapping[str, str] = {
+    'used': 'endurance_used',
+    'spare': 'spare_available',
+    'temp': 'temperature',
+    'age': 'power_on_time',
+    'written': 'host_written',
+}
 TITLES = {'until': 'worn out'}  # of columns that are not called as their field
 RIGHT = ('used', 'spare', 'temp', 'age')
 IDENTITY = ('model', 'serial')  # on a narrow terminal, below the line of the drive
@@ -102,8 +110,9 @@ def print_rows(
     width = max(map(len, lines)) + GAP
     findings = ['; '.join(row.what) for row in shown]
     longest = max(map(len, findings))
-    # beside the columns, findings are wrapped at most twice
-    if width + max(min(longest, ROOM), longest // 3) > screen.width:
+    room = screen.width - width  # beside the columns
+    is_too_narrow = room < min(longest, ROOM)
+    if is_too_narrow or room < longest // 3:  # they would be wrapped more than twice
         _print_narrow(shown, names, screen)
         return
     screen.print(Text(f'{lines[0]:{width}}what', 'bold'))
@@ -169,37 +178,38 @@ def _row(case: Case, now: float) -> DriveRow:
     """Return the row of a drive. now: seconds since 1970."""
     verdict = case.verdict
     identity = case.shown
-    readings: dict[str, Reading] = {}  # the worst one of each metric
+    numbers = []
     for judgement in verdict.judgements:
         reading = judgement.reading
         if reading.judged and reading.number is not None:
-            readings.setdefault(reading.metric, reading)
-    texts = {
-        metric: amount(reading.number, reading.unit)
-        for metric, reading in readings.items()
-    }
-    age = readings.get('power_on_time')
+            numbers.append((reading.metric, reading.number, reading.unit))
     return DriveRow(
         verdict.state,
         verdict.device.name,
-        clean(case.place.bay, limit=PLACE),
-        sentence(identity.model, MODEL) or '-',
-        sentence(identity.serial or '', SERIAL),
-        texts.get('endurance_used', ''),
-        until(case, now),
-        texts.get('spare_available', ''),
-        texts.get('temperature', ''),
-        f'{(age.number or 0) / YEAR:.1f} y' if age else '',
-        _written(texts.get('host_written', ''), texts.get('rated_written', '')),
-        _what(verdict),
+        bay=clean(case.place.bay, limit=PLACE),
+        model=sentence(identity.model, MODEL) or '-',
+        serial=sentence(identity.serial or '', SERIAL),
+        until=until(case, now),
+        what=_what(verdict),
+        **cells(numbers),
     )
 
 
-def _written(host: str, rated: str) -> str:
-    """Return the amount written, as "398 TB of 700 TB" if the vendor specifies the endurance; '' if
-    it is unknown.
+def cells(numbers: Iterable[tuple[str, float, str]]) -> dict[str, str]:
+    """Return the cells of a row that show numbers, by field of DriveRow; '' for unknown ones.
+
+    numbers: metric, number and unit, the worst one of a metric first; the others do not count.
     """
-    return f'{host} of {rated}' if host and rated else host
+    texts: dict[str, str] = {}
+    for metric, number, unit in numbers:
+        text = amount(number, unit)
+        if metric == 'power_on_time':
+            text = f'{number / YEAR:.1f} y'
+        texts.setdefault(metric, text)
+    by_field = {field: texts.get(metric, '') for field, metric in METRICS.items()}
+    if by_field['written'] and 'rated_written' in texts:  # by the vendor
+        by_field['written'] += f' of {texts["rated_written"]}'
+    return by_field
 
 
 def _what(verdict: Verdict) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from ..model import Answer, HowRead
 from ..reading import smartctl_calls
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING, NamedTuple
+from ..words import clean
 
 if TYPE_CHECKING:
     from ..reading.smartctl_calls import Command
@@ -115,16 +116,18 @@ class Sudo:
 
     def entries(self) -> list[SudoersEntry]:
         """Return the sudoers entries of this user."""
-        return entries_of(self._printed('-n', '-ll'))
+        return entries_of(self._answer('-n', '-ll').stdout.decode('utf-8', 'replace'))
 
     def version(self) -> str:
-        """Return the first line of sudo's version output."""
-        return self._printed(*smartctl_calls.VERSION).partition('\n')[0]
+        """Return the first line of `sudo --version`, such as "Sudo version 1.9.13p3"."""
+        answer = self._answer(*smartctl_calls.VERSION)
+        printed = answer.stdout or answer.stderr  # sudo-rs prints to stderr
+        return clean(printed.decode('utf-8', 'replace').partition('\n')[0], limit=60)
 
-    def _printed(self, *words: str) -> str:
-        """Return what sudo prints to standard output if called with these words."""
+    def _answer(self, *words: str) -> Answer:
+        """Return the answer of sudo if called with these words."""
         command = (smartctl_calls.find_sudo(), *words)
-        return self._run([command])[command].stdout.decode('utf-8', 'replace')
+        return self._run([command])[command]
 
     def _run(self, lines: Iterable[Command]) -> dict[Command, Answer]:
         """Return the answer to each command line; sets *late* if one did not come."""

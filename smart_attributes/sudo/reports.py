@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from .. import files
-from ..constants import LARGEST_SMALL_FILE, SMARTCTL
+from ..constants import LARGEST_SMALL_FILE
 from ..output.doctor_findings import Finding, found
 from ..reading import processes, smartctl_calls
 from ..reading.system import names_in
@@ -22,9 +22,6 @@ from .listing import SudoersEntry, denial, entries_of, widest_command
 SUDOERS = '/etc/sudoers'
 FOLDER = '/etc/sudoers.d'
 PATIENCE = 10.0  # seconds to wait for visudo and sudo, run by root
-VISUDO = tuple(
-    f'{folder}/visudo' for folder in smartctl_calls.ENVIRONMENT['PATH'].split(':')
-)
 # Pattern of a message of sudo or visudo, whose group is the path -> code of the reason. LC_ALL=C.
 # Source: sudo 1.8 to 1.9, src/sudo.c, plugins/sudoers/{sudoers,auth/pam,visudo}.c; tried with
 # 1.9.13.
@@ -64,7 +61,6 @@ class SudoersFacts(NamedTuple):
     winner: Finding | None = None
     # file, number and text of the line that allows all calls
     widest: tuple[str, int, str] = ('', 0, '')
-    program: str = SMARTCTL
 
 
 def facts(
@@ -74,7 +70,7 @@ def facts(
 
     Raises UsageError if sudo is not installed.
     """
-    visudo = next(filter(os.path.isfile, VISUDO), '')
+    visudo = smartctl_calls.program('visudo', smartctl_calls.ENVIRONMENT['PATH'])
     if os.geteuid() != 0 or not visudo:
         return SudoersFacts()
     lines = [(visudo, '-c'), (smartctl_calls.find_sudo(), '-n', '-ll', '-U', user)]
@@ -110,7 +106,6 @@ def facts(
         entries=entries,
         winner=_winner(denial(entries, executable), texts, names),
         widest=located(widest_command(entries, executable), texts, names),
-        program=executable,
     )
 
 
@@ -156,9 +151,9 @@ def _texts() -> dict[str, str]:
 # --- interpretation; pure -----------------------------------------------------------------
 
 
-def reason(message: str, user: str, program: str = SMARTCTL) -> Finding | None:
+def reason(message: str, user: str, program: str) -> Finding | None:
     """Return the finding for a message of sudo or visudo; None if the message blames only the
-    rule.
+    rule. program: path of smartctl.
     """
     for pattern, code in REASONS:
         match = re.search(pattern, message)
@@ -212,11 +207,11 @@ def unread(sudoers: SudoersFacts) -> Finding | None:
     return found('sudoers-name-ignored', path=path, better=better)
 
 
-def why(message: str, sudoers: SudoersFacts, user: str) -> Finding | None:
+def why(message: str, sudoers: SudoersFacts, user: str, program: str) -> Finding | None:
     """Return why sudo refuses, apart from a missing or wrong rule; None if unknown. message:
     output of sudo.
     """
-    refusal = reason(message, user, sudoers.program)
+    refusal = reason(message, user, program)
     if not refusal and not sudoers.is_valid:
-        refusal = reason(sudoers.checked, user)
+        refusal = reason(sudoers.checked, user, program)
     return refusal or sudoers.winner or unread(sudoers)

@@ -20,6 +20,7 @@ from ..reading.processes import Runner
 from ..reading.sudoers import admits, all_expressions
 from ..typed import TYPE_CHECKING, NamedTuple
 from ..words import nearest
+from .listing import Sudo
 
 if TYPE_CHECKING:
     from ..reading.machine import DeviceList, Plan
@@ -76,7 +77,10 @@ def text(request: RuleRequest, how: HowRead, runner: Runner, drives: Drives) -> 
     literal lines are needed but no drives are found.
     """
     _check(request, how)
-    sudo = _sudo_version(how, runner)
+    try:
+        sudo = Sudo(how, runner, time.monotonic() + how.timeout).version()
+    except UsageError:  # sudo is not installed
+        sudo = ''
     rule = general(request, how)
     if sudo and not version(sudo):
         rule = rule._replace(timeout=0)  # similar programs do not support this option
@@ -175,24 +179,6 @@ def _check(request: RuleRequest, how: HowRead) -> None:
         )
     if os.path.lexists(how.smartctl):  # the rule may be installed before smartmontools
         smartctl_calls.check_executable(how.smartctl, as_root=True, through_sudo=True)
-
-
-def _sudo_version(how: HowRead, runner: Runner) -> str:
-    """Return the first line of `sudo --version`, such as "Sudo version 1.9.13p3"; '' if sudo is
-    missing.
-    """
-    try:
-        sudo = smartctl_calls.find_sudo()
-    except UsageError:
-        return ''
-    command = (sudo, *smartctl_calls.VERSION)
-    answer = next(
-        runner.run([command], how.drive_timeout, time.monotonic() + how.timeout)
-    )
-    # sudo-rs prints to stderr
-    printed = (answer.stdout or answer.stderr).decode('utf-8', 'replace')
-    line = next(iter(printed.splitlines()), '')
-    return ''.join(filter(str.isprintable, line))[:60]
 
 
 def knows_expressions(sudo: str) -> bool:

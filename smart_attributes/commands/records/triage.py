@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...command_line import option_groups as groups
-from ...command_line.options import Command, Option, not_blank, option
+from ...command_line.options import Command, not_blank, option
 from ...typed import NamedTuple
 
 
@@ -12,42 +12,9 @@ class TriageOptions(NamedTuple):
 
     # module of output/ and the file to write; None: standard output
     formats: tuple[tuple[str, str | None], ...]
-    asked: tuple[str, ...] = ()  # programs to run, from redundancy.dependence.PROGRAMS
+    asked: tuple[str, ...]  # programs to run, from redundancy.dependence.PROGRAMS
 
 
-def _printed(module: str, spelling: str, text: str) -> Option:
-    """Return the option of a format for standard output. module: of output/, with as_text()."""
-    return option(
-        spelling,
-        help=text,
-        action='append_const',
-        const=(module, None),
-        dest='formats',
-        default=[],
-    )
-
-
-def _written(module: str, spelling: str, text: str) -> Option:
-    """Return the option of a format for a file. module: of output/, with as_text()."""
-    return option(
-        spelling,
-        help=text,
-        action='append',
-        type=lambda path: (module, not_blank(path)),
-        metavar='FILE',
-        dest='formats',
-        default=[],
-    )
-
-
-FORMATS = (
-    _printed('json_document', '--json', 'print JSON'),
-    _written(
-        'page',
-        '--html',
-        'write one self-contained page: recommended actions, then all drives',
-    ),
-)
 COMMAND = Command(
     name='triage',
     summary='Show all drives, or the named ones, in one table, worst first.',
@@ -58,7 +25,23 @@ example:
   check_smart_attributes triage --report tickets/ --json""",
     groups=(*groups.JUDGED, groups.NAMES),
     options=(
-        *FORMATS,
+        option(
+            '--json',
+            help='print JSON',
+            action='append_const',
+            const=('json_document', None),
+            dest='formats',
+            default=[],
+        ),
+        option(
+            '--html',
+            help='write one self-contained page: recommended actions, then all drives',
+            action='append',
+            type=lambda path: ('page', not_blank(path)),
+            metavar='FILE',
+            dest='formats',
+            default=[],
+        ),
         option(
             '--zpool',
             action='append_const',
