@@ -84,10 +84,10 @@ def order(stack: Stack, drives: Sequence[Drive]) -> tuple[Step, ...]:
     ]
     every = (*drives, *unread)
     cases = [_Case(drive, every, stack) for drive in every]
-    to_replace = [case for case in cases if case.dropped_by()]
-    to_replace += [
-        case for case in cases if case.drive.is_to_replace and case not in to_replace
+    to_replace = [
+        case for case in cases if case.drive.is_to_replace or case.dropped_by()
     ]
+    to_replace.sort(key=lambda case: not case.dropped_by())
     steps: list[Step] = []
     for case in to_replace:
         steps.append(case.step(steps))
@@ -139,30 +139,32 @@ class _Case(NamedTuple):
         """Return the step for a drive to replace: for the strictest of the reasons that the groups
         on it give. before: the steps for the preceding drives.
         """
-        swaps: list[str] = []
-        reasons: list[tuple[Coded, Group]] = []
-        for group in filter(self.stack.carries_data, self.groups()):
-            if self._is_bare_swap(group):
-                swaps.append(
-                    f'mapper/{group.name}' if group.kind == 'luks' else group.name
-                )
-            else:
-                why = self._unless_doubtful(group, self._advised(group, before))
-                reasons.append((why, group))
-        without_data = 'only-swap' if swaps else 'use-unknown'
-        unused = sentences.of_drive(without_data, self.drive.name)
-        why = min((reason for reason, _ in reasons), key=_strictness, default=unused)
-        further = [
+        in_use = list(filter(self.stack.carries_data, self.groups()))
+        swaps = list(filter(self._is_bare_swap, in_use))
+        others = [group for group in in_use if group not in swaps]
+        reasons = [
+            self._unless_doubtful(group, self._advised(group, before))
+            for group in others
+        ]
+        if reasons:
+            why = min(reasons, key=_strictness)
+        else:
+            code = 'only-swap' if swaps else 'use-unknown'
+            why = sentences.of_drive(code, self.drive.name)
+        copied = [
             group
-            for reason, group in reasons
+            for group, reason in zip(others, reasons)
             if reason is not why and _is_copied(reason)
         ]
-        why = sentences.with_further(why, further)
-        if why.code != 'member-not-used':
-            why = sentences.with_dropped(why, self.dropped_by())
-        if _label(why) == NEXT:
-            why = sentences.with_unlisted(why, self._unlisted())
-        return self._step(sentences.with_swap(why, swaps))
+        # only "next" says that no data is lost
+        unlisted = self._unlisted() if _label(why) == NEXT else []
+        words = [
+            sentences.also_copied(copied),
+            sentences.also_dropped(why, self.dropped_by()),
+            sentences.unlisted(unlisted),
+            sentences.swap(swaps),
+        ]
+        return self._step(sentences.continued(why, words))
 
     def _unlisted(self) -> list[str]:
         """Return the volume groups of which inactive volumes may lie on only this drive."""
