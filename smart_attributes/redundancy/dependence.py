@@ -57,7 +57,7 @@ class Seen(NamedTuple):
 
     disks: tuple[Names, ...] = ()  # the disks of each drive in Question.drives
     others: tuple[Names, ...] = ()  # the disks of each drive in Question.others
-    groups: tuple[Group, ...] | None = None  # None: no group had to be read
+    groups: tuple[Group, ...] = ()  # none if no drive has a disk
     notes: tuple[Coded, ...] = ()  # notes about the programs that were run
     # why something is missing; without *disks*, nothing was read
     problem: Coded | None = None
@@ -123,8 +123,8 @@ def examined(
 
 
 def _decided(question: Question, view: Seen, drives: Drives) -> Examined:
-    """Return what follows from the groups; only the drives if no group had to be read."""
-    if view.groups is None:
+    """Return what follows from the groups; only the drives if none has a disk."""
+    if not any(view.disks):
         return Examined(tuple(Use(*drive) for drive in question.drives))
     slots = dict(view.places)
     placed = [
@@ -282,17 +282,19 @@ def _of_controllers(drives: Sequence[Located], is_asked: bool) -> Iterator[Group
         if controller and device.address in drive.place.disks:
             behind.setdefault((controller.name, device.path), []).append(device)
     for (name, path), devices in behind.items():
+        type_name = device_types.base(devices[0]).partition(',')[0]
         members = [
             Member(device.name, 'unknown', on=(device.address,)) for device in devices
         ]
-        unknown = 'as root, run triage --controllers'
-        if is_asked:
-            unknown = 'the tool of its controller gave no answer in time'
-        if device_types.base(devices[0]).partition(',')[0] not in WITH_TOOLS:
+        if type_name not in WITH_TOOLS:
             unknown = (
                 'this version knows no tool of its controller; look at the volume with the tool of '
                 'its vendor'
             )
+        elif is_asked:
+            unknown = 'the tool of its controller gave no answer in time'
+        else:
+            unknown = 'as root, run triage --controllers'
         yield Group(
             id=f'{name} {path}',
             name=f'{name} volumes',
