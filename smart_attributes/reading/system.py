@@ -108,9 +108,14 @@ def serial_of(device: Device, system: System = LINUX) -> str:
     Source: SPC-4, 7.8.15: four bytes precede the serial number in VPD page 80h.
     """
     names = disks_of(device, system)
-    if len(names) != 1:
-        return ''
-    page = text_of(f'{system.sys}/block/{names[0]}/device/vpd_pg80')
+    return serial_of_disk(names[0], system) if len(names) == 1 else ''
+
+
+def serial_of_disk(name: str, system: System) -> str:
+    """Return the serial number in vital product data page 80h of a disk; '' if it is not known.
+    name: the kernel's.
+    """
+    page = text_of(f'{system.sys}/block/{name}/device/vpd_pg80')
     return page[PAGE_HEAD:].strip('\0 ')
 
 

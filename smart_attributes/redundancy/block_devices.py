@@ -22,7 +22,7 @@ from ..constants import (
     MOST_MOUNT_POINTS,
 )
 from ..model import Group, Member
-from ..reading.system import LINUX, PAGE_HEAD, System, names_in, text_of
+from ..reading.system import LINUX, System, names_in, serial_of_disk, text_of
 from ..typed import NamedTuple
 
 Names = tuple[str, ...]  # of devices, as in /sys/block
@@ -98,7 +98,7 @@ class Devices(NamedTuple):
 def listed(system: System) -> Devices:
     """Return the block devices of a machine, without their uses."""
     names = names_in(f'{system.sys}/block')
-    serials = {name: _serial(name, system) for name in names}
+    serials = {name: serial_of_disk(name, system) for name in names}
     return Devices(
         system,
         frozenset(names),
@@ -141,12 +141,6 @@ def _units(serials: Mapping[str, str], system: System) -> dict[str, Names]:
         if len(disks) > 1:
             units.update(dict.fromkeys(disks, tuple(disks)))
     return units
-
-
-def _serial(name: str, system: System) -> str:
-    """Return the serial number in vital product data page 80h of a disk; '' if it is not known."""
-    page = text_of(f'{system.sys}/block/{name}/device/vpd_pg80')
-    return page[PAGE_HEAD:].strip('\0 ')
 
 
 def _paths(serials: Mapping[str, str], system: System) -> Iterator[tuple[str, str]]:
