@@ -12,11 +12,10 @@ Source: Linux, Documentation/ABI/stable/sysfs-block (slaves); systemd, sd-device
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 
-from ..constants import DEEPEST_GROUPS
 from ..errors import Coded, DriveMissing
 from ..model import Device, Group, Located, Member, Place, State, Use, Verdict
 from ..reading import device_types
@@ -433,32 +432,15 @@ def _other(name: str, slaves: list[str], devices: Devices) -> Group:
 
 
 def _ordered(groups: Iterable[Group]) -> list[Group]:
-    """Return the groups, lower ones first. Groups that form a circle are separated."""
-    rest = {group.id: group for group in groups}
-    ordered: list[Group] = []
-    for _ in range(DEEPEST_GROUPS):
-        lowest = [
-            group for group in rest.values() if rest.keys().isdisjoint(_on(group))
-        ]
-        ordered += lowest
-        for group in lowest:
-            del rest[group.id]
-    return [*ordered, *(_cut_off(group, rest) for group in rest.values())]
+    """Return the groups, lower ones first. Raises RecursionError if one is built on itself, of which
+    no machine is known.
+    """
+    by_id = {group.id: group for group in groups}
 
+    def layers(group: Group) -> int:
+        """Return how many groups, with this one, lie on each other."""
+        below = {name for member in group.members for name in member.on}
+        lower = [by_id[name] for name in below if name in by_id]
+        return 1 + max(map(layers, lower), default=0)
 
-def _on(group: Group) -> set[str]:
-    """Return the disks and the ids of groups that a group is built on."""
-    return {name for member in group.members for name in member.on}
-
-
-def _cut_off(group: Group, rest: Collection[str]) -> Group:
-    """Return a group of unknown redundancy that is not built on the groups in *rest* (ids)."""
-    members = [
-        member._replace(on=tuple(name for name in member.on if name not in rest))
-        for member in group.members
-    ]
-    return group._replace(
-        level='',
-        unknown=f'according to /sys, it is built on itself, or on more than {DEEPEST_GROUPS} layers',
-        members=tuple(members),
-    )
+    return sorted(by_id.values(), key=layers)

@@ -120,8 +120,7 @@ def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
 class Stack:
     """All groups of a machine, and which groups are built on which disks.
 
-    No group is built on itself, directly or through others: dependence.groups() cuts such groups
-    off.
+    No group is built on itself, directly or through others: dependence.groups() refuses this.
     """
 
     def __init__(self, groups: Iterable[Group]) -> None:
