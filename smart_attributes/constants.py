@@ -75,8 +75,6 @@ LONGEST_LINE = 400  # line of a report; smartctl never prints a longer line
 LONGEST_PASTED_LINE = 16_000
 LONGEST_SEARCHED_LINE = 300  # line of an error message that is searched
 LONGEST_EXAMINED = 8192  # searched text of all error messages of one call
-# output of a RAID controller's tool; 240 drives take one million characters
-LONGEST_TOOL_OUTPUT = 4_000_000
 # of a drive, in the first line; then its serial number is shorter
 LONGEST_NAME_IN_LINE = 40
 LONGEST_STATEMENT = 400  # text from a drive, which may have any length
@@ -138,8 +136,7 @@ MOST_UNREAD = 20
 MOST_GROUPS = 1_000
 MOST_ROWS = 25_000  # rows of a fleet's table
 MOST_OTHERS = 500  # drives on a page that neither alert nor need an action
-# layers of groups in /sys; files that include each other
-DEEPEST_GROUPS = 16
+# files that include each other
 DEEPEST_INCLUDE = 6
 # levels; level 5: a device in spare-0 in replacing-0 in spare-6 in a dRAID
 DEEPEST_IN_POOL = 8

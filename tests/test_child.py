@@ -182,7 +182,7 @@ def test_what_the_child_sends_is_what_it_has_seen(tree):
     sent = in_time.read(asked, '')
 
     assert sent == here
-    [group] = sent.groups or ()
+    [group] = sent.groups
     assert isinstance(group, Group) and isinstance(group.members[0], Member)
     assert any(member.doubts for member in group.members) and sent.problem is None
 
@@ -198,7 +198,7 @@ def test_a_program_that_hangs_costs_no_group_that_sys_shows(tree, monkeypatch):
     monkeypatch.setattr(zpool, 'groups', lambda *_: time.sleep(60))
     found = in_time.read(question(tree, asked=('zpool',)), '')
 
-    assert [group.id for group in found.groups or ()] == ['md0']
+    assert [group.id for group in found.groups] == ['md0']
     assert found.problem is not None and found.problem.code == 'groups-not-read'
 
 
@@ -223,7 +223,7 @@ def test_without_a_process_nothing_is_read_and_this_is_said(tree, monkeypatch, w
     monkeypatch.setattr(os, what, refused)
     found = in_time.read(question(tree), '')
 
-    assert found.groups is None and found.problem is not None
+    assert not found.disks and not found.groups and found.problem is not None
     assert 'no process can be started: Too many open files' in found.problem
 
 

@@ -822,22 +822,30 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
             sentences.reason('second-failing-member', RAID1, 'sda'),
             'second failing member of md0 (raid1, /srv): replace sda first',
         ),
-        (sentences.with_unlisted(AT_RISK, []), str(AT_RISK)),
+        (sentences.unlisted([]), ''),
         (
-            sentences.with_unlisted(AT_RISK, ['vg0', 'vg1']),
-            f'{AT_RISK}; inactive volumes of vg0 and vg1 may also be on this drive; to list them, '
+            sentences.unlisted(['vg0', 'vg1']),
+            'inactive volumes of vg0 and vg1 may also be on this drive; to list them, '
             'run: lvs -o +devices vg0 vg1',
         ),
-        (sentences.with_dropped(AT_RISK, [RAID1]), str(AT_RISK)),
+        (sentences.also_dropped(AT_RISK, [RAID1]), ''),
         (
-            sentences.with_dropped(AT_RISK, [FAULTY._replace(id='md1', name='md1')]),
-            f'{AT_RISK}; md1 (raid1, /srv, sdb faulty) no longer uses it',
+            sentences.also_dropped(AT_RISK, [FAULTY._replace(id='md1', name='md1')]),
+            'md1 (raid1, /srv, sdb faulty) no longer uses it',
         ),
-        (sentences.with_swap(AT_RISK, []), str(AT_RISK)),
+        (sentences.swap([]), ''),
         (
-            sentences.with_swap(AT_RISK, ['sda2', NAME_OF_41]),
-            f'{AT_RISK}; before that, switch off swap on sda2 and {CUT}',
+            sentences.swap(
+                [
+                    RAID1._replace(name='sda2'),
+                    RAID1._replace(name='swap', kind='luks'),
+                    RAID1._replace(name=NAME_OF_41),
+                ]
+            ),
+            f'before that, switch off swap on sda2 and mapper/swap and {CUT}',
         ),
+        (sentences.continued(AT_RISK, ['', '']), str(AT_RISK)),
+        (sentences.continued(AT_RISK, ['one', '', 'two']), f'{AT_RISK}; one; two'),
         (
             sentences.unchecked(RAID1, list('abcd')),
             'md0 (raid1, /srv) has members on a, b, c and 1 more, which were not checked; '
@@ -910,7 +918,7 @@ def test_reasons_have_their_fields():
         (each.code, each.fields)
         for each in (
             AT_RISK,
-            sentences.with_swap(AT_RISK, ['sda2']),
+            sentences.continued(AT_RISK, ['words']),
             sentences.reason('other-drive-first', RAID1, 'sda'),
             sentences.unchecked(RAID1, list('abcd')),
             sentences.no_redundancy(RAID1, []),

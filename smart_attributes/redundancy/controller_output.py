@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from .. import files
-from ..constants import LONGEST_LINE, LONGEST_TOOL_OUTPUT
+from ..constants import LONGEST_LINE
 from ..typed import TYPE_CHECKING, Json
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def rows(text: str, tool: Json, controller: str = '') -> tuple[Fields, ...]:
     """Return a tool's report on each object; () if it is not complete. tool: an entry of "tools".
     controller: its number, unless the tool prints it.
     """
-    if len(text) > LONGEST_TOOL_OUTPUT or not re.search(tool.get('end', ''), text):
+    if not re.search(tool.get('end', ''), text):
         return ()
     try:
         lines = _lines(text, tool)

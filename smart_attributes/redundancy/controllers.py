@@ -18,6 +18,7 @@ from ..reading.smartctl_calls import program
 from ..reading.system import System
 from ..typed import Json, NamedTuple
 from ..words import clean
+from .block_devices import Names
 from .controller_output import DATA, Fields, matching, rows
 from .controller_slots import ToolDrive, joined, slot, type_of
 from .controller_volumes import Volume, groups, tool_drives, volumes
@@ -44,32 +45,26 @@ class Family(NamedTuple):
     program: str
 
 
-class _Known(NamedTuple):
-    """What is known about a drive in the output of a tool."""
-
-    name: str = ''  # in sentences; '' if the tool's own name is the best
-    # kernel names; () if it is not certainly a drive of this run
-    disks: tuple[str, ...] = ()
-
-
 def completed(view: Seen, system: System, located: Sequence[Located]) -> Seen:
     """Return what was seen, with the groups, notes and slots from the tools; the drives in their
     volumes are removed from the groups of controllers.
     """
     families = ask()
     of_tools = [drive for family in families.values() for drive in family.drives]
-    known, places = _matched(of_tools, located)
+    names, disks, places = _matched(of_tools, located)
     volumes = [volume for family in families.values() for volume in family.volumes]
     taken: set[str] = set()
     for volume in volumes:
         for member in (*volume.drives, *volume.spares):
-            taken.update(known.get(member['key'], _Known()).disks)
-    of_volumes = [_on_disks(group, known) for group in _placed(volumes, taken, system)]
+            taken.update(disks.get(member['key'], ()))
+    of_volumes = [
+        _on_disks(group, names, disks) for group in _placed(volumes, taken, system)
+    ]
     reasons = {
         drive.verdict.device.address: _why_left(type_of(drive.verdict), families)
         for drive in located
     }
-    rest = [_without_taken(group, taken, reasons) for group in view.groups or ()]
+    rest = [_without_taken(group, taken, reasons) for group in view.groups]
     rest = [group for group in rest if group.members or group.kind != 'hardware']
     return view._replace(
         groups=(*rest, *of_volumes),
@@ -80,37 +75,40 @@ def completed(view: Seen, system: System, located: Sequence[Located]) -> Seen:
 
 def _matched(
     of_tools: Sequence[ToolDrive], located: Sequence[Located]
-) -> tuple[dict[str, _Known], tuple[tuple[str, Place], ...]]:
-    """Return what is known about each drive of the tools, by its key; and the address and the slot of
-    each drive of this run that is one of them.
+) -> tuple[dict[str, str], dict[str, Names], tuple[tuple[str, Place], ...]]:
+    """Return, by the key of a drive of the tools, its name in sentences, and its disks if it is
+    certainly a drive of this run; and the address and the slot of each such drive.
     """
     disks_of = {drive.verdict.device: drive.place.disks for drive in located}
     verdict_of = joined(of_tools, [drive.verdict for drive in located])
-    known: dict[str, _Known] = {}
+    names = {}
+    disks = {}
     places = []
     for drive in of_tools:
         key = drive.fields['key']
         place = slot(drive.fields, drive.tool)
-        known[key] = _Known(place.bay)
+        names[key] = place.bay
         if key in verdict_of:
             device = verdict_of[key].device
-            known[key] = _Known(called(device.name, place.bay), disks_of[device])
+            names[key] = called(device.name, place.bay)
+            disks[key] = disks_of[device]
             places.append((device.address, place))
-    return known, tuple(places)
+    return names, disks, tuple(places)
 
 
-def _on_disks(group: Group, known: Mapping[str, _Known]) -> Group:
+def _on_disks(
+    group: Group, names: Mapping[str, str], disks: Mapping[str, Names]
+) -> Group:
     """Return a group with the names of its drives, and on the disks of its drives; a drive of which
-    nothing is known stays as it is. known: by the key of a drive.
+    nothing is known stays as it is. names, disks: by the key of a drive.
     """
     members = []
     for member in group.members:
         on: list[str] = []
         name = member.name
         for key in member.on:
-            drive = known.get(key, _Known())
-            on += drive.disks or (key,)
-            name = clean(drive.name) or name
+            on += disks.get(key) or (key,)
+            name = clean(names.get(key, '')) or name
         members.append(member._replace(name=name, on=tuple(on)))
     return group._replace(members=tuple(members))
 

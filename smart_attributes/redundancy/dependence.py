@@ -12,11 +12,10 @@ Source: Linux, Documentation/ABI/stable/sysfs-block (slaves); systemd, sd-device
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 
-from ..constants import DEEPEST_GROUPS
 from ..errors import Coded, DriveMissing
 from ..model import Device, Group, Located, Member, Place, State, Use, Verdict
 from ..reading import device_types
@@ -57,7 +56,7 @@ class Seen(NamedTuple):
 
     disks: tuple[Names, ...] = ()  # the disks of each drive in Question.drives
     others: tuple[Names, ...] = ()  # the disks of each drive in Question.others
-    groups: tuple[Group, ...] | None = None  # None: no group had to be read
+    groups: tuple[Group, ...] = ()  # none if no drive has a disk
     notes: tuple[Coded, ...] = ()  # notes about the programs that were run
     # why something is missing; without *disks*, nothing was read
     problem: Coded | None = None
@@ -123,8 +122,8 @@ def examined(
 
 
 def _decided(question: Question, view: Seen, drives: Drives) -> Examined:
-    """Return what follows from the groups; only the drives if no group had to be read."""
-    if view.groups is None:
+    """Return what follows from the groups; only the drives if none has a disk."""
+    if not any(view.disks):
         return Examined(tuple(Use(*drive) for drive in question.drives))
     slots = dict(view.places)
     placed = [
@@ -282,17 +281,19 @@ def _of_controllers(drives: Sequence[Located], is_asked: bool) -> Iterator[Group
         if controller and device.address in drive.place.disks:
             behind.setdefault((controller.name, device.path), []).append(device)
     for (name, path), devices in behind.items():
+        type_name = device_types.base(devices[0]).partition(',')[0]
         members = [
             Member(device.name, 'unknown', on=(device.address,)) for device in devices
         ]
-        unknown = 'as root, run triage --controllers'
-        if is_asked:
-            unknown = 'the tool of its controller gave no answer in time'
-        if device_types.base(devices[0]).partition(',')[0] not in WITH_TOOLS:
+        if type_name not in WITH_TOOLS:
             unknown = (
                 'this version knows no tool of its controller; look at the volume with the tool of '
                 'its vendor'
             )
+        elif is_asked:
+            unknown = 'the tool of its controller gave no answer in time'
+        else:
+            unknown = 'as root, run triage --controllers'
         yield Group(
             id=f'{name} {path}',
             name=f'{name} volumes',
@@ -431,32 +432,15 @@ def _other(name: str, slaves: list[str], devices: Devices) -> Group:
 
 
 def _ordered(groups: Iterable[Group]) -> list[Group]:
-    """Return the groups, lower ones first. Groups that form a circle are separated."""
-    rest = {group.id: group for group in groups}
-    ordered: list[Group] = []
-    for _ in range(DEEPEST_GROUPS):
-        lowest = [
-            group for group in rest.values() if rest.keys().isdisjoint(_on(group))
-        ]
-        ordered += lowest
-        for group in lowest:
-            del rest[group.id]
-    return [*ordered, *(_cut_off(group, rest) for group in rest.values())]
+    """Return the groups, lower ones first. Raises RecursionError if one is built on itself, of which
+    no machine is known.
+    """
+    by_id = {group.id: group for group in groups}
 
+    def layers(group: Group) -> int:
+        """Return how many groups, with this one, lie on each other."""
+        below = {name for member in group.members for name in member.on}
+        lower = [by_id[name] for name in below if name in by_id]
+        return 1 + max(map(layers, lower), default=0)
 
-def _on(group: Group) -> set[str]:
-    """Return the disks and the ids of groups that a group is built on."""
-    return {name for member in group.members for name in member.on}
-
-
-def _cut_off(group: Group, rest: Collection[str]) -> Group:
-    """Return a group of unknown redundancy that is not built on the groups in *rest* (ids)."""
-    members = [
-        member._replace(on=tuple(name for name in member.on if name not in rest))
-        for member in group.members
-    ]
-    return group._replace(
-        level='',
-        unknown=f'according to /sys, it is built on itself, or on more than {DEEPEST_GROUPS} layers',
-        members=tuple(members),
-    )
+    return sorted(by_id.values(), key=layers)

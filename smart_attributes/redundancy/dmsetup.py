@@ -124,7 +124,7 @@ def completed(view: Seen, system: System, _drives: object = ()) -> Seen:
     """Return what was seen, with the LVM volumes of unknown level completed, and a note if dmsetup
     failed. It is unchanged if there are no such volumes.
     """
-    groups = {group.id: group for group in view.groups or ()}
+    groups = {group.id: group for group in view.groups}
     asked = [
         group for group in groups.values() if group.kind == 'lvm' and not group.level
     ]

@@ -100,9 +100,8 @@ def _tuples(value: Any) -> Any:
 def _seen(values: Json) -> Seen:
     """Return what _send() has sent."""
     view = Seen(**{key: _tuples(value) for key, value in values.items()})
-    if view.groups is not None:
-        view = view._replace(groups=tuple(map(_group, view.groups)))
     return view._replace(
+        groups=tuple(map(_group, view.groups)),
         notes=tuple(Coded(code, text) for code, text in view.notes),
         places=tuple((address, Place(*place)) for address, place in view.places),
     )

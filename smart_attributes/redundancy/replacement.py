@@ -78,11 +78,7 @@ def order(stack: Stack, drives: Sequence[Drive]) -> tuple[Step, ...]:
     Even if all drives marked "next" are removed, the data of every group stays complete. No drive
     is "next" while other members may lack the data. drives: most severe first.
     """
-    others = frozenset().union(*map(stack.disks, stack.groups)) - _disks(drives)
-    unread = [
-        Drive(disk, frozenset((disk,)), is_judged=False) for disk in sorted(others)
-    ]
-    every = (*drives, *unread)
+    every = _with_unread(stack, drives)
     cases = [_Case(drive, every, stack) for drive in every]
     to_replace = [case for case in cases if case.dropped_by()]
     to_replace += [
@@ -96,6 +92,17 @@ def order(stack: Stack, drives: Sequence[Drive]) -> tuple[Step, ...]:
         if kept and case not in to_replace:
             steps.append(kept)
     return tuple(sorted(steps, key=lambda step: LABELS.index(step.label)))
+
+
+def _with_unread(stack: Stack, drives: Sequence[Drive]) -> tuple[Drive, ...]:
+    """Return the drives and, under their kernel names, all other disks below groups: of drives that
+    this run did not read.
+    """
+    others = frozenset().union(*map(stack.disks, stack.groups)) - _disks(drives)
+    unread = [
+        Drive(disk, frozenset((disk,)), is_judged=False) for disk in sorted(others)
+    ]
+    return (*drives, *unread)
 
 
 def _disks(drives: Iterable[Drive]) -> Disks:
@@ -139,30 +146,32 @@ class _Case(NamedTuple):
         """Return the step for a drive to replace: for the strictest of the reasons that the groups
         on it give. before: the steps for the preceding drives.
         """
-        swaps: list[str] = []
-        reasons: list[tuple[Coded, Group]] = []
-        for group in filter(self.stack.carries_data, self.groups()):
-            if self._is_bare_swap(group):
-                swaps.append(
-                    f'mapper/{group.name}' if group.kind == 'luks' else group.name
-                )
-            else:
-                why = self._unless_doubtful(group, self._advised(group, before))
-                reasons.append((why, group))
-        without_data = 'only-swap' if swaps else 'use-unknown'
-        unused = sentences.of_drive(without_data, self.drive.name)
-        why = min((reason for reason, _ in reasons), key=_strictness, default=unused)
-        further = [
+        in_use = list(filter(self.stack.carries_data, self.groups()))
+        swaps = list(filter(self._is_bare_swap, in_use))
+        others = [group for group in in_use if group not in swaps]
+        reasons = [
+            self._unless_doubtful(group, self._advised(group, before))
+            for group in others
+        ]
+        if reasons:
+            why = min(reasons, key=_strictness)
+        else:
+            code = 'only-swap' if swaps else 'use-unknown'
+            why = sentences.of_drive(code, self.drive.name)
+        copied = [
             group
-            for reason, group in reasons
+            for group, reason in zip(others, reasons)
             if reason is not why and _is_copied(reason)
         ]
-        why = sentences.with_further(why, further)
-        if why.code != 'member-not-used':
-            why = sentences.with_dropped(why, self.dropped_by())
-        if _label(why) == NEXT:
-            why = sentences.with_unlisted(why, self._unlisted())
-        return self._step(sentences.with_swap(why, swaps))
+        # only "next" says that no data is lost
+        unlisted = self._unlisted() if _label(why) == NEXT else []
+        words = [
+            sentences.also_copied(copied),
+            sentences.also_dropped(why, self.dropped_by()),
+            sentences.unlisted(unlisted),
+            sentences.swap(swaps),
+        ]
+        return self._step(sentences.continued(why, words))
 
     def _unlisted(self) -> list[str]:
         """Return the volume groups of which inactive volumes may lie on only this drive."""
@@ -262,16 +271,14 @@ class _Case(NamedTuple):
             return sentences.busy(weak)
         return sentences.last_copy(weak, self._dying(weak) is not None)
 
-    def _failing(self) -> list[Drive]:
-        """Return the failing drives of the machine."""
-        return [drive for drive in self.drives if drive.is_failing]
-
     def _dying(self, group: Group) -> Drive | None:
         """Return a failing drive of a group that loses data if all its failing drives fail; None if
         it survives without them. If one drive alone would be enough, it is returned.
         """
         disks = self.stack.disks(group.id)
-        failing = [drive for drive in self._failing() if drive.disks & disks]
+        failing = [
+            drive for drive in self.drives if drive.is_failing and drive.disks & disks
+        ]
         if not self.stack.loses(group, _disks(failing)):
             return None
         return min(failing, key=lambda drive: not self.stack.loses(group, drive.disks))
@@ -287,7 +294,8 @@ class _Case(NamedTuple):
         if busy:
             return sentences.busy(busy[0])
         removed = [step.drive for step in before if step.label == NEXT]
-        lost = _disks([drive, *removed, *self._failing()])
+        failing = [other for other in self.drives if other.is_failing]
+        lost = _disks([drive, *removed, *failing])
         weak = self._weakest(chain, lost)
         first = _first_of(chain, before)
         if first:
@@ -375,14 +383,10 @@ def machine(groups: Sequence[Group], drives: Sequence[Drive]) -> Machine:
     """Return a machine's groups and the order of replacement. drives: most severe first."""
     stack = Stack(groups)
     failing = _disks(drive for drive in drives if drive.is_failing)
-    # two actuators of a drive may be read as two drives
-    names: dict[str, list[str]] = {}
-    for drive in drives:
-        for disk in drive.disks:
-            names.setdefault(disk, []).append(drive.name)
+    every = _with_unread(stack, drives)
     memberships = []
     for group in stack.groups.values():
-        below = [_names(stack.below(member), names) for member in group.members]
+        below = [_names(stack.below(member), every) for member in group.members]
         tolerates = stack.tolerates(group, failing)
         memberships.append(Membership(group, tolerates, tuple(below)))
     memberships.sort(key=_closeness)
@@ -394,14 +398,11 @@ def _closeness(membership: Membership) -> tuple[bool, int]:
     return membership.tolerates is None, membership.tolerates or 0
 
 
-def _names(disks: Iterable[str], names: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Return the sorted names of the drives with these disks; a disk without a drive keeps its
-    kernel name. names: of the drives, by disk.
+def _names(disks: Disks, drives: Iterable[Drive]) -> tuple[str, ...]:
+    """Return the sorted names of the drives that have any of these disks. Two actuators of a drive
+    may be read as two drives.
     """
-    of_drives: set[str] = set()
-    for disk in disks:
-        of_drives.update(names.get(disk, [disk]))
-    return tuple(sorted(of_drives))
+    return tuple(sorted({drive.name for drive in drives if drive.disks & disks}))
 
 
 # --- in the outputs -------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..errors import Coded
 from ..model import Group, Member
@@ -268,45 +268,46 @@ def unknown(group: Group) -> Coded:
 # --- a reason with further words ------------------------------------------------------------------
 
 
-def _with(why: Coded, words: str) -> Coded:
-    """Return a reason with further words, after a semicolon."""
-    return Coded(why.code, f'{why}; {words}', **why.fields)
-
-
-def with_further(why: Coded, groups: Sequence[Group]) -> Coded:
-    """Return a reason that also names the other groups whose data is copied first; the same reason
-    without groups.
+def continued(why: Coded, words: Iterable[str]) -> Coded:
+    """Return a reason with further words, each after a semicolon. words: from the functions below;
+    '' adds nothing.
     """
+    return Coded(why.code, '; '.join(filter(None, (why, *words))), **why.fields)
+
+
+def also_copied(groups: Sequence[Group]) -> str:
+    """Return that the data of further groups is copied first; '' without groups."""
     names = list(dict.fromkeys(map(_use, groups)))
-    return _with(why, f'also copy the data of {listed(names, 3)}') if names else why
+    return f'also copy the data of {listed(names, 3)}' if names else ''
 
 
-def with_dropped(why: Coded, groups: Sequence[Group]) -> Coded:
-    """Return a reason that also names the groups that have dropped a member on the drive, unless the
-    reason is about them.
+def also_dropped(why: Coded, groups: Sequence[Group]) -> str:
+    """Return which groups have dropped a member on the drive; '' if *why* says it. groups: all that
+    have.
     """
     others = [group for group in groups if group.id != why.fields.get('group')]
+    if not others or why.code == 'member-not-used':
+        return ''
     names = ' and '.join(named(group, *_faults(group)) for group in others)
-    use = 'uses' if len(others) == 1 else 'use'
-    return _with(why, f'{names} no longer {use} it') if others else why
+    return f'{names} no longer {"uses" if len(others) == 1 else "use"} it'
 
 
-def with_unlisted(why: Coded, names: Sequence[str]) -> Coded:
-    """Return a reason that also says that inactive volumes were not looked for; the same reason
-    without names. names: their volume groups.
+def unlisted(names: Sequence[str]) -> str:
+    """Return that inactive volumes were not looked for; '' without names. names: their volume
+    groups.
     """
     groups = [clean(name, 40) for name in names]
+    where = f'inactive volumes of {" and ".join(groups)} may also be on this drive'
     command = f'lvs -o +devices {" ".join(groups)}'
-    words = (
-        f'inactive volumes of {" and ".join(groups)} may also be on this drive; to list them, '
-        f'run: {command}'
-    )
-    return _with(why, words) if names else why
+    return f'{where}; to list them, run: {command}' if names else ''
 
 
-def with_swap(why: Coded, swaps: Sequence[str]) -> Coded:
-    """Return a reason that also says to switch off the swap space of a drive; the same reason without
-    swap space. swaps: names below /dev.
+def swap(groups: Sequence[Group]) -> str:
+    """Return that the swap space on a drive is to be switched off; '' without groups. groups: those
+    that are only swap space.
     """
-    names = ' and '.join(clean(name, 40) for name in swaps)
-    return _with(why, f'before that, switch off swap on {names}') if swaps else why
+    names = []
+    for group in groups:
+        name = clean(group.name, 40)
+        names.append(f'mapper/{name}' if group.kind == 'luks' else name)
+    return f'before that, switch off swap on {" and ".join(names)}' if names else ''

@@ -7,7 +7,6 @@ zpoolconcepts(7) (vdevs).
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..model import Group, Member
@@ -15,6 +14,9 @@ from ..typed import NamedTuple
 
 Disks = frozenset[str]  # kernel names
 IN_SYNC = 'in_sync'
+# The states of members that may hold data of a group of unknown redundancy, which reports no states:
+# it needs what lies below it, and more than that cannot be lost with a disk.
+_MAY_HOLD = (IN_SYNC, 'unknown')
 LOOK = 'run: '
 ALL_BUT_ONE = -1  # every member is a full copy
 # Level -> number of members, any of them, that it can lose. Unlike md raid10, btrfs puts copies on
@@ -118,8 +120,7 @@ def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
 class Stack:
     """All groups of a machine, and which groups are built on which disks.
 
-    No group is built on itself, directly or through others: dependence.groups() cuts such groups
-    off.
+    No group is built on itself, directly or through others: dependence.groups() refuses this.
     """
 
     def __init__(self, groups: Iterable[Group]) -> None:
@@ -170,14 +171,20 @@ class Stack:
         may lack data.
         """
         for lower in self.between(disks, group):
-            yield from ((lower, doubt) for doubt in lower.doubts)
+            yield from self._own_doubts(lower, disks)
             for member in self._remaining(lower, disks):
-                yield from _of_member(lower, member)
                 for name in sorted(self._inside(*member.on)):
-                    below = self.groups[name]
-                    yield from ((below, doubt) for doubt in below.doubts)
-                    for remaining in self._remaining(below, disks):
-                        yield from _of_member(below, remaining)
+                    yield from self._own_doubts(self.groups[name], disks)
+
+    def _own_doubts(self, group: Group, disks: Disks) -> Iterator[tuple[Group, str]]:
+        """Yield a group with each reason to doubt it, or one of its members that remain without
+        these disks.
+        """
+        for doubt in group.doubts:
+            yield group, doubt
+        for member in self._remaining(group, disks):
+            for doubt in member.doubts:
+                yield group, f'{member.name} {doubt}'
 
     def _remaining(self, group: Group, disks: Disks) -> list[Member]:
         """Return the members that hold, or may hold, a group's data without these disks; [] if the
@@ -196,7 +203,7 @@ class Stack:
         group = self.groups.get(name)
         if group is None:
             return name in disks
-        complete = _complete_states(group)
+        complete = (IN_SYNC,) if stripes(group) else _MAY_HOLD
         data = [
             member
             for member in group.members
@@ -245,9 +252,8 @@ class Stack:
         if needed is not None:
             holds = self._members(group, lost)
             return _all(_has_enough(stripe, group, holds) for stripe in needed)
-        complete = _complete_states(group)
         for member in group.members:
-            if member.state not in complete or not self._is_founded(member, lost):
+            if member.state not in _MAY_HOLD or not self._is_founded(member, lost):
                 return None
         return True
 
@@ -282,30 +288,13 @@ class Stack:
         """Return how many members fail, at most, if one disk fails: several if they are built on the
         same disk.
         """
-        members_on = Counter(
-            disk for member in group.members for disk in self.below(member)
-        )
         before = self._members(group, lost)
         most = 1
-        for disk, count in members_on.items():
-            if count > 1:
-                after = self._members(group, lost | {disk})
-                failed = sum(old is not new for old, new in zip(before, after))
-                most = max(most, failed)
+        for disk in self.disks(group.id):
+            after = self._members(group, lost | {disk})
+            failed = sum(old is not new for old, new in zip(before, after))
+            most = max(most, failed)
         return most
-
-
-def _complete_states(group: Group) -> tuple[str, ...]:
-    """Return the states of members that may hold data. A group of unknown redundancy reports no
-    states; it needs what lies below it, and more than that cannot be lost with a disk.
-    """
-    return (IN_SYNC,) if stripes(group) else (IN_SYNC, 'unknown')
-
-
-def _of_member(group: Group, member: Member) -> Iterator[tuple[Group, str]]:
-    """Yield the group with each reason to doubt one of its members."""
-    for doubt in member.doubts:
-        yield group, f'{member.name} {doubt}'
 
 
 def _all(answers: Iterable[bool | None]) -> bool | None:

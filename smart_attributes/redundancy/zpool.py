@@ -72,7 +72,7 @@ def completed(view: Seen, system: System, _drives: object = ()) -> Seen:
     zpool failed or reports no pool.
     """
     text, why = linux.output(COMMAND)
-    of_sys = {group.id: group for group in view.groups or ()}
+    of_sys = {group.id: group for group in view.groups}
     every = listed(system)
     devices = set[str]()
 

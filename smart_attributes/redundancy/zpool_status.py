@@ -16,9 +16,8 @@ from ..typed import NamedTuple
 from .survival import doubt
 
 _POOL = '  pool: '  # begins the lines of a pool
-# classes of virtual devices
-DATA = ('normal', 'dedup', 'special')
-NOT_DATA = ('logs', 'cache', 'spares')
+# classes of virtual devices that have a heading
+_CLASSES = ('dedup', 'special', 'logs', 'cache', 'spares')
 REMEDY = 'scrub the pool, then clear its errors'
 ABOVE = 'it has errors that belong to no single device'
 RESILVERING = ('resilvering', 'awaiting resilver')
@@ -40,7 +39,7 @@ _KEYS = (
     'errors',
 )
 _FIELD = re.compile(f' {{0,4}}({"|".join(_KEYS)}):(?: (.*))?')
-_CLASS = re.compile('\t(dedup|special|logs|cache|spares)[\t ]*')
+_CLASS = re.compile(f'\t({"|".join(_CLASSES)})[\t ]*')
 _COUNT = r'[0-9][0-9.,]{0,20}[KMGTPEZ]?'
 _HEAD = re.compile('\tNAME +STATE +READ +WRITE +CKSUM((?: +(?:SLOW|POWER|DIO))*)')
 _STATE = re.compile(
@@ -150,34 +149,24 @@ def pools(text: str) -> tuple[Pool, ...]:
     return tuple(by_name.values())
 
 
-def _sections(text: str) -> Iterator[list[str]]:
-    """Yield the lines of each pool.
-
-    Lines before the first pool are added to that pool, so its parsing fails.
+def _sections(text: str) -> list[str]:
+    """Return the text about each pool. What precedes the first pool is added to it, so its parsing
+    fails.
     """
-    section: list[str] = []
-    has_pool = False
-    for line in text.split('\n'):
-        if line.startswith(_POOL):
-            if has_pool:
-                yield section
-                section = []
-            has_pool = True
-        section.append(line)
-    if has_pool:
-        yield section
+    before, *sections = re.split(f'^(?={_POOL})', text, flags=re.MULTILINE)
+    return [before + sections[0], *sections[1:]] if sections else []
 
 
-def _of_text(lines: list[str]) -> Pool:
-    """Return the pool that these lines are about; only its name and `unknown` if they cannot be
-    parsed.
-    """
+def _of_text(text: str) -> Pool:
+    """Return the pool that a text is about; only its name and `unknown` if it cannot be parsed."""
+    lines = text.split('\n')
     name = next(line for line in lines if line.startswith(_POOL))[len(_POOL) :]
     try:
         fields = _fields(lines)
         state = fields['state'][0]
-        root, rows = _rows(fields['config'][0], name, state)
-        vdevs = {kind: _tree(rows.get(kind, [])) for kind in (*DATA, *NOT_DATA)}
+        rows = _rows(fields['config'][0])
+        root = _root(rows['normal'], name, state)
+        vdevs = {kind: _tree(rows.get(kind, [])) for kind in _CLASSES}
     except _NotUnderstood as error:
         return Pool(
             name, unknown=f'the output of zpool status is not understood ({error})'
@@ -189,7 +178,7 @@ def _of_text(lines: list[str]) -> Pool:
         name,
         state,
         scans=tuple(filter(None, map(_scan, fields.get('scan', [])))),
-        vdevs=sum((vdevs[kind] for kind in DATA), ()),
+        vdevs=(*root.children, *vdevs['dedup'], *vdevs['special']),
         logs=vdevs['logs'],
         cache=vdevs['cache'],
         spares=vdevs['spares'],
@@ -232,10 +221,9 @@ def _fields(lines: list[str]) -> dict[str, list[str]]:
     return fields
 
 
-def _rows(config: str, pool: str, state: str) -> tuple[Vdev, dict[str, list[Row]]]:
-    """Return the row of the pool, and the rows of virtual devices by class: "normal", "logs", ...
-
-    config: the table. pool, state: what the lines before the table say. Raises _NotUnderstood.
+def _rows(config: str) -> dict[str, list[Row]]:
+    """Return the rows of a table by class: "logs", ..., and "normal" for those before the first
+    heading, which begin with the row of the pool. Raises _NotUnderstood.
     """
     head_line, *lines = config.strip('\n').split('\n')
     column = head_line.find('  STATE ') + 2
@@ -253,22 +241,19 @@ def _rows(config: str, pool: str, state: str) -> tuple[Vdev, dict[str, list[Row]
             raise _NotUnderstood(f'"{match[1]}" occurs twice')
         else:
             rows = of_class.setdefault(match[1], [])
-    root = _root(of_class, pool)
-    if root.state != state != 'SUSPENDED':
-        raise _NotUnderstood('zpool reports two different states for the pool')
-    del of_class['normal'][0]
-    return root, of_class
+    return of_class
 
 
-def _root(of_class: Mapping[str, list[Row]], pool: str) -> Vdev:
-    """Return the row of the pool: the first one, and the only one without a depth. Raises
-    _NotUnderstood.
+def _root(rows: list[Row], pool: str, state: str) -> Vdev:
+    """Return the row of the pool with its virtual devices as children. rows: those before the first
+    heading. pool, state: what the lines before the table say. Raises _NotUnderstood.
     """
-    tops = [vdev for rows in of_class.values() for depth, vdev in rows if not depth]
-    first = of_class['normal'][:1]
-    if len(tops) != 1 or first != [(0, tops[0])] or tops[0].name != pool:
+    roots = _tree(rows, 0)
+    if [root.name for root in roots] != [pool]:
         raise _NotUnderstood('the table does not begin with the pool')
-    return tops[0]
+    if roots[0].state != state != 'SUSPENDED':
+        raise _NotUnderstood('zpool reports two different states for the pool')
+    return roots[0]
 
 
 def _row(line: str, column: int, counts: int) -> Row:

@@ -39,7 +39,7 @@ from .statements import findings
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..model import Case, Device, Judgement, Located, Place, Verdict
+    from ..model import Case, Device, Judgement, Located, Verdict
     from ..redundancy.replacement import Machine, Step
 
 # Problem codes of a drive that must be found before it can be read.
@@ -101,31 +101,21 @@ def drives(
     now: seconds since 1970.
     """
     in_severity = sorted(located, key=lambda drive: severity.of_verdict(drive.verdict))
-    return [
-        _drive(
-            drive.verdict,
-            drive.place,
-            outlooks.get(drive.verdict.device, UNKNOWN_FUTURE),
-            now,
-        )
-        for drive in in_severity
-        if drive.place.disks
-    ]
-
-
-def _drive(verdict: Verdict, place: Place, outlook: Outlook, now: float) -> Drive:
-    """Return a drive with the facts that affect its groups: whether it is bad, and whether it is to
-    be replaced.
-    """
-    is_unread = bool(verdict.problem) and verdict.state is not State.OK
-    needs = _own_needs(verdict, outlook, verdict.read_at(now))
-    return Drive(
-        verdict.device.name,
-        frozenset(place.disks),
-        verdict.state is State.CRITICAL or is_unread,
-        _is_to_replace(needs),
-        bay=place.bay,
-    )
+    drives = []
+    for verdict, place in in_severity:
+        if place.disks:
+            is_unread = bool(verdict.problem) and verdict.state is not State.OK
+            outlook = outlooks.get(verdict.device, UNKNOWN_FUTURE)
+            needs = _own_needs(verdict, outlook, verdict.read_at(now))
+            drive = Drive(
+                verdict.device.name,
+                frozenset(place.disks),
+                is_failing=verdict.state is State.CRITICAL or is_unread,
+                is_to_replace=_is_to_replace(needs),
+                bay=place.bay,
+            )
+            drives.append(drive)
+    return drives
 
 
 def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
@@ -406,7 +396,7 @@ def _unknown(use: Use, codes: Iterable[str]) -> str:
         return ''
     if use.replacement is None:
         return '' if use.place.disks else NOT_KNOWN['use-unknown']
-    return NOT_KNOWN.get(use.replacement.why.code or '', '')
+    return NOT_KNOWN.get(use.replacement.why.code, '')
 
 
 def _unread(step: Step) -> Item:
@@ -459,7 +449,7 @@ def in_order(cases: Sequence[Case], machine: Machine | None = None) -> list[Item
             reason_risk = Risk.UNSURE
             label = 0
         else:
-            reason_risk = risk_of(item.step.why.code or '')
+            reason_risk = risk_of(item.step.why.code)
             label = LABELS.index(item.step.label)
         group_risk, place = of_drive.get(item.drive) or (reason_risk, len(of_group))
         # a drive whose reason is worse than its group's state comes before the group
