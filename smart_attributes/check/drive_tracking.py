@@ -248,8 +248,8 @@ def _missing_since(drive: MissingDrive) -> str:
     if not names:
         return since
     if len(names) == 1:
-        return f'{since}, or is {names[0]}, which was not read'
-    return f'{since}, or is one of {listed(names, 4)}, which were not read'
+        return f'{since}, or has become {names[0]}, which could not be read'
+    return f'{since}, or has become one of {listed(names, 4)}, which could not be read'
 
 
 def asleep(verdict: Verdict, record: Record, now: int, longest: int) -> Verdict:

@@ -43,8 +43,8 @@ WRITES = 'writes'
 READS = 'reads'
 _USUAL = HistorySettings()
 _DOUBTED = (
-    'the history belongs to another user, who could have changed it; the stored age of {} '
-    'suppresses an alert only if the error log of the drive confirms this age'
+    'the history belongs to another user, who could have changed it; {} still alerts, unless the '
+    'error log of the drive confirms that it is as old as the history says'
 )
 
 

@@ -77,7 +77,7 @@ CHECKED_DRIVES = OptionGroup(
         single(
             '--expect',
             'N',
-            'report CRITICAL if fewer than N drives are found; drives in standby count',
+            'report CRITICAL if fewer than N drives are found, including those in standby',
             type=values.expected,
             default=None,
         ),
@@ -203,7 +203,7 @@ JUDGING = OptionGroup(
             default=0,
         ),
         state(
-            '--asleep', 'set the state of a drive in standby (default: ok)', State.OK
+            '--asleep', 'report this state for a drive in standby (default: ok)', State.OK
         ),
     ),
     first=('-w', '-c'),

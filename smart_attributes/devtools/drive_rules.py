@@ -64,7 +64,7 @@ def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
     [(file, winner)] = winners
     if winner['family'] != drive.family:
         yield (
-            f'{winner["family"]} of {file} claims this sample instead of the entry {drive.family}; '
+            f'this sample is of the entry {drive.family}, but {winner["family"]} of {file} claims it; '
             'narrow one entry'
         )
         return

@@ -156,7 +156,7 @@ def _states(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
             yield f'"states": {key} is never reached: {spec["from"]} is at most {highest:g}'
     for (_, end, key), (start, _, next_key) in zip(spans, spans[1:]):
         if start <= end:
-            yield f'"states": {key} and {next_key} overlap; give each result one word'
+            yield f'"states": {key} and {next_key} overlap; make each result match only one of them'
 
 
 RULES = (_unit, _interval, _plausible, _states)

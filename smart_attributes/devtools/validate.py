@@ -105,8 +105,8 @@ def _contradictions(data: Json) -> Iterator[str]:
         for metric in limits.keys() & other_limits:
             if limits[metric] != other_limits[metric]:
                 yield (
-                    f'overrides {first} and {second}, for {json.dumps(later["for"])}, disagree '
-                    f'about {metric}; remove one of them'
+                    f'the overrides {first} and {second}, for {json.dumps(later["for"])}, set '
+                    f'different limits for {metric}; remove one of them'
                 )
 
 

@@ -312,11 +312,11 @@ def _limit_rows(verdict: Verdict, thresholds: Thresholds) -> Iterator[tuple[str,
 
 
 def _growth(rule: Mapping[str, Any]) -> str:
-    """Return "growth within 24h: warning above 0, alerts for 7d: Each one is ..."."""
+    """Return "growth within 24h: warning above 0; an alert lasts 7d: Each one is ..."."""
     levels = [name for name in ('warning', 'critical') if rule.get(name) is not None]
     limits = ', '.join(f'{name} above {rule[name]}' for name in levels) or 'no limit'
     why = f': {rule["why"]}' if 'why' in rule else ''
-    return f'growth within {rule["within"]}: {limits}, alerts for {rule["for"]}{why}'
+    return f'growth within {rule["within"]}: {limits}; an alert lasts {rule["for"]}{why}'
 
 
 def _unused_rows(report: Report, spec: DriveSpec) -> Iterator[tuple[str, ...]]:

@@ -24,7 +24,7 @@ _SENTENCES = {
     'redundancy-doubtful': 'the data of {group} may be missing on its other members, because '
     '{doubt}',
     'redundancy-unknown': 'redundancy of {group} not known{why}',
-    'use-unknown': 'use of {drive} not known: look for data on it',
+    'use-unknown': 'use of {drive} not known: check whether it has data',
     'leave-cluster': '{group} belongs to a cluster, which must move the data to other '
     'drives before you replace this one',
     'last-good-copy': 'last good copy of {faulty}: {todo}, do not pull this drive',
@@ -151,10 +151,11 @@ def reason(
 
 def brief(why: Coded, groups: Mapping[str, Group]) -> str:
     """Return a reason in a few words; '' if they would say no more than the action. groups: by id."""
+    words = _BRIEF.get(why.code, '')
     group = groups.get(why.fields.get('group', ''))
-    if group is None or why.code not in _BRIEF:
-        return ''
-    return _BRIEF[why.code].format(
+    if group is None:
+        return words  # that of only-swap, which names no group
+    return words.format(
         name=clean(group.name, 30),
         first=why.fields.get('first', ''),
         doing=BUSY.get(group.activity, group.activity),

@@ -162,7 +162,7 @@ def _check(request: RuleRequest, how: HowRead) -> None:
     if not re.fullmatch(_USER, request.user) or re.fullmatch(_NO_USER, request.user):
         raise UsageError(
             '--user takes the name of one user, such as --user nagios; '
-            'with ALL, a name in capitals, a group or a number, sudo would apply the rule to other users'
+            'with a group, a number, or a name in capitals such as ALL, sudo would apply the rule to others'
         )
     requestable = [entry.name for entry in device_types.TYPES if entry.is_vendors]
     unknown = [name for name in request.types if name not in requestable]

@@ -130,7 +130,7 @@ def converted(text: str, meaning: Meaning) -> str:
     # These numbers are never negative, so a start of 0 is no limit.
     start = -INFINITY if limit.start == 0 and not limit.invert else limit.start
     if -start == limit.end == INFINITY:
-        raise UsageError(f'"{text}" always or never alerts')
+        raise UsageError(f'"{text}" alerts at every value, or at none')
     # A negative factor exchanges the two ends.
     low, high = sorted(
         meaning.factor * bound + meaning.offset for bound in (start, limit.end)
