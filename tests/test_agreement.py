@@ -163,7 +163,7 @@ def undated(told: dict[str, Told]) -> dict[str, Told]:
 
 def in_check(cases: Sequence[Case]) -> dict[str, Told]:
     """Return what a fleet reads in the output of a check, of drives that were read."""
-    text = plugin.render(cases, METRICS, plugin.Face()).text
+    text = plugin.render(cases, METRICS, plugin.Face(), plugin.Whole()).text
     lines = plugin_output.plugin_text(text.partition('\n|')[0].partition('| ')[0]).lines
     found = plugin_output.drives(lines, (), NOW, Origin('db1'), METRICS)
     return undated({each.facts['name']: Told.by(each.facts) for each in found})

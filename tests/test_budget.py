@@ -226,7 +226,9 @@ def rendered(
 ) -> str:
     """Return the output for drives with these numbers."""
     verdicts = [verdict(name, numbers) for name, numbers in drives.items()]
-    return plugin.render(cases(verdicts), METRICS, plugin.Face(max_output=limit)).text
+    return plugin.render(
+        cases(verdicts), METRICS, plugin.Face(max_output=limit), plugin.Whole()
+    ).text
 
 
 def alike(count: int) -> dict[str, Any]:
@@ -265,7 +267,9 @@ def test_the_worst_drives_are_told_with_their_reasons():
     """In order of severity, OK drives give way."""
     bad = verdict('sdx', None)._replace(state=State.CRITICAL)
     drives = [*(verdict(name, SSD) for name in alike(80)), verdict('sdw', None), bad]
-    text = plugin.render(cases(drives), METRICS, plugin.Face(max_output=4000)).text
+    text = plugin.render(
+        cases(drives), METRICS, plugin.Face(max_output=4000), plugin.Whole()
+    ).text
 
     told = plugin_output.plugin_text(text.partition('\n| ')[0])
     assert told and told.counted == 82

@@ -294,7 +294,6 @@ def test_all_drives_that_are_gone_are_named(count):
     'nobody, finding',
     [
         ((State.OK, 'no drive'), ('drives-none', 'no drive', '')),
-        ((State.UNKNOWN, 'no drive'), ('no-drives', 'no drive', 'name the drives')),
         ((State.UNKNOWN, 'none; load driver'), ('no-drives', 'none', 'load driver')),
     ],
 )

@@ -133,7 +133,9 @@ def test_a_spoiled_report_gives_one_harmless_result_in_every_face(path):
             verdict = judging.judge(SDA, report, DATABASE, LIMITS, judging.Rules())
             face = plugin.Face(verbose=2, all_perfdata=True)
             assert_answer_is_harmless(
-                plugin.render([case(verdict)], DATABASE.metrics, face).text
+                plugin.render(
+                    [case(verdict)], DATABASE.metrics, face, plugin.Whole()
+                ).text
             )
             for said in spoken(verdict):
                 assert_harmless(said)
@@ -160,7 +162,7 @@ def test_what_a_drive_calls_itself_is_harmless_in_every_face(nasty):
     verdict = judging.judge(SDA, report, DATABASE, LIMITS, judging.Rules())
 
     answer = plugin.render(
-        [case(verdict)], DATABASE.metrics, plugin.Face(verbose=2)
+        [case(verdict)], DATABASE.metrics, plugin.Face(verbose=2), plugin.Whole()
     ).text
     assert_answer_is_harmless(answer)
     assert not set(answer) & set('$\\')

@@ -54,7 +54,10 @@ LINE_B = (
 )
 
 
-def render(*verdicts, whole=plugin.NOTHING_MORE, transcript=(), **face):
+NOTHING = Whole()
+
+
+def render(*verdicts, whole=NOTHING, transcript=(), **face):
     outcome = plugin.render(cases(verdicts), METRICS, Face(**face), whole, transcript)
     return outcome.text.splitlines(), outcome.state
 

@@ -48,7 +48,7 @@ def acceptable(
         judgements = _asked_for(verdict, metrics)
         refused += _unread_or_missing(verdict, metrics, judgements)
         why_by_name_only = ''
-        if is_every_drive and judgements:
+        if is_every_drive:
             why_by_name_only = _why_by_name_only(verdict)
         for judgement in judgements:
             words = f'{verdict.device.name} {finding(judgement)}'

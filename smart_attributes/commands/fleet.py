@@ -6,7 +6,6 @@ import json
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from functools import partial
 
 from .. import alarm
 from ..check.rulebook import database_of
@@ -20,16 +19,11 @@ from ..fleet.table import Kept
 from ..model import WORST_FIRST, State
 from ..output.json_document import note
 from ..reading.processes import Runner
-from ..typed import TYPE_CHECKING
 from ..words import visible
 from . import person
 from .records.fleet import FleetOptions
 
-if TYPE_CHECKING:
-    from ..fleet.icinga import Icinga
-
 COMMA = ',\n'
-TITLE = 'Drives of all hosts'  # of the page
 
 
 def run(options: Options, runner: Runner) -> int:
@@ -47,7 +41,10 @@ def run(options: Options, runner: Runner) -> int:
 
 
 def _source(fleet: Fleet, own: FleetOptions) -> Iterator[FleetDrive]:
-    """Return the drives of the source that is given. Raises UsageError unless one is given."""
+    """Return the drives of the source that is given.
+
+    Raises UsageError unless one is given, and SmartError if its options cannot be used.
+    """
     if bool(own.files) == bool(own.icinga):
         raise UsageError(
             'fleet needs either --icinga URL, or directories with files written by "triage '
@@ -56,20 +53,16 @@ def _source(fleet: Fleet, own: FleetOptions) -> Iterator[FleetDrive]:
         )
     if own.files:
         return fleet.of_documents(own.files)
-    return fleet.of_icinga(partial(_icinga, own), own.filter)
+    from ..fleet.icinga import Icinga
 
-
-def _icinga(own: FleetOptions) -> Icinga:
-    """Return the access to the API of Icinga 2 that the options describe."""
-    from ..fleet import icinga
-
-    return icinga.Icinga(
+    api = Icinga(
         own.icinga,
         own.api_user,
         own.password_file,
         authority=own.authority,
         name=own.icinga_name,
     )
+    return fleet.of_icinga(api, own.filter)
 
 
 def _print_json(fleet: Fleet, drives: Iterable[FleetDrive]) -> None:
@@ -117,7 +110,7 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], path: str) -> None:
         charts=ranges.charts(),
         fleet=fleet.counted(),
     )
-    person.write(page.rendered(content, TITLE, fleet.now), path)
+    person.write(page.rendered(content, 'Drives of all hosts', fleet.now), path)
     print(f'written: {visible(path)}')
     for words in fleet.said():
         print(f'note: {words}')

@@ -7,10 +7,16 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 
-from .. import constants, files
+from .. import files
 from ..access import name_of
 from ..command_line.options import PROGRAM
-from ..constants import LARGEST_SMALL_FILE, MOST_COMMANDS
+from ..constants import (
+    BEHIND_NRPE,
+    KEPT_BEHIND_NRPE,
+    LARGEST_SMALL_FILE,
+    MOST_COMMANDS,
+    OUTPUT_LIMIT,
+)
 from ..daemons.checks import (
     OWN_LIMIT,
     USUAL,
@@ -79,8 +85,16 @@ def _found(
     if answer:
         line = text_of(answer).partition('\n')[0].partition('|')[0][:_SHOWN]
         line = line or answer.reason
-    names = {'daemon': check.daemon, 'name': check.name, 'file': check.file}
-    return found(code, **names, unit=check.unit, user=check.user, line=line, **fields)
+    return found(
+        code,
+        daemon=check.daemon,
+        name=check.name,
+        file=check.file,
+        unit=check.unit,
+        user=check.user,
+        line=line,
+        **fields,
+    )
 
 
 def _works(code: str, check: DaemonCheck, answer: Answer) -> Finding:
@@ -236,19 +250,19 @@ def output(checks: Sequence[DaemonCheck], printed: int, is_cut: bool) -> Finding
 
     printed: size of the output in bytes. is_cut: the check omitted text or perfdata.
     """
-    limit = constants.OUTPUT_LIMIT
-    kept = constants.KEPT_BEHIND_NRPE
     if is_cut:
-        return found('output-left-out', limit=limit)
+        return found('output-left-out', limit=OUTPUT_LIMIT)
     for check in checks:
         is_unlimited = '--max-output' not in check.text
-        if check.daemon == 'NRPE' and is_unlimited and printed > kept:
+        if check.daemon == 'NRPE' and is_unlimited and printed > KEPT_BEHIND_NRPE:
             return found(
                 'output-too-long',
                 bytes=printed,
-                kept=kept,
+                kept=KEPT_BEHIND_NRPE,
                 file=check.file,
-                nagios=constants.BEHIND_NRPE,
-                icinga=limit,
+                nagios=BEHIND_NRPE,
+                icinga=OUTPUT_LIMIT,
             )
-    return found('output-fits', bytes=printed, kept=kept, limit=limit)
+    return found(
+        'output-fits', bytes=printed, kept=KEPT_BEHIND_NRPE, limit=OUTPUT_LIMIT
+    )

@@ -77,7 +77,9 @@ def findings(
         for sentence in (*faults, *remarks)
     ]
     if not answering and not problems:
-        missing.append(_nobody(*survey.nobody))
+        state, sentence = survey.nobody
+        code = 'drives-none' if state is State.OK else 'no-drives'
+        missing.append(said(code, sentence, CHECK))
     return [*results, *problems, *of_all, *missing]
 
 
@@ -191,14 +193,6 @@ def _missing(verdict: Verdict, hide_serial: bool) -> Finding:
         'the drive for good, acknowledge the removal',
         command=f'{PROGRAM} acknowledge --missing {shlex.quote(verdict.device.name)}',
     )
-
-
-def _nobody(state: State, sentence: str) -> Finding:
-    """Return the finding for a survey that found no drive; good if the state is OK."""
-    if state is State.OK:
-        return found('drives-none')._replace(message=sentence)
-    finding = said('no-drives', sentence, CHECK)
-    return finding._replace(remedy=finding.remedy or 'name the drives with -d')
 
 
 def to_watch(reads: Sequence[Read], addresses: Sequence[str]) -> list[str]:

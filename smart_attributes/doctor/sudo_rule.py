@@ -15,7 +15,7 @@ from ..daemons.users import is_person
 from ..model import Device, HowRead
 from ..output.doctor_findings import Finding, found
 from ..reading import smartctl_calls, sudoers
-from ..reading.device_types import BY_NAME, base
+from ..reading.device_types import base
 from ..sudo import reports
 from ..sudo import rule as sudo_rules
 from ..sudo.listing import Sudo, SudoersEntry
@@ -134,8 +134,9 @@ def _types_on_request(
     """
     allowed = ' '.join(command for entry in entries for command in entry.commands)
     used = {base(device).partition(',')[0] for device in devices}
-    vendors = [name for name, kind in BY_NAME.items() if kind.is_vendors]
-    return tuple(name for name in vendors if name in used or name in allowed)
+    return tuple(
+        name for name in sudo_rules.REQUESTABLE if name in used or name in allowed
+    )
 
 
 def _installing(

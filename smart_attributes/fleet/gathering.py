@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from .. import alarm
 from ..errors import Coded, SmartError
@@ -81,11 +81,8 @@ class Fleet:
         """Record a fault: a source that could not be read."""
         self.faults.append(Coded('not-gathered', sentence(words, NOTE)))
 
-    def of_icinga(
-        self, connection: Callable[[], Icinga], condition: str
-    ) -> Iterator[FleetDrive]:
+    def of_icinga(self, api: Icinga, condition: str) -> Iterator[FleetDrive]:
         """Yield the drives from Icinga. condition: value of --filter."""
-        api = connection()
         try:
             names = api.names(condition)
             if not names:

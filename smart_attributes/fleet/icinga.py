@@ -206,7 +206,7 @@ class _Connection(http.client.HTTPSConnection):
         super().__init__(
             str(url.hostname), url.port or PORT, timeout=PATIENCE, context=context
         )
-        self._expected, self._trusted = name or str(url.hostname), context
+        self._expected, self._trusted = name or self.host, context
 
     def connect(self) -> None:
         """Connect, and verify the certificate."""

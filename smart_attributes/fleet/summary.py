@@ -32,7 +32,7 @@ class Group:
     def __init__(self) -> None:
         self.states: Counter[str] = Counter()
         self.hosts = 0
-        self._host: str | None = None
+        self._host = ''  # of the last drive
 
     def add(self, drive: FleetDrive) -> None:
         """Count a drive; drives of the same host must be added one after another."""

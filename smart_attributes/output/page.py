@@ -161,7 +161,6 @@ def rendered(content: Content, title: str, now: float) -> tuple[str, ...]:
         content._asdict(),
         title=title,
         made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)),
-        number=sum(content.counts.values()),
         data=place,
         codes=json.dumps(WORDS),
         read=READ,

@@ -7,7 +7,6 @@ without a history is in none. Pure.
 from __future__ import annotations
 
 import re
-from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
@@ -193,8 +192,8 @@ class FleetRanges:
 
     def __init__(self) -> None:
         # "model" or "host" -> name -> numbers
-        self._numbers: dict[str, defaultdict[str, array[float]]] = {
-            key: defaultdict(lambda: array('d')) for key in ('model', 'host')
+        self._numbers: dict[str, defaultdict[str, list[float]]] = {
+            key: defaultdict(list) for key in ('model', 'host')
         }
 
     def add(self, drive: Json, used: float | None) -> None:
@@ -202,7 +201,7 @@ class FleetRanges:
         if used is None:
             return
         for key, by_name in self._numbers.items():
-            by_name[drive.get(key) or 'not known'].append(used)
+            by_name[drive[key] or 'not known'].append(used)
 
     def charts(self) -> dict[str, Any]:
         """Return the lowest, middle and highest number of each model and host, and its drives,

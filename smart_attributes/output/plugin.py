@@ -61,9 +61,6 @@ class Whole(NamedTuple):
     nobody: tuple[State, str] = (State.UNKNOWN, 'no drives')
 
 
-NOTHING_MORE = Whole()
-
-
 class Line(NamedTuple):
     """The fields of a drive's line; '' for a field that the drive does not report."""
 
@@ -150,7 +147,7 @@ def render(
     cases: Iterable[Case],
     metrics: Mapping[str, Metric],
     face: Face,
-    whole: Whole = NOTHING_MORE,
+    whole: Whole,
     transcript: Sequence[str] = (),
 ) -> Outcome:
     """Return the complete output of the plugin and its state.
@@ -205,9 +202,13 @@ def state_and_reasons(ordered: Sequence[Case], whole: Whole) -> tuple[State, str
 
     ordered: drives in order of severity.
     """
-    state = worst(
-        [*states(whole), ordered[0].verdict.state if ordered else whole.nobody[0]]
-    )
+    states = [state for state, _ in whole.demands]
+    states.append(ordered[0].verdict.state if ordered else whole.nobody[0])
+    if whole.failures:
+        states.append(State.CRITICAL)
+    if whole.faults:
+        states.append(State.UNKNOWN)
+    state = worst(states)
     worse = list(whole.failures)
     if state is State.UNKNOWN:
         worse += whole.faults[:1]  # each fault has its own line
@@ -243,16 +244,6 @@ def _outcome(
 ) -> Outcome:
     last = ['| ' + ' '.join(value.text for value in values)] if values else []
     return Outcome('\n'.join([*text, *last]) + '\n', state)
-
-
-def states(whole: Whole) -> list[State]:
-    """Return the states that result from messages about the check as a whole."""
-    demanded = [state for state, _ in whole.demands]
-    if whole.failures:
-        demanded.append(State.CRITICAL)
-    if whole.faults:
-        demanded.append(State.UNKNOWN)
-    return demanded
 
 
 def most_telling(verdicts: Sequence[Verdict]) -> str:

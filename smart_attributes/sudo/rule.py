@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 FIRST_WITH_EXPRESSIONS = (1, 9, 10)  # sudo(8), release notes of 1.9.10
 FIRST_WITH_LOG_ALLOWED = (1, 8, 29)  # sudoers(5)
+# device types that a rule allows only on request
+REQUESTABLE = [entry.name for entry in device_types.TYPES if entry.is_vendors]
 # seconds that smartctl gets to end by itself after our own time limit
 SLACK = 5
 
@@ -164,12 +166,11 @@ def _check(request: RuleRequest, how: HowRead) -> None:
             '--user takes the name of one user, such as --user nagios; '
             'with a group, a number, or a name in capitals such as ALL, sudo would apply the rule to others'
         )
-    requestable = [entry.name for entry in device_types.TYPES if entry.is_vendors]
-    unknown = [name for name in request.types if name not in requestable]
+    unknown = [name for name in request.types if name not in REQUESTABLE]
     if unknown:
-        meant = nearest(unknown[0], requestable)
+        meant = nearest(unknown[0], REQUESTABLE)
         raise UsageError(
-            f'--type takes one of {", ".join(requestable)}; '
+            f'--type takes one of {", ".join(REQUESTABLE)}; '
             f'{meant or "the rule always allows all other types"}'
         )
     if not re.fullmatch(_EXECUTABLE, how.smartctl):
