@@ -816,8 +816,6 @@ def test_the_page_of_a_fleet_leads_from_a_model_to_its_drives(chromium, of_fleet
     )
 
     assert titles == [
-        'Wear by model',
-        'Wear by host',
         'Drives',
         'Plan',
         'Models and firmware',

@@ -551,44 +551,11 @@ def test_counts_that_rose_have_a_chart(metric, value, unit, is_judged, is_shown)
     assert [course.metric for course in found['rose']] == ([metric] if is_shown else [])
 
 
-def test_a_drive_that_came_later_is_a_fellow_of_the_others_in_its_array():
-    old, edge, new = (
-        worn(name, 1, [[NOW - age, 1]])
-        for name, age in (('old', 9 * DAY), ('edge', 7 * DAY), ('new', 7 * DAY - 1))
-    )
-    today = worn('today', 1)
-    groups = [
-        {
-            'name': name,
-            'members': [
-                {'drives': [{'name': each} for each in names]} for names in members
-            ],
-        }
-        for name, members in (
-            ('md0', (('old', 'new'), ('edge',))),
-            ('md1', (('today',),)),
-        )
-    ]
-    found = charted(old, edge, new, today, groups=groups)
+def test_charts_begin_with_the_first_reading_of_all_drives():
+    old, new = worn('old', 1, [[NOW - 9 * DAY, 1]]), worn('new', 1, [[NOW - DAY, 1]])
 
-    assert (found['came'], found['begin']) == (
-        {'new': NOW - 7 * DAY + 1},
-        NOW - 9 * DAY,
-    )
-    assert found['fellows'] == {
-        'old': [('md0', 'new')],
-        'edge': [('md0', 'new')],
-        'new': [],
-    }
-    assert charted() == {
-        'wear': [],
-        'temperature': [],
-        'rose': [],
-        'came': {},
-        'begin': NOW,
-        'fellows': {},
-    }
-    assert charted(old, groups=groups)['fellows'] == {'old': []}
+    assert charted(new, old)['begin'] == NOW - 9 * DAY
+    assert charted() == {'wear': [], 'temperature': [], 'rose': [], 'begin': NOW}
 
 
 @pytest.mark.parametrize(
@@ -606,28 +573,6 @@ def test_a_line_keeps_its_ends_and_its_peaks(numbers, most, left):
     assert [
         number for _, number in page_charts.thinned([*enumerate(numbers)], most)
     ] == left
-
-
-def test_a_fleet_has_ranges_by_model_and_host():
-    ranges = page_charts.FleetRanges()
-    for model, host, used in (
-        ('A', 'h1', 10),
-        ('A', 'h2', 30),
-        ('', 'h2', 40),
-        ('B', 'h3', None),
-    ):
-        ranges.add({'model': model, 'host': host}, used)
-
-    assert ranges.charts() == {
-        'ranges': [
-            (
-                'Wear by model',
-                '%',
-                [('not known', 40, 40, 40, 1), ('A', 10, 20, 30, 2)],
-            ),
-            ('Wear by host', '%', [('h2', 30, 35, 40, 2), ('h1', 10, 10, 10, 1)]),
-        ]
-    }
 
 
 def test_a_drive_without_two_points_in_time_is_in_no_chart():

@@ -203,7 +203,9 @@ JUDGING = OptionGroup(
             default=0,
         ),
         state(
-            '--asleep', 'report this state for a drive in standby (default: ok)', State.OK
+            '--asleep',
+            'report this state for a drive in standby (default: ok)',
+            State.OK,
         ),
     ),
     first=('-w', '-c'),

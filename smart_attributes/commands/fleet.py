@@ -13,7 +13,7 @@ from ..command_line.options import Options
 from ..constants import DOCUMENTS, MOST_OTHERS, MOST_ROWS
 from ..errors import Coded, UsageError
 from ..fleet import table
-from ..fleet.drives import ENDURANCE, FleetDrive
+from ..fleet.drives import FleetDrive
 from ..fleet.gathering import Fleet
 from ..fleet.table import Kept
 from ..model import WORST_FIRST, State
@@ -88,13 +88,11 @@ def _print_json(fleet: Fleet, drives: Iterable[FleetDrive]) -> None:
 
 def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], path: str) -> None:
     """Write the page, with the most urgent drives in full and the others as counts."""
-    from ..output import page, page_charts, page_drives
+    from ..output import page, page_drives
 
     kept = Kept(MOST_OTHERS, table.in_page, page_drives.is_urgent)
-    ranges = page_charts.FleetRanges()
     for drive in drives:
         kept.add(drive)
-        ranges.add(drive.facts, drive.numbers.get(ENDURANCE))
     first = [
         {**drive, 'place': place} for place, drive in enumerate(kept.drives(page.READ))
     ]
@@ -107,7 +105,6 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], path: str) -> None:
         page_drives.sentence(kept.counts(True), kept.counts(False)),
         fleet.faults,
         fleet.remarks(),
-        charts=ranges.charts(),
         fleet=fleet.counted(),
     )
     person.write(page.rendered(content, 'Drives of all hosts', fleet.now), path)

@@ -316,7 +316,9 @@ def _growth(rule: Mapping[str, Any]) -> str:
     levels = [name for name in ('warning', 'critical') if rule.get(name) is not None]
     limits = ', '.join(f'{name} above {rule[name]}' for name in levels) or 'no limit'
     why = f': {rule["why"]}' if 'why' in rule else ''
-    return f'growth within {rule["within"]}: {limits}; an alert lasts {rule["for"]}{why}'
+    return (
+        f'growth within {rule["within"]}: {limits}; an alert lasts {rule["for"]}{why}'
+    )
 
 
 def _unused_rows(report: Report, spec: DriveSpec) -> Iterator[tuple[str, ...]]:

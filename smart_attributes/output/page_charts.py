@@ -7,8 +7,7 @@ without a history is in none. Pure.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from math import ceil
 from statistics import median
 from typing import Any, NamedTuple
@@ -22,9 +21,6 @@ from ..work.dates import day
 POINTS = 5000
 FEWEST = 5
 ENOUGH = 60
-# a drive whose first reading is this long after its machine's first reading replaced another drive
-LATER = 2 * DAY
-LISTED = 200  # rows of the table of a chart of ranges
 WARMER = 4  # °C above the usual temperature that are reported
 NEVER = 100 * YEAR  # after all forecasts
 # "slot 7", "slot 32:9", "bay 1I:1:3", "slot 2 of enclosure 0", "enclosure 2 slot 10"
@@ -59,8 +55,7 @@ class Course(NamedTuple):
 
 
 def charts(document: Json, now: float) -> dict[str, Any]:
-    """Return each chart's courses, and under "came" the first readings of drives that were added
-    after the others.
+    """Return each chart's courses, and under "begin" the time of the first reading of all.
 
     now: seconds since 1970. Points after *now*, which a clock that was set back can leave, are
     omitted.
@@ -86,19 +81,12 @@ def charts(document: Json, now: float) -> dict[str, Any]:
         )
     )
     warm.sort(key=_warmth, reverse=True)
-    begins: dict[str, float] = {}  # drive -> its first reading
-    for course in courses:
-        name = course.drive['name']
-        begins[name] = min(begins.get(name, now), course.begin)
-    first = min(begins.values(), default=now)
-    came = {name: begin for name, begin in begins.items() if first + LATER < begin}
+    first = min((course.begin for course in courses), default=now)
     return {
         'wear': wear,
         'temperature': warm,
         'rose': rose,
-        'came': came,
         'begin': first,
-        'fellows': {name: sorted(_fellows(name, document, came)) for name in begins},
     }
 
 
@@ -154,21 +142,6 @@ def _rises(points: Points) -> Points:
     return list(by_day.values())
 
 
-def _fellows(
-    own: str, document: Json, came: Iterable[str]
-) -> Iterator[tuple[str, str]]:
-    """Yield each array of the drive *own* with the name of each other drive in it that is in
-    *came*.
-    """
-    for group in document.get('groups', ()):
-        names = {
-            drive['name'] for member in group['members'] for drive in member['drives']
-        }
-        if own in names:
-            for name in names.intersection(came) - {own}:
-                yield group['name'], name
-
-
 def thinned(points: Points, most: int) -> Points:
     """Return about *most* points: the first, the last, and the highest point of each interval
     between these two.
@@ -185,38 +158,6 @@ def thinned(points: Points, most: int) -> Points:
 def shares(points: Points, lines: int) -> Points:
     """Return the points of one line, thinned to its share of a chart with *lines* lines."""
     return thinned(points, max(FEWEST, min(ENOUGH, POINTS // lines)))
-
-
-class FleetRanges:
-    """Collects the wear of all drives of a fleet one by one, by model and by host."""
-
-    def __init__(self) -> None:
-        # "model" or "host" -> name -> numbers
-        self._numbers: dict[str, defaultdict[str, list[float]]] = {
-            key: defaultdict(list) for key in ('model', 'host')
-        }
-
-    def add(self, drive: Json, used: float | None) -> None:
-        """Add a drive. used: % of its endurance; None if it does not report this."""
-        if used is None:
-            return
-        for key, by_name in self._numbers.items():
-            by_name[drive[key] or 'not known'].append(used)
-
-    def charts(self) -> dict[str, Any]:
-        """Return the lowest, middle and highest number of each model and host, and its drives,
-        highest first.
-        """
-        ranges = []
-        for key, by_name in self._numbers.items():
-            rows = [
-                (name, min(numbers), median(numbers), max(numbers), len(numbers))
-                for name, numbers in by_name.items()
-            ]
-            rows.sort(key=lambda row: (-row[3], row[0]))
-            if rows:
-                ranges.append((f'Wear by {key}', '%', rows[:LISTED]))
-        return {'ranges': ranges}
 
 
 def shelves(drives: Sequence[Json]) -> list[tuple[str, list[Json]]]:
