@@ -131,10 +131,9 @@ def limited(
         _signal.setitimer(_signal.ITIMER_VIRTUAL, *outer)
 
 
-def twice(work: Callable[[str], T]) -> T:
-    """Return work('').
-
-    If TimeIsOver interrupts the work, return the result of work(reason), which must be quick.
+def in_time(work: Callable[[str], T]) -> T:
+    """Return work(''), or work(reason) if TimeIsOver interrupts the first call. With a reason, the
+    work must be quick.
 
     The second call has the time until the next alarm: the reserve, or GRACE after a signal.
     """

@@ -74,7 +74,7 @@ class Child:
 
         After LARGEST_SENT bytes, the process is ended.
         """
-        while self._pipe >= 0:
+        while self._pipe >= 0:  # until _close() or leave() closes it
             patience = max(until - time.monotonic(), 0)
             readable, _, _ = select.select([self._pipe], [], [], patience)
             if not readable:

@@ -123,7 +123,7 @@ def test_interrupted_work_is_done_once_more_and_told_why():
             raise alarm.TimeIsOver('9 s exceeded')
         return 'done'
 
-    assert alarm.twice(work) == 'done' and reasons == ['', '9 s exceeded']
+    assert alarm.in_time(work) == 'done' and reasons == ['', '9 s exceeded']
 
 
 def test_a_call_inside_another_leaves_the_rest_of_its_time_to_the_other(alone):

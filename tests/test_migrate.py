@@ -193,7 +193,7 @@ REFUSED = [
     ({'5': '1'}, [MODEL], 'it is not a list of a warning'),
     ({'x': ['1', '2']}, [MODEL], 'not an attribute number'),
     ({'5': ['1', '2', 'r8']}, [MODEL], 'this version does not shift numbers'),
-    ({'5': ['0:', '0']}, [MODEL], '"0:" always or never alerts'),
+    ({'5': ['0:', '0']}, [MODEL], '"0:" alerts at every value, or at none'),
     (
         {'5': ['2', '1']},
         [MODEL],

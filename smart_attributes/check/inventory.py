@@ -105,7 +105,7 @@ def inventory(
             whereabouts=whereabouts,
         )
 
-    return alarm.twice(before_the_end)
+    return alarm.in_time(before_the_end)
 
 
 def known_missing(

@@ -95,15 +95,16 @@ def survey(
         drives = drives._replace(reads=complete)
     verdicts = Verdicts(drives, history, judge)
 
-    def finished(late: str) -> Survey:
-        judged = verdicts.all(late)
+    def finished(why_cut: str) -> Survey:
+        """Return the survey. why_cut: why the time is over; '' while there is time."""
+        judged = verdicts.all(why_cut)
         run = messages.Run(run_settings, judge, history, answered, drives, judged)
         result = described(run)
         if done:
             done(result)
         return result
 
-    return alarm.twice(finished)
+    return alarm.in_time(finished)
 
 
 def _may_have_page(reads: Sequence[Read], judge: Judge) -> bool:

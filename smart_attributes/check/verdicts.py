@@ -34,7 +34,7 @@ class Verdicts:
 
         late: why no more drives are judged, or ''.
         """
-        return self._judged(late) if late else alarm.twice(self._judged)
+        return self._judged(late) if late else alarm.in_time(self._judged)
 
     def _judged(self, late: str) -> tuple[Verdict, ...]:
         self._late = late

@@ -132,11 +132,10 @@ def _types_on_request(
     """Return the device types of the devices and of the present rule that a rule allows only on
     request.
     """
-    allowed = ' '.join(command for entry in entries for command in entry.commands)
+    present_rule = ' '.join(command for entry in entries for command in entry.commands)
     used = {base(device).partition(',')[0] for device in devices}
-    return tuple(
-        name for name in sudo_rules.REQUESTABLE if name in used or name in allowed
-    )
+    used.update(name for name in sudo_rules.REQUESTABLE if name in present_rule)
+    return tuple(name for name in sudo_rules.REQUESTABLE if name in used)
 
 
 def _installing(

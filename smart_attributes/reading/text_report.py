@@ -460,6 +460,16 @@ _OF_ALL: Mapping[str, Sequence[str]] = TEXT['of_all']
 _TEST_NUMBER = re.compile(r'^[ \t]*#[ \t]{0,3}(\d{1,3}) ', re.MULTILINE)
 
 
+def _lacks_self_test(text: str) -> bool:
+    """Return whether a number is missing in a self-test log: each log counts from 1."""
+    before = 0
+    for number in map(int, _TEST_NUMBER.findall(text)):
+        if number not in (1, before + 1):
+            return True
+        before = number
+    return False
+
+
 def of_text(
     text: str,
     lines: Lines,
@@ -472,19 +482,12 @@ def of_text(
 
     arguments: of smartctl, as returned by likely_arguments(). unread: the rows.
     """
-    places = {*lines.fields, *_marks(text, lines.fields), IS_TEXT}
-    if (
-        not ALL.isdisjoint(arguments)
-        and not report.messages
-        and not report.smart_status_text
-    ):
-        places.add(IS_ALL)
-    lost, cut = missing(report, arguments, places)
-    # Self-tests are numbered from 1 in each log.
-    numbers = [0, *map(int, _TEST_NUMBER.findall(text))]
-    if any(
-        number not in (1, before + 1) for before, number in zip(numbers, numbers[1:])
-    ):
+    present = {*lines.fields, *_marks(text, lines.fields), IS_TEXT}
+    is_all = not ALL.isdisjoint(arguments)
+    if is_all and not report.messages and not report.smart_status_text:
+        present.add(IS_ALL)
+    lost, cut = missing(report, arguments, present)
+    if _lacks_self_test(text):
         lost.append('some of the self-test log')
     last = _missing_end(text, report.identity.protocol, arguments)
     if last:

@@ -12,9 +12,10 @@ Source: Linux, Documentation/ABI/stable/sysfs-block (slaves); systemd, sd-device
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
+from itertools import chain
 
 from ..errors import Coded, DriveMissing
 from ..model import Device, Group, Located, Member, Place, State, Use, Verdict
@@ -310,12 +311,11 @@ def _of_controllers(drives: Sequence[Located], is_asked: bool) -> Iterator[Group
 _DRIVERS = {'bcache': block_devices.BCACHE, 'drbd': block_devices.DRBD}
 
 
-def groups(devices: Devices) -> list[Group]:
-    """Return the groups of a machine, lower ones first. devices: all block devices, without their
-    uses.
+def _with_uses(devices: Devices, volumes: Volumes) -> Devices:
+    """Return the devices with what is on them: their uses, and the titles and the inner volumes of
+    LVM.
     """
-    volumes = block_devices.volumes(_named('dm-', devices), devices.system)
-    devices = devices._replace(
+    return devices._replace(
         inner=block_devices.inner(volumes),
         used=uses(devices.system),
         titles={
@@ -323,19 +323,34 @@ def groups(devices: Devices) -> list[Group]:
             for name, volume in volumes.items()
         },
     )
+
+
+def _without_uses(devices: Devices, names: Collection[str]) -> Devices:
+    """Return the devices without the uses of those with these names."""
+    used = {name: points for name, points in devices.used.items() if name not in names}
+    return devices._replace(used=used)
+
+
+def groups(devices: Devices) -> list[Group]:
+    """Return the groups of a machine, lower ones first. devices: all block devices, without their
+    uses.
+    """
+    volumes = block_devices.volumes(_named('dm-', devices), devices.system)
+    devices = _with_uses(devices, volumes)
     file_systems = arrays.file_systems(devices)
-    members: set[str] = set()
+    of_btrfs: set[str] = set()
     for group in file_systems:
-        members.update(arrays.btrfs_members(group.id, devices))
+        of_btrfs.update(arrays.btrfs_members(group.id, devices))
     # a mount point of btrfs is that of the file system, not of one of its devices
-    used = {
-        name: points for name, points in devices.used.items() if name not in members
-    }
-    devices = devices._replace(used=used)
+    devices = _without_uses(devices, of_btrfs)
     of_md = _arrays(devices)
     stacked = _stacked(devices.names - {*of_md, *volumes}, devices)
-    members.update(*(arrays.md_members(name, devices) for name in of_md))
-    members.update(*(volume.slaves for volume in volumes.values()), *stacked.values())
+    members = {
+        *of_btrfs,
+        *chain.from_iterable(arrays.md_members(name, devices) for name in of_md),
+        *chain.from_iterable(volume.slaves for volume in volumes.values()),
+        *chain.from_iterable(stacked.values()),
+    }
     claims = partitions.claims(members, devices)
     inactive, unlisted = lvm_backup.read(volumes, devices)
     in_use = [

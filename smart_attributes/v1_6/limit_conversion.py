@@ -127,19 +127,21 @@ def converted(text: str, meaning: Meaning) -> str:
     Raises UsageError for a range without an end.
     """
     limit = ranges.parse(text)
-    # These numbers are never negative, so a start of 0 is no limit.
-    start = -INFINITY if limit.start == 0 and not limit.invert else limit.start
-    if -start == limit.end == INFINITY:
+    start, end = limit.start, limit.end
+    if start == 0 and not limit.invert:
+        start = -INFINITY  # these numbers are never negative, so 0 is not a limit
+    if (start, end) == (-INFINITY, INFINITY):
         raise UsageError(f'"{text}" alerts at every value, or at none')
     # A negative factor exchanges the two ends.
     low, high = sorted(
-        meaning.factor * bound + meaning.offset for bound in (start, limit.end)
+        meaning.factor * bound + meaning.offset for bound in (start, end)
     )
     sign = '@' if limit.invert else ''
-    begin = ranges.beyond(low, is_floor=True)  # "20:"
-    end = ranges.beyond(high, is_floor=False)
+    floor = ranges.beyond(low, is_floor=True)  # "20:"
+    ceiling = ranges.beyond(high, is_floor=False)  # "80"
     if high == INFINITY:
-        return sign + begin
-    if low == -INFINITY:
-        return f'{sign}{"~:" if high < 0 else ""}{end}'
-    return sign + begin + end
+        return f'{sign}{floor}'
+    if low > -INFINITY:
+        return f'{sign}{floor}{ceiling}'
+    # "80" begins at 0, so it does not contain a negative ceiling
+    return f'{sign}~:{ceiling}' if high < 0 else f'{sign}{ceiling}'
