@@ -291,15 +291,12 @@ def named(devices: Iterable[Device]) -> list[Device]:
     return _renamed(list(merged.values()), map(_forms, merged.values()))
 
 
-def labelled(devices: Sequence[tuple[Device, str]]) -> list[Device]:
+def labelled(devices: Sequence[Device], labels: Iterable[str]) -> list[Device]:
     """Return the devices, named by their labels.
 
     Equal labels are lengthened; for the label '', the name is kept.
     """
-    return _renamed(
-        [device for device, _ in devices],
-        (_label_forms(device, label) for device, label in devices),
-    )
+    return _renamed(devices, map(_label_forms, devices, labels))
 
 
 def _renamed(devices: Sequence[Device], forms: Iterable[Iterator[str]]) -> list[Device]:
