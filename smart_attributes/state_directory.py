@@ -103,7 +103,7 @@ def has_a_place(state_dir: str) -> bool:
     if place in ('', state_dir, PACKAGE):
         return place != ''
     homes = (os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser('~'))
-    return any(home and os.path.isdir(home) for home in homes)
+    return any(map(os.path.isdir, homes))
 
 
 def ready(state_dir: str) -> StateDirectory:
