@@ -52,8 +52,6 @@ class StateDirectory:
     As a context manager, it runs the block as this owner.
     """
 
-    __slots__ = ('_before', 'group', 'path', 'user')
-
     def __init__(self, path: str, user: int, group: int) -> None:
         self.path, self.user, self.group = path, user, group
         self._before: list[int] = []
