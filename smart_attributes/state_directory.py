@@ -52,8 +52,6 @@ class StateDirectory:
     As a context manager, it runs the block as this owner.
     """
 
-    __slots__ = ('_before', 'group', 'path', 'user')
-
     def __init__(self, path: str, user: int, group: int) -> None:
         self.path, self.user, self.group = path, user, group
         self._before: list[int] = []
@@ -103,7 +101,7 @@ def has_a_place(state_dir: str) -> bool:
     if place in ('', state_dir, PACKAGE):
         return place != ''
     homes = (os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser('~'))
-    return any(home and os.path.isdir(home) for home in homes)
+    return any(map(os.path.isdir, homes))
 
 
 def ready(state_dir: str) -> StateDirectory:

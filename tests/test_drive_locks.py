@@ -90,10 +90,10 @@ def test_five_checks_of_a_stuck_drive_leave_one_process_and_read_the_others(open
     os.chown(open_place / 'state', NOBODY, NOBODY)
     code = """import json, time
 from smart_attributes.reading.processes import Runner
-from smart_attributes.reading.drive_locks import Waiting
 told = []
 for _ in range(5):
-    runner = Runner(Waiting(sys.argv[2]))
+    runner = Runner()
+    runner.keep(sys.argv[2])
     commands = map(tuple, json.loads(sys.argv[1]))
     answers = {a.command[-1]: a for a in runner.run(commands, 0.6, time.monotonic() + 20)}
     told.append([*(answers[path].outcome for path in ('/dev/sda', '/dev/sdb')), answers['/dev/sda'].reason])
@@ -329,7 +329,8 @@ def test_two_addresses_of_one_drive_are_read_one_after_the_other(fake, tmp_path,
     """
     path = tmp_path / 'sda'
     path.touch()
-    runner = Runner(Waiting(str(state)))
+    runner = Runner()
+    runner.keep(str(state))
     lines = [
         fake.answers(read_arguments(str(path), kind), output=kind, before='sleep 0.3')
         for kind in ('', 'sat')

@@ -250,12 +250,12 @@ WORDS = [
     (
         'Log Sense failed, IE page [scsi response fails sanity test]',
         DriveError,
-        'IE mode page',
+        'lacks SMART capability',
     ),  # ie page
     (
         '>> Terminate command early due to bad response to IEC mode page',
         DriveError,
-        'IE mode page',
+        'lacks SMART capability',
     ),  # iec
     # mandatory
     ('A mandatory SMART command failed: exiting.', DriveError, 'mandatory'),

@@ -97,7 +97,7 @@ def test_a_label_that_two_drives_share_tells_their_addresses():
     )
     labels = ['S1', 's1', 'S1 sda', '']
 
-    assert [device.name for device in labelled(list(zip(devices, labels)))] == [
+    assert [device.name for device in labelled(devices, labels)] == [
         '_2fdev_2fsda',
         's1_sdb',
         's1_sda_sdc',

@@ -852,10 +852,11 @@ def test_behind_sudo_a_smartctl_that_hangs_keeps_its_drive_locked_and_is_found_b
     shutil.chown(state, sudo.user)
     code = f"""import sys, time
 sys.path.insert(0, {str(ROOT)!r})
-from smart_attributes.reading import drive_locks, smartctl_calls
+from smart_attributes.reading import smartctl_calls
 from smart_attributes.reading.processes import Runner
 for _ in range(2):
-    runner = Runner(drive_locks.Waiting(sys.argv[1]))
+    runner = Runner()
+    runner.keep(sys.argv[1])
     command = (*smartctl_calls.prefix(sys.argv[2]), *smartctl_calls.read_arguments('/dev/sdq'))
     print(*(answer.outcome for answer in runner.run([command], 0.7, time.monotonic() + 20)), runner.forgetful)
     runner.close()"""

@@ -17,7 +17,7 @@ from smart_attributes.errors import (
     SudoRefused,
 )
 from smart_attributes.model import AttributeRow, ErrorEntry, SelfTest, Statistic
-from smart_attributes.reading import pysmart, text_report
+from smart_attributes.reading import text_report
 from smart_attributes.reading.pysmart import lines_by_kind
 
 BANNER = (
@@ -456,12 +456,10 @@ def test_a_missing_pysmart_is_a_sentence(monkeypatch):
     """Debian does not package it; JSON reports do not need it."""
     monkeypatch.setitem(sys.modules, 'pySMART.interface', None)
     monkeypatch.setitem(sys.modules, 'pySMART', None)
-    pysmart._interface.cache_clear()
 
     with pytest.raises(DriveError) as caught:
         ata(CLASSIC_ROW)
 
-    pysmart._interface.cache_clear()
     assert 'pySMART' in str(caught.value) and '--json' in str(caught.value)
 
 

@@ -366,7 +366,6 @@ def test_r_finds_files_and_links_but_neither_partitions_nor_what_links_lead_to(
         '-r /dev/sda',
         '-d /dev/sda -ucfgj /u.json',
         '-device /dev/sda',
-        '-d=/dev/sda',
         '-dbj -d /dev/sda',
         '-d /dev/sda stray',
         '-d megaraid6,/dev/sda',

@@ -370,7 +370,7 @@ def labelled(reads: Sequence[Read], label: str) -> list[Read]:
     if label == 'device':
         return list(reads)
     devices = [read.device for read in reads]
-    devices = addresses.labelled(list(zip(devices, _labels(reads, label))))
+    devices = addresses.labelled(devices, _labels(reads, label))
     return [read._replace(device=device) for read, device in zip(reads, devices)]
 
 

@@ -36,34 +36,31 @@ _ONLY_SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*)'
 
 # With all characters of udev's names under /dev/disk. No part may begin with a dot, as ".." does.
 _PATH = '/dev(?:/[A-Za-z0-9_:+=@-][A-Za-z0-9._:+=@-]*)+'
-# Links to other files, memory, terminals, and a device that reboots the machine if it is opened and
-# closed.
-_NO_DRIVES = frozenset(
-    (
-        'shm',
-        'fd',
-        'stdin',
-        'stdout',
-        'stderr',
-        'mqueue',
-        'hugepages',
-        'mem',
-        'kmem',
-        'port',
-        'kmsg',
-        'core',
-        'log',
-        'initctl',
-        'console',
-        'ptmx',
-        'pts',
-        'input',
-        'net',
-        'cpu',
-        'snapshot',
-    )
+# Names below /dev begin so: links to other files, memory, terminals, and a device that reboots the
+# machine if it is opened and closed.
+_NO_DRIVES = (
+    'shm',
+    'fd',
+    'std',
+    'mqueue',
+    'hugepages',
+    'mem',
+    'kmem',
+    'port',
+    'kmsg',
+    'core',
+    'log',
+    'initctl',
+    'console',
+    'pt',
+    'tty',
+    'vcs',
+    'input',
+    'net',
+    'cpu',
+    'snapshot',
+    'watchdog',
 )
-_NO_DRIVE_FAMILIES = ('tty', 'vcs', 'watchdog')
 
 
 def parse(text: str) -> list[Device]:
@@ -145,8 +142,7 @@ def _check_path(path: str, text: str) -> None:
             f'{quoted(text)} contains no valid device path; write one under /dev, such as '
             '/dev/sda, with letters, digits and . _ : + = @ - only'
         )
-    name = path.split('/')[2]
-    if name in _NO_DRIVES or name.startswith(_NO_DRIVE_FAMILIES):
+    if path.removeprefix('/dev/').startswith(_NO_DRIVES):
         raise UsageError(
             f'{quoted(text)} is not a drive; write the path of a drive, such as /dev/sda'
         )
@@ -291,15 +287,12 @@ def named(devices: Iterable[Device]) -> list[Device]:
     return _renamed(list(merged.values()), map(_forms, merged.values()))
 
 
-def labelled(devices: Sequence[tuple[Device, str]]) -> list[Device]:
+def labelled(devices: Sequence[Device], labels: Iterable[str]) -> list[Device]:
     """Return the devices, named by their labels.
 
     Equal labels are lengthened; for the label '', the name is kept.
     """
-    return _renamed(
-        [device for device, _ in devices],
-        (_label_forms(device, label) for device, label in devices),
-    )
+    return _renamed(devices, map(_label_forms, devices, labels))
 
 
 def _renamed(devices: Sequence[Device], forms: Iterable[Iterator[str]]) -> list[Device]:

@@ -56,15 +56,9 @@ CAUSES = (
     ),
     Cause(
         r"^sudo-rs: I'm sorry (\S+)\. I'm afraid I can't do that|\buser (\S+) is not allowed to "
-        r'(?:execute|run)',
+        r'(?:execute|run)|^(\S+) (?:is not in the sudoers file|may not run sudo)',
         'sudo-rule-missing',
         f'cannot be read: sudo does not allow user {QUOTE} to run this smartctl call',
-        SUDOERS,
-    ),
-    Cause(
-        r'^(\S+) (?:is not in the sudoers file|may not run sudo)',
-        'sudo-rule-missing',
-        f'cannot be read: user {QUOTE} cannot use sudo',
         SUDOERS,
     ),
     Cause(
@@ -137,16 +131,10 @@ CAUSES = (
         'run smartctl once without -n to see more',
     ),
     Cause(
-        'device is NOT READY',
+        'device is NOT READY|device becoming ready',
         'not-ready',
         'is not ready: spun down, busy or failing to start',
         'wake it by reading from it, then check again',
-    ),
-    Cause(
-        'device becoming ready',
-        'not-ready',
-        'is becoming ready',
-        'check again in a minute',
     ),
     Cause(
         'NO (?:MEDIUM|tape) present',
@@ -334,15 +322,9 @@ CAUSES = (
         'try to enable it: smartctl -s on PATH',
     ),
     Cause(
-        'device lacks SMART capability|does not support SMART',
+        r'device lacks SMART capability|does not support SMART|bad response to IEC mode page|IE page \[',
         'smart-unsupported',
         UNSUPPORTED,
-        BRIDGED,
-    ),
-    Cause(
-        r'bad response to IEC mode page|IE page \[',
-        'smart-unsupported',
-        'has no readable SMART data (bad IE mode page)',
         BRIDGED,
     ),
     Cause(

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 SYS = '/sys'  # tests use another folder
 DATABASE = 'attributes.json'
-_SHIPPED: dict[str, str] = {}  # its content by folder: a check needs it twice
 _FORBIDS = (
     # an advisory that forbids reading, as the shipped database is formatted
     '"read": false'
@@ -45,11 +44,9 @@ def model_of(path: str, device_type: str) -> str:
 
 def shipped() -> str:
     """Return the shipped database as text; '' if it is missing, which judging reports."""
-    if files.PROGRAM not in _SHIPPED:
-        _SHIPPED[files.PROGRAM] = files.text(
-            f'{files.PROGRAM}/{DATABASE}', LARGEST_FILE
-        ) or files.text(f'{os.path.dirname(files.PROGRAM)}/{DATABASE}', LARGEST_FILE)
-    return _SHIPPED[files.PROGRAM]
+    inside = f'{files.PROGRAM}/{DATABASE}'
+    beside = f'{os.path.dirname(files.PROGRAM)}/{DATABASE}'
+    return files.text(inside, LARGEST_FILE) or files.text(beside, LARGEST_FILE)
 
 
 def may_forbid(text: str, model: str) -> bool:

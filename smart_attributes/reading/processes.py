@@ -163,8 +163,8 @@ class Runner:
     print, close(). Call run() again for retries.
     """
 
-    def __init__(self, waiting: Waiting | None = None) -> None:
-        self._waiting = waiting
+    def __init__(self) -> None:
+        self._waiting: Waiting | None = None
         self.later: list[Callable[[], object]] = []  # work to do after the output
         # prints the output of a check, to which an exit status belongs
         self.conclude: Callable[[str, int], object] = _print

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from .. import files
@@ -50,7 +49,6 @@ TEXT: Json = files.data('reading/text_labels.json')
 NVME_LOG: Mapping[str, str] = TEXT['nvme_log']
 
 
-@cache
 def _interface() -> Any:
     """Import pySMART (80 ms); return the module of the classes that read lines.
 
@@ -76,7 +74,7 @@ def classic(line: str) -> str:
     if not row:
         return ''
     number, value, worst, threshold = (
-        _decimal(row[name]) for name in ('id', 'value', 'worst', 'threshold')
+        column_number(row[name]) for name in ('id', 'value', 'worst', 'threshold')
     )
     flags = row['flags']
     if row.re is _CLASSIC:
@@ -94,7 +92,7 @@ def classic(line: str) -> str:
     )
 
 
-def _decimal(printed: str) -> int:
+def column_number(printed: str) -> int:
     """Return a column as a number; _NO_VALUE for "---"."""
     return (
         _NO_VALUE

@@ -26,6 +26,7 @@ from .completeness import (
     ALL,
     IS_ALL,
     IS_TEXT,
+    LIKELY,
     NO_ERROR_LOG,
     NO_STATISTICS,
     missing,
@@ -41,7 +42,16 @@ from .failure_reasons import (
     without_data,
 )
 from .json_report import parse as parse_json
-from .pysmart import NVME_LOG, POWER_ON, TEXT, Lines, digits, leading, value_of
+from .pysmart import (
+    NVME_LOG,
+    POWER_ON,
+    TEXT,
+    Lines,
+    column_number,
+    digits,
+    leading,
+    value_of,
+)
 
 # Keys of smartctl's JSON; a line of its text. What another program printed has neither.
 _JSON_SIGNS = re.compile(
@@ -265,7 +275,7 @@ def _smart_status(fields: Mapping[str, str]) -> tuple[bool | None, str]:
 
 def _statistic(row: re.Match[str]) -> tuple[tuple[int, int], Statistic]:
     """Return the page and offset of a row of the device statistics, and its content."""
-    page = int(row['page'], 16 if 'x' in row['page'] else 10)
+    page = column_number(row['page'])
     flags = (row['flags'] or '').replace('-', '') or ('N' if row['normalized'] else '')
     statistic = Statistic(int(row['number']), row['name'].strip(), flags)
     return (page, int(row['offset'], 16)), statistic
@@ -512,8 +522,8 @@ def likely_arguments(text: str, fields: Mapping[str, str], protocol: str) -> set
     if fields.keys().isdisjoint(_OF_ALL.get(protocol, ())):
         return {'-A'}
     if protocol == 'ATA' and _LONG_ATA.search(text):
-        return {'-A', '-a', '-x'}
-    return {'-A', '-a'}
+        return LIKELY | {'-x'}
+    return LIKELY
 
 
 def _marks(text: str, fields: Mapping[str, str]) -> Iterator[str]:
