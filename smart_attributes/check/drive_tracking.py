@@ -40,11 +40,10 @@ class MissingDrive(NamedTuple):
     """A known drive that is at no address any more, and is expected back or to be retired."""
 
     device: Device  # under which it is shown
-    state: State
+    state: State  # CRITICAL if another one disappeared at the same time
     place: DrivePlace  # where it was
     identity: Identity
     shown: Shown  # the identity as outputs show it
-    is_one_of_many: bool  # another one disappeared at the same time
     # addresses of drives that did not say which they are: one of them may be this drive
     confusable: tuple[str, ...]
 
@@ -167,7 +166,6 @@ def missed(
                 place,
                 whereabouts.records[place.drive].identity,
                 whereabouts.shown[place.drive],
-                is_one_of_many,
                 _confusable(whereabouts, place.address),
             )
         )
