@@ -298,9 +298,9 @@ def test_a_drive_that_is_gone_is_missed_unless_it_is_accepted():
     assert (missed.identity, missed.place.address) == (DISK, '/dev/sda')
     assert asked == [(DISK, START - DAY), (OTHER, START - DAY)]
     assert [
-        drive.is_one_of_many
+        drive.state
         for drive in drive_tracking.missed(here, State.WARNING, accepts_none)
-    ] == [True] * 2
+    ] == [State.CRITICAL] * 2
 
 
 @pytest.mark.parametrize(

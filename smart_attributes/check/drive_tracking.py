@@ -40,11 +40,10 @@ class MissingDrive(NamedTuple):
     """A known drive that is at no address any more, and is expected back or to be retired."""
 
     device: Device  # under which it is shown
-    state: State
+    state: State  # CRITICAL if another one disappeared at the same time
     place: DrivePlace  # where it was
     identity: Identity
     shown: Shown  # the identity as outputs show it
-    is_one_of_many: bool  # another one disappeared at the same time
     # addresses of drives that did not say which they are: one of them may be this drive
     confusable: tuple[str, ...]
 
@@ -167,7 +166,6 @@ def missed(
                 place,
                 whereabouts.records[place.drive].identity,
                 whereabouts.shown[place.drive],
-                is_one_of_many,
                 _confusable(whereabouts, place.address),
             )
         )
@@ -198,14 +196,12 @@ def seen(whereabouts: Whereabouts, address: str) -> Record | None:
 
     None if the history has no drive at this address, or has the same drive also at another address.
     """
-    drives = [
-        (place.drive, place.address) for place in whereabouts.places if not place.gone
-    ]
-    numbers = [number for number, place in drives if place == address]
-    if len(numbers) != 1:
+    present = [place for place in whereabouts.places if not place.gone]
+    there = [place.drive for place in present if place.address == address]
+    if len(there) != 1:
         return None
-    is_only_here = [number for number, _ in drives].count(numbers[0]) == 1
-    return whereabouts.records[numbers[0]] if is_only_here else None
+    is_only_there = [place.drive for place in present].count(there[0]) == 1
+    return whereabouts.records[there[0]] if is_only_there else None
 
 
 def last_seen(whereabouts: Whereabouts, record: Record) -> str:

@@ -22,10 +22,11 @@ def harmed(
 
     config: the configuration directory, which may contain a newer database.
     """
-    models = {
-        device: forbidden.model_of(device.path, device.type) for device in devices
-    }
-    known = {device: model for device, model in models.items() if model}
+    known = {}
+    for device in devices:
+        model = forbidden.model_of(device.path, device.type)
+        if model:
+            known[device] = model
     if not known:
         return {}
     advisories = list(_advisories(site, config, list(known.values())))

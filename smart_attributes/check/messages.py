@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ..errors import Coded
 from ..knowledge import patterns
-from ..model import State, Verdict
+from ..model import State, Verdict, worst
 from ..typed import TYPE_CHECKING, Any, NamedTuple
 from ..wording import listed, plural
 from . import inventory
@@ -83,13 +83,12 @@ def missing(run: Run) -> tuple[Demand, ...]:
     is_none_left = len(absent) == total and _is_none_left(run)
     if not absent or (len(absent) == 1 and not is_none_left):
         return ()
-    is_critical = is_none_left or any(drive.is_one_of_many for drive in absent)
     text = 'the only drive is missing: check cabling and controller'
     if len(absent) > 1:
         names = listed([drive.device.name for drive in absent], 3)
         count = f'{len(absent)} of {plural(total, "drive")}'
         text = f'{count} are missing: check cabling and controller; missing: {names}'
-    state = State.CRITICAL if is_critical else run.settings.history.missing
+    state = State.CRITICAL if is_none_left else worst(drive.state for drive in absent)
     return ((state, Coded('drives-missing', text)),)
 
 

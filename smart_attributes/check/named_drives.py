@@ -140,7 +140,7 @@ def _named_missing(drive: MissingDrive, present: Collection[str]) -> Named:
 def _named(read: Read, by_id: dict[str, list[str]], history: Remembered) -> Named:
     """Return the names of a drive at one address. by_id: as from links()."""
     device = read.device
-    path = os.path.realpath(read.device.path)
+    path = os.path.realpath(device.path)
     names: list[str] = []
     if not is_raid(device):
         # of the path, or of the first namespace of an NVMe controller

@@ -276,7 +276,7 @@ def _check_metrics(
         ranges.parse(limit, units[name])
     warning = dict(asked.warning)
     critical = dict(asked.critical)
-    for name in dict.fromkeys(limited):
+    for name in limited:
         levels = warning.get(name, ''), critical.get(name, '')
         why = ranges.contradiction(*levels, worse.get(name, ''), units[name])
         if why:

@@ -297,8 +297,9 @@ class HistoryStore:
         drive = self.drives[number]
         result = {}
         for key, history in drive.histories.items():
-            if drive.series[key].pace != series.LATELY:
-                points = _whole(days.get(key), history.points)
+            stored = drive.series[key]
+            if stored.pace != series.LATELY:
+                points = _whole(days.get(key, stored).points, history.points)
                 result[key] = History(points, history.last_read)
         return result
 
@@ -497,15 +498,13 @@ def _days_in(file: StoredFile | None) -> AllSeries | None:
         return None
 
 
-def _whole(
-    older: drive_file.Series | None, newer: Sequence[Point]
-) -> tuple[Point, ...]:
-    """Return the points of a series whose older points are in NUMBER.days; None: it has none
-    there. The newer ones replace those of the same time or later.
+def _whole(older: Sequence[Point], newer: Sequence[Point]) -> tuple[Point, ...]:
+    """Return the points of a series of which the older ones are in NUMBER.days. The newer ones
+    replace those of the same time or later.
     """
-    if older is None or not newer:
-        return tuple(newer)
-    return (*(point for point in older.points if point.time < newer[0].time), *newer)
+    if not newer:
+        return ()
+    return (*(point for point in older if point.time < newer[0].time), *newer)
 
 
 # --- messages -----------------------------------------------------------------------------------
