@@ -105,7 +105,6 @@ def is_about_reading(verdict: Verdict, action: str) -> bool:
     """Return whether the reason for an action is that the drive was not read, rather than what was
     found when it was last read.
     """
-    is_unread = bool(verdict.problem)
-    return is_unread and (
+    return bool(verdict.problem) and (
         verdict.last is None or action in (actions.SEARCH, actions.READ)
     )
