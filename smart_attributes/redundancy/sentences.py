@@ -103,7 +103,7 @@ def tolerance(group: Group, left: int | None) -> str:
         return f'{named(group, *_faults(group))}, redundancy not known'
     words = [named(group, *_faults(group), *_content_unused(group))]
     if group.activity:
-        words.append(BUSY.get(group.activity, group.activity))
+        words.append(BUSY[group.activity])
     return ', '.join((*words, losses(left, group.level)))
 
 
@@ -157,7 +157,7 @@ def brief(why: Coded, groups: Mapping[str, Group]) -> str:
     return _BRIEF[why.code].format(
         name=clean(group.name, 30),
         first=why.fields.get('first', ''),
-        doing=BUSY.get(group.activity, group.activity),
+        doing=BUSY.get(group.activity, ''),
     )
 
 
@@ -172,7 +172,7 @@ def busy(group: Group) -> Coded:
     return reason(
         'group-rebuilding',
         group,
-        doing=BUSY.get(group.activity, group.activity),
+        doing=BUSY[group.activity],
         progress=f'{group.activity}{done}',
     )
 
