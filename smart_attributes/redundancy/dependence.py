@@ -180,9 +180,8 @@ def _critical_if_missing(drive: Located, lacking: str) -> Located:
     if not lacking or not _is_missing(drive.verdict):
         return drive
     words = f'{drive.verdict.problem}; {lacking}'
-    return Located(
-        drive.verdict._replace(state=State.CRITICAL, problem=words), drive.place
-    )
+    verdict = drive.verdict._replace(state=State.CRITICAL, problem=words)
+    return drive._replace(verdict=verdict)
 
 
 def _lacking(groups: Sequence[Group]) -> str:
@@ -194,7 +193,7 @@ def _lacking(groups: Sequence[Group]) -> str:
 
 def _placed(drive: Located, names: Sequence[str]) -> Located:
     """Return a drive with these disks. names: kernel names."""
-    return Located(drive.verdict, drive.place._replace(disks=tuple(names)))
+    return drive._replace(place=drive.place._replace(disks=tuple(names)))
 
 
 def _in_slot(drive: Located, slots: Mapping[str, Place]) -> Located:
@@ -203,8 +202,8 @@ def _in_slot(drive: Located, slots: Mapping[str, Place]) -> Located:
     slot = slots.get(drive.verdict.device.address)
     if slot is None or place.bay:
         return drive
-    place = slot._replace(disks=place.disks, drive_id=place.drive_id)
-    return Located(drive.verdict, place)
+    slot = slot._replace(disks=place.disks, drive_id=place.drive_id)
+    return drive._replace(place=slot)
 
 
 def _all_paths(verdict: Verdict, devices: Devices) -> list[str]:
