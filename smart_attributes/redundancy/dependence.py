@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 
-from ..errors import Coded, DriveMissing
+from ..errors import Coded
 from ..model import Device, Group, Located, Member, Place, State, Use, Verdict
 from ..reading import device_types
 from ..reading.system import LINUX, System, disks_of, names_in
@@ -177,7 +177,7 @@ def _critical_if_missing(drive: Located, lacking: str) -> Located:
 
     lacking: a clause, "md0 lacks a member"; '' if no group does, so the drive is unchanged.
     """
-    if not lacking or not _is_missing(drive.verdict):
+    if not lacking or not drive.verdict.is_missing:
         return drive
     words = f'{drive.verdict.problem}; {lacking}'
     verdict = drive.verdict._replace(state=State.CRITICAL, problem=words)
@@ -214,7 +214,7 @@ def _all_paths(verdict: Verdict, devices: Devices) -> list[str]:
     A drive that was read, but that /sys does not show, has its address: its use is not known.
     """
     device = verdict.device
-    if _is_missing(verdict) or device.is_recorded:
+    if verdict.is_missing or device.is_recorded:
         return []
     present = _passed_through(verdict, devices) or disks(device, devices.system)
     names = []
@@ -228,7 +228,7 @@ def _passed_through(verdict: Verdict, devices: Devices) -> list[str]:
     """Return the disks with the serial number of a drive behind a RAID controller, which then is in
     no volume: the kernel has the drive itself (JBOD). [] for other drives.
     """
-    serial = verdict.identity.serial.strip()
+    serial = verdict.identity.serial
     if not serial or not device_types.is_raid(verdict.device):
         return []
     return [name for name, of_disk in devices.serials.items() if of_disk == serial]
@@ -252,10 +252,6 @@ def with_others(
             counted |= own
             drives.append(Drive(device.name, own, is_failing, is_to_replace=is_failing))
     return drives
-
-
-def _is_missing(verdict: Verdict) -> bool:
-    return verdict.code == DriveMissing.code
 
 
 def disks(device: Device, system: System) -> Names:
