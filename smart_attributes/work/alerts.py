@@ -44,7 +44,7 @@ def alerts(case: Case) -> list[str]:
 
 
 def _joined(*parts: str) -> str:
-    return '; '.join(part for part in parts if part)
+    return '; '.join(filter(None, parts))
 
 
 def _short_name(case: Case) -> str:
@@ -60,14 +60,13 @@ def headline(verdict: Verdict) -> str:
     """
     shown = _headlined(verdict)
     # the first line has no room for two limits
-    parts = [*map(_with_limit, shown[:1]), *map(_words, shown[1:])]
-    return ', '.join(parts)
+    return ', '.join([*map(_with_limit, shown[:1]), *map(_words, shown[1:])])
 
 
 def further_findings(verdict: Verdict) -> int:
     """Return the number of findings that headline() does not name."""
     if verdict.problem:
-        return max(len(verdict.last.findings) - 1, 0) if verdict.last else 0
+        return len(verdict.last.findings) - 1 if verdict.last else 0
     return len(verdict.alerts) - len(_headlined(verdict))
 
 
@@ -77,7 +76,7 @@ def _headlined(verdict: Verdict) -> list[Judgement]:
         return []
     first, *same_state = [
         judgement for judgement in alerts if judgement.state is verdict.state
-    ] or alerts[:1]
+    ]
     shown = [first]
     if first.reading.metric == HEALTH and same_state:
         # "FAILED" alone does not show what failed, so the most severe other finding, such as lost

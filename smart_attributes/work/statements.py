@@ -142,4 +142,4 @@ def reading_line(judgement: Judgement) -> str:
         f'critical {judgement.critical}' if judgement.critical else '',
         f'limit from {judgement.origin}' if judgement.against else '',
     ]
-    return ', '.join(part for part in parts if part)
+    return ', '.join(filter(None, parts))
