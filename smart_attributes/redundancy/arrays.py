@@ -260,8 +260,11 @@ _PROFILES = {
 def file_systems(devices: Devices) -> list[Group]:
     """Return each mounted btrfs file system."""
     names = names_in(f'{devices.system.sys}/fs/btrfs')
-    uuids = [name for name in names if re.fullmatch('[0-9a-f-]{36}', name)]
-    return [_file_system(uuid, devices) for uuid in uuids]
+    return [
+        _file_system(name, devices)
+        for name in names
+        if re.fullmatch('[0-9a-f-]{36}', name)
+    ]
 
 
 def btrfs_members(group: str, devices: Devices) -> list[str]:

@@ -134,7 +134,7 @@ def _key(drive: Fields, tool: Json) -> str:
     """Return the unique name of a drive: "storcli64 controller 0 slot 32:9"."""
     where = slot(drive, tool).bay or f'drive {_name(drive)}'
     words = (tool['program'], 'controller', drive.get('controller'), where)
-    return ' '.join(filter(None, words)).strip()
+    return ' '.join(filter(None, words))
 
 
 def _state(drive: Fields, tool: Json) -> str:

@@ -253,8 +253,9 @@ class _Case(NamedTuple):
         first = next(self.stack.doubts(self.drive.disks, group), None)
         if first:
             doubted, doubt = first
-            words = sentence(doubt, 300)
-            return sentences.reason('redundancy-doubtful', doubted, doubt=words)
+            return sentences.reason(
+                'redundancy-doubtful', doubted, doubt=sentence(doubt, 300)
+            )
         data = [member for member in group.members if not member.role]
         below = frozenset().union(*map(self.stack.below, data))
         unread = [

@@ -82,7 +82,8 @@ def named(group: Group, *further: str) -> str:
     """Return text such as "md0 (raid1, /srv)" for a group. further: words for the parentheses."""
     words = [of_level(group.kind, group.level), *group.used_as[:2], *further]
     facts = ', '.join(clean(word, 60) for word in words if word)
-    return f'{clean(group.name, 60)} ({facts})' if facts else clean(group.name, 60)
+    name = clean(group.name, 60)
+    return f'{name} ({facts})' if facts else name
 
 
 def of_level(kind: str, level: str) -> str:
@@ -152,9 +153,9 @@ def reason(
 def brief(why: Coded, groups: Mapping[str, Group]) -> str:
     """Return a reason in a few words; '' if they would say no more than the action. groups: by id."""
     group = groups.get(why.fields.get('group', ''))
-    if group is None or why.code not in _BRIEF:
+    if group is None:
         return ''
-    return _BRIEF[why.code].format(
+    return _BRIEF.get(why.code, '').format(
         name=clean(group.name, 30),
         first=why.fields.get('first', ''),
         doing=BUSY.get(group.activity, ''),
