@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 
 from .constants import DRIVE_TIMEOUT, SMARTCTL, TIMEOUT
-from .errors import NOTHING, Coded, DriveError
+from .errors import NOTHING, Coded, DriveError, DriveMissing
 from .errors import Identity as Identity  # noqa: PLC0414 (an export)
 from .typed import TYPE_CHECKING, NamedTuple
 
@@ -557,7 +557,8 @@ class Verdict(NamedTuple):
     details: tuple[str, ...] = ()  # what else is known about the drive, each a sentence
     # the drive last read at this address, if no drive answers now
     last_seen: Identity | None = None
-    # what still counts of the verdict when the drive was last read, if it was not judged now
+    # what still counts of the verdict when the drive was last read, if it was not judged now and
+    # this has any findings
     last: LastVerdict | None = None
     entry: str | None = None  # family of the database entry that was selected
     risk: Risk | None = None  # None: no failure rate was measured for its alerts
@@ -572,6 +573,11 @@ class Verdict(NamedTuple):
             for judgement in self.judgements
             if judgement.state is not State.OK
         ]
+
+    @property
+    def is_missing(self) -> bool:
+        """Return whether the drive was there before and is gone; another one may have its name."""
+        return self.code == DriveMissing.code
 
     @property
     def explained(self) -> str:

@@ -342,8 +342,8 @@ def test_a_removed_device_takes_an_empty_place_of_its_array(
         ('1 / 0', None),
         ('x / 4', None),
         ('1 / ', None),
-        (f'1 / {"4" * 36}', 0),
-        (f'1 / {"4" * 37}', None),
+        (f'1 / {"4" * 20}', 0),
+        (f'1 / {"4" * 21}', None),
     ],
 )
 def test_progress_is_a_share_or_unknown(completed, percent):

@@ -216,10 +216,10 @@ def test_a_member_whose_disk_is_gone_is_missing(machine, pulled):
         ({'array_state': 'x' * 4096}, 'xxx..."'),
         ({'level': 'raid7'}, 'level "raid7"'),
         ({'level': '\x1b[31mred'}, 'level "red"'),
-        ({'level': ''}, 'level could not'),
+        ({'level': ''}, 'members could not'),
         ({'raid_disks': ''}, 'members could not'),
-        ({'array_state': ''}, 'state could not'),
-        ({'layout': ''}, 'layout could not'),
+        ({'array_state': ''}, 'members could not'),
+        ({'layout': ''}, 'members could not'),
     ],
 )
 def test_what_md_does_not_say_makes_the_redundancy_unknown(machine, texts, reason):

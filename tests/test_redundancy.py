@@ -773,8 +773,9 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
             'md0 (raid1, /srv), being checked, tolerates 1 further loss',
         ),
         (
-            sentences.tolerance(RAID1._replace(activity='odd', missing=1), 1),
-            'md0 (raid1, /srv, 1 member missing), odd, tolerates 1 further loss',
+            sentences.tolerance(RAID1._replace(activity='repair', missing=1), 1),
+            'md0 (raid1, /srv, 1 member missing), being repaired, tolerates 1 further '
+            'loss',
         ),
         (
             sentences.tolerance(RAID1._replace(missing=2), None),

@@ -198,7 +198,7 @@ def test_a_disk_that_was_not_read_is_in_the_list_if_its_group_needs_it():
         replacement.Drive('sdb', frozenset(['sdb']), is_judged=False),
         'last good copy',
         Coded('last-good-copy', 'of md0'),
-        ('md0',),
+        (),
     )
     (only,) = work_list.in_order([], replacement.Machine((), (kept,)))
 

@@ -288,7 +288,6 @@ RESILVERING = 'resilver (mirror-77) in progress since'
             '(a line has an unknown format)',
         ),
         (ERRORS, '\nerrors: 1\n\t/file\n', 'an unknown format'),
-        ('special\t\n', 'special\t\n\tspecial\t\n', '"special" occurs twice'),
         (
             f'mirror-8{" " * 28}ONLINE ',
             f'mirror-8{" " * 28}FAULTED',

@@ -20,7 +20,7 @@ from ..check.rulebook import today
 from ..check.survey import survey
 from ..command_line.options import OK, PARTLY, UNKNOWN, Options, Which
 from ..constants import LONGEST_SIGNATURE
-from ..errors import DataError, DriveMissing, UsageError
+from ..errors import DataError, UsageError
 from ..knowledge import acknowledgements, data_file, thresholds
 from ..knowledge.acknowledgements import AcknowledgementsFile
 from ..knowledge.thresholds import Acknowledgement
@@ -141,9 +141,7 @@ def _named_missing(
     """
     everything = options._replace(which=options.which._replace(names=()))
     drives = survey(everything, runner)
-    missing = [
-        verdict for verdict in drives.verdicts if verdict.code == DriveMissing.code
-    ]
+    missing = [verdict for verdict in drives.verdicts if verdict.is_missing]
     if is_every_drive:
         return [verdict.identity.serial for verdict in missing], []
     known_serials = history_answers.serials(drives.history)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ..check import fence
 from ..check.survey import Survey
-from ..errors import Coded, DriveMissing, UsageError
+from ..errors import Coded, UsageError
 from ..model import Case, Device, Item, Located, Outlook, Place, State, Use, Verdict
 from ..shown import shown
 from ..typed import TYPE_CHECKING, NamedTuple
@@ -99,8 +99,9 @@ def place_of(verdict: Verdict) -> Place:
     """Return the location of a drive, also of a missing one."""
     from ..reading.system import former_place, place
 
-    is_missing = verdict.code == DriveMissing.code
-    return former_place(verdict.device) if is_missing else place(verdict.device)
+    if verdict.is_missing:
+        return former_place(verdict.device)
+    return place(verdict.device)
 
 
 def without_groups(survey: Survey, options: Options) -> Overview:

@@ -10,7 +10,7 @@ from ..check.history_access import for_writing
 from ..check.settings import of_history
 from ..check.survey import Survey, survey
 from ..command_line.options import OK, UNKNOWN, Options
-from ..errors import DriveMissing, UsageError
+from ..errors import UsageError
 from ..output import history
 from ..reading.processes import Runner
 from ..shown import shown
@@ -38,7 +38,7 @@ def _remove(serials: Sequence[str], options: Options, runner: Runner) -> int:
     answers = survey(options, runner)
     for verdict in answers.verdicts:
         serial = verdict.identity.serial
-        if verdict.code == DriveMissing.code and serial in serials:
+        if verdict.is_missing and serial in serials:
             raise UsageError(
                 f'{clean(serial)} is missing, and the history holds its last readings; if the '
                 'drive was removed for good, run: check_smart_attributes acknowledge --missing '

@@ -101,6 +101,8 @@ def array(name: str, devices: Devices) -> Group | None:
         return None
     if _LEVELS.get(level) and not unknown:
         members += _missing(slots, members)
+    # those without a slot come last
+    ordered = sorted(members, key=lambda member: (member.slot is None, member.slot))
     activity = ACTIVITIES.get(action, '')
     group = Group(
         id=name,
@@ -109,18 +111,13 @@ def array(name: str, devices: Devices) -> Group | None:
         level='' if unknown else level,
         slots=slots,
         layout=_number(layout) or 0,
-        members=tuple(sorted(members, key=_slot_order)),
+        members=tuple(ordered),
         activity=activity,
         progress=_progress(text_of(f'{folder}/sync_completed')) if activity else None,
         used_as=used,
         unknown=unknown,
     )
     return group._replace(doubts=doubted) if is_redundant(group) else group
-
-
-def _slot_order(member: Member) -> tuple[bool, int]:
-    """Return a key that sorts members by their slots; those without a slot come last."""
-    return member.slot is None, member.slot or 0
 
 
 def _reader_of(folder: str) -> Callable[[str], str]:
@@ -146,15 +143,11 @@ def _why_unknown(level: str, action: str, state: str, slots: int, layout: str) -
         return f'this version does not know the md level "{clean(level, _WORD)}"'
     if state and state not in _RUNNING:
         return f'md reports the state "{clean(state, _WORD)}"'
-    is_read = {
-        'level': level,
-        'number of members': slots,
-        'state': state,
-        'layout': layout or level != 'raid10',
-    }
-    for name, fact in is_read.items():
-        if not fact:
-            return f'its {name} could not be read from /sys'
+    has_layout = layout or level != 'raid10'
+    if not (level and slots and state and has_layout):
+        return (
+            'its level, layout, state or number of members could not be read from /sys'
+        )
     if action not in ACTIVITIES:
         return f'md reports the activity "{clean(action, _WORD)}"'
     return ''
@@ -244,10 +237,8 @@ def _number(text: str) -> int | None:
 
 def _progress(completed: str) -> float | None:
     """Return the progress in % from "123 / 456"; None before the start ("none", "delayed")."""
-    match = re.fullmatch('([0-9]+) / (0*[1-9][0-9]*)', completed)
-    if not match or len(completed) > _WORD:
-        return None
-    return min(100 * int(match[1]) / int(match[2]), 100.0)
+    match = re.fullmatch('([0-9]{1,20}) / (0*[1-9][0-9]{0,19})', completed)
+    return min(100 * int(match[1]) / int(match[2]), 100.0) if match else None
 
 
 # --- btrfs ----------------------------------------------------------------------------------------
@@ -269,8 +260,11 @@ _PROFILES = {
 def file_systems(devices: Devices) -> list[Group]:
     """Return each mounted btrfs file system."""
     names = names_in(f'{devices.system.sys}/fs/btrfs')
-    uuids = [name for name in names if re.fullmatch('[0-9a-f-]{36}', name)]
-    return [_file_system(uuid, devices) for uuid in uuids]
+    return [
+        _file_system(name, devices)
+        for name in names
+        if re.fullmatch('[0-9a-f-]{36}', name)
+    ]
 
 
 def btrfs_members(group: str, devices: Devices) -> list[str]:

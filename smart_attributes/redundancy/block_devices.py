@@ -111,10 +111,8 @@ def listed(system: System) -> Devices:
 
 def _partitions(disk: str, system: System) -> list[str]:
     """Return the partitions of a disk or an array: "sda1", "md0p1". Those of a volume of the device
-    mapper are volumes themselves.
+    mapper are volumes themselves, and not in its folder.
     """
-    if disk.startswith('dm-'):
-        return []
     return [
         name
         for name in names_in(f'{system.sys}/block/{disk}')
@@ -184,7 +182,7 @@ def uses(system: System) -> dict[str, Names]:
         is_bind = mount.root != '/' and mount.kind != 'btrfs'
         (binds if is_bind else mounts).setdefault(name, []).append(mount.point)
     for line in text_of(f'{system.proc}/swaps').splitlines()[1:]:
-        path = re.split('[ \t]', line, maxsplit=1)[0]
+        path, _, _ = line.partition(' ')  # blanks in it are escaped
         mounts.setdefault(_by_path(path), []).append('swap')
     used = {**binds, **mounts}
     used.pop('', None)  # not on a device
@@ -219,9 +217,9 @@ def _shortened(points: Sequence[str]) -> Names:
 
 
 def _by_number(number: str, system: System) -> str:
-    """Return the kernel name of the device with a number such as "8:1"; '' if there is none."""
-    if number.startswith('0:'):  # no device: btrfs, tmpfs, the network
-        return ''
+    """Return the kernel name of the device with a number such as "8:1"; '' if there is none, as for
+    btrfs, tmpfs and the network ("0:47").
+    """
     try:
         return os.path.basename(os.readlink(f'{system.sys}/dev/block/{number}'))
     except (OSError, ValueError):
@@ -263,7 +261,7 @@ def udev_notes(name: str, devices: Devices) -> dict[str, str]:
     """Return the properties of a device in the udev database; {} if they are missing."""
     folder = f'{devices.parts[name]}/{name}' if name in devices.parts else name
     number = text_of(f'{devices.system.sys}/block/{folder}/dev')
-    entry = text_of(f'{devices.system.udev}/b{number}') if number else ''
+    entry = text_of(f'{devices.system.udev}/b{number}')
     return dict(re.findall('^E:([^=\n]*)=?(.*)$', entry, re.MULTILINE))
 
 

@@ -13,7 +13,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from ..errors import DriveMissing
 from ..model import Place, Verdict
 from ..reading import device_types
 from ..reading import system as linux
@@ -43,7 +42,7 @@ def slot(fields: Mapping[str, str], tool: Json) -> Place:
     """
     facts = [fields.get(key, '') for key in ('controller', 'place', 'location')]
     text = ' '.join(filter(None, facts))
-    for pattern, bay, on, off in tool.get('slots', ()):
+    for pattern, bay, on, off in tool['slots']:
         match = re.fullmatch(pattern, text)
         if match:
             words = {'program': tool['program'], **match.groupdict()}
@@ -111,8 +110,8 @@ def _is_same(drive: ToolDrive, verdict: Verdict, single: Collection[str]) -> boo
     if same_controller is None:
         same_controller = drive.is_of_only_controller and type_of(verdict) in single
     # another drive may have the number of a missing one
-    is_present = verdict.code != DriveMissing.code
-    return bool(is_present and same_number and same_controller)
+    is_same = same_number and same_controller
+    return bool(is_same and not verdict.is_missing)
 
 
 def _is_same_serial(of_tool: str, of_drive: str) -> bool | None:

@@ -134,7 +134,7 @@ def _key(drive: Fields, tool: Json) -> str:
     """Return the unique name of a drive: "storcli64 controller 0 slot 32:9"."""
     where = slot(drive, tool).bay or f'drive {_name(drive)}'
     words = (tool['program'], 'controller', drive.get('controller'), where)
-    return ' '.join(filter(None, words)).strip()
+    return ' '.join(filter(None, words))
 
 
 def _state(drive: Fields, tool: Json) -> str:
@@ -394,8 +394,7 @@ def _contradictions(volume: Volume) -> Iterator[str]:
     activity = _activity(volume)
     if activity in _UNREADY:
         yield f'a running {activity}, so this volume is not redundant yet'
-    meant = meaning(tool['state_is'], state)
-    if meant is None:
+    if volume.state is None:
         yield f'the unknown state {state}'
     if 'activity' in fields and meaning(tool['activity_is'], task) is None:
         yield f'the unknown activity {task}'
@@ -404,7 +403,7 @@ def _contradictions(volume: Volume) -> Iterator[str]:
     if not states <= {'in_sync', 'rebuilding', 'faulty', 'missing'}:
         yield 'a drive state that this version does not know'
     is_bad = states != {'in_sync'} or any(_unlisted(volume, span) for span in spans)
-    is_whole = meant == 'whole'
+    is_whole = volume.state == 'whole'
     if is_bad == is_whole or (is_whole and 'trouble' in fields):
         yield f'the volume as {state}, which contradicts the states of its drives'
 

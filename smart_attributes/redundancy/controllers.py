@@ -139,8 +139,8 @@ def _without_taken(group: Group, taken: set[str], reasons: Mapping[str, str]) ->
     if group.kind != 'hardware':
         return group
     members = [member for member in group.members if taken.isdisjoint(member.on)]
-    whys = [reasons.get(address, '') for member in members for address in member.on]
-    unknown = next(filter(None, whys), group.unknown)
+    (address,) = group.members[0].on  # of any drive: all are behind one controller
+    unknown = reasons[address] or group.unknown
     return group._replace(members=tuple(members), unknown=unknown)
 
 

@@ -17,7 +17,7 @@ from contextlib import suppress
 from importlib import import_module
 from itertools import chain
 
-from ..errors import Coded, DriveMissing
+from ..errors import Coded
 from ..model import Device, Group, Located, Member, Place, State, Use, Verdict
 from ..reading import device_types
 from ..reading.system import LINUX, System, disks_of, names_in
@@ -178,12 +178,11 @@ def _critical_if_missing(drive: Located, lacking: str) -> Located:
 
     lacking: a clause, "md0 lacks a member"; '' if no group does, so the drive is unchanged.
     """
-    if not lacking or not _is_missing(drive.verdict):
+    if not lacking or not drive.verdict.is_missing:
         return drive
     words = f'{drive.verdict.problem}; {lacking}'
-    return Located(
-        drive.verdict._replace(state=State.CRITICAL, problem=words), drive.place
-    )
+    verdict = drive.verdict._replace(state=State.CRITICAL, problem=words)
+    return drive._replace(verdict=verdict)
 
 
 def _lacking(groups: Sequence[Group]) -> str:
@@ -195,7 +194,7 @@ def _lacking(groups: Sequence[Group]) -> str:
 
 def _placed(drive: Located, names: Sequence[str]) -> Located:
     """Return a drive with these disks. names: kernel names."""
-    return Located(drive.verdict, drive.place._replace(disks=tuple(names)))
+    return drive._replace(place=drive.place._replace(disks=tuple(names)))
 
 
 def _in_slot(drive: Located, slots: Mapping[str, Place]) -> Located:
@@ -204,8 +203,8 @@ def _in_slot(drive: Located, slots: Mapping[str, Place]) -> Located:
     slot = slots.get(drive.verdict.device.address)
     if slot is None or place.bay:
         return drive
-    place = slot._replace(disks=place.disks, drive_id=place.drive_id)
-    return Located(drive.verdict, place)
+    slot = slot._replace(disks=place.disks, drive_id=place.drive_id)
+    return drive._replace(place=slot)
 
 
 def _all_paths(verdict: Verdict, devices: Devices) -> list[str]:
@@ -216,7 +215,7 @@ def _all_paths(verdict: Verdict, devices: Devices) -> list[str]:
     A drive that was read, but that /sys does not show, has its address: its use is not known.
     """
     device = verdict.device
-    if _is_missing(verdict) or device.is_recorded:
+    if verdict.is_missing or device.is_recorded:
         return []
     present = _passed_through(verdict, devices) or disks(device, devices.system)
     names = []
@@ -230,7 +229,7 @@ def _passed_through(verdict: Verdict, devices: Devices) -> list[str]:
     """Return the disks with the serial number of a drive behind a RAID controller, which then is in
     no volume: the kernel has the drive itself (JBOD). [] for other drives.
     """
-    serial = verdict.identity.serial.strip()
+    serial = verdict.identity.serial
     if not serial or not device_types.is_raid(verdict.device):
         return []
     return [name for name, of_disk in devices.serials.items() if of_disk == serial]
@@ -254,10 +253,6 @@ def with_others(
             counted |= own
             drives.append(Drive(device.name, own, is_failing, is_to_replace=is_failing))
     return drives
-
-
-def _is_missing(verdict: Verdict) -> bool:
-    return verdict.code == DriveMissing.code
 
 
 def disks(device: Device, system: System) -> Names:

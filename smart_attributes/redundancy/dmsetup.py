@@ -79,9 +79,10 @@ def _status(values: str) -> Status:
     if not is_known or not has_all_members:
         return Status('', unknown=_NOT_UNDERSTOOD)
     activity = _ACTIVITIES[action]
-    status = Status(level, health, activity)
+    progress = None
     if activity and total:
-        status = status._replace(progress=min(100.0, 100 * int(match['done']) / total))
+        progress = min(100.0, 100 * int(match['done']) / total)
+    status = Status(level, health, activity, progress)
     if activity in ('resync', 'reshape'):
         # During these activities, dm-raid shows the same character for all working members.
         why = f'a {activity} is running, and dm-raid does not report which members are complete'

@@ -42,11 +42,10 @@ def of_array(read: Callable[[str], str], use: str = '') -> Iterator[str]:
         yield doubt('a repair has not ended', 'wait until the repair has ended')
     # Also after a crash: md sets resync_start to 0 while data is written.
     if read('resync_start') != 'none':
-        is_readonly = state == 'readonly'
         yield doubt(
             'a resync is pending or was interrupted',
             'make it writable, and wait for the resync'
-            if is_readonly
+            if state == 'readonly'
             else 'let it resync',
         )
     if _may_differ(read, use):

@@ -60,8 +60,8 @@ def read(question: Question, state_dir: str) -> Seen:
         if content:
             view = _seen(json.loads(content))
     if not is_complete and view.problem is None:
-        problem = unread(why or 'the process that reads them was killed')
-        view = view._replace(problem=problem)
+        why = why or 'the process that reads them was killed'
+        view = view._replace(problem=unread(why))
     return view
 
 

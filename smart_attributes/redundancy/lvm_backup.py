@@ -110,7 +110,7 @@ def read(every: Volumes, devices: Devices) -> tuple[list[Group], dict[str, str]]
         if volume.uuid.startswith(_PREFIX):
             group_id, _ = _ids(volume)
             by_group.setdefault(group_id, {})[name] = volume
-    backups = _backups(devices.system) if by_group else {}
+    backups = _backups(devices.system)
     groups: list[Group] = []
     unlisted: dict[str, str] = {}
     for group_id, volumes in by_group.items():

@@ -189,9 +189,9 @@ class _Case(NamedTuple):
         """
         if group.used_as != ('swap',):
             return False
-        chain = self.chain(group)
         return all(
-            stripes(lower) is not None and not is_redundant(lower) for lower in chain
+            stripes(lower) is not None and not is_redundant(lower)
+            for lower in self.chain(group)
         )
 
     def kept(self) -> Step | None:
@@ -253,8 +253,9 @@ class _Case(NamedTuple):
         first = next(self.stack.doubts(self.drive.disks, group), None)
         if first:
             doubted, doubt = first
-            words = sentence(doubt, 300)
-            return sentences.reason('redundancy-doubtful', doubted, doubt=words)
+            return sentences.reason(
+                'redundancy-doubtful', doubted, doubt=sentence(doubt, 300)
+            )
         data = [member for member in group.members if not member.role]
         below = frozenset().union(*map(self.stack.below, data))
         unread = [
@@ -321,8 +322,7 @@ class _Case(NamedTuple):
             return sentences.only_aside(lowest, own)
         dying = self._dying(group)
         if dying:  # a rebuild would read all data of the dying drive
-            code = 'copy-other-first'
-            return sentences.reason(code, lowest, dying.name, dying.bay)
+            return sentences.reason('copy-other-first', lowest, dying.name, dying.bay)
         return sentences.not_used(lowest, bool(self.dropped_by()))
 
     def _weakest(self, groups: Sequence[Group], lost: Disks) -> Group:
@@ -389,13 +389,9 @@ def machine(groups: Sequence[Group], drives: Sequence[Drive]) -> Machine:
         below = [_names(stack.below(member), every) for member in group.members]
         tolerates = stack.tolerates(group, failing)
         memberships.append(Membership(group, tolerates, tuple(below)))
-    memberships.sort(key=_closeness)
+    # those closest to data loss first, unknown ones last
+    memberships.sort(key=lambda group: (group.tolerates is None, group.tolerates or 0))
     return Machine(tuple(memberships), order(stack, drives))
-
-
-def _closeness(membership: Membership) -> tuple[bool, int]:
-    """Return a key that sorts groups: those closest to data loss first, unknown ones last."""
-    return membership.tolerates is None, membership.tolerates or 0
 
 
 def _names(disks: Disks, drives: Iterable[Drive]) -> tuple[str, ...]:

@@ -82,7 +82,8 @@ def named(group: Group, *further: str) -> str:
     """Return text such as "md0 (raid1, /srv)" for a group. further: words for the parentheses."""
     words = [of_level(group.kind, group.level), *group.used_as[:2], *further]
     facts = ', '.join(clean(word, 60) for word in words if word)
-    return f'{clean(group.name, 60)} ({facts})' if facts else clean(group.name, 60)
+    name = clean(group.name, 60)
+    return f'{name} ({facts})' if facts else name
 
 
 def of_level(kind: str, level: str) -> str:
@@ -103,7 +104,7 @@ def tolerance(group: Group, left: int | None) -> str:
         return f'{named(group, *_faults(group))}, redundancy not known'
     words = [named(group, *_faults(group), *_content_unused(group))]
     if group.activity:
-        words.append(BUSY.get(group.activity, group.activity))
+        words.append(BUSY[group.activity])
     return ', '.join((*words, losses(left, group.level)))
 
 
@@ -158,7 +159,7 @@ def brief(why: Coded, groups: Mapping[str, Group]) -> str:
     return words.format(
         name=clean(group.name, 30),
         first=why.fields.get('first', ''),
-        doing=BUSY.get(group.activity, group.activity),
+        doing=BUSY.get(group.activity, ''),
     )
 
 
@@ -173,7 +174,7 @@ def busy(group: Group) -> Coded:
     return reason(
         'group-rebuilding',
         group,
-        doing=BUSY.get(group.activity, group.activity),
+        doing=BUSY[group.activity],
         progress=f'{group.activity}{done}',
     )
 

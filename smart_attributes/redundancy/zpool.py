@@ -155,10 +155,10 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
         members=(*members, *_aside(pool, disks_of)),
         unknown=unknown,
     )
-    scrubs = [scan for scan in pool.scans if scan.function == 'scrub']
+    scrubs = (scan for scan in pool.scans if scan.function == 'scrub')
     view = _View(
         resilvers,
-        scrub=scrubs[0] if scrubs else None,
+        scrub=next(scrubs, None),
         is_marked=any(vdev.lacks_data for vdev in (*vdevs, *pool.logs, *pool.cache)),
         disks_of=disks_of,
         doubts=pool.doubts,
@@ -208,8 +208,7 @@ def _doubts(vdev: Vdev) -> tuple[str, ...]:
 def _why_unknown(pool: Pool) -> str:
     """Return why the redundancy of the whole pool is unknown; '' if it is known."""
     if pool.state == 'SUSPENDED':
-        todo = 'connect its devices, then clear its errors'
-        return f'zpool reports the state SUSPENDED: {todo}'
+        return 'zpool reports the state SUSPENDED: connect its devices, then clear its errors'
     if pool.state not in _WORKS:
         return f'zpool reports the state {clean(pool.state)}'
     if not pool.vdevs:

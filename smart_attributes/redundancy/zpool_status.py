@@ -166,7 +166,9 @@ def _of_text(text: str) -> Pool:
         state = fields['state'][0]
         rows = _rows(fields['config'][0])
         root = _root(rows['normal'], name, state)
-        vdevs = {kind: _tree(rows.get(kind, [])) for kind in _CLASSES}
+        vdevs = {kind: _tree(rows.get(kind, []), 1) for kind in _CLASSES}
+        if any(rows.values()):
+            raise _NotUnderstood('a row of the table is indented too far')
     except _NotUnderstood as error:
         return Pool(
             name, unknown=f'the output of zpool status is not understood ({error})'
@@ -235,12 +237,10 @@ def _rows(config: str) -> dict[str, list[Row]]:
     rows = of_class.setdefault('normal', [])
     for line in lines:
         match = _CLASS.fullmatch(line)
-        if not match:
-            rows.append(_row(line, column, counts))
-        elif match[1] in of_class:
-            raise _NotUnderstood(f'"{match[1]}" occurs twice')
-        else:
+        if match:
             rows = of_class.setdefault(match[1], [])
+        else:
+            rows.append(_row(line, column, counts))
     return of_class
 
 
@@ -293,17 +293,14 @@ def _row(line: str, column: int, counts: int) -> Row:
     return indent // 2, vdev
 
 
-def _tree(rows: list[Row], depth: int = 1) -> tuple[Vdev, ...]:
-    """Return the rows at a depth, with the deeper rows as their children; () without rows. Raises
-    _NotUnderstood.
+def _tree(rows: list[Row], depth: int) -> tuple[Vdev, ...]:
+    """Take the first rows at a depth, each with the deeper rows below it, and return them as virtual
+    devices with children.
     """
-    starts = [number for number, (level, _) in enumerate(rows) if level == depth]
-    if rows and starts[:1] != [0]:
-        raise _NotUnderstood('a row of the table is indented too far')
     vdevs = []
-    for start, end in zip(starts, (*starts[1:], len(rows))):
-        children = _tree(rows[start + 1 : end], depth + 1)
-        vdevs.append(rows[start][1]._replace(children=children))
+    while rows and rows[0][0] == depth:
+        _, vdev = rows.pop(0)
+        vdevs.append(vdev._replace(children=_tree(rows, depth + 1)))
     return tuple(vdevs)
 
 

@@ -54,7 +54,7 @@ def _first_step(case: Case) -> str:
 
 
 def _joined(*parts: str) -> str:
-    return '; '.join(part for part in parts if part)
+    return '; '.join(filter(None, parts))
 
 
 def _short_name(case: Case) -> str:
@@ -72,14 +72,13 @@ def headline(verdict: Verdict) -> str:
     """
     shown = _headlined(verdict)
     # the first line has no room for two limits
-    parts = [*map(_with_limit, shown[:1]), *map(_words, shown[1:])]
-    return ', '.join(parts)
+    return ', '.join([*map(_with_limit, shown[:1]), *map(_words, shown[1:])])
 
 
 def further_findings(verdict: Verdict) -> int:
     """Return the number of findings that headline() does not name."""
     if verdict.problem:
-        return max(len(verdict.last.findings) - 1, 0) if verdict.last else 0
+        return len(verdict.last.findings) - 1 if verdict.last else 0
     return len(verdict.alerts) - len(_headlined(verdict))
 
 
@@ -89,7 +88,7 @@ def _headlined(verdict: Verdict) -> list[Judgement]:
         return []
     first, *same_state = [
         judgement for judgement in alerts if judgement.state is verdict.state
-    ] or alerts[:1]
+    ]
     shown = [first]
     if first.reading.metric == HEALTH and same_state:
         # "FAILED" alone does not show what failed, so the most severe other finding, such as lost
@@ -117,7 +116,6 @@ def is_about_reading(verdict: Verdict, action: str) -> bool:
     """Return whether the reason for an action is that the drive was not read, rather than what was
     found when it was last read.
     """
-    is_unread = bool(verdict.problem)
-    return is_unread and (
+    return bool(verdict.problem) and (
         verdict.last is None or action in (actions.SEARCH, actions.READ)
     )

@@ -50,9 +50,8 @@ def words_and_limit(judgement: Judgement) -> tuple[str, str]:
     "critical above 95").
     """
     against = judgement.growth_against or judgement.against
-    words = statement(judgement.reading)
-    if judgement.growth_against:
-        words = judgement.growth
+    is_growth = bool(judgement.growth_against)
+    words = judgement.growth if is_growth else statement(judgement.reading)
     limit = f'{judgement.state.name.lower()} {against}' if against else ''
     return clean(words, limit=LONGEST_STATEMENT), limit
 
@@ -105,15 +104,13 @@ def _healthy(verdict: Verdict, has_acknowledged: bool) -> list[str]:
         if reading.judged and reading.number is not None
     }
     unknown = {
-        reading.metric: reading for reading in readings if is_worth_showing(reading)
+        reading.metric: reading
+        for reading in readings
+        if is_worth_showing(reading) and reading.metric not in judged
     }
-    telling = [metric for metric in TELLING_METRICS if metric in judged][:TELLING]
-    telling_last = [metric for metric in TELLING_LAST if metric in judged]
-    shown = [
-        *(judged[metric] for metric in telling),
-        *(unknown[metric] for metric in unknown if metric not in judged),
-        *(judged[metric] for metric in telling_last),
-    ]
+    telling = [judged[metric] for metric in TELLING_METRICS if metric in judged]
+    last = [judged[metric] for metric in TELLING_LAST if metric in judged]
+    shown = [*telling[:TELLING], *unknown.values(), *last]
     if shown or has_acknowledged:
         return [clean(statement(reading), limit=LONGEST_STATEMENT) for reading in shown]
     if HEALTH not in judged:
@@ -145,4 +142,4 @@ def reading_line(judgement: Judgement) -> str:
         f'critical {judgement.critical}' if judgement.critical else '',
         f'limit from {judgement.origin}' if judgement.against else '',
     ]
-    return ', '.join(part for part in parts if part)
+    return ', '.join(filter(None, parts))

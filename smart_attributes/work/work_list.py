@@ -430,15 +430,9 @@ def in_order(cases: Sequence[Case], machine: Machine | None = None) -> list[Item
     names = {item.drive for item in items}
     steps = machine.steps if machine else ()
     items += [_unread(step) for step in steps if step.drive.name not in names]
-    # the risk and the place of each group, and of the worst group on each drive
+    # the risk and the place of each group, and the groups on each drive
     of_group = grades(machine, verdicts) if machine else {}
-    of_drive = {
-        step.drive.name: min(
-            (of_group[group] for group in step.groups if group in of_group),
-            default=None,
-        )
-        for step in steps
-    }
+    groups_on = {step.drive.name: step.groups for step in steps}
 
     def key(item: Item) -> tuple[int, ...]:
         """Return the place of an item: first drives to replace, by the risk of their groups."""
@@ -451,7 +445,8 @@ def in_order(cases: Sequence[Case], machine: Machine | None = None) -> list[Item
         else:
             reason_risk = risk_of(item.step.why.code)
             label = LABELS.index(item.step.label)
-        group_risk, place = of_drive.get(item.drive) or (reason_risk, len(of_group))
+        risks = [of_group[group] for group in groups_on.get(item.drive, ())]
+        group_risk, place = min(risks, default=(reason_risk, len(of_group)))
         # a drive whose reason is worse than its group's state comes before the group
         return 0, min(group_risk, reason_risk), place, label
 
