@@ -272,7 +272,7 @@ def test_an_override_of_a_drive_is_a_second_origin():
     ],
 )
 def test_a_rule_of_growth_is_said_in_one_line(limits, words):
-    assert f' {words}, ' in explain._growth({'within': '1h', 'for': '1d', **limits})
+    assert f' {words}; ' in explain._growth({'within': '1h', 'for': '1d', **limits})
 
 
 def test_attributes_that_no_reading_uses_are_listed():
@@ -324,8 +324,8 @@ OK       pending         2        log            critical 8
 limits
 metric          set by              why
 endurance_used  default.json        rated life
-crc_errors      default.json        growth within 24h: warning above 0, alerts for 7d: each one is a failed transfer
-crc_errors      default.json        growth within 1h: critical above 9, alerts for 1d
+crc_errors      default.json        growth within 24h: warning above 0; an alert lasts 7d: each one is a failed transfer
+crc_errors      default.json        growth within 1h: critical above 9; an alert lasts 1d
 self_test       default.json        a test failed
 self_test       default.json, aged  long ago
 pending         default.json        no limit

@@ -906,7 +906,7 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
         ),
         (
             sentences.of_drive('use-unknown', 'sda'),
-            'use of sda not known: look for data on it',
+            'use of sda not known: check whether it has data',
         ),
     ],
 )

@@ -287,7 +287,6 @@ def test_the_verdict_of_the_log_is_a_reading_with_its_age(passed, age, expected)
         ((test('Background long', True),), 0x80, State.WARNING),
         ((test('Background long', False),), 0x80, None),
         ((), 0x40, None),
-        ((), -128, None),
         ((), None, None),
     ],
 )

@@ -467,8 +467,8 @@ MISTAKES = {
             data['entries'][X1].update(models=['ACME X[12]-.*'], kind='ssd'),
             proof.append(proof[1]),
         ),
-        'acme.json: sample 2, ACME X2-480: ACME X1 of attributes.json claims this sample instead of the entry '
-        'ACME X2; narrow one entry',
+        'acme.json: sample 2, ACME X2-480: this sample is of the entry ACME X2, but ACME X1 of attributes.json '
+        'claims it; narrow one entry',
     ),
     'sample that nobody claims': (
         lambda data, proof: proof[3].update(kind='hdd'),
@@ -1062,7 +1062,7 @@ LIMIT_MISTAKES = {
                 for value in ('1', '2')
             ]
         },
-        'overrides 1 and 2, for {"serial": "A"}, disagree about pending; remove one of them',
+        'the overrides 1 and 2, for {"serial": "A"}, set different limits for pending; remove one of them',
         True,
     ),
 }

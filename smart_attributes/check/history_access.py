@@ -44,7 +44,7 @@ READS = 'reads'
 _USUAL = HistorySettings()
 _DOUBTED = (
     'the history belongs to another user, who could have changed it; {} still alerts, unless the '
-    'error log of the drive confirms that it is as old as the history says'
+    'error log of the drive confirms the age that the history has stored'
 )
 
 

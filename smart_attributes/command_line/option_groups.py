@@ -158,15 +158,15 @@ JUDGING = OptionGroup(
         repeated(
             '-w --warning',
             'METRIC=RANGE',
-            'set a warning limit, such as endurance_used=80 or spare_available=20:; may be '
-            'repeated',
+            'set a warning limit, such as endurance_used=80 (above) or spare_available=20: (below); may '
+            'be repeated',
             type=values.metric_range,
         ),
         repeated(
             '-c --critical',
             'METRIC=RANGE',
-            'set a critical limit, such as endurance_used=95 or spare_available=10:; may be '
-            'repeated',
+            'set a critical limit, such as endurance_used=95 (above) or spare_available=10: (below); may '
+            'be repeated',
             type=values.metric_range,
         ),
         repeated(

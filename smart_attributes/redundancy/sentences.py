@@ -43,7 +43,7 @@ _BRIEF = {
     'only-swap': 'it holds only swap space',
     'only-log-or-cache': 'it holds no data of {name}',
     'data-at-risk': '{name} has too many failing members',
-    'redundancy-doubtful': 'other members of {name} may not have the data on this drive',
+    'redundancy-doubtful': '{name} may have its only copy of some data on it',
     'leave-cluster': 'it belongs to {name}',
     'last-good-copy': 'it is the last good copy of {name}',
     'group-incomplete': '{name} lacks too many members',

@@ -88,7 +88,7 @@ def _headlined(verdict: Verdict) -> list[Judgement]:
         return []
     first, *same_state = [
         judgement for judgement in alerts if judgement.state is verdict.state
-    ]
+    ] or alerts[:1]
     shown = [first]
     if first.reading.metric == HEALTH and same_state:
         # "FAILED" alone does not show what failed, so the most severe other finding, such as lost

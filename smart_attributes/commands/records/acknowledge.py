@@ -36,7 +36,7 @@ other contents of that file are kept. If you name a metric, also name the drive,
 
 The command refuses
   a state without a number: FAILED health, a failing attribute, a failed self-test, an NVMe warning, a firmware defect
-  with --all, the alerts of a drive to replace now, or to copy first: name this drive if you still want to acknowledge them
+  with --all, the alerts of a drive that must be replaced now, or whose data must be copied first: name it to acknowledge them
   a metric that does not exist, that the drive does not report, or that has no value now
   a drive that cannot be read, or whose serial number is missing or shared by many drives, such as 000
   --until with a past date; --list or --withdraw with metrics or --all; --withdraw of a value that is not acknowledged
@@ -55,8 +55,8 @@ exit status: 0 success, 1 a part was refused, 3 everything was refused; with --a
         ),
         flag(
             '--all',
-            'acknowledge every current alert of all drives that are read, except drives to replace '
-            'now or to copy first',
+            'acknowledge every current alert of all drives that are read, except drives that must be '
+            'replaced now, or whose data must be copied first',
             dest='every_alarm',
         ),
         single(
