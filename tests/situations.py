@@ -415,7 +415,7 @@ def cable(scene: Scene) -> None:
 
 @errors('New uncorrectable errors, and new errors on the cable')
 def lost_and_cable(scene: Scene) -> None:
-    """A bad cable does not explain lost data, so the data comes first."""
+    """A bad cable cannot lose data. Save the data first, then check the cable."""
     scene.put('/dev/sda', 'hgst-healthy')
     scene.check(DAY)
     same = read('hgst-healthy')
@@ -438,7 +438,7 @@ def worn(scene: Scene) -> None:
 
 @wears('The forecast leaves less than 90 days')
 def worn_soon(scene: Scene) -> None:
-    """If the redundancy of the drive is not known, the earliest date of the forecast counts."""
+    """If the redundancy of the drive is not known, the action has the earliest date of the forecast."""
     scene.put('/dev/sda', 'samsung-worn')
 
 
@@ -881,7 +881,7 @@ def damaged_history(scene: Scene) -> None:
     """Each drive has a file of its own, so the other drives are not affected. The plugin renames the
     damaged file and continues with the former version of the file, which lacks the readings of one
     check. If there is no former version, earlier increases of this drive cannot be detected. The
-    check is WARNING for seven days. Check the disk with the state directory: a file is never
+    check is WARNING for seven days. Check the disk that holds the state directory: a file is never
     damaged by a killed check or a power failure alone.
     """
     scene.put('/dev/sda', WELL)

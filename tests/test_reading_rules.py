@@ -144,7 +144,9 @@ def test_a_value_that_was_never_set_becomes_no_figure(formula, valid, expected):
         ({'256': 'passed'}, ['"states": 256 is never reached: value is at most 255']),
         (
             {'0-11': 'failed', '11-20': 'passed'},
-            ['"states": 0-11 and 11-20 overlap; make each result match only one of them'],
+            [
+                '"states": 0-11 and 11-20 overlap; make each result match only one of them'
+            ],
         ),
         ({'0-10': 'failed', '11-20': 'passed'}, []),
         ({'5-5': 'failed'}, []),

@@ -4,7 +4,7 @@ have moved.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, count
 
 from .. import alarm
@@ -57,6 +57,24 @@ class Inventory(NamedTuple):
     aliases: Mapping[str, tuple[Alias, ...]] = {}  # address -> other ones of a drive
 
 
+def _wanted_missing(
+    missing_drives: Iterable[MissingDrive],
+    settings: RunSettings,
+    history: Remembered,
+    why_late: str,
+) -> tuple[list[MissingDrive], list[Coded]]:
+    """Return the missing drives that the options select, and faults, as wanted() does."""
+    selected = []
+    faults: list[Coded] = []
+    for drive in missing_drives:
+        # {}: two of them can have had the same address
+        kept, undecided = wanted([drive.read], settings, history, {}, why_late)
+        faults += undecided
+        if kept:
+            selected.append(drive)
+    return selected, faults
+
+
 def inventory(
     stage: Reads, settings: RunSettings, history: Remembered, judge: Judge | None = None
 ) -> Inventory:
@@ -80,13 +98,11 @@ def inventory(
         )
         missing_drives: list[MissingDrive] = []
         if whereabouts and judge:
-            for drive in known_missing(whereabouts, settings, judge):
-                # {}: two of them can have had the same address
-                selected, undecided = wanted(
-                    [drive.read], settings, history, {}, why_late
-                )
-                faults += undecided
-                missing_drives += [drive] if selected else []
+            known = known_missing(whereabouts, settings, judge)
+            missing_drives, undecided = _wanted_missing(
+                known, settings, history, why_late
+            )
+            faults += undecided
             missing_drives = with_free_names(
                 missing_drives, drives.reads, settings.label
             )

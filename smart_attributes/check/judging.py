@@ -449,7 +449,8 @@ def weighed(
         return level
     growth = _growth(reading, limit, context)
     own = limit.own_fields
-    # levels that are set for this drive alone replace the growth rules for all drives
+    # levels that are set for this drive alone replace the growth rules for all drives, and no
+    # acknowledgement counts beside them
     is_level_only = 'growth' not in own and not own.isdisjoint(LEVELS)
     state = level.state
     if not is_level_only:

@@ -124,8 +124,9 @@ def _namespace(read: Read) -> str:
 
 def _differ(first: Read, second: Read, seen_as: Known) -> bool:
     """Return whether the reports at two addresses are from different drives."""
-    # reads that ended at once are in the order of the addresses
-    earlier, later = sorted((second, first), key=lambda read: read.ended)
+    earlier, later = second, first
+    if first.ended < second.ended:
+        earlier, later = first, second
     if earlier.report is None or later.report is None:
         return False
     reports = earlier.report, later.report

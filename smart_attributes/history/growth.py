@@ -326,16 +326,18 @@ def _medians(read: Iterable[_LevelReading]) -> Iterator[tuple[int, float]]:
 
 
 def _noise(read: Sequence[_LevelReading], sign: int) -> float | None:
-    """Return the largest improvement of a level, 0 for a level that never improves; None if a
-    level that fluctuates has too few readings. sign: 1 if higher levels are worse, else -1.
+    """Return the largest improvement of a level, 0 for a level that never improves; None if there
+    are too few readings of a level that improved before, or that seldom stays the same. sign: 1 if
+    higher levels are worse, else -1.
     """
     noise = 0.0
     worst_so_far = float('-inf')
     for reading in read:
         worst_so_far = max(worst_so_far, sign * reading.number)
         noise = max(noise, worst_so_far - sign * reading.number)
-    repeated = sum(reading.is_again for reading in read)
-    is_restless = noise > 0 or 2 * repeated < len(read)
+    unchanged = sum(reading.is_again for reading in read)
+    seldom_stays = unchanged < len(read) / 2
+    is_restless = noise > 0 or seldom_stays
     return None if is_restless and len(read) < _FEWEST else noise
 
 

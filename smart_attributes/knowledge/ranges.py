@@ -169,12 +169,17 @@ def contradiction(
     """
     for text in (warning, critical):
         side, _ = _side(text, unit)
-        if side and worse in ('low', 'high') and side != worse:
-            end = text.rpartition(':')[2] if side == 'high' else text.rstrip(':')
-            bad, right = ('above', f'{end}:') if side == 'high' else ('below', end)
+        if (side, worse) == ('high', 'low'):
+            end = text.rpartition(':')[2]
             return (
-                f'"{text}" alerts {bad} {end}, but {worse} values of this metric are '
-                f'bad; write {right}'
+                f'"{text}" alerts above {end}, but low values of this metric are bad; '
+                f'write {end}:'
+            )
+        if (side, worse) == ('low', 'high'):
+            end = text.rstrip(':')
+            return (
+                f'"{text}" alerts below {end}, but high values of this metric are bad; '
+                f'write {end}'
             )
     warning_side, warning_end = _side(warning, unit)
     critical_side, critical_end = _side(critical, unit)

@@ -114,10 +114,11 @@ def _of_text(section: str) -> Farm | None:
     values: dict[str, object] = {}
     head = ''  # number of the head whose counts follow
     for label, value in re.findall(_LINE, section, re.MULTILINE):
-        words = label.lower().replace('cumulative', 'cum').replace(' by head', '')
-        key = re.sub(' +', '_', words)
         if not value:  # "Cum Lifetime Unrecoverable by head 3:", before its counts
-            head = words.split()[-1]
+            head = label.split()[-1]
+        name = label.lower().replace('cumulative', 'cum').replace(' by head', '')
+        key = re.sub(' +', '_', name)
+        # the only counts whose own lines do not name the head
         if key.endswith(('read_unique', 'read_repeating')):
             key = f'{key}_{head}'
         number = int(value) if re.fullmatch('[0-9]{1,39}', value) else value

@@ -199,6 +199,8 @@ class Runner:
         commands together.
         """
         waiting = list(dict.fromkeys(commands))  # not started yet
+        # of the processes of an earlier call, those of these commands go on; the others are ended
+        # here, and collected below
         for process in list(self._active):
             if process.command in waiting:
                 waiting.remove(process.command)

@@ -94,8 +94,8 @@ def claims(taken: Collection[str], devices: Devices) -> tuple[Claim, ...]:
     in_use = {_by_first_path(name, devices) for name in (*taken, *devices.used)}
     claimed = []
     for name in sorted({*devices.names, *devices.parts}):
-        driver = devices.parts.get(name, name).rstrip('0123456789')
-        if driver not in NO_DISKS:
+        disk = devices.parts.get(name, name)
+        if disk.rstrip('0123456789') not in NO_DISKS:  # "loop" of "loop0"
             claim = _claim(name, taken, devices, in_use=in_use)
             if name not in parted or _is_of_disk(claim):
                 claimed.append(claim)
@@ -184,7 +184,8 @@ def groups(
             pools.setdefault(label or name, []).append(name)
         elif holds == SIGNATURE:
             unused = _unused(name, notes, devices)
-            if unused.kind != 'partition' or name not in above:
+            is_known = unused.kind == 'partition' and name in above
+            if not is_known:
                 yield unused
     for pool, names in pools.items():
         yield _pool(pool, names, devices)
