@@ -136,7 +136,8 @@ MOST_UNREAD = 20
 MOST_GROUPS = 1_000
 MOST_ROWS = 25_000  # rows of a fleet's table
 MOST_OTHERS = 500  # drives on a page that neither alert nor need an action
-# files that include each other
+# layers of groups in /sys; files that include each other
+DEEPEST_GROUPS = 16
 DEEPEST_INCLUDE = 6
 # levels; level 5: a device in spare-0 in replacing-0 in spare-6 in a dRAID
 DEEPEST_IN_POOL = 8

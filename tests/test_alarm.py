@@ -51,7 +51,7 @@ def test_a_pattern_that_never_ends_costs_one_drive_its_choice_and_no_drive_its_v
     )
 
     assert result.code == 2
-    assert 'matching took more than 1 s of CPU time; simplify these' in result.text
+    assert 'for the pattern "(a+)+X' in result.text
     assert result.line_of('endless').startswith('OK')
 
 

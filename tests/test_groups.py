@@ -11,7 +11,7 @@ from cases import on
 
 from smart_attributes.model import Device, Identity, Member, State, Verdict
 from smart_attributes.reading.system import System, disks_of, text_of
-from smart_attributes.redundancy.dependence import examined
+from smart_attributes.redundancy.dependence import DEEPEST_GROUPS, examined
 from smart_attributes.redundancy.replacement import Drive
 from smart_attributes.redundancy.survival import Stack
 
@@ -810,17 +810,22 @@ def test_files_and_memory_are_no_disks(machine, name):
 # --- bad input ------------------------------------------------------------------------------------
 
 
-def test_volumes_that_lie_on_each_other_are_refused(machine):
-    """Not even the kernel can build these, but nobody may hang on them: a check then says that the
-    groups are not known.
-    """
+def test_volumes_that_lie_on_each_other_are_unknown(machine):
+    """Not even the kernel can build these, but nobody may hang on them."""
     machine.disks('sda')
     machine.dm('dm-0', 'x', 'CRYPT-1', 'sda1')
     machine.dm('dm-1', 'y', 'CRYPT-2', 'dm-0')
     (machine.folder('dm-0') / 'slaves/dm-1').symlink_to(machine.folder('dm-1'))
+    machine.dm('dm-2', 'z', 'CRYPT-3', 'sda1')
+    groups_found = found(machine)
 
-    with pytest.raises(RecursionError):
-        groups(machine.system)
+    assert {
+        name: (group.level, bool(group.unknown)) for name, group in groups_found.items()
+    } == {
+        'dm-0': ('', True),
+        'dm-1': ('', True),
+        'dm-2': ('single', False),
+    }
 
 
 def test_inner_volumes_that_lie_on_each_other_end_there(machine):
@@ -832,15 +837,14 @@ def test_inner_volumes_that_lie_on_each_other_end_there(machine):
     assert found(machine)['dm-2'].members == (Member('', 'missing', 0),)
 
 
-def test_a_tower_of_volumes_is_read_from_the_ground(machine):
+def test_a_tower_of_volumes_is_read_to_a_limit(machine):
     machine.disks('sda')
-    machine.dm('dm-47', 'x', 'CRYPT-1', 'sda1')
-    for number in range(46, -1, -1):
-        machine.dm(f'dm-{number}', 'x', 'CRYPT-1', f'dm-{number + 1}')
+    machine.dm('dm-0', 'x', 'CRYPT-1', 'sda1')
+    for number in range(1, 3 * DEEPEST_GROUPS):
+        machine.dm(f'dm-{number}', 'x', 'CRYPT-1', f'dm-{number - 1}')
+    levels = [group.level for group in groups(machine.system)]
 
-    assert [group.id for group in groups(machine.system)] == [
-        f'dm-{number}' for number in range(47, -1, -1)
-    ]
+    assert levels == ['single'] * DEEPEST_GROUPS + [''] * 2 * DEEPEST_GROUPS
 
 
 @pytest.mark.parametrize(
@@ -888,12 +892,17 @@ def test_only_regular_files_are_read(tmp_path):
     """A long one of /proc comes in pages."""
     (tmp_path / 'file').write_text('x')
 
-    assert (text_of(str(tmp_path / 'file')), text_of('/dev/zero')) == ('x', '')
+    (tmp_path / 'link').symlink_to('file')
+    assert (
+        text_of(str(tmp_path / 'file')),
+        text_of(str(tmp_path / 'link')),
+        text_of('/dev/zero'),
+    ) == ('x', '', '')
     assert len(text_of('/proc/self/maps', 1 << 22)) > 8192
 
 
 def test_files_and_mount_points_without_end(machine):
-    """A file of more than 64 KiB is not read; of a mount point 200 characters are kept."""
+    """Of a file 64 KiB are read, of a mount point 200 characters kept."""
     machine.disks('sda')
     line = f'40 27 8:1 / /{"p" * 4000} rw - ext4 /dev/sda1 rw'
     machine.files(machine.proc, {'self/mountinfo': line, 'swaps': 'x' * 100_000})

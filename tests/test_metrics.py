@@ -395,8 +395,8 @@ def test_every_family_has_its_help_its_labels_and_its_samples():
             )
         },
         'smart_group_tolerance': (
-            'Number of members that an array, a volume or a file system can still lose in '
-            'addition to failing ones; negative '
+            'Number of further members that an array, a volume or a file system can lose, if '
+            'failing members count as lost; negative '
             'if too many fail; 0 without redundancy; not reported if unknown',
             ('group', 'name', 'kind', 'level'),
             [(('md0', 'md0', 'md', 'raid1'), 0)],

@@ -539,7 +539,7 @@ def test_which_drive_is_missing_is_open_while_names_may_have_moved(plain):
     result = scan(plain, START + HOUR, sda=asleep(), sdb=asleep(), sdc=asleep())
 
     (line,) = [line for line in result.text.splitlines() if ' sdd ' in line]
-    candidates = re.search('one of ([a-z, ]+),', line)
+    candidates = re.search('could not be read: ([a-z, ]+);', line)
     assert result.code == 2  # one of them was FAILED
     assert candidates and candidates[1].split(', ') == ['sda', 'sdb', 'sdc']
 

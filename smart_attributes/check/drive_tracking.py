@@ -244,8 +244,8 @@ def _missing_since(drive: MissingDrive) -> str:
     if not names:
         return since
     if len(names) == 1:
-        return f'{since}, or has become {names[0]}, which could not be read'
-    return f'{since}, or has become one of {listed(names, 4)}, which could not be read'
+        return f'{since}, or has another name now: {names[0]}, which could not be read'
+    return f'{since}, or has another name now, one of those that could not be read: {listed(names, 4)}'
 
 
 def asleep(verdict: Verdict, record: Record, now: int, longest: int) -> Verdict:

@@ -451,9 +451,9 @@ def weighed(
     own = limit.own_fields
     # levels that are set for this drive alone replace the growth rules for all drives, and no
     # acknowledgement counts beside them
-    is_level_only = 'growth' not in own and not own.isdisjoint(LEVELS)
+    has_own_levels = 'growth' not in own and not own.isdisjoint(LEVELS)
     state = level.state
-    if not is_level_only:
+    if not has_own_levels:
         # a small increase must not hide a bad level
         state = worst([level.state, growth.state if growth else State.OK])
         if is_silent(accepted, reading.number, context.is_floor(reading.metric)):

@@ -234,11 +234,8 @@ def _newest_test(tests: Sequence[SelfTest]) -> tuple[int, int]:
 
 
 def _errors_made(report: Report) -> tuple[int, int]:
-    """Return a key by which the error log with the most errors is the greatest one; one that was not
-    read is the least.
-    """
-    count = -1 if report.error_count is None else report.error_count
-    return count, len(report.errors)
+    """Return a key by which the error log with the most errors is the greatest one."""
+    return report.error_count or 0, len(report.errors)
 
 
 def _completeness(report: Report) -> int:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from re import Pattern
 
+from .. import alarm
 from ..errors import UsageError
 from ..model import Device, Identity
 from ..reading.addresses import quoted
@@ -50,5 +51,13 @@ def is_wanted(
 
 
 def _any_in(expressions: Sequence[Pattern[str]], texts: Sequence[str]) -> bool:
-    """Return whether any expression is found in any text."""
-    return any(expression.search(text) for expression in expressions for text in texts)
+    """Return whether any expression is found in any text. Raises TakesTooLong with its pattern."""
+    for expression in expressions:
+        try:
+            if any(expression.search(text) for text in texts):
+                return True
+        except alarm.TakesTooLong as slow:
+            raise alarm.TakesTooLong(
+                f'{slow} for the pattern {quoted(expression.pattern)}'
+            ) from None
+    return False

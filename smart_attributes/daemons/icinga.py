@@ -6,6 +6,7 @@ which "icinga2 object list" prints. Here the file is in a folder of its own, so 
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import re
@@ -246,7 +247,8 @@ def _misspelt(owner: Json, variables: set[str]) -> Iterator[Finding]:
     for key in ('properties', 'vars', 'properties'):
         hints = hints.get(key, {})
     for name in owner['properties'].get('vars') or {}:
-        right = closest(name, variables, _CLOSE)
+        # variables of Icinga are case-sensitive
+        [right] = difflib.get_close_matches(name, variables, 1, _CLOSE) or ['']
         places = hints.get(name, {}).get('messages')
         if right and name not in variables and places:
             _, file, line, *_ = places[-1]

@@ -77,7 +77,7 @@ def site_files(options: Options) -> list[Finding]:
     attributes, limits = files_of(options.data, [])
     files = [path for path, _ in (*attributes, *limits)]
     mistakes: list[str] = [*judge_of(options, site_of(options.data, None)).mistakes]
-    # a check reports the mistakes of the others already
+    # a check has already reported the mistakes of the other files
     silent = [
         path
         for path in files

@@ -306,8 +306,8 @@ def _login(user: str, password_file: str) -> dict[str, str]:
     except (OSError, ValueError) as error:
         fault = getattr(error, 'strerror', '') or 'it is not a text file'
         raise SmartError(
-            f'--password-file {visible(password_file)}: {visible(fault)}; use a file that you own, mode 0600, '
-            'in a directory that only you can write to'
+            f'--password-file {visible(password_file)}: {visible(fault)}; use a text file of one '
+            'line that you own, mode 0600, in a directory that only you can write to'
         ) from None
     lines = text.splitlines()
     if not lines or not lines[0]:

@@ -484,8 +484,12 @@ def thinned_file(drive: DriveHistory, now: int, is_new_day: bool) -> DriveHistor
     places = [
         place for place in drive.places if not 0 < place.gone <= now - series.KEPT_DAILY
     ]
-    # in the order in which the drive came to them: of too many places, the former ones go
-    return drive._replace(series=kept, places=tuple(places[-MOST_PLACES:]))
+    # Of too many places, the first ones in the list are dropped; those where the drive is now
+    # (gone is 0) come last.
+    here_last = sorted(places, key=lambda place: not place.gone)
+    dropped = here_last[:-MOST_PLACES]
+    kept_places = tuple(place for place in places if place not in dropped)
+    return drive._replace(series=kept, places=kept_places)
 
 
 def _thinned_series(stored: Series, now: int, is_new_day: bool) -> Series:

@@ -491,6 +491,9 @@ def _set_aside(path: str, name: str, now: int) -> None:
         os.rename(f'{path}/{name}', aside)
     except FileNotFoundError:
         return
+    except OSError:  # a folder has one of the two names
+        aside = f'{path}/{name}.{now}{ASIDE}'
+        os.rename(f'{path}/{name}', aside)
     with suppress(OSError):
         os.utime(aside, (now, now), follow_symlinks=False)
 
@@ -509,6 +512,9 @@ def _keep_former(current: str, former: str) -> None:
 
 
 def _remove(path: str) -> None:
-    """Remove a file, if it is there. Raises OSError."""
+    """Remove a file or an empty directory, if it is there. Raises OSError."""
     with suppress(FileNotFoundError):
-        os.unlink(path)
+        try:
+            os.unlink(path)
+        except IsADirectoryError:
+            os.rmdir(path)

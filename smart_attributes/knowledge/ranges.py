@@ -210,4 +210,4 @@ def beyond(number: float, is_floor: bool) -> str:
 
 def _plain(number: float) -> str:
     """Return a number as in a range, large ones without exponent: "85", "0.5", "2592000"."""
-    return f'{number:g}' if abs(number) < 1e6 else f'{number:.0f}'
+    return f'{number:.6f}'.rstrip('0').rstrip('.')

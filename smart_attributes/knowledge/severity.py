@@ -158,6 +158,7 @@ def of_drive(
     drives with lost data, the one with more of it comes first.
     """
     extents: dict[tuple[int, int], float] = {}
+    # extents are negative, so that the largest one is sorted first
     for urgency, place, extent in weights:
         extents[urgency, place] = min(extent, extents.get((urgency, place), 0.0))
     severest_first = sorted((*key, extent) for key, extent in extents.items())

@@ -119,7 +119,9 @@ def halves(sentence: str) -> tuple[str, str]:
 
 def as_text(examination: Examination) -> str:
     """Return the results as text for a terminal."""
-    subjects = max(len(finding.subject) for finding in examination.findings)
+    subjects = max(
+        (len(finding.subject) for finding in examination.findings), default=0
+    )
     lines = [visible(f'{examination.host}, checked as {examination.user}')]
     for finding in examination.findings:
         lines += _lines(finding, min(subjects, 24))

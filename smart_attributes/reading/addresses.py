@@ -36,31 +36,34 @@ _ONLY_SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*)'
 
 # With all characters of udev's names under /dev/disk. No part may begin with a dot, as ".." does.
 _PATH = '/dev(?:/[A-Za-z0-9_:+=@-][A-Za-z0-9._:+=@-]*)+'
-# Names below /dev begin so: links to other files, memory, terminals, and a device that reboots the
-# machine if it is opened and closed.
-_NO_DRIVES = (
-    'shm',
-    'fd',
-    'std',
-    'mqueue',
-    'hugepages',
-    'mem',
-    'kmem',
-    'port',
-    'kmsg',
-    'core',
-    'log',
-    'initctl',
-    'console',
-    'pt',
-    'tty',
-    'vcs',
-    'input',
-    'net',
-    'cpu',
-    'snapshot',
-    'watchdog',
+# Links to other files, memory, terminals, and a device that reboots the machine if it is opened and
+# closed.
+_NO_DRIVES = frozenset(
+    (
+        'shm',
+        'fd',
+        'stdin',
+        'stdout',
+        'stderr',
+        'mqueue',
+        'hugepages',
+        'mem',
+        'kmem',
+        'port',
+        'kmsg',
+        'core',
+        'log',
+        'initctl',
+        'console',
+        'ptmx',
+        'pts',
+        'input',
+        'net',
+        'cpu',
+        'snapshot',
+    )
 )
+_NO_DRIVE_FAMILIES = ('tty', 'vcs', 'watchdog')
 
 
 def parse(text: str) -> list[Device]:
@@ -142,7 +145,8 @@ def _check_path(path: str, text: str) -> None:
             f'{quoted(text)} contains no valid device path; write one under /dev, such as '
             '/dev/sda, with letters, digits and . _ : + = @ - only'
         )
-    if path.removeprefix('/dev/').startswith(_NO_DRIVES):
+    name = path.split('/')[2]
+    if name in _NO_DRIVES or name.startswith(_NO_DRIVE_FAMILIES):
         raise UsageError(
             f'{quoted(text)} is not a drive; write the path of a drive, such as /dev/sda'
         )

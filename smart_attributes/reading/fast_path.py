@@ -131,7 +131,7 @@ def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
         return []
     shipped = forbidden.shipped()
     commands = []
-    for device_type, path in devices:
+    for device_type, path in devices[: constants.PARALLEL]:
         if not forbidden.may_forbid(shipped, forbidden.model_of(path, device_type)):
             commands.append(
                 (*prefix, *smartctl_calls.read_arguments(path, device_type))

@@ -106,7 +106,7 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
     """Return the content of a document, even if the drive cannot be judged from it."""
     smartctl = object_of(data, 'smartctl')
     error_log = object_of(data, 'ata_smart_error_log')
-    own_exit_status = byte_of(smartctl, 'exit_status')
+    own_exit_status = integer_of(smartctl, 'exit_status')
     status = exit_status if own_exit_status is None else own_exit_status
     passed, words = _smart_status(object_of(data, 'smart_status'), status)
     attributes = _attributes(objects_of(data, 'ata_smart_attributes', 'table'))

@@ -16,10 +16,10 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import stat
 import time
 from collections.abc import Collection, Mapping, Sequence
 
-from .. import files
 from ..constants import LARGEST_SYSTEM_FILE, LONGEST_LIGHT
 from ..errors import ControllerElsewhere, DriveAbsent, DriveError
 from ..model import Device, Place, Read, Report
@@ -58,14 +58,26 @@ def names_in(folder: str) -> list[str]:
 
 def text_of(path: str, limit: int = LARGEST_SYSTEM_FILE, unread: str = '') -> str:
     """Return the text of a small file without surrounding whitespace, or *unread* if it cannot be
-    read or has more than *limit* bytes.
+    read.
 
-    Only a regular file is read, so no device or pipe can delay the caller.
+    Only a regular file is read, and links are not followed, so no device or pipe can delay the
+    caller.
     """
     try:
-        return files.content(path, limit).decode(errors='replace').strip()
-    except OSError:
+        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                return unread
+            content = page = os.read(file, limit)
+            # /proc returns a long file in pages
+            while page and limit > LARGEST_SYSTEM_FILE and len(content) < limit:
+                page = os.read(file, limit - len(content))
+                content += page
+        finally:
+            os.close(file)
+    except (OSError, ValueError):
         return unread
+    return content.decode(errors='replace').strip()
 
 
 def disks_of(device: Device, system: System = LINUX) -> list[str]:

@@ -17,6 +17,7 @@ from contextlib import suppress
 from importlib import import_module
 from itertools import chain
 
+from ..constants import DEEPEST_GROUPS
 from ..errors import Coded
 from ..model import Device, Group, Located, Member, Place, State, Use, Verdict
 from ..reading import device_types
@@ -283,7 +284,7 @@ def _of_controllers(drives: Sequence[Located], is_asked: bool) -> Iterator[Group
         ]
         if type_name not in WITH_TOOLS:
             unknown = (
-                'this version knows no tool of its controller; look at the volume with the tool of '
+                'this version does not support any tool for its controller; look at the volume with the tool of '
                 'its vendor'
             )
         elif is_asked:
@@ -442,15 +443,32 @@ def _other(name: str, slaves: list[str], devices: Devices) -> Group:
 
 
 def _ordered(groups: Iterable[Group]) -> list[Group]:
-    """Return the groups, lower ones first. Raises RecursionError if one is built on itself, of which
-    no machine is known.
-    """
-    by_id = {group.id: group for group in groups}
+    """Return the groups, lower ones first. Groups that form a circle are separated."""
+    rest = {group.id: group for group in groups}
+    ordered: list[Group] = []
+    for _ in range(DEEPEST_GROUPS):
+        lowest = [
+            group for group in rest.values() if rest.keys().isdisjoint(_on(group))
+        ]
+        ordered += lowest
+        for group in lowest:
+            del rest[group.id]
+    return [*ordered, *(_cut_off(group, rest) for group in rest.values())]
 
-    def layers(group: Group) -> int:
-        """Return how many groups, with this one, lie on each other."""
-        below = {name for member in group.members for name in member.on}
-        lower = [by_id[name] for name in below if name in by_id]
-        return 1 + max(map(layers, lower), default=0)
 
-    return sorted(by_id.values(), key=layers)
+def _on(group: Group) -> set[str]:
+    """Return the disks and the ids of groups that a group is built on."""
+    return {name for member in group.members for name in member.on}
+
+
+def _cut_off(group: Group, rest: Collection[str]) -> Group:
+    """Return a group of unknown redundancy that is not built on the groups in *rest* (ids)."""
+    members = [
+        member._replace(on=tuple(name for name in member.on if name not in rest))
+        for member in group.members
+    ]
+    return group._replace(
+        level='',
+        unknown=f'according to /sys, it is built on itself, or on more than {DEEPEST_GROUPS} layers',
+        members=tuple(members),
+    )

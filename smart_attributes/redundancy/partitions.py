@@ -82,7 +82,11 @@ def kind_of(notes: Mapping[str, str]) -> str:
     is_boot = signature == 'vfat' and own_type in EFI
     if signature and signature != 'swap' and not is_boot:
         return SIGNATURE
-    return NOTHING if signature or own_type in TYPES else UNKNOWN
+    if (
+        signature or own_type in TYPES
+    ):  # unused swap space or a boot partition, or such a type
+        return NOTHING
+    return UNKNOWN
 
 
 def claims(taken: Collection[str], devices: Devices) -> tuple[Claim, ...]:

@@ -152,11 +152,12 @@ def reason(
 
 def brief(why: Coded, groups: Mapping[str, Group]) -> str:
     """Return a reason in a few words; '' if they would say no more than the action. groups: by id."""
-    words = _BRIEF.get(why.code, '')
+    if why.code == 'only-swap':
+        return _BRIEF[why.code]  # names no group
     group = groups.get(why.fields.get('group', ''))
     if group is None:
-        return words  # that of only-swap, which names no group
-    return words.format(
+        return ''
+    return _BRIEF.get(why.code, '').format(
         name=clean(group.name, 30),
         first=why.fields.get('first', ''),
         doing=BUSY.get(group.activity, ''),

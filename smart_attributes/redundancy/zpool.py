@@ -334,7 +334,7 @@ def _why_vdev_unknown(vdev: Vdev, view: _View) -> str:
     if vdev.state not in _WORKS and not _NESTED.fullmatch(vdev.name):
         return f'zpool reports the state {clean(vdev.state)}'
     if not all(map(_has_known_state, leaves)):
-        return 'zpool reports a state of a device that this version does not know'
+        return 'zpool reports a device state that this version does not know'
     is_sound = all(
         leaf.state == 'ONLINE' and not leaf.is_resilvering for leaf in leaves
     )

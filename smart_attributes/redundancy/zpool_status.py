@@ -238,6 +238,8 @@ def _rows(config: str) -> dict[str, list[Row]]:
     for line in lines:
         match = _CLASS.fullmatch(line)
         if match:
+            if match[1] in of_class:
+                raise _NotUnderstood(f'"{match[1]}" occurs twice')
             rows = of_class.setdefault(match[1], [])
         else:
             rows.append(_row(line, column, counts))

@@ -55,8 +55,8 @@ exit status: 0 success, 1 a part was refused, 3 everything was refused; with --a
         ),
         flag(
             '--all',
-            'acknowledge every current alert of all drives that are read, except drives that must be '
-            'replaced now, or whose data must be copied first',
+            'acknowledge the current alerts of all drives that this run reads, except drives to replace '
+            'now and drives whose data must be copied',
             dest='every_alarm',
         ),
         single(

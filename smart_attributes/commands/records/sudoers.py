@@ -52,7 +52,7 @@ example:
         single(
             '--config',
             'DIR',
-            'read thresholds.d/*.json in this directory, which may list logs to skip (default: '
+            'read thresholds.d/*.json in this directory; these files may list logs to skip (default: '
             '%(default)s)',
             default=files.CONFIG,
         ),
