@@ -366,3 +366,13 @@ def test_a_type_of_no_released_smartctl_names_what_reads_its_drives(text):
         parse(text)
 
     assert UNREAD['mpi3mr'] in str(error.value)
+
+
+@pytest.mark.parametrize(
+    'name', ['core-ssd', 'fast-ssd', 'logs/lv0', 'network/disk', 'pt0', 'snapshots/x']
+)
+def test_a_name_that_begins_like_one_of_no_drive_is_a_drive(name):
+    """An alias of udev, or a volume group."""
+    [device] = parse(f'/dev/{name}')
+
+    assert device.path == f'/dev/{name}'

@@ -109,6 +109,10 @@ def test_a_misspelt_variable_is_corrected_in_its_line(tmp_path):
     }
 
 
+def test_variables_of_icinga_are_case_sensitive(tmp_path):
+    assert not [*icinga.findings(dumped(tmp_path, vars={'SMART_ATTRIBUTES_DEVICE': 1}))]
+
+
 REFUSALS = {
     'critical/config: Error: syntax error, unexpected T_IDENTIFIER\nLocation: in /x.conf: 3:1-3:9': 'icinga-refuses',
     "critical/config: Error: Object 'check-smart-atributes' of type 'CheckCommand' does not exist.\n"

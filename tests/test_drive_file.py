@@ -504,7 +504,7 @@ def test_places_that_were_left_long_ago_go_and_no_more_are_kept_than_can_be_read
         DrivePlace('/dev/old', 7, 1, gone=NOW - 401 * DAY),
     )
     kept = drive_file.thinned_file(
-        WHOLE._replace(places=(*places, old, here)), NOW, is_new_day=True
+        WHOLE._replace(places=(here, *places, old)), NOW, is_new_day=True
     ).places
 
     assert (

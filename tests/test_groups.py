@@ -911,6 +911,18 @@ def test_files_and_mount_points_without_end(machine):
     assert [len(point) for point in group.used_as] == [200]
 
 
+def test_a_mount_table_beyond_its_limit_is_read_as_far_as_it_goes(machine):
+    """The disks are mounted first, a host of containers mounts overlays without end."""
+    machine.disks('sda')
+    first = '40 27 8:1 / /srv rw - ext4 /dev/sda1 rw'
+    overlay = f'50 40 0:50 / /c rw - overlay overlay rw,lowerdir={"l" * 900}'
+    machine.files(
+        machine.proc, {'self/mountinfo': '\n'.join([first] + [overlay] * 5000)}
+    )
+
+    assert [group.used_as for group in found(machine).values()] == [('/srv',)]
+
+
 @pytest.mark.parametrize(
     'line',
     [

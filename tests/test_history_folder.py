@@ -330,6 +330,15 @@ def test_files_are_replaced_and_the_former_version_stays_beside(state, path):
     assert {os.stat(path / name).st_mode & 0o777 for name in stored(path)} == {0o644}
 
 
+def test_a_folder_in_the_place_of_a_file_stops_no_other_drive(state, path):
+    (path / '2.drive').write_bytes(b'bad')
+    (path / '2.damaged' / 'x').mkdir(parents=True)
+    written(state, {1: {folder.DRIVE: b'new'}}, ['2.drive'])
+
+    assert (path / '1.drive').read_bytes() == b'new'
+    assert [*path.glob('2.drive.*.damaged')]
+
+
 def test_damaged_files_are_set_aside(state, path):
     """A drive that no check reads any more loses its file."""
     for name in ('1.drive', '2.drive', '1.days'):

@@ -326,6 +326,14 @@ def test_a_part_that_one_address_lacks_is_that_of_the_other_one(field, value):
     assert getattr(merged([whole, bare]), field) == value
 
 
+def test_an_error_log_without_a_count_is_not_lost_beside_an_empty_one():
+    counted = REPORT._replace(errors=(), error_count=0)
+    uncounted = REPORT._replace(errors=ENTRIES, error_count=None)
+
+    for reports in ([counted, uncounted], [uncounted, counted]):
+        assert merged(reports).errors == ENTRIES
+
+
 @pytest.mark.parametrize(
     'one, other, expected',
     [
