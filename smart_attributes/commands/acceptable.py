@@ -63,7 +63,10 @@ def acceptable(
             )
             new.append(accepted)
             serial = '' if hide_serial else f' (serial number {clean(accepted.serial)})'
-            said.append(f'{words}{serial}{_without_effect(judgement)}')
+            effect = ''
+            if judgement.state is State.OK:
+                effect = '; its limits do not alert on this value, and stay as they are'
+            said.append(f'{words}{serial}{effect}')
     return Choice(new, said, refused)
 
 
@@ -135,13 +138,6 @@ def _why_not(verdict: Verdict, judgement: Judgement) -> str:
     if is_same_drive(without_wwn, without_wwn):
         return ''
     return 'the drive reports no serial number, or one shared by many drives'
-
-
-def _without_effect(judgement: Judgement) -> str:
-    """Return the warning that an acknowledgement does not lower a limit; '' if the value alerts."""
-    if judgement.state is not State.OK:
-        return ''
-    return '; its limits do not alert on this value, and stay as they are'
 
 
 def line(accepted: Acknowledgement, hide_serial: bool) -> str:

@@ -336,8 +336,7 @@ def _noise(read: Sequence[_LevelReading], sign: int) -> float | None:
         worst_so_far = max(worst_so_far, sign * reading.number)
         noise = max(noise, worst_so_far - sign * reading.number)
     unchanged = sum(reading.is_again for reading in read)
-    seldom_stays = unchanged < len(read) / 2
-    is_restless = noise > 0 or seldom_stays
+    is_restless = noise > 0 or unchanged < len(read) / 2
     return None if is_restless and len(read) < _FEWEST else noise
 
 
