@@ -250,12 +250,12 @@ WORDS = [
     (
         'Log Sense failed, IE page [scsi response fails sanity test]',
         DriveError,
-        'lacks SMART capability',
+        'IE mode page',
     ),  # ie page
     (
         '>> Terminate command early due to bad response to IEC mode page',
         DriveError,
-        'lacks SMART capability',
+        'IE mode page',
     ),  # iec
     # mandatory
     ('A mandatory SMART command failed: exiting.', DriveError, 'mandatory'),

@@ -324,6 +324,8 @@ def judge_remembered(
     reading, limit = aged(reading, limit, context.past)
     level = judge_reading(reading, limit, context)
     level = _with_hysteresis(level, limit, context)
+    if not (accepted or limit.growth):
+        return level
     return weighed(level, limit, context, accepted)
 
 

@@ -77,10 +77,7 @@ def interval(text: str) -> int | None:
     words = {'always': 0, 'never': None}
     if text in words:
         return words[text]
-    try:
-        time = duration(text)
-    except argparse.ArgumentTypeError as error:
-        raise argparse.ArgumentTypeError(f'{error}, always or never') from None
+    time = duration(text)
     if time > LONGEST_INTERVAL:
         raise argparse.ArgumentTypeError(f'"{text}" is too long; write at most 3d')
     return time

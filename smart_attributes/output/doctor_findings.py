@@ -119,9 +119,7 @@ def halves(sentence: str) -> tuple[str, str]:
 
 def as_text(examination: Examination) -> str:
     """Return the results as text for a terminal."""
-    subjects = max(
-        (len(finding.subject) for finding in examination.findings), default=0
-    )
+    subjects = max(len(finding.subject) for finding in examination.findings)
     lines = [visible(f'{examination.host}, checked as {examination.user}')]
     for finding in examination.findings:
         lines += _lines(finding, min(subjects, 24))

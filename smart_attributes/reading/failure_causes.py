@@ -322,9 +322,15 @@ CAUSES = (
         'try to enable it: smartctl -s on PATH',
     ),
     Cause(
-        r'device lacks SMART capability|does not support SMART|bad response to IEC mode page|IE page \[',
+        'device lacks SMART capability|does not support SMART',
         'smart-unsupported',
         UNSUPPORTED,
+        BRIDGED,
+    ),
+    Cause(
+        r'bad response to IEC mode page|IE page \[',
+        'smart-unsupported',
+        'has no readable SMART data (bad IE mode page)',
         BRIDGED,
     ),
     Cause(
