@@ -331,7 +331,15 @@ def test_an_error_log_without_a_count_is_not_lost_beside_an_empty_one():
     uncounted = REPORT._replace(errors=ENTRIES, error_count=None)
 
     for reports in ([counted, uncounted], [uncounted, counted]):
-        assert merged(reports).errors == ENTRIES
+        assert (merged(reports).errors, merged(reports).error_count) == (ENTRIES, 0)
+
+
+def test_an_error_log_that_one_address_lacks_is_not_taken_for_unread():
+    empty = REPORT._replace(errors=(), error_count=0)
+    unread = REPORT._replace(errors=(), error_count=None)
+
+    for reports in ([empty, unread], [unread, empty]):
+        assert merged(reports).error_count == 0
 
 
 @pytest.mark.parametrize(

@@ -185,7 +185,7 @@ def merged(reports: Sequence[Report]) -> Report:
     alike = [report for report in reports if report.identity.protocol == protocol]
     alike.sort(key=lambda report: report is not best)  # the best one first
     status = _status(reports) or best
-    error_log = max(alike, key=_errors_made)
+    counts = [report.error_count for report in alike if report.error_count is not None]
     return best._replace(
         identity=_completed([report.identity for report in alike]),
         smart_status=status.smart_status,
@@ -203,8 +203,8 @@ def merged(reports: Sequence[Report]) -> Report:
         nvme_errors=tuple(
             dict.fromkeys(entry for report in alike for entry in report.nvme_errors)
         ),
-        errors=error_log.errors,
-        error_count=error_log.error_count,
+        errors=max(alike, key=_errors_made).errors,
+        error_count=max(counts, default=None),
         farm=_first((report.farm for report in alike), None),
         vendor_log=_first((report.vendor_log for report in alike), None),
     )

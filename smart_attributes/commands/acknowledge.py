@@ -76,7 +76,7 @@ def run(options: Options, runner: processes.Runner) -> int:
         raise UsageError('name the drive too, such as: acknowledge sda reallocated')
     choice = acceptable(
         drives.verdicts,
-        options.which.metrics,
+        which.metrics,
         common,
         is_every_drive=own.every_alarm,
         hide_serial=hide_serial,

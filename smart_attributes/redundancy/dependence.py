@@ -15,7 +15,6 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
-from itertools import chain
 
 from ..constants import DEEPEST_GROUPS
 from ..errors import Coded
@@ -341,12 +340,11 @@ def groups(devices: Devices) -> list[Group]:
     devices = _without_uses(devices, of_btrfs)
     of_md = _arrays(devices)
     stacked = _stacked(devices.names - {*of_md, *volumes}, devices)
-    members = {
-        *of_btrfs,
-        *chain.from_iterable(arrays.md_members(name, devices) for name in of_md),
-        *chain.from_iterable(volume.slaves for volume in volumes.values()),
-        *chain.from_iterable(stacked.values()),
-    }
+    members = of_btrfs.union(
+        *(arrays.md_members(name, devices) for name in of_md),
+        *(volume.slaves for volume in volumes.values()),
+        *stacked.values(),
+    )
     claims = partitions.claims(members, devices)
     inactive, unlisted = lvm_backup.read(volumes, devices)
     in_use = [

@@ -32,11 +32,11 @@ example:
   check_smart_attributes acknowledge --withdraw EXAMPLE0001:reallocated
 
 Run this command as root: it writes to acknowledged.json in the configuration directory, which every check reads. The
-other contents of that file are kept. If you name a metric, also name the drive, unless -d or --report names only this one.
+other contents of that file are kept. If you name a metric, also name the drive, unless -d or --report selects only one.
 
 The command refuses
   a state without a number: FAILED health, a failing attribute, a failed self-test, an NVMe warning, a firmware defect
-  with --all, the alerts of a drive that must be replaced now, or whose data must be copied first: name it to acknowledge them
+  with --all, the alerts of a drive to replace now, and of one whose data must be copied: name it to acknowledge them
   a metric that does not exist, that the drive does not report, or that has no value now
   a drive that cannot be read, or whose serial number is missing or shared by many drives, such as 000
   --until with a past date; --list or --withdraw with metrics or --all; --withdraw of a value that is not acknowledged
