@@ -128,6 +128,33 @@ def test_a_drive_that_only_the_fallback_knows_has_no_entry():
     }
 
 
+@pytest.mark.parametrize(
+    ('firmware', 'attributes', 'untrusted'),
+    [
+        ('F1', [177], ['endurance_used']),
+        ('F1', [9], []),
+        ('F1', [], ['endurance_used']),
+        ('F2', [], []),
+    ],
+)
+def test_without_attributes_a_statistic_is_untrusted_if_it_may_be_wrong(
+    firmware, attributes, untrusted
+):
+    """A report whose attribute table was lost must not alert for a constant."""
+    entry = {
+        'family': 'constant',
+        'models': ['OTHER.*'],
+        'firmware': 'F1',
+        'has': [177],
+        'untrusted_statistics': ['endurance_used'],
+    }
+    identity = SSD._replace(model='OTHER 1', firmware=firmware)
+
+    spec = spec_database({'entries': [entry]}).identify(identity, attributes)
+
+    assert list(spec.untrusted_statistics) == untrusted
+
+
 # --- additions of a site --------------------------------------------------------------
 
 

@@ -894,6 +894,16 @@ def test_the_notes_on_a_drive(report, found, notes):
     assert notes_on(report, *found) == notes
 
 
+def test_a_statistic_that_is_ignored_is_not_compared():
+    """Else the same value would be "used" and "ignored"."""
+    found = percent(255, 'device statistics'), percent(4, 'log a')
+    spec = WARRANTED._replace(untrusted_statistics={'endurance_used': ''})
+
+    codes = [note.code for note in notes_on(worn(), *found, spec=spec)]
+
+    assert codes == ['statistic-not-trusted']
+
+
 def test_an_attribute_that_wear_is_read_from_and_that_is_lost_is_a_note():
     """All drives of such a family have one of them: 14,359 of 14,359."""
     assert [

@@ -162,7 +162,7 @@ def notes(
         *_failed_before(report),
         *(Coded('health-status-explained', why) for why in _explanations(all_readings)),
         *_unknown(all_readings),
-        *_differences(all_readings),
+        *_differences(all_readings, spec),
         *_distrusted(all_readings, spec),
         *_of_hours(report, all_readings),
         *exit_status_notes(_exit_status(report, all_readings)),
@@ -307,15 +307,18 @@ def _lost_wear(report: Report, spec: DriveSpec) -> list[Coded]:
     return [Coded('values-missing', words)]
 
 
-def _differences(all_readings: Sequence[Reading]) -> list[Coded]:
-    """Return a note for each metric whose percentages differ by more than APART points."""
+def _differences(all_readings: Sequence[Reading], spec: DriveSpec) -> list[Coded]:
+    """Return a note for each metric whose percentages differ by more than APART points; statistics
+    that are ignored do not count.
+    """
     by_metric: dict[str, list[tuple[float, Source]]] = {}
     for reading in all_readings:
         if reading.unit != '%' or reading.number is None:
             continue
-        if reading.source.log not in drive_logs.DERIVED:
-            values = by_metric.setdefault(reading.metric, [])
-            values.append((reading.number, reading.source))
+        if reading.source.log in drive_logs.DERIVED or _is_ignored(reading, spec):
+            continue
+        values = by_metric.setdefault(reading.metric, [])
+        values.append((reading.number, reading.source))
     notes = []
     for metric, values in by_metric.items():
         numbers = [number for number, _ in values]
@@ -334,16 +337,20 @@ def _distrusted(all_readings: Sequence[Reading], spec: DriveSpec) -> list[Coded]
     """
     notes = []
     for reading in all_readings:
-        if reading.source.log != drive_logs.DEVICE_STATISTICS:
-            continue
-        prediction = spec.untrusted_statistics.get(reading.metric)
-        if prediction is None:
+        if not _is_ignored(reading, spec):
             continue
         words = (
             f'{reading.metric}: {amount(reading.number, reading.unit)} in the device statistics '
             'is ignored, because this statistic is known to be wrong for this drive family'
         )
+        prediction = spec.untrusted_statistics[reading.metric]
         if reading.number and prediction:
             words = f'{words}; {prediction}'
         notes.append(Coded('statistic-not-trusted', words))
     return notes
+
+
+def _is_ignored(reading: Reading, spec: DriveSpec) -> bool:
+    """Return whether a reading is a device statistic that is known to be wrong."""
+    is_statistic = reading.source.log == drive_logs.DEVICE_STATISTICS
+    return is_statistic and reading.metric in spec.untrusted_statistics

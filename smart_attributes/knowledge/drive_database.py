@@ -170,8 +170,22 @@ class SpecDatabase:
         """Return the content of the highest-ranked entry that matches the drive.
 
         attributes: attribute IDs in the order of the drive's table. If entries of a site contradict
-        each other, a shipped entry is used; see dispute().
+        each other, a shipped entry is used; see dispute(). If the report has no attributes, and no
+        entry for the drive's family applies without them, the statistics are untrusted that the
+        highest-ranked entry for the model and firmware marks: each may be wrong.
         """
+        spec = self._matching(identity, attributes)
+        if attributes or spec.family:
+            return spec
+        for candidate in self._candidates(identity.plain_model):
+            if _is_for(candidate.entry, identity):
+                probable = self._spec_of(candidate.entry)
+                untrusted = probable.untrusted_statistics
+                return spec._replace(untrusted_statistics=untrusted)
+        return spec
+
+    def _matching(self, identity: Identity, attributes: Sequence[int]) -> DriveSpec:
+        """Return the content of the highest-ranked entry whose conditions are all met."""
         winners = self.claims(identity, attributes)
         if len(winners) > 1 and winners[0][0] != SHIPPED:
             winners = self.claims(identity, attributes, only_shipped=True)
@@ -345,9 +359,7 @@ def names_model(entry: Json, model: str) -> bool:
 
 def conditions_hold(entry: Json, identity: Identity, attributes: Sequence[int]) -> bool:
     """Return whether the drive meets all conditions of *entry* except the model."""
-    if 'kind' in entry and entry['kind'] != identity.kind:
-        return False
-    if 'firmware' in entry and not fits(entry['firmware'], identity.firmware):
+    if not _is_for(entry, identity):
         return False
     for guard, holds in GUARDS.items():
         if guard in entry:
@@ -358,6 +370,13 @@ def conditions_hold(entry: Json, identity: Identity, attributes: Sequence[int]) 
             if not any(holds(attributes, numbers) for numbers in lists):
                 return False
     return True
+
+
+def _is_for(entry: Json, identity: Identity) -> bool:
+    """Return whether the kind and firmware of a drive are those of *entry*."""
+    if 'kind' in entry and entry['kind'] != identity.kind:
+        return False
+    return 'firmware' not in entry or fits(entry['firmware'], identity.firmware)
 
 
 def strength(entry: Json, is_local: bool) -> tuple[int, ...]:
