@@ -102,7 +102,7 @@ HINT = 'VALUE 100, WORST ---, RAW 640 (409 5906)'
             'mine',
         ),
         (
-            f'{HINT}; raw times 32MiB equals the host_written that the drive itself reports',
+            f'{HINT}; the raw value multiplied by 32MiB equals the host_written that the drive itself reports',
             '',
         ),
         (

@@ -287,7 +287,7 @@ def test_the_page_of_a_fleet_says_which_drives_it_shows():
     assert sentence((12, 12), (500, 500)) == ''
     assert sentence((12, 12), (500, 23988)).startswith(
         'The list shows 12 of 12 drives that alert or need an action, and the 500 most worn of '
-        '23,988 others.'
+        'the 23,988 remaining drives.'
     )
     assert '9,000 of 12,000 drives that' in sentence((9000, 12000), (0, 0))
 

@@ -401,7 +401,7 @@ MISTAKES = {
                 {'from': 'raw of 245', 'valid': [0, 254]},
             ]
         ),
-        'ACME X1, attribute 233, endurance_used: this reads attribute 245, which is marked as a trap; read '
+        'ACME X1, attribute 233, endurance_used: this reads attribute 245, which is marked as misleading; read '
         'another attribute',
     ),
     'threshold of no attribute': (

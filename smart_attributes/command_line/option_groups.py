@@ -158,8 +158,8 @@ JUDGING = OptionGroup(
         repeated(
             '-w --warning',
             'METRIC=RANGE',
-            'set a warning limit, such as endurance_used=80 (above) or spare_available=20: (below); may '
-            'be repeated',
+            'set a warning limit: endurance_used=80 warns above 80, spare_available=20: below 20; may be '
+            'repeated',
             type=values.metric_range,
         ),
         repeated(

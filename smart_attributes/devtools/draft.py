@@ -322,7 +322,7 @@ def amount_fits(metric: str, stated: float, rows: Sequence[AttributeRow]) -> lis
         for unit, (base, size) in decode.UNITS.items():
             if base == 'B' and _is_same_amount(stated, raw * size, size):
                 spec = {'from': 'raw', 'unit': unit}
-                words = f'raw times {unit} equals the {metric} that the drive itself reports'
+                words = f'the raw value multiplied by {unit} equals the {metric} that the drive itself reports'
                 fits.append(Fit(row.id, metric, spec=spec, words=words))
     return fits
 

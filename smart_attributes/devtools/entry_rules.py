@@ -333,7 +333,7 @@ def _traps(entry: Json, context: Context) -> Problems:
                 for trap in sorted(traps.intersection(formula.attributes)):
                     yield (
                         place,
-                        f'this reads attribute {trap}, which is marked as a trap; read another '
+                        f'this reads attribute {trap}, which is marked as misleading; read another '
                         f'attribute',
                     )
                 if number in traps and metric in good:

@@ -236,8 +236,8 @@ def _of_groups(groups: Sequence[Membership]) -> Iterator[Family]:
         members.update((*labels, member.state) for member in group.members)
     yield Family(
         'smart_group_tolerance',
-        'Number of further members that an array, a volume or a file system can lose, if failing '
-        'members count as lost; negative if too many fail; 0 without redundancy; not reported if unknown',
+        'How many more members an array, a volume or a file system can lose; failing members count '
+        'as already lost; negative if too many are failing; not reported if unknown',
         GROUP,
         tolerances,
     )

@@ -34,8 +34,8 @@ def sentence(urgent: tuple[int, int], others: tuple[int, int]) -> str:
         return ''
     return (
         f'The list shows {urgent[0]:,} of {urgent[1]:,} drives that alert or need an action, and '
-        f'the {others[0]:,} most worn of {others[1]:,} others. Other figures count all drives. '
-        'To list all, use fleet --json.'
+        f'the {others[0]:,} most worn of the {others[1]:,} remaining drives. Totals count all '
+        'drives. To list all, use fleet --json.'
     )
 
 

@@ -207,8 +207,8 @@ def _slots(entry: DeviceType, inner: str, text: str) -> tuple[list[str], bool]:
     match = re.fullmatch(re.sub('[A-Z]+', lambda _: slot_pattern, form), inner)
     if not match:
         raise UsageError(
-            f'{quoted(text)}: write the type as {entry.form}, '
-            'with numbers, or with ranges such as [0-7,16]'
+            f'{quoted(text)}: write the type as {entry.form}; '
+            'each capital letter is a number, or a range such as [0-7,16]'
         )
     written_slots = [slot for slot in match.groups() if slot is not None]
     choices = [

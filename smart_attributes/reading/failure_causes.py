@@ -127,7 +127,7 @@ CAUSES = (
     Cause(
         r'^(CHECK POWER MODE .*?), exit\(\d+\)',
         'power-mode-unknown',
-        f'does not report its power mode, so it was not read: {QUOTE}',
+        f'does not report its power mode, so the drive was not read: {QUOTE}',
         'run smartctl once without -n to see more',
     ),
     Cause(
@@ -159,7 +159,7 @@ CAUSES = (
         r"(?:requires option|try (?:adding )?)[ \t]*'-d ([^,'\n]+,[^'\n]*)'",
         'raid-volume',
         'is a RAID volume',
-        f'use its drives instead: {QUOTE}@PATH, with a number in place of each letter',
+        f'use its drives instead: {QUOTE}@PATH, each capital letter before the @ being a number',
     ),
     Cause(
         r'(Device \d+(?: \d+)? does not exist|No (?:drive|device connected)\b[^\n]*)',
