@@ -45,6 +45,10 @@ def test_the_oracle_notices_a_derived_status_that_hides_the_one_of_the_drive(
     assert faults
 
 
+# ms that the second address takes longer, so that it answers last on a busy machine, too
+LATER = 200
+
+
 class Bed:
     """A drive at two addresses, which has counted errors whenever it is read."""
 
@@ -61,7 +65,7 @@ class Bed:
             drive = DRIVE._replace(wwn=self.wwn)
             for _ in range(count):
                 drive = one_drive.with_one_error_more(drive)
-            machine.add(address, drive, latency=15 if address == RAID else 0)
+            machine.add(address, drive, latency=LATER if address == RAID else 0)
         words = [
             '-p',
             machine.smartctl,

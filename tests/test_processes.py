@@ -157,7 +157,7 @@ def test_neither_zombies_nor_descriptors_are_left(fake):
     before = os.listdir('/proc/self/fd')
     runner = Runner()
 
-    answers = run(runner, commands, drive_timeout=2.0)
+    answers = run(runner, commands, drive_timeout=5.0)
     runner.close()
 
     assert (
