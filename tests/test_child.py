@@ -113,11 +113,11 @@ def output_of(machine: Machine, setup: str, *options: str) -> tuple[float, int, 
 @pytest.mark.parametrize(
     'setup, missing',
     [
-        (SYS_HANGS, ['what depends on the drives']),
+        (SYS_HANGS, ['use the drives, and which']),
         (STATE_HANGS, ['history: it was not read within 2 s']),
         (
             SYS_HANGS + STATE_HANGS,
-            ['what depends on the drives', 'history: it was not read within 2 s'],
+            ['use the drives, and which', 'history: it was not read within 2 s'],
         ),
     ],
     ids=['sys', 'state', 'both'],

@@ -214,7 +214,7 @@ REFUSED = [
     (
         {'194': ['40', '50'], '190': ['30', '40']},
         [MODEL],
-        'it is temperature, which already has a limit from another number',
+        'another number already sets the limit for temperature',
     ),
     ({'1025': ['1', '1']}, [MODEL], 'a drive that reports FAILED is critical'),
 ]

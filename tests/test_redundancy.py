@@ -807,17 +807,17 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
         (
             sentences.last_copy(RAID1._replace(missing=1), True),
             'last good copy of md0 (raid1, /srv, 1 member missing): copy the data first, then add '
-            'a new member, do not pull this drive',
+            'a new member',
         ),
         (
             sentences.last_copy(FAULTY, True),
             'last good copy of md0 (raid1, /srv, sdb faulty): copy the data first, then replace '
-            'sdb, do not pull this drive',
+            'sdb',
         ),
         (
             sentences.last_copy(BAD, False),
             f'last good copy of md0 (raid1, /srv, sdb faulty, {CUT} missing): replace sdb, {CUT} '
-            'first, do not pull this drive',
+            'first',
         ),
         (
             sentences.reason('second-failing-member', RAID1, 'sda'),

@@ -344,7 +344,7 @@ MISTAKES = {
     # patterns
     'too few literals': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACM[A-Z]+']),
-        'ACME X1: models "ACM[A-Z]+" needs only 3 literal characters to match; write at least 4, or add '
+        'ACME X1: models "ACM[A-Z]+" is too general: it has 3 literal characters; write at least 4, or add '
         '"first" or "only", so that it does not match other drives',
     ),
     'blank at the end': (
@@ -683,7 +683,7 @@ PATTERNS = [
     (
         'ACM',
         [
-            'needs only 3 literal characters to match; write at least 4, or add "first" or '
+            'is too general: it has 3 literal characters; write at least 4, or add "first" or '
             '"only", so that it does not match other drives'
         ],
     ),
@@ -863,8 +863,8 @@ def without_power_cycles():
 
 
 SILENCED = (
-    'acme-y5.json: sample 1, ACME Y5-1: without this entry, attribute 12 gives power_cycles 7, by default; '
-    'add this reading (with "uses" or in this entry), or explain in a "comment" of the attribute '
+    'acme-y5.json: sample 1, ACME Y5-1: this entry drops a reading of the entry default: power_cycles 7 from '
+    'attribute 12; add it here, add its set to "uses", or explain in a "comment" of the attribute '
     'why it is left out'
 )
 

@@ -43,8 +43,8 @@ WRITES = 'writes'
 READS = 'reads'
 _USUAL = HistorySettings()
 _DOUBTED = (
-    'the history belongs to another user, who could have changed it; {} still alerts, unless the '
-    'error log of the drive confirms the age that the history has stored'
+    'the history belongs to another user, who could have changed it, so {} alerts until the error '
+    'log of the drive confirms the dates in the history'
 )
 
 

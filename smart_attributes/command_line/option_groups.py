@@ -222,8 +222,8 @@ HISTORY = OptionGroup(
         ),
         state(
             '--missing',
-            'set the state if a known drive is missing (default: warning); with ok, only print a '
-            'note for a day',
+            'set the state if a known drive is missing (default: warning); ok prints only a '
+            'note, for a day',
             State.WARNING,
         ),
         single(

@@ -279,7 +279,7 @@ def _alone(config: str) -> Iterator[str]:
         is_own = status.st_uid in (0, os.geteuid()) and not status.st_mode & 0o077
         if not is_own:
             raise DataError(
-                f'{lock} could be locked by another user; remove it: rm {lock}'
+                f'other users can lock {lock} and delay checks; remove it: rm {lock}'
             )
         with _explained(lock):
             if not files.has_locked(descriptor, PATIENCE):

@@ -192,9 +192,9 @@ def _lost(
             and str(reading.source) not in explained
         ):
             yield (
-                f'without this entry, {reading.source} gives {reading.metric} {_counted(reading)}, '
-                f'by {before.family or "default"}; add this reading (with "uses" or in this '
-                'entry), or explain in a "comment" of the attribute why it is left out'
+                f'this entry drops a reading of the entry {before.family or "default"}: '
+                f'{reading.metric} {_counted(reading)} from {reading.source}; add it here, add its '
+                'set to "uses", or explain in a "comment" of the attribute why it is left out'
             )
 
 

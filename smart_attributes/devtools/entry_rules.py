@@ -245,7 +245,7 @@ def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
         yield 'has * after a character, which repeats that character; for any text, write .*'
     elif literals < LITERALS and is_alone:
         yield (
-            f'needs only {literals} literal characters to match; write at least {LITERALS}, or add '
+            f'is too general: it has {literals} literal characters; write at least {LITERALS}, or add '
             '"first" or "only", so that it does not match other drives'
         )
 

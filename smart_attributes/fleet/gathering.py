@@ -110,8 +110,8 @@ class Fleet:
         self._note(
             'downtime-hidden',
             self._hidden,
-            'service whose host may be in downtime: this ApiUser cannot see it without the permission '
-            'objects/query/Host',
+            'service whose host may be in downtime: to see downtimes of hosts, this ApiUser needs the '
+            'permission objects/query/Host',
         )
 
     def _of_service(self, service: services.Service) -> Iterator[FleetDrive]:

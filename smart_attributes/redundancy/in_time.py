@@ -69,8 +69,8 @@ def unread(why: str) -> Coded:
     """Return the message that groups were not read."""
     return Coded(
         'groups-not-read',
-        'it is not fully known what depends on the drives (arrays, pools, volumes) and whether '
-        f'the drives can be replaced: {why}; to see what hangs, run: dmesg -T',
+        'it is not fully known which arrays, pools and volumes use the drives, and which drives can '
+        f'be replaced: {why}; to see what is stuck, run: dmesg -T',
     )
 
 

@@ -27,7 +27,7 @@ _SENTENCES = {
     'use-unknown': 'use of {drive} not known: check whether it has data',
     'leave-cluster': '{group} belongs to a cluster, which must move the data to other '
     'drives before you replace this one',
-    'last-good-copy': 'last good copy of {faulty}: {todo}, do not pull this drive',
+    'last-good-copy': 'last good copy of {faulty}: {todo}',
     'group-incomplete': '{faulty} has lost too many members: keep all its drives until '
     'the data is recovered',
     'group-rebuilding': '{group} is {doing} ({progress})',

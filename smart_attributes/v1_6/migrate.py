@@ -259,9 +259,7 @@ class Migration:
             raise UsageError(f'as {metric}, {fault}')
         fields = {'warning': warning, 'critical': critical}
         if metrics.get(metric, fields) != fields:
-            raise UsageError(
-                f'it is {metric}, which already has a limit from another number'
-            )
+            raise UsageError(f'another number already sets the limit for {metric}')
         metrics[metric] = fields
         self.carried.append(
             f'{target.where}: number {number}, "{old_warning}" and "{old_critical}": {metric} of '
