@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -496,3 +497,19 @@ def drive(name: str) -> bytes:
 def drive_path(name: str) -> str:
     """Return the file of one of tests/reports."""
     return str(next((ROOT / 'tests/reports').glob(f'{name}.*')))
+
+
+def wait_until_idle(pid: int) -> None:
+    """Wait until a process has used at most 0.03 s of CPU within a second: one that wants to run gets
+    more, also on a busy machine.
+    """
+    end = time.monotonic() + 60
+    before = -1000
+    while time.monotonic() < end:
+        fields = Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()
+        ticks = int(fields[11]) + int(fields[12])  # of 0.01 s, in user and kernel mode
+        if ticks - before <= 3:
+            return
+        before = ticks
+        time.sleep(1)
+    raise AssertionError('the process never waits')

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, drive, drive_path, run, run_in_parallel
+from conftest import ROOT, drive, drive_path, run, run_in_parallel, wait_until_idle
 from fake_smartctl import IGNORES_SIGTERM, FakeSmartctl
 
 from smart_attributes import alarm
@@ -214,7 +214,7 @@ def test_who_ends_the_check_gets_what_is_known_and_no_process_stays(
         text=True,
     )
     _wait(lambda: len(fake.pids()) == 2)
-    _wait_until_idle(check.pid)  # sda has answered and is understood
+    wait_until_idle(check.pid)  # sda has answered and is understood
 
     check.send_signal(number)
     text = check.communicate(timeout=10)[0]
@@ -242,19 +242,6 @@ def _wait(is_there):
     while not is_there() and time.monotonic() < end:
         time.sleep(0.02)
     assert is_there()
-
-
-def _wait_until_idle(pid):
-    """Wait until a process has waited for others for a second. On a busy machine, a process that
-    wants to run waits, too, but as "R".
-    """
-    end = time.monotonic() + 30
-    quiet = 0
-    while quiet < 50 and time.monotonic() < end:
-        state = Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0]
-        quiet = quiet + 1 if state == 'S' else 0
-        time.sleep(0.02)
-    assert quiet == 50
 
 
 # --- alarms by themselves -------------------------------------------------------------------------

@@ -327,9 +327,9 @@ def test_what_stands_in_a_pipe_is_an_answer_however_late_it_is_taken(fake, runne
         fake.answers('first'),
         fake.answers('second', output='{}' * 20_000, before='sleep 0.2'),
     )
-    answers = runner.run([busy, other], 0.5, time.monotonic() + 25)
+    answers = runner.run([busy, other], 2, time.monotonic() + 25)
     assert next(answers).command == busy
-    time.sleep(0.8)
+    time.sleep(2.5)
 
     assert next(answers).outcome == 'done'
 
