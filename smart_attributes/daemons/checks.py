@@ -73,8 +73,8 @@ class DaemonCheck(NamedTuple):
     @property
     def own_limit(self) -> float | None:
         """Return the value of -t in seconds; None without -t, or if another program is called."""
-        limit = OWN_LIMIT.search(self.text) if self.place >= 0 else None
-        return float(limit[3]) if limit else None
+        limit = OWN_LIMIT.search(self.text)
+        return float(limit[3]) if limit and self.place >= 0 else None
 
     def edit(self, old: str, new: str) -> str:
         """Return the command that replaces a text in the line that defines the check, and restarts the daemon."""
@@ -142,8 +142,10 @@ def run_as(user: str, line: Sequence[str], deadline: float) -> Answer:
 
     def work(pipe: child.Pipe) -> None:
         become(user)
-        values = _answer(line, deadline)._asdict()
-        pipe.send(values.pop('stdout') + values.pop('stderr'), **values)
+        answer = _answer(line, deadline)
+        values = answer._asdict()
+        del values['stdout'], values['stderr']
+        pipe.send(answer.stdout + answer.stderr, **values)
 
     process = child.Child(work)
     process.is_ready(deadline + 1)

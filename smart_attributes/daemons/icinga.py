@@ -243,19 +243,20 @@ def _misspelt(owner: Json, variables: set[str]) -> Iterator[Finding]:
     """Yield a finding for each variable of a service or host that no argument uses, but whose name is
     similar to one that an argument uses. variables: those in arguments.
     """
+    # the lines that set the variables
     hints = owner.get('debug_hints', {})
     for key in ('properties', 'vars', 'properties'):
         hints = hints.get(key, {})
     for name in owner['properties'].get('vars') or {}:
         # variables of Icinga are case-sensitive
-        [right] = difflib.get_close_matches(name, variables, 1, _CLOSE) or ['']
+        similar = difflib.get_close_matches(name, variables, 1, _CLOSE)
         places = hints.get(name, {}).get('messages')
-        if right and name not in variables and places:
+        if similar and name not in variables and places:
             _, file, line, *_ = places[-1]
             yield found(
                 'icinga-variable-misspelt',
                 name=name,
-                right=right,
+                right=similar[0],
                 file=file,
                 line=line,
             )

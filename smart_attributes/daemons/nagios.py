@@ -253,12 +253,14 @@ def _line(
         '$HOSTADDRESS$': addresses.get(host, host),
         **{f'$ARG{number}$': value for number, value in enumerate(arguments, 1)},
     }
+    # an argument can contain macros, too
+    filled = {macro: _filled(value, values) for macro, value in values.items()}
+    return _filled(lines.get(name, ''), filled)
 
-    def filled(text: str) -> str:
-        return _MACRO.sub(lambda macro: values.get(macro[0], ''), text)
 
-    values = {macro: filled(value) for macro, value in values.items()}
-    return filled(lines.get(name, ''))
+def _filled(text: str, values: dict[str, str]) -> str:
+    """Return a text with the values of its macros; a macro without a value is left out."""
+    return _MACRO.sub(lambda macro: values.get(macro[0], ''), text)
 
 
 def _runs_here(check: DaemonCheck, nrpe: Nrpe) -> bool:
@@ -275,13 +277,13 @@ def _located(check: DaemonCheck, path: str) -> DaemonCheck:
     name files. Without such a line, the check is unchanged.
     """
     words = check.text.split()
-    most = 0
+    most_shared = 0
     for file in files_below(os.path.dirname(path)):
         for number, line in enumerate(text_of(file).splitlines(), 1):
             shared = sum(word in line for word in words)
-            is_option = re.match(r'\s*(?:command_line|check_command)\s', line)
-            if is_option and shared > most:
-                most = shared
+            is_command = re.match(r'\s*(?:command_line|check_command)\s', line)
+            if is_command and shared > most_shared:
+                most_shared = shared
                 check = check._replace(file=file, number=number)
     return check
 

@@ -162,7 +162,8 @@ def unusable(
         close = 'chmod go-w'
         with suppress(OSError):
             # an ACL may have users that the mode bits do not show
-            close = 'setfacl -b' if trust.access_list(path) else close
+            if trust.access_list(path):
+                close = 'setfacl -b'
         return found('history-open-to-others', reason=reason, path=path, close=close)
     if path not in ('', place):  # a folder above it is the cause
         return found('history-folder-unusable', reason=reason, path=path)._replace(

@@ -60,8 +60,9 @@ def command(path: str) -> tuple[str, ...]:
 
 def _barriers(program: str) -> Iterator[Barrier]:
     """Yield the paths that this user may not enter, read or execute."""
+    is_started_directly = command(program)[0] == program
     rights = {
-        program: os.R_OK | (os.X_OK if command(program)[0] == program else 0),
+        program: os.R_OK | os.X_OK if is_started_directly else os.R_OK,
         sys.executable: os.X_OK,
         **dict.fromkeys((*LISTED, PACKAGE), os.R_OK | os.X_OK),
     }

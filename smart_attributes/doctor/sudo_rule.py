@@ -56,9 +56,10 @@ class SudoAnswers(NamedTuple):
     @property
     def arguments(self) -> set[str]:
         """Return the arguments of smartctl that the entries allow, as written there."""
-        return {
-            words for entry in self.ours for words in entry.of(self.rule.executable)
-        }
+        arguments: set[str] = set()
+        for entry in self.ours:
+            arguments.update(entry.of(self.rule.executable))
+        return arguments
 
     @property
     def is_general(self) -> bool:
@@ -132,10 +133,11 @@ def _types_on_request(
     """Return the device types of the devices and of the present rule that a rule allows only on
     request.
     """
-    present_rule = ' '.join(command for entry in entries for command in entry.commands)
+    present_rule = ' '.join(' '.join(entry.commands) for entry in entries)
     used = {base(device).partition(',')[0] for device in devices}
-    used.update(name for name in sudo_rules.REQUESTABLE if name in present_rule)
-    return tuple(name for name in sudo_rules.REQUESTABLE if name in used)
+    return tuple(
+        name for name in sudo_rules.REQUESTABLE if name in used or name in present_rule
+    )
 
 
 def _installing(
