@@ -197,8 +197,7 @@ JUDGING = OptionGroup(
         single(
             '--selftest-max-age',
             'TIME',
-            'warn if no extended self-test passed within this time, such as 35d (default: no '
-            'limit)',
+            'warn if no extended self-test passed within this time, such as 35d (default: no limit)',
             type=values.duration,
             default=0,
         ),

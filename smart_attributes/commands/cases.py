@@ -190,11 +190,12 @@ def _cases(
     hide_serial = options.naming.hide_serial
     cases = []
     for use, read in zip(uses, survey.reads):
-        outlook = outlooks.get(use.verdict.device)
-        shown_use, action = (
-            (use, None) if outlook is None else _decided(use, outlook, now)
-        )
-        verdict = shown_use.verdict
+        verdict = use.verdict
+        outlook = outlooks.get(verdict.device)
+        decided_use = action = None
+        if outlook is not None:
+            decided_use, action = _decided(use, outlook, now)
+            verdict = decided_use.verdict
         seen = verdict.last_seen
         cases.append(
             Case(
@@ -202,7 +203,7 @@ def _cases(
                 shown(verdict.identity, hide_serial),
                 shown(seen, hide_serial) if seen else None,
                 outlook or UNKNOWN_FUTURE,
-                shown_use if action else None,
+                decided_use,
                 action,
                 read.transcript,
             )

@@ -48,8 +48,7 @@ def _source(fleet: Fleet, own: FleetOptions) -> Iterator[FleetDrive]:
     if bool(own.files) == bool(own.icinga):
         raise UsageError(
             'fleet needs either --icinga URL, or directories with files written by "triage '
-            '--json"; for '
-            'examples, use --help'
+            '--json"; for examples, use --help'
         )
     if own.files:
         return fleet.of_documents(own.files)
@@ -81,8 +80,7 @@ def _print_json(fleet: Fleet, drives: Iterable[FleetDrive]) -> None:
         )
     print(
         f'\n], "state": "{fleet.state().name}", "notes": '
-        f'{json.dumps(list(map(note, fleet.said())))}, '
-        f'"fleet": {json.dumps(fleet.counted())}}}'
+        f'{json.dumps(list(map(note, fleet.said())))}, "fleet": {json.dumps(fleet.counted())}}}'
     )
 
 

@@ -96,10 +96,12 @@ def draft(report: Report, database: SpecDatabase) -> str:
         return NOTHING_TO_DRAFT.format(model)
     # The entry that matches the drive at present: for its family, generic, or for unknown drives.
     claims = database.claims(identity, [row.id for row in report.attributes])
-    base = claims[0][1] if len(claims) == 1 else {}
+    base: Json = {}
+    if len(claims) == 1:
+        [(_, base)] = claims
     stated = _stated(report, database)
     endurance = report.statistics.get(ENDURANCE_STATISTIC)
-    percent = endurance and endurance.number
+    percent = endurance.number if endurance else None
     fits = endurance_fits(percent, rows)
     for metric, number in stated.items():
         if database.metrics[metric].unit == 'B':
@@ -172,7 +174,8 @@ def model_pattern(identity: Identity) -> str:
         if literal_characters(general) >= LITERALS:
             pattern = general
     # the schema requires four characters
-    return pattern if len(pattern) >= LITERALS or not pattern else f'(?:{pattern})'
+    is_too_short = 0 < len(pattern) < LITERALS
+    return f'(?:{pattern})' if is_too_short else pattern
 
 
 def _attributes(
@@ -190,22 +193,19 @@ def _attributes(
     by_number = {str(row.id): row for row in rows}
     attributes: MutableJson = {}
     for number, attribute in base.get('attributes', {}).items():
-        if number in by_number:
-            # null stays null: the entry does not use this attribute of its sets
-            attributes[number] = attribute and _inherited(
-                attribute, by_number[number], base['family']
-            )
+        row = by_number.get(number)
+        if row:
+            attributes[number] = _inherited(attribute, row, base['family'])
     described = database.rows_of(base)  # by the base entry itself or by one of its sets
     # A second reading of a metric would replace the first reading. Attributes that this drive lacks
     # count, too: other drives of the family have them.
     read_metrics: set[str] = set()
     for attribute in described.values():
         read_metrics.update(attribute.get('readings', ()))
-    meanings = {
-        key: meaning
-        for key, meaning in _agreed_meanings(database, kind).items()
-        if read_metrics.isdisjoint(meaning[0])
-    }
+    meanings = {}
+    for key, (specs, reason) in _agreed_meanings(database, kind).items():
+        if read_metrics.isdisjoint(specs):
+            meanings[key] = specs, reason
     new_fits = [fit for fit in fits if fit.metric not in read_metrics]
     for number, row in by_number.items():
         if number not in attributes and row.id not in described:
@@ -213,8 +213,12 @@ def _attributes(
     return attributes
 
 
-def _inherited(attribute: Json, row: AttributeRow, family: str) -> Json:
-    """Return an attribute of the entry *family*, with the drive's columns in its comment."""
+def _inherited(attribute: Json | None, row: AttributeRow, family: str) -> Json | None:
+    """Return an attribute of the entry *family*, with the drive's columns in its comment; None if
+    the entry does not use this attribute of its sets.
+    """
+    if attribute is None:
+        return None
     reason = f'read as in the entry {family}' if 'readings' in attribute else ''
     return {
         **attribute,
@@ -264,7 +268,7 @@ def _agreed_meanings(database: SpecDatabase, kind: str) -> Meanings:
     Percentages and amounts of data are left out, because families count these differently under the
     same name. kind: entries for other kinds of drives do not count.
     """
-    # (ID, name) of an attribute -> of each entry, its readings as JSON and its vendor
+    # (ID, name) of an attribute -> of each entry, the text of its readings, and its vendor
     votes: dict[tuple[int, str], list[tuple[str, str]]] = {}
     for entry in database.entries():
         if entry.get('kind', kind) != kind or entry.get('fallback'):
@@ -280,12 +284,12 @@ def _agreed_meanings(database: SpecDatabase, kind: str) -> Meanings:
             votes.setdefault((number, attribute['name']), []).append(vote)
     meanings = {}
     for key, pairs in votes.items():
-        [(readings, count)] = Counter(specs for specs, _ in pairs).most_common(1)
-        vendors = {vendor for specs, vendor in pairs if specs == readings}
+        [(winner, count)] = Counter(text for text, _ in pairs).most_common(1)
+        vendors = {vendor for text, vendor in pairs if text == winner}
         is_agreed = len(vendors) >= VENDORS and count >= AGREEMENT * len(pairs)
-        if is_agreed and readings != '{}':
+        if is_agreed and winner != '{}':
             reason = f'read as in {count} of {len(pairs)} entries that use this name'
-            meanings[key] = json.loads(readings), reason
+            meanings[key] = json.loads(winner), reason
     return meanings
 
 

@@ -85,16 +85,13 @@ def _unmet(drive: SampleDrive, context: Context) -> list[str]:
     for entry in context.database.entries():
         if entry['family'] != drive.family:
             continue
-        conditions = [key for key in drive_database.CONDITIONS if key in entry]
-        unmet.append(
-            [
-                key
-                for key in conditions
-                if not drive_database.matches(
-                    {key: entry[key]}, drive.identity, drive.attributes
-                )
-            ]
-        )
+        of_entry = []
+        for key in drive_database.CONDITIONS:
+            if key in entry and not drive_database.matches(
+                {key: entry[key]}, drive.identity, drive.attributes
+            ):
+                of_entry.append(key)
+        unmet.append(of_entry)
     return min(unmet, key=len)
 
 
@@ -128,8 +125,7 @@ def _differences(results: Readings, expect: Json) -> Iterator[str]:
         elif not _equal(reading, expected):
             yield (
                 f'"expect" has {metric} {shown(expected)}, but {reading.source} gives '
-                f'{_counted(reading)}; correct the '
-                f'wrong value'
+                f'{_counted(reading)}; correct the wrong value'
             )
     for metric, reading in results.items():
         if metric not in expect:
@@ -164,11 +160,11 @@ def _contradictions(
 
 def _fills(drive: SampleDrive, results: Readings) -> int:
     """Return how many times a sample's drive was completely written; 0 if unknown."""
+    written = drive.stated.get('host_written')
     reading = results.get('host_written')
-    return reading_rules.fills(
-        drive.stated.get('host_written') or (reading and reading.number),
-        drive.identity.capacity,
-    )
+    if not written and reading:
+        written = reading.number
+    return reading_rules.fills(written, drive.identity.capacity)
 
 
 def _lost(
@@ -177,14 +173,14 @@ def _lost(
     """Yield a sentence for each reading that a sample loses because *entry*, of an addition,
     replaces the shipped entry without a reason.
     """
-    before = context.shipped.identify(drive.identity, drive.attributes)
+    shipped = context.shipped.identify(drive.identity, drive.attributes)
     explained = [
         f'attribute {number}'
         for number, row in entry.get('attributes', {}).items()
         if row is None or 'comment' in row or 'trap' in row
     ]
     for reading in readings.vendor_readings(
-        drive.report, before, context.shipped.metrics
+        drive.report, shipped, context.shipped.metrics
     ):
         if (
             reading.metric not in results
@@ -193,7 +189,7 @@ def _lost(
         ):
             yield (
                 f'without this entry, {reading.source} gives {reading.metric} {_counted(reading)}, '
-                f'by {before.family or "default"}; add this reading (with "uses" or in this '
+                f'by {shipped.family or "default"}; add this reading (with "uses" or in this '
                 'entry), or explain in a "comment" of the attribute why it is left out'
             )
 
@@ -205,18 +201,15 @@ def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
     # family -> samples with their endurance and the times that they were completely written
     by_family: dict[str, list[tuple[SampleDrive, Reading, int]]] = {}
     for drive, winners in claims:
-        if (
-            drive.expect is None
-            or len(winners) != 1
-            or drive.identity.protocol != 'ATA'
-        ):
+        is_ata_sample = drive.expect is not None and drive.identity.protocol == 'ATA'
+        if not is_ata_sample or len(winners) != 1:
             continue
         results = _readings(drive, context.database)
         reading = results.get(reading_rules.ENDURANCE)
         if reading is not None and reading.number is not None:
-            by_family.setdefault(winners[0][1]['family'], []).append(
-                (drive, reading, _fills(drive, results))
-            )
+            [(_, entry)] = winners
+            sample = drive, reading, _fills(drive, results)
+            by_family.setdefault(entry['family'], []).append(sample)
     for samples in by_family.values():
         if any(reading.number for _, reading, _ in samples):
             continue
@@ -232,9 +225,11 @@ def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
 def _equal(reading: Reading, expected: Any) -> bool:
     """Return whether a reading is what a sample expects: a status, a number, or None for unknown."""
     if expected is None or reading.number is None:
-        return expected is reading.number
-    if isinstance(expected, str) or reading.state is not None:
-        return bool(reading.state is not None and reading.verdict == expected)
+        return expected is None and reading.number is None
+    if reading.state is not None:
+        return bool(reading.verdict == expected)
+    if isinstance(expected, str):
+        return False
     return math.isclose(reading.number, expected, rel_tol=1e-4)
 
 
@@ -253,7 +248,8 @@ def _counted(reading: Reading) -> str:
     """Return a reading with its unit, or null with the reason."""
     if reading.number is None:
         return f'null ({reading.unknown})'
-    return f'{_as_expected(reading)} {reading.unit if reading.state is None else ""}'.rstrip()
+    unit = reading.unit if reading.state is None else ''
+    return f'{_as_expected(reading)} {unit}'.rstrip()
 
 
 def coverage_problems(source: EntriesFile, claims: Sequence[Claim]) -> Iterator[str]:

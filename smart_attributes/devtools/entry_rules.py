@@ -118,7 +118,9 @@ def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
         if any('url' in document for document in cited):
             present.append('url of its document')
         for mark, needed in DATED.items():
-            for key in needed if mark in part else ():
+            if mark not in part:
+                continue
+            for key in needed:
                 if key not in present:
                     yield f'{place}: {key} is missing; add it as the schema describes'
 
@@ -350,11 +352,12 @@ def _contradictions(entry: Json, context: Context) -> Problems:
     for number in entry.get('ignore_thresholds', ()):
         if number not in rows:
             words = (
-                f'the entry has no attribute {number}; add the attribute, or remove its number '
-                'here'
+                f'the entry has no attribute {number}; add the attribute, or remove its number here'
             )
             yield 'ignore_thresholds', words
-    for number, row in rows.items() if 'no_endurance' in entry else ():
+    if 'no_endurance' not in entry:
+        return
+    for number, row in rows.items():
         if 'endurance_used' in row.get('readings', ()) and not row.get('trap'):
             yield (
                 f'attribute {number}, endurance_used',

@@ -82,6 +82,7 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     if it accepts none.
     """
     valid = _valid(spec)
+    _, last = valid
     # Some drives count beyond the ceiling; for these, the ceiling is shown.
     has_ceiling = spec.get('ceiling', math.inf) <= HIGHEST_ENDURANCE
     largest = HIGHEST_BEYOND if has_ceiling else HIGHEST_ENDURANCE
@@ -95,7 +96,7 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
             f'"from": "{spec["from"]}" turns an unset value into a number; set "valid", such as [0, '
             f'{formula.minus_from - 1}]'
         )
-    elif metric.name == ENDURANCE and (valid[1] is None or valid[1] > largest):
+    elif metric.name == ENDURANCE and (last is None or last > largest):
         yield (
             f'"valid" must end at {HIGHEST_ENDURANCE} or lower (at {HIGHEST_BEYOND} or lower for '
             f'drives that have "ceiling": {HIGHEST_ENDURANCE}); otherwise, an unrelated raw value '
@@ -118,13 +119,16 @@ def _unset_numbers(formula: Formula, metric: Metric) -> Iterator[tuple[str, floa
     """
     if formula.second or metric.unit != '%':
         return
-    number = formula.first.attribute or 1
+    number = (
+        formula.first.attribute or 1
+    )  # any number, if the formula does not name one
     rows = {}
     if formula.first.column == 'value':
         # A value of 0 is unset only if it would mean that all endurance is used. Elsewhere it is
         # valid: all spares are used up, or no endurance has been used.
         is_zero_unset = metric.name == ENDURANCE and formula.minus_from
-        for value in (0, *NEVER_SET) if is_zero_unset else NEVER_SET:
+        unset_values = (0, *NEVER_SET) if is_zero_unset else NEVER_SET
+        for value in unset_values:
             rows[f'value {value}'] = AttributeRow(number, value=value)
     else:
         ones = str(2 ** (8 * RAW_BYTES) - 1)
@@ -137,7 +141,8 @@ def _unset_numbers(formula: Formula, metric: Metric) -> Iterator[tuple[str, floa
 
 def _states(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     """Yield the faults of "states", which maps ranges of numbers to words, such as "0-10"."""
-    states, (_, highest) = spec.get('states', {}), bounds(formula)
+    states = spec.get('states', {})
+    _, highest = bounds(formula)
     if states and not metric.is_verdict:
         yield (
             f'"states" gives words, but {metric.name} is a number; remove "states", or '
@@ -154,6 +159,7 @@ def _states(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
             yield f'"states": {key} is empty; write the smaller number first'
         elif start > highest:
             yield f'"states": {key} is never reached: {spec["from"]} is at most {highest:g}'
+    # each range and the next one
     for (_, end, key), (start, _, next_key) in zip(spans, spans[1:]):
         if start <= end:
             yield f'"states": {key} and {next_key} overlap; make each result match only one of them'

@@ -279,18 +279,18 @@ def parse_row(line: str) -> AttributeRow | None:
     match = _ROW.fullmatch(line)
     if match is None or not 1 <= int(match['id']) <= 255:
         return None
-    value, worst, threshold = (
-        None if text == '---' else int(text)
-        for text in match.group('value', 'worst', 'threshold')
-    )
     prefail = match['type'] == 'Pre-fail' or match['flags'].startswith('P')
     return AttributeRow(
         int(match['id']),
         match['name'],
-        value=value,
-        worst=worst,
-        threshold=threshold,
+        value=_number(match['value']),
+        worst=_number(match['worst']),
+        threshold=_number(match['threshold']),
         prefail=prefail,
         when_failed=WHEN_FAILED[match['failed']],
         raw=match['raw'],
     )
+
+
+def _number(column: str) -> int | None:
+    return None if column == '---' else int(column)

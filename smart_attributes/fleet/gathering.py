@@ -90,9 +90,8 @@ class Fleet:
                 self.faults.append(
                     Coded(
                         'no-services',
-                        f'{api.where}: Icinga returned no service that runs this plugin'
-                        f'{of_filter} (recognized by its CheckCommand, or by output that begins '
-                        'with "SMART ")',
+                        f'{api.where}: Icinga returned no service that runs this plugin{of_filter} '
+                        '(recognized by its CheckCommand, or by output that begins with "SMART ")',
                     )
                 )
             for service in api.services(names):
@@ -151,8 +150,8 @@ class Fleet:
         if names:
             thing, _, rest = words.partition(' ')
             number = plural(len(names), thing)
-            words = f'{number} {rest}: {listed(names, NAMED)}'
-            self.notes.append(Coded(code, sentence(words, NOTE)))
+            note = f'{number} {rest}: {listed(names, NAMED)}'
+            self.notes.append(Coded(code, sentence(note, NOTE)))
 
     def said(self) -> list[Coded]:
         """Return the messages about the fleet as a whole, faults first."""

@@ -27,6 +27,7 @@ from .drives import ENDURANCE, FleetDrive, Origin, fleet_drive, next_step
 TIME_LEFT = 'endurance_time_left'
 # Words for the numbers that perfdata has for a status.
 WORDS: Mapping[float, str] = {1: 'good', 0.5: 'warning', 0: 'bad'}
+_HEADS = {f'{NAME} {state.name}': state for state in State}
 _STATES = {f'{state.name:<{WIDTH}}{GAP}': state for state in State}
 _START = WIDTH + len(GAP)
 _FEWEST = 3  # columns after the state: name, model, findings
@@ -63,15 +64,14 @@ def plugin_text(text: str) -> PluginText | None:
     """Return the content of the plugin's text, without perfdata; None if the text is not from
     this plugin.
     """
-    head, *rest = text.splitlines() or ['']
-    word, sign, headline = head.partition(' - ')
-    states = [state for state in State if sign and word == f'{NAME} {state.name}']
-    if not states:
+    first_line, *rest = text.splitlines() or ['']
+    head, dash, headline = first_line.partition(' - ')
+    if not dash or head not in _HEADS:
         return None
     counted = re.search(_COUNTED, headline)
     checks, drives = _parted(rest)
     return PluginText(
-        state=states[0],
+        state=_HEADS[head],
         headline=_coded(headline),
         counted=int(counted[1]) if counted else 0,
         lines=tuple(drives),
@@ -173,17 +173,17 @@ def as_row(line: Line, left: float | None, checked: float) -> Json:
         row['forecasts'] = {ENDURANCE: {'left': left}}
     if line.state is State.OK:
         return {**row, **_of_ok(forecasts, checked)}
-    text = line.findings
-    action = _ACTION.search(text)
+    before_action = line.findings
+    action = _ACTION.search(line.findings)
     if action:
-        text = text[: action.start()]
+        before_action = line.findings[: action.start()]
         row.update(_stated(action, forecasts, checked))
     elif not row['code'] and line.state is not State.UNKNOWN:
         cut = BY_NAME['output-cut']
         row.update(code=cut.name, to_do=next_step(cut))
-    text = _WHERE.sub('', text)
-    row['why'] = _CLAUSE.sub('; ', text)
-    return {**row, **_replacement(text)}
+    findings = _WHERE.sub('', before_action)
+    row['why'] = _CLAUSE.sub('; ', findings)
+    return {**row, **_replacement(findings)}
 
 
 def _replacement(text: str) -> Json:
@@ -192,18 +192,16 @@ def _replacement(text: str) -> Json:
 
     Text from a drive or a mount point can imitate such a clause.
     """
-    clauses = list(_CLAUSE.finditer(text))
-    if not clauses:
+    replacements = []
+    for clause in _CLAUSE.finditer(text):
+        code = clause[1]
+        label, _ = OF_CODE[code]
+        words = text[clause.end() :]
+        replacements.append({'label': label, 'code': code, 'text': words})
+    if not replacements:
         return {}
-    clause = min(clauses, key=lambda match: STRICTEST.index(OF_CODE[match[1]][0]))
-    label, _ = OF_CODE[clause[1]]
-    return {
-        'replacement': {
-            'label': label,
-            'code': clause[1],
-            'text': text[clause.end() :],
-        }
-    }
+    strictest = min(replacements, key=lambda row: STRICTEST.index(row['label']))
+    return {'replacement': strictest}
 
 
 def _of_ok(left: Sequence[float], checked: float) -> Json:
@@ -226,12 +224,16 @@ def _stated(action: re.Match[str], left: Sequence[float], checked: float) -> Jso
     steps = [(code, words)]
     if code not in actions.REPLACING:  # a new drive needs no further order
         steps += further
-    dates = [_order_by(step, to_do, left, checked) for step, to_do in steps]
+    dates = []
+    for step, to_do in steps:
+        order_by = _order_by(step, to_do, left, checked)
+        if order_by:
+            dates.append(order_by)
     return {
         'action': code,
         'to_do': words,
         'also': [{'action': step, 'to_do': to_do} for step, to_do in further],
-        'order_by': min(filter(None, dates), default=None),
+        'order_by': min(dates, default=None),
     }
 
 
@@ -320,7 +322,7 @@ def _reading(value: Labelled, drive_state: State, metric: Metric) -> Json:
 
 def levels(limits: str) -> tuple[str, str]:
     """Return the ranges for WARNING and for CRITICAL, which are the first two fields of the limits
-    of a value; '' for a missing one.
+    of a value, such as "60;70;;"; '' for a missing one.
     """
-    warning, critical, *_ = f'{limits};'.split(';')
-    return warning, critical
+    warning, _, further = limits.partition(';')
+    return warning, further.partition(';')[0]

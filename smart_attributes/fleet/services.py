@@ -95,12 +95,12 @@ def service(row: Json) -> Service:
 
 def _handling(own: Json, of_host: Json) -> tuple[str, ...]:
     """Return how users handle a problem. own, of_host: attributes of the service and its host."""
-    return tuple(
-        f'{thing} {words}'
-        for thing, attributes in (('host', of_host), ('service', own))
-        for key, words in HANDLING.items()
-        if _number(attributes.get(key)) > 0
-    )
+    handling = []
+    for thing, attributes in (('host', of_host), ('service', own)):
+        for key, words in HANDLING.items():
+            if _number(attributes.get(key)) > 0:
+                handling.append(f'{thing} {words}')
+    return tuple(handling)
 
 
 def _object(value: object) -> Json:
@@ -124,9 +124,9 @@ def _result(row: Json) -> Result:
 
 def _number(value: object) -> float:
     """Return a number; 0 for any other value, and for numbers that are no possible time."""
-    return (
-        float(value) if isinstance(value, (int, float)) and abs(value) < 1e12 else 0.0
-    )
+    if isinstance(value, (int, float)) and abs(value) < 1e12:
+        return float(value)
+    return 0.0
 
 
 def drives_of(
@@ -143,7 +143,8 @@ def drives_of(
         return [check_row(name, State.UNKNOWN, why, origin)], False
     age = now - result.ended
     # Passive results arrive at any time, so they are old after days, whatever their interval.
-    longest = STALE * max(service.interval, LEAST if service.is_active else DAY)
+    shortest_interval = LEAST if service.is_active else DAY
+    longest = STALE * max(service.interval, shortest_interval)
     is_old = age > longest or age < -DAY  # the clock of the host may be ahead
     notes = dated(now, age) if is_old else ()
     origin = Origin(service.host, notes, elapsed=max(age, 0), handling=service.handling)

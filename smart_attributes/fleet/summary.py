@@ -77,22 +77,23 @@ class Summary:
         key = _key(facts)
         model = facts['model'] or UNTOLD
         group = self.models[model, facts['firmware'] or UNTOLD]
-        before = self._counted.get(key) if key else None
-        if before:
+        earlier_state = self._counted.get(key) if key else None
+        if earlier_state:
             self.repeats += 1
-            if State[state].urgency <= State[before].urgency:
+            if State[state].urgency <= State[earlier_state].urgency:
                 return
             # count it again, in the new state
-            self.states[before] -= 1
+            self.states[earlier_state] -= 1
             # it may be in another group, if the host reported other firmware then
-            group.states[before] -= bool(group.states[before])
+            if group.states[earlier_state]:
+                group.states[earlier_state] -= 1
         self._counted[key] = state
         self.states[state] += 1
         group.add(drive)
         self.replace.add(drive)
-        quarter = due(facts, self._now)
-        if quarter:
-            self.plan[quarter, model].add(drive)
+        order_by = due(facts, self._now)
+        if order_by:
+            self.plan[order_by, model].add(drive)
 
 
 def _key(facts: Json) -> int:
@@ -123,7 +124,8 @@ def due(facts: Json, now: float) -> str:
 
 def quarter(by: str) -> str:
     """Return the quarter of a date: "2027-Q1" for "2027-03-04"."""
-    return f'{by[:-6]}-Q{(int(by[-5:-3]) + 2) // 3}'
+    year, month, _ = by.split('-')
+    return f'{year}-Q{(int(month) + 2) // 3}'
 
 
 def by_model(summary: Summary) -> list[tuple[tuple[str, str], Group]]:
@@ -178,6 +180,7 @@ def steps(summary: Summary, database: SpecDatabase) -> list[Step]:
         Step(BUY, by, model=model, drives=group.drives, hosts=group.hosts)
         for (by, model), group in summary.plan.items()
     ]
+    # "now", "2027-Q1", "2027-Q2", "no forecast"
     orders.sort(key=lambda step: (step.by != NOW, step.by, -step.drives, step.model))
     return [*summary.replace.steps(), *orders, *firmware_steps(summary, database)]
 

@@ -100,9 +100,10 @@ def _run_rows(document: Document, origin: Origin) -> Iterator[FleetDrive]:
     if rows and is_explained:
         return
     why = '; '.join(note['text'] for note in notes if note['text'])
-    if not why:
+    if not why and rows:
         why = 'the run as a whole is in a worse state than any of its drives'
-        why = why if rows else 'no drives'
+    elif not why:
+        why = 'no drives'
     code = notes[0]['code'] if notes else ''
     yield check_row('(triage)', state, Coded(code, why), origin)
 

@@ -44,11 +44,8 @@ _shown = lru_cache(maxsize=4096)(visible)  # drives of a fleet share most of the
 
 def state_of(value: Any) -> State:
     """Return the state with this name; UNKNOWN if the name is invalid."""
-    return (
-        State[value]
-        if isinstance(value, str) and value in State.__members__
-        else State.UNKNOWN
-    )
+    is_name = isinstance(value, str) and value in State.__members__
+    return State[value] if is_name else State.UNKNOWN
 
 
 def text_of(value: Any) -> str | None:
@@ -72,11 +69,9 @@ def pairs_of(value: Any) -> Sequence[tuple[str, Any]]:
 
 def is_number(value: Any) -> bool:
     """Return whether a value is a number that is safe to calculate with; True and False are not."""
-    return (
-        isinstance(value, (int, float))
-        and not isinstance(value, bool)
-        and abs(value) < 1e30
-    )
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, (int, float)) and abs(value) < 1e30
 
 
 def is_point(value: Any) -> bool:

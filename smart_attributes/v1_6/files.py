@@ -126,9 +126,10 @@ def fingerprint(data: Json) -> str:
     import json
     from binascii import crc32
 
-    items, graphed = object_of(data, 'ID#'), data.get('Perfs')
+    items = object_of(data, 'ID#')
     columns = {number: object_of(items, number).get('value') for number in items}
-    graphed = sorted(map(str, graphed)) if isinstance(graphed, list) else []
+    perfs = data.get('Perfs')
+    graphed = sorted(map(str, perfs)) if isinstance(perfs, list) else []
     text = json.dumps(
         [columns, object_of(data, 'Threshs'), graphed], sort_keys=True
     ).encode()

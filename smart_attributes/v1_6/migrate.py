@@ -298,9 +298,8 @@ def _meaning(text: str, target: Target, spec: DriveSpec) -> Meaning:
         meaning = LOGS.get(protocol, {}).get(number)
         meanings = [meaning] if meaning else []
     else:
-        column = column_of(number, spec)
-        if is_database:
-            column = str(object_of(columns, text).get('value'))
+        listed = object_of(columns, text).get('value')
+        column = str(listed) if is_database else column_of(number, spec)
         meanings = of_attribute(number, column, spec)
     if not meanings:
         raise UsageError(
