@@ -7,11 +7,9 @@ from __future__ import annotations
 import argparse
 
 from .. import constants, files
-from ..constants import DAY, HOUR
 from ..model import State
 from . import values
 from .options import (
-    LABELS,
     HelpAll,
     Option,
     OptionGroup,
@@ -127,7 +125,7 @@ VENDOR_LOGS = OptionGroup(
             'TIME',
             "read vendors' NVMe logs at most once per TIME, or always, or never (default: 6h)",
             type=values.interval,
-            default=6 * HOUR,
+            default=6 * constants.HOUR,
         ),
     ),
 )
@@ -230,7 +228,7 @@ HISTORY = OptionGroup(
             'TIME',
             'warn if a drive in standby has not been read for this time, such as 12h (default: 7d)',
             type=values.duration,
-            default=7 * DAY,
+            default=7 * constants.DAY,
         ),
     ),
 )
@@ -242,7 +240,7 @@ NAMING = OptionGroup(
             'NAME',
             'name drives by device, by-id, serial or wwn, also in the output of list (default: '
             '%(default)s)',
-            choices=LABELS,
+            choices=('device', 'by-id', 'serial', 'wwn'),
             default='device',
         ),
         flag(

@@ -27,8 +27,6 @@ Option = tuple[tuple[str, ...], Mapping[str, Any]]
 PROGRAM = 'check_smart_attributes'
 OK, PARTLY, UNKNOWN = 0, 1, 3  # exit statuses of the commands for a person
 USER = 'nagios'  # the user that runs checks on Debian
-LABELS = ('device', 'by-id', 'serial', 'wwn')
-STATE_WORDS = tuple(state.name.lower() for state in State)
 argparse._ = str  # type: ignore[attr-defined]  # all texts are English; gettext would import locale and look for files
 
 

@@ -9,8 +9,8 @@ from ..constants import DAY, HOUR, LETTERS
 from ..model import State
 from ..typed import Any
 from ..words import none_of
-from .options import STATE_WORDS
 
+STATE_WORDS = tuple(state.name.lower() for state in State)
 LONGEST_INTERVAL = 3 * DAY  # between two reads of a vendor's log
 
 

@@ -22,7 +22,6 @@ from ..command_line.options import OK, PARTLY, UNKNOWN, Options, Which
 from ..constants import LONGEST_SIGNATURE
 from ..errors import DataError, UsageError
 from ..knowledge import acknowledgements, data_file, thresholds
-from ..knowledge.acknowledgements import AcknowledgementsFile
 from ..knowledge.thresholds import Acknowledgement
 from ..model import State, Verdict
 from ..reading import processes
@@ -205,7 +204,7 @@ def _who() -> str:
     return user[:LONGEST_SIGNATURE]
 
 
-def content(config: str) -> AcknowledgementsFile:
+def content(config: str) -> acknowledgements.AcknowledgementsFile:
     """Return the acknowledgements of a site. config: folder.
 
     Raises DataError if a change could lose some of them.

@@ -29,7 +29,6 @@ CONFIGURATION = '/etc/icinga2/icinga2.conf'
 OWNED = '/var/cache/icinga2'  # belongs to the user whose processes run the checks
 UNIT = 'icinga2'
 COMMAND = 'check-smart-attributes'
-_DUMP = ('--dump-objects',)  # since 2.14; before, -C always writes the objects
 _LOCATION = re.compile(r'Location: in (\S+): ([0-9]+):')
 _FAULT = re.compile(r'critical/[^:]+: (?:Error: )?(.+)')
 _UNDEFINED = re.compile(r"Object '([^']+)' of type 'CheckCommand' does not exist")
@@ -91,7 +90,8 @@ def _asked(folder: str) -> tuple[Objects | None, list[Finding]]:
         owner = os.stat(OWNED)
         os.chown(folder, owner.st_uid, owner.st_gid)
     line = ('icinga2', 'daemon', '-C', '-x', 'warning', f'-DCacheDir={folder}')
-    answer = daemons.ask((*line, *_DUMP))
+    # since 2.14; before, -C always writes the objects
+    answer = daemons.ask((*line, '--dump-objects'))
     if answer.status and 'unrecognised option' in daemons.text_of(answer):
         answer = daemons.ask(line)
     if answer.outcome == 'not started':

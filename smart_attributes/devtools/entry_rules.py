@@ -351,9 +351,7 @@ def _contradictions(entry: Json, context: Context) -> Problems:
     rows = context.database.rows_of(entry)
     for number in entry.get('ignore_thresholds', ()):
         if number not in rows:
-            words = (
-                f'the entry has no attribute {number}; add the attribute, or remove its number here'
-            )
+            words = f'the entry has no attribute {number}; add the attribute, or remove its number here'
             yield 'ignore_thresholds', words
     if 'no_endurance' not in entry:
         return

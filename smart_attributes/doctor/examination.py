@@ -36,7 +36,6 @@ from ..output.doctor_findings import (
 from ..reading import machine, processes, smartctl_calls
 from ..sudo import reports
 from ..sudo.listing import Sudo
-from ..sudo.reports import PATIENCE, SudoersFacts, facts
 from . import (
     coverage,
     daemon_checks,
@@ -44,10 +43,8 @@ from . import (
     history_state,
     installed,
     start,
+    sudo_rule,
 )
-from .installed import NO_PLUGIN_FOLDER, PLUGIN_FOLDERS
-from .sudo_rule import SUBJECT as SUDO_RULE
-from .sudo_rule import Arguments, examine_rule, unneeded
 
 # seconds; a drive in standby can stay unread for days, although a check selects it
 RECENT = 7 * DAY
@@ -84,11 +81,11 @@ class Examiner:
         # before become(), which changes the working directory
         self._path = _path_for_daemons()
         self._deadline = reads.deadline(how.timeout)
-        self._sudoers = SudoersFacts()
+        self._sudoers = reports.SudoersFacts()
         with suppress(SmartError):  # without sudo; the sudo step reports this
             if name and not how.nosudo:
-                end = time.monotonic() + min(PATIENCE, how.timeout / 4)
-                self._sudoers = facts(name, how.smartctl, runner, end)
+                end = time.monotonic() + min(reports.PATIENCE, how.timeout / 4)
+                self._sudoers = reports.facts(name, how.smartctl, runner, end)
         self._ask_daemons()
         which = options.which
         self._is_scanning = which.scan or not which.devices
@@ -181,7 +178,7 @@ class Examiner:
         """Yield the findings for smartctl and for the sudo rule that lets checks run smartctl."""
         how = self._options.how_read
         yield start.examine_smartctl(how, self._runner, self._deadline)
-        finding = unneeded(how, self._user, self._options.own.user)
+        finding = sudo_rule.unneeded(how, self._user, self._options.own.user)
         if finding:
             yield finding
             return
@@ -191,7 +188,7 @@ class Examiner:
         sudo = Sudo(how, self._runner, self._deadline)
         devices = self._devices(sudo)
         try:
-            yield from examine_rule(
+            yield from sudo_rule.examine_rule(
                 sudo,
                 self._options,
                 self._user,
@@ -215,9 +212,11 @@ class Examiner:
             self._unfound = error
             return ()
 
-    def _needed(self, devices: Sequence[Device]) -> list[Arguments]:
+    def _needed(self, devices: Sequence[Device]) -> list[sudo_rule.Arguments]:
         """Return the smartctl command lines that a check would run."""
-        lines: list[Arguments] = [smartctl_calls.SCAN] if self._is_scanning else []
+        lines: list[sudo_rule.Arguments] = []
+        if self._is_scanning:
+            lines.append(smartctl_calls.SCAN)
         with suppress(SmartError):  # reported with the drives
             for planned in reads.plan(devices, of_reads(self._options)):
                 arguments = smartctl_calls.arguments_in(planned.command)
@@ -300,7 +299,7 @@ class Examiner:
         problems = [
             finding.subject for finding in self._findings if finding.state == PROBLEM
         ]
-        if SUDO_RULE in problems:
+        if sudo_rule.SUBJECT in problems:
             return found('drives-wait-for-sudo')
         smartctl = self._options.how_read.smartctl
         # the rule was tested with sudo -l, which does not fail for all of these causes
@@ -311,7 +310,7 @@ class Examiner:
 def _path_for_daemons() -> str:
     """Return the path of this program in the folder for plugins, or else its real path."""
     here = os.path.realpath(sys.argv[0])
-    for folder in (*PLUGIN_FOLDERS, NO_PLUGIN_FOLDER):
+    for folder in (*installed.PLUGIN_FOLDERS, installed.NO_PLUGIN_FOLDER):
         plugin = f'{folder}/{PROGRAM}'
         if os.path.realpath(plugin) == here:
             return plugin

@@ -8,7 +8,6 @@ import time
 from contextlib import suppress
 
 from .. import access, state_directory, trust
-from ..access import name_of
 from ..check.history_access import for_writing
 from ..check.settings import of_history
 from ..command_line.options import Options
@@ -108,7 +107,7 @@ def of_files(options: Options, state: state_directory.StateDirectory) -> Finding
     """
     from ..history import folder
 
-    owner = name_of(state.user)
+    owner = access.name_of(state.user)
     path = folder.path_of(state)
     if not os.path.isdir(path):
         return found('history-empty', path=state.path, owner=owner)

@@ -21,9 +21,7 @@ from .replacement_order import NOW, ReplacementOrder, Step
 
 UNDATED = 'no forecast'  # sorted after all quarters
 PLANNED = 3 * YEAR  # seconds ahead; later orders are not planned yet
-UNTOLD = ''
 SHORTEST_SERIAL = 4  # characters
-BUY = 'order'
 
 
 class Group:
@@ -75,8 +73,8 @@ class Summary:
                 self.codes[facts['code']] += 1
             return
         key = _key(facts)
-        model = facts['model'] or UNTOLD
-        group = self.models[model, facts['firmware'] or UNTOLD]
+        model = facts['model'] or ''
+        group = self.models[model, facts['firmware'] or '']
         earlier_state = self._counted.get(key) if key else None
         if earlier_state:
             self.repeats += 1
@@ -177,7 +175,7 @@ def steps(summary: Summary, database: SpecDatabase) -> list[Step]:
     firmware defects.
     """
     orders = [
-        Step(BUY, by, model=model, drives=group.drives, hosts=group.hosts)
+        Step('order', by, model=model, drives=group.drives, hosts=group.hosts)
         for (by, model), group in summary.plan.items()
     ]
     # "now", "2027-Q1", "2027-Q2", "no forecast"

@@ -26,7 +26,6 @@ from ..work.dates import date
 from .drives import FleetDrive
 from .summary import Summary
 
-NOT_TOLD = '-'
 _text = json.JSONEncoder(separators=(',', ':')).encode
 
 
@@ -46,7 +45,7 @@ def _row(drive: Json, now: float) -> DriveRow:
         State[drive['state']],
         drive['name'],
         bay=drive.get('bay', ''),
-        model=sentence(drive.get('model', NOT_TOLD), MODEL),
+        model=sentence(drive.get('model', '-'), MODEL),
         serial=sentence(drive.get('serial', ''), SERIAL),
         until=_until(drive, now),
         what=_what(drive),
@@ -139,7 +138,7 @@ class Kept:
         most: how many other drives to keep, at least one. shown: returns the part of a drive to
         keep. is_urgent: called with facts.
         """
-        self._most = max(most, 1)
+        self._most = most
         self._shown, self._is_urgent = shown, is_urgent
         self._size = 0  # characters of all texts
         # numbers of urgent drives (True) and of the others (False)

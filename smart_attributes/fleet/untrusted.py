@@ -88,13 +88,7 @@ KINDS: Mapping[str, Callable[[Any], Any]] = {
     'value': lambda value: value if is_number(value) else text_of(value),
     'state': lambda value: state_of(value).name,
 }
-SHAPES: Mapping[str, Sequence[tuple[str, Callable[[Any], Any], bool]]] = {
-    part: [
-        (key, KINDS[kind.rstrip('?')], kind[-1] == '?') for key, kind in keys.items()
-    ]
-    for part, keys in files.data('fleet/documents.json').items()
-    if part != 'comment'
-}
+SHAPES: Mapping[str, Mapping[str, str]] = files.data('fleet/documents.json')
 
 
 def shaped(part: str, value: Json) -> dict[str, Any]:
@@ -104,7 +98,8 @@ def shaped(part: str, value: Json) -> dict[str, Any]:
     with ? in documents.json is left out if it is missing.
     """
     values = {}
-    for key, kind, may_lack in SHAPES[part]:
-        if key in value or not may_lack:
-            values[key] = kind(value.get(key))
+    for key, kind in SHAPES[part].items():
+        is_optional = kind[-1] == '?'
+        if key in value or not is_optional:
+            values[key] = KINDS[kind.rstrip('?')](value.get(key))
     return values
