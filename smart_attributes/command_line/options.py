@@ -207,9 +207,6 @@ class Command(NamedTuple):
     run: str = ''
 
 
-ALIKE = 0.65  # similarity of a mistyped option: "sort" is not "report"
-
-
 class Parser(argparse.ArgumentParser):
     """A parser that raises UsageError instead of exiting with 2, which would mean CRITICAL."""
 
@@ -245,7 +242,8 @@ class Parser(argparse.ArgumentParser):
         # Without their dashes, which would make any two options alike.
         names = {option.lstrip('-'): option for option in self._option_string_actions}
         names.update((command.name, command.name) for command in self.others())
-        meant = closest(word.partition('=')[0].lstrip('-'), names, ALIKE)
+        # similar enough that "sort" is not "report"
+        meant = closest(word.partition('=')[0].lstrip('-'), names, 0.65)
         return f'did you mean {names[meant]}?' if meant else ''
 
     def error(self, message: str) -> NoReturn:

@@ -11,7 +11,6 @@ from ..typed import Any
 from ..words import none_of
 
 STATE_WORDS = tuple(state.name.lower() for state in State)
-LONGEST_INTERVAL = 3 * DAY  # between two reads of a vendor's log
 
 
 def metric_range(text: str) -> tuple[str, str]:
@@ -78,7 +77,7 @@ def interval(text: str) -> int | None:
     if text in words:
         return words[text]
     time = duration(text)
-    if time > LONGEST_INTERVAL:
+    if time > 3 * DAY:
         raise argparse.ArgumentTypeError(f'"{text}" is too long; write at most 3d')
     return time
 

@@ -33,7 +33,6 @@ from . import person
 from .acceptable import Choice, acceptable, accepted_as_missing, line
 from .records.acknowledge import AcknowledgeOptions
 
-REMOVED = 'the drive was removed'
 LEAST_WHY = 8  # characters, as in the schema of limits
 PATIENCE = 10.0  # seconds to wait for another acknowledge
 
@@ -59,7 +58,7 @@ def run(options: Options, runner: processes.Runner) -> int:
         return _print(lines, mistakes)
     why = own.why
     if own.removed and not why:
-        why = REMOVED
+        why = 'the drive was removed'
     common = template(why, own.until)
     if own.removed:
         serials, unknown = _named_missing(options, runner, own.every_alarm)
@@ -117,7 +116,7 @@ def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
                 'missing drives or use --all; to withdraw an acknowledgement, use --withdraw SERIAL:METRIC'
             )
         return
-    is_named = bool(which.devices or which.reports or which.names)
+    is_named = which.devices or which.reports or which.names
     is_complete = not which.metrics if own.every_alarm else is_named
     if not is_complete:
         raise UsageError(

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     Outlooks = Mapping[Device, Outlook]
 
 UNKNOWN_FUTURE = Outlook()
-UNPLACED = 'cannot be located'
 
 
 class Overview(NamedTuple):
@@ -135,7 +134,7 @@ def _foreseen(
             located.append(Located(verdict))
             continue
         fenced, future = fence.tried(verdict, outlook, fence.UNCOMPARED, UNKNOWN_FUTURE)
-        fenced, where = fence.tried(fenced, place, UNPLACED, Place())
+        fenced, where = fence.tried(fenced, place, 'cannot be located', Place())
         # an error here affects only this drive; later, it would affect all
         alone, _ = _decided(Use(fenced), future, now)
         located.append(Located(alone.verdict, where))

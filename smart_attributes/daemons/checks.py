@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from .. import child, files
-from ..command_line.options import PROGRAM
+from ..command_line.options import PROGRAM, UNKNOWN
 from ..constants import LARGEST_SMALL_FILE, TIMEOUT
 from ..model import Answer
 from ..reading import processes, smartctl_calls
@@ -22,7 +22,6 @@ ROOT = ''  # precedes each path; not '' if another folder is used as /
 USUAL = 60.0  # seconds that Icinga, Nagios and NRPE give a check by default
 NAMES = (PROGRAM, f'{PROGRAM}.pyz')
 PATIENCE = 10.0  # seconds for a question to a daemon
-UNKNOWN = 3
 SHELL = '/bin/sh'
 OWN_LIMIT = re.compile(r'(?:^|\s)(-t|--timeout)([ =]?)([0-9.]+)(?=\s|$)')
 _UNITS = (
@@ -173,4 +172,5 @@ def is_known(answer: Answer) -> bool:
 
 def fitting(seconds: float) -> float:
     """Return the -t value, in seconds, for a check that a daemon ends after *seconds*."""
-    return min(TIMEOUT, seconds - 5 if seconds >= 20 else seconds * 3 / 4)
+    shorter = seconds - 5 if seconds >= 20 else seconds * 3 / 4
+    return min(TIMEOUT, shorter)

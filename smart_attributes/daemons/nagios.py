@@ -34,14 +34,9 @@ NRPE_UNITS = ('nagios-nrpe-server', 'nrpe')
 OURS = ('smart_attributes_drives', 'smart_attributes_all', 'smart_attributes_nrpe')
 LOCAL = ('127.0.0.1', 'localhost', '::1')
 _COMMAND = re.compile(r'command\[(.+)\]')
-_OBJECT = re.compile(r'^define (\w+) \{\n(.*?)\n\s*\}', re.MULTILINE | re.DOTALL)
-_MACRO = re.compile(r'\$\w+\$')
-_FAULT = re.compile(r'Error:? (.+)')
 _UNDEFINED = re.compile(
     r"check command '([^'!]+)[^']*' .*not defined anywhere", re.IGNORECASE
 )
-_CLOSE = 0.6  # similarity of a misspelt command
-_THROUGH_NRPE = re.compile(r'check_nrpe\b.*\s-H\s*(\S+).*\s-c\s*(\S+)')
 
 
 class Setting(NamedTuple):
@@ -74,7 +69,7 @@ def files_below(folder: str) -> list[str]:
     """Return the first *.cfg files in a folder and its subfolders."""
     paths: list[str] = []
     for here, _, names in os.walk(daemons.ROOT + folder):
-        place = here[len(daemons.ROOT) :]
+        place = here[len(daemons.ROOT) :]  # as Nagios names it
         paths += [
             os.path.join(place, name) for name in sorted(names) if name.endswith('.cfg')
         ]
@@ -195,7 +190,8 @@ def nagios_checks(nrpe: Nrpe) -> tuple[list[DaemonCheck], list[Finding]]:
     text = text_of(cache)
     if not text:
         return [], [found('nagios-not-started', file=cache)]
-    objects = [(kind, _fields(body)) for kind, body in _OBJECT.findall(text)]
+    blocks = re.findall(r'(?ms)^define (\w+) \{\n(.*?)\n\s*\}', text)
+    objects = [(kind, _fields(body)) for kind, body in blocks]
     macros = _values(settings.get('resource_file', ''))
     lines = {}
     addresses = {}
@@ -260,15 +256,16 @@ def _line(
 
 def _filled(text: str, values: dict[str, str]) -> str:
     """Return a text with the values of its macros; a macro without a value is left out."""
-    return _MACRO.sub(lambda macro: values.get(macro[0], ''), text)
+    return re.sub(r'\$\w+\$', lambda macro: values.get(macro[0], ''), text)
 
 
 def _runs_here(check: DaemonCheck, nrpe: Nrpe) -> bool:
     """Return whether a service runs this plugin on this machine, itself or through its NRPE."""
-    through = _THROUGH_NRPE.search(check.text)
+    through = re.search(r'check_nrpe\b.*\s-H\s*(\S+).*\s-c\s*(\S+)', check.text)
     if through:
+        host, command = through.groups()
         names = [of_nrpe.name for of_nrpe in nrpe_checks(nrpe)]
-        return through[1] in LOCAL and f'command[{through[2]}]' in names
+        return host in LOCAL and f'command[{command}]' in names
     return any(name in check.text for name in NAMES)
 
 
@@ -291,15 +288,16 @@ def _located(check: DaemonCheck, path: str) -> DaemonCheck:
 def _refusal(printed: str, path: str, unit: str) -> Finding:
     """Return the finding for a configuration that Nagios refuses; a command name that was misspelt is corrected."""
     name = _UNDEFINED.search(printed)
-    right = closest(name[1], OURS, _CLOSE) if name else ''
-    if name and right:
-        return found(
-            'nagios-command-misspelt',
-            name=name[1],
-            right=right,
-            folder=os.path.dirname(path),
-            unit=unit,
-        )
-    fault = _FAULT.search(printed)
+    if name:
+        right = closest(name[1], OURS, 0.6)
+        if right:
+            return found(
+                'nagios-command-misspelt',
+                name=name[1],
+                right=right,
+                folder=os.path.dirname(path),
+                unit=unit,
+            )
+    fault = re.search('Error:? (.+)', printed)
     reason = fault[1] if fault else printed[-200:]
     return found('nagios-refuses', file=path, reason=reason, unit=unit)

@@ -36,7 +36,6 @@ ENDURANCE_FORMULAS: Mapping[str, tuple[int, int]] = {
 # attribute, agree.
 VENDORS = 3
 AGREEMENT = 0.9
-DIFFERING_UNITS = ('%', 'B')
 # Keys, other than attributes, copied from the entry that matches the drive at present.
 INHERITED = (
     'uses',
@@ -59,10 +58,6 @@ NO_ENTRY_NEEDED = {
     'NVMe': 'No entry is needed: the health log of the NVMe standard covers everything about {}.',
     'SCSI': 'No entry is needed: the log pages of the SCSI standard cover everything about {}.',
 }
-NOTHING_TO_DRAFT = (
-    'No entry can be drafted: the report of {} has no attribute table; '
-    'read the drive with smartctl -A (behind a controller, also with -d TYPE).'
-)
 NEXT = (
     'Next: correct the family and the models; add readings to the attributes that you know '
     '(doc/reference/metrics.md lists the metrics); name your source. Then run: '
@@ -93,7 +88,10 @@ def draft(report: Report, database: SpecDatabase) -> str:
         return NO_ENTRY_NEEDED[identity.protocol].format(model)
     rows = _usable_rows(report)
     if not rows:
-        return NOTHING_TO_DRAFT.format(model)
+        return (
+            f'No entry can be drafted: the report of {model} has no attribute table; '
+            'read the drive with smartctl -A (behind a controller, also with -d TYPE).'
+        )
     # The entry that matches the drive at present: for its family, generic, or for unknown drives.
     claims = database.claims(identity, [row.id for row in report.attributes])
     base: Json = {}
@@ -156,16 +154,13 @@ def _condition(identity: Identity, rows: Sequence[AttributeRow]) -> Json:
     return condition
 
 
-_CAPACITY = re.compile(r'(?<![0-9])[0-9]+(?:\.[0-9]+)?(\s?)[GT]B\b')
-
-
 def model_pattern(identity: Identity) -> str:
     """Return a regular expression for the drive's model, in any capacity if the name has one like
     "240GB"; '' if the model is empty.
     """
     name = identity.plain_model
     pattern = literally(name)
-    capacity = _CAPACITY.search(name)
+    capacity = re.search(r'(?<![0-9])[0-9]+(?:\.[0-9]+)?(\s?)[GT]B\b', name)
     if capacity:
         before = name[: capacity.start()]
         after = name[capacity.end() :]
@@ -278,7 +273,7 @@ def _agreed_meanings(database: SpecDatabase, kind: str) -> Meanings:
             specs = {
                 metric: spec
                 for metric, spec in attribute.get('readings', {}).items()
-                if database.metrics[metric].unit not in DIFFERING_UNITS
+                if database.metrics[metric].unit not in ('%', 'B')
             }
             vote = json.dumps(specs), vendor
             votes.setdefault((number, attribute['name']), []).append(vote)

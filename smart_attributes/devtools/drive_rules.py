@@ -228,9 +228,8 @@ def _equal(reading: Reading, expected: Any) -> bool:
         return expected is None and reading.number is None
     if reading.state is not None:
         return bool(reading.verdict == expected)
-    if isinstance(expected, str):
-        return False
-    return math.isclose(reading.number, expected, rel_tol=1e-4)
+    is_text = isinstance(expected, str)
+    return not is_text and math.isclose(reading.number, expected, rel_tol=1e-4)
 
 
 def _as_expected(reading: Reading) -> str:

@@ -189,6 +189,7 @@ def _layouts(source: EntriesFile, context: Context) -> Iterator[str]:
             if 'share_of' in field:  # it reads the bytes of another field
                 continue
             for byte in range(field['offset'], field['offset'] + field['length']):
+                # the first metric that uses the byte
                 owner = owners.setdefault((field.get('row'), byte), metric.name)
                 if owner != metric.name:
                     yield (
@@ -330,7 +331,8 @@ def _traps(entry: Json, context: Context) -> Problems:
     for number, row in rows.items():
         for metric, specs in row.get('readings', {}).items():
             place = f'attribute {number}, {metric}'
-            for spec in specs if isinstance(specs, list) else [specs]:
+            alternatives = specs if isinstance(specs, list) else [specs]
+            for spec in alternatives:
                 formula = decode.parse(spec['from'])
                 for trap in sorted(traps.intersection(formula.attributes)):
                     yield (

@@ -221,8 +221,6 @@ TOLERANCES: Mapping[str, tuple[float, float]] = {
 # confirm a unit of 1 GiB or less.
 WRAP = 2**32 * 512  # bytes
 COARSEST = 2**30  # bytes
-# besides these: all percentages and amounts of data
-STATED_METRICS = ('power_on_time', 'temperature')
 ENDURANCE = 'endurance_used'
 # page and offset in the device statistics log; its value is in %
 ENDURANCE_STATISTIC = (7, 0x008)
@@ -236,7 +234,7 @@ FILLS = 100
 
 def is_stated(metric: str, unit: str) -> bool:
     """Return whether a statistic of this metric can confirm the unit of an attribute."""
-    return unit in ('%', 'B') or metric in STATED_METRICS
+    return unit in ('%', 'B') or metric in ('power_on_time', 'temperature')
 
 
 def is_near(number: float, stated: float, unit: str) -> bool:
@@ -250,12 +248,15 @@ def is_near(number: float, stated: float, unit: str) -> bool:
 
 
 def is_rest(stated: float, number: float, precision: float) -> bool:
-    """Return whether *stated* equals *number* after an overflow of a 32-bit sector count.
+    """Return whether *stated* equals *number* after an overflow of a 32-bit sector count: a drive
+    that wrote 2.3 TB states 0.1 TB.
 
     Arguments are in bytes.
     """
-    beyond = (stated - number) % WRAP
-    return stated < WRAP <= number and min(beyond, WRAP - beyond) <= precision
+    has_overflowed = stated < WRAP <= number
+    above = (stated - number) % WRAP
+    below = WRAP - above
+    return has_overflowed and min(above, below) <= precision
 
 
 def fills(written: float | None, capacity: float | None) -> int:

@@ -32,7 +32,6 @@ from .sources import Claim, Context, EntriesFile
 
 ENTRIES = 'entries'
 LIMITS = 'limits'
-LIMITS_FOLDER = 'thresholds.d'
 
 
 class Validation(NamedTuple):
@@ -54,7 +53,7 @@ def is_limits(path: str) -> bool:
     keys = data.keys() if isinstance(data, dict) else set()
     if 'entries' not in keys and keys & {'overrides', 'metrics'}:
         return True
-    return os.path.basename(os.path.dirname(os.path.abspath(path))) == LIMITS_FOLDER
+    return os.path.basename(os.path.dirname(os.path.abspath(path))) == 'thresholds.d'
 
 
 def examine_limits(path: str) -> Validation:

@@ -5,7 +5,6 @@ checks use.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
@@ -24,7 +23,6 @@ from ..words import clean
 from .disks import Disk, disks, reached
 
 SHOWN = 12  # disks that are named; all others are only counted
-_MACRO = re.compile('[$`]')
 
 
 class Uses(NamedTuple):
@@ -111,7 +109,8 @@ def of_check(check: DaemonCheck) -> Uses:
     """Return the addresses that a check of a daemon uses; is_known is False if its command line
     cannot be understood.
     """
-    if check.place < 0 or _MACRO.search(check.text):
+    has_macro = '$' in check.text or '`' in check.text
+    if check.place < 0 or has_macro:
         return Uses(is_known=False)
     parser = Parser(add_help=False)
     parser.add_argument('-d', '--device', action='append', default=[])

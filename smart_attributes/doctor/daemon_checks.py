@@ -33,12 +33,8 @@ from ..output.codes import BY_NAME
 from ..output.doctor_findings import Finding, found, halves
 from ..reading import system
 
-_PATH = re.compile(r'\s(?:-p|--path)[ =]?(\S+)')
-_ARGUMENTS = re.compile(r'check_nrpe\b.* -a ')
-_DEVICE = re.compile(r'(?:^|\s)(?:-d|--device)[ =]?(\S+)')
 # The name of a drive, or a dash, and the code of its line or of the first line.
 _CODES = re.compile(r'(?m)(?:^[A-Z]{2,8} +)?(\S+)(?:  [^\n\[]*?)? +\[([a-z-]+)\]')
-_SHOWN = 200  # characters of an output
 
 
 def examine(
@@ -65,7 +61,7 @@ def _examined(check: DaemonCheck, program: str, user: str, deadline: float) -> F
     """Ask the daemon, or run the check as its user, and return the finding."""
     answer = ask(check.question) if check.question else None
     if answer and is_known(answer):
-        return _works('daemon-answers', check, answer)
+        return _run_by_sudo(check) or _found('daemon-answers', check, answer)
     if os.geteuid() != 0 and name_of(os.geteuid()) != check.user:
         return _found('daemon-check-of-another', check)
     end = min(deadline, time.monotonic() + check.seconds)
@@ -73,7 +69,7 @@ def _examined(check: DaemonCheck, program: str, user: str, deadline: float) -> F
     if not is_known(own_answer):
         return _cause(check, own_answer, program, user)
     if not answer:
-        return _works('daemon-check-works', check, own_answer)
+        return _run_by_sudo(check) or _found('daemon-check-works', check, own_answer)
     return _difference(check, answer, program)
 
 
@@ -83,7 +79,7 @@ def _found(
     """Return the finding about a check, with the first line of its answer, or why there is none."""
     line = ''
     if answer:
-        line = text_of(answer).partition('\n')[0].partition('|')[0][:_SHOWN]
+        line = text_of(answer).partition('\n')[0].partition('|')[0][:200]
         line = line or answer.reason
     return found(
         code,
@@ -95,11 +91,6 @@ def _found(
         line=line,
         **fields,
     )
-
-
-def _works(code: str, check: DaemonCheck, answer: Answer) -> Finding:
-    """Return the finding with this code for a check that works; another one if sudo runs the check."""
-    return _run_by_sudo(check) or _found(code, check, answer)
 
 
 # --- why a check is UNKNOWN ----------------------------------------------------------------------
@@ -154,7 +145,7 @@ def _about_line(check: DaemonCheck, program: str) -> Finding | None:
         )
     if not os.access(path, os.X_OK):
         return _found('daemon-path-not-executable', check, path=path)
-    if _ARGUMENTS.search(check.text):
+    if re.search(r'check_nrpe\b.* -a ', check.text):
         command = check.edit_matching(' -a .*', '')
         return _found('daemon-arguments-refused', check)._replace(command=command)
     return None
@@ -183,7 +174,7 @@ def _about_drives(check: DaemonCheck, answer: Answer) -> Finding | None:
             return denied(f'{check.daemon}, {check.name}: {drive}')
         if code != 'no-such-device':
             continue
-        for option in _DEVICE.finditer(check.text):
+        for option in re.finditer(r'(?:^|\s)(?:-d|--device)[ =]?(\S+)', check.text):
             if os.path.basename(option[1]) == drive:
                 finding = _found('daemon-names-no-drive', check, device=option[1])
                 return finding._replace(command=check.edit(option[0], ''))
@@ -194,7 +185,7 @@ def _unknown(check: DaemonCheck, answer: Answer) -> Finding:
     """Return the finding for a check that is UNKNOWN for a reason that the check itself reports."""
     finding = _found('daemon-check-unknown', check, answer)
     codes = [code for _, code in _CODES.findall(text_of(answer))]
-    smartctl = _PATH.search(check.text)
+    smartctl = re.search(r'\s(?:-p|--path)[ =]?(\S+)', check.text)
     if smartctl and any(code.startswith('sudo') for code in codes):
         command = f'{PROGRAM} doctor --user {check.user} -p {smartctl[1]}'
         return finding._replace(

@@ -13,9 +13,6 @@ from ..reading.failure_reasons import not_a_drive, virtual_disk
 from ..reading.system import System, disks_of, names_in, text_of
 from ..typed import NamedTuple
 
-# All other names belong to partitions, volumes, optical drives, virtual disks, memory cards or
-# memory.
-_DISKS = '[hs]d[a-z]{1,8}|nvme[0-9]{1,9}n[0-9]{1,9}'
 _RAID_DRIVERS = frozenset(
     (*UNREAD, *(driver for kind in CONTROLLERS.values() for driver in kind.drivers))
 )
@@ -48,7 +45,9 @@ def disks(root: str) -> list[Disk]:
     for name in names_in(f'{sys}/block'):
         folder = f'{sys}/block/{name}'
         device = os.path.realpath(f'{folder}/device')
-        if not re.fullmatch(_DISKS, name) or not os.path.isdir(device):
+        # other names belong to volumes, optical drives, virtual disks, memory cards or memory
+        is_disk = re.fullmatch('[hs]d[a-z]{1,8}|nvme[0-9]{1,9}n[0-9]{1,9}', name)
+        if not is_disk or not os.path.isdir(device):
             continue
         is_nvme = name.startswith('nvme')
         disk = _nvme(name, device) if is_nvme else _scsi(name, device, sys)

@@ -46,11 +46,6 @@ from . import (
     sudo_rule,
 )
 
-# seconds; a drive in standby can stay unread for days, although a check selects it
-RECENT = 7 * DAY
-Addresses = Callable[[survey.Survey], Sequence[str]]
-Printed = Callable[[survey.Survey], str]
-
 
 class Examiner:
     """One examination and its progress.
@@ -62,8 +57,8 @@ class Examiner:
         self,
         options: Options,
         runner: processes.Runner,
-        printed: Printed,
-        addresses: Addresses,
+        printed: Callable[[survey.Survey], str],
+        addresses: Callable[[survey.Survey], Sequence[str]],
     ) -> None:
         """Look at what only root may read.
 
@@ -219,8 +214,7 @@ class Examiner:
             lines.append(smartctl_calls.SCAN)
         with suppress(SmartError):  # reported with the drives
             for planned in reads.plan(devices, of_reads(self._options)):
-                arguments = smartctl_calls.arguments_in(planned.command)
-                lines.append(arguments)
+                lines.append(smartctl_calls.arguments_in(planned.command))
         return lines
 
     def _daemons(self) -> Iterator[Finding]:
@@ -261,7 +255,8 @@ class Examiner:
             yield daemon_checks.output(
                 self._checks, len(printed.encode()), budget.WHY in printed
             )
-        used = history_answers.in_use(survey_of_all.history, RECENT)
+        # a drive in standby can stay unread for days, although a check selects it
+        used = history_answers.in_use(survey_of_all.history, 7 * DAY)
         if used:
             self._uses.append(coverage.Uses(used))
         yield from coverage.examine(self._uses, options, self._scanned)

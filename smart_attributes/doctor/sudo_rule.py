@@ -24,7 +24,6 @@ from .start import AS_HIM
 # FreeBSD's ports keep everything below /usr/local.
 RULE = f'{"/usr/local" if IS_FREEBSD else ""}/etc/sudoers.d/check-smart-attributes'
 SUBJECT = 'sudo rule'
-FILES = 'sudo files'
 TOO_MUCH = ('-s', 'off', '/dev/sda')  # a call that none of our rules allows
 Arguments = tuple[str, ...]
 
@@ -123,7 +122,7 @@ def examine_rule(
     findings = [next(findings_in_order(answers))]
     complaint = None if refused else reports.reason(message, user, how.smartctl)
     if complaint:
-        findings.append(_because(complaint, answers, FILES))
+        findings.append(_because(complaint, answers, 'sudo files'))
     return findings
 
 

@@ -33,8 +33,6 @@ from .untrusted import (
 
 ENDURANCE = 'endurance_used'
 INCOMPLETE = 'check-incomplete'
-UNREADABLE = 'drive-unreadable'
-OF_A_FORECAST = ('left', 'earliest', 'latest')
 
 
 class Origin(NamedTuple):
@@ -154,7 +152,7 @@ def _facts(row: Json, origin: Origin) -> dict[str, Any]:
         facts['also'] = known_steps
     facts['to_do'] = text_of(row.get('to_do')) or actions.action(action).words
     if state is not State.OK and action in (actions.READ, actions.SEARCH):
-        facts['code'] = text_of(row.get('code')) or UNREADABLE
+        facts['code'] = text_of(row.get('code')) or 'drive-unreadable'
     return facts
 
 
@@ -184,7 +182,7 @@ def _forecasts(rows: Any, elapsed: float) -> Json:
             continue
         forecast: dict[str, object] = {
             key: round(max(row[key] - elapsed, 0))
-            for key in OF_A_FORECAST
+            for key in ('left', 'earliest', 'latest')
             if is_number(row.get(key))
         }
         if 'estimate' in row:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from .icinga import Icinga
 
 NOTE = 500  # characters
-SHOWING = 3  # time reserves that are kept for the output
-NAMED = 3  # examples named in a message
 
 
 class Fleet:
@@ -51,7 +49,8 @@ class Fleet:
         timeout: seconds for the whole run. Raises SmartError or TimeIsOver if nothing could be read
         at all.
         """
-        end = self._begun + timeout - SHOWING * alarm.reserve(timeout)
+        # the rest of the time is for the output
+        end = self._begun + timeout - 3 * alarm.reserve(timeout)
         try:
             for drive in source:
                 self.summary.add(drive)
@@ -150,7 +149,7 @@ class Fleet:
         if names:
             thing, _, rest = words.partition(' ')
             number = plural(len(names), thing)
-            note = f'{number} {rest}: {listed(names, NAMED)}'
+            note = f'{number} {rest}: {listed(names, 3)}'
             self.notes.append(Coded(code, sentence(note, NOTE)))
 
     def said(self) -> list[Coded]:
@@ -168,8 +167,8 @@ class Fleet:
 
     def counted(self) -> MutableJson:
         """Return the data about the fleet as a whole, formatted for the JSON document."""
-        plan = summary.steps(self.summary, self.database)
-        return summary.as_json(self.summary, plan)
+        steps = summary.steps(self.summary, self.database)
+        return summary.as_json(self.summary, steps)
 
     def state(self) -> State:
         """Return the worst state of all drives and checks; at least UNKNOWN if there are faults

@@ -46,13 +46,7 @@ OURS = (
     'match("*check_smart*", service.last_check_result.command, MatchAny) || match("*smart*", [ '
     'service.name, service.check_command, service.vars.nrpe_command ], MatchAny)'
 )
-TOO_LARGE = (
-    'the answer is too large for the services requested; request fewer with --filter'
-)
 WORDS = 200  # characters of a message from OpenSSL
-NOT_ICINGA = (
-    'this is not the API of Icinga 2; --icinga needs its address, https://HOST:5665'
-)
 
 
 class Unreadable(SmartError):
@@ -179,7 +173,9 @@ class Icinga:
         except (OSError, http.client.HTTPException) as error:
             raise SmartError(f'{self.where}: {_reason(error, self._url)}') from None
         if len(text) > largest:
-            raise Unreadable(TOO_LARGE)
+            raise Unreadable(
+                'the answer is too large for the services requested; request fewer with --filter'
+            )
         if answer.status == 404:
             return None
         if answer.length:  # some bytes of the announced length are missing
@@ -220,7 +216,9 @@ def _objects(text: bytes) -> list[Json]:
     except (ValueError, KeyError, TypeError):
         rows = None
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise Unreadable(NOT_ICINGA)
+        raise Unreadable(
+            'this is not the API of Icinga 2; --icinga needs its address, https://HOST:5665'
+        )
     return rows
 
 

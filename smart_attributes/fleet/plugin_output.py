@@ -24,25 +24,20 @@ from ..work.dates import day
 from ..work.work_list import due
 from .drives import ENDURANCE, FleetDrive, Origin, fleet_drive, next_step
 
-TIME_LEFT = 'endurance_time_left'
 # Words for the numbers that perfdata has for a status.
 WORDS: Mapping[float, str] = {1: 'good', 0.5: 'warning', 0: 'bad'}
 _HEADS = {f'{NAME} {state.name}': state for state in State}
 _STATES = {f'{state.name:<{WIDTH}}{GAP}': state for state in State}
 _START = WIDTH + len(GAP)
-_FEWEST = 3  # columns after the state: name, model, findings
-_CODE = r'\[([a-z0-9.-]+)\] '
 # "24 drives: 1 critical, 23 ok", or in a long line "24 drives, 1 not ok"
 _COUNTED = (
     r'(?:^|; )([0-9]{1,6}) drives?(?:: (?:[0-9]+ [a-z]+(?:, )?)+|, [0-9]+ not ok)$'
 )
 _CLAUSE = re.compile(rf'; \[({"|".join(OF_CODE)})\] ')
-_WHERE = re.compile(r'; \[slot-unknown\] [^;]*\Z')
 # The words of an action can contain a semicolon, but no code.
 _CODED = rf'\[({"|".join(actions.CODES)})\] ((?:(?!; (?:also )?\[).)*)'
 _ALSO = re.compile(rf'; also {_CODED}')
 _ACTION = re.compile(rf'; {_CODED}((?:{_ALSO.pattern})*)\Z')
-_DATED = re.compile(r' by ([0-9]{4,}-[0-9]{2}-[0-9]{2}) \(')
 _DIGITS = '[0-9]{1,30}'  # drives report shorter numbers, and int() refuses 5,000 digits
 
 # A metric or a label, its number, and its limits "warning;critical;minimum;maximum". A plain tuple,
@@ -92,7 +87,7 @@ def _parted(rows: Iterable[str]) -> tuple[list[tuple[State, str]], list[Line]]:
         columns = row[_START:].split(GAP)
         if columns[0] == CHECK:
             checks.append((state, _coded(GAP.join(columns[1:]))))
-        elif len(columns) >= _FEWEST:
+        elif len(columns) >= 3:  # name, model, findings
             drives.append(_drive_line(state, columns))
     return checks, drives
 
@@ -115,7 +110,7 @@ def _drive_line(state: State, columns: list[str]) -> Line:
 
 def _coded(text: str) -> str:
     """Return a text as Coded; the code is in brackets before the text."""
-    code = re.match(_CODE, text)
+    code = re.match(r'\[([a-z0-9.-]+)\] ', text)
     return Coded(code[1], text[code.end() :]) if code else text
 
 
@@ -145,7 +140,7 @@ def drives(
         values = by_drive[line.name]
         numbers = {metric: number for metric, number, _ in values}
         drive = fleet_drive(
-            as_row(line, numbers.get(TIME_LEFT), checked),
+            as_row(line, numbers.get('endurance_time_left'), checked),
             readings=partial(_readings, values, line.state, metrics),
             numbers=numbers.items(),
             origin=origin,
@@ -181,7 +176,7 @@ def as_row(line: Line, left: float | None, checked: float) -> Json:
     elif not row['code'] and line.state is not State.UNKNOWN:
         cut = BY_NAME['output-cut']
         row.update(code=cut.name, to_do=next_step(cut))
-    findings = _WHERE.sub('', before_action)
+    findings = re.sub(r'; \[slot-unknown\] [^;]*\Z', '', before_action)
     row['why'] = _CLAUSE.sub('; ', findings)
     return {**row, **_replacement(findings)}
 
@@ -244,7 +239,7 @@ def _order_by(
     is needed or no forecast is known.
     """
     if code == actions.ORDER:
-        dated = _DATED.search(words)
+        dated = re.search(r' by ([0-9]{4,}-[0-9]{2}-[0-9]{2}) \(', words)
         if dated:
             return dated[1]
         if words.endswith(' now'):

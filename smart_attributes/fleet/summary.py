@@ -20,8 +20,6 @@ from .drives import FleetDrive
 from .replacement_order import NOW, ReplacementOrder, Step
 
 UNDATED = 'no forecast'  # sorted after all quarters
-PLANNED = 3 * YEAR  # seconds ahead; later orders are not planned yet
-SHORTEST_SERIAL = 4  # characters
 
 
 class Group:
@@ -100,7 +98,7 @@ def _key(facts: Json) -> int:
     """
     serial = facts['serial'] or ''
     model = facts['model'] or ''
-    is_unique = len(serial) >= SHORTEST_SERIAL and len(set(serial)) > 1
+    is_unique = len(serial) >= 4 and len(set(serial)) > 1
     return hash((model, serial)) if model and is_unique else 0
 
 
@@ -115,7 +113,8 @@ def due(facts: Json, now: float) -> str:
         return NOW
     further = [row['action'] for row in facts.get('also', ())]
     is_ordered = actions.ORDER in (facts['action'], *further)
-    if by and (is_ordered or by <= day(now + PLANNED)):
+    is_soon = by <= day(now + 3 * YEAR)
+    if by and (is_ordered or is_soon):
         return quarter(by)
     return UNDATED if is_ordered else ''
 

@@ -100,10 +100,10 @@ def _run_rows(document: Document, origin: Origin) -> Iterator[FleetDrive]:
     if rows and is_explained:
         return
     why = '; '.join(note['text'] for note in notes if note['text'])
-    if not why and rows:
-        why = 'the run as a whole is in a worse state than any of its drives'
+    if not rows:
+        why = why or 'no drives'
     elif not why:
-        why = 'no drives'
+        why = 'the run as a whole is in a worse state than any of its drives'
     code = notes[0]['code'] if notes else ''
     yield check_row('(triage)', state, Coded(code, why), origin)
 

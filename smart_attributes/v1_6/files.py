@@ -18,7 +18,6 @@ from ..typed import Json
 from ..words import visible
 
 KNOWN = 'v1_6/shipped.json'  # fingerprints of the entries that version 1.x shipped
-CODE = 'limits-not-migrated'
 
 
 class SiteFiles(NamedTuple):
@@ -47,7 +46,7 @@ class SiteFiles(NamedTuple):
                 f'the limits in {visible(path)} are those of version 1.6 and do not apply; '
                 f'as root, run: {visible(command)}'
             )
-        return [Coded(CODE, sentence) for sentence in sentences]
+        return [Coded('limits-not-migrated', sentence) for sentence in sentences]
 
 
 def site_files(database: str | None, users: str | None) -> SiteFiles:
