@@ -32,8 +32,7 @@ DRIVES = OptionGroup(
         repeated(
             '-d --device',
             'ADDRESS',
-            'read this drive: /dev/sda, or TYPE@PATH such as megaraid,0-7@/dev/bus/0; may be '
-            'repeated',
+            'read this drive: /dev/sda, or TYPE@PATH such as megaraid,0-7@/dev/bus/0; may be repeated',
             dest='devices',
         ),
         flag(
@@ -219,8 +218,7 @@ HISTORY = OptionGroup(
         ),
         state(
             '--missing',
-            'set the state if a known drive is missing (default: warning); with ok, only print a '
-            'note for a day',
+            'set the state if a known drive is missing (default: warning); with ok, only print a note for a day',
             State.WARNING,
         ),
         single(
@@ -238,8 +236,7 @@ NAMING = OptionGroup(
         single(
             '--label',
             'NAME',
-            'name drives by device, by-id, serial or wwn, also in the output of list (default: '
-            '%(default)s)',
+            'name drives by device, by-id, serial or wwn, also in the output of list (default: %(default)s)',
             choices=('device', 'by-id', 'serial', 'wwn'),
             default='device',
         ),
@@ -299,15 +296,13 @@ ICINGA = OptionGroup(
         single(
             '--user',
             'NAME',
-            'log in as this ApiUser; it needs the permissions objects/query/Service and '
-            'objects/query/Host',
+            'log in as this ApiUser; it needs the permissions objects/query/Service and objects/query/Host',
             dest='api_user',
         ),
         single(
             '--password-file',
             'FILE',
-            'read the password from the first line of this file; group and others must not be '
-            'able to read it',
+            'read the password from the first line of this file; group and others must not be able to read it',
         ),
         single(
             '--ca',

@@ -183,8 +183,7 @@ def template(why: str, until: str) -> Acknowledgement:
     """
     if len(why) < LEAST_WHY:
         raise UsageError(
-            f'--why needs a reason of at least {LEAST_WHY} characters, such as: --why "stable '
-            f'since 2024"'
+            f'--why needs a reason of at least {LEAST_WHY} characters, such as: --why "stable since 2024"'
         )
     if until and not is_day(until):
         raise UsageError(f'--until "{clean(until)}" is not a date such as 2027-01-31')

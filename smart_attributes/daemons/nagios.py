@@ -190,6 +190,26 @@ def nagios_checks(nrpe: Nrpe) -> tuple[list[DaemonCheck], list[Finding]]:
     text = text_of(cache)
     if not text:
         return [], [found('nagios-not-started', file=cache)]
+    checks = []
+    for name, line in _service_lines(text, settings):
+        check = DaemonCheck(
+            daemon='Nagios',
+            name=name,
+            user=settings.get('nagios_user', 'nagios'),
+            line=(SHELL, '-c', line),
+            unit=unit,
+            seconds=float(settings.get('service_check_timeout', daemons.USUAL)),
+            setting='service_check_timeout',
+            user_file=path,
+            user_setting='nagios_user',
+        )
+        if _runs_here(check, nrpe):
+            checks.append(_located(check, path))
+    return checks, []
+
+
+def _service_lines(text: str, settings: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the command line of each service with a command. text: the object cache."""
     blocks = re.findall(r'(?ms)^define (\w+) \{\n(.*?)\n\s*\}', text)
     objects = [(kind, _fields(body)) for kind, body in blocks]
     macros = _values(settings.get('resource_file', ''))
@@ -200,24 +220,10 @@ def nagios_checks(nrpe: Nrpe) -> tuple[list[DaemonCheck], list[Finding]]:
             lines[fields['command_name']] = fields['command_line']
         elif kind == 'host' and 'address' in fields:
             addresses[fields['host_name']] = fields['address']
-    checks = []
     for kind, service in objects:
-        if kind != 'service' or 'check_command' not in service:
-            continue
-        check = DaemonCheck(
-            daemon='Nagios',
-            name=f'{service["host_name"]}!{service["service_description"]}',
-            user=settings.get('nagios_user', 'nagios'),
-            line=(SHELL, '-c', _line(service, lines, addresses, macros)),
-            unit=unit,
-            seconds=float(settings.get('service_check_timeout', daemons.USUAL)),
-            setting='service_check_timeout',
-            user_file=path,
-            user_setting='nagios_user',
-        )
-        if _runs_here(check, nrpe):
-            checks.append(_located(check, path))
-    return checks, []
+        if kind == 'service' and 'check_command' in service:
+            name = f'{service["host_name"]}!{service["service_description"]}'
+            yield name, _line(service, lines, addresses, macros)
 
 
 def _values(path: str) -> dict[str, str]:

@@ -50,7 +50,6 @@ INHERITED = (
 # Smallest count to compare: for smaller counts, some unit fits by chance. With this limit, 23,638
 # of 23,698 measured amounts are read as in their entries.
 TELLING = 1000
-SAME = 0.001  # the drive keeps counting between reading its log and its attributes
 
 # validate rejects this text, so that a draft cannot pass as validated.
 SOURCE = 'FILL IN: the document with the page or section, or the models and the number of drives compared'
@@ -60,8 +59,7 @@ NO_ENTRY_NEEDED = {
 }
 NEXT = (
     'Next: correct the family and the models; add readings to the attributes that you know '
-    '(doc/reference/metrics.md lists the metrics); name your source. Then run: '
-    'check_smart_attributes validate '
+    '(doc/reference/metrics.md lists the metrics); name your source. Then run: check_smart_attributes validate '
     'THIS_FILE. To use the entry, copy the file to /etc/check-smart-attributes/attributes.d.'
 )
 
@@ -246,10 +244,7 @@ def _comment(row: AttributeRow, *words: str) -> str:
     """Return a comment that HINT of tools/add.py matches: the row's columns, for comparison with a
     datasheet, and *words*.
     """
-    columns = (
-        f'VALUE {_or_dashes(row.value)}, WORST {_or_dashes(row.worst)}, RAW '
-        f'{row.raw[:LONGEST_NAME]}'
-    )
+    columns = f'VALUE {_or_dashes(row.value)}, WORST {_or_dashes(row.worst)}, RAW {row.raw[:LONGEST_NAME]}'
     return '; '.join(filter(None, (columns, *words)))
 
 
@@ -331,7 +326,8 @@ def _is_same_amount(stated: float, amount: float, size: float) -> bool:
 
     size: of one count of the attribute.
     """
-    if abs(amount - stated) <= max(size, SAME * stated):
+    # the drive keeps counting between reading its log and its attributes
+    if abs(amount - stated) <= max(size, 0.001 * stated):
         return True
     return size <= reading_rules.COARSEST and reading_rules.is_rest(
         stated, amount, size
@@ -360,9 +356,8 @@ def _already_covered(base: Json) -> str:
     if not base or base.get('fallback'):
         return ''
     return (
-        f'The entry {base["family"]} already covers this drive: a separate entry is needed only if '
-        'it is wrong or incomplete. The draft gives the same readings and would replace this entry '
-        'completely. '
+        f'The entry {base["family"]} already covers this drive: a separate entry is needed only if it is wrong '
+        'or incomplete. The draft gives the same readings and would replace this entry completely. '
     )
 
 

@@ -119,8 +119,7 @@ def _differences(results: Readings, expect: Json) -> Iterator[str]:
         reading = results.get(metric)
         if reading is None:
             yield (
-                f'"expect" has {metric} {shown(expected)}, but the lines of the sample do not '
-                f'give this metric'
+                f'"expect" has {metric} {shown(expected)}, but the lines of the sample do not give this metric'
             )
         elif not _equal(reading, expected):
             yield (
@@ -267,6 +266,5 @@ def coverage_problems(source: EntriesFile, claims: Sequence[Claim]) -> Iterator[
                 )
         if entry['family'] not in sampled:
             yield (
-                f'{place}: this entry has no sample; add one to tests/samples, or to "samples" in '
-                'your own file'
+                f'{place}: this entry has no sample; add one to tests/samples, or to "samples" in your own file'
             )

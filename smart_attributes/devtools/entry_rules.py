@@ -193,8 +193,7 @@ def _layouts(source: EntriesFile, context: Context) -> Iterator[str]:
                 owner = owners.setdefault((field.get('row'), byte), metric.name)
                 if owner != metric.name:
                     yield (
-                        f'{where}: byte {byte} is also part of {owner}; correct one of the two '
-                        'fields'
+                        f'{where}: byte {byte} is also part of {owner}; correct one of the two fields'
                     )
                     break
 
@@ -210,8 +209,7 @@ def _metrics(source: EntriesFile, context: Context) -> Iterator[str]:
         metric = context.database.metrics[name]
         if metric.is_verdict and metric.worse != 'low':
             yield (
-                f'metric {name}: a failed verdict is 0 and a passed one is 1, so '
-                f'"worse" must be "low"'
+                f'metric {name}: a failed verdict is 0 and a passed one is 1, so "worse" must be "low"'
             )
         for problem in reading_rules.interval_problems(metric.valid):
             yield f'metric {name}: {problem}'
@@ -239,8 +237,7 @@ def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
     """
     if pattern != pattern.strip() or '  ' in pattern:
         yield (
-            'has leading, trailing or double blanks, but a model is matched without such blanks; '
-            'remove them'
+            'has leading, trailing or double blanks, but a model is matched without such blanks; remove them'
         )
     literals = literal_characters(pattern)
     plain = re.sub(ESCAPES_AND_SETS, '.', pattern, flags=re.S)
@@ -337,14 +334,12 @@ def _traps(entry: Json, context: Context) -> Problems:
                 for trap in sorted(traps.intersection(formula.attributes)):
                     yield (
                         place,
-                        f'this reads attribute {trap}, which is marked as misleading; read another '
-                        f'attribute',
+                        f'this reads attribute {trap}, which is marked as misleading; read another attribute',
                     )
                 if number in traps and metric in good:
                     yield (
                         place,
-                        f'this reading of a trap may override a good reading of {metric}; remove '
-                        'this reading',
+                        f'this reading of a trap may override a good reading of {metric}; remove this reading',
                     )
 
 

@@ -39,8 +39,7 @@ def _unit(spec: Json, _: Formula, metric: Metric) -> Iterator[str]:
         yield f'"unit": "{unit}" does not fit a metric that is {of_metric}; {advice}'
     if not unit and metric.unit in ('s', 'B') and 'states' not in spec:
         yield (
-            f'"unit" is missing: the metric is {of_metric}; write what one count is, such as "h" '
-            'or "32MiB"'
+            f'"unit" is missing: the metric is {of_metric}; write what one count is, such as "h" or "32MiB"'
         )
 
 
@@ -63,8 +62,7 @@ def _interval(spec: Json, formula: Formula, _: Metric) -> Iterator[str]:
     if is_above or is_below:
         ends = ', '.join('null' if end is None else f'{end:g}' for end in valid)
         yield (
-            f'"valid": [{ends}] is never reached: {spec["from"]} lies between {lowest:g} '
-            f'and {highest:g}'
+            f'"valid": [{ends}] is never reached: {spec["from"]} lies between {lowest:g} and {highest:g}'
         )
     if spec.get('ceiling', 0) > highest:
         yield f'"ceiling": {spec["ceiling"]} is never reached: {spec["from"]} is at most {highest:g}'
@@ -88,8 +86,7 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     largest = HIGHEST_BEYOND if has_ceiling else HIGHEST_ENDURANCE
     if formula.minus_from and metric.worse == 'low' and formula.first.column == 'value':
         yield (
-            f'"from": "{spec["from"]}" gives the part used, but {metric.name} is the part left; '
-            'write "value"'
+            f'"from": "{spec["from"]}" gives the part used, but {metric.name} is the part left; write "value"'
         )
     elif formula.minus_from and None in valid:
         yield (
@@ -98,9 +95,8 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
         )
     elif metric.name == ENDURANCE and (last is None or last > largest):
         yield (
-            f'"valid" must end at {HIGHEST_ENDURANCE} or lower (at {HIGHEST_BEYOND} or lower for '
-            f'drives that have "ceiling": {HIGHEST_ENDURANCE}); otherwise, an unrelated raw value '
-            'becomes a percentage'
+            f'"valid" must end at {HIGHEST_ENDURANCE} or lower (at {HIGHEST_BEYOND} or lower for drives that '
+            f'have "ceiling": {HIGHEST_ENDURANCE}); otherwise, an unrelated raw value becomes a percentage'
         )
     else:
         for value, number in _unset_numbers(formula, metric):
@@ -150,8 +146,7 @@ def _states(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
         )
     if metric.is_verdict and not states:
         yield (
-            f'{metric.name} is a verdict; add "states", for example {{"100": "passed", '
-            f'"0-10": "failed"}}'
+            f'{metric.name} is a verdict; add "states", for example {{"100": "passed", "0-10": "failed"}}'
         )
     spans = sorted((*span(key), key) for key in states)
     for start, end, key in spans:

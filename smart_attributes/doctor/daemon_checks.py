@@ -163,8 +163,8 @@ def _run_by_sudo(check: DaemonCheck) -> Finding | None:
 
 
 def _about_drives(check: DaemonCheck, answer: Answer) -> Finding | None:
-    """Return what is wrong with the drives that a check names; None if its answer has no code that
-    says so.
+    """Return what is wrong with the drives that a check names, by the codes in its answer; None if
+    none of these is about them.
     """
     for drive, code in _CODES.findall(text_of(answer)):
         if code == 'no-drives':

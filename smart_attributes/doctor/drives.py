@@ -78,6 +78,7 @@ def findings(
 
 def _slowest(answering: Sequence[tuple[Verdict, Read]]) -> Finding:
     """Return the finding that counts the drives that can be read, and names the slowest one."""
+    # by the seconds of its Read
     verdict, read = max(answering, key=lambda drive: drive[1].seconds)
     return found(
         'drives-answer',

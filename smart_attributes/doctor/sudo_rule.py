@@ -119,7 +119,7 @@ def examine_rule(
         files=files,
         as_root='' if options.own.user else _as_root(how, user),
     )
-    findings = [next(findings_in_order(answers))]
+    findings = [next(findings_in_order(answers))]  # the most important one
     complaint = None if refused else reports.reason(message, user, how.smartctl)
     if complaint:
         findings.append(_because(complaint, answers, 'sudo files'))

@@ -137,8 +137,7 @@ class Fleet:
             yield from self._from(document.host, drives)
         if not (self.asked or self.faults):
             self._lack(
-                f'{", ".join(paths)}: no files found; save the output of "triage '
-                '--json" there as HOST.json'
+                f'{", ".join(paths)}: no files found; save the output of "triage --json" there as HOST.json'
             )
         self._note('result-old', self._old, 'document older than two days')
 

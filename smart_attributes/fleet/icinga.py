@@ -143,8 +143,7 @@ class Icinga:
         self.unread[name] = fault
         if len(self.unread) > MOST_UNREAD:
             raise SmartError(
-                f'{self.where}: the answers for more than {MOST_UNREAD} services cannot be read: '
-                f'{fault}'
+                f'{self.where}: the answers for more than {MOST_UNREAD} services cannot be read: {fault}'
             )
 
     @property
@@ -246,10 +245,7 @@ def _reason(error: Exception, url: SplitResult) -> str:
     if isinstance(error, socket.timeout):
         return f'no answer within {PATIENCE:g} s'
     if isinstance(error, OSError):
-        return (
-            f'{error.strerror or visible(str(error))[:200]}; is the API enabled '
-            f'(icinga2 api setup)?'
-        )
+        return f'{error.strerror or visible(str(error))[:200]}; is the API enabled (icinga2 api setup)?'
     return f'the answer is incomplete or not HTTP ({type(error).__name__})'
 
 

@@ -72,8 +72,7 @@ def drives(document: Document, metrics: Metrics, now: float) -> Iterator[FleetDr
     left_out = len(rows) - MOST_DRIVES_OF_HOST
     if left_out > 0:
         faults.append(
-            f'{left_out} of {len(rows)} drives are not shown: at most {MOST_DRIVES_OF_HOST} are '
-            f'read per host'
+            f'{left_out} of {len(rows)} drives are not shown: at most {MOST_DRIVES_OF_HOST} are read per host'
         )
     readable = dicts_of(rows, MOST_DRIVES_OF_HOST)
     unreadable = min(len(rows), MOST_DRIVES_OF_HOST) - len(readable)

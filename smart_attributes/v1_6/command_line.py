@@ -175,8 +175,7 @@ def taken_out(
     for word in rest:
         if '/dev/' in word:
             parser.error(
-                f'"{word}" has no option before it and would not be checked; write -d {word}, or '
-                f'remove it'
+                f'"{word}" has no option before it and would not be checked; write -d {word}, or remove it'
             )
     return before._replace(strays=tuple(word for word in rest if word.strip()))
 

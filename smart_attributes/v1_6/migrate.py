@@ -177,8 +177,7 @@ class Migration:
                 self._add(target, [row.id for row in report.attributes])
         if not has_answered:
             self.lost.append(
-                f'{where}: this drive did not answer; name it with -d, such as '
-                '-d megaraid,6@/dev/bus/0'
+                f'{where}: this drive did not answer; name it with -d, such as -d megaraid,6@/dev/bus/0'
             )
 
     def _of_model(self, model: str, entry: Json, where: str) -> None:
@@ -283,8 +282,7 @@ def _meaning(text: str, target: Target, spec: DriveSpec) -> Meaning:
         raise UsageError('this is not an attribute number')
     if text == HEALTH:
         raise UsageError(
-            'a drive that reports FAILED is critical; an override with "smart_status" can change '
-            'that'
+            'a drive that reports FAILED is critical; an override with "smart_status" can change that'
         )
     number = int(text)
     protocol = target.identity.protocol
@@ -346,12 +344,10 @@ def report(result: Migration, path: str, config: str) -> Iterator[str]:
     for sentence in result.lost:
         yield f'not converted: {sentence}'
     yield (
-        f'The converted limits are in force for every check with the configuration '
-        f'directory {visible(config)}.'
+        f'The converted limits are in force for every check with the configuration directory {visible(config)}.'
     )
     yield (
-        'To see the limits of a drive and who set them, run: check_smart_attributes '
-        'explain -v -d ADDRESS'
+        'To see the limits of a drive and who set them, run: check_smart_attributes explain -v -d ADDRESS'
     )
     yield (
         '"Perfs" lists are not converted: performance data has the labels of this '
