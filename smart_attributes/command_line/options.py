@@ -216,13 +216,13 @@ class Parser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         """Return the help; the rare options are only counted, unless --help-all is given."""
-        rare = ''
+        hint = ''
         explanation = self.epilog or ''
         if self.rare:
-            rare = f'{len(self.rare)} more options: {self.prog} --help-all\n\n'
+            hint = f'{len(self.rare)} more options: {self.prog} --help-all\n\n'
             # only the example
             explanation = explanation.partition('\n\n')[0]
-        self.epilog = f'{rare}{_listed(self.others())}{explanation}'
+        self.epilog = f'{hint}{_listed(self.others())}{explanation}'
         for action in self.rare:
             action.help = argparse.SUPPRESS
         return super().format_help()

@@ -113,9 +113,10 @@ def _ignored(config: str) -> list[Finding]:
 def _mistake(sentence: str, files: Sequence[str]) -> Finding:
     """Return the finding for a mistake in one of the files, or in none: in an option."""
     words, advice = halves(sentence)
-    file = next((path for path in files if os.path.basename(path) in words), '')
-    if not file:
+    named = [path for path in files if os.path.basename(path) in words]
+    if not named:
         return said('site-options-invalid', sentence)
+    file = named[0]
     if is_there(file) and not os.access(file, os.R_OK):
         return said('site-file-not-readable', sentence, file=file)
     if advice.endswith('?'):

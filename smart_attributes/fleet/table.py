@@ -138,7 +138,7 @@ class Kept:
         most: how many other drives to keep, at least one. shown: returns the part of a drive to
         keep. is_urgent: called with facts.
         """
-        self._most = most
+        self._most = max(most, 1)
         self._shown, self._is_urgent = shown, is_urgent
         self._size = 0  # characters of all texts
         # numbers of urgent drives (True) and of the others (False)
