@@ -395,9 +395,8 @@ def test_every_family_has_its_help_its_labels_and_its_samples():
             )
         },
         'smart_group_tolerance': (
-            'Number of further members that an array, a volume or a file system can lose, if '
-            'failing members count as lost; negative '
-            'if too many fail; 0 without redundancy; not reported if unknown',
+            'How many more members an array, a volume or a file system can lose; failing members '
+            'count as already lost; negative if too many are failing; not reported if unknown',
             ('group', 'name', 'kind', 'level'),
             [(('md0', 'md0', 'md', 'raid1'), 0)],
         ),

@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT
 
 from smart_attributes.command_line import values
-from smart_attributes.command_line.options import STATE_WORDS
+from smart_attributes.command_line.values import STATE_WORDS
 from smart_attributes.commands import table
 from smart_attributes.errors import UsageError
 from smart_attributes.knowledge.data_errors import nearest_metric

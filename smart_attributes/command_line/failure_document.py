@@ -22,9 +22,8 @@ ROOM = 4 << 20
 def run(work: Callable[[], int], failure: Callable[[str], str]) -> int:
     """Run *work*, print its output as one JSON document, and return its exit status.
 
-    work: prints to sys.stdout. An exception from *work* is raised again, without the output; only
-    that before a SystemExit with status 0, such as a help text, is printed.
-    failure: returns the document for an error message.
+    work: prints to sys.stdout. If it raises, its output is dropped, but not a help text: SystemExit
+    with status 0 follows it. failure: returns the document for an error message.
     """
     with tempfile.SpooledTemporaryFile(
         ROOM, 'w+', encoding='utf-8', errors='replace'
@@ -32,8 +31,8 @@ def run(work: Callable[[], int], failure: Callable[[str], str]) -> int:
         try:
             with contextlib.redirect_stdout(spool):
                 code = work()
-        except SystemExit as leaving:
-            if leaving.code == 0:
+        except SystemExit as end:
+            if end.code == 0:
                 spool.seek(0)
                 shutil.copyfileobj(spool, sys.stdout)
             raise

@@ -7,11 +7,9 @@ from __future__ import annotations
 import argparse
 
 from .. import constants, files
-from ..constants import DAY, HOUR
 from ..model import State
 from . import values
 from .options import (
-    LABELS,
     HelpAll,
     Option,
     OptionGroup,
@@ -34,8 +32,7 @@ DRIVES = OptionGroup(
         repeated(
             '-d --device',
             'ADDRESS',
-            'read this drive: /dev/sda, or TYPE@PATH such as megaraid,0-7@/dev/bus/0; may be '
-            'repeated',
+            'read this drive: /dev/sda, or TYPE@PATH such as megaraid,0-7@/dev/bus/0; may be repeated',
             dest='devices',
         ),
         flag(
@@ -127,7 +124,7 @@ VENDOR_LOGS = OptionGroup(
             'TIME',
             "read vendors' NVMe logs at most once per TIME, or always, or never (default: 6h)",
             type=values.interval,
-            default=6 * HOUR,
+            default=6 * constants.HOUR,
         ),
     ),
 )
@@ -197,8 +194,7 @@ JUDGING = OptionGroup(
         single(
             '--selftest-max-age',
             'TIME',
-            'warn if no extended self-test passed within this time, such as 35d (default: no '
-            'limit)',
+            'warn if no extended self-test passed within this time, such as 35d (default: no limit)',
             type=values.duration,
             default=0,
         ),
@@ -222,8 +218,7 @@ HISTORY = OptionGroup(
         ),
         state(
             '--missing',
-            'set the state if a known drive is missing (default: warning); ok prints only a '
-            'note, for a day',
+            'set the state if a known drive is missing (default: warning); ok prints only a note, for a day',
             State.WARNING,
         ),
         single(
@@ -231,7 +226,7 @@ HISTORY = OptionGroup(
             'TIME',
             'warn if a drive in standby has not been read for this time, such as 12h (default: 7d)',
             type=values.duration,
-            default=7 * DAY,
+            default=7 * constants.DAY,
         ),
     ),
 )
@@ -241,9 +236,8 @@ NAMING = OptionGroup(
         single(
             '--label',
             'NAME',
-            'name drives by device, by-id, serial or wwn, also in the output of list (default: '
-            '%(default)s)',
-            choices=LABELS,
+            'name drives by device, by-id, serial or wwn, also in the output of list (default: %(default)s)',
+            choices=('device', 'by-id', 'serial', 'wwn'),
             default='device',
         ),
         flag(
@@ -302,15 +296,13 @@ ICINGA = OptionGroup(
         single(
             '--user',
             'NAME',
-            'log in as this ApiUser; it needs the permissions objects/query/Service and '
-            'objects/query/Host',
+            'log in as this ApiUser; it needs the permissions objects/query/Service and objects/query/Host',
             dest='api_user',
         ),
         single(
             '--password-file',
             'FILE',
-            'read the password from the first line of this file; group and others must not be '
-            'able to read it',
+            'read the password from the first line of this file; group and others must not be able to read it',
         ),
         single(
             '--ca',

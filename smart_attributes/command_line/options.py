@@ -27,8 +27,6 @@ Option = tuple[tuple[str, ...], Mapping[str, Any]]
 PROGRAM = 'check_smart_attributes'
 OK, PARTLY, UNKNOWN = 0, 1, 3  # exit statuses of the commands for a person
 USER = 'nagios'  # the user that runs checks on Debian
-LABELS = ('device', 'by-id', 'serial', 'wwn')
-STATE_WORDS = tuple(state.name.lower() for state in State)
 argparse._ = str  # type: ignore[attr-defined]  # all texts are English; gettext would import locale and look for files
 
 
@@ -209,9 +207,6 @@ class Command(NamedTuple):
     run: str = ''
 
 
-ALIKE = 0.65  # similarity of a mistyped option: "sort" is not "report"
-
-
 class Parser(argparse.ArgumentParser):
     """A parser that raises UsageError instead of exiting with 2, which would mean CRITICAL."""
 
@@ -221,13 +216,13 @@ class Parser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         """Return the help; the rare options are only counted, unless --help-all is given."""
-        more = ''
-        end = self.epilog or ''
+        hint = ''
+        explanation = self.epilog or ''
         if self.rare:
-            more = f'{len(self.rare)} more options: {self.prog} --help-all\n\n'
-            examples, _, _ = end.partition('\n\n')
-            end = examples
-        self.epilog = f'{more}{_listed(self.others())}{end}'
+            hint = f'{len(self.rare)} more options: {self.prog} --help-all\n\n'
+            # only the example
+            explanation = explanation.partition('\n\n')[0]
+        self.epilog = f'{hint}{_listed(self.others())}{explanation}'
         for action in self.rare:
             action.help = argparse.SUPPRESS
         return super().format_help()
@@ -247,7 +242,8 @@ class Parser(argparse.ArgumentParser):
         # Without their dashes, which would make any two options alike.
         names = {option.lstrip('-'): option for option in self._option_string_actions}
         names.update((command.name, command.name) for command in self.others())
-        meant = closest(word.partition('=')[0].lstrip('-'), names, ALIKE)
+        # similar enough that "sort" is not "report"
+        meant = closest(word.partition('=')[0].lstrip('-'), names, 0.65)
         return f'did you mean {names[meant]}?' if meant else ''
 
     def error(self, message: str) -> NoReturn:
@@ -295,17 +291,18 @@ def parser(
         add_help=False,
         allow_abbrev=False,
     )
-    made.others, made.rare = others or tuple, []
+    made.others = others or (lambda: ())
+    made.rare = []
     # Python 3.14 colors only the headings; with FORCE_COLOR, even in a pipe
     made.color = False
-    places: dict[str, Any] = {'': made}
+    headings: dict[str, Any] = {'': made}  # title -> its part of the parser
     for group in (*command.groups, OptionGroup('', command.options)):
         title = group.title
-        if title not in places:
-            places[title] = made.add_argument_group(title)
+        if title not in headings:
+            headings[title] = made.add_argument_group(title)
         shown = (*group.short, *group.first) if others else group.short
         for spellings, arguments in group.options:
-            action = places[title].add_argument(*spellings, **arguments)
+            action = headings[title].add_argument(*spellings, **arguments)
             is_shown = not title or spellings[0] in shown
             if not is_shown and action.help is not argparse.SUPPRESS:
                 made.rare.append(action)
@@ -331,18 +328,18 @@ def parse(command: Command, parser: Parser, words: Sequence[str]) -> Options:
     """
     before: Before | None = None
     if all(_is_plain(word, parser) for word in words):
-        values, rest = _parsed(parser, words)
+        values, unknown = _parsed(parser, words)
     else:
         from ..v1_6 import command_line
 
         if command.takes_old_options:
             command_line.add_options(parser)
-        values, rest = _parsed(
-            parser, [command_line.spelt(word, parser) for word in words]
-        )
-        before = command_line.taken_out(values, rest, parser)
-    if rest and before is None:
-        parser.unknown(rest)
+        current = [command_line.spelt(word, parser) for word in words]
+        values, unknown = _parsed(parser, current)
+        before = command_line.taken_out(values, unknown, parser)
+    ignores_unknown = before is not None  # as version 1.6 did
+    if unknown and not ignores_unknown:
+        parser.unknown(unknown)
     # each group takes its values out; what is left are fields of Options itself
     groups = {field: _taken(values, kind) for field, kind in GROUPS.items()}
     groups['history'] = groups['history']._replace(access=command.history)

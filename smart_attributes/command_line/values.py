@@ -9,9 +9,8 @@ from ..constants import DAY, HOUR, LETTERS
 from ..model import State
 from ..typed import Any
 from ..words import none_of
-from .options import STATE_WORDS
 
-LONGEST_INTERVAL = 3 * DAY  # between two reads of a vendor's log
+STATE_WORDS = tuple(state.name.lower() for state in State)
 
 
 def metric_range(text: str) -> tuple[str, str]:
@@ -58,13 +57,13 @@ def _number(
 def duration(text: str) -> int:
     """Return the number of seconds in a time such as 7d. Raises ArgumentTypeError."""
     digits = text[:-1]
-    seconds = int(LETTERS.get(text[-1:], 0))
-    number = int(digits) if digits.isascii() and digits.isdigit() else 0
-    if not seconds or not 0 < number < 100_000:
-        raise argparse.ArgumentTypeError(
-            f'"{text}" is not a time; write 90m, 12h, 7d or 2w'
-        )
-    return number * seconds
+    letter = text[-1:]
+    is_number = digits.isascii() and digits.isdigit()
+    if is_number and 0 < int(digits) < 100_000 and letter in LETTERS:
+        return int(digits) * int(LETTERS[letter])
+    raise argparse.ArgumentTypeError(
+        f'"{text}" is not a time; write 90m, 12h, 7d or 2w'
+    )
 
 
 def interval(text: str) -> int | None:
@@ -78,7 +77,7 @@ def interval(text: str) -> int | None:
     if text in words:
         return words[text]
     time = duration(text)
-    if time > LONGEST_INTERVAL:
+    if time > 3 * DAY:
         raise argparse.ArgumentTypeError(f'"{text}" is too long; write at most 3d')
     return time
 

@@ -135,7 +135,8 @@ def _why_not(verdict: Verdict, judgement: Judgement) -> str:
         return 'this metric currently has no value'
     # an acknowledgement finds its drive by the serial number only
     without_wwn = verdict.identity._replace(wwn='')
-    if is_same_drive(without_wwn, without_wwn):
+    has_own_serial = is_same_drive(without_wwn, without_wwn)
+    if has_own_serial:
         return ''
     return 'the drive reports no serial number, or one shared by many drives'
 

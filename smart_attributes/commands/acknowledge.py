@@ -22,7 +22,6 @@ from ..command_line.options import OK, PARTLY, UNKNOWN, Options, Which
 from ..constants import LONGEST_SIGNATURE
 from ..errors import DataError, UsageError
 from ..knowledge import acknowledgements, data_file, thresholds
-from ..knowledge.acknowledgements import AcknowledgementsFile
 from ..knowledge.thresholds import Acknowledgement
 from ..model import State, Verdict
 from ..reading import processes
@@ -34,7 +33,6 @@ from . import person
 from .acceptable import Choice, acceptable, accepted_as_missing, line
 from .records.acknowledge import AcknowledgeOptions
 
-REMOVED = 'the drive was removed'
 LEAST_WHY = 8  # characters, as in the schema of limits
 PATIENCE = 10.0  # seconds to wait for another acknowledge
 
@@ -58,7 +56,10 @@ def run(options: Options, runner: processes.Runner) -> int:
         ended, mistakes = withdraw(config, own.withdraw)
         lines = [f'withdrawn: {line(accepted, hide_serial)}' for accepted in ended]
         return _print(lines, mistakes)
-    common = template(own.why or (REMOVED if own.removed else ''), own.until)
+    why = own.why
+    if own.removed and not why:
+        why = 'the drive was removed'
+    common = template(why, own.until)
     if own.removed:
         serials, unknown = _named_missing(options, runner, own.every_alarm)
         choice = accepted_as_missing(serials, unknown, common, hide_serial)
@@ -104,18 +105,20 @@ def _accept_and_print(config: str, choice: Choice, is_every_drive: bool) -> int:
 
 def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
     """Raise UsageError for options that cannot be combined."""
-    if own.removed and not which.metrics and bool(which.names) != own.every_alarm:
+    has_names_or_all = bool(which.names) != own.every_alarm
+    if own.removed and has_names_or_all and not which.metrics:
+        return
+    # what concerns acknowledgements in the file, or drives that are not there
+    if own.shown or own.withdraw or own.removed:
+        if which.metrics or which.names or own.every_alarm:
+            raise UsageError(
+                'metrics cannot be combined with --list, --missing or --withdraw; with --missing, name '
+                'missing drives or use --all; to withdraw an acknowledgement, use --withdraw SERIAL:METRIC'
+            )
         return
     is_named = which.devices or which.reports or which.names
-    # what concerns acknowledgements in the file, or drives that are not there
-    is_of_file = own.shown or own.withdraw or own.removed
-    if is_of_file and (which.metrics or which.names or own.every_alarm):
-        raise UsageError(
-            'metrics cannot be combined with --list, --missing or --withdraw; with --missing, name '
-            'missing drives or use --all; to withdraw an acknowledgement, use --withdraw SERIAL:METRIC'
-        )
-    is_every_metric = own.every_alarm and not which.metrics
-    if not is_of_file and not is_every_metric and (own.every_alarm or not is_named):
+    is_complete = not which.metrics if own.every_alarm else is_named
+    if not is_complete:
         raise UsageError(
             'name a drive (NAME, -d ADDRESS or --report FILE), or use --all (without metrics), '
             '--missing, --list or --withdraw; for examples, use --help'
@@ -180,8 +183,7 @@ def template(why: str, until: str) -> Acknowledgement:
     """
     if len(why) < LEAST_WHY:
         raise UsageError(
-            f'--why needs a reason of at least {LEAST_WHY} characters, such as: --why "stable '
-            f'since 2024"'
+            f'--why needs a reason of at least {LEAST_WHY} characters, such as: --why "stable since 2024"'
         )
     if until and not is_day(until):
         raise UsageError(f'--until "{clean(until)}" is not a date such as 2027-01-31')
@@ -200,7 +202,7 @@ def _who() -> str:
     return user[:LONGEST_SIGNATURE]
 
 
-def content(config: str) -> AcknowledgementsFile:
+def content(config: str) -> acknowledgements.AcknowledgementsFile:
     """Return the acknowledgements of a site. config: folder.
 
     Raises DataError if a change could lose some of them.
@@ -240,7 +242,8 @@ def withdraw(
         for accepted in before.acknowledgements:
             own_names = _names_in_list(accepted).intersection(names)
             unused -= own_names
-            ended += [accepted] if own_names else []
+            if own_names:
+                ended.append(accepted)
         for name in names:
             if name in unused:
                 raise UsageError(

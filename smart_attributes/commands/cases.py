@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     Outlooks = Mapping[Device, Outlook]
 
 UNKNOWN_FUTURE = Outlook()
-UNPLACED = 'cannot be located'
 
 
 class Overview(NamedTuple):
@@ -135,7 +134,7 @@ def _foreseen(
             located.append(Located(verdict))
             continue
         fenced, future = fence.tried(verdict, outlook, fence.UNCOMPARED, UNKNOWN_FUTURE)
-        fenced, where = fence.tried(fenced, place, UNPLACED, Place())
+        fenced, where = fence.tried(fenced, place, 'cannot be located', Place())
         # an error here affects only this drive; later, it would affect all
         alone, _ = _decided(Use(fenced), future, now)
         located.append(Located(alone.verdict, where))
@@ -190,11 +189,12 @@ def _cases(
     hide_serial = options.naming.hide_serial
     cases = []
     for use, read in zip(uses, survey.reads):
-        outlook = outlooks.get(use.verdict.device)
-        shown_use, action = (
-            (use, None) if outlook is None else _decided(use, outlook, now)
-        )
-        verdict = shown_use.verdict
+        verdict = use.verdict
+        outlook = outlooks.get(verdict.device)
+        decided_use = action = None
+        if outlook is not None:
+            decided_use, action = _decided(use, outlook, now)
+            verdict = decided_use.verdict
         seen = verdict.last_seen
         cases.append(
             Case(
@@ -202,7 +202,7 @@ def _cases(
                 shown(verdict.identity, hide_serial),
                 shown(seen, hide_serial) if seen else None,
                 outlook or UNKNOWN_FUTURE,
-                shown_use if action else None,
+                decided_use,
                 action,
                 read.transcript,
             )

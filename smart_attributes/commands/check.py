@@ -89,11 +89,9 @@ def _transcript(drives: Sequence[Case]) -> list[str]:
 
     lines = []
     for drive in drives:
-        text = (
-            nameless(drive.transcript)
-            if drive.shown.serial is None
-            else drive.transcript
-        )
+        text = drive.transcript
+        if drive.shown.serial is None:
+            text = nameless(text)
         name = drive.verdict.device.name
         lines += [f'  {name}: {sentence(line, 500)}' for line in text.splitlines()]
     return lines

@@ -15,15 +15,12 @@ from ..errors import Coded, UsageError
 from ..fleet import table
 from ..fleet.drives import FleetDrive
 from ..fleet.gathering import Fleet
-from ..fleet.table import Kept
 from ..model import WORST_FIRST, State
 from ..output.json_document import note
 from ..reading.processes import Runner
 from ..words import visible
 from . import person
 from .records.fleet import FleetOptions
-
-COMMA = ',\n'
 
 
 def run(options: Options, runner: Runner) -> int:
@@ -48,8 +45,7 @@ def _source(fleet: Fleet, own: FleetOptions) -> Iterator[FleetDrive]:
     if bool(own.files) == bool(own.icinga):
         raise UsageError(
             'fleet needs either --icinga URL, or directories with files written by "triage '
-            '--json"; for '
-            'examples, use --help'
+            '--json"; for examples, use --help'
         )
     if own.files:
         return fleet.of_documents(own.files)
@@ -70,8 +66,10 @@ def _print_json(fleet: Fleet, drives: Iterable[FleetDrive]) -> None:
     print(f'{{"version": {DOCUMENTS["fleet"]}, "made": {round(fleet.now)}, "drives": [')
     try:
         for place, drive in enumerate(drives):
+            if place:
+                sys.stdout.write(',\n')
             text = json.dumps({**drive.facts, 'readings': drive.readings()})
-            sys.stdout.write(f'{COMMA if place else ""}{text}')
+            sys.stdout.write(text)
     except alarm.TimeIsOver as over:
         fleet.faults.append(
             Coded(
@@ -81,8 +79,7 @@ def _print_json(fleet: Fleet, drives: Iterable[FleetDrive]) -> None:
         )
     print(
         f'\n], "state": "{fleet.state().name}", "notes": '
-        f'{json.dumps(list(map(note, fleet.said())))}, '
-        f'"fleet": {json.dumps(fleet.counted())}}}'
+        f'{json.dumps(list(map(note, fleet.said())))}, "fleet": {json.dumps(fleet.counted())}}}'
     )
 
 
@@ -90,7 +87,7 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], path: str) -> None:
     """Write the page, with the most urgent drives in full and the others as counts."""
     from ..output import page, page_drives
 
-    kept = Kept(MOST_OTHERS, table.in_page, page_drives.is_urgent)
+    kept = table.Kept(MOST_OTHERS, table.in_page, page_drives.is_urgent)
     for drive in drives:
         kept.add(drive)
     first = [
@@ -117,7 +114,7 @@ def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], limit: int) -> None
     """Print the worst drives and the notes. limit: the greatest number of drives."""
     from ..output import triage_table
 
-    kept = Kept(limit, table.in_table)
+    kept = table.Kept(limit, table.in_table)
     for drive in drives:
         kept.add(drive)
     for line in table.heading(fleet.summary):

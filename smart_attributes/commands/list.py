@@ -58,8 +58,9 @@ def listed(
     hide_serial = options.naming.hide_serial
 
     def case(read: Read) -> Case:
-        verdict = Verdict(read.device, read.identity or Identity(), State.OK)
-        if not isinstance(read.outcome, Report):
+        if isinstance(read.outcome, Report):
+            verdict = Verdict(read.device, read.identity or Identity(), State.OK)
+        else:
             asleep = options.judging.asleep
             verdict = fence.unreadable(read.device, read.outcome, asleep, read.identity)
         return Case(verdict, shown(verdict.identity, hide_serial))

@@ -29,15 +29,13 @@ def run(options: Options, runner: Runner) -> int:
     own: MetricsOptions = options.own
     judged = survey(options, runner, tuple if own.as_json else metrics.library)
     overview = with_history(judged, options)
-    text, cases = fence.shown(
-        overview.cases,
-        lambda drives: (
-            _document(drives, overview, options)
-            if own.as_json
-            else _exposition(drives, overview)
-        ),
-        unshown,
-    )
+
+    def show(drives: Sequence[Case]) -> str:
+        if own.as_json:
+            return _document(drives, overview, options)
+        return _exposition(drives, overview)
+
+    text, cases = fence.shown(overview.cases, show, unshown)
     if not own.as_json:
         _complain(cases, overview)
     if own.output:

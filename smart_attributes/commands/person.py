@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from .cases import Overview
 
 
-MISTYPED = 0.8  # similarity of a mistyped metric: "realocated", not "wd_gold_healthy"
-
-
 def surveyed(options: Options, runner: Runner, asked: Sequence[str]) -> Overview:
     """Return the drives with their place, their forecasts and their groups.
 
@@ -43,8 +40,9 @@ def with_names(options: Options) -> Options:
     if not which.metrics:
         return options
     units = database_of(options.data).units
-    # a mistyped metric is not a name: its message suggests the right metric
-    names = [word for word in which.metrics if not closest(word, units, MISTYPED)]
+    # a mistyped metric, such as "realocated", is not a name like "wd_gold_healthy": its message
+    # suggests the right metric
+    names = [word for word in which.metrics if not closest(word, units, 0.8)]
     metrics = tuple(word for word in which.metrics if word not in names)
     return options._replace(which=which._replace(names=tuple(names), metrics=metrics))
 

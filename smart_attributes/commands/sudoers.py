@@ -23,8 +23,7 @@ def run(options: Options, runner: Runner) -> int:
     if not _exists(own.user):
         # a comment, in case a shell redirects stderr into the file, too
         print(
-            f'# this machine has no user {visible(own.user)}; use the rule on a machine that has '
-            'this user',
+            f'# this machine has no user {visible(own.user)}; use the rule on a machine that has this user',
             file=sys.stderr,
         )
     asked = sudo_rules.RuleRequest(

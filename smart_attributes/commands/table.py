@@ -70,10 +70,9 @@ def do(argv: Sequence[str], runner: Runner) -> int:
         return _version(options)
     if command.has_time_limit:
         alarm.arm(options.how_read.timeout)
-    module, _, function = (command.run or f'{command.name}.run').partition('.')
-    return int(
-        getattr(import_module(f'.{module}', __package__), function)(options, runner)
-    )
+    module, _, name = (command.run or f'{command.name}.run').partition('.')
+    function = getattr(import_module(f'.{module}', __package__), name)
+    return int(function(options, runner))
 
 
 def commands() -> tuple[Command, ...]:
@@ -87,9 +86,9 @@ def commands() -> tuple[Command, ...]:
 
 def parser(command: Command) -> command_line.Parser:
     """Return the parser of a command."""
-    return command_line.parser(
-        command, (lambda: commands()[1:]) if command is CHECK else None
-    )
+    if command is CHECK:
+        return command_line.parser(command, lambda: commands()[1:])
+    return command_line.parser(command)
 
 
 def understood(argv: Sequence[str]) -> tuple[Command, Options]:
@@ -97,13 +96,11 @@ def understood(argv: Sequence[str]) -> tuple[Command, Options]:
 
     Raises UsageError; exits after --help.
     """
-    command = CHECK
     if argv and argv[0][:1] != '-':
-        named = [listed for listed in commands()[1:] if listed.name == argv[0]]
-        command = named[0] if named else CHECK
-    return command, command_line.parse(
-        command, parser(command), argv if command is CHECK else argv[1:]
-    )
+        for command in commands()[1:]:
+            if command.name == argv[0]:
+                return command, command_line.parse(command, parser(command), argv[1:])
+    return CHECK, command_line.parse(CHECK, parser(CHECK), argv)
 
 
 def _version(options: Options) -> int:

@@ -86,10 +86,11 @@ def _document(
     machine = overview.machine
     verdicts = [case.verdict for case in cases]
     of_this_host = {} if options.which.reports else {'host': socket.gethostname()}
+    of_groups = replacement.document(machine, verdicts) if machine else {}
     return {
         **person.why_empty(overview.verdicts, survey.nobody),
         **json_document.document(cases, survey.told, now, overview.remarks),
-        **(replacement.document(machine, verdicts) if machine else {}),
+        **of_groups,
         'work': json_document.work_list(in_order(cases, machine)),
         **of_this_host,
         'made': int(now),

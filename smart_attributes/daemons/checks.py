@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from .. import child, files
-from ..command_line.options import PROGRAM
+from ..command_line.options import PROGRAM, UNKNOWN
 from ..constants import LARGEST_SMALL_FILE, TIMEOUT
 from ..model import Answer
 from ..reading import processes, smartctl_calls
@@ -22,7 +22,6 @@ ROOT = ''  # precedes each path; not '' if another folder is used as /
 USUAL = 60.0  # seconds that Icinga, Nagios and NRPE give a check by default
 NAMES = (PROGRAM, f'{PROGRAM}.pyz')
 PATIENCE = 10.0  # seconds for a question to a daemon
-UNKNOWN = 3
 SHELL = '/bin/sh'
 OWN_LIMIT = re.compile(r'(?:^|\s)(-t|--timeout)([ =]?)([0-9.]+)(?=\s|$)')
 _UNITS = (
@@ -73,8 +72,8 @@ class DaemonCheck(NamedTuple):
     @property
     def own_limit(self) -> float | None:
         """Return the value of -t in seconds; None without -t, or if another program is called."""
-        limit = OWN_LIMIT.search(self.text) if self.place >= 0 else None
-        return float(limit[3]) if limit else None
+        limit = OWN_LIMIT.search(self.text)
+        return float(limit[3]) if limit and self.place >= 0 else None
 
     def edit(self, old: str, new: str) -> str:
         """Return the command that replaces a text in the line that defines the check, and restarts the daemon."""
@@ -142,8 +141,10 @@ def run_as(user: str, line: Sequence[str], deadline: float) -> Answer:
 
     def work(pipe: child.Pipe) -> None:
         become(user)
-        values = _answer(line, deadline)._asdict()
-        pipe.send(values.pop('stdout') + values.pop('stderr'), **values)
+        answer = _answer(line, deadline)
+        values = answer._asdict()
+        del values['stdout'], values['stderr']
+        pipe.send(answer.stdout + answer.stderr, **values)
 
     process = child.Child(work)
     process.is_ready(deadline + 1)
@@ -171,4 +172,5 @@ def is_known(answer: Answer) -> bool:
 
 def fitting(seconds: float) -> float:
     """Return the -t value, in seconds, for a check that a daemon ends after *seconds*."""
-    return min(TIMEOUT, seconds - 5 if seconds >= 20 else seconds * 3 / 4)
+    shorter = seconds - 5 if seconds >= 20 else seconds * 3 / 4
+    return min(TIMEOUT, shorter)

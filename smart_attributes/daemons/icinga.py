@@ -27,13 +27,7 @@ from .checks import NAMES, DaemonCheck
 
 CONFIGURATION = '/etc/icinga2/icinga2.conf'
 OWNED = '/var/cache/icinga2'  # belongs to the user whose processes run the checks
-UNIT = 'icinga2'
 COMMAND = 'check-smart-attributes'
-_DUMP = ('--dump-objects',)  # since 2.14; before, -C always writes the objects
-_LOCATION = re.compile(r'Location: in (\S+): ([0-9]+):')
-_FAULT = re.compile(r'critical/[^:]+: (?:Error: )?(.+)')
-_UNDEFINED = re.compile(r"Object '([^']+)' of type 'CheckCommand' does not exist")
-_TWICE = re.compile(r"of type 'CheckCommand' (?:re-defined|already exists)")
 _MACRO = re.compile(r'\$([\w.]+)\$')
 _CLOSE = 0.85  # similarity of a misspelt name
 
@@ -56,13 +50,13 @@ def _is_ours(command: Json) -> bool:
 
 
 def _values(data: bytes) -> Iterator[Json]:
-    """Yield the JSON values of a file of netstrings."""
-    place = 0
-    while place < len(data):
-        colon = data.index(b':', place)
-        end = colon + 1 + int(data[place:colon])
+    """Yield the JSON values of a file of netstrings, such as "4:true,2:15,"."""
+    start = 0
+    while start < len(data):
+        colon = data.index(b':', start)
+        end = colon + 1 + int(data[start:colon])
         yield json.loads(data[colon + 1 : end])
-        place = end + 1
+        start = end + 1  # after the comma
 
 
 def ask() -> tuple[Objects | None, list[Finding]]:
@@ -91,7 +85,8 @@ def _asked(folder: str) -> tuple[Objects | None, list[Finding]]:
         owner = os.stat(OWNED)
         os.chown(folder, owner.st_uid, owner.st_gid)
     line = ('icinga2', 'daemon', '-C', '-x', 'warning', f'-DCacheDir={folder}')
-    answer = daemons.ask((*line, *_DUMP))
+    # since 2.14; before, -C always writes the objects
+    answer = daemons.ask((*line, '--dump-objects'))
     if answer.status and 'unrecognised option' in daemons.text_of(answer):
         answer = daemons.ask(line)
     if answer.outcome == 'not started':
@@ -158,7 +153,7 @@ def _check(service: Json, host: Json, command: Json) -> DaemonCheck:
         line=line_of(of_command, _variables(of_service, of_host, of_command)),
         file=file,
         number=number,
-        unit=UNIT,
+        unit='icinga2',
         seconds=seconds,
         setting=setting,
     )
@@ -204,9 +199,12 @@ def _argument(argument: Json, values: Mapping[str, Any]) -> list[str]:
     words = [str(item) for item in value] if isinstance(value, list) else [str(value)]
     if argument.get('skip_key'):
         return words
-    if argument.get('repeat_key', True):
-        return [word for item in words for word in (key, item)]
-    return [key, *words]
+    if not argument.get('repeat_key', True):
+        return [key, *words]
+    repeated = []
+    for word in words:
+        repeated += [key, word]
+    return repeated
 
 
 def _is_true(value: Any) -> bool:
@@ -243,19 +241,20 @@ def _misspelt(owner: Json, variables: set[str]) -> Iterator[Finding]:
     """Yield a finding for each variable of a service or host that no argument uses, but whose name is
     similar to one that an argument uses. variables: those in arguments.
     """
+    # the lines that set the variables
     hints = owner.get('debug_hints', {})
     for key in ('properties', 'vars', 'properties'):
         hints = hints.get(key, {})
     for name in owner['properties'].get('vars') or {}:
         # variables of Icinga are case-sensitive
-        [right] = difflib.get_close_matches(name, variables, 1, _CLOSE) or ['']
+        similar = difflib.get_close_matches(name, variables, 1, _CLOSE)
         places = hints.get(name, {}).get('messages')
-        if right and name not in variables and places:
+        if similar and name not in variables and places:
             _, file, line, *_ = places[-1]
             yield found(
                 'icinga-variable-misspelt',
                 name=name,
-                right=right,
+                right=similar[0],
                 file=file,
                 line=line,
             )
@@ -263,15 +262,18 @@ def _misspelt(owner: Json, variables: set[str]) -> Iterator[Finding]:
 
 def refusal(printed: str) -> Finding:
     """Return the finding for a configuration that Icinga refuses."""
-    place = _LOCATION.search(printed)
+    place = re.search(r'Location: in (\S+): ([0-9]+):', printed)
     file, line = place.groups() if place else (CONFIGURATION, '1')
-    name = _UNDEFINED.search(printed)
+    name = re.search("Object '([^']+)' of type 'CheckCommand' does not exist", printed)
     if name and closest(name[1], [COMMAND], _CLOSE - 0.25):
         return found(
             'icinga-command-misspelt', name=name[1], right=COMMAND, file=file, line=line
         )
-    if _TWICE.search(printed) and COMMAND in printed:
+    is_twice = re.search(
+        "of type 'CheckCommand' (?:re-defined|already exists)", printed
+    )
+    if is_twice and COMMAND in printed:
         return found('icinga-command-twice', file=file)
-    fault = _FAULT.search(printed)
+    fault = re.search('critical/[^:]+: (?:Error: )?(.+)', printed)
     reason = fault[1] if fault else printed[:200]
     return found('icinga-refuses', reason=reason, file=file, line=line)

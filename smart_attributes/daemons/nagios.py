@@ -34,14 +34,9 @@ NRPE_UNITS = ('nagios-nrpe-server', 'nrpe')
 OURS = ('smart_attributes_drives', 'smart_attributes_all', 'smart_attributes_nrpe')
 LOCAL = ('127.0.0.1', 'localhost', '::1')
 _COMMAND = re.compile(r'command\[(.+)\]')
-_OBJECT = re.compile(r'^define (\w+) \{\n(.*?)\n\s*\}', re.MULTILINE | re.DOTALL)
-_MACRO = re.compile(r'\$\w+\$')
-_FAULT = re.compile(r'Error:? (.+)')
 _UNDEFINED = re.compile(
     r"check command '([^'!]+)[^']*' .*not defined anywhere", re.IGNORECASE
 )
-_CLOSE = 0.6  # similarity of a misspelt command
-_THROUGH_NRPE = re.compile(r'check_nrpe\b.*\s-H\s*(\S+).*\s-c\s*(\S+)')
 
 
 class Setting(NamedTuple):
@@ -74,7 +69,7 @@ def files_below(folder: str) -> list[str]:
     """Return the first *.cfg files in a folder and its subfolders."""
     paths: list[str] = []
     for here, _, names in os.walk(daemons.ROOT + folder):
-        place = here[len(daemons.ROOT) :]
+        place = here[len(daemons.ROOT) :]  # as Nagios names it
         paths += [
             os.path.join(place, name) for name in sorted(names) if name.endswith('.cfg')
         ]
@@ -132,7 +127,7 @@ def nrpe_checks(nrpe: Nrpe) -> list[DaemonCheck]:
             seconds=float(nrpe.value('command_timeout', f'{daemons.USUAL}')),
             setting='command_timeout',
             question=(*question, '-c', name) if question else (),
-            user_file=users[0].file if users else '',
+            user_file=users[-1].file if users else '',
             user_setting='nrpe_user',
         )
         checks.append(check)
@@ -195,24 +190,13 @@ def nagios_checks(nrpe: Nrpe) -> tuple[list[DaemonCheck], list[Finding]]:
     text = text_of(cache)
     if not text:
         return [], [found('nagios-not-started', file=cache)]
-    objects = [(kind, _fields(body)) for kind, body in _OBJECT.findall(text)]
-    macros = _values(settings.get('resource_file', ''))
-    lines = {}
-    addresses = {}
-    for kind, fields in objects:
-        if kind == 'command':
-            lines[fields['command_name']] = fields['command_line']
-        elif kind == 'host' and 'address' in fields:
-            addresses[fields['host_name']] = fields['address']
     checks = []
-    for kind, service in objects:
-        if kind != 'service' or 'check_command' not in service:
-            continue
+    for name, line in _service_lines(text, settings):
         check = DaemonCheck(
             daemon='Nagios',
-            name=f'{service["host_name"]}!{service["service_description"]}',
+            name=name,
             user=settings.get('nagios_user', 'nagios'),
-            line=(SHELL, '-c', _line(service, lines, addresses, macros)),
+            line=(SHELL, '-c', line),
             unit=unit,
             seconds=float(settings.get('service_check_timeout', daemons.USUAL)),
             setting='service_check_timeout',
@@ -222,6 +206,24 @@ def nagios_checks(nrpe: Nrpe) -> tuple[list[DaemonCheck], list[Finding]]:
         if _runs_here(check, nrpe):
             checks.append(_located(check, path))
     return checks, []
+
+
+def _service_lines(text: str, settings: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the command line of each service with a command. text: the object cache."""
+    blocks = re.findall(r'(?ms)^define (\w+) \{\n(.*?)\n\s*\}', text)
+    objects = [(kind, _fields(body)) for kind, body in blocks]
+    macros = _values(settings.get('resource_file', ''))
+    lines = {}
+    addresses = {}
+    for kind, fields in objects:
+        if kind == 'command':
+            lines[fields['command_name']] = fields['command_line']
+        elif kind == 'host' and 'address' in fields:
+            addresses[fields['host_name']] = fields['address']
+    for kind, service in objects:
+        if kind == 'service' and 'check_command' in service:
+            name = f'{service["host_name"]}!{service["service_description"]}'
+            yield name, _line(service, lines, addresses, macros)
 
 
 def _values(path: str) -> dict[str, str]:
@@ -253,20 +255,23 @@ def _line(
         '$HOSTADDRESS$': addresses.get(host, host),
         **{f'$ARG{number}$': value for number, value in enumerate(arguments, 1)},
     }
+    # an argument can contain macros, too
+    filled = {macro: _filled(value, values) for macro, value in values.items()}
+    return _filled(lines.get(name, ''), filled)
 
-    def filled(text: str) -> str:
-        return _MACRO.sub(lambda macro: values.get(macro[0], ''), text)
 
-    values = {macro: filled(value) for macro, value in values.items()}
-    return filled(lines.get(name, ''))
+def _filled(text: str, values: dict[str, str]) -> str:
+    """Return a text with the values of its macros; a macro without a value is left out."""
+    return re.sub(r'\$\w+\$', lambda macro: values.get(macro[0], ''), text)
 
 
 def _runs_here(check: DaemonCheck, nrpe: Nrpe) -> bool:
     """Return whether a service runs this plugin on this machine, itself or through its NRPE."""
-    through = _THROUGH_NRPE.search(check.text)
+    through = re.search(r'check_nrpe\b.*\s-H\s*(\S+).*\s-c\s*(\S+)', check.text)
     if through:
+        host, command = through.groups()
         names = [of_nrpe.name for of_nrpe in nrpe_checks(nrpe)]
-        return through[1] in LOCAL and f'command[{through[2]}]' in names
+        return host in LOCAL and f'command[{command}]' in names
     return any(name in check.text for name in NAMES)
 
 
@@ -275,13 +280,13 @@ def _located(check: DaemonCheck, path: str) -> DaemonCheck:
     name files. Without such a line, the check is unchanged.
     """
     words = check.text.split()
-    most = 0
+    most_shared = 0
     for file in files_below(os.path.dirname(path)):
         for number, line in enumerate(text_of(file).splitlines(), 1):
             shared = sum(word in line for word in words)
-            is_option = re.match(r'\s*(?:command_line|check_command)\s', line)
-            if is_option and shared > most:
-                most = shared
+            is_command = re.match(r'\s*(?:command_line|check_command)\s', line)
+            if is_command and shared > most_shared:
+                most_shared = shared
                 check = check._replace(file=file, number=number)
     return check
 
@@ -289,15 +294,16 @@ def _located(check: DaemonCheck, path: str) -> DaemonCheck:
 def _refusal(printed: str, path: str, unit: str) -> Finding:
     """Return the finding for a configuration that Nagios refuses; a command name that was misspelt is corrected."""
     name = _UNDEFINED.search(printed)
-    right = closest(name[1], OURS, _CLOSE) if name else ''
-    if name and right:
-        return found(
-            'nagios-command-misspelt',
-            name=name[1],
-            right=right,
-            folder=os.path.dirname(path),
-            unit=unit,
-        )
-    fault = _FAULT.search(printed)
+    if name:
+        right = closest(name[1], OURS, 0.6)
+        if right:
+            return found(
+                'nagios-command-misspelt',
+                name=name[1],
+                right=right,
+                folder=os.path.dirname(path),
+                unit=unit,
+            )
+    fault = re.search('Error:? (.+)', printed)
     reason = fault[1] if fault else printed[-200:]
     return found('nagios-refuses', file=path, reason=reason, unit=unit)

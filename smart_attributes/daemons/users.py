@@ -35,8 +35,7 @@ def become(user: str) -> None:
         entry = pwd.getpwnam(user)
     except KeyError:
         raise UsageError(
-            f'user {user} does not exist; name the user that runs the checks, such as nagios, '
-            f'icinga or naemon'
+            f'user {user} does not exist; name the user that runs the checks, such as nagios, icinga or naemon'
         ) from None
     number = entry.pw_uid
     group = entry.pw_gid
@@ -44,8 +43,7 @@ def become(user: str) -> None:
         return
     if os.geteuid() != 0:
         raise UsageError(
-            f'only root can examine an installation as {user}; run doctor as root, or as {user} '
-            f'without --user'
+            f'only root can examine an installation as {user}; run doctor as root, or as {user} without --user'
         )
     os.initgroups(user, group)
     os.setresgid(group, group, group)

@@ -36,7 +36,6 @@ ENDURANCE_FORMULAS: Mapping[str, tuple[int, int]] = {
 # attribute, agree.
 VENDORS = 3
 AGREEMENT = 0.9
-DIFFERING_UNITS = ('%', 'B')
 # Keys, other than attributes, copied from the entry that matches the drive at present.
 INHERITED = (
     'uses',
@@ -48,10 +47,6 @@ INHERITED = (
     'farm',
     'ignore_thresholds',
 )
-# Smallest count to compare: for smaller counts, some unit fits by chance. With this limit, 23,638
-# of 23,698 measured amounts are read as in their entries.
-TELLING = 1000
-SAME = 0.001  # the drive keeps counting between reading its log and its attributes
 
 # validate rejects this text, so that a draft cannot pass as validated.
 SOURCE = 'FILL IN: the document with the page or section, or the models and the number of drives compared'
@@ -59,14 +54,9 @@ NO_ENTRY_NEEDED = {
     'NVMe': 'No entry is needed: the health log of the NVMe standard covers everything about {}.',
     'SCSI': 'No entry is needed: the log pages of the SCSI standard cover everything about {}.',
 }
-NOTHING_TO_DRAFT = (
-    'No entry can be drafted: the report of {} has no attribute table; '
-    'read the drive with smartctl -A (behind a controller, also with -d TYPE).'
-)
 NEXT = (
     'Next: correct the family and the models; add readings to the attributes that you know '
-    '(doc/reference/metrics.md lists the metrics); name your source. Then run: '
-    'check_smart_attributes validate '
+    '(doc/reference/metrics.md lists the metrics); name your source. Then run: check_smart_attributes validate '
     'THIS_FILE. To use the entry, copy the file to /etc/check-smart-attributes/attributes.d.'
 )
 
@@ -93,13 +83,18 @@ def draft(report: Report, database: SpecDatabase) -> str:
         return NO_ENTRY_NEEDED[identity.protocol].format(model)
     rows = _usable_rows(report)
     if not rows:
-        return NOTHING_TO_DRAFT.format(model)
+        return (
+            f'No entry can be drafted: the report of {model} has no attribute table; '
+            'read the drive with smartctl -A (behind a controller, also with -d TYPE).'
+        )
     # The entry that matches the drive at present: for its family, generic, or for unknown drives.
     claims = database.claims(identity, [row.id for row in report.attributes])
-    base = claims[0][1] if len(claims) == 1 else {}
+    base: Json = {}
+    if len(claims) == 1:
+        [(_, base)] = claims
     stated = _stated(report, database)
     endurance = report.statistics.get(ENDURANCE_STATISTIC)
-    percent = endurance and endurance.number
+    percent = endurance.number if endurance else None
     fits = endurance_fits(percent, rows)
     for metric, number in stated.items():
         if database.metrics[metric].unit == 'B':
@@ -138,8 +133,10 @@ def _family(identity: Identity) -> str:
     """
     model = identity.plain_model
     beginning = re.split(r'\s+\d+\s*[GT]B?\b', model)[0]
-    names = [identity.family, beginning, f'drive {model}']
-    return next(name for name in names if len(name) >= 3)[:LONGEST_FAMILY]
+    for name in (identity.family, beginning):
+        if len(name) >= 3:
+            return name[:LONGEST_FAMILY]
+    return f'drive {model}'[:LONGEST_FAMILY]
 
 
 def _condition(identity: Identity, rows: Sequence[AttributeRow]) -> Json:
@@ -154,16 +151,13 @@ def _condition(identity: Identity, rows: Sequence[AttributeRow]) -> Json:
     return condition
 
 
-_CAPACITY = re.compile(r'(?<![0-9])[0-9]+(?:\.[0-9]+)?(\s?)[GT]B\b')
-
-
 def model_pattern(identity: Identity) -> str:
     """Return a regular expression for the drive's model, in any capacity if the name has one like
     "240GB"; '' if the model is empty.
     """
     name = identity.plain_model
     pattern = literally(name)
-    capacity = _CAPACITY.search(name)
+    capacity = re.search(r'(?<![0-9])[0-9]+(?:\.[0-9]+)?(\s?)[GT]B\b', name)
     if capacity:
         before = name[: capacity.start()]
         after = name[capacity.end() :]
@@ -172,7 +166,8 @@ def model_pattern(identity: Identity) -> str:
         if literal_characters(general) >= LITERALS:
             pattern = general
     # the schema requires four characters
-    return pattern if len(pattern) >= LITERALS or not pattern else f'(?:{pattern})'
+    is_too_short = 0 < len(pattern) < LITERALS
+    return f'(?:{pattern})' if is_too_short else pattern
 
 
 def _attributes(
@@ -190,22 +185,19 @@ def _attributes(
     by_number = {str(row.id): row for row in rows}
     attributes: MutableJson = {}
     for number, attribute in base.get('attributes', {}).items():
-        if number in by_number:
-            # null stays null: the entry does not use this attribute of its sets
-            attributes[number] = attribute and _inherited(
-                attribute, by_number[number], base['family']
-            )
+        row = by_number.get(number)
+        if row:
+            attributes[number] = _inherited(attribute, row, base['family'])
     described = database.rows_of(base)  # by the base entry itself or by one of its sets
     # A second reading of a metric would replace the first reading. Attributes that this drive lacks
     # count, too: other drives of the family have them.
     read_metrics: set[str] = set()
     for attribute in described.values():
         read_metrics.update(attribute.get('readings', ()))
-    meanings = {
-        key: meaning
-        for key, meaning in _agreed_meanings(database, kind).items()
-        if read_metrics.isdisjoint(meaning[0])
-    }
+    meanings = {}
+    for key, (specs, reason) in _agreed_meanings(database, kind).items():
+        if read_metrics.isdisjoint(specs):
+            meanings[key] = specs, reason
     new_fits = [fit for fit in fits if fit.metric not in read_metrics]
     for number, row in by_number.items():
         if number not in attributes and row.id not in described:
@@ -213,8 +205,12 @@ def _attributes(
     return attributes
 
 
-def _inherited(attribute: Json, row: AttributeRow, family: str) -> Json:
-    """Return an attribute of the entry *family*, with the drive's columns in its comment."""
+def _inherited(attribute: Json | None, row: AttributeRow, family: str) -> Json | None:
+    """Return an attribute of the entry *family*, with the drive's columns in its comment; None if
+    the entry does not use this attribute of its sets.
+    """
+    if attribute is None:
+        return None
     reason = f'read as in the entry {family}' if 'readings' in attribute else ''
     return {
         **attribute,
@@ -247,10 +243,7 @@ def _comment(row: AttributeRow, *words: str) -> str:
     """Return a comment that HINT of tools/add.py matches: the row's columns, for comparison with a
     datasheet, and *words*.
     """
-    columns = (
-        f'VALUE {_or_dashes(row.value)}, WORST {_or_dashes(row.worst)}, RAW '
-        f'{row.raw[:LONGEST_NAME]}'
-    )
+    columns = f'VALUE {_or_dashes(row.value)}, WORST {_or_dashes(row.worst)}, RAW {row.raw[:LONGEST_NAME]}'
     return '; '.join(filter(None, (columns, *words)))
 
 
@@ -264,7 +257,7 @@ def _agreed_meanings(database: SpecDatabase, kind: str) -> Meanings:
     Percentages and amounts of data are left out, because families count these differently under the
     same name. kind: entries for other kinds of drives do not count.
     """
-    # (ID, name) of an attribute -> of each entry, its readings as JSON and its vendor
+    # (ID, name) of an attribute -> of each entry, the text of its readings, and its vendor
     votes: dict[tuple[int, str], list[tuple[str, str]]] = {}
     for entry in database.entries():
         if entry.get('kind', kind) != kind or entry.get('fallback'):
@@ -274,18 +267,18 @@ def _agreed_meanings(database: SpecDatabase, kind: str) -> Meanings:
             specs = {
                 metric: spec
                 for metric, spec in attribute.get('readings', {}).items()
-                if database.metrics[metric].unit not in DIFFERING_UNITS
+                if database.metrics[metric].unit not in ('%', 'B')
             }
             vote = json.dumps(specs), vendor
             votes.setdefault((number, attribute['name']), []).append(vote)
     meanings = {}
     for key, pairs in votes.items():
-        [(readings, count)] = Counter(specs for specs, _ in pairs).most_common(1)
-        vendors = {vendor for specs, vendor in pairs if specs == readings}
+        [(winner, count)] = Counter(text for text, _ in pairs).most_common(1)
+        vendors = {vendor for text, vendor in pairs if text == winner}
         is_agreed = len(vendors) >= VENDORS and count >= AGREEMENT * len(pairs)
-        if is_agreed and readings != '{}':
+        if is_agreed and winner != '{}':
             reason = f'read as in {count} of {len(pairs)} entries that use this name'
-            meanings[key] = json.loads(readings), reason
+            meanings[key] = json.loads(winner), reason
     return meanings
 
 
@@ -317,7 +310,9 @@ def amount_fits(metric: str, stated: float, rows: Sequence[AttributeRow]) -> lis
     fits = []
     for row in rows:
         raw = decode.evaluate(decode.parse('raw'), row, {row.id: row}) or 0
-        if raw < TELLING:
+        # For smaller counts, some unit fits by chance. With this limit, 23,638 of 23,698 measured
+        # amounts are read as in their entries.
+        if raw < 1000:
             continue
         for unit, (base, size) in decode.UNITS.items():
             if base == 'B' and _is_same_amount(stated, raw * size, size):
@@ -332,7 +327,8 @@ def _is_same_amount(stated: float, amount: float, size: float) -> bool:
 
     size: of one count of the attribute.
     """
-    if abs(amount - stated) <= max(size, SAME * stated):
+    # the drive keeps counting between reading its log and its attributes
+    if abs(amount - stated) <= max(size, 0.001 * stated):
         return True
     return size <= reading_rules.COARSEST and reading_rules.is_rest(
         stated, amount, size
@@ -361,9 +357,8 @@ def _already_covered(base: Json) -> str:
     if not base or base.get('fallback'):
         return ''
     return (
-        f'The entry {base["family"]} already covers this drive: a separate entry is needed only if '
-        'it is wrong or incomplete. The draft gives the same readings and would replace this entry '
-        'completely. '
+        f'The entry {base["family"]} already covers this drive: a separate entry is needed only if it is wrong '
+        'or incomplete. The draft gives the same readings and would replace this entry completely. '
     )
 
 

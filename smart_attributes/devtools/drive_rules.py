@@ -85,16 +85,13 @@ def _unmet(drive: SampleDrive, context: Context) -> list[str]:
     for entry in context.database.entries():
         if entry['family'] != drive.family:
             continue
-        conditions = [key for key in drive_database.CONDITIONS if key in entry]
-        unmet.append(
-            [
-                key
-                for key in conditions
-                if not drive_database.matches(
-                    {key: entry[key]}, drive.identity, drive.attributes
-                )
-            ]
-        )
+        of_entry = []
+        for key in drive_database.CONDITIONS:
+            if key in entry and not drive_database.matches(
+                {key: entry[key]}, drive.identity, drive.attributes
+            ):
+                of_entry.append(key)
+        unmet.append(of_entry)
     return min(unmet, key=len)
 
 
@@ -122,14 +119,12 @@ def _differences(results: Readings, expect: Json) -> Iterator[str]:
         reading = results.get(metric)
         if reading is None:
             yield (
-                f'"expect" has {metric} {shown(expected)}, but the lines of the sample do not '
-                f'give this metric'
+                f'"expect" has {metric} {shown(expected)}, but the lines of the sample do not give this metric'
             )
         elif not _equal(reading, expected):
             yield (
                 f'"expect" has {metric} {shown(expected)}, but {reading.source} gives '
-                f'{_counted(reading)}; correct the '
-                f'wrong value'
+                f'{_counted(reading)}; correct the wrong value'
             )
     for metric, reading in results.items():
         if metric not in expect:
@@ -164,11 +159,11 @@ def _contradictions(
 
 def _fills(drive: SampleDrive, results: Readings) -> int:
     """Return how many times a sample's drive was completely written; 0 if unknown."""
+    written = drive.stated.get('host_written')
     reading = results.get('host_written')
-    return reading_rules.fills(
-        drive.stated.get('host_written') or (reading and reading.number),
-        drive.identity.capacity,
-    )
+    if not written and reading:
+        written = reading.number
+    return reading_rules.fills(written, drive.identity.capacity)
 
 
 def _lost(
@@ -177,14 +172,14 @@ def _lost(
     """Yield a sentence for each reading that a sample loses because *entry*, of an addition,
     replaces the shipped entry without a reason.
     """
-    before = context.shipped.identify(drive.identity, drive.attributes)
+    shipped = context.shipped.identify(drive.identity, drive.attributes)
     explained = [
         f'attribute {number}'
         for number, row in entry.get('attributes', {}).items()
         if row is None or 'comment' in row or 'trap' in row
     ]
     for reading in readings.vendor_readings(
-        drive.report, before, context.shipped.metrics
+        drive.report, shipped, context.shipped.metrics
     ):
         if (
             reading.metric not in results
@@ -192,7 +187,7 @@ def _lost(
             and str(reading.source) not in explained
         ):
             yield (
-                f'this entry drops a reading of the entry {before.family or "default"}: '
+                f'this entry drops a reading of the entry {shipped.family or "default"}: '
                 f'{reading.metric} {_counted(reading)} from {reading.source}; add it here, add its '
                 'set to "uses", or explain in a "comment" of the attribute why it is left out'
             )
@@ -205,18 +200,15 @@ def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
     # family -> samples with their endurance and the times that they were completely written
     by_family: dict[str, list[tuple[SampleDrive, Reading, int]]] = {}
     for drive, winners in claims:
-        if (
-            drive.expect is None
-            or len(winners) != 1
-            or drive.identity.protocol != 'ATA'
-        ):
+        is_ata_sample = drive.expect is not None and drive.identity.protocol == 'ATA'
+        if not is_ata_sample or len(winners) != 1:
             continue
         results = _readings(drive, context.database)
         reading = results.get(reading_rules.ENDURANCE)
         if reading is not None and reading.number is not None:
-            by_family.setdefault(winners[0][1]['family'], []).append(
-                (drive, reading, _fills(drive, results))
-            )
+            [(_, entry)] = winners
+            sample = drive, reading, _fills(drive, results)
+            by_family.setdefault(entry['family'], []).append(sample)
     for samples in by_family.values():
         if any(reading.number for _, reading, _ in samples):
             continue
@@ -232,10 +224,11 @@ def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
 def _equal(reading: Reading, expected: Any) -> bool:
     """Return whether a reading is what a sample expects: a status, a number, or None for unknown."""
     if expected is None or reading.number is None:
-        return expected is reading.number
-    if isinstance(expected, str) or reading.state is not None:
-        return bool(reading.state is not None and reading.verdict == expected)
-    return math.isclose(reading.number, expected, rel_tol=1e-4)
+        return expected is None and reading.number is None
+    if reading.state is not None:
+        return bool(reading.verdict == expected)
+    is_text = isinstance(expected, str)
+    return not is_text and math.isclose(reading.number, expected, rel_tol=1e-4)
 
 
 def _as_expected(reading: Reading) -> str:
@@ -253,7 +246,8 @@ def _counted(reading: Reading) -> str:
     """Return a reading with its unit, or null with the reason."""
     if reading.number is None:
         return f'null ({reading.unknown})'
-    return f'{_as_expected(reading)} {reading.unit if reading.state is None else ""}'.rstrip()
+    unit = reading.unit if reading.state is None else ''
+    return f'{_as_expected(reading)} {unit}'.rstrip()
 
 
 def coverage_problems(source: EntriesFile, claims: Sequence[Claim]) -> Iterator[str]:
@@ -272,6 +266,5 @@ def coverage_problems(source: EntriesFile, claims: Sequence[Claim]) -> Iterator[
                 )
         if entry['family'] not in sampled:
             yield (
-                f'{place}: this entry has no sample; add one to tests/samples, or to "samples" in '
-                'your own file'
+                f'{place}: this entry has no sample; add one to tests/samples, or to "samples" in your own file'
             )

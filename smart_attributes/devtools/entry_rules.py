@@ -41,9 +41,6 @@ DATED = {
     'bytes': ('quote', 'read', 'url of its document'),
     'effect': ('date', 'severity', 'url of its document'),
 }
-# Matches keys of documents: it finds two in "acme-manual, section 2; acme-errata; measured on 5
-# drives".
-_KEYS = re.compile('(?:^|; *)([a-z0-9.]+-[a-z0-9.-]+)(?=,|;|$)')
 
 
 def file_problems(source: EntriesFile, context: Context) -> Iterator[str]:
@@ -100,9 +97,9 @@ def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
     )
     for place, part in _sources_of(source.data):
         citation = part['source']
-        unknown = [
-            key for key in _KEYS.findall(citation) if key not in context.documents
-        ]
+        # two in "acme-manual, section 2; acme-errata; measured on 5 drives"
+        keys = re.findall('(?:^|; *)([a-z0-9.]+-[a-z0-9.-]+)(?=,|;|$)', citation)
+        unknown = [key for key in keys if key not in context.documents]
         cited = [
             document
             for key, document in context.documents.items()
@@ -118,7 +115,9 @@ def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
         if any('url' in document for document in cited):
             present.append('url of its document')
         for mark, needed in DATED.items():
-            for key in needed if mark in part else ():
+            if mark not in part:
+                continue
+            for key in needed:
                 if key not in present:
                     yield f'{place}: {key} is missing; add it as the schema describes'
 
@@ -187,11 +186,11 @@ def _layouts(source: EntriesFile, context: Context) -> Iterator[str]:
             if 'share_of' in field:  # it reads the bytes of another field
                 continue
             for byte in range(field['offset'], field['offset'] + field['length']):
+                # the first metric that uses the byte
                 owner = owners.setdefault((field.get('row'), byte), metric.name)
                 if owner != metric.name:
                     yield (
-                        f'{where}: byte {byte} is also part of {owner}; correct one of the two '
-                        'fields'
+                        f'{where}: byte {byte} is also part of {owner}; correct one of the two fields'
                     )
                     break
 
@@ -207,8 +206,7 @@ def _metrics(source: EntriesFile, context: Context) -> Iterator[str]:
         metric = context.database.metrics[name]
         if metric.is_verdict and metric.worse != 'low':
             yield (
-                f'metric {name}: a failed verdict is 0 and a passed one is 1, so '
-                f'"worse" must be "low"'
+                f'metric {name}: a failed verdict is 0 and a passed one is 1, so "worse" must be "low"'
             )
         for problem in reading_rules.interval_problems(metric.valid):
             yield f'metric {name}: {problem}'
@@ -236,8 +234,7 @@ def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
     """
     if pattern != pattern.strip() or '  ' in pattern:
         yield (
-            'has leading, trailing or double blanks, but a model is matched without such blanks; '
-            'remove them'
+            'has leading, trailing or double blanks, but a model is matched without such blanks; remove them'
         )
     literals = literal_characters(pattern)
     plain = re.sub(ESCAPES_AND_SETS, '.', pattern, flags=re.S)
@@ -328,19 +325,18 @@ def _traps(entry: Json, context: Context) -> Problems:
     for number, row in rows.items():
         for metric, specs in row.get('readings', {}).items():
             place = f'attribute {number}, {metric}'
-            for spec in specs if isinstance(specs, list) else [specs]:
+            alternatives = specs if isinstance(specs, list) else [specs]
+            for spec in alternatives:
                 formula = decode.parse(spec['from'])
                 for trap in sorted(traps.intersection(formula.attributes)):
                     yield (
                         place,
-                        f'this reads attribute {trap}, which is marked as misleading; read another '
-                        f'attribute',
+                        f'this reads attribute {trap}, which is marked as misleading; read another attribute',
                     )
                 if number in traps and metric in good:
                     yield (
                         place,
-                        f'this reading of a trap may override a good reading of {metric}; remove '
-                        'this reading',
+                        f'this reading of a trap may override a good reading of {metric}; remove this reading',
                     )
 
 
@@ -349,12 +345,11 @@ def _contradictions(entry: Json, context: Context) -> Problems:
     rows = context.database.rows_of(entry)
     for number in entry.get('ignore_thresholds', ()):
         if number not in rows:
-            words = (
-                f'the entry has no attribute {number}; add the attribute, or remove its number '
-                'here'
-            )
+            words = f'the entry has no attribute {number}; add the attribute, or remove its number here'
             yield 'ignore_thresholds', words
-    for number, row in rows.items() if 'no_endurance' in entry else ():
+    if 'no_endurance' not in entry:
+        return
+    for number, row in rows.items():
         if 'endurance_used' in row.get('readings', ()) and not row.get('trap'):
             yield (
                 f'attribute {number}, endurance_used',

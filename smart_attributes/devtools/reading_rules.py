@@ -39,8 +39,7 @@ def _unit(spec: Json, _: Formula, metric: Metric) -> Iterator[str]:
         yield f'"unit": "{unit}" does not fit a metric that is {of_metric}; {advice}'
     if not unit and metric.unit in ('s', 'B') and 'states' not in spec:
         yield (
-            f'"unit" is missing: the metric is {of_metric}; write what one count is, such as "h" '
-            'or "32MiB"'
+            f'"unit" is missing: the metric is {of_metric}; write what one count is, such as "h" or "32MiB"'
         )
 
 
@@ -63,8 +62,7 @@ def _interval(spec: Json, formula: Formula, _: Metric) -> Iterator[str]:
     if is_above or is_below:
         ends = ', '.join('null' if end is None else f'{end:g}' for end in valid)
         yield (
-            f'"valid": [{ends}] is never reached: {spec["from"]} lies between {lowest:g} '
-            f'and {highest:g}'
+            f'"valid": [{ends}] is never reached: {spec["from"]} lies between {lowest:g} and {highest:g}'
         )
     if spec.get('ceiling', 0) > highest:
         yield f'"ceiling": {spec["ceiling"]} is never reached: {spec["from"]} is at most {highest:g}'
@@ -82,24 +80,23 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     if it accepts none.
     """
     valid = _valid(spec)
+    _, last = valid
     # Some drives count beyond the ceiling; for these, the ceiling is shown.
     has_ceiling = spec.get('ceiling', math.inf) <= HIGHEST_ENDURANCE
     largest = HIGHEST_BEYOND if has_ceiling else HIGHEST_ENDURANCE
     if formula.minus_from and metric.worse == 'low' and formula.first.column == 'value':
         yield (
-            f'"from": "{spec["from"]}" gives the part used, but {metric.name} is the part left; '
-            'write "value"'
+            f'"from": "{spec["from"]}" gives the part used, but {metric.name} is the part left; write "value"'
         )
     elif formula.minus_from and None in valid:
         yield (
             f'"from": "{spec["from"]}" turns an unset value into a number; set "valid", such as [0, '
             f'{formula.minus_from - 1}]'
         )
-    elif metric.name == ENDURANCE and (valid[1] is None or valid[1] > largest):
+    elif metric.name == ENDURANCE and (last is None or last > largest):
         yield (
-            f'"valid" must end at {HIGHEST_ENDURANCE} or lower (at {HIGHEST_BEYOND} or lower for '
-            f'drives that have "ceiling": {HIGHEST_ENDURANCE}); otherwise, an unrelated raw value '
-            'becomes a percentage'
+            f'"valid" must end at {HIGHEST_ENDURANCE} or lower (at {HIGHEST_BEYOND} or lower for drives that '
+            f'have "ceiling": {HIGHEST_ENDURANCE}); otherwise, an unrelated raw value becomes a percentage'
         )
     else:
         for value, number in _unset_numbers(formula, metric):
@@ -118,13 +115,16 @@ def _unset_numbers(formula: Formula, metric: Metric) -> Iterator[tuple[str, floa
     """
     if formula.second or metric.unit != '%':
         return
-    number = formula.first.attribute or 1
+    number = (
+        formula.first.attribute or 1
+    )  # any number, if the formula does not name one
     rows = {}
     if formula.first.column == 'value':
         # A value of 0 is unset only if it would mean that all endurance is used. Elsewhere it is
         # valid: all spares are used up, or no endurance has been used.
         is_zero_unset = metric.name == ENDURANCE and formula.minus_from
-        for value in (0, *NEVER_SET) if is_zero_unset else NEVER_SET:
+        unset_values = (0, *NEVER_SET) if is_zero_unset else NEVER_SET
+        for value in unset_values:
             rows[f'value {value}'] = AttributeRow(number, value=value)
     else:
         ones = str(2 ** (8 * RAW_BYTES) - 1)
@@ -137,7 +137,8 @@ def _unset_numbers(formula: Formula, metric: Metric) -> Iterator[tuple[str, floa
 
 def _states(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     """Yield the faults of "states", which maps ranges of numbers to words, such as "0-10"."""
-    states, (_, highest) = spec.get('states', {}), bounds(formula)
+    states = spec.get('states', {})
+    _, highest = bounds(formula)
     if states and not metric.is_verdict:
         yield (
             f'"states" gives words, but {metric.name} is a number; remove "states", or '
@@ -145,8 +146,7 @@ def _states(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
         )
     if metric.is_verdict and not states:
         yield (
-            f'{metric.name} is a verdict; add "states", for example {{"100": "passed", '
-            f'"0-10": "failed"}}'
+            f'{metric.name} is a verdict; add "states", for example {{"100": "passed", "0-10": "failed"}}'
         )
     spans = sorted((*span(key), key) for key in states)
     for start, end, key in spans:
@@ -154,6 +154,7 @@ def _states(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
             yield f'"states": {key} is empty; write the smaller number first'
         elif start > highest:
             yield f'"states": {key} is never reached: {spec["from"]} is at most {highest:g}'
+    # each range and the next one
     for (_, end, key), (start, _, next_key) in zip(spans, spans[1:]):
         if start <= end:
             yield f'"states": {key} and {next_key} overlap; make each result match only one of them'
@@ -215,8 +216,6 @@ TOLERANCES: Mapping[str, tuple[float, float]] = {
 # confirm a unit of 1 GiB or less.
 WRAP = 2**32 * 512  # bytes
 COARSEST = 2**30  # bytes
-# besides these: all percentages and amounts of data
-STATED_METRICS = ('power_on_time', 'temperature')
 ENDURANCE = 'endurance_used'
 # page and offset in the device statistics log; its value is in %
 ENDURANCE_STATISTIC = (7, 0x008)
@@ -230,7 +229,7 @@ FILLS = 100
 
 def is_stated(metric: str, unit: str) -> bool:
     """Return whether a statistic of this metric can confirm the unit of an attribute."""
-    return unit in ('%', 'B') or metric in STATED_METRICS
+    return unit in ('%', 'B') or metric in ('power_on_time', 'temperature')
 
 
 def is_near(number: float, stated: float, unit: str) -> bool:
@@ -244,12 +243,15 @@ def is_near(number: float, stated: float, unit: str) -> bool:
 
 
 def is_rest(stated: float, number: float, precision: float) -> bool:
-    """Return whether *stated* equals *number* after an overflow of a 32-bit sector count.
+    """Return whether *stated* equals *number* after an overflow of a 32-bit sector count: a drive
+    that wrote 2.3 TB states 0.1 TB.
 
     Arguments are in bytes.
     """
-    beyond = (stated - number) % WRAP
-    return stated < WRAP <= number and min(beyond, WRAP - beyond) <= precision
+    has_overflowed = stated < WRAP <= number
+    above = (stated - number) % WRAP
+    below = WRAP - above
+    return has_overflowed and min(above, below) <= precision
 
 
 def fills(written: float | None, capacity: float | None) -> int:

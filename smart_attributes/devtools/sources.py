@@ -24,9 +24,6 @@ from ..knowledge.drive_database import SpecDatabase
 from ..model import AttributeRow, Identity, Report
 from ..typed import Json
 
-SHOWN = 80  # characters of a line that a sentence may quote
-LOOKED_AT = 1000  # first characters to look at in a file of unknown kind
-
 
 class SampleDrive(NamedTuple):
     """A drive to match with entries: a sample or a row of models.csv."""
@@ -108,7 +105,7 @@ def read_source(path: str) -> tuple[EntriesFile, list[str]]:
     """
     name = os.path.basename(path)
     text = data_file.read_text(path)
-    if text.startswith('smartctl ') or '"json_format_version"' in text[:LOOKED_AT]:
+    if text.startswith('smartctl ') or '"json_format_version"' in text[:1000]:
         raise DataError(
             f'{name} is output of smartctl, not a database entry; to create one, run: '
             f'check_smart_attributes draft --report {path}'
@@ -188,7 +185,7 @@ def drives_of(name: str, samples: Sequence[Json], kinds: Mapping[str, str]) -> R
                 rows.append(row)
             else:
                 problems.append(
-                    f'{place}: {json.dumps(line[:SHOWN])} is not a row of an attribute table; '
+                    f'{place}: {json.dumps(line[:80])} is not a row of an attribute table; '
                     'paste one from smartctl -A or -x'
                 )
         kind = sample.get('kind') or kinds.get(sample['family'], 'ssd')
@@ -236,7 +233,7 @@ def measured(path: str) -> Result:
     except (DataError, csv.Error) as problem:
         return [], [f'{name}: {problem}']
     drives = []
-    for number, row in enumerate(rows, 2):
+    for number, row in enumerate(rows, 2):  # line 1 names the columns
         try:
             ids = [int(word) for word in row['attributes'].split()]
             identity = _identity(
@@ -279,18 +276,18 @@ def parse_row(line: str) -> AttributeRow | None:
     match = _ROW.fullmatch(line)
     if match is None or not 1 <= int(match['id']) <= 255:
         return None
-    value, worst, threshold = (
-        None if text == '---' else int(text)
-        for text in match.group('value', 'worst', 'threshold')
-    )
     prefail = match['type'] == 'Pre-fail' or match['flags'].startswith('P')
     return AttributeRow(
         int(match['id']),
         match['name'],
-        value=value,
-        worst=worst,
-        threshold=threshold,
+        value=_number(match['value']),
+        worst=_number(match['worst']),
+        threshold=_number(match['threshold']),
         prefail=prefail,
         when_failed=WHEN_FAILED[match['failed']],
         raw=match['raw'],
     )
+
+
+def _number(column: str) -> int | None:
+    return None if column == '---' else int(column)

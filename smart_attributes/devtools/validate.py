@@ -32,7 +32,6 @@ from .sources import Claim, Context, EntriesFile
 
 ENTRIES = 'entries'
 LIMITS = 'limits'
-LIMITS_FOLDER = 'thresholds.d'
 
 
 class Validation(NamedTuple):
@@ -46,7 +45,7 @@ class Validation(NamedTuple):
 
 
 def is_limits(path: str) -> bool:
-    """Return whether a file holds limits, or cannot tell but is in a folder for limits."""
+    """Return whether a file holds limits: by its keys, or else by its folder."""
     try:
         data = data_file.parse(data_file.read_text(path), path)
     except DataError:
@@ -54,7 +53,7 @@ def is_limits(path: str) -> bool:
     keys = data.keys() if isinstance(data, dict) else set()
     if 'entries' not in keys and keys & {'overrides', 'metrics'}:
         return True
-    return os.path.basename(os.path.dirname(os.path.abspath(path))) == LIMITS_FOLDER
+    return os.path.basename(os.path.dirname(os.path.abspath(path))) == 'thresholds.d'
 
 
 def examine_limits(path: str) -> Validation:
@@ -118,8 +117,7 @@ def _ended(data: Json) -> Iterator[str]:
             selector = thresholds.rank(override)
             yield (
                 f'override for {selector} {override["for"][selector]}: it ended on '
-                f'{override["until"]} and has no '
-                f'effect; remove it, or set a later date'
+                f'{override["until"]} and has no effect; remove it, or set a later date'
             )
 
 
@@ -131,18 +129,20 @@ def main(files: Sequence[str] = (), formats: bool = False) -> int:
     """
     try:
         paths = list(files) or [shipped_data.path('attributes.json')]
-        for path in paths if formats else ():
-            is_new = sources.rewrite(
-                path, 'thresholds' if is_limits(path) else 'attributes'
-            )
-            words = 'rewritten' if is_new else 'has the standard layout already'
-            print(visible(f'{path}: {words}'))
+        if formats:
+            for path in paths:
+                schema = 'thresholds' if is_limits(path) else 'attributes'
+                is_new = sources.rewrite(path, schema)
+                words = 'rewritten' if is_new else 'has the standard layout already'
+                print(visible(f'{path}: {words}'))
         validations = _validations(paths)
     except DataError as problem:
         print(visible(str(problem)))
         return 1
     slow = patterns.too_slow()
-    lines = [line for validation in validations for line in _lines(validation)]
+    lines: list[str] = []
+    for validation in validations:
+        lines += _lines(validation)
     for line in (*lines, *slow):
         print(visible(line))
     return 1 if slow or any(validation.problems for validation in validations) else 0
@@ -153,11 +153,10 @@ def problems(files: Sequence[str]) -> list[str]:
 
     Raises DataError if a shipped file cannot be read.
     """
-    return [
-        sentence
-        for validation in _validations(files)
-        for sentence in validation.problems
-    ]
+    sentences: list[str] = []
+    for validation in _validations(files):
+        sentences += validation.problems
+    return sentences
 
 
 def _validations(files: Sequence[str]) -> list[Validation]:
@@ -177,10 +176,12 @@ def _lines(validation: Validation) -> Iterator[str]:
     """Yield the problems, and a line that sums up what was validated."""
     yield from validation.problems
     count = len(validation.problems)
-    summary = [*validation.summary, plural(count, 'problem') if count else 'no problem']
-    if not validation.summary:
+    counted = plural(count, 'problem') if count else 'no problem'
+    if validation.summary:
+        summary = [*validation.summary, counted]
+    else:
         advice = 'fix this first, then validate again to find further problems'
-        summary = [f'read as {validation.kind}', *summary, advice]
+        summary = [f'read as {validation.kind}', counted, advice]
     yield f'{", ".join(map(os.path.basename, validation.files))}: {", ".join(summary)}'
 
 
@@ -191,13 +192,11 @@ def examine(files: Sequence[str]) -> Validation:
     shipped database. Samples and measured models are those beside the database, in a checkout.
     Raises DataError if the shipped file cannot be read.
     """
-    shipped = shipped_data.path('attributes.json')
     validated, faults = sources.read_sources(files)
-    # complete databases come first
-    has_database = bool(validated) and validated[0].is_whole
-    all_files = (
-        validated if has_database else [sources.read_source(shipped)[0], *validated]
-    )
+    all_files = validated  # complete databases come first
+    if not any(source.is_whole for source in validated):
+        shipped, _ = sources.read_source(shipped_data.path('attributes.json'))
+        all_files = [shipped, *validated]
     everything = [source.data for source in all_files]
     for source in validated:  # mistakes that would break a check
         for mistake in data_errors.of_entries(source.data, everything):
@@ -215,8 +214,9 @@ def examine(files: Sequence[str]) -> Validation:
     for source in validated:
         faults += entry_rules.file_problems(source, context)
     faults += [*of_samples, *of_models, *drive_rules.drive_problems(claims, context)]
-    for source in validated if drives else ():
-        faults += drive_rules.coverage_problems(source, claims)
+    if drives:
+        for source in validated:
+            faults += drive_rules.coverage_problems(source, claims)
     # entries of the given files, samples of the whole database
     count = sum(len(source.data['entries']) for source in validated)
     summary = [plural(count, 'entry', 'entries'), plural(len(drives), 'sample')]

@@ -5,7 +5,6 @@ checks use.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
@@ -24,7 +23,6 @@ from ..words import clean
 from .disks import Disk, disks, reached
 
 SHOWN = 12  # disks that are named; all others are only counted
-_MACRO = re.compile('[$`]')
 
 
 class Uses(NamedTuple):
@@ -44,23 +42,18 @@ def examine(
     Also [] if the addresses of a check are unknown, because the finding would list too many disks.
     scan: runs smartctl --scan.
     """
-    there = [disk for disk in disks(system.ROOT) if disk.is_drive]
-    if not there or not uses or not all(use.is_known for use in uses):
+    present = [disk for disk in disks(system.ROOT) if disk.is_drive]
+    if not present or not uses or not all(use.is_known for use in uses):
         return []
     try:
-        devices: list[Device] = []
-        for use in uses:
-            for address in use.addresses:
-                devices += addresses.parse(address)
-        if any(use.is_scan for use in uses):
-            devices += scan()
-        wanted = allowed(there, options)
+        devices = _devices(uses, scan)
+        wanted = allowed(present, options)
     except SmartError:  # that check, or the scan, reports the error
         return []
     names_read: set[str] = set()
     for device in devices:
-        names_read.update(reached(device, there))
-    drives_read = {disk.drive for disk in there if disk.name in names_read}
+        names_read.update(reached(device, present))
+    drives_read = {disk.drive for disk in present if disk.name in names_read}
     unread: dict[str, Disk] = {}  # drive -> its first disk
     for disk in wanted:
         if disk.drive not in drives_read:
@@ -68,9 +61,22 @@ def examine(
     return [_finding(list(unread.values()))] if unread else []
 
 
-def allowed(disks_there: Sequence[Disk], options: Options) -> list[Disk]:
-    """Return the disks that neither options nor local files exclude under any of their names below
-    /dev.
+def _devices(
+    uses: Sequence[Uses], scan: Callable[[], Sequence[Device]]
+) -> list[Device]:
+    """Return the devices that the checks read. Raises SmartError."""
+    devices: list[Device] = []
+    for use in uses:
+        for address in use.addresses:
+            devices += addresses.parse(address)
+    if any(use.is_scan for use in uses):
+        devices += scan()
+    return devices
+
+
+def allowed(present: Sequence[Disk], options: Options) -> list[Disk]:
+    """Return the disks that a check may read: options and local files exclude none of their names
+    below /dev.
 
     Raises SmartError if the local files cannot be used.
     """
@@ -84,13 +90,14 @@ def allowed(disks_there: Sequence[Disk], options: Options) -> list[Disk]:
             links.setdefault(disk_name, []).append(link)
     site = site_of(options.data, options.before)
     wanted = []
-    for disk in disks_there:
+    for disk in present:
         paths = (f'/dev/{disk.name}', f'/dev/{disk.drive}', *links.get(disk.name, ()))
         devices: list[Device] = []
         for path in paths:
             with suppress(UsageError):  # no check can use this name either
                 devices += addresses.parse(path)
-        if len(reads.plan(devices, of_reads(options), site)) == len(devices):
+        included = reads.plan(devices, of_reads(options), site)
+        if len(included) == len(devices):
             wanted.append(disk)
     return wanted
 
@@ -102,6 +109,9 @@ def of_check(check: DaemonCheck) -> Uses:
     """Return the addresses that a check of a daemon uses; is_known is False if its command line
     cannot be understood.
     """
+    has_macro = '$' in check.text or '`' in check.text
+    if check.place < 0 or has_macro:
+        return Uses(is_known=False)
     parser = Parser(add_help=False)
     parser.add_argument('-d', '--device', action='append', default=[])
     parser.add_argument('-r', '--regex')  # option of version 1.6
@@ -110,10 +120,8 @@ def of_check(check: DaemonCheck) -> Uses:
         values, _ = parser.parse_known_args(check.words[check.place + 1 :])
     except UsageError:
         return Uses(is_known=False)
-    is_known = (
-        check.place >= 0 and values.regex is None and not _MACRO.search(check.text)
-    )
-    return Uses(values.device, values.scan or not values.device, is_known)
+    is_scan = values.scan or not values.device
+    return Uses(values.device, is_scan, is_known=values.regex is None)
 
 
 # --- what is left; pure -------------------------------------------------------------------
@@ -121,11 +129,10 @@ def of_check(check: DaemonCheck) -> Uses:
 
 def _finding(unread: Sequence[Disk]) -> Finding:
     """Return the finding that names these disks, of which there is at least one."""
-    shown = unread[:SHOWN]
     named = listed(list(map(_named, unread)), SHOWN)
     if any(disk.is_behind_raid for disk in unread):
         return found('drives-unmonitored-behind-raid', disks=named)
-    options = ' '.join(f'-d /dev/{disk.name}' for disk in shown)
+    options = ' '.join(f'-d /dev/{disk.name}' for disk in unread[:SHOWN])
     return found('drives-unmonitored', disks=named, options=options)
 
 

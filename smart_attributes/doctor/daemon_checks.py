@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from .. import files
 from ..access import name_of
@@ -33,12 +33,8 @@ from ..output.codes import BY_NAME
 from ..output.doctor_findings import Finding, found, halves
 from ..reading import system
 
-_PATH = re.compile(r'\s(?:-p|--path)[ =]?(\S+)')
-_ARGUMENTS = re.compile(r'check_nrpe\b.* -a ')
-_DEVICE = re.compile(r'(?:^|\s)(?:-d|--device)[ =]?(\S+)')
 # The name of a drive, or a dash, and the code of its line or of the first line.
 _CODES = re.compile(r'(?m)(?:^[A-Z]{2,8} +)?(\S+)(?:  [^\n\[]*?)? +\[([a-z-]+)\]')
-_SHOWN = 200  # characters of an output
 
 
 def examine(
@@ -65,16 +61,16 @@ def _examined(check: DaemonCheck, program: str, user: str, deadline: float) -> F
     """Ask the daemon, or run the check as its user, and return the finding."""
     answer = ask(check.question) if check.question else None
     if answer and is_known(answer):
-        return _works('daemon-answers', check, answer)
+        return _run_by_sudo(check) or _found('daemon-answers', check, answer)
     if os.geteuid() != 0 and name_of(os.geteuid()) != check.user:
         return _found('daemon-check-of-another', check)
     end = min(deadline, time.monotonic() + check.seconds)
     own_answer = run_as(check.user, check.line, end)
     if not is_known(own_answer):
-        return next(_causes(check, own_answer, program, user))
+        return _cause(check, own_answer, program, user)
     if not answer:
-        return _works('daemon-check-works', check, own_answer)
-    return next(_differences(check, answer, program))
+        return _run_by_sudo(check) or _found('daemon-check-works', check, own_answer)
+    return _difference(check, answer, program)
 
 
 def _found(
@@ -83,7 +79,7 @@ def _found(
     """Return the finding about a check, with the first line of its answer, or why there is none."""
     line = ''
     if answer:
-        line = text_of(answer).partition('\n')[0].partition('|')[0][:_SHOWN]
+        line = text_of(answer).partition('\n')[0].partition('|')[0][:200]
         line = line or answer.reason
     return found(
         code,
@@ -97,86 +93,99 @@ def _found(
     )
 
 
-def _works(code: str, check: DaemonCheck, answer: Answer) -> Finding:
-    """Return the finding with this code for a check that works; another one if sudo runs the check."""
-    return next(_sudo(check), _found(code, check, answer))
-
-
 # --- why a check is UNKNOWN ----------------------------------------------------------------------
 
 
-def _differences(check: DaemonCheck, answer: Answer, program: str) -> Iterator[Finding]:
-    """Yield why a daemon answers UNKNOWN, although its check works when doctor runs it; the most
-    probable cause first.
-    """
+def _difference(check: DaemonCheck, answer: Answer, program: str) -> Finding:
+    """Return why a daemon answers UNKNOWN, although its check works when doctor runs it."""
     process = process_of(check.daemon)
-    is_gone = process == '/'
-    if is_gone or os.stat(process).st_mtime < os.stat(check.file).st_mtime:
-        yield _found('daemon-not-restarted', check, answer)
-    yield from _causes(check, answer, program, check.user)
+    has_ended = process == '/'
+    if has_ended or os.stat(process).st_mtime < os.stat(check.file).st_mtime:
+        return _found('daemon-not-restarted', check, answer)
+    return _cause(check, answer, program, check.user)
 
 
-def _causes(
-    check: DaemonCheck, answer: Answer, program: str, user: str
-) -> Iterator[Finding]:
-    """Yield why a check is UNKNOWN or does not start, the most probable cause first; there is
-    always one.
+def _cause(check: DaemonCheck, answer: Answer, program: str, user: str) -> Finding:
+    """Return the most probable reason why a check is UNKNOWN or does not start.
 
     program: path of this program. user: the monitoring user; '' if it is not known.
     """
-    if check.user_setting and user not in ('', check.user):
-        script = f's/^{check.user_setting}=.*/{check.user_setting}={user}/'
-        path = check.user_file
-        yield _found(
-            'daemon-user-differs', check, answer, wanted=user, path=path, script=script
+    setting = check.user_setting
+    if setting and user not in ('', check.user):
+        return _found(
+            'daemon-user-differs',
+            check,
+            answer,
+            wanted=user,
+            path=check.user_file,
+            script=f's/^{setting}=.*/{setting}={user}/',
         )
+    return (
+        _about_line(check, program)
+        or _about_drives(check, answer)
+        or _unknown(check, answer)
+    )
+
+
+def _about_line(check: DaemonCheck, program: str) -> Finding | None:
+    """Return what is wrong with the command line of a check; None if it can be executed. program:
+    path of this program.
+    """
     if not check.words:
-        yield _found('daemon-quotation-mark', check)
-    yield from _sudo(check)
+        return _found('daemon-quotation-mark', check)
+    through_sudo = _run_by_sudo(check)
+    if through_sudo:
+        return through_sudo
+    # the first word if this program is not named
     path = check.words[max(check.place, 0)]
     if not os.path.exists(path):
         folder = os.path.dirname(path)
-        yield _found(
+        return _found(
             'daemon-path-wrong', check, path=path, folder=folder, program=program
         )
     if not os.access(path, os.X_OK):
-        yield _found('daemon-path-not-executable', check, path=path)
-    if _ARGUMENTS.search(check.text):
+        return _found('daemon-path-not-executable', check, path=path)
+    if re.search(r'check_nrpe\b.* -a ', check.text):
         command = check.edit_matching(' -a .*', '')
-        yield _found('daemon-arguments-refused', check)._replace(command=command)
-    yield from _about_drives(check, answer)
-    yield _unknown(check, answer)
+        return _found('daemon-arguments-refused', check)._replace(command=command)
+    return None
 
 
-def _sudo(check: DaemonCheck) -> Iterator[Finding]:
-    """Yield a finding if sudo runs the whole check as root."""
-    before = check.words[: max(check.place, 0)]
-    if any(os.path.basename(word) == 'sudo' for word in before):
-        text = check.text.partition(check.words[check.place])[0]
-        yield _found('daemon-runs-sudo', check)._replace(command=check.edit(text, ''))
+def _run_by_sudo(check: DaemonCheck) -> Finding | None:
+    """Return the finding if sudo runs the whole check as root, else None."""
+    if check.place < 0:
+        return None
+    words_before = check.words[: check.place]
+    if 'sudo' not in map(os.path.basename, words_before):
+        return None
+    text = check.text.partition(check.words[check.place])[0]
+    return _found('daemon-runs-sudo', check)._replace(command=check.edit(text, ''))
 
 
-def _about_drives(check: DaemonCheck, answer: Answer) -> Iterator[Finding]:
-    """Yield what is wrong with the drives that a check names; nothing if its answer has no such
-    code.
+def _about_drives(check: DaemonCheck, answer: Answer) -> Finding | None:
+    """Return what is wrong with the drives that a check names, by the codes in its answer; None if
+    none of these is about them.
     """
     for drive, code in _CODES.findall(text_of(answer)):
         if code == 'no-drives':
             command = check.without_drives()
-            yield _found('daemon-without-drives', check)._replace(command=command)
+            return _found('daemon-without-drives', check)._replace(command=command)
         if code == 'no-permission':
-            yield denied(f'{check.daemon}, {check.name}: {drive}')
-        for option in _DEVICE.finditer(check.text):
-            if code == 'no-such-device' and os.path.basename(option[1]) == drive:
+            return denied(f'{check.daemon}, {check.name}: {drive}')
+        if code != 'no-such-device':
+            continue
+        for option in re.finditer(r'(?:^|\s)(?:-d|--device)[ =]?(\S+)', check.text):
+            if os.path.basename(option[1]) == drive:
                 finding = _found('daemon-names-no-drive', check, device=option[1])
-                yield finding._replace(command=check.edit(option[0], ''))
+                return finding._replace(command=check.edit(option[0], ''))
+    return None
 
 
 def _unknown(check: DaemonCheck, answer: Answer) -> Finding:
     """Return the finding for a check that is UNKNOWN for a reason that the check itself reports."""
     finding = _found('daemon-check-unknown', check, answer)
     codes = [code for _, code in _CODES.findall(text_of(answer))]
-    smartctl = _PATH.search(check.text)
+    smartctl = re.search(r'\s(?:-p|--path)[ =]?(\S+)', check.text)
     if smartctl and any(code.startswith('sudo') for code in codes):
         command = f'{PROGRAM} doctor --user {check.user} -p {smartctl[1]}'
         return finding._replace(
@@ -191,15 +200,16 @@ def _unknown(check: DaemonCheck, answer: Answer) -> Finding:
 
 def denied(reason: str, address: str = 'checks') -> Finding:
     """Return the finding for a drive that root may not open, with what can forbid it on this system."""
-    enforcing = files.text(f'{system.ROOT}/sys/fs/selinux/enforce', LARGEST_SMALL_FILE)
+    selinux = f'{system.ROOT}/sys/fs/selinux/enforce'
     apparmor = f'{system.ROOT}/sys/module/apparmor/parameters/enabled'
-    code = 'drive-denied'
-    if files.text(apparmor, LARGEST_SMALL_FILE).startswith('Y'):
-        code = 'drive-denied-by-apparmor'
-    if 'Operation not permitted' in reason:
-        code = 'drive-denied-by-cgroup'
-    if enforcing.strip() == '1':
+    if files.text(selinux, LARGEST_SMALL_FILE).strip() == '1':
         code = 'drive-denied-by-selinux'
+    elif 'Operation not permitted' in reason:
+        code = 'drive-denied-by-cgroup'
+    elif files.text(apparmor, LARGEST_SMALL_FILE).startswith('Y'):
+        code = 'drive-denied-by-apparmor'
+    else:
+        code = 'drive-denied'
     return found(code, address, reason=reason)
 
 
@@ -240,7 +250,7 @@ def _short(check: DaemonCheck, own_limit: float) -> Finding:
     option = OWN_LIMIT.search(check.text)
     if not check.own_limit or not option:
         return finding
-    shorter = f'{option[1]}{option[2]}{fits:g}'
+    shorter = f'{option[1]}{option[2]}{fits:g}'  # "-t 45", "--timeout=45"
     return finding._replace(command=check.edit(option[0].lstrip(), shorter))
 
 

@@ -13,9 +13,6 @@ from ..reading.failure_reasons import not_a_drive, virtual_disk
 from ..reading.system import System, disks_of, names_in, text_of
 from ..typed import NamedTuple
 
-# All other names belong to partitions, volumes, optical drives, virtual disks, memory cards or
-# memory.
-_DISKS = '[hs]d[a-z]{1,8}|nvme[0-9]{1,9}n[0-9]{1,9}'
 _RAID_DRIVERS = frozenset(
     (*UNREAD, *(driver for kind in CONTROLLERS.values() for driver in kind.drivers))
 )
@@ -48,7 +45,9 @@ def disks(root: str) -> list[Disk]:
     for name in names_in(f'{sys}/block'):
         folder = f'{sys}/block/{name}'
         device = os.path.realpath(f'{folder}/device')
-        if not re.fullmatch(_DISKS, name) or not os.path.isdir(device):
+        # other names belong to volumes, optical drives, virtual disks, memory cards or memory
+        is_disk = re.fullmatch('[hs]d[a-z]{1,8}|nvme[0-9]{1,9}n[0-9]{1,9}', name)
+        if not is_disk or not os.path.isdir(device):
             continue
         is_nvme = name.startswith('nvme')
         disk = _nvme(name, device) if is_nvme else _scsi(name, device, sys)
@@ -74,26 +73,25 @@ def _nvme(name: str, device: str) -> Disk:
 
 def _scsi(name: str, device: str, sys: str) -> Disk:
     """Return a SATA, SAS or USB disk, or a volume of a RAID controller. device, sys: folders."""
+    vendor = text_of(f'{device}/vendor')
+    model = text_of(f'{device}/model')
+    wwid = text_of(f'{device}/wwid')
+    full_model = model if vendor == 'ATA' else f'{vendor} {model}'.strip()
+    drive = name
+    is_usb = re.search('/usb[0-9]+/', device)  # USB bridges invent names
+    if not is_usb and re.fullmatch('naa.5[0-9a-f]{15}', wwid):
+        drive = wwid
+    host = None
+    driver = ''
     # host:channel:target:unit
     unit = re.fullmatch('([0-9]{1,9}):[0-9]+:[0-9]+:[0-9]+', os.path.basename(device))
-    vendor, model, wwid = (
-        text_of(f'{device}/{file}') for file in ('vendor', 'model', 'wwid')
-    )
-    full_model = model if vendor == 'ATA' else f'{vendor} {model}'.strip()
-    driver = text_of(f'{sys}/class/scsi_host/host{unit[1]}/proc_name') if unit else ''
-    is_usb = re.search('/usb[0-9]+/', device)  # USB bridges invent names
-    is_unique = not is_usb and re.fullmatch('naa.5[0-9a-f]{15}', wwid)
-    disk = Disk(
-        name,
-        wwid if is_unique else name,
-        full_model,
-        int(unit[1]) if unit else None,
-        driver,
-    )
+    if unit:
+        host = int(unit[1])
+        driver = text_of(f'{sys}/class/scsi_host/host{unit[1]}/proc_name')
+    disk = Disk(name, drive, full_model, host, driver)
     transport = 'iscsi' if driver.startswith('iscsi') else ''
-    is_foreign = virtual_disk(full_model) or not_a_drive(
-        full_model, '', transport, wwid.rpartition('.')[2]
-    )
+    wwn = wwid.rpartition('.')[2]
+    is_foreign = virtual_disk(full_model) or not_a_drive(full_model, '', transport, wwn)
     return disk._replace(is_drive=disk.is_behind_raid or not is_foreign)
 
 
@@ -106,12 +104,13 @@ def reached(device: Device, disks: Sequence[Disk]) -> Sequence[str]:
     if kind:
         # None for a node that only the driver creates, such as /dev/twa0
         host = system.host_of(device)
-        return [
-            disk.name
-            for disk in disks
-            if host in (None, disk.host)
-            and (not kind.drivers or disk.driver in kind.drivers)
-        ]
+        names = []
+        for disk in disks:
+            is_on_host = host in (None, disk.host)
+            has_driver = not kind.drivers or disk.driver in kind.drivers
+            if is_on_host and has_driver:
+                names.append(disk.name)
+        return names
     path = os.path.join(root, device.path.lstrip('/'))
     disk_name = _without_partition(os.path.basename(os.path.realpath(path)), root)
     return disks_of(Device(f'/dev/{disk_name}'), System(os.path.join(root, 'sys')))

@@ -60,15 +60,8 @@ def findings(
                 _silent(verdict, read, survey.whereabouts, hide_serial, is_root)
             )
     results = [_answering(verdict, read, hide_serial) for verdict, read in answering]
-    if len(results) > SHOWN:
-        verdict, read = max(answering, key=lambda pair: pair[1].seconds)
-        slowest = found(
-            'drives-answer',
-            drives=len(results),
-            address=verdict.device.address,
-            seconds=read.seconds,
-        )
-        results = [slowest]
+    if len(answering) > SHOWN:
+        results = [_slowest(answering)]
     # Unread slots, contradicting files, an old sudo rule.
     faults = [fault for fault in survey.faults if fault not in survey.judge.mistakes]
     remarks = dict.fromkeys(read.remark for read in survey.reads if read.remark)
@@ -81,6 +74,18 @@ def findings(
         code = 'drives-none' if state is State.OK else 'no-drives'
         missing.append(said(code, sentence, CHECK))
     return [*results, *problems, *of_all, *missing]
+
+
+def _slowest(answering: Sequence[tuple[Verdict, Read]]) -> Finding:
+    """Return the finding that counts the drives that can be read, and names the slowest one."""
+    # by the seconds of its Read
+    verdict, read = max(answering, key=lambda drive: drive[1].seconds)
+    return found(
+        'drives-answer',
+        drives=len(answering),
+        address=verdict.device.address,
+        seconds=read.seconds,
+    )
 
 
 def _answering(verdict: Verdict, read: Read, hide_serial: bool) -> Finding:
@@ -131,10 +136,8 @@ def _silent(
         return finding._replace(
             message=f'{drive}: {finding.message}', fields={'drive': drive}
         )
-    # else the drive may be well, but was not reached
-    if whereabouts and not isinstance(
-        read.outcome, (ControllerElsewhere, DriveNotReached)
-    ):
+    may_be_well = isinstance(read.outcome, (ControllerElsewhere, DriveNotReached))
+    if whereabouts and not may_be_well:
         earlier = drive_tracking.seen(whereabouts, address)
         if earlier:
             return found(
@@ -152,19 +155,18 @@ def _sleeping(verdict: Verdict, hide_serial: bool, check: Sequence[str]) -> Find
     """
     device = verdict.device
     words, last_read = halves(verdict.problem)
-    if verdict.identity.model and verdict.state is not State.WARNING:
+    was_read_recently = verdict.identity.model and verdict.state is not State.WARNING
+    if was_read_recently:
         return found(
             'drive-in-standby',
             device.address,
             drive=_who(verdict.identity, hide_serial),
             reason=f'{words}; {last_read}',
         )
-    why = (
-        last_read
-        or 'no check has read the drive while awake, so its model and serial number are unknown'
-    )
+    if not last_read:
+        last_read = 'no check has read the drive while awake, so its model and serial number are unknown'
     return found('drive-standby-too-long', device.address)._replace(
-        message=f'{words}; {why}', command=waking(device, check)
+        message=f'{words}; {last_read}', command=waking(device, check)
     )
 
 
@@ -199,12 +201,11 @@ def to_watch(reads: Sequence[Read], addresses: Sequence[str]) -> list[str]:
     """Return the addresses that a check of this machine should name: all except addresses that
     cannot hold a drive.
     """
+    without_drive = (DriveIsNoDrive, DriveAbsent, ControllerElsewhere)
     return [
         address
         for read, address in zip(reads, addresses)
-        if not isinstance(
-            read.outcome, (DriveIsNoDrive, DriveAbsent, ControllerElsewhere)
-        )
+        if not isinstance(read.outcome, without_drive)
     ]
 
 
@@ -224,20 +225,23 @@ def pastes(
     if not addresses:
         return []
     named = [] if is_scan else ranges(addresses)
-    drives = [word for address in named for word in ('-d', address)] or ['--scan']
-    end = []
-    if 0 < len(named) < len(addresses):  # a range: its empty slots are skipped
-        end += ['--expect', str(len(addresses))]
+    drives = [] if named else ['--scan']
+    for address in named:
+        drives += ['-d', address]
+    limits = []
+    if named and len(named) < len(addresses):  # a range: its empty slots are skipped
+        limits += ['--expect', str(len(addresses))]
     if timeout != TIMEOUT:
-        end += ['--timeout', f'{timeout:g}']
-    line = shlex.join([*other_options, *drives, *end])
+        limits += ['--timeout', f'{timeout:g}']
+    line = shlex.join([*other_options, *drives, *limits])
     icinga = ['vars.smart = true']
     if named:
         listed = json.dumps(named).replace('$', '$$')
         icinga.append(f'vars.smart_attributes_device = {listed}')
-    options = [*other_options, *end]
-    for name, value in zip(options[::2], options[1::2]):
-        variable = name[2:].replace('-', '_')
+    # option, value, option, value, ...
+    words = [*other_options, *limits]
+    for option, value in zip(words[::2], words[1::2]):
+        variable = option[2:].replace('-', '_')
         icinga.append(f'vars.smart_attributes_{variable} = {json.dumps(value)}')
     return [
         Paste('icinga', 'Icinga, in the Host', '\n'.join(icinga)),

@@ -36,7 +36,6 @@ from ..output.doctor_findings import (
 from ..reading import machine, processes, smartctl_calls
 from ..sudo import reports
 from ..sudo.listing import Sudo
-from ..sudo.reports import PATIENCE, SudoersFacts, facts
 from . import (
     coverage,
     daemon_checks,
@@ -44,15 +43,8 @@ from . import (
     history_state,
     installed,
     start,
+    sudo_rule,
 )
-from .installed import NO_PLUGIN_FOLDER, PLUGIN_FOLDERS
-from .sudo_rule import SUBJECT as SUDO_RULE
-from .sudo_rule import Arguments, examine_rule, unneeded
-
-# seconds; a drive in standby can stay unread for days, although a check selects it
-RECENT = 7 * DAY
-Addresses = Callable[[survey.Survey], Sequence[str]]
-Printed = Callable[[survey.Survey], str]
 
 
 class Examiner:
@@ -65,8 +57,8 @@ class Examiner:
         self,
         options: Options,
         runner: processes.Runner,
-        printed: Printed,
-        addresses: Addresses,
+        printed: Callable[[survey.Survey], str],
+        addresses: Callable[[survey.Survey], Sequence[str]],
     ) -> None:
         """Look at what only root may read.
 
@@ -82,25 +74,19 @@ class Examiner:
         self._options, self._runner = options, runner
         self._printed, self._addresses = printed, addresses
         # before become(), which changes the working directory
-        here = os.path.realpath(sys.argv[0])
-        places = (
-            f'{folder}/{PROGRAM}' for folder in (*PLUGIN_FOLDERS, NO_PLUGIN_FOLDER)
-        )
-        # as daemons call it
-        self._path = next(
-            (place for place in places if os.path.realpath(place) == here), here
-        )
-        self._deadline = reads.deadline(options.how_read.timeout)
-        self._sudoers = SudoersFacts()
+        self._path = _path_for_daemons()
+        self._deadline = reads.deadline(how.timeout)
+        self._sudoers = reports.SudoersFacts()
         with suppress(SmartError):  # without sudo; the sudo step reports this
             if name and not how.nosudo:
-                end = time.monotonic() + min(PATIENCE, how.timeout / 4)
-                self._sudoers = facts(name, how.smartctl, runner, end)
+                end = time.monotonic() + min(reports.PATIENCE, how.timeout / 4)
+                self._sudoers = reports.facts(name, how.smartctl, runner, end)
         self._ask_daemons()
         which = options.which
         self._is_scanning = which.scan or not which.devices
         self._uses = list(map(coverage.of_check, self._checks))
-        if (which.devices or which.scan) and not options.before:
+        selects_drives = which.devices or which.scan
+        if selects_drives and not options.before:
             self._uses.append(coverage.Uses(which.devices, which.scan))
         self._missing = installed.examine(self._path)
         self._unfound: SmartError | None = None  # why no devices were found
@@ -187,14 +173,17 @@ class Examiner:
         """Yield the findings for smartctl and for the sudo rule that lets checks run smartctl."""
         how = self._options.how_read
         yield start.examine_smartctl(how, self._runner, self._deadline)
-        finding = unneeded(how, self._user, self._options.own.user)
-        if finding or not os.path.exists(how.smartctl):
-            yield finding or found('sudo-rule-waits')
+        finding = sudo_rule.unneeded(how, self._user, self._options.own.user)
+        if finding:
+            yield finding
+            return
+        if not os.path.exists(how.smartctl):
+            yield found('sudo-rule-waits')
             return
         sudo = Sudo(how, self._runner, self._deadline)
         devices = self._devices(sudo)
         try:
-            yield from examine_rule(
+            yield from sudo_rule.examine_rule(
                 sudo,
                 self._options,
                 self._user,
@@ -218,13 +207,14 @@ class Examiner:
             self._unfound = error
             return ()
 
-    def _needed(self, devices: Sequence[Device]) -> list[Arguments]:
+    def _needed(self, devices: Sequence[Device]) -> list[sudo_rule.Arguments]:
         """Return the smartctl command lines that a check would run."""
-        lines: list[Arguments] = [smartctl_calls.SCAN] if self._is_scanning else []
+        lines: list[sudo_rule.Arguments] = []
+        if self._is_scanning:
+            lines.append(smartctl_calls.SCAN)
         with suppress(SmartError):  # reported with the drives
             for planned in reads.plan(devices, of_reads(self._options)):
-                arguments = smartctl_calls.arguments_in(planned.command)
-                lines.append(arguments)
+                lines.append(smartctl_calls.arguments_in(planned.command))
         return lines
 
     def _daemons(self) -> Iterator[Finding]:
@@ -239,8 +229,8 @@ class Examiner:
                 yield result
 
     def _drives(self) -> Iterator[Finding]:
-        """Yield the findings for the drives and for the size of a check's output, and store the
-        lines to paste.
+        """Yield the findings for the drives, for the size of a check's output and for drives that
+        no check reads; store the lines to paste.
         """
         options = self._options
         if not os.path.exists(options.how_read.smartctl):
@@ -254,9 +244,8 @@ class Examiner:
         except SmartError as error:
             yield self._unread(error)
             return
-        other_options = _other_options(options)
         is_root = not options.how_read.nosudo
-        check = [PROGRAM, *other_options]
+        check = [PROGRAM, *_other_options(options)]
         for finding in drives.findings(
             survey_of_all, options.naming.hide_serial, check, is_root
         ):
@@ -266,20 +255,25 @@ class Examiner:
             yield daemon_checks.output(
                 self._checks, len(printed.encode()), budget.WHY in printed
             )
-        used = history_answers.in_use(survey_of_all.history, RECENT)
+        # a drive in standby can stay unread for days, although a check selects it
+        used = history_answers.in_use(survey_of_all.history, 7 * DAY)
         if used:
             self._uses.append(coverage.Uses(used))
         yield from coverage.examine(self._uses, options, self._scanned)
-        timeout = options.how_read.timeout
+        self._pastes = self._lines_to_paste(survey_of_all)
+
+    def _lines_to_paste(self, survey_of_all: survey.Survey) -> Sequence[Paste]:
+        """Return the configuration lines of a check that the daemons on this machine do not end."""
+        timeout = self._options.how_read.timeout
         shortest = min((check.seconds for check in self._checks), default=USUAL)
-        if timeout >= shortest:  # the daemons on this machine would end the check
+        if timeout >= shortest:
             timeout = fitting(shortest)
-        self._pastes = drives.pastes(
+        return drives.pastes(
             drives.to_watch(survey_of_all.reads, self._addresses(survey_of_all)),
             self._path,
             timeout,
-            other_options,
-            is_scan=not options.which.devices,
+            _other_options(self._options),
+            is_scan=not self._options.which.devices,
         )
 
     def _without_drives(self) -> Finding:
@@ -300,12 +294,22 @@ class Examiner:
         problems = [
             finding.subject for finding in self._findings if finding.state == PROBLEM
         ]
-        if SUDO_RULE in problems:
+        if sudo_rule.SUBJECT in problems:
             return found('drives-wait-for-sudo')
         smartctl = self._options.how_read.smartctl
         # the rule was tested with sudo -l, which does not fail for all of these causes
         cause = reports.reason(error.printed, self._user, smartctl)
         return cause or said(error.code, str(error), drives.CHECK)
+
+
+def _path_for_daemons() -> str:
+    """Return the path of this program in the folder for plugins, or else its real path."""
+    here = os.path.realpath(sys.argv[0])
+    for folder in (*installed.PLUGIN_FOLDERS, installed.NO_PLUGIN_FOLDER):
+        plugin = f'{folder}/{PROGRAM}'
+        if os.path.realpath(plugin) == here:
+            return plugin
+    return here
 
 
 def _other_options(options: Options) -> list[str]:

@@ -8,7 +8,6 @@ import time
 from contextlib import suppress
 
 from .. import access, state_directory, trust
-from ..access import name_of
 from ..check.history_access import for_writing
 from ..check.settings import of_history
 from ..command_line.options import Options
@@ -19,8 +18,6 @@ from ..reading.system import names_in
 from ..redundancy.block_devices import mount_of
 from ..wording import duration
 
-VOLATILE = ('tmpfs', 'ramfs')
-ON_DISK = '/srv'  # a directory here survives a restart even if /var/lib does not
 ROOM = 4 << 20  # bytes that the history of a few drives needs over years
 
 
@@ -29,7 +26,8 @@ def history(options: Options, user: str) -> Finding:
     # not this user's home: other users look elsewhere
     place = options.state_dir or state_directory.PACKAGE
     used = state_directory.location(options.state_dir) or place
-    unfit = unfit_mount(used, *mount_of(used), user)
+    mount, kind, mount_options = mount_of(used)
+    unfit = unfit_mount(used, mount, kind, mount_options, user)
     if unfit:
         return full(used) or unfit
     try:
@@ -84,11 +82,12 @@ def unfit_mount(
     """
     if 'ro' in options.split(','):
         return found('history-mounted-read-only', path=path, mount=mount)
-    if kind not in VOLATILE:
+    if kind not in ('tmpfs', 'ramfs'):
         return None
     if mount == path:
         return found('history-on-a-mounted-tmpfs', path=path, mount=mount, kind=kind)
-    disk = f'{ON_DISK}/{state_directory.NAME}'
+    # /srv survives a restart even if /var/lib does not
+    disk = f'/srv/{state_directory.NAME}'
     line = f'{disk} {path} none bind,X-mount.mkdir 0 0'  # Source: mount(8)
     return found(
         'history-on-a-tmpfs',
@@ -108,7 +107,7 @@ def of_files(options: Options, state: state_directory.StateDirectory) -> Finding
     """
     from ..history import folder
 
-    owner = name_of(state.user)
+    owner = access.name_of(state.user)
     path = folder.path_of(state)
     if not os.path.isdir(path):
         return found('history-empty', path=state.path, owner=owner)
@@ -162,7 +161,8 @@ def unusable(
         close = 'chmod go-w'
         with suppress(OSError):
             # an ACL may have users that the mode bits do not show
-            close = 'setfacl -b' if trust.access_list(path) else close
+            if trust.access_list(path):
+                close = 'setfacl -b'
         return found('history-open-to-others', reason=reason, path=path, close=close)
     if path not in ('', place):  # a folder above it is the cause
         return found('history-folder-unusable', reason=reason, path=path)._replace(

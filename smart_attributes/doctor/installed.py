@@ -77,13 +77,13 @@ def site_files(options: Options) -> list[Finding]:
     attributes, limits = files_of(options.data, [])
     files = [path for path, _ in (*attributes, *limits)]
     mistakes: list[str] = [*judge_of(options, site_of(options.data, None)).mistakes]
-    # a check has already reported the mistakes of the other files
-    silent = [
+    # validated only if judge_of() has not reported a mistake in it
+    unreported = [
         path
         for path in files
         if not any(os.path.basename(path) in mistake for mistake in mistakes)
     ]
-    mistakes += validate.problems(silent)
+    mistakes += validate.problems(unreported)
     ignored = _ignored(options.data.config)
     if ignored:
         return ignored
@@ -113,12 +113,14 @@ def _ignored(config: str) -> list[Finding]:
 def _mistake(sentence: str, files: Sequence[str]) -> Finding:
     """Return the finding for a mistake in one of the files, or in none: in an option."""
     words, advice = halves(sentence)
-    file = next((path for path in files if os.path.basename(path) in words), '')
-    if not file:
+    named = [path for path in files if os.path.basename(path) in words]
+    if not named:
         return said('site-options-invalid', sentence)
+    file = named[0]
     if is_there(file) and not os.access(file, os.R_OK):
         return said('site-file-not-readable', sentence, file=file)
-    remedy = f'{advice or "correct it"}, then validate it'
     if advice.endswith('?'):
         remedy = f'{advice} Correct it, then validate it'
+    else:
+        remedy = f'{advice or "correct it"}, then validate it'
     return said('site-file-invalid', sentence, file=file)._replace(remedy=remedy)

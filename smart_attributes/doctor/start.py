@@ -22,13 +22,10 @@ from ..reading import processes, smartctl_calls
 from ..words import clean
 
 AS_HIM = f'run doctor for the monitoring user instead (as root: {PROGRAM} doctor --user {USER})'
-# of the Debian package and of the RPM
-NAME = 'monitoring-plugins-check-smart-attributes'
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIMITS = os.path.join(os.path.dirname(PACKAGE), 'thresholds')
 # directories that Python must be able to list
 LISTED = (os.path.dirname(PACKAGE), os.path.dirname(os.__file__))
-_SHOWN = 300  # characters of the program's output
 
 
 def examine(
@@ -60,8 +57,9 @@ def command(path: str) -> tuple[str, ...]:
 
 def _barriers(program: str) -> Iterator[Barrier]:
     """Yield the paths that this user may not enter, read or execute."""
+    is_started_directly = command(program)[0] == program
     rights = {
-        program: os.R_OK | (os.X_OK if command(program)[0] == program else 0),
+        program: os.R_OK | os.X_OK if is_started_directly else os.R_OK,
         sys.executable: os.X_OK,
         **dict.fromkeys((*LISTED, PACKAGE), os.R_OK | os.X_OK),
     }
@@ -113,7 +111,8 @@ def finding(path: str, user: str, answer: Answer, barrier: Barrier | None) -> Fi
         )
     # one of the files that the package brings
     if b'[configuration-error]' in answer.stdout:
-        install = f'{installer().reinstall} {NAME}'
+        # the name of the Debian package and of the RPM
+        install = f'{installer().reinstall} monitoring-plugins-check-smart-attributes'
         return found('program-damaged', reason=_text(answer.stdout), install=install)
     reason = answer.reason or f'exit status {answer.status}'
     printed = _text(answer.stderr or answer.stdout)
@@ -127,14 +126,11 @@ def finding(path: str, user: str, answer: Answer, barrier: Barrier | None) -> Fi
 
 
 def _text(output: bytes) -> str:
-    return output.decode('utf-8', 'replace').strip()[:_SHOWN]
+    return output.decode('utf-8', 'replace').strip()[:300]
 
 
 # --- smartctl: whether it exists, whether root may trust it, and its version ------------------
 
-FIRST_WITH_JSON = (7, 0)
-# exists if the package is installed, even if its smartctl was deleted
-REMAINS = '/usr/sbin/smartd'
 # Paths where distributions and local builds install smartctl, the usual path first.
 PLACES = (
     SMARTCTL,
@@ -186,7 +182,7 @@ def _of_version(path: str, version: tuple[int, ...] | None) -> Finding:
     if not version:
         return found('smartctl-unidentified', path=path)
     number = '.'.join(map(str, version))
-    if version < FIRST_WITH_JSON:
+    if version < (7, 0):
         return found(
             'smartctl-without-json',
             path=path,
@@ -203,5 +199,7 @@ def _missing(sentence: str, path: str) -> Finding:
         return said('smartctl-elsewhere', sentence, path=path, elsewhere=elsewhere)
     if os.path.lexists(path):
         return said('smartctl-not-usable', sentence, path=path)
-    command = installer().reinstall if os.path.lexists(REMAINS) else installer().install
+    # the rest of its package
+    is_package_there = os.path.lexists('/usr/sbin/smartd')
+    command = installer().reinstall if is_package_there else installer().install
     return said('smartctl-not-installed', sentence, path=path, install=command)

@@ -24,7 +24,6 @@ from .start import AS_HIM
 # FreeBSD's ports keep everything below /usr/local.
 RULE = f'{"/usr/local" if IS_FREEBSD else ""}/etc/sudoers.d/check-smart-attributes'
 SUBJECT = 'sudo rule'
-FILES = 'sudo files'
 TOO_MUCH = ('-s', 'off', '/dev/sda')  # a call that none of our rules allows
 Arguments = tuple[str, ...]
 
@@ -56,9 +55,10 @@ class SudoAnswers(NamedTuple):
     @property
     def arguments(self) -> set[str]:
         """Return the arguments of smartctl that the entries allow, as written there."""
-        return {
-            words for entry in self.ours for words in entry.of(self.rule.executable)
-        }
+        arguments: set[str] = set()
+        for entry in self.ours:
+            arguments.update(entry.of(self.rule.executable))
+        return arguments
 
     @property
     def is_general(self) -> bool:
@@ -119,10 +119,10 @@ def examine_rule(
         files=files,
         as_root='' if options.own.user else _as_root(how, user),
     )
-    findings = [next(findings_in_order(answers))]
+    findings = [next(findings_in_order(answers))]  # the most important one
     complaint = None if refused else reports.reason(message, user, how.smartctl)
     if complaint:
-        findings.append(_because(complaint, answers, FILES))
+        findings.append(_because(complaint, answers, 'sudo files'))
     return findings
 
 
@@ -132,10 +132,11 @@ def _types_on_request(
     """Return the device types of the devices and of the present rule that a rule allows only on
     request.
     """
-    present_rule = ' '.join(command for entry in entries for command in entry.commands)
+    present_rule = ' '.join(' '.join(entry.commands) for entry in entries)
     used = {base(device).partition(',')[0] for device in devices}
-    used.update(name for name in sudo_rules.REQUESTABLE if name in present_rule)
-    return tuple(name for name in sudo_rules.REQUESTABLE if name in used)
+    return tuple(
+        name for name in sudo_rules.REQUESTABLE if name in used or name in present_rule
+    )
 
 
 def _installing(

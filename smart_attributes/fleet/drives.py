@@ -33,8 +33,6 @@ from .untrusted import (
 
 ENDURANCE = 'endurance_used'
 INCOMPLETE = 'check-incomplete'
-UNREADABLE = 'drive-unreadable'
-OF_A_FORECAST = ('left', 'earliest', 'latest')
 
 
 class Origin(NamedTuple):
@@ -108,7 +106,8 @@ def check_row(name: str, state: State, why: str, origin: Origin) -> FleetDrive:
         action = actions.REPAIR
     to_do = next_step(BY_NAME.get(code) or BY_NAME[INCOMPLETE])
     if state is State.OK:
-        action = to_do = actions.NOTHING
+        action = actions.NOTHING
+        to_do = actions.NOTHING
     row = {
         'name': name,
         'state': state.name,
@@ -147,13 +146,13 @@ def _facts(row: Json, origin: Origin) -> dict[str, Any]:
     replacement = row.get('replacement')
     if isinstance(replacement, dict) and replacement.get('label') in LABELS:
         facts['replacement'] = shaped('replacement', replacement)
-    further = shaped_rows('further', row.get('also'))
-    also = [step for step in further if step['action'] in actions.CODES]
-    if also:
-        facts['also'] = also
+    steps = shaped_rows('further', row.get('also'))
+    known_steps = [step for step in steps if step['action'] in actions.CODES]
+    if known_steps:
+        facts['also'] = known_steps
     facts['to_do'] = text_of(row.get('to_do')) or actions.action(action).words
     if state is not State.OK and action in (actions.READ, actions.SEARCH):
-        facts['code'] = text_of(row.get('code')) or UNREADABLE
+        facts['code'] = text_of(row.get('code')) or 'drive-unreadable'
     return facts
 
 
@@ -167,7 +166,8 @@ def _past(history: Any) -> Json:
     past = {}
     for metric, points in pairs_of(history):
         if isinstance(points, list):
-            past[text_of(metric) or ''] = list(filter(is_point, points[-MOST_POINTS:]))
+            newest = points[-MOST_POINTS:]
+            past[text_of(metric) or ''] = list(filter(is_point, newest))
     return past
 
 
@@ -177,11 +177,12 @@ def _forecasts(rows: Any, elapsed: float) -> Json:
     """
     forecasts = {}
     for metric, row in pairs_of(rows):
-        if not (isinstance(row, dict) and is_number(row.get('left'))):
+        has_time_left = isinstance(row, dict) and is_number(row.get('left'))
+        if not has_time_left:
             continue
         forecast: dict[str, object] = {
             key: round(max(row[key] - elapsed, 0))
-            for key in OF_A_FORECAST
+            for key in ('left', 'earliest', 'latest')
             if is_number(row.get(key))
         }
         if 'estimate' in row:
@@ -202,10 +203,11 @@ def _weight(reading: Json, metrics: Metrics, is_risky: bool) -> severity.Weight:
     if metric:
         alarm = alarm._replace(remedy=metric.remedy, concern=metric.concern)
     value = reading['value']
+    limit = reading['critical'] if state is State.CRITICAL else reading['warning']
     return severity.weight(
         alarm,
         number=value if is_number(value) else None,
-        limit=reading['critical' if state is State.CRITICAL else 'warning'] or '',
+        limit=limit or '',
         unit=metric.unit if metric else '',
         grown=reading.get('grown') or 0,
         is_growing=bool(reading.get('growth')),

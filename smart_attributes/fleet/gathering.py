@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from .icinga import Icinga
 
 NOTE = 500  # characters
-SHOWING = 3  # time reserves that are kept for the output
-NAMED = 3  # examples named in a message
 
 
 class Fleet:
@@ -51,7 +49,8 @@ class Fleet:
         timeout: seconds for the whole run. Raises SmartError or TimeIsOver if nothing could be read
         at all.
         """
-        end = self._begun + timeout - SHOWING * alarm.reserve(timeout)
+        # the rest of the time is for the output
+        end = self._begun + timeout - 3 * alarm.reserve(timeout)
         try:
             for drive in source:
                 self.summary.add(drive)
@@ -90,9 +89,8 @@ class Fleet:
                 self.faults.append(
                     Coded(
                         'no-services',
-                        f'{api.where}: Icinga returned no service that runs this plugin'
-                        f'{of_filter} (recognized by its CheckCommand, or by output that begins '
-                        'with "SMART ")',
+                        f'{api.where}: Icinga returned no service that runs this plugin{of_filter} '
+                        '(recognized by its CheckCommand, or by output that begins with "SMART ")',
                     )
                 )
             for service in api.services(names):
@@ -139,8 +137,7 @@ class Fleet:
             yield from self._from(document.host, drives)
         if not (self.asked or self.faults):
             self._lack(
-                f'{", ".join(paths)}: no files found; save the output of "triage '
-                '--json" there as HOST.json'
+                f'{", ".join(paths)}: no files found; save the output of "triage --json" there as HOST.json'
             )
         self._note('result-old', self._old, 'document older than two days')
 
@@ -151,8 +148,8 @@ class Fleet:
         if names:
             thing, _, rest = words.partition(' ')
             number = plural(len(names), thing)
-            words = f'{number} {rest}: {listed(names, NAMED)}'
-            self.notes.append(Coded(code, sentence(words, NOTE)))
+            note = f'{number} {rest}: {listed(names, 3)}'
+            self.notes.append(Coded(code, sentence(note, NOTE)))
 
     def said(self) -> list[Coded]:
         """Return the messages about the fleet as a whole, faults first."""
@@ -169,8 +166,8 @@ class Fleet:
 
     def counted(self) -> MutableJson:
         """Return the data about the fleet as a whole, formatted for the JSON document."""
-        plan = summary.steps(self.summary, self.database)
-        return summary.as_json(self.summary, plan)
+        steps = summary.steps(self.summary, self.database)
+        return summary.as_json(self.summary, steps)
 
     def state(self) -> State:
         """Return the worst state of all drives and checks; at least UNKNOWN if there are faults

@@ -16,6 +16,7 @@ import os
 import socket
 import ssl
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from urllib.parse import SplitResult, urlsplit
 
 from .. import files, trust
@@ -41,18 +42,11 @@ COMMANDS = ('check-smart-attributes', 'smart-attributes')
 # NRPE and SSH have other CheckCommands, so the first word of the output identifies the plugin. If a
 # daemon answers instead, the command line and the locally chosen names identify the service.
 OURS = (
-    'service.check_command in commands || match("SMART *", service.last_check_result.output)'
-    ' || match("*check_smart*", service.last_check_result.command, MatchAny)'
-    ' || match("*smart*", [ service.name, service.check_command, service.vars.nrpe_command ], '
-    'MatchAny)'
-)
-TOO_LARGE = (
-    'the answer is too large for the services requested; request fewer with --filter'
+    'service.check_command in commands || match("SMART *", service.last_check_result.output) || '
+    'match("*check_smart*", service.last_check_result.command, MatchAny) || match("*smart*", [ '
+    'service.name, service.check_command, service.vars.nrpe_command ], MatchAny)'
 )
 WORDS = 200  # characters of a message from OpenSSL
-NOT_ICINGA = (
-    'this is not the API of Icinga 2; --icinga needs its address, https://HOST:5665'
-)
 
 
 class Unreadable(SmartError):
@@ -124,17 +118,16 @@ class Icinga:
             'attrs': services.ASKED,
             'joins': services.JOINED,
         }
-        rows = None
+        largest = LARGEST_ANSWER + LARGEST_NEXT_ANSWER * (len(names) - 1)
         fault = ''
         try:
-            rows = self._answer(
-                question, LARGEST_ANSWER + LARGEST_NEXT_ANSWER * (len(names) - 1)
-            )
+            rows = self._answer(question, largest)
         except Unreadable as error:
             self.close()  # discard the rest of the answer
+            rows = None
             fault = str(error)
-        half = len(names) // 2
-        if rows is None and half:
+        if rows is None and len(names) > 1:
+            half = len(names) // 2
             yield from self._part(names[:half])
             yield from self._part(names[half:])
             return
@@ -150,8 +143,7 @@ class Icinga:
         self.unread[name] = fault
         if len(self.unread) > MOST_UNREAD:
             raise SmartError(
-                f'{self.where}: the answers for more than {MOST_UNREAD} services cannot be read: '
-                f'{fault}'
+                f'{self.where}: the answers for more than {MOST_UNREAD} services cannot be read: {fault}'
             )
 
     @property
@@ -159,9 +151,9 @@ class Icinga:
         """Return the address of the API, for messages."""
         return f'{self._url.hostname}:{self._url.port or PORT}'
 
-    def _answer(self, question: Json, most: int) -> list[Json] | None:
-        """Request services, and return the objects in an answer that has at most *most* bytes; None
-        if Icinga found no objects.
+    def _answer(self, question: Json, largest: int) -> list[Json] | None:
+        """Request services, and return the objects in an answer that has at most *largest* bytes;
+        None if Icinga found no objects.
 
         Icinga also finds no objects if the API user may not see them. Raises Unreadable if a
         smaller request may succeed, else SmartError.
@@ -176,11 +168,13 @@ class Icinga:
             answer = self._connection.getresponse()
             if answer.status not in (200, 404):
                 raise SmartError(f'{self.where}: {self._refusal(answer)}')
-            text = answer.read(most + 1)
+            text = answer.read(largest + 1)
         except (OSError, http.client.HTTPException) as error:
             raise SmartError(f'{self.where}: {_reason(error, self._url)}') from None
-        if len(text) > most:
-            raise Unreadable(TOO_LARGE)
+        if len(text) > largest:
+            raise Unreadable(
+                'the answer is too large for the services requested; request fewer with --filter'
+            )
         if answer.status == 404:
             return None
         if answer.length:  # some bytes of the announced length are missing
@@ -221,7 +215,9 @@ def _objects(text: bytes) -> list[Json]:
     except (ValueError, KeyError, TypeError):
         rows = None
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise Unreadable(NOT_ICINGA)
+        raise Unreadable(
+            'this is not the API of Icinga 2; --icinga needs its address, https://HOST:5665'
+        )
     return rows
 
 
@@ -249,10 +245,7 @@ def _reason(error: Exception, url: SplitResult) -> str:
     if isinstance(error, socket.timeout):
         return f'no answer within {PATIENCE:g} s'
     if isinstance(error, OSError):
-        return (
-            f'{error.strerror or visible(str(error))[:200]}; is the API enabled '
-            f'(icinga2 api setup)?'
-        )
+        return f'{error.strerror or visible(str(error))[:200]}; is the API enabled (icinga2 api setup)?'
     return f'the answer is incomplete or not HTTP ({type(error).__name__})'
 
 
@@ -263,18 +256,15 @@ def _address(url: str) -> SplitResult:
     """Return the parts of the API's address. Raises UsageError if it is not of the form
     https://HOST:PORT, with any path.
     """
-    try:
+    with suppress(ValueError):  # the port is no number
         parts = urlsplit(url)
         has_more = any((parts.username, parts.query, parts.fragment))
-        is_https = parts.scheme == 'https' and bool(parts.hostname)
-        is_sound = is_https and not has_more and parts.port != 0
-    except ValueError:  # the port is no number
-        is_sound = False
-    if not is_sound:
-        raise UsageError(
-            f'--icinga needs https://HOST:{PORT}, without a user or a password in it'
-        )
-    return parts
+        is_https = parts.scheme == 'https' and parts.hostname
+        if is_https and not has_more and parts.port != 0:
+            return parts
+    raise UsageError(
+        f'--icinga needs https://HOST:{PORT}, without a user or a password in it'
+    )
 
 
 def _trusted(authority: str) -> ssl.SSLContext:
@@ -282,11 +272,9 @@ def _trusted(authority: str) -> ssl.SSLContext:
     try:
         context = ssl.create_default_context(cafile=authority or None)
     except OSError as error:
-        why = (
-            'contains no certificate'
-            if isinstance(error, ssl.SSLError)
-            else error.strerror
-        )
+        why = error.strerror
+        if isinstance(error, ssl.SSLError):
+            why = 'contains no certificate'
         raise SmartError(f'--ca {visible(authority)}: {why}') from None
     # Python 3.13 and later set this flag by default, but certificates of Icinga's own authority
     # lack the key usage.
@@ -324,7 +312,7 @@ def _openness(path: str, status: os.stat_result) -> str:
     status: os.fstat() of the opened file. Raises OSError.
     """
     fault = trust.fault(path, os.geteuid())
+    if fault:
+        return fault
     # An access-control list grants at most the bits of the group.
-    if not fault and status.st_mode & 0o044:
-        return 'other users can read it'
-    return fault
+    return 'other users can read it' if status.st_mode & 0o044 else ''

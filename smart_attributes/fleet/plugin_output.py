@@ -24,24 +24,20 @@ from ..work.dates import day
 from ..work.work_list import due
 from .drives import ENDURANCE, FleetDrive, Origin, fleet_drive, next_step
 
-TIME_LEFT = 'endurance_time_left'
 # Words for the numbers that perfdata has for a status.
 WORDS: Mapping[float, str] = {1: 'good', 0.5: 'warning', 0: 'bad'}
+_HEADS = {f'{NAME} {state.name}': state for state in State}
 _STATES = {f'{state.name:<{WIDTH}}{GAP}': state for state in State}
 _START = WIDTH + len(GAP)
-_FEWEST = 3  # columns after the state: name, model, findings
-_CODE = r'\[([a-z0-9.-]+)\] '
 # "24 drives: 1 critical, 23 ok", or in a long line "24 drives, 1 not ok"
 _COUNTED = (
     r'(?:^|; )([0-9]{1,6}) drives?(?:: (?:[0-9]+ [a-z]+(?:, )?)+|, [0-9]+ not ok)$'
 )
 _CLAUSE = re.compile(rf'; \[({"|".join(OF_CODE)})\] ')
-_WHERE = re.compile(r'; \[slot-unknown\] [^;]*\Z')
 # The words of an action can contain a semicolon, but no code.
 _CODED = rf'\[({"|".join(actions.CODES)})\] ((?:(?!; (?:also )?\[).)*)'
 _ALSO = re.compile(rf'; also {_CODED}')
 _ACTION = re.compile(rf'; {_CODED}((?:{_ALSO.pattern})*)\Z')
-_DATED = re.compile(r' by ([0-9]{4,}-[0-9]{2}-[0-9]{2}) \(')
 _DIGITS = '[0-9]{1,30}'  # drives report shorter numbers, and int() refuses 5,000 digits
 
 # A metric or a label, its number, and its limits "warning;critical;minimum;maximum". A plain tuple,
@@ -63,15 +59,14 @@ def plugin_text(text: str) -> PluginText | None:
     """Return the content of the plugin's text, without perfdata; None if the text is not from
     this plugin.
     """
-    head, *rest = text.splitlines() or ['']
-    word, sign, headline = head.partition(' - ')
-    states = [state for state in State if sign and word == f'{NAME} {state.name}']
-    if not states:
+    first_line, *rest = text.splitlines() or ['']
+    head, dash, headline = first_line.partition(' - ')
+    if not dash or head not in _HEADS:
         return None
     counted = re.search(_COUNTED, headline)
     checks, drives = _parted(rest)
     return PluginText(
-        state=states[0],
+        state=_HEADS[head],
         headline=_coded(headline),
         counted=int(counted[1]) if counted else 0,
         lines=tuple(drives),
@@ -92,7 +87,7 @@ def _parted(rows: Iterable[str]) -> tuple[list[tuple[State, str]], list[Line]]:
         columns = row[_START:].split(GAP)
         if columns[0] == CHECK:
             checks.append((state, _coded(GAP.join(columns[1:]))))
-        elif len(columns) >= _FEWEST:
+        elif len(columns) >= 3:  # name, model, findings
             drives.append(_drive_line(state, columns))
     return checks, drives
 
@@ -115,7 +110,7 @@ def _drive_line(state: State, columns: list[str]) -> Line:
 
 def _coded(text: str) -> str:
     """Return a text as Coded; the code is in brackets before the text."""
-    code = re.match(_CODE, text)
+    code = re.match(r'\[([a-z0-9.-]+)\] ', text)
     return Coded(code[1], text[code.end() :]) if code else text
 
 
@@ -145,7 +140,7 @@ def drives(
         values = by_drive[line.name]
         numbers = {metric: number for metric, number, _ in values}
         drive = fleet_drive(
-            as_row(line, numbers.get(TIME_LEFT), checked),
+            as_row(line, numbers.get('endurance_time_left'), checked),
             readings=partial(_readings, values, line.state, metrics),
             numbers=numbers.items(),
             origin=origin,
@@ -173,17 +168,17 @@ def as_row(line: Line, left: float | None, checked: float) -> Json:
         row['forecasts'] = {ENDURANCE: {'left': left}}
     if line.state is State.OK:
         return {**row, **_of_ok(forecasts, checked)}
-    text = line.findings
-    action = _ACTION.search(text)
+    before_action = line.findings
+    action = _ACTION.search(line.findings)
     if action:
-        text = text[: action.start()]
+        before_action = line.findings[: action.start()]
         row.update(_stated(action, forecasts, checked))
     elif not row['code'] and line.state is not State.UNKNOWN:
         cut = BY_NAME['output-cut']
         row.update(code=cut.name, to_do=next_step(cut))
-    text = _WHERE.sub('', text)
-    row['why'] = _CLAUSE.sub('; ', text)
-    return {**row, **_replacement(text)}
+    findings = re.sub(r'; \[slot-unknown\] [^;]*\Z', '', before_action)
+    row['why'] = _CLAUSE.sub('; ', findings)
+    return {**row, **_replacement(findings)}
 
 
 def _replacement(text: str) -> Json:
@@ -192,18 +187,16 @@ def _replacement(text: str) -> Json:
 
     Text from a drive or a mount point can imitate such a clause.
     """
-    clauses = list(_CLAUSE.finditer(text))
-    if not clauses:
+    replacements = []
+    for clause in _CLAUSE.finditer(text):
+        code = clause[1]
+        label, _ = OF_CODE[code]
+        words = text[clause.end() :]
+        replacements.append({'label': label, 'code': code, 'text': words})
+    if not replacements:
         return {}
-    clause = min(clauses, key=lambda match: STRICTEST.index(OF_CODE[match[1]][0]))
-    label, _ = OF_CODE[clause[1]]
-    return {
-        'replacement': {
-            'label': label,
-            'code': clause[1],
-            'text': text[clause.end() :],
-        }
-    }
+    strictest = min(replacements, key=lambda row: STRICTEST.index(row['label']))
+    return {'replacement': strictest}
 
 
 def _of_ok(left: Sequence[float], checked: float) -> Json:
@@ -226,12 +219,16 @@ def _stated(action: re.Match[str], left: Sequence[float], checked: float) -> Jso
     steps = [(code, words)]
     if code not in actions.REPLACING:  # a new drive needs no further order
         steps += further
-    dates = [_order_by(step, to_do, left, checked) for step, to_do in steps]
+    dates = []
+    for step, to_do in steps:
+        order_by = _order_by(step, to_do, left, checked)
+        if order_by:
+            dates.append(order_by)
     return {
         'action': code,
         'to_do': words,
         'also': [{'action': step, 'to_do': to_do} for step, to_do in further],
-        'order_by': min(filter(None, dates), default=None),
+        'order_by': min(dates, default=None),
     }
 
 
@@ -242,7 +239,7 @@ def _order_by(
     is needed or no forecast is known.
     """
     if code == actions.ORDER:
-        dated = _DATED.search(words)
+        dated = re.search(r' by ([0-9]{4,}-[0-9]{2}-[0-9]{2}) \(', words)
         if dated:
             return dated[1]
         if words.endswith(' now'):
@@ -320,7 +317,7 @@ def _reading(value: Labelled, drive_state: State, metric: Metric) -> Json:
 
 def levels(limits: str) -> tuple[str, str]:
     """Return the ranges for WARNING and for CRITICAL, which are the first two fields of the limits
-    of a value; '' for a missing one.
+    of a value, such as "60;70;;"; '' for a missing one.
     """
-    warning, critical, *_ = f'{limits};'.split(';')
-    return warning, critical
+    warning, _, further = limits.partition(';')
+    return warning, further.partition(';')[0]

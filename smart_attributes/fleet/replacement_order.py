@@ -71,7 +71,7 @@ class ReplacementOrder:
         """
         kept = self._most_urgent()
         risks: dict[str, Risk] = {}  # host -> the worst risk of its groups
-        for drive in kept:
+        for drive in kept:  # the worst risk first
             if drive.risk in AT_RISK:
                 risks.setdefault(drive.step.host, drive.risk)
         kept.sort(key=lambda drive: _key(drive, risks))

@@ -26,9 +26,6 @@ from ..words import visible
 from . import plugin_output
 from .drives import FleetDrive, Origin, check_row, dated
 
-STALE = 2  # check intervals after which a result is out of date
-# shortest interval in seconds, because checks are not punctual to the second
-LEAST = 5 * 60
 # Attributes that are above 0 while a user handles a problem.
 HANDLING: Mapping[str, str] = {
     'downtime_depth': 'in downtime',
@@ -44,9 +41,6 @@ ASKED = (
 # Icinga shows these only to an ApiUser that may query hosts; for other users, it omits them without
 # an error.
 JOINED = tuple(f'host.{attribute}' for attribute in HANDLING)
-
-_OF_1_6 = re.compile(r'(?:OK|Warning|Critical) \([^)]*\)')
-_NO_OUTPUT = re.compile(r'\Z|\(No output')
 
 
 class Result(NamedTuple):
@@ -95,12 +89,12 @@ def service(row: Json) -> Service:
 
 def _handling(own: Json, of_host: Json) -> tuple[str, ...]:
     """Return how users handle a problem. own, of_host: attributes of the service and its host."""
-    return tuple(
-        f'{thing} {words}'
-        for thing, attributes in (('host', of_host), ('service', own))
-        for key, words in HANDLING.items()
-        if _number(attributes.get(key)) > 0
-    )
+    handling = []
+    for thing, attributes in (('host', of_host), ('service', own)):
+        for key, words in HANDLING.items():
+            if _number(attributes.get(key)) > 0:
+                handling.append(f'{thing} {words}')
+    return tuple(handling)
 
 
 def _object(value: object) -> Json:
@@ -124,9 +118,9 @@ def _result(row: Json) -> Result:
 
 def _number(value: object) -> float:
     """Return a number; 0 for any other value, and for numbers that are no possible time."""
-    return (
-        float(value) if isinstance(value, (int, float)) and abs(value) < 1e12 else 0.0
-    )
+    if isinstance(value, (int, float)) and abs(value) < 1e12:
+        return float(value)
+    return 0.0
 
 
 def drives_of(
@@ -142,9 +136,11 @@ def drives_of(
         why = _because('never-checked')
         return [check_row(name, State.UNKNOWN, why, origin)], False
     age = now - result.ended
-    # Passive results arrive at any time, so they are old after days, whatever their interval.
-    longest = STALE * max(service.interval, LEAST if service.is_active else DAY)
-    is_old = age > longest or age < -DAY  # the clock of the host may be ahead
+    # Checks are not punctual to the second. Passive results arrive at any time, so they are old
+    # after days, whatever their interval.
+    shortest_interval = 5 * 60 if service.is_active else DAY
+    interval = max(service.interval, shortest_interval)
+    is_old = age > 2 * interval or age < -DAY  # the clock of the host may be ahead
     notes = dated(now, age) if is_old else ()
     origin = Origin(service.host, notes, elapsed=max(age, 0), handling=service.handling)
     text = plugin_output.plugin_text(result.output)
@@ -164,9 +160,9 @@ def _foreign_row(name: str, result: Result, origin: Origin) -> FleetDrive:
     """Return the row of a check whose output is not from this plugin, in the state that Icinga has."""
     output = result.output[:LONGEST_HEAD].strip()
     code = 'output-foreign'
-    if _OF_1_6.match(output):
+    if re.match(r'(?:OK|Warning|Critical) \([^)]*\)', output):
         code = 'plugin-1.6'
-    elif _NO_OUTPUT.match(output):
+    elif not output or output.startswith('(No output'):
         code = 'no-output'
     state = State(result.state) if 0 <= result.state <= 3 else State.UNKNOWN
     first_line = output.partition('\n')[0].strip()

@@ -20,10 +20,6 @@ from .drives import FleetDrive
 from .replacement_order import NOW, ReplacementOrder, Step
 
 UNDATED = 'no forecast'  # sorted after all quarters
-PLANNED = 3 * YEAR  # seconds ahead; later orders are not planned yet
-UNTOLD = ''
-SHORTEST_SERIAL = 4  # characters
-BUY = 'order'
 
 
 class Group:
@@ -75,24 +71,25 @@ class Summary:
                 self.codes[facts['code']] += 1
             return
         key = _key(facts)
-        model = facts['model'] or UNTOLD
-        group = self.models[model, facts['firmware'] or UNTOLD]
-        before = self._counted.get(key) if key else None
-        if before:
+        model = facts['model'] or ''
+        group = self.models[model, facts['firmware'] or '']
+        earlier_state = self._counted.get(key) if key else None
+        if earlier_state:
             self.repeats += 1
-            if State[state].urgency <= State[before].urgency:
+            if State[state].urgency <= State[earlier_state].urgency:
                 return
             # count it again, in the new state
-            self.states[before] -= 1
+            self.states[earlier_state] -= 1
             # it may be in another group, if the host reported other firmware then
-            group.states[before] -= bool(group.states[before])
+            if group.states[earlier_state]:
+                group.states[earlier_state] -= 1
         self._counted[key] = state
         self.states[state] += 1
         group.add(drive)
         self.replace.add(drive)
-        quarter = due(facts, self._now)
-        if quarter:
-            self.plan[quarter, model].add(drive)
+        order_by = due(facts, self._now)
+        if order_by:
+            self.plan[order_by, model].add(drive)
 
 
 def _key(facts: Json) -> int:
@@ -101,7 +98,7 @@ def _key(facts: Json) -> int:
     """
     serial = facts['serial'] or ''
     model = facts['model'] or ''
-    is_unique = len(serial) >= SHORTEST_SERIAL and len(set(serial)) > 1
+    is_unique = len(serial) >= 4 and len(set(serial)) > 1
     return hash((model, serial)) if model and is_unique else 0
 
 
@@ -116,14 +113,16 @@ def due(facts: Json, now: float) -> str:
         return NOW
     further = [row['action'] for row in facts.get('also', ())]
     is_ordered = actions.ORDER in (facts['action'], *further)
-    if by and (is_ordered or by <= day(now + PLANNED)):
+    is_soon = by <= day(now + 3 * YEAR)
+    if by and (is_ordered or is_soon):
         return quarter(by)
     return UNDATED if is_ordered else ''
 
 
 def quarter(by: str) -> str:
     """Return the quarter of a date: "2027-Q1" for "2027-03-04"."""
-    return f'{by[:-6]}-Q{(int(by[-5:-3]) + 2) // 3}'
+    year, month, _ = by.split('-')
+    return f'{year}-Q{(int(month) + 2) // 3}'
 
 
 def by_model(summary: Summary) -> list[tuple[tuple[str, str], Group]]:
@@ -175,9 +174,10 @@ def steps(summary: Summary, database: SpecDatabase) -> list[Step]:
     firmware defects.
     """
     orders = [
-        Step(BUY, by, model=model, drives=group.drives, hosts=group.hosts)
+        Step('order', by, model=model, drives=group.drives, hosts=group.hosts)
         for (by, model), group in summary.plan.items()
     ]
+    # "now", "2027-Q1", "2027-Q2", "no forecast"
     orders.sort(key=lambda step: (step.by != NOW, step.by, -step.drives, step.model))
     return [*summary.replace.steps(), *orders, *firmware_steps(summary, database)]
 

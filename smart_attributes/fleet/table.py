@@ -26,7 +26,6 @@ from ..work.dates import date
 from .drives import FleetDrive
 from .summary import Summary
 
-NOT_TOLD = '-'
 _text = json.JSONEncoder(separators=(',', ':')).encode
 
 
@@ -46,7 +45,7 @@ def _row(drive: Json, now: float) -> DriveRow:
         State[drive['state']],
         drive['name'],
         bay=drive.get('bay', ''),
-        model=sentence(drive.get('model', NOT_TOLD), MODEL),
+        model=sentence(drive.get('model', '-'), MODEL),
         serial=sentence(drive.get('serial', ''), SERIAL),
         until=_until(drive, now),
         what=_what(drive),
@@ -74,9 +73,10 @@ def _what(drive: Json) -> tuple[str, ...]:
     words += drive.get('handling', ())
     # of a service: how old it is
     if drive['state'] != State.OK.name and not reason:
-        words += [
-            note['text'] for note in drive['notes'] if not code or note['code'] != code
-        ]
+        for note in drive['notes']:
+            is_reported = code and note['code'] == code
+            if not is_reported:
+                words.append(note['text'])
     return tuple(sentence(text, WHAT) for text in words)
 
 
@@ -102,10 +102,10 @@ def heading(summary: Summary) -> Iterator[str]:
 
 
 class WorstDrive(NamedTuple):
-    """A drive as text, and its sort key."""
+    """A drive as text, and what it is sorted by: urgent drives first, then the worst first."""
 
-    # whether it is one of the others, and its rank: urgent drives come first
-    key: tuple[bool, Rank]
+    is_other: bool  # not urgent
+    rank: Rank
     text: str  # JSON
 
 
@@ -141,27 +141,27 @@ class Kept:
         self._most = max(most, 1)
         self._shown, self._is_urgent = shown, is_urgent
         self._size = 0  # characters of all texts
-        # number of urgent drives, and of the others
+        # numbers of urgent drives (True) and of the others (False)
         self._added: Counter[bool] = Counter()
         self._kept: Counter[bool] = Counter()
-        # urgent drives first, worst first; only the key is computed for drives that are not kept
+        # sorted; only the rank is computed for drives that are not kept
         self._rows: list[WorstDrive] = []
 
     def add(self, drive: FleetDrive) -> None:
         """Keep a drive, unless it is not urgent and enough worse drives are already kept."""
         is_urgent = self._is_urgent(drive.facts)
+        rank = drive.rank
         self._added[is_urgent] += 1
-        key = not is_urgent, drive.rank
-        if self._kept[False] == self._most and key > self._rows[-1].key:
+        has_enough_others = self._kept[False] == self._most
+        if has_enough_others and not is_urgent and rank > self._rows[-1].rank:
             return
         text = _text(self._shown(drive))
-        insort(self._rows, WorstDrive(key, text))
+        insort(self._rows, WorstDrive(not is_urgent, rank, text))
         self._kept[is_urgent] += 1
         self._size += len(text)
         while self._kept[False] > self._most or self._size > LARGEST_TABLE:
             last = self._rows.pop()
-            is_other, _ = last.key
-            self._kept[not is_other] -= 1
+            self._kept[not last.is_other] -= 1
             self._size -= len(last.text)
 
     def counts(self, is_urgent: bool) -> tuple[int, int]:

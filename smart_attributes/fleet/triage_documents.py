@@ -72,8 +72,7 @@ def drives(document: Document, metrics: Metrics, now: float) -> Iterator[FleetDr
     left_out = len(rows) - MOST_DRIVES_OF_HOST
     if left_out > 0:
         faults.append(
-            f'{left_out} of {len(rows)} drives are not shown: at most {MOST_DRIVES_OF_HOST} are '
-            f'read per host'
+            f'{left_out} of {len(rows)} drives are not shown: at most {MOST_DRIVES_OF_HOST} are read per host'
         )
     readable = dicts_of(rows, MOST_DRIVES_OF_HOST)
     unreadable = min(len(rows), MOST_DRIVES_OF_HOST) - len(readable)
@@ -100,9 +99,10 @@ def _run_rows(document: Document, origin: Origin) -> Iterator[FleetDrive]:
     if rows and is_explained:
         return
     why = '; '.join(note['text'] for note in notes if note['text'])
-    if not why:
+    if not rows:
+        why = why or 'no drives'
+    elif not why:
         why = 'the run as a whole is in a worse state than any of its drives'
-        why = why if rows else 'no drives'
     code = notes[0]['code'] if notes else ''
     yield check_row('(triage)', state, Coded(code, why), origin)
 

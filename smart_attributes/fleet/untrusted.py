@@ -44,11 +44,8 @@ _shown = lru_cache(maxsize=4096)(visible)  # drives of a fleet share most of the
 
 def state_of(value: Any) -> State:
     """Return the state with this name; UNKNOWN if the name is invalid."""
-    return (
-        State[value]
-        if isinstance(value, str) and value in State.__members__
-        else State.UNKNOWN
-    )
+    is_name = isinstance(value, str) and value in State.__members__
+    return State[value] if is_name else State.UNKNOWN
 
 
 def text_of(value: Any) -> str | None:
@@ -72,11 +69,9 @@ def pairs_of(value: Any) -> Sequence[tuple[str, Any]]:
 
 def is_number(value: Any) -> bool:
     """Return whether a value is a number that is safe to calculate with; True and False are not."""
-    return (
-        isinstance(value, (int, float))
-        and not isinstance(value, bool)
-        and abs(value) < 1e30
-    )
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, (int, float)) and abs(value) < 1e30
 
 
 def is_point(value: Any) -> bool:
@@ -93,13 +88,7 @@ KINDS: Mapping[str, Callable[[Any], Any]] = {
     'value': lambda value: value if is_number(value) else text_of(value),
     'state': lambda value: state_of(value).name,
 }
-SHAPES: Mapping[str, Sequence[tuple[str, Callable[[Any], Any], bool]]] = {
-    part: [
-        (key, KINDS[kind.rstrip('?')], kind[-1] == '?') for key, kind in keys.items()
-    ]
-    for part, keys in files.data('fleet/documents.json').items()
-    if part != 'comment'
-}
+SHAPES: Mapping[str, Mapping[str, str]] = files.data('fleet/documents.json')
 
 
 def shaped(part: str, value: Json) -> dict[str, Any]:
@@ -109,7 +98,8 @@ def shaped(part: str, value: Json) -> dict[str, Any]:
     with ? in documents.json is left out if it is missing.
     """
     values = {}
-    for key, kind, may_lack in SHAPES[part]:
-        if key in value or not may_lack:
-            values[key] = kind(value.get(key))
+    for key, kind in SHAPES[part].items():
+        is_optional = kind[-1] == '?'
+        if key in value or not is_optional:
+            values[key] = KINDS[kind.rstrip('?')](value.get(key))
     return values

@@ -175,8 +175,7 @@ def taken_out(
     for word in rest:
         if '/dev/' in word:
             parser.error(
-                f'"{word}" has no option before it and would not be checked; write -d {word}, or '
-                f'remove it'
+                f'"{word}" has no option before it and would not be checked; write -d {word}, or remove it'
             )
     return before._replace(strays=tuple(word for word in rest if word.strip()))
 
@@ -186,9 +185,8 @@ def taken_out(
 # under /dev with the expression and skips devices that cannot be drives, as a scan does.
 
 DEV = '/dev'
-_NEVER_ENTERED = frozenset(('shm', 'mqueue', 'hugepages', 'pts', 'fd'))
+_NEVER_ENTERED = ('shm', 'mqueue', 'hugepages', 'pts', 'fd')
 _PARTITION = r'.*(?:-part[0-9]+|/(?:[shv]d|xvd)[a-z]+[0-9]+|/(?:nvme[0-9]+n|mmcblk|loop|md)[0-9]+p[0-9]+)'
-_RANGE = r'megaraid\[[0-9]+-[0-9]+\],/dev/[a-z]+'
 # Character classes of egrep -> the same in Python's syntax.
 _CLASSES: Mapping[str, str] = {
     '[:digit:]': '0-9',
@@ -234,7 +232,7 @@ def matching(pattern: str, option: str) -> tuple[list[Device], list[str]]:
     match any drive. A path that is not a drive is left out, with a note.
     """
     text = unquoted(pattern)
-    if re.fullmatch(_RANGE, text):
+    if re.fullmatch(r'megaraid\[[0-9]+-[0-9]+\],/dev/[a-z]+', text):
         return parse(typed(text, option)), []
     paths, notes = matching_paths(text, DEV)
     devices = []

@@ -18,7 +18,6 @@ from ..typed import Json
 from ..words import visible
 
 KNOWN = 'v1_6/shipped.json'  # fingerprints of the entries that version 1.x shipped
-CODE = 'limits-not-migrated'
 
 
 class SiteFiles(NamedTuple):
@@ -47,7 +46,7 @@ class SiteFiles(NamedTuple):
                 f'the limits in {visible(path)} are those of version 1.6 and do not apply; '
                 f'as root, run: {visible(command)}'
             )
-        return [Coded(CODE, sentence) for sentence in sentences]
+        return [Coded('limits-not-migrated', sentence) for sentence in sentences]
 
 
 def site_files(database: str | None, users: str | None) -> SiteFiles:
@@ -126,9 +125,10 @@ def fingerprint(data: Json) -> str:
     import json
     from binascii import crc32
 
-    items, graphed = object_of(data, 'ID#'), data.get('Perfs')
+    items = object_of(data, 'ID#')
     columns = {number: object_of(items, number).get('value') for number in items}
-    graphed = sorted(map(str, graphed)) if isinstance(graphed, list) else []
+    perfs = data.get('Perfs')
+    graphed = sorted(map(str, perfs)) if isinstance(perfs, list) else []
     text = json.dumps(
         [columns, object_of(data, 'Threshs'), graphed], sort_keys=True
     ).encode()

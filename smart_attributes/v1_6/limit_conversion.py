@@ -92,7 +92,7 @@ def of_attribute(number: int, column: str, spec: DriveSpec) -> list[Meaning]:
     meanings = []
     for item in spec.readings:
         formula = item.formula
-        first = item.formula.first
+        first = formula.first
         if item.attribute != number or first.column != COLUMNS.get(column):
             continue
         # the lowest bytes in order, which are small numbers as a whole; VALUE has no bytes
@@ -100,8 +100,11 @@ def of_attribute(number: int, column: str, spec: DriveSpec) -> list[Meaning]:
         has_others = formula.attributes or formula.second
         if not is_whole or has_others or item.states or item.is_trap:
             continue
-        unit = UNITS[item.unit][1] if item.unit else 1
-        factor = (-1 if formula.minus_from else 1) * unit / formula.divisor
+        unit: float = 1
+        if item.unit:
+            _, unit = UNITS[item.unit]
+        sign = -1 if formula.minus_from else 1
+        factor = sign * unit / formula.divisor
         meaning = Meaning(item.metric, factor, formula.minus_from * unit)
         if meaning not in meanings:
             meanings.append(meaning)

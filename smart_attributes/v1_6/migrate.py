@@ -30,13 +30,6 @@ from .limit_conversion import (
 HEALTH = '1025'  # number of the drive's own verdict: 0 is passed
 # name of an entry -> protocol
 GENERIC: Mapping[str, str] = {'Generic NVMe': 'NVMe', 'Generic SAS': 'SCSI'}
-# starts and start retries, which only hard disks count
-SPINDLE = frozenset(('4', '10'))
-PLAIN_PATH = r'/dev/(?:[a-z]+|nvme[0-9]+(?:n[0-9]+)?|disk/by-[a-z]+/[^/]+)'
-SHOWN = 40  # characters of a number that a message quotes
-SHORTEST = 4  # fewest characters of a model
-# not brackets and full stops, which occur in models: "Red (AF)", "7200.9"
-EXPRESSION = frozenset('*+?[|\\{')
 
 
 class OldFile(NamedTuple):
@@ -76,9 +69,11 @@ def old_file(path: str) -> OldFile:
 
 def plain_paths(old: Sequence[OldFile]) -> list[str]:
     """Return the drives of user configurations that can be read at their keys."""
-    return [
-        key for file in old for key in file.entries if re.fullmatch(PLAIN_PATH, key)
-    ]
+    plain = '/dev/(?:[a-z]+|nvme[0-9]+(?:n[0-9]+)?|disk/by-[a-z]+/[^/]+)'
+    paths: list[str] = []
+    for file in old:
+        paths += (key for key in file.entries if re.fullmatch(plain, key))
+    return paths
 
 
 def keys_of(device: Device) -> Sequence[str]:
@@ -93,9 +88,10 @@ def keys_of(device: Device) -> Sequence[str]:
             os.path.realpath(device.path),
             f'/dev/{device.name}',
         )
-    slot = '/dev/' + re.sub('[,/]', '_', kind)
-    with_path = f'{slot}_{os.path.basename(device.path)}'
-    return device.address, slot, slot.replace('_', '', 1), with_path
+    slot = '/dev/' + re.sub('[,/]', '_', kind)  # "/dev/megaraid_6"
+    joined = slot.replace('_', '', 1)  # "/dev/megaraid6"
+    with_path = f'{slot}_{os.path.basename(device.path)}'  # "/dev/megaraid_6_0"
+    return device.address, slot, joined, with_path
 
 
 class Migration:
@@ -171,26 +167,26 @@ class Migration:
             address = read.device.address
             if isinstance(report, Report) and key in keys_of(read.device):
                 has_answered = True
-                selector = {'device': address}
                 target = Target(
                     where,
                     address,
-                    selector=selector,
+                    selector={'device': address},
                     identity=report.identity,
                     entry=entry,
                 )
                 self._add(target, [row.id for row in report.attributes])
         if not has_answered:
             self.lost.append(
-                f'{where}: this drive did not answer; name it with -d, such as '
-                '-d megaraid,6@/dev/bus/0'
+                f'{where}: this drive did not answer; name it with -d, such as -d megaraid,6@/dev/bus/0'
             )
 
     def _of_model(self, model: str, entry: Json, where: str) -> None:
         """Add the limits of an entry for one of its models, if this is a whole model."""
         name = ' '.join(model.split())
-        is_whole = len(name) >= SHORTEST and re.search('[0-9]', name)
-        if not is_whole or not EXPRESSION.isdisjoint(name):
+        is_whole = len(name) >= 4 and re.search('[0-9]', name)
+        # not brackets and full stops, which occur in models: "Red (AF)", "7200.9"
+        is_pattern = re.search(r'[*+?[|\\{]', name)
+        if is_pattern or not is_whole:
             self.lost.append(
                 f'{where}: "{clean(model)}" is not a whole model, but a family, a vendor or a '
                 'pattern; write an override for the model, see doc/reference/limits.md'
@@ -199,13 +195,16 @@ class Migration:
         # Version 1.6 compared only the ends of models, so the vendor may be missing.
         vendor = '' if ' ' in name or '_' in name else '(?:.*[ _])?'
         columns = object_of(entry, 'ID#')
-        identity = Identity(
-            'ATA', model=name, rotation=7200 if columns.keys() >= SPINDLE else 0
-        )
+        # starts and start retries
+        is_hard_disk = '4' in columns and '10' in columns
+        identity = Identity('ATA', model=name, rotation=7200 if is_hard_disk else 0)
         numbers = [int(number) for number in columns if _is_number(number)]
-        selector = {'model': vendor + literally(name)}
         target = Target(
-            where, clean(name), selector=selector, identity=identity, entry=entry
+            where,
+            clean(name),
+            selector={'model': vendor + literally(name)},
+            identity=identity,
+            entry=entry,
         )
         self._add(target, numbers)
 
@@ -221,7 +220,7 @@ class Migration:
                 self._add_limit(number, data, target=target, spec=spec, metrics=metrics)
             except UsageError as reason:
                 self.lost.append(
-                    f'{target.where}: number {number[:SHOWN]}, {json.dumps(data)[:60]}, '
+                    f'{target.where}: number {number[:40]}, {json.dumps(data)[:60]}, '
                     f'of {target.shown}: {reason}'
                 )
         why = f'migrated from version 1.6, {target.where}'
@@ -281,8 +280,7 @@ def _meaning(text: str, target: Target, spec: DriveSpec) -> Meaning:
         raise UsageError('this is not an attribute number')
     if text == HEALTH:
         raise UsageError(
-            'a drive that reports FAILED is critical; an override with "smart_status" can change '
-            'that'
+            'a drive that reports FAILED is critical; an override with "smart_status" can change that'
         )
     number = int(text)
     protocol = target.identity.protocol
@@ -296,9 +294,8 @@ def _meaning(text: str, target: Target, spec: DriveSpec) -> Meaning:
         meaning = LOGS.get(protocol, {}).get(number)
         meanings = [meaning] if meaning else []
     else:
-        column = column_of(number, spec)
-        if is_database:
-            column = str(object_of(columns, text).get('value'))
+        listed = object_of(columns, text).get('value')
+        column = str(listed) if is_database else column_of(number, spec)
         meanings = of_attribute(number, column, spec)
     if not meanings:
         raise UsageError(
@@ -345,12 +342,10 @@ def report(result: Migration, path: str, config: str) -> Iterator[str]:
     for sentence in result.lost:
         yield f'not converted: {sentence}'
     yield (
-        f'The converted limits are in force for every check with the configuration '
-        f'directory {visible(config)}.'
+        f'The converted limits are in force for every check with the configuration directory {visible(config)}.'
     )
     yield (
-        'To see the limits of a drive and who set them, run: check_smart_attributes '
-        'explain -v -d ADDRESS'
+        'To see the limits of a drive and who set them, run: check_smart_attributes explain -v -d ADDRESS'
     )
     yield (
         '"Perfs" lists are not converted: performance data has the labels of this '

@@ -79,8 +79,7 @@ exit status: 0 success, 1 a part was refused, 3 everything was refused; with --a
         repeated(
             '--withdraw',
             'SERIAL[:METRIC]',
-            'withdraw all acknowledgements of this drive, or only the one for METRIC; may be '
-            'repeated',
+            'withdraw all acknowledgements of this drive, or only the one for METRIC; may be repeated',
         ),
     ),
     values=AcknowledgeOptions,

@@ -29,8 +29,7 @@ exit status: 0 metrics written and at least one drive answered or is in standby,
         single(
             '--output',
             'FILE',
-            'write the metrics to this file, atomically, for the textfile collector of '
-            'node_exporter',
+            'write the metrics to this file, atomically, for the textfile collector of node_exporter',
         ),
         flag(
             '--json',
