@@ -228,7 +228,7 @@ class Stack:
         """
         return self._is_left(group.id, lost)
 
-    def loses(self, group: Group, lost: Disks) -> bool:
+    def loses(self, group: Group, lost: Disks = frozenset()) -> bool:
         """Return whether a group's data certainly cannot be read without these disks."""
         return self.survives(group, lost) is False
 
