@@ -80,6 +80,7 @@ def order(stack: Stack, drives: Sequence[Drive]) -> tuple[Step, ...]:
     """
     every = _with_unread(stack, drives)
     cases = [_Case(drive, every, stack) for drive in every]
+    # drives that a group has dropped come first
     to_replace = [case for case in cases if case.dropped_by()]
     to_replace += [
         case for case in cases if case.drive.is_to_replace and case not in to_replace
@@ -195,8 +196,8 @@ class _Case(NamedTuple):
         )
 
     def kept(self) -> Step | None:
-        """Return the step for a drive that must stay because it has a redundant group's last
-        copy; else None.
+        """Return the step for a drive that must stay because it has the last copy of the data of a
+        group that still survives; None if the drive may go.
         """
         for group in self.groups():
             if self.stack.survives(group) and self.loses(group):
@@ -206,8 +207,8 @@ class _Case(NamedTuple):
         return None
 
     def _last_copies(self, group: Group) -> list[Group]:
-        """Return the redundant groups up to *group* of which the drive has the last copy; [] if it has
-        none. Groups without redundancy, which lose their data with any drive, are not meant.
+        """Return the redundant groups up to *group* that lose data without the drive. Groups without
+        redundancy, which lose their data with any drive, are not meant.
         """
         return [
             lower
@@ -225,11 +226,12 @@ class _Case(NamedTuple):
         )
 
     def _advised(self, group: Group, before: Sequence[Step]) -> Coded:
-        """Return the reason for the drive's step, considering only one group that is in use."""
-        disks = self.drive.disks
-        if self.stack.survives(group) is False:
+        """Return the reason for the drive's step, considering only one group that is in use. before:
+        the steps for the preceding drives.
+        """
+        if self.stack.loses(group):
             return sentences.reason('group-incomplete', group)
-        survives_without = self.stack.survives(group, disks)
+        survives_without = self.stack.survives(group, self.drive.disks)
         if survives_without:
             return self._if_survives(group, before)
         copies = self._last_copies(group)
@@ -238,11 +240,12 @@ class _Case(NamedTuple):
         if survives_without is None or partitions.is_unknown(group):
             return _of_unknown(group, self.chain(group))
         lowest = next(filter(self.loses, self.chain(group)))
-        return sentences.no_redundancy(group, self.stack.lost_members(lowest, disks))
+        lost = self.stack.lost_members(lowest, self.drive.disks)
+        return sentences.no_redundancy(group, lost)
 
     def _unless_doubtful(self, group: Group, why: Coded) -> Coded:
-        """Return *why*, or the doubt if *why* means "next" but other members may lack this
-        drive's data.
+        """Return *why*; but if it means "next" while other members may lack this drive's data, the
+        doubt, or that their drives were not checked.
         """
         if _label(why) != NEXT:
             return why
@@ -266,11 +269,13 @@ class _Case(NamedTuple):
         return sentences.unchecked(group, unread) if unread else why
 
     def _needed(self, copies: Sequence[Group]) -> Coded:
-        """Return the reason not to remove a drive whose loss would mean data loss."""
+        """Return the reason not to remove a drive with the last copy of these groups: that the weakest
+        one is rebuilt, or has no other copy.
+        """
         weak = self._weakest(copies, frozenset())
         if weak.activity in REBUILDING:
             return sentences.busy(weak)
-        return sentences.last_copy(weak, self._dying(weak) is not None)
+        return sentences.last_copy(weak, is_dying=self._dying(weak) is not None)
 
     def _dying(self, group: Group) -> Drive | None:
         """Return a failing drive of a group that loses data if all its failing drives fail; None if
@@ -282,18 +287,23 @@ class _Case(NamedTuple):
         ]
         if not self.stack.loses(group, _disks(failing)):
             return None
-        return min(failing, key=lambda drive: not self.stack.loses(group, drive.disks))
+        for drive in failing:
+            if self.stack.loses(group, drive.disks):
+                return drive
+        return failing[0]
 
     def _if_survives(self, group: Group, before: Sequence[Step]) -> Coded:
-        """Return the reason for a step if the group survives without the drive."""
+        """Return the reason for a step if the group survives without the drive. before: the steps for
+        the preceding drives.
+        """
         chain = self.chain(group)
         drive = self.drive
         holding = [lower for lower in chain if self.stack.holds(lower.id, drive.disks)]
         if group not in holding:
             return self._if_unused(group)
-        busy = [lower for lower in holding if lower.activity in REBUILDING]
-        if busy:
-            return sentences.busy(busy[0])
+        for lower in holding:
+            if lower.activity in REBUILDING:
+                return sentences.busy(lower)
         removed = [step.drive for step in before if step.label == NEXT]
         failing = [other for other in self.drives if other.is_failing]
         lost = _disks([drive, *removed, *failing])
@@ -303,7 +313,7 @@ class _Case(NamedTuple):
             is_second = drive.is_failing and first.is_failing
             code = 'second-failing-member' if is_second else 'other-drive-first'
             return sentences.reason(code, weak, first.name, first.bay)
-        if self.stack.survives(group, lost) is not True:
+        if not self.stack.survives(group, lost):
             name = sentences.called(drive.name, drive.bay)
             return sentences.reason('data-at-risk', weak, drive=name)
         return sentences.reason('replace-next', weak)
@@ -332,7 +342,7 @@ class _Case(NamedTuple):
         redundant = [
             group
             for group in groups
-            if is_redundant(group) and self.stack.survives(group) is not False
+            if is_redundant(group) and not self.stack.loses(group)
         ]
         return min(
             redundant or groups,
