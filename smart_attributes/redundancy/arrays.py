@@ -71,7 +71,6 @@ _FLAGS = frozenset(
         'failfast',
     )
 )
-_REBUILDING = ('recover', 'resync', 'reshape')
 _WORD = 40
 
 
@@ -166,7 +165,7 @@ def _members(array: str, action: str, devices: Devices) -> list[Member]:
         text = text_of(f'{folder}/state')
         flags = text.split(',')
         slot = _number(text_of(f'{folder}/slot'))
-        is_rebuilding = slot is not None and action in _REBUILDING
+        is_rebuilding = slot is not None and action in ('recover', 'resync', 'reshape')
         member = devices.member(name, _state(flags, is_rebuilding), slot)
         doubted = tuple(doubts.of_md_member(text, level, _reader_of(folder)))
         # by now, another device may have this name
@@ -218,7 +217,7 @@ def with_removed(
     uuid = udev_notes(group.id, devices).get('MD_UUID', '').replace(':', '')
     if not uuid:
         return group
-    removed: list[Member] = []
+    removed = []
     # another path to a member is not a removed device
     used = {disk for member in group.members for disk in member.on}
     for name, properties in notes.items():

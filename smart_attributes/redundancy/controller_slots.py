@@ -80,12 +80,12 @@ def _is_single(name: str, verdicts: Sequence[Verdict]) -> bool:
     """Return whether all drives with this type are behind one controller, the only one here; False
     without such drives.
     """
-    devices = [verdict.device for verdict in verdicts if type_of(verdict) == name]
     # the hosts, or the paths, of the controllers
-    behind: set[str] = set()
-    for device in devices:
-        host = linux.host_of(device)
-        behind.add(device.path if host is None else str(host))
+    behind = set()
+    for verdict in verdicts:
+        if type_of(verdict) == name:
+            host = linux.host_of(verdict.device)
+            behind.add(verdict.device.path if host is None else str(host))
     drivers = device_types.CONTROLLERS[name].drivers
     hosts = [driver for driver in linux.hosts().values() if driver in drivers]
     return len(behind) == 1 and len(hosts) <= 1

@@ -173,7 +173,7 @@ def _volume(
     here = [row for row in rows if row.get('controller') == controller]
     _add_troubles(fields, here, tool)
     spans: dict[str, list[Fields]] = {}
-    spares: list[Fields] = []
+    spares = []
     # places of drives that a spare has replaced, which is a member now
     replaced = {row['instead_of'] for row in here if 'instead_of' in row}
     where = fields.get('where', '')

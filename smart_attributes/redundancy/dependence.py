@@ -326,12 +326,6 @@ def _with_uses(devices: Devices, volumes: Volumes) -> Devices:
     )
 
 
-def _without_uses(devices: Devices, names: Collection[str]) -> Devices:
-    """Return the devices without the uses of those with these names."""
-    used = {name: points for name, points in devices.used.items() if name not in names}
-    return devices._replace(used=used)
-
-
 def groups(devices: Devices) -> list[Group]:
     """Return the groups of a machine, lower ones first. devices: all block devices, without their
     uses.
@@ -339,11 +333,12 @@ def groups(devices: Devices) -> list[Group]:
     volumes = block_devices.volumes(_named('dm-', devices), devices.system)
     devices = _with_uses(devices, volumes)
     file_systems = arrays.file_systems(devices)
-    of_btrfs: set[str] = set()
+    of_btrfs = set()
     for group in file_systems:
         of_btrfs.update(arrays.btrfs_members(group.id, devices))
     # a mount point of btrfs is that of the file system, not of one of its devices
-    devices = _without_uses(devices, of_btrfs)
+    used = {name: use for name, use in devices.used.items() if name not in of_btrfs}
+    devices = devices._replace(used=used)
     of_md = _arrays(devices)
     stacked = _stacked(devices.names - {*of_md, *volumes}, devices)
     members = of_btrfs.union(
@@ -448,7 +443,7 @@ def _other(name: str, slaves: list[str], devices: Devices) -> Group:
 def _ordered(groups: Iterable[Group]) -> list[Group]:
     """Return the groups, lower ones first. Groups that form a circle are separated."""
     rest = {group.id: group for group in groups}
-    ordered: list[Group] = []
+    ordered = []
     for _ in range(DEEPEST_GROUPS):
         lowest = [
             group for group in rest.values() if rest.keys().isdisjoint(_on(group))

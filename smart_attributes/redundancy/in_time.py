@@ -27,7 +27,6 @@ _PATIENCE_WITH_PROGRAMS = 55.0
 # of the time until the next alarm, so that deciding has the rest
 _SHARE = 0.5
 _SHARE_WITH_PROGRAMS = 0.9
-_LOCK = 'groups.read'
 
 
 def read(question: Question, state_dir: str) -> Seen:
@@ -51,13 +50,15 @@ def read(question: Question, state_dir: str) -> Seen:
         reader.leave(ends=True)
     view = Seen()
     is_complete = False
+    # each message has one of these, see _send(); a fault comes from Child
     for values, content in reader.messages():
         if 'problem' in values:
             view = view._replace(problem=Coded(*values['problem']))
         elif 'fault' in values:
             why = values['fault']
-        is_complete = is_complete or 'is_complete' in values
-        if content:
+        elif 'is_complete' in values:
+            is_complete = True
+        else:
             view = _seen(json.loads(content))
     if not is_complete and view.problem is None:
         why = why or 'the process that reads them was killed'
@@ -76,7 +77,7 @@ def unread(why: str) -> Coded:
 
 def _send(pipe: Pipe, question: Question, state_dir: str) -> None:
     """Send what is seen, and a problem after an exception."""
-    lock = child.in_turn(_LOCK, state_dir)
+    lock = child.in_turn('groups.read', state_dir)
     try:
         for view in dependence.seen(question):
             notes = [(note.code, note) for note in view.notes]

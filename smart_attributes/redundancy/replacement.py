@@ -27,7 +27,6 @@ LABELS = (NEXT, COPY, UNKNOWN, LAST, WAIT)  # in the order to act on them
 STRICTEST = (LAST, COPY, UNKNOWN, WAIT, NEXT)
 # Activities during which the members of a group do not all hold their part of the data.
 REBUILDING = ('recover', 'resync', 'reshape', 'replace')
-IN_ORDER = ('in_sync', 'spare')  # states of healthy members
 FAILING = ('CRITICAL', 'UNKNOWN')  # states of drives that count as lost
 
 
@@ -584,7 +583,7 @@ def risk(group: Json) -> Risk:
         return Risk.LAST
     is_whole = not group['missing'] and group['activity'] not in REBUILDING
     states = {member['state'] for member in group['members']}
-    is_healthy = is_whole and states.issubset(IN_ORDER)
+    is_healthy = is_whole and states <= {'in_sync', 'spare'}
     is_degraded = not is_healthy or _has_failing_drive(group)
     return Risk.DEGRADED if is_degraded else Risk.REDUNDANT
 

@@ -7,7 +7,7 @@ zpoolconcepts(7) (vdevs).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..model import Group, Member
 from ..typed import NamedTuple
@@ -125,7 +125,7 @@ class Stack:
     """
 
     def __init__(self, groups: Iterable[Group]) -> None:
-        self.groups: Mapping[str, Group] = {group.id: group for group in groups}
+        self.groups = {group.id: group for group in groups}
         members = [member for group in self.groups.values() for member in group.members]
         self._below = {name for member in members for name in member.on}
         self._disks: dict[str, Disks] = {}
@@ -322,9 +322,8 @@ def _spare_slots(stripe: Stripe, group: Group, have_part: Sequence[bool | None])
 
     Members of unknown state count as lost. have_part: see Stack._have_part().
     """
-    good_slots = set()
-    for member, has_part in zip(group.members, have_part):
-        if has_part:
-            good_slots.add(member.slot)
+    good_slots = {
+        member.slot for member, has_part in zip(group.members, have_part) if has_part
+    }
     lost_slots = stripe.slots - good_slots
     return stripe.tolerance - len(lost_slots) - group.missing

@@ -82,7 +82,7 @@ def completed(view: Seen, system: System, _drives: object = ()) -> Seen:
         devices.add(name)
         return every.below(name) if path.startswith('/dev/') else ()
 
-    of_zpool: dict[str, Group] = {}
+    of_zpool = {}
     for group in groups(text, disks_of):
         # The use of a pool is kept, and so are its disks if zpool's output could not be parsed.
         earlier = of_sys.get(group.id, group)

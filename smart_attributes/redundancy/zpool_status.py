@@ -38,27 +38,27 @@ _KEYS = (
     'config',
     'errors',
 )
-_FIELD = re.compile(f' {{0,4}}({"|".join(_KEYS)}):(?: (.*))?')
-_CLASS = re.compile(f'\t({"|".join(_CLASSES)})[\t ]*')
+_FIELD = f' {{0,4}}({"|".join(_KEYS)}):(?: (.*))?'
+_CLASS = f'\t({"|".join(_CLASSES)})[\t ]*'
 _COUNT = r'[0-9][0-9.,]{0,20}[KMGTPEZ]?'
-_HEAD = re.compile('\tNAME +STATE +READ +WRITE +CKSUM((?: +(?:SLOW|POWER|DIO))*)')
+_HEAD = '\tNAME +STATE +READ +WRITE +CKSUM((?: +(?:SLOW|POWER|DIO))*)'
 _STATE = re.compile(
     '(ONLINE|DEGRADED|FAULTED|OFFLINE|REMOVED|UNAVAIL|SPLIT|AVAIL|INUSE) *'
     f'(?:(?<= )({_COUNT} +{_COUNT} +{_COUNT})((?: +(?:-|on|off|{_COUNT}))*)(?= |$))?(?:  (.*))?'
 )
 # Remarks after the counts of a working device, apart from RESILVERING and reasons in words.
-_HARMLESS = re.compile(
+_HARMLESS = (
     r'\((?:repairing|removing|non-allocating|initializing|trimming|trim unsupported'
     r'|(?:un|[0-9]{1,3}% )(?:initialized|trimmed)(?:, completed at [^()]*)?)\)'
     '|block size: [0-9]{1,9}B configured, [0-9]{1,9}B native'
 )
-_PERCENT = re.compile(r'\b([0-9]{1,3}[.,][0-9]{1,2})% done')
-_RUNNING = re.compile(r'(resilver|scrub)(?: \((.*)\))? in progress\b')
-_AT_REST = re.compile(
+_PERCENT = r'\b([0-9]{1,3}[.,][0-9]{1,2})% done'
+_RUNNING = r'(resilver|scrub)(?: \((.*)\))? in progress\b'
+_AT_REST = (
     'resilvered |resilver (?:\\(.*\\) )?canceled |scrub (?:repaired|canceled|paused) |scrubbed '
     '|error scrub |none requested'
 )
-_SUSPENDED = re.compile('ZFS-8000-(?:HC|JQ)|response to IO failures|suspended')
+_SUSPENDED = 'ZFS-8000-(?:HC|JQ)|response to IO failures|suspended'
 # Key, pattern of texts that raise a doubt, the doubt as a clause, and what removes the doubt.
 _DOUBTS = (
     (
@@ -177,7 +177,7 @@ def _of_text(text: str) -> Pool:
             name, unknown=f'the output of zpool status is not understood ({error})'
         )
     remarks = [*fields.get('see', ()), *fields.get('status', ())]
-    if _SUSPENDED.search(' '.join(remarks)):
+    if re.search(_SUSPENDED, ' '.join(remarks)):
         state = 'SUSPENDED'
     return Pool(
         name,
@@ -206,7 +206,7 @@ def _fields(lines: list[str]) -> dict[str, list[str]]:
     key = ''
     allowed: tuple[str, ...] = _KEYS  # the keys that may follow
     for line in lines:
-        match = _FIELD.fullmatch(line)
+        match = re.fullmatch(_FIELD, line)
         if match:
             key = match[1]
             if key not in allowed:
@@ -232,14 +232,14 @@ def _rows(config: str) -> dict[str, list[Row]]:
     """
     head_line, *lines = config.strip('\n').split('\n')
     column = head_line.find('  STATE ') + 2
-    head = _HEAD.fullmatch(head_line)
+    head = re.fullmatch(_HEAD, head_line)
     if not head:
         raise _NotUnderstood('the table has unexpected columns')
     further_columns = len(head[1].split())
     name = 'normal'
     of_class: dict[str, list[Row]] = {name: []}
     for line in lines:
-        heading = _CLASS.fullmatch(line)
+        heading = re.fullmatch(_CLASS, line)
         if not heading:
             of_class[name].append(_row(line, column, further_columns))
             continue
@@ -287,7 +287,7 @@ def _row(line: str, column: int, further_columns: int) -> Row:
     for remark in remarks.split('  '):
         if remark.strip('()') in RESILVERING:
             is_resilvering = True
-        elif remark and not _HARMLESS.fullmatch(remark):
+        elif remark and not re.fullmatch(_HARMLESS, remark):
             reasons.append(remark)
     if reasons and state == 'ONLINE':
         raise _NotUnderstood('a device that is ONLINE has an unknown remark')
@@ -332,10 +332,10 @@ def _scan(text: str) -> Scan | None:
 
     An unknown text is treated as a possible resilver.
     """
-    running = _RUNNING.match(text)
+    running = re.match(_RUNNING, text)
     if not running:
-        is_at_rest = _AT_REST.match(text)
+        is_at_rest = re.match(_AT_REST, text)
         return None if is_at_rest else Scan('resilver')
-    percent = _PERCENT.search(text)
+    percent = re.search(_PERCENT, text)
     progress = min(100.0, float(percent[1].replace(',', '.'))) if percent else None
     return Scan(running[1], running[2] or '', progress)
