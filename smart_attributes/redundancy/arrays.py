@@ -22,17 +22,10 @@ from .block_devices import Devices, Kind, udev_notes
 from .doubts import UNREAD
 from .survival import is_redundant
 
-# Level -> whether each place needs a device. raid1 works with empty places: QNAP builds 32 places
-# for 4 devices.
-_LEVELS = {
-    'linear': False,
-    'raid0': False,
-    'raid1': False,
-    'raid4': True,
-    'raid5': True,
-    'raid6': True,
-    'raid10': True,
-}
+# Levels that need a device in each slot. raid1 works with empty slots: QNAP builds 32 slots for 4
+# devices.
+_NEED_ALL_SLOTS = ('raid4', 'raid5', 'raid6', 'raid10')
+_LEVELS = ('linear', 'raid0', 'raid1', *_NEED_ALL_SLOTS)
 # The states (array_state) of an array that runs; any other word makes its redundancy unknown.
 _RUNNING = (
     'suspended',
@@ -99,8 +92,7 @@ def array(name: str, devices: Devices) -> Group | None:
     is_container = re.match('external:(?!/)', metadata)
     if is_container or not members:
         return None
-    needs_all_slots = _LEVELS.get(level, False)
-    if needs_all_slots and not unknown:
+    if level in _NEED_ALL_SLOTS and not unknown:
         members += _missing(slots, members)
     # those without a slot come last
     ordered = sorted(members, key=lambda member: (member.slot is None, member.slot))

@@ -321,9 +321,8 @@ def inner(every: Volumes) -> frozenset[str]:
     pool may all be inactive.
     """
     used = {slave for volume in every.values() for slave in volume.slaves}
-    return frozenset(
-        name for name in every if name in used and _is_inner(every[name], every)
-    )
+    used_volumes = used.intersection(every)
+    return frozenset(name for name in used_volumes if _is_inner(every[name], every))
 
 
 def _is_inner(volume: Volume, every: Volumes) -> bool:

@@ -118,7 +118,8 @@ def _drives(rows: Sequence[Fields], tool: Json) -> list[Fields]:
         _, use = uses.setdefault((row.get('where'), drive), (facts, {}))
         for key, value in row.items():
             if key != 'kind':
-                add(use if key in _OF_USE else facts, {key: value})
+                fields = use if key in _OF_USE else facts
+                add(fields, {key: value})
     return [
         {**facts, **use, 'is': _state(facts, tool), 'key': _key(facts, tool)}
         for facts, use in uses.values()

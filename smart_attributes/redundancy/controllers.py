@@ -28,7 +28,7 @@ from .survival import LOOK, doubt
 
 FOLDERS: str = DATA['folders']
 TOOLS: Sequence[Json] = DATA['tools']
-_PROGRAMS: Sequence[Json] = [
+_PROGRAMS = [
     {**tool, 'program': program, 'family': family}
     for tool in TOOLS
     for program, family in tool['programs'].items()
@@ -188,12 +188,12 @@ def _family(tool: Json) -> Family:
     printed, why = _asked(tool)
     command = f'{program} {" ".join(tool["commands"][-1])}'
     drives = tool_drives(printed, tool, is_complete=not why)
-    reported: Sequence[Volume] = volumes(printed, tool)
+    reported = volumes(printed, tool)
     if not reported:
         why = _why_none(why, program, command, has_drives=bool(drives))
     elif why:
         in_part = doubt(f'was not shown in full by {program}', LOOK + command)
-        reported = [volume._replace(doubts=(in_part,)) for volume in reported]
+        reported = tuple(volume._replace(doubts=(in_part,)) for volume in reported)
     return Family(reported, drives, why, program)
 
 
@@ -234,7 +234,8 @@ def _asked(tool: Json) -> tuple[Sequence[Fields], str]:
             text, why = linux.output((tool['program'], *words), FOLDERS, TIME_LIMIT)
             printed += rows(text, tool, number)
             if why:
-                return printed, why if command in tool['commands'] else ''
+                is_needed = command in tool['commands']
+                return printed, (why if is_needed else '')
     return printed, why
 
 

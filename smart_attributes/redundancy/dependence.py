@@ -461,10 +461,10 @@ def _on(group: Group) -> set[str]:
 
 def _cut_off(group: Group, rest: Collection[str]) -> Group:
     """Return a group of unknown redundancy that is not built on the groups in *rest* (ids)."""
-    members = [
-        member._replace(on=tuple(name for name in member.on if name not in rest))
-        for member in group.members
-    ]
+    members = []
+    for member in group.members:
+        on = tuple(name for name in member.on if name not in rest)
+        members.append(member._replace(on=on))
     return group._replace(
         level='',
         unknown=f'according to /sys, it is built on itself, or on more than {DEEPEST_GROUPS} layers',

@@ -24,19 +24,16 @@ from .dependence import Question, Seen
 PATIENCE = 10.0
 # seconds; each command of a program has a limit of its own
 _PATIENCE_WITH_PROGRAMS = 55.0
-# of the time until the next alarm, so that deciding has the rest
-_SHARE = 0.5
-_SHARE_WITH_PROGRAMS = 0.9
 
 
 def read(question: Question, state_dir: str) -> Seen:
     """Return what a child process has seen in time, with the problem if this is not all. state_dir:
     the argument of --state-dir, for the lock of the child.
     """
-    share = _SHARE
+    share = 0.5  # of the time until the next alarm, so that deciding has the rest
     patience = PATIENCE
     if question.asked:
-        share = _SHARE_WITH_PROGRAMS
+        share = 0.9
         patience = _PATIENCE_WITH_PROGRAMS
     seconds = min(alarm.time_left() * share, patience)
     reader = Child(lambda pipe: _send(pipe, question, state_dir))

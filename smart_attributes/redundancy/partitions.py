@@ -134,7 +134,8 @@ def _claim(
     if name in taken or disk in taken or is_on_used_disk:
         return Claim(name, MEMBER)
     if name in devices.used:
-        return Claim(name, SWAP if devices.used[name] == ('swap',) else MOUNTED)
+        is_swap = devices.used[name] == ('swap',)
+        return Claim(name, SWAP if is_swap else MOUNTED)
     if _by_first_path(name, devices) in in_use or disk in devices.same:
         return Claim(name, MEMBER)  # the partition counts on the first path to its disk
     notes = _own_notes(name, devices)

@@ -384,8 +384,10 @@ def _of_unknown(group: Group, chain: Sequence[Group]) -> Coded:
         return sentences.of_drive('use-unknown', clean(group.name, 40))
     if group.kind == 'ceph':
         return sentences.reason('leave-cluster', group)
-    unknown = [lower for lower in chain if stripes(lower) is None]
-    return sentences.unknown(unknown[0] if unknown else group)
+    for lower in chain:
+        if stripes(lower) is None:
+            return sentences.unknown(lower)
+    return sentences.unknown(group)
 
 
 def machine(groups: Sequence[Group], drives: Sequence[Drive]) -> Machine:
@@ -583,9 +585,9 @@ def risk(group: Json) -> Risk:
         return Risk.LAST
     is_whole = not group['missing'] and group['activity'] not in REBUILDING
     states = {member['state'] for member in group['members']}
-    is_healthy = is_whole and states <= {'in_sync', 'spare'}
-    is_degraded = not is_healthy or _has_failing_drive(group)
-    return Risk.DEGRADED if is_degraded else Risk.REDUNDANT
+    has_good_members = states <= {'in_sync', 'spare'}
+    is_healthy = is_whole and has_good_members and not _has_failing_drive(group)
+    return Risk.REDUNDANT if is_healthy else Risk.DEGRADED
 
 
 def _may_lose_member(group: Json) -> bool:

@@ -264,7 +264,8 @@ def no_redundancy(group: Group, members: Sequence[Member]) -> Coded:
 
 def _use(group: Group) -> str:
     """Return the first use of a group, such as "/srv"; its name if it has none."""
-    return clean(group.used_as[0] if group.used_as else group.name, 60)
+    first_use = group.used_as[0] if group.used_as else group.name
+    return clean(first_use, 60)
 
 
 def unknown(group: Group) -> Coded:
