@@ -118,11 +118,7 @@ def _reader_of(folder: str) -> Callable[[str], str]:
     """Return a function that returns the content of a file of a folder; UNREAD if it cannot be
     read.
     """
-
-    def read(file: str) -> str:
-        return text_of(f'{folder}/{file}', unread=UNREAD)
-
-    return read
+    return lambda file: text_of(f'{folder}/{file}', unread=UNREAD)
 
 
 def md_members(array: str, devices: Devices) -> list[str]:

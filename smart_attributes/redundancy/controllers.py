@@ -128,13 +128,9 @@ def _placed(
         devices.append(os.path.basename(path))
     for volume, device in zip(volumes, devices):
         whole, *spans = groups(volume)
-        is_of_one_volume = devices.count(device) == 1
-        is_free = device not in ('', *taken)
-        if (
-            is_of_one_volume
-            and is_free
-            and os.path.isdir(f'{system.sys}/block/{device}')
-        ):
+        is_only_use = devices.count(device) == 1 and device not in taken
+        is_disk = device and os.path.isdir(f'{system.sys}/block/{device}')
+        if is_only_use and is_disk:
             whole = whole._replace(id=device)
         yield from (whole, *spans)
 

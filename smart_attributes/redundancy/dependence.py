@@ -341,11 +341,13 @@ def groups(devices: Devices) -> list[Group]:
     devices = devices._replace(used=used)
     of_md = _arrays(devices)
     stacked = _stacked(devices.names - {*of_md, *volumes}, devices)
-    members = of_btrfs.union(
-        *(arrays.md_members(name, devices) for name in of_md),
-        *(volume.slaves for volume in volumes.values()),
-        *stacked.values(),
-    )
+    members = set(of_btrfs)
+    for name in of_md:
+        members.update(arrays.md_members(name, devices))
+    for volume in volumes.values():
+        members.update(volume.slaves)
+    for slaves in stacked.values():
+        members.update(slaves)
     claims = partitions.claims(members, devices)
     inactive, unlisted = lvm_backup.read(volumes, devices)
     in_use = [

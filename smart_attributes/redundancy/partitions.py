@@ -244,8 +244,8 @@ def _pool(pool: str, names: list[str], devices: Devices) -> Group:
 
 
 def zfs_unknown(pool: str, system: System) -> str:
-    """Return why only `zpool status` knows the redundancy of a pool, or that it is not imported,
-    after the pool's state unless this is ONLINE.
+    """Return why the redundancy of a pool is unknown: it is not imported, or only `zpool status`
+    shows its layout. The latter follows the pool's state unless this is ONLINE or unknown.
     """
     folder = f'{system.proc}/spl/kstat/zfs'
     is_name = re.fullmatch('[A-Za-z][-A-Za-z0-9_.: ]*', pool)

@@ -142,15 +142,15 @@ class _Case(NamedTuple):
         """Return whether a member is built on the drive."""
         return bool(self.stack.below(member) & self.drive.disks)
 
-    def step(self, before: Sequence[Step]) -> Step:
+    def step(self, earlier: Sequence[Step]) -> Step:
         """Return the step for a drive to replace: for the strictest of the reasons that the groups
-        on it give. before: the steps for the preceding drives.
+        on it give. earlier: the steps for the preceding drives.
         """
         in_use = list(filter(self.stack.carries_data, self.groups()))
         swaps = list(filter(self._is_bare_swap, in_use))
         others = [group for group in in_use if group not in swaps]
         reasons = [
-            self._unless_doubtful(group, self._advised(group, before))
+            self._unless_doubtful(group, self._advised(group, earlier))
             for group in others
         ]
         if reasons:
@@ -158,6 +158,7 @@ class _Case(NamedTuple):
         else:
             code = 'only-swap' if swaps else 'use-unknown'
             why = sentences.of_drive(code, self.drive.name)
+        # those that *why* does not mention
         copied = [
             group
             for group, reason in zip(others, reasons)
@@ -224,19 +225,17 @@ class _Case(NamedTuple):
             groups=tuple(group.id for group in self.groups()),
         )
 
-    def _advised(self, group: Group, before: Sequence[Step]) -> Coded:
-        """Return the reason for the drive's step, considering only one group that is in use. before:
-        the steps for the preceding drives.
-        """
+    def _advised(self, group: Group, earlier: Sequence[Step]) -> Coded:
+        """Return the reason for the drive's step, considering only one group that is in use."""
         if self.stack.loses(group):
             return sentences.reason('group-incomplete', group)
-        survives_without = self.stack.survives(group, self.drive.disks)
-        if survives_without:
-            return self._if_survives(group, before)
+        if self.stack.survives(group, self.drive.disks):
+            return self._if_survives(group, earlier)
+        is_lost = self.loses(group)  # else it is unknown whether the group survives
         copies = self._last_copies(group)
-        if copies and survives_without is False:
+        if is_lost and copies:
             return self._needed(copies)
-        if survives_without is None or partitions.is_unknown(group):
+        if not is_lost or partitions.is_unknown(group):
             return _of_unknown(group, self.chain(group))
         lowest = next(filter(self.loses, self.chain(group)))
         lost = self.stack.lost_members(lowest, self.drive.disks)
@@ -291,10 +290,8 @@ class _Case(NamedTuple):
                 return drive
         return failing[0]
 
-    def _if_survives(self, group: Group, before: Sequence[Step]) -> Coded:
-        """Return the reason for a step if the group survives without the drive. before: the steps for
-        the preceding drives.
-        """
+    def _if_survives(self, group: Group, earlier: Sequence[Step]) -> Coded:
+        """Return the reason for a step if the group survives without the drive."""
         chain = self.chain(group)
         drive = self.drive
         holding = [lower for lower in chain if self.stack.holds(lower.id, drive.disks)]
@@ -303,11 +300,11 @@ class _Case(NamedTuple):
         for lower in holding:
             if lower.activity in REBUILDING:
                 return sentences.busy(lower)
-        removed = [step.drive for step in before if step.label == NEXT]
+        removed = [step.drive for step in earlier if step.label == NEXT]
         failing = [other for other in self.drives if other.is_failing]
         lost = _disks([drive, *removed, *failing])
         weak = self._weakest(chain, lost)
-        first = _first_of(chain, before)
+        first = _first_of(chain, earlier)
         if first:
             is_second = drive.is_failing and first.is_failing
             code = 'second-failing-member' if is_second else 'other-drive-first'
@@ -349,12 +346,12 @@ class _Case(NamedTuple):
         )
 
 
-def _first_of(chain: Sequence[Group], before: Sequence[Step]) -> Drive | None:
+def _first_of(chain: Sequence[Group], earlier: Sequence[Step]) -> Drive | None:
     """Return the drive that is replaced first of those with the same redundant groups; None if there
-    is none. chain: groups. before: the steps for the preceding drives.
+    is none. chain: groups. earlier: the steps for the preceding drives.
     """
     redundant = {group.id for group in chain if is_redundant(group)}
-    for step in before:
+    for step in earlier:
         if step.label in (NEXT, COPY) and not redundant.isdisjoint(step.groups):
             return step.drive
     return None
