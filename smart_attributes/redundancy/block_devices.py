@@ -337,7 +337,7 @@ def _below(slaves: Sequence[str], every: Volumes, devices: Devices) -> list[str]
     """Return the devices behind *slaves*, through any number of inner volumes. '' represents a
     missing device, which LVM replaces by an empty volume.
     """
-    todo = [*reversed(slaves)] or ['']  # the next one is the last
+    todo = [*reversed(slaves)] or ['']  # a stack: the last one comes next
     visited: set[str] = set()
     below = []
     while todo:
@@ -349,7 +349,7 @@ def _below(slaves: Sequence[str], every: Volumes, devices: Devices) -> list[str]
             todo += reversed(every[name].slaves or ('',))
         else:
             below.append(name)
-    return below or ['']
+    return below or ['']  # inner volumes that form a circle have no device
 
 
 def title(volume: Volume) -> str:

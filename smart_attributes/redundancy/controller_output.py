@@ -36,7 +36,7 @@ def rows(text: str, tool: Json, controller: str = '') -> tuple[Fields, ...]:
     finders = {
         kind: list(map(matching, patterns)) for kind, patterns in tool['fields'].items()
     }
-    objects: list[Fields] = []
+    objects = []
     above = {'controller': controller}
     for long_line in lines:
         line = long_line[:LONGEST_LINE]

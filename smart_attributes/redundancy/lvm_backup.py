@@ -117,8 +117,9 @@ def read(every: Volumes, devices: Devices) -> tuple[list[Group], dict[str, str]]
         active = frozenset(_ids(volume)[1] for volume in volumes.values())
         backup = backups.get(group_id)
         names = _names_of_devices(volumes, devices)
+        has_all_ids = '' not in names
         # A backup without an active volume is older than that volume.
-        if backup and '' not in names and active.issubset(backup.volumes.values()):
+        if backup and has_all_ids and active.issubset(backup.volumes.values()):
             groups += _groups(backup, active, names, devices)
         else:
             for name, volume in volumes.items():

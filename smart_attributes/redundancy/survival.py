@@ -85,8 +85,10 @@ def is_redundant(group: Group) -> bool:
     """Return whether a group can lose a member when all its members are in sync; False if this is
     unknown.
     """
-    every = stripes(group)
-    return every is not None and all(stripe.tolerance > 0 for stripe in every)
+    all_stripes = stripes(group)
+    return all_stripes is not None and all(
+        stripe.tolerance > 0 for stripe in all_stripes
+    )
 
 
 def lacks_member(group: Group) -> bool:
@@ -193,7 +195,9 @@ class Stack:
         if self.loses(group, disks):
             return []
         return [
-            member for member in group.members if self._has(member, disks) is not False
+            member
+            for member in group.members
+            if self._has_part(member, disks) is not False
         ]
 
     def holds(self, name: str, disks: Disks) -> bool:
@@ -247,10 +251,10 @@ class Stack:
 
     def _answer(self, group: Group, lost: Disks) -> bool | None:
         """Return whether a group survives, as survives() does, without looking for an earlier answer."""
-        every = stripes(group)
-        if every is not None:
+        all_stripes = stripes(group)
+        if all_stripes is not None:
             have_part = self._have_part(group, lost)
-            return _all(_has_enough(stripe, group, have_part) for stripe in every)
+            return _all(_has_enough(stripe, group, have_part) for stripe in all_stripes)
         for member in group.members:
             if member.state not in _MAY_HOLD or not self._has_all_below(member, lost):
                 return None
@@ -258,9 +262,9 @@ class Stack:
 
     def _have_part(self, group: Group, lost: Disks) -> list[bool | None]:
         """Return for each member whether it has its part of the data; None if unknown."""
-        return [self._has(member, lost) for member in group.members]
+        return [self._has_part(member, lost) for member in group.members]
 
-    def _has(self, member: Member, lost: Disks) -> bool | None:
+    def _has_part(self, member: Member, lost: Disks) -> bool | None:
         """Return whether a member has its part of the data; None if unknown."""
         if member.state == 'unknown':
             return None
@@ -274,13 +278,16 @@ class Stack:
         """Return how many further members, whichever they are, may fail; negative if too many
         are already lost, None if unknown.
         """
-        every = stripes(group)
-        if every is None:
+        all_stripes = stripes(group)
+        if all_stripes is None:
             return None
         have_part = self._have_part(group, lost)
-        spare_slots = min(_spare_slots(stripe, group, have_part) for stripe in every)
+        spare_slots = min(
+            _spare_slots(stripe, group, have_part) for stripe in all_stripes
+        )
         if spare_slots < 1:
             return spare_slots
+        # one disk may take several of these slots
         return spare_slots // self._fail_together(group, lost)
 
     def _fail_together(self, group: Group, lost: Disks) -> int:
