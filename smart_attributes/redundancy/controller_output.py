@@ -87,8 +87,8 @@ def meaning(table: Mapping[str, str], text: str) -> str | None:
 
 
 def add(fields: Fields, values: Mapping[str, str | None]) -> None:
-    """Add values to a row, except for empty ones. If a key has another value already, this one stays,
-    and the field "twice" gets the key.
+    """Add values to a row, except for empty ones. If a key already has a different value, the row
+    keeps that value, and its field "twice" gets the key.
 
     The field "place" is made from "enclosure" and "bay": "32:9".
     """

@@ -145,8 +145,8 @@ def _claim(
 def _own_notes(name: str, devices: Devices) -> dict[str, str]:
     """Return udev's notes on a device.
 
-    A partition without a signature inherits that of its disk; this one is left out if the partition
-    has a type that holds nothing.
+    A partition without a signature inherits that of its disk. The inherited one is left out if the
+    partition has a type that holds nothing.
     Source: systemd, 60-persistent-storage.rules, IMPORT{parent}="ID_*".
     """
     notes = block_devices.udev_notes(name, devices)

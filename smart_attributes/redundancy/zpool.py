@@ -368,8 +368,8 @@ def _why_vdev_unknown(vdev: Vdev, view: _View) -> str:
 
 
 def _has_known_state(leaf: Vdev) -> bool:
-    """Return whether this version knows the state of a device. It does not know a working device that
-    zpool calls "was" and another device.
+    """Return whether this version knows the state of a device; it does not if the device works and
+    has the remark "was /dev/sda1".
     """
     has_moved = leaf.state in _WORKS and leaf.detail.startswith('was ')
     return leaf.state in _STATES and not has_moved
