@@ -858,7 +858,7 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
             'before you decide, run: check_smart_attributes triage',
         ),
         (
-            sentences.not_used(FAULTY),
+            sentences.not_used(FAULTY, is_dropped=True),
             (
                 'md0 (raid1, /srv, sdb faulty) no longer uses this drive; if only its cable '
                 'was at fault, add it again'

@@ -22,17 +22,10 @@ from .block_devices import Devices, Kind, udev_notes
 from .doubts import UNREAD
 from .survival import is_redundant
 
-# Level -> whether each place needs a device. raid1 works with empty places: QNAP builds 32 places
-# for 4 devices.
-_LEVELS = {
-    'linear': False,
-    'raid0': False,
-    'raid1': False,
-    'raid4': True,
-    'raid5': True,
-    'raid6': True,
-    'raid10': True,
-}
+# Levels that need a device in each slot. raid1 works with empty slots: QNAP builds 32 slots for 4
+# devices.
+_NEED_ALL_SLOTS = ('raid4', 'raid5', 'raid6', 'raid10')
+_LEVELS = ('linear', 'raid0', 'raid1', *_NEED_ALL_SLOTS)
 # The states (array_state) of an array that runs; any other word makes its redundancy unknown.
 _RUNNING = (
     'suspended',
@@ -71,7 +64,6 @@ _FLAGS = frozenset(
         'failfast',
     )
 )
-_REBUILDING = ('recover', 'resync', 'reshape')
 _WORD = 40
 
 
@@ -96,10 +88,11 @@ def array(name: str, devices: Devices) -> Group | None:
         layout=layout,
     )
     metadata = text_of(f'{folder}/metadata_version')
-    # "external:/md127/0" is an array in a container
-    if not members or re.match('external:(?!/)', metadata):
+    # a container has "external:imsm", an array in a container "external:/md127/0"
+    is_container = re.match('external:(?!/)', metadata)
+    if is_container or not members:
         return None
-    if _LEVELS.get(level) and not unknown:
+    if level in _NEED_ALL_SLOTS and not unknown:
         members += _missing(slots, members)
     # those without a slot come last
     ordered = sorted(members, key=lambda member: (member.slot is None, member.slot))
@@ -117,6 +110,7 @@ def array(name: str, devices: Devices) -> Group | None:
         used_as=used,
         unknown=unknown,
     )
+    # without redundancy, no other member has the data anyway
     return group._replace(doubts=doubted) if is_redundant(group) else group
 
 
@@ -124,11 +118,7 @@ def _reader_of(folder: str) -> Callable[[str], str]:
     """Return a function that returns the content of a file of a folder; UNREAD if it cannot be
     read.
     """
-
-    def read(file: str) -> str:
-        return text_of(f'{folder}/{file}', unread=UNREAD)
-
-    return read
+    return lambda file: text_of(f'{folder}/{file}', unread=UNREAD)
 
 
 def md_members(array: str, devices: Devices) -> list[str]:
@@ -163,7 +153,7 @@ def _members(array: str, action: str, devices: Devices) -> list[Member]:
         text = text_of(f'{folder}/state')
         flags = text.split(',')
         slot = _number(text_of(f'{folder}/slot'))
-        is_rebuilding = slot is not None and action in _REBUILDING
+        is_rebuilding = slot is not None and action in ('recover', 'resync', 'reshape')
         member = devices.member(name, _state(flags, is_rebuilding), slot)
         doubted = tuple(doubts.of_md_member(text, level, _reader_of(folder)))
         # by now, another device may have this name
@@ -195,8 +185,8 @@ def _state(flags: list[str], is_rebuilding: bool) -> str:
 
 
 def _missing(slots: int, members: Sequence[Member]) -> list[Member]:
-    """Return a missing member for each empty slot, except for as many as there are faulty devices
-    without a slot, which had these slots.
+    """Return a missing member for each empty slot, except for as many slots as there are faulty
+    devices without a slot: these are listed, and had these slots.
     """
     filled = {member.slot for member in members}
     empty = [slot for slot in range(slots) if slot not in filled]
@@ -212,18 +202,21 @@ def with_removed(
     """Return an array, completed with removed devices that still have the array's UUID; each takes
     the place of a missing member without a name. notes: udev's, by device.
     """
-    removed: list[Member] = []
     uuid = udev_notes(group.id, devices).get('MD_UUID', '').replace(':', '')
+    if not uuid:
+        return group
+    removed = []
     # another path to a member is not a removed device
     used = {disk for member in group.members for disk in member.on}
     for name, properties in notes.items():
         is_of_md = properties.get('ID_FS_TYPE') == 'linux_raid_member'
-        is_same = uuid == properties.get('ID_FS_UUID', '').replace('-', '')
+        has_uuid = uuid == properties.get('ID_FS_UUID', '').replace('-', '')
         member = devices.member(name, 'missing')
-        if uuid and is_of_md and is_same and used.isdisjoint(member.on):
+        if is_of_md and has_uuid and used.isdisjoint(member.on):
             removed.append(member)
-    empty = [member for member in group.members if not member.name][: len(removed)]
-    rest = [member for member in group.members if member not in empty]
+    nameless = [member for member in group.members if not member.name]
+    replaced = nameless[: len(removed)]
+    rest = [member for member in group.members if member not in replaced]
     return group._replace(members=(*rest, *removed))
 
 
@@ -283,14 +276,17 @@ def _file_system(uuid: str, devices: Devices) -> Group:
     targets = [entry for entry in entries if text_of(f'{entry}/replace_target') == '1']
     sources = [entry for entry in entries if entry not in targets]
     members = devices.members(names, Kind('btrfs'))
+    # entries of devices that /sys does not name
     members += [Member('', 'missing', slot) for slot in range(len(names), len(entries))]
-    # A device that was pulled out is already counted as a member.
     gone = sum(text_of(f'{entry}/missing') != '0' for entry in sources)
-    pulled = sum(member.state == 'missing' for member in members)
+    # A device that was pulled out is already among the members.
+    already_missing = sum(member.state == 'missing' for member in members)
     errors = [text_of(f'{entry}/error_stats') for entry in entries]
-    is_complete = bool(entries) and len(entries) >= len(names)
-    has_states = is_complete and all(text.startswith('write_errs ') for text in errors)
-    level, unknown = _btrfs_level(_profiles(folder), has_states)
+    has_all_entries = bool(entries) and len(entries) >= len(names)
+    has_all_errors = all(text.startswith('write_errs ') for text in errors)
+    level, unknown = _btrfs_level(
+        _profiles(folder), has_states=has_all_entries and has_all_errors
+    )
     uses = [use for name in names for use in devices.used.get(name, ())]
     used = tuple(dict.fromkeys(uses))
     label = text_of(f'{folder}/label')
@@ -303,7 +299,7 @@ def _file_system(uuid: str, devices: Devices) -> Group:
         members=tuple(members),
         activity='replace' if targets else '',
         used_as=used,
-        missing=max(gone - pulled, 0),
+        missing=max(gone - already_missing, 0),
         unknown=unknown,
         doubts=tuple(doubts.of_btrfs_devices('\n'.join(errors))),
     )
@@ -314,8 +310,9 @@ def _profiles(folder: str) -> set[str]:
     cannot be read.
     """
     is_mixed = os.path.isdir(f'{folder}/allocation/mixed')
+    kinds = ('mixed', 'system') if is_mixed else ('data', 'metadata', 'system')
     used: set[str] = set()
-    for kind in ('mixed', 'system') if is_mixed else ('data', 'metadata', 'system'):
+    for kind in kinds:
         space = f'{folder}/allocation/{kind}'
         # An unknown profile is a folder, too; the other files are facts about the space.
         profiles = [
@@ -332,7 +329,7 @@ def _profiles(folder: str) -> set[str]:
 
 
 def _btrfs_level(profiles: set[str], has_states: bool) -> tuple[str, str]:
-    """Return the weakest level, or '' and why the level is unknown. has_states: /sys has the
+    """Return the weakest level and '', or '' and why the level is unknown. has_states: /sys has the
     states of all devices.
     """
     unknown = sorted(profiles - set(_PROFILES))
@@ -343,5 +340,6 @@ def _btrfs_level(profiles: set[str], has_states: bool) -> tuple[str, str]:
         return '', 'its profiles could not be read from /sys'
     if not has_states:
         return '', 'the states of its devices could not be read from /sys'
+    # _PROFILES has the weakest first
     weakest = next(profile for profile in _PROFILES if profile in profiles)
     return _PROFILES[weakest], ''

@@ -56,9 +56,12 @@ class Devices(NamedTuple):
     units: Mapping[str, Names] = {}
 
     def below(self, name: str) -> Names:
-        """Return the disks and groups that a member is built on, or () if the device is gone."""
+        """Return the disk or group that a member is built on; () if the device is gone."""
         disk = name if name in self.names else self.parts.get(name)
-        return (self.same.get(disk, disk),) if disk else ()
+        if not disk:
+            return ()
+        first_path = self.same.get(disk, disk)
+        return (first_path,)
 
     def member(
         self, name: str, state: str = 'in_sync', slot: int | None = None
@@ -122,7 +125,7 @@ def _partitions(disk: str, system: System) -> list[str]:
 
 def _units(serials: Mapping[str, str], system: System) -> dict[str, Names]:
     """Return, for each disk of a drive that has several, all of them: the namespaces of an NVMe
-    drive, or the logical units of a SAS drive, one for each actuator. Who pulls the drive pulls all.
+    drive, or the logical units of a SAS drive, one for each actuator. They are pulled together.
     """
     # what the disks of a drive have in common -> these disks
     drives: dict[Names, list[str]] = {}
@@ -180,7 +183,8 @@ def uses(system: System) -> dict[str, Names]:
         # no number.
         name = _by_number(mount.number, system) or _by_path(mount.source, mount.kind)
         is_bind = mount.root != '/' and mount.kind != 'btrfs'
-        (binds if is_bind else mounts).setdefault(name, []).append(mount.point)
+        by_device = binds if is_bind else mounts
+        by_device.setdefault(name, []).append(mount.point)
     for line in text_of(f'{system.proc}/swaps').splitlines()[1:]:
         path, _, _ = line.partition(' ')  # blanks in it are escaped
         mounts.setdefault(_by_path(path), []).append('swap')
@@ -205,9 +209,12 @@ def _mounts(system: System) -> Iterator[_Mount]:
     """Yield the mounts. Source: proc(5), /proc/pid/mountinfo."""
     table = text_of(f'{system.proc}/self/mountinfo', LARGEST_MOUNT_TABLE)
     for line in table.splitlines():
-        fields, _, rest = (part.split(' ') for part in line.partition(' - '))
-        if len(fields) > 5 and len(rest) > 2:
-            yield _Mount(*fields[2:6], *rest[:3])
+        # "36 35 8:1 / /srv rw,noatime shared:1 - ext4 /dev/sda1 rw"
+        before, _, after = line.partition(' - ')
+        fields = before.split(' ')
+        further = after.split(' ')
+        if len(fields) > 5 and len(further) > 2:
+            yield _Mount(*fields[2:6], *further[:3])
 
 
 def _shortened(points: Sequence[str]) -> Names:
@@ -242,14 +249,17 @@ def mount_of(path: str) -> tuple[str, str, str]:
     """Return the mount point, type and options of a path's file system; the path need not exist."""
     # os.path.ismount() does not recognize bind mounts
     real = os.path.realpath(path) + '/'
-    lowest = ('/', '', '')  # on a system without mountinfo, the file system is unknown
+    # on a system without mountinfo, the file system is unknown
+    lowest, kind, options = '/', '', ''
     for mount in _mounts(LINUX):
         point = unescaped(mount.point)
         is_above = real.startswith(point.rstrip('/') + '/')
         # a later mount on the same point hides the earlier one
-        if is_above and len(point) >= len(lowest[0]):
-            lowest = (point, mount.kind, f'{mount.options},{mount.of_all}')
-    return lowest
+        if is_above and len(point) >= len(lowest):
+            lowest = point
+            kind = mount.kind
+            options = f'{mount.options},{mount.of_all}'
+    return lowest, kind, options
 
 
 def unescaped(text: str) -> str:
@@ -305,13 +315,14 @@ def volumes(names: list[str], system: System) -> dict[str, Volume]:
 
 
 def inner(every: Volumes) -> frozenset[str]:
-    """Return the inner volumes of LVM that hold no copies of their own. A volume that no other
-    volume is built on is none, whatever its name: the volumes in a thin pool may all be inactive.
+    """Return the inner volumes of LVM that hold no copies of their own.
+
+    A volume without a volume on it is not an inner one, whatever its name: the volumes in a thin
+    pool may all be inactive.
     """
     used = {slave for volume in every.values() for slave in volume.slaves}
-    return frozenset(
-        name for name in every if name in used and _is_inner(every[name], every)
-    )
+    used_volumes = used.intersection(every)
+    return frozenset(name for name in used_volumes if _is_inner(every[name], every))
 
 
 def _is_inner(volume: Volume, every: Volumes) -> bool:
@@ -326,7 +337,7 @@ def _below(slaves: Sequence[str], every: Volumes, devices: Devices) -> list[str]
     """Return the devices behind *slaves*, through any number of inner volumes. '' represents a
     missing device, which LVM replaces by an empty volume.
     """
-    todo = [*reversed(slaves)] or ['']  # the next one is the last
+    todo = [*reversed(slaves)] or ['']  # a stack: the last one comes next
     visited: set[str] = set()
     below = []
     while todo:
@@ -338,7 +349,7 @@ def _below(slaves: Sequence[str], every: Volumes, devices: Devices) -> list[str]
             todo += reversed(every[name].slaves or ('',))
         else:
             below.append(name)
-    return below or ['']
+    return below or ['']  # inner volumes that form a circle have no device
 
 
 def title(volume: Volume) -> str:
@@ -358,9 +369,7 @@ def group(name: str, every: Volumes, devices: Devices) -> Group:
     """
     volume = every[name]
     called = title(volume) or name
-    kind = next(kind for start, kind in _KINDS if re.match(start, volume.uuid))
-    if kind.name == 'lvm' and called.startswith('ceph-'):
-        kind = CEPH
+    kind = _kind(volume, called)
     images = _images(volume, every)
     if kind.name == 'multipath':
         paths = [devices.member(path) for path in volume.slaves]
@@ -368,18 +377,23 @@ def group(name: str, every: Volumes, devices: Devices) -> Group:
         members = [_joined(0, paths, 'in_sync' if has_path else 'missing')]
     elif images:
         unknown = 'its level and state are not in /sys; as root, run triage --dmsetup'
-        kind = Kind(kind.name, '', unknown)
+        kind = kind._replace(level='', unknown=unknown)
         members = []
         for number in sorted(images):
             below = _below(images[number], every, devices)
-            pieces = [devices.member(part) for part in below]
-            is_whole = all(piece.on for piece in pieces)
-            members.append(
-                _joined(number, pieces, 'unknown' if is_whole else 'missing')
-            )
+            parts = [devices.member(part) for part in below]
+            has_all = all(part.on for part in parts)
+            members.append(_joined(number, parts, 'unknown' if has_all else 'missing'))
     else:
         members = devices.members(_below(volume.slaves, every, devices), kind)
     return devices.group(group_id=name, name=called, kind=kind, members=members)
+
+
+def _kind(volume: Volume, called: str) -> Kind:
+    """Return the kind of a volume. called: its name for people."""
+    kind = next(kind for start, kind in _KINDS if re.match(start, volume.uuid))
+    is_ceph = kind.name == 'lvm' and called.startswith('ceph-')
+    return CEPH if is_ceph else kind
 
 
 def _images(volume: Volume, every: Volumes) -> dict[int, list[str]]:
@@ -388,9 +402,9 @@ def _images(volume: Volume, every: Volumes) -> dict[int, list[str]]:
     """
     images: dict[int, list[str]] = {}
     for slave in volume.slaves:
-        match = re.search(_IMAGE, every[slave].name) if slave in every else None
-        if match:
-            images.setdefault(int(match[1]), []).append(slave)
+        image = re.search(_IMAGE, every[slave].name) if slave in every else None
+        if image:
+            images.setdefault(int(image[1]), []).append(slave)
     return images
 
 

@@ -32,29 +32,33 @@ def rows(text: str, tool: Json, controller: str = '') -> tuple[Fields, ...]:
     except (ValueError, RecursionError):
         return ()
     starts = [(matching(pattern), name) for name, pattern in tool['starts']]
-    values = {
+    # kind of a row -> what finds its values in a line
+    finders = {
         kind: list(map(matching, patterns)) for kind, patterns in tool['fields'].items()
     }
-    objects: list[Fields] = []
+    objects = []
     above = {'controller': controller}
-    for line in lines:
-        row = _started(line[:LONGEST_LINE], starts, above)
+    for long_line in lines:
+        line = long_line[:LONGEST_LINE]
+        row = _started(line, starts, above)
         if row:
             objects.append(row)
+            if row['kind'] not in ('part', 'drive'):
+                above = row
         elif objects:
             row = objects[-1]
-            for pattern in values.get(row['kind'], ()):
-                match = pattern(line[:LONGEST_LINE])
-                add(row, match.groupdict() if match else {})
-        if row and row['kind'] not in ('part', 'drive'):
-            above = row
+            for find in finders.get(row['kind'], ()):
+                match = find(line)
+                if match:
+                    add(row, match.groupdict())
     return tuple(objects)
 
 
 def _started(line: str, starts: list[tuple[Match, str]], above: Fields) -> Fields:
-    """Return the row that a line begins; {} if it begins none. starts: patterns, each with a key of
-    "kinds" in controllers.json: this has the kind of the row, and the keys of the values that it
-    takes from *above*.
+    """Return the row that a line begins; {} if it begins none.
+
+    starts: patterns, each with a key of "kinds" in controllers.json, which has the kind of the row
+    and the keys of the values that the row takes from *above*.
     """
     for is_start, name in starts:
         match = is_start(line)
@@ -83,10 +87,16 @@ def meaning(table: Mapping[str, str], text: str) -> str | None:
 
 
 def add(fields: Fields, values: Mapping[str, str | None]) -> None:
-    """Add values to a row, except for empty ones. Its field "twice" has the keys with two values."""
+    """Add values to a row, except for empty ones. If a key already has a different value, the row
+    keeps that value, and its field "twice" gets the key.
+
+    The field "place" is made from "enclosure" and "bay": "32:9".
+    """
     for key, value in values.items():
         text = (value or '').strip()
-        if text not in ('', '-', 'N/A') and fields.setdefault(key, text) != text:
+        if text in ('', '-', 'N/A'):
+            continue
+        if fields.setdefault(key, text) != text:
             fields['twice'] = f'{fields.get("twice", "")} {key}'.lstrip()
     if 'bay' in fields and 'enclosure' in fields:
         fields['place'] = f'{fields["enclosure"]}:{fields["bay"]}'
@@ -97,7 +107,9 @@ def add(fields: Fields, values: Mapping[str, str | None]) -> None:
 
 def _lines(text: str, tool: Json) -> list[str]:
     """Return the lines of an output. Raises ValueError or RecursionError for invalid JSON."""
-    return [*_of_json('', json.loads(text))] if tool.get('json') else text.splitlines()
+    if tool.get('json'):
+        return list(_of_json('', json.loads(text)))
+    return text.splitlines()
 
 
 def _of_json(name: str, value: object) -> Iterator[str]:

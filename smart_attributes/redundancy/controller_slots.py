@@ -68,23 +68,24 @@ def joined(
     times_found = Counter(
         verdict.device for found in candidates.values() for verdict in found
     )
-    return {
-        key: found[0]
-        for key, found in candidates.items()
-        if len(found) == 1 and times_found[found[0].device] == 1
-    }
+    certain = {}
+    for key, found in candidates.items():
+        # a verdict that fits several drives is certain for none of them
+        if len(found) == 1 and times_found[found[0].device] == 1:
+            certain[key] = found[0]
+    return certain
 
 
 def _is_single(name: str, verdicts: Sequence[Verdict]) -> bool:
     """Return whether all drives with this type are behind one controller, the only one here; False
     without such drives.
     """
-    devices = [verdict.device for verdict in verdicts if type_of(verdict) == name]
     # the hosts, or the paths, of the controllers
-    behind: set[str] = set()
-    for device in devices:
-        host = linux.host_of(device)
-        behind.add(device.path if host is None else str(host))
+    behind = set()
+    for verdict in verdicts:
+        if type_of(verdict) == name:
+            host = linux.host_of(verdict.device)
+            behind.add(verdict.device.path if host is None else str(host))
     drivers = device_types.CONTROLLERS[name].drivers
     hosts = [driver for driver in linux.hosts().values() if driver in drivers]
     return len(behind) == 1 and len(hosts) <= 1
@@ -107,17 +108,18 @@ def _is_same(drive: ToolDrive, verdict: Verdict, single: Collection[str]) -> boo
         return False
     if same_serial:
         return True
-    if same_controller is None:
-        same_controller = drive.is_of_only_controller and type_of(verdict) in single
     # another drive may have the number of a missing one
-    is_same = same_number and same_controller
-    return bool(is_same and not verdict.is_missing)
+    if not same_number or verdict.is_missing:
+        return False
+    is_only_controller = drive.is_of_only_controller and type_of(verdict) in single
+    return same_controller or is_only_controller
 
 
 def _is_same_serial(of_tool: str, of_drive: str) -> bool | None:
     """Return whether serial numbers are equal, or one is part of the other; None if not known.
 
-    MegaCli prints the model after it, and smartctl more characters of a SAS drive than ssacli.
+    MegaCli adds the model to a serial number, and smartctl prints more of one of a SAS drive than
+    ssacli.
     """
     serials = [
         re.sub('[^0-9A-Z]', '', serial.upper()) for serial in (of_tool, of_drive)

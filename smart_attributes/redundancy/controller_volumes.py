@@ -113,12 +113,13 @@ def _drives(rows: Sequence[Fields], tool: Json) -> list[Fields]:
         ]
         facts = next((by_name[name] for name in names if name in by_name), {})
         by_name.update(dict.fromkeys(names, facts))
-        # rows without a name are never merged
+        # rows about one drive share its facts; a row without a name is merged only with its copies
         drive = id(facts) if names else tuple(row.items())
         _, use = uses.setdefault((row.get('where'), drive), (facts, {}))
         for key, value in row.items():
             if key != 'kind':
-                add(use if key in _OF_USE else facts, {key: value})
+                fields = use if key in _OF_USE else facts
+                add(fields, {key: value})
     return [
         {**facts, **use, 'is': _state(facts, tool), 'key': _key(facts, tool)}
         for facts, use in uses.values()
@@ -158,6 +159,7 @@ def _add_troubles(fields: Fields, rows: Sequence[Fields], tool: Json) -> None:
     keys = ('trouble', *tool['doubts'])
     for row in rows:
         is_about = row['kind'] in ('controller', 'section', 'array')
+        # a row without an array is about the controller
         if is_about and row.get('where', where) == where:
             add(fields, {key: row[key] for key in keys if key in row})
 
@@ -172,7 +174,7 @@ def _volume(
     here = [row for row in rows if row.get('controller') == controller]
     _add_troubles(fields, here, tool)
     spans: dict[str, list[Fields]] = {}
-    spares: list[Fields] = []
+    spares = []
     # places of drives that a spare has replaced, which is a member now
     replaced = {row['instead_of'] for row in here if 'instead_of' in row}
     where = fields.get('where', '')
@@ -198,8 +200,9 @@ def groups(volume: Volume) -> list[Group]:
     """
     groups = _groups(volume, _why_unknown(volume))
     whole = groups[0]
-    is_lost = Stack(groups).survives(whole) is False
-    if whole.unknown or is_lost == (volume.state == 'failed'):
+    is_lost = Stack(groups).loses(whole)
+    has_failed = volume.state == 'failed'
+    if whole.unknown or is_lost == has_failed:
         return groups
     state = clean(volume.fields.get('state', ''))
     why = (
@@ -218,7 +221,10 @@ def _groups(volume: Volume, why: str) -> list[Group]:
     spans = {span: _members(volume, span) for span in volume.spans}
     if why or len(spans) == 1:
         members = list(chain(*spans.values()))[:MOST_MEMBERS]
-        level = '' if why else _level(volume, *spans)
+        level = ''
+        if not why:
+            (span,) = spans
+            level = _level(volume, span)
         whole = whole._replace(level=level, slots=len(members), unknown=why)
         return [whole._replace(members=(*members, *spares))]
     groups = [_striped(whole, spans)]
@@ -314,6 +320,7 @@ def _unlisted(volume: Volume, span: str) -> int:
         spans = int(fields.get('depth', 1)) if shown == 1 else 1
         return int(fields['count']) * spans - drives
     if volume.state == 'degraded':
+        # up to the next multiple: 1 for 3 drives of RAID 10
         return int(-drives % _entry(volume).get('multiple', 1))
     return 0
 
@@ -326,6 +333,7 @@ def _level(volume: Volume, span: str) -> str:
     drives = len(volume.spans[span]) + unlisted
     entry = _entry(volume)
     if 'beyond' in entry and drives > entry['most']:
+        # some tools report RAID 10 as RAID 1 with more than two drives
         entry = _LEVELS[entry['beyond']]
     is_possible = entry.get('fewest', 1) <= drives <= entry.get('most', drives)
     if unlisted < 0 or not is_possible or drives % entry.get('multiple', 1):
@@ -402,9 +410,11 @@ def _contradictions(volume: Volume) -> Iterator[str]:
         yield f'the level {level} with {len(volume.drives)} drives'
     if not states <= {'in_sync', 'rebuilding', 'faulty', 'missing'}:
         yield 'a drive state that this version does not know'
-    is_bad = states != {'in_sync'} or any(_unlisted(volume, span) for span in spans)
+    has_unlisted = any(_unlisted(volume, span) for span in spans)
+    has_all_drives = states == {'in_sync'} and not has_unlisted
     is_whole = volume.state == 'whole'
-    if is_bad == is_whole or (is_whole and 'trouble' in fields):
+    has_trouble = is_whole and 'trouble' in fields
+    if is_whole != has_all_drives or has_trouble:
         yield f'the volume as {state}, which contradicts the states of its drives'
 
 

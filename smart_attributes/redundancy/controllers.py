@@ -28,7 +28,7 @@ from .survival import LOOK, doubt
 
 FOLDERS: str = DATA['folders']
 TOOLS: Sequence[Json] = DATA['tools']
-_PROGRAMS: Sequence[Json] = [
+_PROGRAMS = [
     {**tool, 'program': program, 'family': family}
     for tool in TOOLS
     for program, family in tool['programs'].items()
@@ -64,8 +64,11 @@ def completed(view: Seen, system: System, located: Sequence[Located]) -> Seen:
         drive.verdict.device.address: _why_left(type_of(drive.verdict), families)
         for drive in located
     }
-    rest = [_without_taken(group, taken, reasons) for group in view.groups]
-    rest = [group for group in rest if group.members or group.kind != 'hardware']
+    rest = []
+    for group in view.groups:
+        left = _without_taken(group, taken, reasons)
+        if left.members or left.kind != 'hardware':
+            rest.append(left)
     return view._replace(
         groups=(*rest, *of_volumes),
         notes=(*view.notes, *_notes(families)),
@@ -125,8 +128,9 @@ def _placed(
         devices.append(os.path.basename(path))
     for volume, device in zip(volumes, devices):
         whole, *spans = groups(volume)
-        is_only_use = devices.count(device) == 1 and device not in ('', *taken)
-        if is_only_use and os.path.isdir(f'{system.sys}/block/{device}'):
+        is_only_use = devices.count(device) == 1 and device not in taken
+        is_disk = device and os.path.isdir(f'{system.sys}/block/{device}')
+        if is_only_use and is_disk:
             whole = whole._replace(id=device)
         yield from (whole, *spans)
 
@@ -165,8 +169,8 @@ def ask() -> dict[str, Family]:
     for tool in _PROGRAMS:
         name = tool['family']
         earlier = families.get(name)
-        is_done = earlier is not None and earlier.volumes
-        if not is_done and program(tool['program'], FOLDERS):
+        has_volumes = earlier is not None and earlier.volumes
+        if not has_volumes and program(tool['program'], FOLDERS):
             family = _family(tool)
             # of tools that report nothing, the reason of the first one counts
             if not earlier or family.volumes or family.drives:
@@ -180,12 +184,12 @@ def _family(tool: Json) -> Family:
     printed, why = _asked(tool)
     command = f'{program} {" ".join(tool["commands"][-1])}'
     drives = tool_drives(printed, tool, is_complete=not why)
-    reported: Sequence[Volume] = volumes(printed, tool)
+    reported = volumes(printed, tool)
     if not reported:
         why = _why_none(why, program, command, has_drives=bool(drives))
     elif why:
         in_part = doubt(f'was not shown in full by {program}', LOOK + command)
-        reported = [volume._replace(doubts=(in_part,)) for volume in reported]
+        reported = tuple(volume._replace(doubts=(in_part,)) for volume in reported)
     return Family(reported, drives, why, program)
 
 
@@ -215,8 +219,8 @@ def _notes(families: Mapping[str, Family]) -> Iterator[Coded]:
 def _asked(tool: Json) -> tuple[Sequence[Fields], str]:
     """Return the rows from all outputs of a tool, and why some are missing, or ''.
 
-    After a failure, the tool is not rerun. A failure of one of the "more" commands, which only add
-    to the others, counts for nothing.
+    After a failure, no further command is run. The "more" commands only add facts, so their failure
+    is no reason.
     """
     numbers, why = _numbers(tool)
     printed: list[Fields] = []
@@ -226,7 +230,8 @@ def _asked(tool: Json) -> tuple[Sequence[Fields], str]:
             text, why = linux.output((tool['program'], *words), FOLDERS, TIME_LIMIT)
             printed += rows(text, tool, number)
             if why:
-                return printed, why if command in tool['commands'] else ''
+                is_needed = command in tool['commands']
+                return printed, (why if is_needed else '')
     return printed, why
 
 

@@ -77,7 +77,7 @@ class Examined(NamedTuple):
 def seen(question: Question) -> Iterator[Seen]:
     """Yield what /sys, /proc and udev show, and again after each program with what it adds.
 
-    Once, and without groups, if no drive has a disk: so it is for recorded reports.
+    If no drive has a disk, as with recorded reports, yield once, without groups.
     """
     system = question.system
     devices = listed(system)
@@ -188,8 +188,10 @@ def _critical_if_missing(drive: Located, lacking: str) -> Located:
 def _lacking(groups: Sequence[Group]) -> str:
     """Return "md0 and md1 lack a member", with the groups that do; '' if none does."""
     degraded = [group.name for group in groups if survival.lacks_member(group)]
+    if not degraded:
+        return ''
     lacks = 'lacks' if len(degraded) == 1 else 'lack'
-    return f'{listed_names(degraded, 2)} {lacks} a member' if degraded else ''
+    return f'{listed_names(degraded, 2)} {lacks} a member'
 
 
 def _placed(drive: Located, names: Sequence[str]) -> Located:
@@ -198,21 +200,23 @@ def _placed(drive: Located, names: Sequence[str]) -> Located:
 
 
 def _in_slot(drive: Located, slots: Mapping[str, Place]) -> Located:
-    """Return a drive in the slot that a controller's tool reports, unless the system does."""
+    """Return a drive in the slot that a controller's tool reports, unless the system reports one.
+    slots: by address of a drive.
+    """
     place = drive.place
     slot = slots.get(drive.verdict.device.address)
     if slot is None or place.bay:
         return drive
-    slot = slot._replace(disks=place.disks, drive_id=place.drive_id)
-    return drive._replace(place=slot)
+    return drive._replace(
+        place=slot._replace(disks=place.disks, drive_id=place.drive_id)
+    )
 
 
 def _all_paths(verdict: Verdict, devices: Devices) -> list[str]:
     """Return the disks of a drive, also those of its other namespaces and actuators, each followed
-    by the first path to it; [] for a recorded report, and for a missing drive, whose name another
-    drive may have.
+    by the first path to it; its address if /sys does not show the drive, so that its use is unknown.
 
-    A drive that was read, but that /sys does not show, has its address: its use is not known.
+    [] for a recorded report, and for a missing drive, whose name another drive may have.
     """
     device = verdict.device
     if verdict.is_missing or device.is_recorded:
@@ -277,27 +281,29 @@ def _of_controllers(drives: Sequence[Located], is_asked: bool) -> Iterator[Group
         if controller and device.address in drive.place.disks:
             behind.setdefault((controller.name, device.path), []).append(device)
     for (name, path), devices in behind.items():
-        type_name = device_types.base(devices[0]).partition(',')[0]
-        members = [
-            Member(device.name, 'unknown', on=(device.address,)) for device in devices
-        ]
-        if type_name not in WITH_TOOLS:
-            unknown = (
-                'this version does not support any tool for its controller; look at the volume with the tool of '
-                'its vendor'
-            )
-        elif is_asked:
-            unknown = 'the tool of its controller gave no answer in time'
-        else:
-            unknown = 'as root, run triage --controllers'
         yield Group(
             id=f'{name} {path}',
             name=f'{name} volumes',
             kind='hardware',
             level='',
-            members=tuple(members),
-            unknown=unknown,
+            members=tuple(
+                Member(device.name, 'unknown', on=(device.address,))
+                for device in devices
+            ),
+            unknown=_why_not_shown(devices[0], is_asked),
         )
+
+
+def _why_not_shown(device: Device, is_asked: bool) -> str:
+    """Return why the volumes of a controller are unknown. device: a drive behind it."""
+    if device_types.base(device).partition(',')[0] not in WITH_TOOLS:
+        return (
+            'this version does not support any tool for its controller; look at the volume with the tool of '
+            'its vendor'
+        )
+    if is_asked:
+        return 'the tool of its controller gave no answer in time'
+    return 'as root, run triage --controllers'
 
 
 # --- groups ---------------------------------------------------------------------------------------
@@ -320,12 +326,6 @@ def _with_uses(devices: Devices, volumes: Volumes) -> Devices:
     )
 
 
-def _without_uses(devices: Devices, names: Collection[str]) -> Devices:
-    """Return the devices without the uses of those with these names."""
-    used = {name: points for name, points in devices.used.items() if name not in names}
-    return devices._replace(used=used)
-
-
 def groups(devices: Devices) -> list[Group]:
     """Return the groups of a machine, lower ones first. devices: all block devices, without their
     uses.
@@ -333,18 +333,21 @@ def groups(devices: Devices) -> list[Group]:
     volumes = block_devices.volumes(_named('dm-', devices), devices.system)
     devices = _with_uses(devices, volumes)
     file_systems = arrays.file_systems(devices)
-    of_btrfs: set[str] = set()
+    of_btrfs = set()
     for group in file_systems:
         of_btrfs.update(arrays.btrfs_members(group.id, devices))
     # a mount point of btrfs is that of the file system, not of one of its devices
-    devices = _without_uses(devices, of_btrfs)
+    used = {name: use for name, use in devices.used.items() if name not in of_btrfs}
+    devices = devices._replace(used=used)
     of_md = _arrays(devices)
     stacked = _stacked(devices.names - {*of_md, *volumes}, devices)
-    members = of_btrfs.union(
-        *(arrays.md_members(name, devices) for name in of_md),
-        *(volume.slaves for volume in volumes.values()),
-        *stacked.values(),
-    )
+    members = set(of_btrfs)
+    for name in of_md:
+        members.update(arrays.md_members(name, devices))
+    for volume in volumes.values():
+        members.update(volume.slaves)
+    for slaves in stacked.values():
+        members.update(slaves)
     claims = partitions.claims(members, devices)
     inactive, unlisted = lvm_backup.read(volumes, devices)
     in_use = [
@@ -389,12 +392,11 @@ def _of_rest(
 ) -> Iterator[Group]:
     """Yield the groups of what no group in use accounts for."""
     # Devices that arrays have lost, but that are here: see arrays.with_removed().
-    removed = {
-        member.name
-        for group in in_use
-        for member in group.members
-        if group.kind == 'md' and member.state == 'missing' and member.on
-    }
+    removed = set()
+    for group in in_use:
+        for member in group.members:
+            if group.kind == 'md' and member.state == 'missing' and member.on:
+                removed.add(member.name)
     rest = [
         claim
         for claim in claims
@@ -443,7 +445,7 @@ def _other(name: str, slaves: list[str], devices: Devices) -> Group:
 def _ordered(groups: Iterable[Group]) -> list[Group]:
     """Return the groups, lower ones first. Groups that form a circle are separated."""
     rest = {group.id: group for group in groups}
-    ordered: list[Group] = []
+    ordered = []
     for _ in range(DEEPEST_GROUPS):
         lowest = [
             group for group in rest.values() if rest.keys().isdisjoint(_on(group))
@@ -461,10 +463,10 @@ def _on(group: Group) -> set[str]:
 
 def _cut_off(group: Group, rest: Collection[str]) -> Group:
     """Return a group of unknown redundancy that is not built on the groups in *rest* (ids)."""
-    members = [
-        member._replace(on=tuple(name for name in member.on if name not in rest))
-        for member in group.members
-    ]
+    members = []
+    for member in group.members:
+        on = tuple(name for name in member.on if name not in rest)
+        members.append(member._replace(on=on))
     return group._replace(
         level='',
         unknown=f'according to /sys, it is built on itself, or on more than {DEEPEST_GROUPS} layers',

@@ -23,7 +23,6 @@ from .survival import TOLERANCE
 # --noflush: do not first write the state of other targets to disk.
 COMMAND = ('dmsetup', 'status', '--target', 'raid', '--noflush')
 _NOT_UNDERSTOOD = 'the output of dmsetup status is not understood'
-_LINE = '(.+): [0-9]+ [0-9]+ raid(?: (.*?))? *'
 _RAID = (
     '(?P<level>raid[0-9]+)(?:_[a-z0-9_]+)? (?P<devices>[0-9]{1,3}) (?P<health>[AaD-]+) '
     '(?P<done>[0-9]{1,20})/(?P<total>[0-9]{1,20}) (?P<sync_action>[a-z]+) '
@@ -51,12 +50,16 @@ def statuses(text: str) -> Mapping[str, Status]:
     """
     states: dict[str, Status] = {}
     for line in text.split('\n'):
-        match = re.fullmatch(_LINE, line)
-        if match and match[1] in states:
+        # "vg0-home: 0 204800 raid raid1 2 AA 204800/204800 idle 0"
+        match = re.fullmatch('(.+): [0-9]+ [0-9]+ raid(?: (.*?))? *', line)
+        if not match:
+            continue
+        name, values = match.groups('')
+        if name in states:
             twice = 'dmsetup reports that this volume contains more than one RAID'
-            states[match[1]] = Status('', unknown=twice)
-        elif match:
-            states[match[1]] = _status(match[2] or '')
+            states[name] = Status('', unknown=twice)
+        else:
+            states[name] = _status(values)
     return states
 
 
@@ -98,9 +101,10 @@ def with_status(group: Group, status: Status) -> Group:
     """
     member_in = {member.slot: member for member in group.members}
     slots = set(range(len(status.health)))
+    has_slot_twice = len(member_in) < len(group.members)
     unknown = status.unknown
-    if len(member_in) < len(group.members) or not member_in.keys() <= slots:
-        unknown = unknown or 'dmsetup and /sys report different members'
+    if not unknown and (has_slot_twice or not member_in.keys() <= slots):
+        unknown = 'dmsetup and /sys report different members'
     group = group._replace(
         level='' if unknown else status.level,
         unknown=unknown,

@@ -42,12 +42,11 @@ def of_array(read: Callable[[str], str], use: str = '') -> Iterator[str]:
         yield doubt('a repair has not ended', 'wait until the repair has ended')
     # Also after a crash: md sets resync_start to 0 while data is written.
     if read('resync_start') != 'none':
-        yield doubt(
-            'a resync is pending or was interrupted',
-            'make it writable, and wait for the resync'
-            if state == 'readonly'
-            else 'let it resync',
-        )
+        why = 'a resync is pending or was interrupted'
+        if state == 'readonly':
+            yield doubt(why, 'make it writable, and wait for the resync')
+        else:
+            yield doubt(why, 'let it resync')
     if _may_differ(read, use):
         yield doubt(
             'its members differ from each other (mismatch_cnt)', 'repair the array'
@@ -60,10 +59,10 @@ def _may_have_data_in_journal(read: Callable[[str], str]) -> bool:
     journal_mode is empty without a journal, and absent in raid1 and raid10.
     """
     mode = read('journal_mode')
-    if '[write-through]' in mode:
-        return False
-    has_no_journal = read('consistency_policy') in ('bitmap', 'resync', 'ppl', UNREAD)
-    return not (mode in ('', UNREAD) and has_no_journal)
+    if mode in ('', UNREAD):
+        has_no_journal = ('bitmap', 'resync', 'ppl', UNREAD)
+        return read('consistency_policy') not in has_no_journal
+    return '[write-through]' not in mode
 
 
 def _may_differ(read: Callable[[str], str], use: str) -> bool:
@@ -98,10 +97,10 @@ def of_md_member(state: str, level: str, read: Callable[[str], str]) -> Iterator
         # Until a repair, mdadm 4.4 and older cannot add a disk: they give it an empty list of bad
         # blocks, which Linux refuses since 6.8 (mdadm, pull request 154; Linux, commit
         # 1726c7746783). A repair of raid10 does not change these blocks; tried on Linux 6.12.
-        yield doubt(
-            _HAS_BAD_BLOCKS,
-            'let a spare replace it' if level == 'raid10' else 'repair the array',
-        )
+        if level == 'raid10':
+            yield doubt(_HAS_BAD_BLOCKS, 'let a spare replace it')
+        else:
+            yield doubt(_HAS_BAD_BLOCKS, 'repair the array')
     if read('unacknowledged_bad_blocks'):
         yield doubt(_HAS_BAD_BLOCKS, 'repair the array')
 

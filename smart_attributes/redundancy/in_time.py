@@ -24,20 +24,16 @@ from .dependence import Question, Seen
 PATIENCE = 10.0
 # seconds; each command of a program has a limit of its own
 _PATIENCE_WITH_PROGRAMS = 55.0
-# of the time until the next alarm, so that deciding has the rest
-_SHARE = 0.5
-_SHARE_WITH_PROGRAMS = 0.9
-_LOCK = 'groups.read'
 
 
 def read(question: Question, state_dir: str) -> Seen:
     """Return what a child process has seen in time, with the problem if this is not all. state_dir:
     the argument of --state-dir, for the lock of the child.
     """
-    share = _SHARE
+    share = 0.5  # of the time until the next alarm, so that deciding has the rest
     patience = PATIENCE
     if question.asked:
-        share = _SHARE_WITH_PROGRAMS
+        share = 0.9
         patience = _PATIENCE_WITH_PROGRAMS
     seconds = min(alarm.time_left() * share, patience)
     reader = Child(lambda pipe: _send(pipe, question, state_dir))
@@ -51,13 +47,15 @@ def read(question: Question, state_dir: str) -> Seen:
         reader.leave(ends=True)
     view = Seen()
     is_complete = False
+    # each message has one of these, see _send(); a fault comes from Child
     for values, content in reader.messages():
         if 'problem' in values:
             view = view._replace(problem=Coded(*values['problem']))
         elif 'fault' in values:
             why = values['fault']
-        is_complete = is_complete or 'is_complete' in values
-        if content:
+        elif 'is_complete' in values:
+            is_complete = True
+        else:
             view = _seen(json.loads(content))
     if not is_complete and view.problem is None:
         why = why or 'the process that reads them was killed'
@@ -76,7 +74,7 @@ def unread(why: str) -> Coded:
 
 def _send(pipe: Pipe, question: Question, state_dir: str) -> None:
     """Send what is seen, and a problem after an exception."""
-    lock = child.in_turn(_LOCK, state_dir)
+    lock = child.in_turn('groups.read', state_dir)
     try:
         for view in dependence.seen(question):
             notes = [(note.code, note) for note in view.notes]

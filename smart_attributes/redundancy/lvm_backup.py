@@ -20,14 +20,8 @@ from ..typed import NamedTuple
 from .block_devices import Devices, Kind, Names, Volume, Volumes, title, udev_notes
 
 _PREFIX, _ID = 'LVM-', 32  # of the UUID of a volume: the length of the ids in it
-# compiled only on a machine with LVM
-_OPENS = r'([A-Za-z0-9_.+-]+) \{'
-_IS = 'id = "([A-Za-z0-9-]+)"'
-_AREA = '"([^"]+)", [0-9]+'  # of a segment: physical volume, first extent
-_COMMENT = r'\s+#.*$'
 # An image of a mirror or RAID, its metadata or its log: not a volume of its own.
 _IMAGE = '_(?:[rm]image_[0-9]+|rmeta_[0-9]+|mlog)$'
-_SPARE = '_pmspare'  # empty, for the repair of a pool; never active
 
 
 class Backup(NamedTuple):
@@ -43,24 +37,28 @@ class Backup(NamedTuple):
 
 def parsed(text: str) -> Backup | None:
     """Return the metadata of a volume group; None if the text is not complete. Pure."""
-    path: list[str] = []  # the sections that the line is in
+    # the sections that the line is in: "vg0", "logical_volumes", "home", "segment1"
+    path: list[str] = []
     ids: dict[Names, str] = {}  # by path
     areas: dict[str, list[str]] = {}  # name of a volume -> names in its segments
     for line in text.splitlines():
-        statement = re.sub(_COMMENT, '', line.strip())
-        opens = re.fullmatch(_OPENS, statement)
-        is_id = re.fullmatch(_IS, statement)
-        if opens:
-            path.append(opens[1])
+        statement = re.sub(r'\s+#.*$', '', line.strip())  # without its comment
+        opened = re.fullmatch(r'([A-Za-z0-9_.+-]+) \{', statement)
+        own_id = re.fullmatch('id = "([A-Za-z0-9-]+)"', statement)
+        if opened:
+            path.append(opened[1])
         elif statement == '}' and path:
             path.pop()
-        elif is_id:
-            ids[tuple(path)] = is_id[1].replace('-', '')
+        elif own_id:
+            ids[tuple(path)] = own_id[1].replace('-', '')
         elif path[1:2] == ['logical_volumes'] and len(path) > 2:
-            areas.setdefault(path[2], []).extend(re.findall(_AREA, statement))
+            # '"pv0", 0': a physical volume and the first extent on it
+            on = re.findall('"([^"]+)", [0-9]+', statement)
+            areas.setdefault(path[2], []).extend(on)
     groups = [key for key in ids if len(key) == 1]
     if path or len(groups) != 1:
         return None
+    (group,) = groups
     devices = _ids_in('physical_volumes', ids)
     on_devices = {}
     for volume, on in areas.items():
@@ -69,8 +67,8 @@ def parsed(text: str) -> Backup | None:
             dict.fromkeys(area for area in on if area in devices)
         )
     return Backup(
-        id=ids[groups[0]],
-        name=groups[0][0],
+        id=ids[group],
+        name=group[0],
         devices=devices,
         volumes=_ids_in('logical_volumes', ids),
         areas=on_devices,
@@ -90,9 +88,11 @@ def inactive(backup: Backup, active: frozenset[str]) -> dict[str, Names]:
     areas: dict[str, Names] = {}
     for name, own_id in backup.volumes.items():
         whole = re.sub(_IMAGE, '', name)
-        ids = (own_id, backup.volumes.get(whole, own_id))
+        whole_id = backup.volumes.get(whole, own_id)
+        is_active = own_id in active or whole_id in active
         on = backup.areas.get(name, ())
-        if on and active.isdisjoint(ids) and not name.endswith(_SPARE):
+        # _pmspare is empty, for the repair of a pool, and never active
+        if on and not is_active and not name.endswith('_pmspare'):
             areas[whole] = tuple(dict.fromkeys((*areas.get(whole, ()), *on)))
     return areas
 
@@ -112,13 +112,14 @@ def read(every: Volumes, devices: Devices) -> tuple[list[Group], dict[str, str]]
             by_group.setdefault(group_id, {})[name] = volume
     backups = _backups(devices.system)
     groups: list[Group] = []
-    unlisted: dict[str, str] = {}
+    unlisted = {}
     for group_id, volumes in by_group.items():
         active = frozenset(_ids(volume)[1] for volume in volumes.values())
         backup = backups.get(group_id)
         names = _names_of_devices(volumes, devices)
+        has_all_ids = '' not in names
         # A backup without an active volume is older than that volume.
-        if backup and '' not in names and active.issubset(backup.volumes.values()):
+        if backup and has_all_ids and active.issubset(backup.volumes.values()):
             groups += _groups(backup, active, names, devices)
         else:
             for name, volume in volumes.items():

@@ -74,19 +74,18 @@ class Claim(NamedTuple):
 def kind_of(notes: Mapping[str, str]) -> str:
     """Return what a partition holds that nothing uses: SIGNATURE, NOTHING or UNKNOWN.
 
-    A signature counts, whatever the type of the partition is. notes: the partition's properties in
-    the udev database, see block_devices.udev_notes().
+    A signature counts, whatever the type of the partition is, except for those of swap space and of
+    a boot partition. notes: the partition's properties in the udev database, see
+    block_devices.udev_notes().
     """
     signature = notes.get('ID_FS_TYPE') or notes.get('ID_FS_AMBIVALENT', '')
     own_type = notes.get('ID_PART_ENTRY_TYPE', '')
     is_boot = signature == 'vfat' and own_type in EFI
-    if signature and signature != 'swap' and not is_boot:
-        return SIGNATURE
-    if (
-        signature or own_type in TYPES
-    ):  # unused swap space or a boot partition, or such a type
+    if is_boot or signature == 'swap':
         return NOTHING
-    return UNKNOWN
+    if signature:
+        return SIGNATURE
+    return NOTHING if own_type in TYPES else UNKNOWN
 
 
 def claims(taken: Collection[str], devices: Devices) -> tuple[Claim, ...]:
@@ -129,12 +128,14 @@ def _claim(
     (*taken*) or mounted, under the names on the first path to their disk.
     """
     disk = devices.parts.get(name, name)
+    is_on_used_disk = disk != name and disk in devices.used
     # The partitions of a disk in use are no data of their own: another path to the drive is used,
     # or their table is a leftover.
-    if name in taken or disk in taken or (disk != name and disk in devices.used):
+    if name in taken or disk in taken or is_on_used_disk:
         return Claim(name, MEMBER)
     if name in devices.used:
-        return Claim(name, SWAP if devices.used[name] == ('swap',) else MOUNTED)
+        is_swap = devices.used[name] == ('swap',)
+        return Claim(name, SWAP if is_swap else MOUNTED)
     if _by_first_path(name, devices) in in_use or disk in devices.same:
         return Claim(name, MEMBER)  # the partition counts on the first path to its disk
     notes = _own_notes(name, devices)
@@ -142,18 +143,19 @@ def _claim(
 
 
 def _own_notes(name: str, devices: Devices) -> dict[str, str]:
-    """Return udev's notes on a device. A partition without a signature inherits that of its disk,
-    which is left out if the partition has a type that holds nothing.
+    """Return udev's notes on a device.
 
+    A partition without a signature inherits that of its disk. The inherited one is left out if the
+    partition has a type that holds nothing.
     Source: systemd, 60-persistent-storage.rules, IMPORT{parent}="ID_*".
     """
     notes = block_devices.udev_notes(name, devices)
     of_disk = block_devices.udev_notes(devices.parts.get(name, ''), devices)
     signature = _signature(notes)
     is_inherited = signature == _signature(of_disk)
-    if not is_inherited or notes.get('ID_PART_ENTRY_TYPE') not in TYPES:
-        return notes
-    return {key: value for key, value in notes.items() if key not in signature}
+    if is_inherited and notes.get('ID_PART_ENTRY_TYPE') in TYPES:
+        return {key: value for key, value in notes.items() if key not in signature}
+    return notes
 
 
 def _signature(notes: Mapping[str, str]) -> dict[str, str]:
@@ -175,14 +177,16 @@ def groups(
     pools: dict[str, list[str]] = {}
     for name, holds, notes in claims:
         if holds in (MOUNTED, SWAP) and name not in above:
-            kind = 'swap' if holds == SWAP else 'partition'
-            yield _alone(name, Kind(kind), devices)
+            kind = Kind('swap' if holds == SWAP else 'partition')
+            yield _alone(name, kind, devices)
         elif holds == UNKNOWN and (name in devices.parts or name in devices.units):
-            # a drive without any group is of unknown use anyway; a partition of an array has the
-            # redundancy of the array
-            is_on_array = devices.parts.get(name) in above
-            unknown = Kind(_KIND_UNKNOWN, '', 'its use is not known')
-            yield _alone(name, Kind(_KIND_UNKNOWN) if is_on_array else unknown, devices)
+            # a drive without any group is of unknown use anyway
+            kind = Kind(_KIND_UNKNOWN, '', 'its use is not known')
+            if devices.parts.get(name) in above:
+                kind = Kind(
+                    _KIND_UNKNOWN
+                )  # it has the redundancy of the array that it is on
+            yield _alone(name, kind, devices)
         elif holds == SIGNATURE and notes.get('ID_FS_TYPE') == 'zfs_member':
             label = notes.get('ID_FS_LABEL', '')[:LONGEST_GIVEN_NAME]
             pools.setdefault(label or name, []).append(name)
@@ -240,8 +244,8 @@ def _pool(pool: str, names: list[str], devices: Devices) -> Group:
 
 
 def zfs_unknown(pool: str, system: System) -> str:
-    """Return why only `zpool status` knows the redundancy of a pool, or that it is not imported,
-    after the pool's state unless this is ONLINE.
+    """Return why the redundancy of a pool is unknown: it is not imported, or only `zpool status`
+    shows its layout. The latter follows the pool's state unless this is ONLINE or unknown.
     """
     folder = f'{system.proc}/spl/kstat/zfs'
     is_name = re.fullmatch('[A-Za-z][-A-Za-z0-9_.: ]*', pool)

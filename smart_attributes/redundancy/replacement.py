@@ -27,7 +27,6 @@ LABELS = (NEXT, COPY, UNKNOWN, LAST, WAIT)  # in the order to act on them
 STRICTEST = (LAST, COPY, UNKNOWN, WAIT, NEXT)
 # Activities during which the members of a group do not all hold their part of the data.
 REBUILDING = ('recover', 'resync', 'reshape', 'replace')
-IN_ORDER = ('in_sync', 'spare')  # states of healthy members
 FAILING = ('CRITICAL', 'UNKNOWN')  # states of drives that count as lost
 
 
@@ -80,6 +79,7 @@ def order(stack: Stack, drives: Sequence[Drive]) -> tuple[Step, ...]:
     """
     every = _with_unread(stack, drives)
     cases = [_Case(drive, every, stack) for drive in every]
+    # drives that a group has dropped come first
     to_replace = [case for case in cases if case.dropped_by()]
     to_replace += [
         case for case in cases if case.drive.is_to_replace and case not in to_replace
@@ -142,15 +142,15 @@ class _Case(NamedTuple):
         """Return whether a member is built on the drive."""
         return bool(self.stack.below(member) & self.drive.disks)
 
-    def step(self, before: Sequence[Step]) -> Step:
+    def step(self, earlier: Sequence[Step]) -> Step:
         """Return the step for a drive to replace: for the strictest of the reasons that the groups
-        on it give. before: the steps for the preceding drives.
+        on it give. earlier: the steps for the preceding drives.
         """
         in_use = list(filter(self.stack.carries_data, self.groups()))
         swaps = list(filter(self._is_bare_swap, in_use))
         others = [group for group in in_use if group not in swaps]
         reasons = [
-            self._unless_doubtful(group, self._advised(group, before))
+            self._unless_doubtful(group, self._advised(group, earlier))
             for group in others
         ]
         if reasons:
@@ -158,6 +158,7 @@ class _Case(NamedTuple):
         else:
             code = 'only-swap' if swaps else 'use-unknown'
             why = sentences.of_drive(code, self.drive.name)
+        # those that *why* does not mention
         copied = [
             group
             for group, reason in zip(others, reasons)
@@ -195,8 +196,8 @@ class _Case(NamedTuple):
         )
 
     def kept(self) -> Step | None:
-        """Return the step for a drive that must stay because it has a redundant group's last
-        copy; else None.
+        """Return the step for a drive that must stay because it has the last copy of the data of a
+        group that still survives; None if the drive may go.
         """
         for group in self.groups():
             if self.stack.survives(group) and self.loses(group):
@@ -206,8 +207,8 @@ class _Case(NamedTuple):
         return None
 
     def _last_copies(self, group: Group) -> list[Group]:
-        """Return the redundant groups up to *group* of which the drive has the last copy; [] if it has
-        none. Groups without redundancy, which lose their data with any drive, are not meant.
+        """Return the redundant groups up to *group* that lose data without the drive. Groups without
+        redundancy, which lose their data with any drive, are not meant.
         """
         return [
             lower
@@ -224,25 +225,25 @@ class _Case(NamedTuple):
             groups=tuple(group.id for group in self.groups()),
         )
 
-    def _advised(self, group: Group, before: Sequence[Step]) -> Coded:
+    def _advised(self, group: Group, earlier: Sequence[Step]) -> Coded:
         """Return the reason for the drive's step, considering only one group that is in use."""
-        disks = self.drive.disks
-        if self.stack.survives(group) is False:
+        if self.stack.loses(group):
             return sentences.reason('group-incomplete', group)
-        survives_without = self.stack.survives(group, disks)
-        if survives_without:
-            return self._if_survives(group, before)
+        if self.stack.survives(group, self.drive.disks):
+            return self._if_survives(group, earlier)
+        is_lost = self.loses(group)  # else it is unknown whether the group survives
         copies = self._last_copies(group)
-        if copies and survives_without is False:
+        if is_lost and copies:
             return self._needed(copies)
-        if survives_without is None or partitions.is_unknown(group):
+        if not is_lost or partitions.is_unknown(group):
             return _of_unknown(group, self.chain(group))
         lowest = next(filter(self.loses, self.chain(group)))
-        return sentences.no_redundancy(group, self.stack.lost_members(lowest, disks))
+        lost = self.stack.lost_members(lowest, self.drive.disks)
+        return sentences.no_redundancy(group, lost)
 
     def _unless_doubtful(self, group: Group, why: Coded) -> Coded:
-        """Return *why*, or the doubt if *why* means "next" but other members may lack this
-        drive's data.
+        """Return *why*; but if it means "next" while other members may lack this drive's data, the
+        doubt, or that their drives were not checked.
         """
         if _label(why) != NEXT:
             return why
@@ -266,11 +267,13 @@ class _Case(NamedTuple):
         return sentences.unchecked(group, unread) if unread else why
 
     def _needed(self, copies: Sequence[Group]) -> Coded:
-        """Return the reason not to remove a drive whose loss would mean data loss."""
+        """Return the reason not to remove a drive with the last copy of these groups: that the weakest
+        one is rebuilt, or has no other copy.
+        """
         weak = self._weakest(copies, frozenset())
         if weak.activity in REBUILDING:
             return sentences.busy(weak)
-        return sentences.last_copy(weak, self._dying(weak) is not None)
+        return sentences.last_copy(weak, is_dying=self._dying(weak) is not None)
 
     def _dying(self, group: Group) -> Drive | None:
         """Return a failing drive of a group that loses data if all its failing drives fail; None if
@@ -282,28 +285,31 @@ class _Case(NamedTuple):
         ]
         if not self.stack.loses(group, _disks(failing)):
             return None
-        return min(failing, key=lambda drive: not self.stack.loses(group, drive.disks))
+        for drive in failing:
+            if self.stack.loses(group, drive.disks):
+                return drive
+        return failing[0]
 
-    def _if_survives(self, group: Group, before: Sequence[Step]) -> Coded:
+    def _if_survives(self, group: Group, earlier: Sequence[Step]) -> Coded:
         """Return the reason for a step if the group survives without the drive."""
         chain = self.chain(group)
         drive = self.drive
         holding = [lower for lower in chain if self.stack.holds(lower.id, drive.disks)]
         if group not in holding:
             return self._if_unused(group)
-        busy = [lower for lower in holding if lower.activity in REBUILDING]
-        if busy:
-            return sentences.busy(busy[0])
-        removed = [step.drive for step in before if step.label == NEXT]
+        for lower in holding:
+            if lower.activity in REBUILDING:
+                return sentences.busy(lower)
+        removed = [step.drive for step in earlier if step.label == NEXT]
         failing = [other for other in self.drives if other.is_failing]
         lost = _disks([drive, *removed, *failing])
         weak = self._weakest(chain, lost)
-        first = _first_of(chain, before)
+        first = _first_of(chain, earlier)
         if first:
             is_second = drive.is_failing and first.is_failing
             code = 'second-failing-member' if is_second else 'other-drive-first'
             return sentences.reason(code, weak, first.name, first.bay)
-        if self.stack.survives(group, lost) is not True:
+        if not self.stack.survives(group, lost):
             name = sentences.called(drive.name, drive.bay)
             return sentences.reason('data-at-risk', weak, drive=name)
         return sentences.reason('replace-next', weak)
@@ -332,7 +338,7 @@ class _Case(NamedTuple):
         redundant = [
             group
             for group in groups
-            if is_redundant(group) and self.stack.survives(group) is not False
+            if is_redundant(group) and not self.stack.loses(group)
         ]
         return min(
             redundant or groups,
@@ -340,12 +346,12 @@ class _Case(NamedTuple):
         )
 
 
-def _first_of(chain: Sequence[Group], before: Sequence[Step]) -> Drive | None:
+def _first_of(chain: Sequence[Group], earlier: Sequence[Step]) -> Drive | None:
     """Return the drive that is replaced first of those with the same redundant groups; None if there
-    is none. chain: groups. before: the steps for the preceding drives.
+    is none. chain: groups. earlier: the steps for the preceding drives.
     """
     redundant = {group.id for group in chain if is_redundant(group)}
-    for step in before:
+    for step in earlier:
         if step.label in (NEXT, COPY) and not redundant.isdisjoint(step.groups):
             return step.drive
     return None
@@ -375,8 +381,10 @@ def _of_unknown(group: Group, chain: Sequence[Group]) -> Coded:
         return sentences.of_drive('use-unknown', clean(group.name, 40))
     if group.kind == 'ceph':
         return sentences.reason('leave-cluster', group)
-    unknown = [lower for lower in chain if stripes(lower) is None]
-    return sentences.unknown(unknown[0] if unknown else group)
+    for lower in chain:
+        if stripes(lower) is None:
+            return sentences.unknown(lower)
+    return sentences.unknown(group)
 
 
 def machine(groups: Sequence[Group], drives: Sequence[Drive]) -> Machine:
@@ -574,9 +582,9 @@ def risk(group: Json) -> Risk:
         return Risk.LAST
     is_whole = not group['missing'] and group['activity'] not in REBUILDING
     states = {member['state'] for member in group['members']}
-    is_healthy = is_whole and states.issubset(IN_ORDER)
-    is_degraded = not is_healthy or _has_failing_drive(group)
-    return Risk.DEGRADED if is_degraded else Risk.REDUNDANT
+    has_good_members = states <= {'in_sync', 'spare'}
+    is_healthy = is_whole and has_good_members and not _has_failing_drive(group)
+    return Risk.REDUNDANT if is_healthy else Risk.DEGRADED
 
 
 def _may_lose_member(group: Json) -> bool:

@@ -126,7 +126,9 @@ def losses(left: int, level: str) -> str:
         return 'no redundancy'
     if left < 0:
         return 'has more failing or missing members than it tolerates'
-    return f'tolerates {left or "no"} further {"loss" if left < 2 else "losses"}'
+    if left == 0:
+        return 'tolerates no further loss'
+    return f'tolerates {plural(left, "further loss", "further losses")}'
 
 
 def reason(
@@ -197,17 +199,20 @@ def _is_bad(member: Member) -> bool:
 
 
 def _faults(group: Group) -> list[str]:
-    """Return the members that are not in sync, each with its state: "sdb1 faulty", "1 member
-    missing".
+    """Return the first members that are not in sync, each with its state, and the number of missing
+    ones: "sdb1 faulty", "1 member missing".
     """
     faults = []
     for member in group.members:
         if member.name and _is_bad(member):
             role = f'{member.role} device ' if member.role else ''
             faults.append(f'{role}{clean(member.name, 40)} {member.state}')
-    gone = group.missing + sum(not member.name for member in group.members)
-    missing = [f'{plural(gone, "member")} missing'] if gone else []
-    return [*faults[:3], *missing]
+    words = faults[:3]
+    nameless = sum(not member.name for member in group.members)
+    missing = group.missing + nameless
+    if missing:
+        words.append(f'{plural(missing, "member")} missing')
+    return words
 
 
 def unchecked(group: Group, names: Sequence[str]) -> Coded:
@@ -222,7 +227,7 @@ def unchecked(group: Group, names: Sequence[str]) -> Coded:
     )
 
 
-def not_used(group: Group, is_dropped: bool = True) -> Coded:
+def not_used(group: Group, is_dropped: bool) -> Coded:
     """Return the message that a group does not need the data on a drive. is_dropped: False for a
     spare or a rebuild.
     """
@@ -259,7 +264,8 @@ def no_redundancy(group: Group, members: Sequence[Member]) -> Coded:
 
 def _use(group: Group) -> str:
     """Return the first use of a group, such as "/srv"; its name if it has none."""
-    return clean(group.used_as[0] if group.used_as else group.name, 60)
+    first_use = group.used_as[0] if group.used_as else group.name
+    return clean(first_use, 60)
 
 
 def unknown(group: Group) -> Coded:
@@ -285,24 +291,26 @@ def also_copied(groups: Sequence[Group]) -> str:
 
 
 def also_dropped(why: Coded, groups: Sequence[Group]) -> str:
-    """Return which groups have dropped a member on the drive; '' if *why* says it. groups: all that
-    have.
+    """Return which groups have dropped a member on the drive, apart from the group of *why*; '' if
+    *why* says this of all. groups: all that have.
     """
     others = [group for group in groups if group.id != why.fields.get('group')]
     if not others or why.code == 'member-not-used':
         return ''
     names = ' and '.join(named(group, *_faults(group)) for group in others)
-    return f'{names} no longer {"uses" if len(others) == 1 else "use"} it'
+    use = 'uses' if len(others) == 1 else 'use'
+    return f'{names} no longer {use} it'
 
 
 def unlisted(names: Sequence[str]) -> str:
     """Return that inactive volumes were not looked for; '' without names. names: their volume
     groups.
     """
+    if not names:
+        return ''
     groups = [clean(name, 40) for name in names]
     where = f'inactive volumes of {" and ".join(groups)} may also be on this drive'
-    command = f'lvs -o +devices {" ".join(groups)}'
-    return f'{where}; to list them, run: {command}' if names else ''
+    return f'{where}; to list them, run: lvs -o +devices {" ".join(groups)}'
 
 
 def swap(groups: Sequence[Group]) -> str:

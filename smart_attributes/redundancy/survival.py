@@ -7,7 +7,7 @@ zpoolconcepts(7) (vdevs).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..model import Group, Member
 from ..typed import NamedTuple
@@ -85,8 +85,10 @@ def is_redundant(group: Group) -> bool:
     """Return whether a group can lose a member when all its members are in sync; False if this is
     unknown.
     """
-    needed = stripes(group)
-    return needed is not None and all(stripe.tolerance > 0 for stripe in needed)
+    all_stripes = stripes(group)
+    return all_stripes is not None and all(
+        stripe.tolerance > 0 for stripe in all_stripes
+    )
 
 
 def lacks_member(group: Group) -> bool:
@@ -97,23 +99,24 @@ def lacks_member(group: Group) -> bool:
 
 
 def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
-    """Return the slots that hold the same data, for each chunk of the first stripes; None if this is
-    unknown. Of layouts with far copies, only the number of copies is used: any slots, one fewer
-    than that.
+    """Return the stripes of md's raid10; None if they are unknown.
 
+    Near copies of a chunk lie in neighboring slots: with 3 slots and 2 near copies, in 0 and 1, then
+    in 2 and 0, then in 1 and 2. With far copies, any slots may be lost, one fewer than the copies.
     layout: bits 0 to 7: near copies; 8 to 15: far copies; 16: offset; 17 and 18: far copies in sets
     of slots, which is unknown here, because a set may have all copies on one slot.
     """
     near = layout & 255
     far = layout >> 8 & 255
-    if layout >> 17 or not 1 < near * far <= slots:
+    copies = near * far
+    if layout >> 17 or not 1 < copies <= slots:
         return None
     if far > 1:
-        return (Stripe(frozenset(range(slots)), near * far - 1),)
+        return (Stripe(frozenset(range(slots)), copies - 1),)
     stripes = []
     for first in range(0, slots * near, near):
-        copies = frozenset(place % slots for place in range(first, first + near))
-        stripes.append(Stripe(copies, near - 1))
+        neighbors = range(first, first + near)
+        stripes.append(Stripe(frozenset(slot % slots for slot in neighbors), near - 1))
     return tuple(stripes)
 
 
@@ -124,7 +127,7 @@ class Stack:
     """
 
     def __init__(self, groups: Iterable[Group]) -> None:
-        self.groups: Mapping[str, Group] = {group.id: group for group in groups}
+        self.groups = {group.id: group for group in groups}
         members = [member for group in self.groups.values() for member in group.members]
         self._below = {name for member in members for name in member.on}
         self._disks: dict[str, Disks] = {}
@@ -150,10 +153,9 @@ class Stack:
     def between(self, disks: Disks, group: Group) -> list[Group]:
         """Return the groups from these disks up to *group*, lowest first."""
         inside = self._inside(group.id)
-        return sorted(
-            (lower for lower in self.of(disks) if lower.id in inside),
-            key=lambda lower: len(self._inside(lower.id)),
-        )
+        between = [lower for lower in self.of(disks) if lower.id in inside]
+        # each group has more groups inside than any group below it
+        return sorted(between, key=lambda lower: len(self._inside(lower.id)))
 
     def _inside(self, *names: str) -> set[str]:
         """Return the ids of the groups among these names, and of all groups below them."""
@@ -177,8 +179,8 @@ class Stack:
                     yield from self._own_doubts(self.groups[name], disks)
 
     def _own_doubts(self, group: Group, disks: Disks) -> Iterator[tuple[Group, str]]:
-        """Yield a group with each reason to doubt it, or one of its members that remain without
-        these disks.
+        """Yield a group with each doubt about it, and about each member that remains without these
+        disks.
         """
         for doubt in group.doubts:
             yield group, doubt
@@ -187,13 +189,15 @@ class Stack:
                 yield group, f'{member.name} {doubt}'
 
     def _remaining(self, group: Group, disks: Disks) -> list[Member]:
-        """Return the members that hold, or may hold, a group's data without these disks; [] if the
-        group is then lost.
+        """Return the members that have, or may have, their part of a group's data without these
+        disks; [] if the group is then lost.
         """
         if self.loses(group, disks):
             return []
         return [
-            member for member in group.members if self._has(member, disks) is not False
+            member
+            for member in group.members
+            if self._has_part(member, disks) is not False
         ]
 
     def holds(self, name: str, disks: Disks) -> bool:
@@ -204,19 +208,18 @@ class Stack:
         if group is None:
             return name in disks
         complete = (IN_SYNC,) if stripes(group) else _MAY_HOLD
-        data = [
-            member
-            for member in group.members
-            if member.state in complete and not member.role
-        ]
-        return any(self.holds(below, disks) for member in data for below in member.on)
+        for member in group.members:
+            has_data = member.state in complete and not member.role
+            if has_data and any(self.holds(below, disks) for below in member.on):
+                return True
+        return False
 
     def lost_members(self, group: Group, disks: Disks) -> list[Member]:
         """Return the members of a group that are lost without these disks, or may be."""
         return [
             member
             for member in group.members
-            if self._is_founded(member, disks) is not True
+            if self._has_all_below(member, disks) is not True
         ]
 
     def carries_data(self, group: Group) -> bool:
@@ -229,7 +232,7 @@ class Stack:
         """
         return self._is_left(group.id, lost)
 
-    def loses(self, group: Group, lost: Disks) -> bool:
+    def loses(self, group: Group, lost: Disks = frozenset()) -> bool:
         """Return whether a group's data certainly cannot be read without these disks."""
         return self.survives(group, lost) is False
 
@@ -248,26 +251,26 @@ class Stack:
 
     def _answer(self, group: Group, lost: Disks) -> bool | None:
         """Return whether a group survives, as survives() does, without looking for an earlier answer."""
-        needed = stripes(group)
-        if needed is not None:
-            holds = self._members(group, lost)
-            return _all(_has_enough(stripe, group, holds) for stripe in needed)
+        all_stripes = stripes(group)
+        if all_stripes is not None:
+            have_part = self._have_part(group, lost)
+            return _all(_has_enough(stripe, group, have_part) for stripe in all_stripes)
         for member in group.members:
-            if member.state not in _MAY_HOLD or not self._is_founded(member, lost):
+            if member.state not in _MAY_HOLD or not self._has_all_below(member, lost):
                 return None
         return True
 
-    def _members(self, group: Group, lost: Disks) -> list[bool | None]:
+    def _have_part(self, group: Group, lost: Disks) -> list[bool | None]:
         """Return for each member whether it has its part of the data; None if unknown."""
-        return [self._has(member, lost) for member in group.members]
+        return [self._has_part(member, lost) for member in group.members]
 
-    def _has(self, member: Member, lost: Disks) -> bool | None:
+    def _has_part(self, member: Member, lost: Disks) -> bool | None:
         """Return whether a member has its part of the data; None if unknown."""
         if member.state == 'unknown':
             return None
-        return member.state == IN_SYNC and self._is_founded(member, lost)
+        return member.state == IN_SYNC and self._has_all_below(member, lost)
 
-    def _is_founded(self, member: Member, lost: Disks) -> bool | None:
+    def _has_all_below(self, member: Member, lost: Disks) -> bool | None:
         """Return whether all that a member is built on is left; None if unknown."""
         return _all(self._is_left(below, lost) for below in member.on)
 
@@ -275,26 +278,30 @@ class Stack:
         """Return how many further members, whichever they are, may fail; negative if too many
         are already lost, None if unknown.
         """
-        needed = stripes(group)
-        if needed is None:
+        all_stripes = stripes(group)
+        if all_stripes is None:
             return None
-        holds = self._members(group, lost)
-        spare_slots = min(_spare_slots(stripe, group, holds) for stripe in needed)
+        have_part = self._have_part(group, lost)
+        spare_slots = min(
+            _spare_slots(stripe, group, have_part) for stripe in all_stripes
+        )
         if spare_slots < 1:
             return spare_slots
+        # one disk may take several of these slots
         return spare_slots // self._fail_together(group, lost)
 
     def _fail_together(self, group: Group, lost: Disks) -> int:
-        """Return how many members fail, at most, if one disk fails: several if they are built on the
-        same disk.
+        """Return how many members fail, at most, if one more disk fails: 2 if a disk has two
+        partitions that are members of the group.
         """
-        before = self._members(group, lost)
-        most = 1
+        largest = 1
+        had_part = self._have_part(group, lost)
         for disk in self.disks(group.id):
-            after = self._members(group, lost | {disk})
-            failed = sum(old is not new for old, new in zip(before, after))
-            most = max(most, failed)
-        return most
+            have_part = self._have_part(group, lost | {disk})
+            # the answer changes only for a member that fails, or may fail, with the disk
+            failed = sum(had != has for had, has in zip(had_part, have_part))
+            largest = max(largest, failed)
+        return largest
 
 
 def _all(answers: Iterable[bool | None]) -> bool | None:
@@ -306,21 +313,24 @@ def _all(answers: Iterable[bool | None]) -> bool | None:
 
 
 def _has_enough(
-    stripe: Stripe, group: Group, holds: Sequence[bool | None]
+    stripe: Stripe, group: Group, have_part: Sequence[bool | None]
 ) -> bool | None:
     """Return whether a stripe has not lost more slots than it tolerates; None if this depends on
-    members of unknown state. holds: see Stack._members().
+    members of unknown state. have_part: see Stack._have_part().
     """
-    if _spare_slots(stripe, group, holds) >= 0:
+    if _spare_slots(stripe, group, have_part) >= 0:
         return True
-    at_best = [answer is not False for answer in holds]
+    at_best = [has_part is not False for has_part in have_part]
     return None if _spare_slots(stripe, group, at_best) >= 0 else False
 
 
-def _spare_slots(stripe: Stripe, group: Group, holds: Sequence[bool | None]) -> int:
+def _spare_slots(stripe: Stripe, group: Group, have_part: Sequence[bool | None]) -> int:
     """Return how many more slots of a stripe may be lost; negative if too many are.
 
-    Members of unknown state count as lost. holds: see Stack._members().
+    Members of unknown state count as lost. have_part: see Stack._have_part().
     """
-    good = {member.slot for member, answer in zip(group.members, holds) if answer}
-    return stripe.tolerance - len(stripe.slots - good) - group.missing
+    good_slots = {
+        member.slot for member, has_part in zip(group.members, have_part) if has_part
+    }
+    lost_slots = stripe.slots - good_slots
+    return stripe.tolerance - len(lost_slots) - group.missing

@@ -74,7 +74,7 @@ def completed(view: Seen, system: System, _drives: object = ()) -> Seen:
     text, why = linux.output(COMMAND)
     of_sys = {group.id: group for group in view.groups}
     every = listed(system)
-    devices = set[str]()
+    devices = set[str]()  # all that zpool reports: disks_of() adds them
 
     def disks_of(path: str) -> Names:
         """Return the disk of a device or partition, or a group id such as "dm-3"; () for a file."""
@@ -82,7 +82,7 @@ def completed(view: Seen, system: System, _drives: object = ()) -> Seen:
         devices.add(name)
         return every.below(name) if path.startswith('/dev/') else ()
 
-    of_zpool: dict[str, Group] = {}
+    of_zpool = {}
     for group in groups(text, disks_of):
         # The use of a pool is kept, and so are its disks if zpool's output could not be parsed.
         earlier = of_sys.get(group.id, group)
@@ -112,22 +112,22 @@ def _without_reported(
     if group.kind != 'zfs' and not partitions.is_unknown(group):
         yield group
         return
-    is_reported = group.id in of_zpool
-    reported = of_zpool[group.id].members if is_reported else ()
-    rest = tuple(
-        member
-        for member in group.members
-        if not {member.name, *member.on} & devices and member not in reported
-    )
-    if is_reported and rest:
+    pool = of_zpool.get(group.id)
+    rest = []
+    for member in group.members:
+        is_in_pool = pool is not None and member in pool.members
+        if not is_in_pool and devices.isdisjoint((member.name, *member.on)):
+            rest.append(member)
+    if pool is None:
+        if rest or not group.members:
+            yield group._replace(members=tuple(rest))
+    elif rest:
         yield group._replace(
             id=f'{group.id}, other',
-            members=rest,
+            members=tuple(rest),
             used_as=(),
             unknown='zpool reports no pool with this device',
         )
-    elif not is_reported and (rest or not group.members):
-        yield group._replace(members=rest)
 
 
 # --- pools ----------------------------------------------------------------------------------------
@@ -137,24 +137,10 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
     """Yield the group of a pool, and the groups of the pool's virtual devices at all levels; all of
     unknown redundancy if that of the pool is unknown.
     """
-    unknown = pool.unknown or _why_unknown(pool)
-    name = clean(pool.name, LONGEST_GIVEN_NAME)
-    pool_id = f'zfs {name}'
     resilvers = _resilvers(pool)
     vdevs = [_marked(vdev, bool(resilvers)) for vdev in pool.vdevs]
-    members = []
-    for slot, vdev in enumerate(vdevs):
-        state = 'in_sync' if vdev.state in _WORKS else 'faulty'
-        members.append(Member(_short(vdev), state, slot, on=(_id(pool_id, vdev),)))
-    yield Group(
-        id=pool_id,
-        name=name,
-        kind='zfs',
-        level='' if unknown else 'raid0',
-        slots=len(members),
-        members=(*members, *_aside(pool, disks_of)),
-        unknown=unknown,
-    )
+    whole = _whole(pool, vdevs, disks_of)
+    yield whole
     scrubs = (scan for scan in pool.scans if scan.function == 'scrub')
     view = _View(
         resilvers,
@@ -164,8 +150,30 @@ def _groups_of_pool(pool: Pool, disks_of: DisksOf) -> Iterator[Group]:
         doubts=pool.doubts,
     )
     for vdev in vdevs:
-        for group in _groups_of_vdev(vdev, pool_id, view):
-            yield _of_unknown(group, unknown) if unknown else group
+        for group in _groups_of_vdev(vdev, whole.id, view):
+            yield _of_unknown(group, whole.unknown) if whole.unknown else group
+
+
+def _whole(pool: Pool, vdevs: list[Vdev], disks_of: DisksOf) -> Group:
+    """Return the group of a pool, whose members are its virtual devices (*vdevs*), spares, logs and
+    caches.
+    """
+    unknown = pool.unknown or _why_unknown(pool)
+    name = clean(pool.name, LONGEST_GIVEN_NAME)
+    pool_id = f'zfs {name}'
+    members = []
+    for slot, vdev in enumerate(vdevs):
+        state = 'in_sync' if vdev.state in _WORKS else 'faulty'
+        members.append(Member(_short(vdev), state, slot, on=(_id(pool_id, vdev),)))
+    return Group(
+        id=pool_id,
+        name=name,
+        kind='zfs',
+        level='' if unknown else 'raid0',
+        slots=len(members),
+        members=(*members, *_aside(pool, disks_of)),
+        unknown=unknown,
+    )
 
 
 def _of_unknown(group: Group, why: str) -> Group:
@@ -174,13 +182,16 @@ def _of_unknown(group: Group, why: str) -> Group:
 
 
 def _resilvers(pool: Pool) -> dict[str, Scan]:
-    """Return the resilvers, each by the virtual device that it concerns, as in _View.
-
-    A resilver of an unlisted virtual device may concern any of the listed devices.
+    """Return the resilvers, each by the virtual device that it concerns; by '' if zpool does not list
+    this one, so that the resilver may concern any of those listed.
     """
     names = {vdev.name for vdev in (*pool.vdevs, *pool.logs, *pool.cache)}
-    resilvers = [scan for scan in pool.scans if scan.function == 'resilver']
-    return {scan.vdev if scan.vdev in names else '': scan for scan in resilvers}
+    resilvers = {}
+    for scan in pool.scans:
+        if scan.function == 'resilver':
+            name = scan.vdev if scan.vdev in names else ''
+            resilvers[name] = scan
+    return resilvers
 
 
 def _aside(pool: Pool, disks_of: DisksOf) -> Iterator[Member]:
@@ -197,11 +208,15 @@ def _aside(pool: Pool, disks_of: DisksOf) -> Iterator[Member]:
 
 def _doubts(vdev: Vdev) -> tuple[str, ...]:
     """Return the reason why a working virtual device may lack data; () if there is none."""
-    # DEGRADED says nothing about a group but what its devices' states say.
-    is_degraded = vdev.state == 'DEGRADED' and not vdev.children
-    if vdev.state not in _WORKS or not (vdev.has_errors or is_degraded):
+    if vdev.state not in _WORKS:
         return ()
-    trouble = 'has errors' if vdev.has_errors else 'is degraded'
+    if vdev.has_errors:
+        trouble = 'has errors'
+    # a group is DEGRADED if a device in it is, which has its own doubt
+    elif vdev.state == 'DEGRADED' and not vdev.children:
+        trouble = 'is degraded'
+    else:
+        return ()
     return (doubt(f'{trouble}, so it may lack data', REMEDY),)
 
 
@@ -233,8 +248,8 @@ def _names(vdev: Vdev, parent: str) -> Iterator[str]:
 
 
 def _marked(vdev: Vdev, is_resilvering: bool) -> Vdev:
-    """Return a copy of a virtual device, with each device that replaces another marked as
-    incomplete. is_resilvering: its pool is.
+    """Return a copy of a virtual device, in which each device that replaces another is marked as
+    incomplete. is_resilvering: a resilver of the pool runs.
 
     zpool marks a device only after a write to the device; it omits finished replacements, but still
     lists spares.
@@ -243,7 +258,7 @@ def _marked(vdev: Vdev, is_resilvering: bool) -> Vdev:
     nested = _NESTED.fullmatch(vdev.name)
     if nested and (is_resilvering or nested[1] == 'replacing'):
         # the first one is the device that the others replace
-        children[1:] = map(_incomplete, children[1:])
+        children = [*children[:1], *map(_incomplete, children[1:])]
     return vdev._replace(children=tuple(children))
 
 
@@ -263,6 +278,7 @@ def _groups_of_vdev(vdev: Vdev, parent: str, view: _View) -> Iterator[Group]:
     """
     own_id = _id(parent, vdev)
     members = []
+    # a single device is the only member of its group
     for slot, child in enumerate(vdev.children or (vdev,)):
         is_group = bool(child.children)
         member = _nested(child, own_id) if is_group else _member(child, view.disks_of)
@@ -329,30 +345,31 @@ def _why_vdev_unknown(vdev: Vdev, view: _View) -> str:
     leaves = list(vdev.leaves())
     groups_below = [child.name for child in vdev.children if child.children]
     has_known_levels = all(_level(part) for part in (vdev, *leaves))
-    if not has_known_levels or not all(map(_NESTED.fullmatch, groups_below)):
+    # the only groups that a group may contain
+    are_nested = all(map(_NESTED.fullmatch, groups_below))
+    if not has_known_levels or not are_nested:
         return 'this version does not know its type'
     if vdev.state not in _WORKS and not _NESTED.fullmatch(vdev.name):
         return f'zpool reports the state {clean(vdev.state)}'
     if not all(map(_has_known_state, leaves)):
         return 'zpool reports a device state that this version does not know'
-    is_sound = all(
-        leaf.state == 'ONLINE' and not leaf.is_resilvering for leaf in leaves
-    )
-    if vdev.children and vdev.state == 'DEGRADED' and is_sound:
+    is_online = all(leaf.state == 'ONLINE' for leaf in leaves)
+    is_degraded = vdev.children and vdev.state == 'DEGRADED'
+    if is_degraded and is_online and not vdev.lacks_data:
         return _CONTRADICTION
     if vdev.lacks_data:
         # A dRAID marks each device that gets data, also the complete ones.
-        is_hidden = bool(view.resilvers) and vdev.name.startswith('draid')
+        is_unclear = bool(view.resilvers) and vdev.name.startswith('draid')
     else:
-        is_hidden = _resilver(vdev, view) is not None
-    if is_hidden:
+        is_unclear = _resilver(vdev, view) is not None
+    if is_unclear:
         return 'a resilver is running, and zpool does not report which devices are complete'
     return ''
 
 
 def _has_known_state(leaf: Vdev) -> bool:
-    """Return whether this version knows the state of a device; False for a working one that "was"
-    another device.
+    """Return whether this version knows the state of a device; it does not if the device works and
+    has the remark "was /dev/sda1".
     """
     has_moved = leaf.state in _WORKS and leaf.detail.startswith('was ')
     return leaf.state in _STATES and not has_moved
@@ -373,12 +390,14 @@ def _resilver(vdev: Vdev, view: _View) -> Scan | None:
 
 def _member(vdev: Vdev, disks_of: DisksOf) -> Member:
     """Return a device as a member without a slot."""
-    words = [] if vdev.state in ('ONLINE', 'AVAIL') else [vdev.state, vdev.detail]
+    detail = ''
+    if vdev.state not in ('ONLINE', 'AVAIL'):
+        detail = ', '.join(filter(None, (vdev.state, vdev.detail)))
     return Member(
         name=_short(vdev),
         state=_state(vdev),
         on=disks_of(vdev.path) if vdev.path else (),
-        detail=clean(', '.join(filter(None, words)), LONGEST_GIVEN_NAME),
+        detail=clean(detail, LONGEST_GIVEN_NAME),
     )
 
 

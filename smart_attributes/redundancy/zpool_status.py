@@ -38,27 +38,27 @@ _KEYS = (
     'config',
     'errors',
 )
-_FIELD = re.compile(f' {{0,4}}({"|".join(_KEYS)}):(?: (.*))?')
-_CLASS = re.compile(f'\t({"|".join(_CLASSES)})[\t ]*')
+_FIELD = f' {{0,4}}({"|".join(_KEYS)}):(?: (.*))?'
+_CLASS = f'\t({"|".join(_CLASSES)})[\t ]*'
 _COUNT = r'[0-9][0-9.,]{0,20}[KMGTPEZ]?'
-_HEAD = re.compile('\tNAME +STATE +READ +WRITE +CKSUM((?: +(?:SLOW|POWER|DIO))*)')
+_HEAD = '\tNAME +STATE +READ +WRITE +CKSUM((?: +(?:SLOW|POWER|DIO))*)'
 _STATE = re.compile(
     '(ONLINE|DEGRADED|FAULTED|OFFLINE|REMOVED|UNAVAIL|SPLIT|AVAIL|INUSE) *'
     f'(?:(?<= )({_COUNT} +{_COUNT} +{_COUNT})((?: +(?:-|on|off|{_COUNT}))*)(?= |$))?(?:  (.*))?'
 )
 # Remarks after the counts of a working device, apart from RESILVERING and reasons in words.
-_HARMLESS = re.compile(
+_HARMLESS = (
     r'\((?:repairing|removing|non-allocating|initializing|trimming|trim unsupported'
     r'|(?:un|[0-9]{1,3}% )(?:initialized|trimmed)(?:, completed at [^()]*)?)\)'
     '|block size: [0-9]{1,9}B configured, [0-9]{1,9}B native'
 )
-_PERCENT = re.compile(r'\b([0-9]{1,3}[.,][0-9]{1,2})% done')
-_RUNNING = re.compile(r'(resilver|scrub)(?: \((.*)\))? in progress\b')
-_AT_REST = re.compile(
+_PERCENT = r'\b([0-9]{1,3}[.,][0-9]{1,2})% done'
+_RUNNING = r'(resilver|scrub)(?: \((.*)\))? in progress\b'
+_AT_REST = (
     'resilvered |resilver (?:\\(.*\\) )?canceled |scrub (?:repaired|canceled|paused) |scrubbed '
     '|error scrub |none requested'
 )
-_SUSPENDED = re.compile('ZFS-8000-(?:HC|JQ)|response to IO failures|suspended')
+_SUSPENDED = 'ZFS-8000-(?:HC|JQ)|response to IO failures|suspended'
 # Key, pattern of texts that raise a doubt, the doubt as a clause, and what removes the doubt.
 _DOUBTS = (
     (
@@ -154,7 +154,9 @@ def _sections(text: str) -> list[str]:
     fails.
     """
     before, *sections = re.split(f'^(?={_POOL})', text, flags=re.MULTILINE)
-    return [before + sections[0], *sections[1:]] if sections else []
+    if sections:
+        sections[0] = before + sections[0]
+    return sections
 
 
 def _of_text(text: str) -> Pool:
@@ -167,6 +169,7 @@ def _of_text(text: str) -> Pool:
         rows = _rows(fields['config'][0])
         root = _root(rows['normal'], name, state)
         vdevs = {kind: _tree(rows.get(kind, []), 1) for kind in _CLASSES}
+        # _root() and _tree() have taken the rows at the depths that they expect
         if any(rows.values()):
             raise _NotUnderstood('a row of the table is indented too far')
     except _NotUnderstood as error:
@@ -174,7 +177,7 @@ def _of_text(text: str) -> Pool:
             name, unknown=f'the output of zpool status is not understood ({error})'
         )
     remarks = [*fields.get('see', ()), *fields.get('status', ())]
-    if _SUSPENDED.search(' '.join(remarks)):
+    if re.search(_SUSPENDED, ' '.join(remarks)):
         state = 'SUSPENDED'
     return Pool(
         name,
@@ -203,7 +206,7 @@ def _fields(lines: list[str]) -> dict[str, list[str]]:
     key = ''
     allowed: tuple[str, ...] = _KEYS  # the keys that may follow
     for line in lines:
-        match = _FIELD.fullmatch(line)
+        match = re.fullmatch(_FIELD, line)
         if match:
             key = match[1]
             if key not in allowed:
@@ -211,15 +214,15 @@ def _fields(lines: list[str]) -> dict[str, list[str]]:
             rank = _KEYS.index(key)
             allowed = _KEYS[rank:] if key in ('scan', 'errors') else _KEYS[rank + 1 :]
             fields.setdefault(key, []).append(match[2] or '')
-        elif line and (not line.startswith('\t') or not key or key == 'errors'):
+            continue
+        is_continuation = line.startswith('\t') and key not in ('', 'errors')
+        if line and not is_continuation:
             raise _NotUnderstood('a line has an unknown format')
-        elif key:
+        if key:
             fields[key][-1] += f'\n{line}'
-    missing = [
-        key for key in ('pool', 'state', 'config', 'errors') if key not in fields
-    ]
-    if missing:
-        raise _NotUnderstood(f'"{missing[0]}" is missing')
+    for key in ('pool', 'state', 'config', 'errors'):
+        if key not in fields:
+            raise _NotUnderstood(f'"{key}" is missing')
     return fields
 
 
@@ -229,20 +232,21 @@ def _rows(config: str) -> dict[str, list[Row]]:
     """
     head_line, *lines = config.strip('\n').split('\n')
     column = head_line.find('  STATE ') + 2
-    head = _HEAD.fullmatch(head_line)
+    head = re.fullmatch(_HEAD, head_line)
     if not head:
         raise _NotUnderstood('the table has unexpected columns')
-    counts = len(head[1].split())
-    of_class: dict[str, list[Row]] = {}
-    rows = of_class.setdefault('normal', [])
+    further_columns = len(head[1].split())
+    name = 'normal'
+    of_class: dict[str, list[Row]] = {name: []}
     for line in lines:
-        match = _CLASS.fullmatch(line)
-        if match:
-            if match[1] in of_class:
-                raise _NotUnderstood(f'"{match[1]}" occurs twice')
-            rows = of_class.setdefault(match[1], [])
-        else:
-            rows.append(_row(line, column, counts))
+        heading = re.fullmatch(_CLASS, line)
+        if not heading:
+            of_class[name].append(_row(line, column, further_columns))
+            continue
+        name = heading[1]
+        if name in of_class:
+            raise _NotUnderstood(f'"{name}" occurs twice')
+        of_class[name] = []
     return of_class
 
 
@@ -253,15 +257,16 @@ def _root(rows: list[Row], pool: str, state: str) -> Vdev:
     roots = _tree(rows, 0)
     if [root.name for root in roots] != [pool]:
         raise _NotUnderstood('the table does not begin with the pool')
-    if roots[0].state != state != 'SUSPENDED':
+    (root,) = roots
+    if state not in (root.state, 'SUSPENDED'):
         raise _NotUnderstood('zpool reports two different states for the pool')
-    return roots[0]
+    return root
 
 
-def _row(line: str, column: int, counts: int) -> Row:
+def _row(line: str, column: int, further_columns: int) -> Row:
     """Return the depth of a row of the table, 0 for the pool, and its content.
 
-    column: where the state begins. counts: number of columns after the usual ones. Raises
+    column: where the state begins. further_columns: number of columns after the usual ones. Raises
     _NotUnderstood.
     """
     indented = line[1:column].rstrip(' ')
@@ -272,24 +277,27 @@ def _row(line: str, column: int, counts: int) -> Row:
     is_in_column = line[column - 2 : column] == '  '
     if not match or not is_printable or not is_in_column:
         raise _NotUnderstood(_ODD_ROW)
-    state, errors, further_counts, remarks = match.groups('')
-    has_all_columns = not errors or len(further_counts.split()) == counts
+    state, errors, further, remarks = match.groups('')
+    # a spare, for example, has no counts at all
+    has_all_columns = not errors or len(further.split()) == further_columns
     if not has_all_columns or indent % 2 or indent // 2 > DEEPEST_IN_POOL:
         raise _NotUnderstood(_ODD_ROW)
-    notes = [note for note in remarks.split('  ') if note]
-    marks = [note for note in notes if note.strip('()') in RESILVERING]
-    reasons = [
-        note for note in notes if note not in marks and not _HARMLESS.fullmatch(note)
-    ]
-    detail = ', '.join(reasons)
-    if detail and state == 'ONLINE':
+    is_resilvering = False
+    reasons = []
+    for remark in remarks.split('  '):
+        if remark.strip('()') in RESILVERING:
+            is_resilvering = True
+        elif remark and not re.fullmatch(_HARMLESS, remark):
+            reasons.append(remark)
+    if reasons and state == 'ONLINE':
         raise _NotUnderstood('a device that is ONLINE has an unknown remark')
+    detail = ', '.join(reasons)
     vdev = Vdev(
         name,
         state,
         detail,
         path=path_of(name, state, detail),
-        is_resilvering=bool(marks),
+        is_resilvering=is_resilvering,
         has_errors=bool(errors.strip('0., ')),
     )
     return indent // 2, vdev
@@ -324,9 +332,10 @@ def _scan(text: str) -> Scan | None:
 
     An unknown text is treated as a possible resilver.
     """
-    running = _RUNNING.match(text)
+    running = re.match(_RUNNING, text)
     if not running:
-        return None if _AT_REST.match(text) else Scan('resilver')
-    percent = _PERCENT.search(text)
+        is_at_rest = re.match(_AT_REST, text)
+        return None if is_at_rest else Scan('resilver')
+    percent = re.search(_PERCENT, text)
     progress = min(100.0, float(percent[1].replace(',', '.'))) if percent else None
     return Scan(running[1], running[2] or '', progress)

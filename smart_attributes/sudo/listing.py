@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 # Source: sudo 1.9, plugins/sudoers/display.c, display_priv_long(); wording unchanged since 1.8.
 # LC_ALL=C.
-_BEGIN = re.compile('^Sudoers entry:', re.MULTILINE)
-_TIMEOUT = re.compile(r'^ *Timeout: *([0-9]+)$', re.MULTILINE)
-_OPTIONS = re.compile(r'^ *Options:.*!authenticate', re.MULTILINE)
+_BEGIN = '(?m)^Sudoers entry:'
+_TIMEOUT = '(?m)^ *Timeout: *([0-9]+)$'
+_OPTIONS = '(?m)^ *Options:.*!authenticate'
 
 
 class SudoersEntry(NamedTuple):
@@ -39,18 +39,18 @@ class SudoersEntry(NamedTuple):
 
 def entries_of(text: str) -> list[SudoersEntry]:
     """Return the entries in the output of `sudo -ll`; [] if the output has an unknown format."""
-    return [_entry(part) for part in _BEGIN.split(text)[1:]]
+    return [_entry(part) for part in re.split(_BEGIN, text)[1:]]
 
 
 def _entry(text: str) -> SudoersEntry:
     """Return an entry, from its text after "Sudoers entry:"."""
-    timeout = _TIMEOUT.search(text)
+    timeout = re.search(_TIMEOUT, text)
     lines = text.partition('Commands:')[2].splitlines()[1:]
     commands = takewhile(lambda line: line.startswith('\t'), lines)
     return SudoersEntry(
         tuple(map(str.strip, commands)),
         timeout=int(timeout[1]) if timeout else None,
-        needs_password=not _OPTIONS.search(text),
+        needs_password=not re.search(_OPTIONS, text),
     )
 
 
@@ -66,11 +66,11 @@ def denial(entries: Iterable[SudoersEntry], executable: str) -> str:
     for entry in entries:
         for command in entry.commands:
             path, _, arguments = command.lstrip('!').partition(' ')
-            is_denied = command.startswith('!')
-            if path not in paths or (is_denied and arguments):
-                continue
-            needs_password = entry.needs_password and not arguments
-            last = command if is_denied or needs_password else ''
+            is_denial = command.startswith('!')
+            denies_some_calls = is_denial and arguments
+            if path in paths and not denies_some_calls:
+                needs_password = entry.needs_password and not arguments
+                last = command if is_denial or needs_password else ''
     return last
 
 

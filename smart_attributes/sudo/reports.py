@@ -42,10 +42,8 @@ REASONS = (
     (r'(/[^\s:]+):([0-9]+):[^\n]*syntax error', 'sudoers-syntax-error'),
 )
 # Messages that blame the rule, or nothing. Every other message of sudo is a failure of sudo.
-RULE_MISSING = re.compile(
-    'password is required|not allowed|may not run|not in the sudoers|unable to resolve host|setrlimit'
-)
-_BAD_MODE = re.compile(r'^(/\S+): bad permissions.*$', re.MULTILINE)
+RULE_MISSING = 'password is required|not allowed|may not run|not in the sudoers|unable to resolve host|setrlimit'
+_BAD_MODE = r'(?m)^(/\S+): bad permissions.*$'
 
 
 class SudoersFacts(NamedTuple):
@@ -73,30 +71,27 @@ def facts(
     visudo = smartctl_calls.program('visudo', smartctl_calls.ENVIRONMENT['PATH'])
     if os.geteuid() != 0 or not visudo:
         return SudoersFacts()
-    lines = [(visudo, '-c'), (smartctl_calls.find_sudo(), '-n', '-ll', '-U', user)]
+    commands = [(visudo, '-c'), (smartctl_calls.find_sudo(), '-n', '-ll', '-U', user)]
     answers = {
-        answer.command: answer for answer in runner.run(lines, PATIENCE, deadline)
+        answer.command: answer for answer in runner.run(commands, PATIENCE, deadline)
     }
-    validation, listing = (answers[line] for line in lines)
+    validation, listing = (answers[command] for command in commands)
     printed = validation.stderr.strip() + b'\n' + validation.stdout
-    checked = _BAD_MODE.sub(_as_sudo, printed.decode('utf-8', 'replace').strip())
+    checked = re.sub(_BAD_MODE, _as_sudo, printed.decode('utf-8', 'replace').strip())
     # visudo also fails for a file whose mode sudo itself accepts
-    lines_of_check = checked.splitlines()
-    is_parsed = bool(lines_of_check) and all(
-        line.endswith('parsed OK') for line in lines_of_check
-    )
+    lines = checked.splitlines()
+    is_parsed = bool(lines) and all(line.endswith('parsed OK') for line in lines)
     entries = entries_of(listing.stdout.decode('utf-8', 'replace'))
     texts = _texts()
     names = _names_of(user)
     main = texts[SUDOERS]
     included = re.search(rf'(?m)^\s*[@#]includedir\s+{FOLDER}/?\s*$', main)
-    of_user = re.compile(rf'(?m)^{re.escape(user)}\s')
+    of_user = rf'(?m)^{re.escape(user)}\s'
+    program = os.path.basename(executable)
     rules = [
         path
         for path, text in texts.items()
-        if path != SUDOERS
-        and os.path.basename(executable) in text
-        and of_user.search(text)
+        if path != SUDOERS and program in text and re.search(of_user, text)
     ]
     return SudoersFacts(
         checked=checked,
@@ -158,11 +153,12 @@ def reason(message: str, user: str, program: str) -> Finding | None:
     for pattern, code in REASONS:
         match = re.search(pattern, message)
         if match:
-            path, line = (*match.groups(), '', '')[:2]
+            # a message may name no file, or a file without a line
+            path, line, *_ = (*match.groups(), '', '')
             return found(
                 code, user=user, path=path, line=line, program=program, message=message
             )
-    if 'sudo: ' in message and not RULE_MISSING.search(message):
+    if 'sudo: ' in message and not re.search(RULE_MISSING, message):
         return found('sudo-fails', user=user, message=message)
     return None
 
@@ -182,10 +178,10 @@ def located(
     # a name in capitals, also ALL, may be an alias for the user
     who = '|'.join([*map(re.escape, names), '[A-Z][A-Z0-9_]*'])
     pattern = rf'\s*(?:{who})\s.*[=\s:,)]{re.escape(command)}\s*(?:,|#|$)'
-    with_command = re.compile(pattern.replace('!', r'!\s*'))
+    with_command = pattern.replace('!', r'!\s*')  # sudo allows blanks after it
     for path, text in texts.items():
         for number, line in enumerate(text.splitlines(), 1):
-            if with_command.match(line):
+            if re.match(with_command, line):
                 last = (path, number, line.strip())
     return last
 

@@ -37,7 +37,7 @@ REQUESTABLE = [entry.name for entry in device_types.TYPES if entry.is_vendors]
 SLACK = 5
 
 # escaped in an argument; source: sudoers(5), "Other special characters"
-_RESERVED = re.compile(r'[\\,:=]')
+_RESERVED = r'[\\,:=]'
 _USER = r'[A-Za-z_][A-Za-z0-9_.-]*'
 _EXECUTABLE = r'(/[A-Za-z0-9_+-][A-Za-z0-9_.+-]*)+'
 
@@ -86,6 +86,7 @@ def text(request: RuleRequest, how: HowRead, runner: Runner, drives: Drives) -> 
     rule = general(request, how)
     if sudo and not version(sudo):
         rule = rule._replace(timeout=0)  # similar programs do not support this option
+    # similar programs, whose version is (), do not support this one either
     if sudo and version(sudo) < FIRST_WITH_LOG_ALLOWED:
         rule = rule._replace(is_quiet=False)
     if knows_expressions(sudo) and not request.is_literal:
@@ -126,7 +127,7 @@ def render(rule: SudoRule) -> str:
 
     arguments = [f'^{expression}$' for expression in rule.expressions]
     for line in rule.literal:
-        arguments.append(_RESERVED.sub(r'\\\g<0>', ' '.join(line)))
+        arguments.append(re.sub(_RESERVED, r'\\\g<0>', ' '.join(line)))
     commands = [f'{rule.executable} {words}' for words in arguments]
     listed = ', \\\n    '.join(commands)
     # Different rules on one machine must have different names, because sudo warns about a second
