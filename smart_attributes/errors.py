@@ -64,9 +64,8 @@ class Identity(NamedTuple):
         if self.protocol == 'SCSI':
             return 'sas'
         # Drives older than ATA-8 and smartctl older than 5.43 do not report the rotation.
-        return (
-            'hdd' if self.rotation or (self.rotation is None and self.spins) else 'ssd'
-        )
+        has_platters = self.spins if self.rotation is None else self.rotation
+        return 'hdd' if has_platters else 'ssd'
 
     @property
     def plain_model(self) -> str:

@@ -40,7 +40,8 @@ def main() -> None:
             if stream is not None:
                 stream.reconfigure(errors='replace')  # type: ignore[union-attr]
         code = run(sys.argv[1:], runner)
-        code = code if _is_printed() else UNKNOWN
+        if not _is_printed():
+            code = UNKNOWN
         end = time.monotonic() + READER_TIME
         _do_later(runner.later)
         _wait_for_reader(end)
@@ -91,6 +92,7 @@ def _wait_for_reader(end: float) -> None:
             from fcntl import ioctl
             from termios import FIONREAD
 
+            # the bytes that ioctl() returns are the number of unread bytes
             while any(ioctl(1, FIONREAD, bytes(4))) and time.monotonic() < end:
                 time.sleep(PAUSE)
     except (OSError, ImportError):

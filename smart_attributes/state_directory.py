@@ -77,8 +77,10 @@ def location(state_dir: str) -> str:
 
     Return '' if the user has no home. Source: XDG Base Directory Specification, XDG_STATE_HOME.
     """
-    if state_dir or os.path.isdir(PACKAGE):
-        return state_dir or PACKAGE
+    if state_dir:
+        return state_dir
+    if os.path.isdir(PACKAGE):
+        return PACKAGE
     return _of_environment(_HOME)
 
 
@@ -98,8 +100,10 @@ def has_a_place(state_dir: str) -> bool:
     nobody, has none.
     """
     place = location(state_dir)
-    if place in ('', state_dir, PACKAGE):
-        return place != ''
+    if not place:
+        return False
+    if place in (state_dir, PACKAGE):
+        return True
     homes = (os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser('~'))
     return any(map(os.path.isdir, homes))
 
@@ -110,8 +114,9 @@ def ready(state_dir: str) -> StateDirectory:
     Raises Unusable.
     """
     path = location(state_dir)
+    is_own = path not in ('', state_dir, PACKAGE)
     try:
-        if path and not state_dir and path != PACKAGE:
+        if is_own:
             os.makedirs(path, 0o700, exist_ok=True)
     except OSError as error:
         raise Unusable(f'{path}: {error.strerror}', _MAKE_IT, path) from None
