@@ -169,9 +169,10 @@ def _in_turn(state_dir: str, kind: str, pipe: Pipe) -> int | None:
     if kind == READING:
         lock = child.in_turn(f'{name}.{kind}', state_dir)
         with suppress(OSError, state_directory.Unusable):
-            mark = _mark(child.path_of_lock(f'{name}.{CHANGING}', state_dir))
-            if mark[1]:
-                pipe.send(not_written=mark)
+            lock_path = child.path_of_lock(f'{name}.{CHANGING}', state_dir)
+            since, reason = _mark(lock_path)
+            if reason:
+                pipe.send(not_written=(since, reason))
         return lock
     try:
         lock = child.opened_lock(f'{name}.{kind}', state_dir)
@@ -240,9 +241,9 @@ def _send(
     except (OSError, HistoryUnusable) as error:
         pipe.send(fault=_reason(path, error))
         return
-    mark = _mark(f'{path}/{NOT_WRITTEN}')
-    if mark[0]:
-        pipe.send(not_written=mark)
+    since, reason = _mark(f'{path}/{NOT_WRITTEN}')
+    if since:
+        pipe.send(not_written=(since, reason))
     aside = {}
     for name in names:
         if name.endswith(ASIDE) and number_in(name) is not None:
@@ -307,20 +308,21 @@ def stored_files(path: str) -> Iterator[tuple[str, StoredFile]]:
     Raises OSError.
     """
     names = _names(path)
-    numbers = {number_in(name) for name in names if name.endswith((DRIVE, FORMER))}
-    rest = LARGEST_HISTORIES
-    for number in sorted(number for number in numbers if number is not None)[
-        :MOST_DRIVES
-    ]:
-        name = f'{number}{DRIVE}'
-        former = f'{number}{FORMER}'
-        stored = read_file(f'{path}/{name}', rest)
+    numbers = set()
+    for name in names:
+        number = number_in(name)
+        if number is not None and name.endswith((DRIVE, FORMER)):
+            numbers.add(number)
+    rest = LARGEST_HISTORIES  # bytes
+    for number in sorted(numbers)[:MOST_DRIVES]:
+        stored = read_file(f'{path}/{number}{DRIVE}', rest)
         rest -= len(stored.content)
-        yield name, stored
+        yield f'{number}{DRIVE}', stored
+        former = f'{number}{FORMER}'
         if former in names and not drive_file.is_intact(stored.content) and rest > 0:
-            stored = read_file(f'{path}/{former}', rest)
-            rest -= len(stored.content)
-            yield former, stored
+            stored_former = read_file(f'{path}/{former}', rest)
+            rest -= len(stored_former.content)
+            yield former, stored_former
 
 
 def read_file(path: str, rest: int = LARGEST_HISTORY) -> StoredFile:
@@ -349,8 +351,10 @@ def read_file(path: str, rest: int = LARGEST_HISTORY) -> StoredFile:
 
 
 def _mark(path: str) -> tuple[int, str]:
-    """Return since when nothing could be written (seconds since 1970; 0: no failure, without the
-    file *path*), and the reason, its content; '' if the disk was full.
+    """Return since when nothing could be written, in seconds since 1970, and the reason: the time
+    and the content of the file *path*.
+
+    Without this file, nothing has failed: (0, ''). The reason is '' if the disk was full.
     """
     try:
         since = max(int(os.lstat(path).st_mtime), 1)

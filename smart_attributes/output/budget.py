@@ -100,8 +100,10 @@ def needed(
     }
     later: Counter[str] = Counter()
     for verdict in verdicts:
-        kind = verdict.identity.kind
-        for metric in all_metrics if verdict.problem else of_kind[kind]:
+        possible = all_metrics
+        if not verdict.problem:
+            possible = of_kind[verdict.identity.kind]
+        for metric in possible:
             later[metric] += size(verdict.device.name) + widths[metric]
     today: Counter[str] = Counter()
     for value in values:
@@ -123,7 +125,7 @@ def _possible(verdict: Verdict, definitions: Metrics, is_all: bool) -> set[str]:
 
 def _width(metric: str, values: Iterable[perfdata.Value], definition: Metric) -> int:
     """Return the largest possible size of a metric's value in bytes, without the drive's name."""
-    largest = definition.valid[1]
+    _, largest = definition.valid
     digits = DIGITS if largest is None else len(plain(largest))
     limits = [len(value.limits) for value in values if value.metric == metric]
     if not definition.is_verdict and definition.worse != 'none':
@@ -148,7 +150,8 @@ def fitted(
     if len(kept) < len(lines):
         omitted.append(f'{len(lines) - len(kept)} lines of text')
     if missing:
-        omitted.append(_named(missing, is_all=len(others) == 1))
+        has_perfdata = len(others) > 1
+        omitted.append(_named(missing, is_all=not has_perfdata))
     if not omitted:
         return kept
     return [*kept, f'{LEFT_OUT}{WHY} {limit:,} bytes: {"; ".join(omitted)}; {REMEDY}']

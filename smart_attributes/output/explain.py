@@ -49,10 +49,11 @@ def print_drive(
     if report is None:
         _print_lines([*lines, *notes], screen)
         return
+    farm = report.farm
     spec = database.identify(report.identity, [row.id for row in report.attributes])
-    lines += _farm(report.farm, spec, case.shown, is_verbose)
+    lines += _farm(farm, spec, case.shown, is_verbose)
     _print_lines(lines, screen)
-    heads = report.farm.heads if report.farm and not report.farm.is_foreign else ()
+    heads = farm.heads if farm and not farm.is_foreign else ()
     _print_table(
         screen,
         'heads',
@@ -94,6 +95,7 @@ def _wrapped(line: str, width: int) -> str:
     """
     if len(line) <= width:
         return line
+    # such as "model       SAMSUNG": two blanks, and then the value in its column
     is_detail = line[:DETAIL].endswith('  ') and line[DETAIL : DETAIL + 1].strip()
     indent = DETAIL if is_detail else 2
     # Paths and commands are copied, so they are not broken.
@@ -196,10 +198,13 @@ def _last_readings(case: Case, units: Mapping[str, str]) -> Iterator[str]:
     past = case.outlook.past
     if not case.verdict.problem or not (last or past):
         return
-    newest = max((points[-1][0] for points in past.values()), default=0)
-    yield f'Last read {local_minute(last.time if last else newest)}:'
-    for finding in last.findings if last else ():
-        yield f'  {finding.state.name}  {sentence(finding.words, 300)}'
+    if last:
+        yield f'Last read {local_minute(last.time)}:'
+        for finding in last.findings:
+            yield f'  {finding.state.name}  {sentence(finding.words, 300)}'
+    else:
+        newest = max(points[-1][0] for points in past.values())
+        yield f'Last read {local_minute(newest)}:'
     for metric, points in sorted(past.items()):
         yield f'  {clean(metric)} {amount(points[-1][1], units.get(metric, ""))}'
 

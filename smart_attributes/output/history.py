@@ -66,14 +66,14 @@ def lines(drive: ShownHistory) -> Iterator[str]:
 
 
 def _row(series: Series) -> tuple[str, ...]:
-    first = series.points[0]
-    last = series.points[-1]
-    changed = local_day(last[0]) if len(series.points) > 1 else '-'
+    _, first = series.points[0]
+    moment, last = series.points[-1]
+    has_changed = len(series.points) > 1
     return (
         clean(series.metric),
-        amount(first[1], series.unit),
-        amount(last[1], series.unit),
-        changed,
+        amount(first, series.unit),
+        amount(last, series.unit),
+        local_day(moment) if has_changed else '-',
         str(len(series.points)),
         clean(series.definition),
     )

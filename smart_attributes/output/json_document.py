@@ -196,10 +196,10 @@ def _finding(judgement: Judgement) -> Json:
     growth = judgement.growth_against
     value, unit = _value(judgement)
     code = growth.code or judgement.against.code
-    limit = judgement.warning
+    level = judgement.warning
     if judgement.state is State.CRITICAL:
-        limit = judgement.critical
-    limit = growth.fields.get('limit') or ranges.in_base_unit(limit, reading.unit)
+        level = judgement.critical
+    limit = growth.fields.get('limit') or ranges.in_base_unit(level, reading.unit)
     return {
         'code': code or OF_STATUS.get(reading.metric, STATUS),
         'text': finding(judgement),

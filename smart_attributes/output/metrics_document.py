@@ -82,10 +82,11 @@ def ids(cases: Sequence[Case]) -> Mapping[Device, str]:
     """
     serials = {case.verdict.device: _serial(case) for case in cases}
     times = Counter(serials.values())
-    return {
-        device: serial if serial and times[serial] == 1 else _name(device, times)
-        for device, serial in serials.items()
-    }
+    keys = {}
+    for device, serial in serials.items():
+        is_unique = times[serial] == 1
+        keys[device] = serial if serial and is_unique else _name(device, times)
+    return keys
 
 
 def _name(device: Device, serials: Container[str]) -> str:
@@ -94,7 +95,10 @@ def _name(device: Device, serials: Container[str]) -> str:
 
 
 def _serial(case: Case) -> str:
-    return _plain(case.shown.serial or (case.last_seen and case.last_seen.serial) or '')
+    serial = case.shown.serial
+    if not serial and case.last_seen:
+        serial = case.last_seen.serial
+    return _plain(serial or '')
 
 
 def _plain(text: str) -> str:

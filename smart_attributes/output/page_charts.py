@@ -74,12 +74,7 @@ def charts(document: Json, now: float) -> dict[str, Any]:
         for course in courses
         if course.rises and not course.unit and course.metric not in PACES
     ]
-    wear.sort(
-        key=lambda course: (
-            course.forecast['left'] if course.forecast else NEVER,
-            -course.last,
-        )
-    )
+    wear.sort(key=_wear)
     warm.sort(key=_warmth, reverse=True)
     first = min((course.begin for course in courses), default=now)
     return {
@@ -88,6 +83,14 @@ def charts(document: Json, now: float) -> dict[str, Any]:
         'rose': rose,
         'begin': first,
     }
+
+
+def _wear(course: Course) -> tuple[float, float]:
+    """Return the time that a drive has left, then its wear; less comes first, and the most worn of
+    those without a forecast.
+    """
+    left = course.forecast['left'] if course.forecast else NEVER
+    return left, -course.last
 
 
 def _warmth(course: Course) -> tuple[float, float]:
@@ -105,14 +108,16 @@ def _course(drive: Json, reading: Json, now: float) -> Course:
     past = drive.get('past', {}).get(metric, ())
     points = [*sorted(point for point in past if point[0] < now), [now, value]]
     numbers = [number for _, number in points]
-    # since when the value has been nearer to the present one than to the usual one
     usual = median(numbers)
+    # since when the value has been nearer to the present one than to the usual one
     warm = points[0][0]
     for (_, before), (moment, _) in zip(points, points[1:]):
         if before < (value + usual) / 2:
             warm = moment
-    year_began, number_then = next(point for point in points if point[0] >= now - YEAR)
+    of_year = [point for point in points if point[0] >= now - YEAR]
+    year_began, number_then = of_year[0]
     span = now - year_began
+    rate = max(0, value - number_then) / span * MONTH if span >= DAY else 0
     forecast = drive.get('forecasts', {}).get(metric)
     return Course(
         drive=drive,
@@ -124,7 +129,7 @@ def _course(drive: Json, reading: Json, now: float) -> Course:
         high=max(numbers),
         points=points,
         forecast=forecast if forecast and forecast['left'] > 0 else None,
-        rate=max(0, value - number_then) / span * MONTH if span >= DAY else 0,
+        rate=rate,
         usual=usual,
         is_usual=value < usual + WARMER,
         warm=warm,
@@ -137,8 +142,9 @@ def _rises(points: Points) -> Points:
     by_day: dict[str, tuple[float, float]] = {}
     for (_, before), (moment, number) in zip(points, points[1:]):
         if number > before:
-            _, size = by_day.get(day(moment), (0, 0))
-            by_day[day(moment)] = moment, size + number - before
+            date = day(moment)
+            _, size = by_day.get(date, (0, 0))
+            by_day[date] = moment, size + number - before
     return list(by_day.values())
 
 
