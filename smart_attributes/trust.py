@@ -69,7 +69,6 @@ def foreign_secret(path: str, status: os.stat_result) -> str:
     """
     trusted = {ROOT, os.geteuid()}
     redirectors: set[tuple[str, int]] = set()
-    last = None
     for part in steps(path):
         last = os.lstat(part)
         # a link can be read by everybody, and the file behind it is a later part
@@ -79,7 +78,7 @@ def foreign_secret(path: str, status: os.stat_result) -> str:
         if not all_can_read:
             return f'a user who cannot read the file could have redirected this path ({part}); {_COPY}'
         redirectors |= _changers(part, last, trusted)
-    if last is None or (last.st_dev, last.st_ino) != (status.st_dev, status.st_ino):
+    if (last.st_dev, last.st_ino) != (status.st_dev, status.st_ino):
         return f'another file replaced it in the meantime; {_COPY}'
     return ''
 

@@ -132,6 +132,6 @@ def none_of(word: str, words: Sequence[str]) -> str:
     """Return the sentence for a word that is not allowed here, with the allowed words and a
     probable correction.
     """
-    advice = f'use {", ".join(words)}'
     guess = nearest(word, words, TYPED)
-    return '; '.join(filter(None, (f'"{word}" is not valid here', advice, guess)))
+    end = f'; {guess}' if guess else ''
+    return f'"{word}" is not valid here; use {", ".join(words)}{end}'

@@ -262,10 +262,9 @@ def _verdict(
             raise Damaged
         if number != _storable(number):
             raise Damaged
-        finding = LastFinding(
-            State(state), metric, words=words, number=number, remedy=remedy, ends=ends
+        findings.append(
+            LastFinding(State(state), metric, words, number, remedy=remedy, ends=ends)
         )
-        findings.append(finding)
     return LastVerdict(time, tuple(findings), family=family, is_disk=is_disk)
 
 
@@ -490,9 +489,8 @@ def thinned_file(drive: DriveHistory, now: int, is_new_day: bool) -> DriveHistor
         place for place in drive.places if not 0 < place.gone <= now - series.KEPT_DAILY
     ]
     # Of too many places, those that the drive has left are dropped first.
-    left = [place for place in places if place.gone]
-    here = [place for place in places if not place.gone]
-    dropped = [*left, *here][:-MOST_PLACES]
+    here_last = sorted(places, key=lambda place: place.gone == 0)
+    dropped = here_last[:-MOST_PLACES]
     kept_places = tuple(place for place in places if place not in dropped)
     return drive._replace(series=kept, places=kept_places)
 

@@ -252,7 +252,7 @@ def with_successors(
         controller = change.place.controller
         if change.kind == 'missing' and controller:
             missing.setdefault(controller, []).append(change.place)
-    successors: dict[int, int] = {}
+    successors = {}
     for controller, left in missing.items():
         came = {place.drive for place in places if place.controller == controller}
         new = came.difference(change.successor for change in changes)
@@ -281,13 +281,14 @@ def _one_for_one(
     order 4 replaces A, and that with order 6 replaces B.
     """
     successors: dict[int, int] = {}
-    waiting: list[int] = []  # missing drives without a successor so far
-    free: list[int] = []  # new drives that have replaced none so far
+    waiting = []  # missing drives without a successor so far
+    free = []  # new drives that have replaced none so far
     departures = sorted({place.newest for place in missing})
     for departure, next_one in zip(departures, [*departures[1:], LATEST]):
         waiting += [place.drive for place in missing if place.newest == departure]
-        came = [order for order in sorted(orders) if departure < order <= next_one]
-        free += [orders[order] for order in came]
+        for order in sorted(orders):
+            if departure < order <= next_one:
+                free.append(orders[order])
         if len(free) >= len(waiting):
             successors.update(zip(waiting, free))
             waiting = []

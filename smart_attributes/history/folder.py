@@ -80,7 +80,7 @@ class StoredFile(NamedTuple):
 class Contents(NamedTuple):
     """What the reading child has sent."""
 
-    files: Mapping[str, StoredFile] = {}  # by name
+    files: Mapping[str, StoredFile]  # by name
     # damaged files that were set aside -> when, in seconds since 1970
     aside: Mapping[str, int] = {}
     fault: str = ''  # why the directory cannot be used
@@ -438,7 +438,7 @@ def apply(
     set_aside: the names of damaged files. A failure with the files of one drive changes nothing
     about the others. Raises the first OSError.
     """
-    failures: list[OSError] = []
+    failures = []
     for name in set_aside:
         try:
             _set_aside(path, name, now)

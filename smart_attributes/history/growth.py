@@ -317,7 +317,7 @@ def _medians(read: Iterable[_LevelReading]) -> Iterator[tuple[int, float]]:
     numbers at that time. A number that was read again counts as two readings, which outweigh any
     third one.
     """
-    numbers: list[float] = []
+    numbers = []
     for time, number, is_again in read:
         numbers.append(number)
         if is_again:
@@ -397,13 +397,13 @@ def sentence(
     For a level: "capacitor_health fell from 160 % to 135 % in 90 d". The time is that from the last
     reading before the growth to the first after it, not the period of the rule.
     """
-    ago = (
-        f', {duration(now - grown.noticed)} ago'
-        if now - grown.noticed >= _AGO_FROM
-        else ''
-    )
-    advice = f': {grown.rule.advice}' if grown.rule.advice else ''
-    return f'{metric} {_change(grown, unit)}{ago}{advice}'
+    words = f'{metric} {_change(grown, unit)}'
+    ago = now - grown.noticed
+    if ago >= _AGO_FROM:
+        words += f', {duration(ago)} ago'
+    if grown.rule.advice:
+        words += f': {grown.rule.advice}'
+    return words
 
 
 def _change(grown: Growth, unit: str) -> str:

@@ -408,12 +408,14 @@ class HistoryStore:
     def _removed(self, path: str, serial: str) -> int:
         """Remove the drives with this serial number; return how many there were."""
         drives = _parsed(dict(folder.stored_files(path))).drives.values()
-        records = [
-            drive.record for drive in drives if drive.record.identity.serial == serial
+        numbers = [
+            drive.record.number
+            for drive in drives
+            if drive.record.identity.serial == serial
         ]
-        for record in records:
-            folder.remove(path, record.number)
-        return len(records)
+        for number in numbers:
+            folder.remove(path, number)
+        return len(numbers)
 
     def _apply(
         self, path: str, before: Parsed, drives: Mapping[int, DriveHistory]
@@ -421,14 +423,13 @@ class HistoryStore:
         """Write the drives that have changed, and set damaged files aside; return how many drives
         were written.
         """
-        replaced: dict[int, dict[str, bytes]] = {}
+        replaced = {}
         set_aside = [f'{number}{DRIVE}' for number in before.damaged]
         for number, drive in drives.items():
             former = before.drives.get(number)
             if number not in before.damaged and drive == former:
                 continue
-            contents: dict[str, bytes] = {}
-            replaced[number] = contents
+            contents = {}
             kept, older = drive_file.split(drive)
             if older:
                 days = _days_in(folder.read_file(f'{path}/{number}{DAYS}'))
@@ -440,6 +441,7 @@ class HistoryStore:
             is_new_day = not former or former.record.last_read // DAY < self.now // DAY
             thin = drive_file.thinned_file(kept, self.now, is_new_day)
             contents[DRIVE] = drive_file.text(thin)
+            replaced[number] = contents
         folder.apply(path, replaced, set_aside=set_aside, now=self.now)
         return len(replaced)
 
@@ -469,9 +471,9 @@ def _parsed(stored: Mapping[str, StoredFile]) -> Parsed:
     """Return the drives in the files, by name; of a damaged file, the former version if this is
     sound.
     """
-    drives: dict[int, DriveHistory] = {}
-    damaged: dict[int, str] = {}
-    untouched: dict[int, str] = {}
+    drives = {}
+    damaged = {}
+    untouched = {}
     for name, file in stored.items():
         number = folder.number_in(name)
         if number is None or name.endswith(FORMER):

@@ -94,7 +94,7 @@ def needed(
             of_kind.setdefault(verdict.identity.kind, set()).update(
                 _possible(verdict, definitions, is_all)
             )
-    all_metrics: set[str] = set().union(*of_kind.values())
+    all_metrics = set().union(*of_kind.values())
     widths = {
         metric: _width(metric, values, definitions[metric]) for metric in all_metrics
     }
@@ -150,8 +150,10 @@ def fitted(
     if len(kept) < len(lines):
         omitted.append(f'{len(lines) - len(kept)} lines of text')
     if missing:
-        has_perfdata = len(others) > 1
-        omitted.append(_named(missing, is_all=not has_perfdata))
+        # without perfdata, only the first line is left of the others
+        all_of_it = 'all ' if len(others) == 1 else ''
+        names = listed(missing, len(first(missing, NAMED)))
+        omitted.append(f'{all_of_it}perfdata of all drives for {names}')
     if not omitted:
         return kept
     return [*kept, f'{LEFT_OUT}{WHY} {limit:,} bytes: {"; ".join(omitted)}; {REMEDY}']
@@ -171,11 +173,3 @@ def first(parts: Sequence[str], room: int) -> list[str]:
     """Return the first parts: as many as fit into *room* bytes."""
     ends = accumulate(map(size, parts))
     return [part for part, end in zip(parts, ends) if end <= room]
-
-
-def _named(missing: Sequence[str], is_all: bool) -> str:
-    """Return "perfdata of all drives for host_written, power_on_time and 3 more". is_all: no
-    perfdata is left.
-    """
-    names = listed(missing, len(first(missing, NAMED)))
-    return f'{"all " if is_all else ""}perfdata of all drives for {names}'

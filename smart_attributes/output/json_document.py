@@ -114,7 +114,7 @@ def _drive(case: Case, now: float) -> Json:
         'reason': todo.reason or None,
     }
     optional = {
-        'also': _also(todo),
+        'also': also(todo),
         'again': todo.again,
         'not_known': todo.unknown,
         'risk': verdict.risk and _risk(verdict.risk),
@@ -135,7 +135,7 @@ def _drive(case: Case, now: float) -> Json:
     return {**drive, **_without_empty(optional)}
 
 
-def _also(item: Item) -> list[Json]:
+def also(item: Item) -> list[Json]:
     """Return the further actions for a drive."""
     return [further._asdict() for further in item.also]
 
@@ -168,7 +168,7 @@ def work_list(items: Sequence[Item]) -> list[Json]:
             'to_do': item.to_do,
             'order_by': item.order_by,
             'reason': item.reason or None,
-            **_without_empty({'also': _also(item), 'not_known': item.unknown}),
+            **_without_empty({'also': also(item), 'not_known': item.unknown}),
         }
         for item in items
         if item.action != actions.NOTHING

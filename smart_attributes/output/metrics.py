@@ -210,7 +210,7 @@ def graphed(verdict: Verdict) -> Iterable[Judgement]:
 def _of_forecasts(cases: Sequence[Case], now: float) -> Iterator[Family]:
     """Yield the three numbers of all forecasts, in seconds from now."""
     for field, meaning in FORECAST.items():
-        samples: list[Sample] = []
+        samples = []
         for case in cases:
             age = now - case.verdict.read_at(now)
             for metric, forecast in sorted(case.outlook.forecasts.items()):
@@ -226,7 +226,7 @@ def _of_forecasts(cases: Sequence[Case], now: float) -> Iterator[Family]:
 
 
 def _of_groups(groups: Sequence[Membership]) -> Iterator[Family]:
-    tolerances: list[Sample] = []
+    tolerances = []
     members: Counter[tuple[str, ...]] = Counter()
     for membership in groups:
         group = membership.group

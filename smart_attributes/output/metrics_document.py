@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..constants import DOCUMENTS
 from ..errors import Coded
@@ -82,16 +82,15 @@ def ids(cases: Sequence[Case]) -> Mapping[Device, str]:
     """
     serials = {case.verdict.device: _serial(case) for case in cases}
     times = Counter(serials.values())
-    keys = {}
-    for device, serial in serials.items():
-        is_unique = times[serial] == 1
-        keys[device] = serial if serial and is_unique else _name(device, times)
-    return keys
+    return {device: _key(device, serial, times) for device, serial in serials.items()}
 
 
-def _name(device: Device, serials: Container[str]) -> str:
+def _key(device: Device, serial: str, times: Counter[str]) -> str:
+    """Return the key of a drive. times: how many drives have each serial number."""
+    if serial and times[serial] == 1:
+        return serial
     name = _plain(device.name)
-    return f'device:{name}' if name in serials else name
+    return f'device:{name}' if name in times else name
 
 
 def _serial(case: Case) -> str:
@@ -122,7 +121,7 @@ def _drive(case: Case, key: str) -> Json:
         'text': f'{line.state.name}: {sentence(coded(line.findings), TEXT)}',
         'action': item.action,
         'to_do': item.to_do,
-        'also': [further._asdict() for further in item.also],
+        'also': json_document.also(item),
     }
 
 

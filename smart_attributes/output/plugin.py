@@ -139,10 +139,10 @@ def _of_drive(case: Case, is_extra: bool) -> list[str]:
     if case.todo.action != actions.SEARCH:
         return [*alerts(case), action_alone(case)]
     # a missing drive: only its last finding is left to say
-    if not verdict.last or not verdict.last.findings:
+    last = verdict.last.findings if verdict.last else ()
+    if not last:
         return ['']
-    finding = verdict.last.findings[0]
-    return [f'{verdict.device.name}: {finding.plain} when last read']
+    return [f'{verdict.device.name}: {last[0].plain} when last read']
 
 
 def render(
@@ -165,7 +165,7 @@ def render(
     def first_of(longest: int) -> str:
         _, nobody = whole.nobody
         words = first_line(ordered, extra, nobody, longest, milder, left_out)
-        return summary(state, words)
+        return f'{NAME} {state.name} - {words}'
 
     first = first_of(longest=0)
     text = lines(ordered, face, whole)
@@ -325,11 +325,6 @@ def written(line: Line) -> str:
     if line.model or line.serial or line.firmware:
         columns.append(FIRMWARE + (line.firmware or NOT_TOLD))
     return GAP.join(columns)
-
-
-def summary(state: State, words: str) -> str:
-    """Return the first line."""
-    return f'{NAME} {state.name} - {words}'
 
 
 def count(verdicts: Sequence[Verdict]) -> str:
