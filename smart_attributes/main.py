@@ -24,8 +24,7 @@ READER_TIME, PAUSE = 0.2, 0.001  # seconds
 # A dying disk may need minutes, but its output must not be late: some daemons wait until the plugin
 # exits, for at most a minute.
 WRITING_TIME = 3.0
-# The keys of the JSON document of a command that fails.
-DRIVES: dict[str, object] = {'drives': []}
+# The keys of the JSON document of a command that fails, if it has other keys than "drives".
 EMPTY = {'doctor': {'good': False, 'host': '', 'user': '', 'findings': [], 'paste': []}}
 
 
@@ -166,7 +165,7 @@ def failure(argv: list[str], sentence: str) -> str:
             'state': 'UNKNOWN',
             'code': code or None,
             'error': sentence,
-            **EMPTY.get(argv[0], DRIVES),
+            **EMPTY.get(argv[0], {'drives': []}),
         },
         indent=1,
     )

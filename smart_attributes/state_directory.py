@@ -164,7 +164,7 @@ def for_locks(name: str, state_dir: str) -> str:
     for place in _places_of_locks(state_dir):
         path = os.path.join(place, name)
         try:
-            fault = _unfit(place, path, place in (state_dir, PACKAGE))
+            fault = _unfit(place, path, must_exist=place in (state_dir, PACKAGE))
         except OSError as error:
             fault = f'{error.filename}: {error.strerror}'
         if not fault:
@@ -182,15 +182,15 @@ def _places_of_locks(state_dir: str) -> list[str]:
     return [place for place in places if place]
 
 
-def _unfit(place: str, path: str, is_there: bool) -> str:
+def _unfit(place: str, path: str, must_exist: bool) -> str:
     """Create the lock folder *path* below *place*; return why the folder cannot be used, or '' if
     it can.
 
-    is_there: *place* must exist already and is not created. Raises OSError.
+    must_exist: *place* is not created. Raises OSError.
     """
     user = os.geteuid()
     if not os.path.isdir(path):
-        if not is_there:
+        if not must_exist:
             os.makedirs(place, 0o755 if user == trust.ROOT else 0o700, exist_ok=True)
         fault = trust.fault(place, user)
         if fault:

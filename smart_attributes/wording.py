@@ -52,11 +52,11 @@ def columns(rows: Iterable[Sequence[str]], right: Container[int] = ()) -> list[s
     widths = [max(map(len, column)) for column in zip(*cells)]
     lines = []
     for row in cells:
-        aligned = [
-            cell.rjust(width) if place in right else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths))
-        ]
-        lines.append('  '.join(aligned).rstrip())
+        line = ''
+        for place, (cell, width) in enumerate(zip(row, widths)):
+            aligned = cell.rjust(width) if place in right else cell.ljust(width)
+            line += f'{aligned}  '
+        lines.append(line.rstrip())
     return lines
 
 
@@ -91,12 +91,9 @@ def _foreseen(forecast: Forecast) -> str:
     """Return a forecast as text: "400 days (160 to 1000, estimated from use and age)"."""
     if forecast.left <= 0:
         return '0 days'
-    left, earliest, latest = (
-        f'{seconds / DAY:.0f}'
-        for seconds in (forecast.left, forecast.earliest, forecast.latest)
-    )
     reason = ', estimated from use and age' if forecast.is_estimate else ''
-    return f'{left} days ({earliest} to {latest}{reason})'
+    span = f'{forecast.earliest / DAY:.0f} to {forecast.latest / DAY:.0f}'
+    return f'{forecast.left / DAY:.0f} days ({span}{reason})'
 
 
 def since(seconds: float) -> str:

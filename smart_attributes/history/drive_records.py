@@ -171,7 +171,7 @@ def updated(
     newest: int,
 ) -> list[DrivePlace]:
     """Return all places, changed and unchanged, as they are after a run. The places of a drive are
-    in the order in which the drive came to them: clocks are set back.
+    in the order in which the drive came to them, which times do not show if clocks are set back.
 
     drive_at: the drive at each occupied address; None for drives that are in standby, unreadable or
     indistinguishable.
@@ -343,8 +343,8 @@ def _successor(
         if place.slot != '' and other.slot == place.slot:
             is_successor = order > place.newest or not other.gone
         else:
-            is_new = other.is_first and place.newest < order <= next_departure
-            is_successor = is_new and other.address == place.address
+            is_new_there = other.is_first and other.address == place.address
+            is_successor = is_new_there and place.newest < order <= next_departure
         if is_successor:
             successors.append(other.drive)
     return min(successors, key=lambda drive: records[drive].order, default=None)

@@ -51,9 +51,6 @@ ADVICE = 'make it writable for the monitoring user, or use another directory wit
 READING, CHANGING = 'read', 'changed'  # kinds of children, and ends of their locks
 # seconds that a child waits to change the history; its check has ended by then
 LOCK_PATIENCE = 10.0
-_HOMELESS = (
-    'this user has no home directory; give this user a state directory with --state-dir'
-)
 CHANGING_TIME = 30.0  # seconds that a command waits which changes files
 _MODE = 0o644  # others may read; the permissions of the directory limit access
 _FLAGS_READING = (
@@ -117,9 +114,13 @@ def _in_child(
     lock = _in_turn(state_dir, kind, pipe)
     place = state_directory.location(state_dir)
     if not _is_expected(place, state_dir, is_writing):
-        pipe.send(
-            is_absent=True, fault=f'{place} does not exist' if place else _HOMELESS
-        )
+        fault = f'{place} does not exist'
+        if not place:
+            fault = (
+                'this user has no home directory; give this user a state directory '
+                'with --state-dir'
+            )
+        pipe.send(is_absent=True, fault=fault)
         return
     pipe.send(path=os.path.join(place, state_directory.HISTORY))
     find = state_directory.ready if is_writing else state_directory.there

@@ -174,13 +174,14 @@ def rises(history: History, stands: int = 0) -> list[Rise]:
             continue
         if stands and _lasted(history, index) < stands:
             continue
-        rise = Rise(
-            noticed=point.time + stands,
-            since=point.time - point.gap,
-            before=lower,
-            after=point.number,
+        result.append(
+            Rise(
+                noticed=point.time + stands,
+                since=point.time - point.gap,
+                before=lower,
+                after=point.number,
+            )
         )
-        result.append(rise)
     return result
 
 
@@ -278,19 +279,18 @@ def _level_change(
     noise = _noise(recent, sign)
     if not steady or noise is None:
         return None
-    _, last = steady[-1]
+    _, present = steady[-1]
     changes = []
-    for (since, before), (noticed, number) in _periods(steady, rule, now):
-        size = sign * (last - before)
-        size_at_end = sign * (number - before)
+    for (since, before), (noticed, at_end) in _periods(steady, rule, now):
+        size = sign * (present - before)
         # A change that was larger at the end of its period has partly gone since.
-        state = state_of(rule, min(size, size_at_end))
+        state = state_of(rule, min(size, sign * (at_end - before)))
         if size > _ABOVE_NOISE * noise and state is not State.OK:
             change = Growth(
                 state=state,
                 size=size,
                 before=before,
-                after=last,
+                after=present,
                 since=since,
                 noticed=noticed,
                 rule=rule,

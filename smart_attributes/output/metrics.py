@@ -83,7 +83,8 @@ def name(metric: str, unit: str) -> str:
         words = words.replace('_time', '')
     if words.endswith('_count'):  # reserved by Prometheus for histograms
         words = words.removesuffix('_count') + '_events'
-    return PREFIX + words + UNITS[unit][0]
+    ending, _ = UNITS[unit]
+    return f'{PREFIX}{words}{ending}'
 
 
 def said(metric: Metric) -> str:

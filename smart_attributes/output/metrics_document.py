@@ -46,11 +46,9 @@ def as_text(
     verdicts = [case.verdict for case in ordered]
     words = '; '.join(sentence(coded(problem), TEXT) for problem in problems)
     # A drive in standby is OK unless options give it another state.
-    unread = [
-        verdict
-        for verdict in verdicts
-        if verdict.problem and verdict.state is not State.OK
-    ]
+    unread = sum(
+        verdict.problem != '' and verdict.state is not State.OK for verdict in verdicts
+    )
     return json.dumps(
         {
             'version': DOCUMENTS['metrics'],
@@ -58,7 +56,7 @@ def as_text(
             'summary': outcome.text.partition('\n')[0],
             'run': f'{of_itself.name}: {words or plugin.count(verdicts)}',
             'remarks': list(map(json_document.note, remarks)),
-            'unread': len(unread),
+            'unread': unread,
             'host': host,
             'made': int(now),
             'drives': [_drive(case, keys[case.verdict.device]) for case in ordered],

@@ -176,7 +176,7 @@ def shelves(drives: Sequence[Json]) -> list[tuple[str, list[Json]]]:
         by_shelf.setdefault(shelf, []).append({**drive, 'number': number})
     for bays in by_shelf.values():
         bays.sort(key=lambda drive: _counted(f'{drive["number"]} {drive["name"]}'))
-    return sorted(by_shelf.items(), key=lambda shelf: _counted(shelf[0]))
+    return [(shelf, by_shelf[shelf]) for shelf in sorted(by_shelf, key=_counted)]
 
 
 def _bay(drive: Json) -> tuple[str, str]:

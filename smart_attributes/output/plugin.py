@@ -214,17 +214,20 @@ def state_and_reasons(ordered: Sequence[Case], whole: Whole) -> tuple[State, str
 
 def lines(ordered: Sequence[Case], face: Face, whole: Whole) -> budget.OutputText:
     """Return all lines after the first line. ordered: drives in order of severity."""
-    demands = (*((State.UNKNOWN, fault) for fault in whole.faults), *whole.demands)
+    messages = [(State.UNKNOWN, fault) for fault in whole.faults]
+    messages += whole.demands
+    checks = [
+        GAP.join((_padded(state), CHECK, sentence(coded(message), 500)))
+        for state, message in messages
+    ]
+    drives = []
+    for case in ordered:
+        drives += drive_lines(case, face)
     notes = [*whole.remarks]
     if face.verbose or not ordered:
         notes += whole.notes
     return budget.OutputText(
-        [
-            GAP.join((_padded(state), CHECK, sentence(coded(message), 500)))
-            for state, message in demands
-        ],
-        [line for case in ordered for line in drive_lines(case, face)],
-        [NOTE + sentence(note, 500) for note in notes],
+        checks, drives, [NOTE + sentence(note, 500) for note in notes]
     )
 
 
