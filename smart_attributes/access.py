@@ -45,7 +45,7 @@ def on_the_way(path: str, needed: int) -> Iterator[Barrier]:
 
 
 def unreadable(folder: str) -> Iterator[Barrier]:
-    """Yield the files and folders below a folder that this user may not read."""
+    """Yield the files and folders below a folder that this user may not read, except *.pyc."""
     for here, below, names in os.walk(folder):
         for name in (*below, *names):
             path = os.path.join(here, name)

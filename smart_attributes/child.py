@@ -52,7 +52,7 @@ class Child:
         self._buffer = bytearray()
         self._pid = 0
         self._pipe = sending = -1
-        before = _signal.pthread_sigmask(_signal.SIG_BLOCK, _SIGNALS)
+        former_mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, _SIGNALS)
         try:
             self._pipe, sending = os.pipe()
             self._pid = os.fork()
@@ -64,7 +64,7 @@ class Child:
             )
             self._close()
         finally:
-            _signal.pthread_sigmask(_signal.SIG_SETMASK, before)
+            _signal.pthread_sigmask(_signal.SIG_SETMASK, former_mask)
             if sending >= 0:
                 os.close(sending)
 

@@ -268,11 +268,11 @@ def _verdict(
     return LastVerdict(time, tuple(findings), family=family, is_disk=is_disk)
 
 
-def _checked(types: Sequence[object], values: Sequence[Any]) -> Sequence[Any]:
-    """Return the values if they have the types of *types*, and plausible sizes; raise Damaged
+def _checked(examples: Sequence[object], values: Sequence[Any]) -> Sequence[Any]:
+    """Return the values if each has the type of its example and a plausible size; raise Damaged
     otherwise.
     """
-    if list(map(type, values)) != list(map(type, types)):
+    if list(map(type, values)) != list(map(type, examples)):
         raise Damaged
     for value in values:
         if isinstance(value, str) and len(value) > LONGEST_STATEMENT:

@@ -346,6 +346,7 @@ class HistoryStore:
         )
         for number, drive in after.drives.items():
             places = [place for place in drive.places if place.machine != self._machine]
+            # updated() does not know the machine of a new place
             for place in here:
                 if place.drive == number:
                     places.append(place._replace(machine=self._machine))
@@ -488,6 +489,7 @@ def _parsed(stored: Mapping[str, StoredFile]) -> Parsed:
                 continue
             damaged[number] = str(error) or 'its content is damaged'
             with suppress(Newer, Damaged):
+                # an empty file is damaged, too
                 former = stored.get(f'{number}{FORMER}', StoredFile())
                 drives[number] = _drive_in(former, number)
     return Parsed(drives, damaged, untouched)
