@@ -133,6 +133,7 @@ def wants_json(argv: list[str]) -> bool:
 
 
 def _do(argv: list[str], runner: processes.Runner) -> int:
+    """Run the command; with --json, turn all that it prints into one JSON document."""
     from .commands.table import do
 
     if not wants_json(argv):
@@ -189,6 +190,7 @@ def explained(error: BaseException) -> str:
 
 
 def _cannot_start(error: BaseException) -> str:
+    """Return the sentence for a damaged installation."""
     return (
         f'check_smart_attributes cannot start: {type(error).__name__}: {error}; reinstall it '
         'completely, so that every user can read it; as root, run: chmod -R a+rX '

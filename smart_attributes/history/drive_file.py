@@ -101,6 +101,7 @@ def text(drive: DriveHistory) -> bytes:
 
 
 def _text(drive: DriveHistory) -> bytes:
+    """Return the content of a file, which may be larger than LARGEST_HISTORY."""
     record = drive.record
     rows = []
     for key, stored in [*drive.series.items()][:MOST_SERIES]:

@@ -114,6 +114,7 @@ class HistoryStore:
         return contents
 
     def _received(self) -> Contents:
+        """Return what the reading child has sent; at the first call, wait for it."""
         if self._contents is None:
             earliest_end = time.monotonic() + LAST_SHARE * self._patience
             until = max(self._until, earliest_end)

@@ -66,6 +66,9 @@ def lines(drive: ShownHistory) -> Iterator[str]:
 
 
 def _row(series: Series) -> tuple[str, ...]:
+    """Return the metric, its first and last value, the day of the last change, the number of
+    points and the source.
+    """
     _, first = series.points[0]
     moment, last = series.points[-1]
     has_changed = len(series.points) > 1
@@ -93,6 +96,7 @@ def as_json(drives: Sequence[ShownHistory], reason: Mapping[str, str] = {}) -> s
 
 
 def _drive(drive: ShownHistory) -> Mapping[str, Any]:
+    """Return the JSON object of a drive with all its points."""
     return {
         'model': drive.shown.model or None,
         'serial': drive.shown.serial or None,

@@ -95,6 +95,7 @@ def said(metric: Metric) -> str:
 
 
 def _of_the_run(state: State, now: float) -> Iterator[Family]:
+    """Yield when the drives were read, and the state of the run as a whole."""
     yield Family(
         'smart_run_timestamp_seconds',
         'When the drives were read',
@@ -110,6 +111,7 @@ def _of_the_run(state: State, now: float) -> Iterator[Family]:
 
 
 def _of_drives(cases: Sequence[Case]) -> Iterator[Family]:
+    """Yield the identity, the states and the actions of all drives."""
     yield Family(
         'smart_drive_info',
         'Drive identity as labels; the value is always 1',
@@ -158,6 +160,7 @@ def _of_drives(cases: Sequence[Case]) -> Iterator[Family]:
 
 
 def _identity(case: Case) -> tuple[str, ...]:
+    """Return the values of the labels of smart_drive_info."""
     device = case.verdict.device
     identity = case.shown
     return (
@@ -227,6 +230,7 @@ def _of_forecasts(cases: Sequence[Case], now: float) -> Iterator[Family]:
 
 
 def _of_groups(groups: Sequence[Membership]) -> Iterator[Family]:
+    """Yield how many members each group can lose, and how many it has in each state."""
     tolerances = []
     members: Counter[tuple[str, ...]] = Counter()
     for membership in groups:

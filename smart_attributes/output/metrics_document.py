@@ -92,6 +92,7 @@ def _key(device: Device, serial: str, times: Counter[str]) -> str:
 
 
 def _serial(case: Case) -> str:
+    """Return the serial number of a drive, or the one last seen at its address; '' if unknown."""
     serial = case.shown.serial
     if not serial and case.last_seen:
         serial = case.last_seen.serial
@@ -124,6 +125,7 @@ def _drive(case: Case, key: str) -> Json:
 
 
 def _readings(verdict: Verdict, key: str) -> Iterator[Json]:
+    """Yield the JSON object of each graphed reading. key: of the drive."""
     for judgement in graphed(verdict):
         reading = judgement.reading
         yield {

@@ -256,7 +256,7 @@ def most_telling(verdicts: Sequence[Verdict]) -> str:
 
 
 def drive_lines(case: Case, face: Face) -> list[str]:
-    """Return the line of a drive and, with -v, the drive's notes."""
+    """Return the line of a drive; with -v, also its notes and its entry; with -vv, also its readings."""
     verdict = case.verdict
     text = [written(line(case))]
     if face.verbose >= 1:
@@ -270,7 +270,8 @@ def drive_lines(case: Case, face: Face) -> list[str]:
 def line(case: Case) -> Line:
     """Return the fields of a drive's line.
 
-    The findings end with the clause about its groups, then the action.
+    If the drive is not OK, its findings are followed by the clause about its groups, its ID behind
+    a controller, and the action.
     """
     verdict = case.verdict
     identity = case.shown
@@ -344,6 +345,7 @@ def count(verdicts: Sequence[Verdict]) -> str:
 
 
 def _counted_as(verdict: Verdict) -> str:
+    """Return the word under which a drive is counted: its state, or "acknowledged"."""
     is_accepted = verdict.state is State.OK and any(
         judgement.acknowledged for judgement in verdict.judgements
     )
