@@ -1,9 +1,9 @@
-"""Find the state directory, which holds history and locks, check the directory's owner, and act as
-that owner.
+"""Find the state directory, which holds history and locks, and check the directory's owner.
 
-Root and nagios both use this directory. In it, root acts as the directory's owner. So root creates
-no file that nagios cannot write, and a link planted by nagios gives root no more access than nagios
-has. This module is imported before the first process starts, so it must be cheap.
+Root and nagios both use this directory. In it, a process of root's becomes the directory's owner
+(see history.folder). So root creates no file that nagios cannot write, and a link planted by nagios
+gives root no more access than nagios has. This module is imported before the first process starts,
+so it must be cheap.
 """
 
 from __future__ import annotations
@@ -47,28 +47,10 @@ class Unusable(Exception):
 
 
 class StateDirectory:
-    """A directory writable only by its owner and root.
-
-    As a context manager, it runs the block as this owner.
-    """
+    """A directory writable only by its owner and root."""
 
     def __init__(self, path: str, user: int, group: int) -> None:
         self.path, self.user, self.group = path, user, group
-        self._before: list[int] = []
-
-    def __enter__(self) -> StateDirectory:
-        if os.geteuid() == 0 and self.user != 0:
-            self._before = os.getgroups()
-            os.setgroups([self.group])
-            os.setegid(self.group)
-            os.seteuid(self.user)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if os.getuid() == 0 and self.user != 0:
-            os.seteuid(0)
-            os.setegid(os.getgid())
-            os.setgroups(self._before)
 
 
 def location(state_dir: str) -> str:

@@ -101,6 +101,7 @@ def _shortened(text: str, limit: int) -> str:
     text = ' '.join(text.split())
     if len(text) <= limit:
         return text
+    # a limit below three leaves only a part of "..."
     return text[: max(limit - len(_ELLIPSIS), 0)].rstrip() + _ELLIPSIS[:limit]
 
 

@@ -192,6 +192,7 @@ def is_intact(content: bytes) -> bool:
     if not head:
         return False
     body = content[head.end() :].removesuffix(b'\n')
+    # the version is the start value, as in _text()
     return head[2] == b'%08x' % crc32(body, int(head[1]))
 
 

@@ -113,8 +113,8 @@ def matches(
 ) -> list[Match]:
     """Return the match of each drive of one run, in the same order.
 
-    A match has no record if no record fits the drive; and neither, but a note, if several records
-    fit the drive, several drives fit the record, or the drive has no identity of its own.
+    A match has a record if only one record fits the drive, and only this drive fits the record. It
+    has a note if several fit, or if the drive has no identity of its own. A new drive has neither.
     """
     # Nearly always, a record has exactly the drive's identity. Comparing all pairs would take more
     # time than the rest.

@@ -31,7 +31,7 @@ from ..constants import (
     MOST_HISTORY_FILES,
 )
 from ..errors import HistoryUnusable
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import TYPE_CHECKING, Any, NamedTuple
 from . import drive_file
 
 if TYPE_CHECKING:
@@ -213,16 +213,16 @@ def contents_of(reader: Child, until: float) -> Contents:
     """
     reader.is_ready(until)
     reader.leave(ends=True)
-    stored: dict[str, StoredFile] = {}
-    contents = Contents(stored)
+    stored = {}
+    fields: dict[str, Any] = {}
     for values, content in reader.messages():
         if 'file' in values:
             stored[values['file']] = StoredFile(
                 content, values['fault'], values['code']
             )
         else:
-            contents = contents._replace(**values)
-    return contents
+            fields.update(values)
+    return Contents(stored, **fields)
 
 
 def _send(

@@ -127,6 +127,7 @@ def _width(metric: str, values: Iterable[perfdata.Value], definition: Metric) ->
     """Return the largest possible size of a metric's value in bytes, without the drive's name."""
     _, largest = definition.valid
     digits = DIGITS if largest is None else len(plain(largest))
+    # the limits of this check; later ones are assumed to have LIMITS characters
     limits = [len(value.limits) for value in values if value.metric == metric]
     if not definition.is_verdict and definition.worse != 'none':
         limits.append(LIMITS)
