@@ -327,22 +327,23 @@ def with_readings(
     If the clock is behind the history, the readings are stored one second after the newest one. If
     another check has stored readings at the time of this check, or just after it, they stay.
     """
-    if drive.series and 0 <= drive.record.last_read - now < _SAME_TIME:
+    is_stored_already = 0 <= drive.record.last_read - now < _SAME_TIME
+    if drive.series and is_stored_already:
         return drive
     drive = _dated(drive, now)
     last_read = drive.record.last_read
     time = max(now, last_read + 1) if drive.series else now
     stored = dict(drive.series)
-    read = set()
+    read_keys = set()
     for observation in observations:
         if _is_storable(observation):
             key = observation.key
             stored[key] = _grown(
                 drive.series.get(key), observation, last_read=last_read, now=time
             )
-            read.add(key)
+            read_keys.add(key)
     for key, before in drive.series.items():
-        if key not in read and not before.absent:
+        if key not in read_keys and not before.absent:
             stored[key] = before._replace(absent=last_read)
     return drive._replace(
         record=_read_again(drive.record, identity, time),

@@ -99,6 +99,7 @@ def alert(
     falls: lower is worse, as with spare blocks. age: the drive's power-on time in seconds, for
     rules about fast wear.
     """
+    # a rule whose factor *times* is 0 applies at any speed
     applying = [
         rule
         for rule in rules

@@ -227,7 +227,8 @@ def details(case: Case) -> list[str]:
         lines.append(f'serial      {identity.serial or "-"}, WWN {identity.wwn or "-"}')
     entry = verdict.entry or 'none; only metrics that all drives report in the same way'
     lines += [f'entry       {entry}', *_place(case.place)]
-    for group in case.use.depends if case.use else ():
+    groups = case.use.depends if case.use else ()
+    for group in groups:
         lines.append(f'in use by   {sentence(group.said, 300)}')
     now = verdict.read_at(time.time())
     for metric, forecast in case.outlook.forecasts.items():
@@ -238,7 +239,8 @@ def details(case: Case) -> list[str]:
 def _place(place: Place) -> Iterator[str]:
     """Yield the bay and the locate LED of the drive, without unknown items."""
     if place.where:
-        yield f'{"bay" if place.bay else "where":<12}{sentence(place.where, 300)}'
+        title = 'bay' if place.bay else 'where'
+        yield f'{title:<12}{sentence(place.where, 300)}'
     if place.locate:
         off = f'; off: {visible(place.locate_off)}' if place.locate_off else ''
         yield f'locate LED  on: {visible(place.locate)}{off}'

@@ -117,8 +117,11 @@ def _course(drive: Json, reading: Json, now: float) -> Course:
     of_year = [point for point in points if point[0] >= now - YEAR]
     year_began, number_then = of_year[0]
     span = now - year_began
-    rate = max(0, value - number_then) / span * MONTH if span >= DAY else 0
+    rate: float = 0
+    if span >= DAY:
+        rate = max(0, value - number_then) / span * MONTH
     forecast = drive.get('forecasts', {}).get(metric)
+    has_ended = forecast and forecast['left'] <= 0
     return Course(
         drive=drive,
         metric=metric,
@@ -128,7 +131,7 @@ def _course(drive: Json, reading: Json, now: float) -> Course:
         low=min(numbers),
         high=max(numbers),
         points=points,
-        forecast=forecast if forecast and forecast['left'] > 0 else None,
+        forecast=None if has_ended else forecast,
         rate=rate,
         usual=usual,
         is_usual=value < usual + WARMER,

@@ -213,19 +213,20 @@ def cells(numbers: Iterable[tuple[str, float, str]]) -> dict[str, str]:
 
 
 def _what(verdict: Verdict) -> tuple[str, ...]:
-    """Return why a drive was not read, else its findings, and whether its model is unknown.
+    """Return why a drive was not read, else its findings, and whether its model, its health status
+    or its wear is unknown.
 
     Other facts have their own columns.
     """
     if verdict.problem:
         return (coded(problem(verdict, WHAT)),)
-    return tuple(
-        finding(judgement)
-        for judgement in verdict.judgements
-        if judgement.state is not State.OK
-        or judgement.reading.metric == 'unknown_model'
-        or is_worth_showing(judgement.reading)
-    )
+    shown = []
+    for judgement in verdict.judgements:
+        reading = judgement.reading
+        is_alert = judgement.state is not State.OK
+        if is_alert or reading.metric == 'unknown_model' or is_worth_showing(reading):
+            shown.append(finding(judgement))
+    return tuple(shown)
 
 
 def until(case: Case, now: float) -> str:
