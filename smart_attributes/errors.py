@@ -123,10 +123,9 @@ class DriveError(SmartError, code='drive-unreadable'):
     identity: Identity | None = None
 
     def of(self, identity: Identity) -> DriveError:
-        """Store the identity of the drive in this error, and return the error."""
-        self.identity = (
-            identity if identity.model or identity.serial or identity.wwn else None
-        )
+        """Store what the drive reported of its identity in this error, and return the error."""
+        is_reported = identity.model or identity.serial or identity.wwn
+        self.identity = identity if is_reported else None
         return self
 
 

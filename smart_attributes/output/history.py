@@ -43,11 +43,14 @@ def drive(
     read: times of the first and last reading by a check; imported readings may be earlier.
     """
     first, last = read
+    chosen = series
+    if metrics:
+        chosen = [stored for stored in series if stored.metric in metrics]
     return ShownHistory(
         shown,
         min([first, *(stored.points[0][0] for stored in series)]),
         max([last, *(stored.last_read for stored in series)]),
-        [stored for stored in series if not metrics or stored.metric in metrics],
+        chosen,
     )
 
 

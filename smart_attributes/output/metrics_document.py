@@ -49,6 +49,9 @@ def as_text(
     unread = sum(
         verdict.problem != '' and verdict.state is not State.OK for verdict in verdicts
     )
+    readings: list[Json] = []
+    for verdict in verdicts:
+        readings += _readings(verdict, keys[verdict.device])
     return json.dumps(
         {
             'version': DOCUMENTS['metrics'],
@@ -60,11 +63,7 @@ def as_text(
             'host': host,
             'made': int(now),
             'drives': [_drive(case, keys[case.verdict.device]) for case in ordered],
-            'readings': [
-                reading
-                for verdict in verdicts
-                for reading in _readings(verdict, keys[verdict.device])
-            ],
+            'readings': readings,
         },
         separators=(',', ':'),
     )

@@ -69,6 +69,7 @@ def charts(document: Json, now: float) -> dict[str, Any]:
                     courses.append(course)
     wear = [course for course in courses if course.metric == 'endurance_used']
     warm = [course for course in courses if course.metric == 'temperature']
+    # counters of events; the others change at every check, or have a unit
     rose = [
         course
         for course in courses
