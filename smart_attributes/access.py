@@ -37,12 +37,15 @@ def on_the_way(path: str, needed: int) -> Iterator[Barrier]:
             return
     if not os.path.exists(path) or os.access(path, needed):
         return
-    is_noexec = os.statvfs(path).f_flag & _NOEXEC and os.stat(path).st_mode & 0o111
-    yield Barrier(_mount(path), is_noexec=True) if is_noexec else barrier(path)
+    is_executable = os.stat(path).st_mode & 0o111
+    if os.statvfs(path).f_flag & _NOEXEC and is_executable:
+        yield Barrier(_mount(path), is_noexec=True)
+    else:
+        yield barrier(path)
 
 
 def unreadable(folder: str) -> Iterator[Barrier]:
-    """Yield the files and folders below a folder that this user may not read."""
+    """Yield the files and folders below a folder that this user may not read, except *.pyc."""
     for here, below, names in os.walk(folder):
         for name in (*below, *names):
             path = os.path.join(here, name)

@@ -168,6 +168,7 @@ def conclude(text: str, status: int) -> None:
     _Conclusion.rest = text.encode(sys.stdout.encoding, 'replace')
     _Conclusion.status = status
     for number in (*_ENDINGS, int(_signal.SIGALRM)):
+        # an ending that the caller ignores stays ignored
         if _signal.getsignal(number) != _signal.SIG_IGN or number == _signal.SIGALRM:
             _signal.signal(number, _leave)
     _signal.setitimer(_signal.ITIMER_VIRTUAL, 0)

@@ -47,12 +47,12 @@ class Child:
     def __init__(self, work: Callable[[Pipe], object]) -> None:
         """Start the process, which runs *work*.
 
-        If this fails, the process has sent a fault.
+        If it cannot be started, the only message is {"fault": the reason}.
         """
         self._buffer = bytearray()
         self._pid = 0
         self._pipe = sending = -1
-        before = _signal.pthread_sigmask(_signal.SIG_BLOCK, _SIGNALS)
+        former_mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, _SIGNALS)
         try:
             self._pipe, sending = os.pipe()
             self._pid = os.fork()
@@ -64,7 +64,7 @@ class Child:
             )
             self._close()
         finally:
-            _signal.pthread_sigmask(_signal.SIG_SETMASK, before)
+            _signal.pthread_sigmask(_signal.SIG_SETMASK, former_mask)
             if sending >= 0:
                 os.close(sending)
 
@@ -100,10 +100,11 @@ class Child:
             if line_end < 0:
                 return
             values = json.loads(self._buffer[begin:line_end])
-            begin = line_end + 1 + values.pop('size')
+            content = line_end + 1
+            begin = content + values.pop('size')  # of the next message
             if begin > len(self._buffer):
                 return
-            yield values, bytes(self._buffer[line_end + 1 : begin])
+            yield values, bytes(self._buffer[content:begin])
 
     def leave(self, ends: bool) -> None:
         """Wait no longer; do nothing if the process has ended. ends: end the process; if the kernel
@@ -173,7 +174,7 @@ def _detach(sending: int) -> None:
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, _SIGNALS)
     # A daemon waits until all processes have closed its pipes, and a drive is locked by open files.
     nothing = os.open(os.devnull, os.O_RDWR)
-    # never those of a file that an error message would damage
+    # 0 to 2 stay open: a file that got the number of standard error would receive its messages
     for descriptor in range(3):
         if descriptor != sending:
             os.dup2(nothing, descriptor)

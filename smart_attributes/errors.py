@@ -64,9 +64,8 @@ class Identity(NamedTuple):
         if self.protocol == 'SCSI':
             return 'sas'
         # Drives older than ATA-8 and smartctl older than 5.43 do not report the rotation.
-        return (
-            'hdd' if self.rotation or (self.rotation is None and self.spins) else 'ssd'
-        )
+        has_platters = self.spins if self.rotation is None else self.rotation
+        return 'hdd' if has_platters else 'ssd'
 
     @property
     def plain_model(self) -> str:
@@ -124,10 +123,9 @@ class DriveError(SmartError, code='drive-unreadable'):
     identity: Identity | None = None
 
     def of(self, identity: Identity) -> DriveError:
-        """Store the identity of the drive in this error, and return the error."""
-        self.identity = (
-            identity if identity.model or identity.serial or identity.wwn else None
-        )
+        """Store what the drive reported of its identity in this error, and return the error."""
+        is_reported = identity.model or identity.serial or identity.wwn
+        self.identity = identity if is_reported else None
         return self
 
 

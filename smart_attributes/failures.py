@@ -30,12 +30,9 @@ def explained(
     if isinstance(error, alarm.TimeIsOver):
         advice = '; increase -t' if error.is_late else ''
         return 'time-over', f'{error}, before there was a result{advice}'
-    if (
-        isinstance(error, ModuleNotFoundError)
-        and error.name
-        and not error.name.startswith(__package__)
-    ):
-        return 'python-package-missing', not_installed(error.name)
+    module = error.name if isinstance(error, ModuleNotFoundError) else None
+    if module and not module.startswith(__package__):
+        return 'python-package-missing', not_installed(module)
     if isinstance(error, DAMAGE) or _is_of_installation(error):
         return 'plugin-damaged', cannot_start(error)
     return 'internal-error', (

@@ -92,6 +92,7 @@ def text(path: str, most: int) -> str:
 
 
 def _all_of(descriptor: int, most: int) -> bytes:
+    """Return the content of an open file. Raises OSError for more than *most* bytes."""
     chunks: list[bytes] = []
     size = 0
     while size <= most:

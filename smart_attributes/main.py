@@ -24,8 +24,7 @@ READER_TIME, PAUSE = 0.2, 0.001  # seconds
 # A dying disk may need minutes, but its output must not be late: some daemons wait until the plugin
 # exits, for at most a minute.
 WRITING_TIME = 3.0
-# The keys of the JSON document of a command that fails.
-DRIVES: dict[str, object] = {'drives': []}
+# The keys of the JSON document of a command that fails, if it has other keys than "drives".
 EMPTY = {'doctor': {'good': False, 'host': '', 'user': '', 'findings': [], 'paste': []}}
 
 
@@ -40,7 +39,8 @@ def main() -> None:
             if stream is not None:
                 stream.reconfigure(errors='replace')  # type: ignore[union-attr]
         code = run(sys.argv[1:], runner)
-        code = code if _is_printed() else UNKNOWN
+        if not _is_printed():
+            code = UNKNOWN
         end = time.monotonic() + READER_TIME
         _do_later(runner.later)
         _wait_for_reader(end)
@@ -91,6 +91,7 @@ def _wait_for_reader(end: float) -> None:
             from fcntl import ioctl
             from termios import FIONREAD
 
+            # the bytes that ioctl() returns are the number of unread bytes
             while any(ioctl(1, FIONREAD, bytes(4))) and time.monotonic() < end:
                 time.sleep(PAUSE)
     except (OSError, ImportError):
@@ -132,6 +133,7 @@ def wants_json(argv: list[str]) -> bool:
 
 
 def _do(argv: list[str], runner: processes.Runner) -> int:
+    """Run the command; with --json, turn all that it prints into one JSON document."""
     from .commands.table import do
 
     if not wants_json(argv):
@@ -164,7 +166,7 @@ def failure(argv: list[str], sentence: str) -> str:
             'state': 'UNKNOWN',
             'code': code or None,
             'error': sentence,
-            **EMPTY.get(argv[0], DRIVES),
+            **EMPTY.get(argv[0], {'drives': []}),
         },
         indent=1,
     )
@@ -188,6 +190,7 @@ def explained(error: BaseException) -> str:
 
 
 def _cannot_start(error: BaseException) -> str:
+    """Return the sentence for a damaged installation."""
     return (
         f'check_smart_attributes cannot start: {type(error).__name__}: {error}; reinstall it '
         'completely, so that every user can read it; as root, run: chmod -R a+rX '

@@ -443,8 +443,9 @@ class Place(NamedTuple):
     @property
     def where(self) -> str:
         """Return where to look for the drive, in words; '' if nothing is known."""
-        unknown = f"controller's drive ID {self.drive_id}, slot unknown"
-        return self.bay or (unknown if self.drive_id else '')
+        if self.bay or not self.drive_id:
+            return self.bay
+        return f"controller's drive ID {self.drive_id}, slot unknown"
 
 
 class Dependence(NamedTuple):

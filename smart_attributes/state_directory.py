@@ -1,9 +1,9 @@
-"""Find the state directory, which holds history and locks, check the directory's owner, and act as
-that owner.
+"""Find the state directory, which holds history and locks, and check the directory's owner.
 
-Root and nagios both use this directory. In it, root acts as the directory's owner. So root creates
-no file that nagios cannot write, and a link planted by nagios gives root no more access than nagios
-has. This module is imported before the first process starts, so it must be cheap.
+Root and nagios both use this directory. In it, a process of root's becomes the directory's owner
+(see history.folder). So root creates no file that nagios cannot write, and a link planted by nagios
+gives root no more access than nagios has. This module is imported before the first process starts,
+so it must be cheap.
 """
 
 from __future__ import annotations
@@ -47,28 +47,10 @@ class Unusable(Exception):
 
 
 class StateDirectory:
-    """A directory writable only by its owner and root.
-
-    As a context manager, it runs the block as this owner.
-    """
+    """A directory writable only by its owner and root."""
 
     def __init__(self, path: str, user: int, group: int) -> None:
         self.path, self.user, self.group = path, user, group
-        self._before: list[int] = []
-
-    def __enter__(self) -> StateDirectory:
-        if os.geteuid() == 0 and self.user != 0:
-            self._before = os.getgroups()
-            os.setgroups([self.group])
-            os.setegid(self.group)
-            os.seteuid(self.user)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if os.getuid() == 0 and self.user != 0:
-            os.seteuid(0)
-            os.setegid(os.getgid())
-            os.setgroups(self._before)
 
 
 def location(state_dir: str) -> str:
@@ -77,8 +59,10 @@ def location(state_dir: str) -> str:
 
     Return '' if the user has no home. Source: XDG Base Directory Specification, XDG_STATE_HOME.
     """
-    if state_dir or os.path.isdir(PACKAGE):
-        return state_dir or PACKAGE
+    if state_dir:
+        return state_dir
+    if os.path.isdir(PACKAGE):
+        return PACKAGE
     return _of_environment(_HOME)
 
 
@@ -98,8 +82,10 @@ def has_a_place(state_dir: str) -> bool:
     nobody, has none.
     """
     place = location(state_dir)
-    if place in ('', state_dir, PACKAGE):
-        return place != ''
+    if not place:
+        return False
+    if place in (state_dir, PACKAGE):
+        return True
     homes = (os.environ.get('XDG_STATE_HOME', ''), os.path.expanduser('~'))
     return any(map(os.path.isdir, homes))
 
@@ -110,8 +96,9 @@ def ready(state_dir: str) -> StateDirectory:
     Raises Unusable.
     """
     path = location(state_dir)
+    is_own = path not in ('', state_dir, PACKAGE)
     try:
-        if path and not state_dir and path != PACKAGE:
+        if is_own:
             os.makedirs(path, 0o700, exist_ok=True)
     except OSError as error:
         raise Unusable(f'{path}: {error.strerror}', _MAKE_IT, path) from None
@@ -159,7 +146,7 @@ def for_locks(name: str, state_dir: str) -> str:
     for place in _places_of_locks(state_dir):
         path = os.path.join(place, name)
         try:
-            fault = _unfit(place, path, place in (state_dir, PACKAGE))
+            fault = _unfit(place, path, must_exist=place in (state_dir, PACKAGE))
         except OSError as error:
             fault = f'{error.filename}: {error.strerror}'
         if not fault:
@@ -177,15 +164,15 @@ def _places_of_locks(state_dir: str) -> list[str]:
     return [place for place in places if place]
 
 
-def _unfit(place: str, path: str, is_there: bool) -> str:
+def _unfit(place: str, path: str, must_exist: bool) -> str:
     """Create the lock folder *path* below *place*; return why the folder cannot be used, or '' if
     it can.
 
-    is_there: *place* must exist already and is not created. Raises OSError.
+    must_exist: *place* is not created. Raises OSError.
     """
     user = os.geteuid()
     if not os.path.isdir(path):
-        if not is_there:
+        if not must_exist:
             os.makedirs(place, 0o755 if user == trust.ROOT else 0o700, exist_ok=True)
         fault = trust.fault(place, user)
         if fault:

@@ -69,16 +69,16 @@ def foreign_secret(path: str, status: os.stat_result) -> str:
     """
     trusted = {ROOT, os.geteuid()}
     redirectors: set[tuple[str, int]] = set()
-    last = None
     for part in steps(path):
         last = os.lstat(part)
         # a link can be read by everybody, and the file behind it is a later part
-        if not stat.S_ISLNK(last.st_mode) and not all(
+        all_can_read = stat.S_ISLNK(last.st_mode) or all(
             _is_open(last, redirector) for redirector in redirectors
-        ):
+        )
+        if not all_can_read:
             return f'a user who cannot read the file could have redirected this path ({part}); {_COPY}'
         redirectors |= _changers(part, last, trusted)
-    if last is None or (last.st_dev, last.st_ino) != (status.st_dev, status.st_ino):
+    if (last.st_dev, last.st_ino) != (status.st_dev, status.st_ino):
         return f'another file replaced it in the meantime; {_COPY}'
     return ''
 
@@ -102,15 +102,11 @@ def _changers(
 def _is_open(status: os.stat_result, reader: tuple[str, int]) -> bool:
     """Return whether a reader, as _changers() names it, can read a file or enter a folder."""
     bit = stat.S_IXOTH if stat.S_ISDIR(status.st_mode) else stat.S_IROTH
-    if status.st_mode & bit:
+    if status.st_mode & bit or reader == ('user', status.st_uid):
         return True
-    kind, number = reader
-    if kind == 'user':
-        return status.st_uid == number
     # the same permission for the group is three bits higher
-    return (
-        kind == 'group' and status.st_gid == number and bool(status.st_mode & bit << 3)
-    )
+    is_open_to_group = bool(status.st_mode & bit << 3)
+    return is_open_to_group and reader == ('group', status.st_gid)
 
 
 def steps(path: str) -> Iterator[str]:

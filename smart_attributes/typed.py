@@ -62,11 +62,12 @@ else:
         """Return __new__ for a class with these fields: a copy of a constructor with as
         many fields.
         """
-        if len(fields) not in _MAKERS:
-            _MAKERS[len(fields)] = namedtuple(
-                '_Sized', [f'place_{number}' for number in range(len(fields))]
+        size = len(fields)
+        if size not in _MAKERS:
+            _MAKERS[size] = namedtuple(
+                '_Sized', [f'place_{number}' for number in range(size)]
             ).__new__
-        model = _MAKERS[len(fields)]
+        model = _MAKERS[size]
         code = model.__code__.replace(co_varnames=('_cls', *fields), co_name='__new__')
         # the defaults are those of the last fields, as in every function
         return FunctionType(

@@ -25,7 +25,8 @@ def plain(number: float) -> str:
     """Return *number* without exponent and without meaningless decimals: "97", "0.025"."""
     if number == int(number):
         return str(int(number))
-    text = f'{number:.{6 if abs(number) < 1 else 2}f}'.rstrip('0').rstrip('.')
+    decimals = 6 if abs(number) < 1 else 2
+    text = f'{number:.{decimals}f}'.rstrip('0').rstrip('.')
     return '0' if text == '-0' else text
 
 
@@ -33,14 +34,16 @@ def plural(number: int, word: str, words: str = '') -> str:
     """Return a number and a noun: "1 entry", "2 entries". words: the plural, unless it is the
     noun plus "s".
     """
-    return f'{number} {word if number == 1 else words or word + "s"}'
+    if number == 1:
+        return f'{number} {word}'
+    return f'{number} {words or word + "s"}'
 
 
 def listed(names: Sequence[str], most: int) -> str:
     """Return at most *most* names and the number of the others: "a, b and 3 more"."""
-    return ', '.join(names[:most]) + (
-        f' and {len(names) - most} more' if len(names) > most else ''
-    )
+    text = ', '.join(names[:most])
+    others = len(names) - most
+    return f'{text} and {others} more' if others > 0 else text
 
 
 def columns(rows: Iterable[Sequence[str]], right: Container[int] = ()) -> list[str]:
@@ -49,11 +52,11 @@ def columns(rows: Iterable[Sequence[str]], right: Container[int] = ()) -> list[s
     widths = [max(map(len, column)) for column in zip(*cells)]
     lines = []
     for row in cells:
-        aligned = [
-            cell.rjust(width) if place in right else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths))
-        ]
-        lines.append('  '.join(aligned).rstrip())
+        line = ''
+        for place, (cell, width) in enumerate(zip(row, widths)):
+            aligned = cell.rjust(width) if place in right else cell.ljust(width)
+            line += f'{aligned}  '
+        lines.append(line.rstrip())
     return lines
 
 
@@ -61,16 +64,13 @@ def amount(number: float | None, unit: str) -> str:
     """Return a reading's number as text for people: "97 %", "21473 h", "12.3 TB", "unknown"."""
     if number is None:
         return 'unknown'
-    if unit == 's':
-        return (
-            f'{plain(round(number / HOUR, 1))} h'
-            if number >= HOUR
-            else f'{plain(number)} s'
-        )
+    if unit == 's' and number >= HOUR:
+        return f'{plain(round(number / HOUR, 1))} h'
     if unit == 'B':
         power = 0
         while number >= 999.5 and power < len(_SIZES) - 1:
-            number, power = number / 1000, power + 1
+            number /= 1000
+            power += 1
         return f'{number:.3g} {_SIZES[power]}'
     return f'{plain(number)} {unit}'.rstrip()
 
@@ -91,12 +91,9 @@ def _foreseen(forecast: Forecast) -> str:
     """Return a forecast as text: "400 days (160 to 1000, estimated from use and age)"."""
     if forecast.left <= 0:
         return '0 days'
-    left, earliest, latest = (
-        f'{seconds / DAY:.0f}'
-        for seconds in (forecast.left, forecast.earliest, forecast.latest)
-    )
     reason = ', estimated from use and age' if forecast.is_estimate else ''
-    return f'{left} days ({earliest} to {latest}{reason})'
+    span = f'{forecast.earliest / DAY:.0f} to {forecast.latest / DAY:.0f}'
+    return f'{forecast.left / DAY:.0f} days ({span}{reason})'
 
 
 def since(seconds: float) -> str:
@@ -114,11 +111,9 @@ def duration(seconds: int) -> str:
     """Return a number of seconds as text, rounded to a suitable unit: "10 min", "24 h", "7 d"."""
     if seconds < 2 * HOUR:
         return f'{max(round(seconds / MINUTE), 1)} min'
-    return (
-        f'{round(seconds / HOUR)} h'
-        if seconds <= 2 * DAY
-        else f'{round(seconds / DAY)} d'
-    )
+    if seconds <= 2 * DAY:
+        return f'{round(seconds / HOUR)} h'
+    return f'{round(seconds / DAY)} d'
 
 
 def local_day(moment: float) -> str:
@@ -143,5 +138,6 @@ def statement(reading: Reading) -> str:
         return NOT_REPORTED
     words = f'{reading.metric} {quantity(reading)}'
     if reading.quiet is not None:
-        words += f', newest {"more than " if reading.quiet_is_bound else ""}{since(reading.quiet)}'
+        bound = 'more than ' if reading.quiet_is_bound else ''
+        words += f', newest {bound}{since(reading.quiet)}'
     return f'{words} ({reading.unknown})' if reading.unknown else words

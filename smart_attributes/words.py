@@ -70,17 +70,15 @@ def sentence(text: str, limit: int) -> str:
 
 
 def argument(name: str, placeholder: str) -> str:
-    """Return a name that others chose, for a command that admins paste; if the name is unsafe,
-    return *placeholder*.
+    """Return the argument of a command that admins paste: *name*, or *placeholder* ("DEVICE") if
+    *name* is unsafe there.
 
-    Names are not quoted, because a daemon removes quotes from notifications and may cut off the
-    closing quote.
+    A name is safe if it has at most 80 characters, all without a meaning for a shell, and does not
+    begin with "-" like an option. Names are not quoted, because a daemon removes quotes from
+    notifications and may cut off the closing quote.
     """
-    return (
-        name
-        if re.fullmatch('[A-Za-z0-9._/:@%+][A-Za-z0-9._/:@%+-]{0,79}', name)
-        else placeholder
-    )
+    is_safe = re.fullmatch('[A-Za-z0-9._/:@%+][A-Za-z0-9._/:@%+-]{0,79}', name)
+    return name if is_safe else placeholder
 
 
 def visible(text: str) -> str:
@@ -93,13 +91,9 @@ def visible(text: str) -> str:
     if '\x1b' in text or not text.isascii():
         text = re.sub(_ESCAPES, '', text).translate(_SHAPELESS)
     # str.isprintable() is false for every control, format, surrogate and unassigned character.
-    return (
-        text
-        if text.isprintable()
-        else ''.join(
-            character if character.isprintable() else ' ' for character in text
-        )
-    )
+    if text.isprintable():
+        return text
+    return ''.join(character if character.isprintable() else ' ' for character in text)
 
 
 def _shortened(text: str, limit: int) -> str:
@@ -107,6 +101,7 @@ def _shortened(text: str, limit: int) -> str:
     text = ' '.join(text.split())
     if len(text) <= limit:
         return text
+    # a limit below three leaves only a part of "..."
     return text[: max(limit - len(_ELLIPSIS), 0)].rstrip() + _ELLIPSIS[:limit]
 
 
@@ -138,6 +133,6 @@ def none_of(word: str, words: Sequence[str]) -> str:
     """Return the sentence for a word that is not allowed here, with the allowed words and a
     probable correction.
     """
-    return f'"{word}" is not valid here; use {", ".join(words)}; {nearest(word, words, TYPED)}'.rstrip(
-        '; '
-    )
+    guess = nearest(word, words, TYPED)
+    end = f'; {guess}' if guess else ''
+    return f'"{word}" is not valid here; use {", ".join(words)}{end}'

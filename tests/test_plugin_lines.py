@@ -200,7 +200,7 @@ def test_the_check_as_a_whole_is_no_drive():
     found = plugin_output.plugin_text(
         '\n'.join(
             [
-                plugin.summary(UNKNOWN, 'x; 1 drive: 1 ok'),
+                'SMART UNKNOWN - x; 1 drive: 1 ok',
                 'UNKNOWN   (check)  site.json: no JSON',
                 'OK        sda  ACME X1  endurance_used 1 %  EXAMPLE0001  firmware 1',
                 'note: sdb is gone',

@@ -101,12 +101,14 @@ def text(drive: DriveHistory) -> bytes:
 
 
 def _text(drive: DriveHistory) -> bytes:
+    """Return the content of a file, which may be larger than LARGEST_HISTORY."""
     record = drive.record
     rows = []
     for key, stored in [*drive.series.items()][:MOST_SERIES]:
         points = _point_fields(stored.points, record.first_read)
         rows.append([*key, stored.pace, stored.absent, points])
     document = {
+        # protocol, model, firmware, serial number, WWN
         'identity': _clipped(record.identity[:5]),
         'times': [record.first_read, record.last_read, drive.behind, record.order],
         'verdict': _verdict_fields(drive.verdict),
@@ -143,20 +145,22 @@ def _clipped(fields: Iterable[str]) -> list[str]:
     return [field[:LONGEST_STATEMENT] for field in fields]
 
 
-def _point_fields(points: Sequence[Point], before: int) -> list[list[float]]:
+def _point_fields(points: Sequence[Point], first_read: int) -> list[list[float]]:
     """Return the seconds since the previous point, the number and the gap of each point.
 
-    before: the first reading of the drive. The gap is left out if it lasts since the previous
-    point, as in a series that changes at each check. A whole number becomes an integer, which JSON
-    writes without ".0". Each check writes all these files, so they are short.
+    first_read: of the drive; the seconds of the first point count from it. The gap is left out if
+    it equals the seconds, as in a series that changes at each check. A whole number becomes an
+    integer, which JSON writes without ".0". Each check writes all these files, so they are short.
     """
     rows = []
+    previous = first_read
     for time, number, gap in points:
-        row = [time - before, int(number) if number == int(number) else number]
-        if gap != time - before:
+        seconds = time - previous
+        row = [seconds, int(number) if number == int(number) else number]
+        if gap != seconds:
             row.append(gap)
         rows.append(row)
-        before = time
+        previous = time
     return rows
 
 
@@ -171,6 +175,7 @@ def _reduced(drive: DriveHistory) -> DriveHistory:
     longest = max(all_series, key=lambda key: len(all_series[key].points))
     points = all_series[longest].points
     if len(points) > 3:
+        # the two newest points stay
         fewer = (*points[:-2][::2], *points[-2:])
         all_series[longest] = all_series[longest]._replace(points=fewer)
     else:
@@ -187,6 +192,7 @@ def is_intact(content: bytes) -> bool:
     if not head:
         return False
     body = content[head.end() :].removesuffix(b'\n')
+    # the version is the start value, as in _text()
     return head[2] == b'%08x' % crc32(body, int(head[1]))
 
 
@@ -258,18 +264,17 @@ def _verdict(
             raise Damaged
         if number != _storable(number):
             raise Damaged
-        finding = LastFinding(
-            State(state), metric, words=words, number=number, remedy=remedy, ends=ends
+        findings.append(
+            LastFinding(State(state), metric, words, number, remedy=remedy, ends=ends)
         )
-        findings.append(finding)
     return LastVerdict(time, tuple(findings), family=family, is_disk=is_disk)
 
 
-def _checked(types: Sequence[object], values: Sequence[Any]) -> Sequence[Any]:
-    """Return the values if they have the types of *types*, and plausible sizes; raise Damaged
+def _checked(examples: Sequence[object], values: Sequence[Any]) -> Sequence[Any]:
+    """Return the values if each has the type of its example and a plausible size; raise Damaged
     otherwise.
     """
-    if list(map(type, values)) != list(map(type, types)):
+    if list(map(type, values)) != list(map(type, examples)):
         raise Damaged
     for value in values:
         if isinstance(value, str) and len(value) > LONGEST_STATEMENT:
@@ -279,23 +284,23 @@ def _checked(types: Sequence[object], values: Sequence[Any]) -> Sequence[Any]:
     return values
 
 
-def _points(rows: Sequence[Any], time: int, most: float) -> tuple[Point, ...]:
-    """Return the points that _point_fields() wrote. time: the first reading of the drive. most: the
-    largest number that the series can have. Raises Damaged, or TypeError for a number that is none.
+def _points(rows: Sequence[Any], first_read: int, largest: float) -> tuple[Point, ...]:
+    """Return the points that _point_fields() wrote. first_read: of the drive. largest: the largest
+    number that the series can have. Raises Damaged, or TypeError for a number that is none.
     """
     points = []
-    before = -1
+    time = first_read
+    previous = -1
     for seconds, number, *rest in rows:
         gap = rest[0] if rest else seconds
         time += seconds
         if type(time) is not int or type(gap) is not int:
             raise Damaged
-        if not before < time <= LATEST or not 0 <= gap <= LATEST:
-            raise Damaged
-        if not 0 <= number <= most:
+        has_times = previous < time <= LATEST and 0 <= gap <= LATEST
+        if not (has_times and 0 <= number <= largest):
             raise Damaged
         points.append(Point(time, float(number), gap))
-        before = time
+        previous = time
     return tuple(points)
 
 
@@ -322,22 +327,23 @@ def with_readings(
     If the clock is behind the history, the readings are stored one second after the newest one. If
     another check has stored readings at the time of this check, or just after it, they stay.
     """
-    if drive.series and 0 <= drive.record.last_read - now < _SAME_TIME:
+    is_stored_already = 0 <= drive.record.last_read - now < _SAME_TIME
+    if drive.series and is_stored_already:
         return drive
     drive = _dated(drive, now)
     last_read = drive.record.last_read
     time = max(now, last_read + 1) if drive.series else now
     stored = dict(drive.series)
-    read = set()
+    read_keys = set()
     for observation in observations:
         if _is_storable(observation):
             key = observation.key
             stored[key] = _grown(
                 drive.series.get(key), observation, last_read=last_read, now=time
             )
-            read.add(key)
+            read_keys.add(key)
     for key, before in drive.series.items():
-        if key not in read and not before.absent:
+        if key not in read_keys and not before.absent:
             stored[key] = before._replace(absent=last_read)
     return drive._replace(
         record=_read_again(drive.record, identity, time),
@@ -366,16 +372,16 @@ def _grown(
     number = float(observation.number)
     if before is None:
         return Series(pace, (Point(now, number, gap),))
-    # when the number was last the one of the newest point
-    valid_until = before.absent or last_read
+    # when the number of the newest point was last seen
+    last_seen = before.absent or last_read
     if gap:
-        valid_until = now - gap
-    points = series.extended(
-        pace, History(before.points, valid_until), number=number, now=now
-    )
+        last_seen = now - gap
+    history = History(before.points, last_seen)
+    points = series.extended(pace, history, number=number, now=now)
     if pace == series.LATELY and points != before.points:
-        recent = series.latest(History(points), now, series.SPAN)
-        points = tuple(series.peaks(recent or points))
+        # a history that is shorter than SPAN is kept whole
+        recent = series.latest(History(points), now, series.SPAN) or points
+        points = tuple(series.peaks(recent))
     return Series(pace, points)
 
 
@@ -402,6 +408,7 @@ def _dated(drive: DriveHistory, now: int) -> DriveHistory:
     """
     if not is_behind(drive.record.last_read, now):
         return drive._replace(behind=0)
+    # the first check that finds it behind, or the stored time is wrong, too
     if not EARLIEST <= drive.behind <= now:
         return drive._replace(behind=now)
     if now - drive.behind < DAY:
@@ -432,13 +439,13 @@ def _ended(drive: DriveHistory, latest: int) -> DriveHistory:
 
 
 def _not_after(points: Sequence[Point], latest: int) -> tuple[Point, ...]:
-    """Return the points up to *latest*, in seconds since 1970; the newest later one gets this
-    time.
+    """Return the points before *latest*, in seconds since 1970, and the newest of the others with
+    this time.
     """
-    past = tuple(point for point in points if point.time < latest)
-    if len(past) == len(points):
-        return past
-    return (*past, points[-1]._replace(time=latest, gap=0))
+    earlier = tuple(point for point in points if point.time < latest)
+    if len(earlier) == len(points):
+        return earlier
+    return (*earlier, points[-1]._replace(time=latest, gap=0))
 
 
 def is_behind(last_read: int, now: int) -> bool:
@@ -466,7 +473,7 @@ def joined(before: AllSeries, newer: AllSeries, now: int) -> dict[Key, Series]:
         earlier = before.get(key, stored)
         by_time = {point.time: point for point in (*earlier.points, *stored.points)}
         points = _not_after(sorted(by_time.values()), now + SLACK)
-        thin = thinned(points, _old(points, now), stored.pace)
+        thin = thinned(points, _monthly_until(points, now), stored.pace)
         result[key] = stored._replace(points=tuple(thin))
     return result
 
@@ -484,9 +491,8 @@ def thinned_file(drive: DriveHistory, now: int, is_new_day: bool) -> DriveHistor
     places = [
         place for place in drive.places if not 0 < place.gone <= now - series.KEPT_DAILY
     ]
-    # Of too many places, the first ones in the list are dropped; those where the drive is now
-    # (gone is 0) come last.
-    here_last = sorted(places, key=lambda place: not place.gone)
+    # Of too many places, those that the drive has left are dropped first.
+    here_last = sorted(places, key=lambda place: place.gone == 0)
     dropped = here_last[:-MOST_PLACES]
     kept_places = tuple(place for place in places if place not in dropped)
     return drive._replace(series=kept, places=kept_places)
@@ -495,41 +501,44 @@ def thinned_file(drive: DriveHistory, now: int, is_new_day: bool) -> DriveHistor
 def _thinned_series(stored: Series, now: int, is_new_day: bool) -> Series:
     """Return a series with fewer old points; with all of its points if none is old enough."""
     points = stored.points
-    old = _old(points, now)
-    until = old if is_new_day else 0  # points before this time are reduced
+    monthly_until = _monthly_until(points, now)
+    # points before this time are reduced
+    until = monthly_until if is_new_day else 0
     if stored.pace == series.CHANGE and len(points) > series.MANY:
         until = now - KEPT_WHOLE
     older = [point for point in points if point.time < until]
     if not older:
         return stored
     newer = points[len(older) :]
-    return stored._replace(points=(*thinned(older, old, stored.pace), *newer))
+    fewer = thinned(older, monthly_until, stored.pace)
+    return stored._replace(points=(*fewer, *newer))
 
 
-def _old(points: Sequence[Point], now: int) -> int:
+def _monthly_until(points: Sequence[Point], now: int) -> int:
     """Return the time before which one point of each month is kept.
 
     One call reduces at most one more month, the first that still has two points, so that a wrong
     clock cannot reduce all of them at once.
     """
-    for before, point in zip(points, points[1:]):
+    for previous, point in zip(points, points[1:]):
         month = point.time // MONTH
-        if before.time // MONTH == month:
+        if previous.time // MONTH == month:
             return min(now - series.KEPT_DAILY, (month + 1) * MONTH)
     return now - series.KEPT_DAILY
 
 
-def thinned(points: Sequence[Point], old: int, pace: int) -> list[Point]:
-    """Return the points to keep: one of each month before *old*, and one of each day after *old*.
+def thinned(points: Sequence[Point], monthly_until: int, pace: int) -> list[Point]:
+    """Return the points to keep: one of each month until *monthly_until*, then one of each day.
 
     For HIGHEST, the highest point is kept; otherwise the last point, whose number still applies
     afterwards.
     """
     kept: dict[tuple[int, int], Point] = {}  # by length and number of the period
     for point in points:
-        span = MONTH if point.time < old else DAY
+        span = MONTH if point.time < monthly_until else DAY
         period = (span, point.time // span)
         before = kept.get(period)
-        if pace != series.HIGHEST or before is None or point.number > before.number:
+        is_higher = before is None or point.number > before.number
+        if pace != series.HIGHEST or is_higher:
             kept[period] = point
     return list(kept.values())

@@ -113,8 +113,8 @@ def matches(
 ) -> list[Match]:
     """Return the match of each drive of one run, in the same order.
 
-    A match has no record if no record fits the drive; and neither, but a note, if several records
-    fit the drive, several drives fit the record, or the drive has no identity of its own.
+    A match has a record if only one record fits the drive, and only this drive fits the record. It
+    has a note if several fit, or if the drive has no identity of its own. A new drive has neither.
     """
     # Nearly always, a record has exactly the drive's identity. Comparing all pairs would take more
     # time than the rest.
@@ -151,6 +151,7 @@ def _match(
     """Return the match of a drive. fitting: the records that fit it. claims: how many drives of the
     run fit each record, by its number.
     """
+    # Without a serial number or WWN, a drive is not recognized as itself.
     if not is_same(identity, identity):
         return Match(note=NAMELESS)
     if fitting:
@@ -170,7 +171,7 @@ def updated(
     newest: int,
 ) -> list[DrivePlace]:
     """Return all places, changed and unchanged, as they are after a run. The places of a drive are
-    in the order in which the drive came to them: clocks are set back.
+    in the order in which the drive came to them, which times do not show if clocks are set back.
 
     drive_at: the drive at each occupied address; None for drives that are in standby, unreadable or
     indistinguishable.
@@ -179,29 +180,37 @@ def updated(
     after = {}
     departure = 1 + max((place.departure for place in places), default=0)
     for place in places:
-        after[place.address, place.drive] = place
-        is_looked_at = place.address in drive_at or scope.covers(place)
-        found = drive_at.get(place.address, -1)  # -1: no drive is there
-        # A drive that is not known (None) may be this one.
-        if is_looked_at and not place.gone and found not in (None, place.drive):
-            left = place._replace(gone=now, newest=newest, departure=departure)
-            after[place.address, place.drive] = left
+        key = place.address, place.drive
+        after[key] = place
+        if not place.gone and _has_left(place, drive_at, scope):
+            after[key] = place._replace(gone=now, newest=newest, departure=departure)
     recorded = {place.drive for place in places}
     for address, drive in drive_at.items():
         if drive is None:
             continue
-        before = after.get((address, drive))
-        if before is None:
-            before = DrivePlace(address, drive, now, is_first=drive not in recorded)
-        elif before.gone:
-            del after[address, drive]  # the drive has come again
-            before = DrivePlace(address, drive, now, is_first=before.is_first)
-        after[address, drive] = before._replace(
-            is_scanned=before.is_scanned or scope.is_scan,
-            slot=slots.get(address) or before.slot,
+        current = after.get((address, drive))
+        if current is None:
+            current = DrivePlace(address, drive, now, is_first=drive not in recorded)
+        elif current.gone:
+            # the drive has come again, so this place is now its last one
+            del after[address, drive]
+            current = DrivePlace(address, drive, now, is_first=current.is_first)
+        after[address, drive] = current._replace(
+            is_scanned=current.is_scanned or scope.is_scan,
+            slot=slots.get(address) or current.slot,
             last=now,
         )
     return list(after.values())
+
+
+def _has_left(
+    place: DrivePlace, drive_at: Mapping[str, int | None], scope: Scope
+) -> bool:
+    """Return whether a run has found that the drive of a place is no longer there."""
+    if place.address not in drive_at:
+        return scope.covers(place)
+    # A drive that is not known (None) may be this one.
+    return drive_at[place.address] not in (None, place.drive)
 
 
 def changes(
@@ -238,21 +247,24 @@ def with_successors(
     A RAID controller gives a new drive a new number, so it is at another address. With fewer new
     drives, it is not known which of the missing ones were replaced.
     """
-    successors: dict[int, int] = {}
-    missing = [change for change in changes if change.kind == 'missing']
-    for controller in {change.place.controller for change in missing} - {''}:
+    missing: dict[str, list[DrivePlace]] = {}  # by controller
+    for change in changes:
+        controller = change.place.controller
+        if change.kind == 'missing' and controller:
+            missing.setdefault(controller, []).append(change.place)
+    successors = {}
+    for controller, left in missing.items():
         came = {place.drive for place in places if place.controller == controller}
         new = came.difference(change.successor for change in changes)
         orders = {records[drive].order: drive for drive in new}
-        of_controller = [
-            change.place for change in missing if change.place.controller == controller
-        ]
-        successors.update(_one_for_one(of_controller, orders))
-    result = [*changes]
-    for place, change in enumerate(changes):
+        successors.update(_one_for_one(left, orders))
+    result = []
+    for change in changes:
         successor = successors.get(change.place.drive)
-        if successor is not None:
-            result[place] = change._replace(kind='replaced', successor=successor)
+        if successor is None:
+            result.append(change)
+        else:
+            result.append(change._replace(kind='replaced', successor=successor))
     return result
 
 
@@ -264,15 +276,19 @@ def _one_for_one(
     missing: the places that these drives have left. orders: the drives that have come to this
     controller, by Record.order. Whenever as many new drives have come as were missing, all of them
     are replaced, in the order in which they came.
+
+    If A went after the drive with order 3 had come, and B after that with order 5, the drive with
+    order 4 replaces A, and that with order 6 replaces B.
     """
     successors: dict[int, int] = {}
-    waiting: list[int] = []  # missing drives without a successor so far
-    free: list[int] = []  # new drives that have replaced none so far
-    # The orders after which drives were missing: until the next one, new drives replace these.
-    moments = sorted({place.newest for place in missing})
-    for moment, until in zip(moments, [*moments[1:], LATEST]):
-        waiting += [place.drive for place in missing if place.newest == moment]
-        free += [orders[order] for order in sorted(orders) if moment < order <= until]
+    waiting = []  # missing drives without a successor so far
+    free = []  # new drives that have replaced none so far
+    departures = sorted({place.newest for place in missing})
+    for departure, next_one in zip(departures, [*departures[1:], LATEST]):
+        waiting += [place.drive for place in missing if place.newest == departure]
+        for order in sorted(orders):
+            if departure < order <= next_one:
+                free.append(orders[order])
         if len(free) >= len(waiting):
             successors.update(zip(waiting, free))
             waiting = []
@@ -291,13 +307,14 @@ def _change(
     at another place.
     """
     now_at = here.get(place.drive)
-    # This check has found the drive, whatever the clock says.
-    is_found = now_at is not None and now_at.last == now
-    if now_at and (now_at.first >= place.gone or (is_found and now_at.first == now)):
-        return Change('moved', place, now_at=now_at.address)
-    # Another service has found the drive at its other place since it was last here.
-    if now_at and (now_at.last > place.last or is_found):
-        return None
+    if now_at is not None:
+        is_found = now_at.last == now  # by this check, whatever the clock says
+        has_come_now = is_found and now_at.first == now
+        if has_come_now or now_at.first >= place.gone:
+            return Change('moved', place, now_at=now_at.address)
+        # It was seen at its other place after it was last seen here.
+        if is_found or now_at.last > place.last:
+            return None
     # A successor counts even if it has gone itself since.
     successor = _successor(place, places, records)
     kind = 'replaced' if successor else 'missing'
@@ -313,20 +330,21 @@ def _successor(
     At the same address, it must be new to the history and have come to this address first, because
     the device names of known drives can change. It replaces the drive that left the address last.
     """
-    of_others = [later for later in places if later.drive != place.drive]
-    same_address = [later for later in of_others if later.address == place.address]
-    next_left = [
-        later.newest for later in same_address if later.departure > place.departure
-    ]
-    until = min(next_left, default=LATEST)
+    others = [other for other in places if other.drive != place.drive]
+    at_address = [other for other in others if other.address == place.address]
+    # Drives that came after the next departure from this address replace the drive that left then.
+    next_departure = min(
+        (other.newest for other in at_address if other.departure > place.departure),
+        default=LATEST,
+    )
     successors = []
-    for later in of_others:
-        order = records[later.drive].order
-        is_newer = order > place.newest
-        is_in_slot = place.slot != '' and later.slot == place.slot
-        is_new_here = (
-            later.address == place.address and later.is_first and order <= until
-        )
-        if (is_in_slot and (is_newer or not later.gone)) or (is_newer and is_new_here):
-            successors.append(later.drive)
+    for other in others:
+        order = records[other.drive].order
+        if place.slot != '' and other.slot == place.slot:
+            is_successor = order > place.newest or not other.gone
+        else:
+            is_new_there = other.is_first and other.address == place.address
+            is_successor = is_new_there and place.newest < order <= next_departure
+        if is_successor:
+            successors.append(other.drive)
     return min(successors, key=lambda drive: records[drive].order, default=None)

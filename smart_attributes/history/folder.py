@@ -31,7 +31,7 @@ from ..constants import (
     MOST_HISTORY_FILES,
 )
 from ..errors import HistoryUnusable
-from ..typed import TYPE_CHECKING, NamedTuple
+from ..typed import TYPE_CHECKING, Any, NamedTuple
 from . import drive_file
 
 if TYPE_CHECKING:
@@ -51,9 +51,6 @@ ADVICE = 'make it writable for the monitoring user, or use another directory wit
 READING, CHANGING = 'read', 'changed'  # kinds of children, and ends of their locks
 # seconds that a child waits to change the history; its check has ended by then
 LOCK_PATIENCE = 10.0
-_HOMELESS = (
-    'this user has no home directory; give this user a state directory with --state-dir'
-)
 CHANGING_TIME = 30.0  # seconds that a command waits which changes files
 _MODE = 0o644  # others may read; the permissions of the directory limit access
 _FLAGS_READING = (
@@ -80,7 +77,7 @@ class StoredFile(NamedTuple):
 class Contents(NamedTuple):
     """What the reading child has sent."""
 
-    files: Mapping[str, StoredFile] = {}  # by name
+    files: Mapping[str, StoredFile]  # by name
     # damaged files that were set aside -> when, in seconds since 1970
     aside: Mapping[str, int] = {}
     fault: str = ''  # why the directory cannot be used
@@ -117,9 +114,13 @@ def _in_child(
     lock = _in_turn(state_dir, kind, pipe)
     place = state_directory.location(state_dir)
     if not _is_expected(place, state_dir, is_writing):
-        pipe.send(
-            is_absent=True, fault=f'{place} does not exist' if place else _HOMELESS
-        )
+        fault = f'{place} does not exist'
+        if not place:
+            fault = (
+                'this user has no home directory; give this user a state directory '
+                'with --state-dir'
+            )
+        pipe.send(is_absent=True, fault=fault)
         return
     pipe.send(path=os.path.join(place, state_directory.HISTORY))
     find = state_directory.ready if is_writing else state_directory.there
@@ -169,9 +170,10 @@ def _in_turn(state_dir: str, kind: str, pipe: Pipe) -> int | None:
     if kind == READING:
         lock = child.in_turn(f'{name}.{kind}', state_dir)
         with suppress(OSError, state_directory.Unusable):
-            mark = _mark(child.path_of_lock(f'{name}.{CHANGING}', state_dir))
-            if mark[1]:
-                pipe.send(not_written=mark)
+            lock_path = child.path_of_lock(f'{name}.{CHANGING}', state_dir)
+            since, reason = _mark(lock_path)
+            if reason:
+                pipe.send(not_written=(since, reason))
         return lock
     try:
         lock = child.opened_lock(f'{name}.{kind}', state_dir)
@@ -211,16 +213,16 @@ def contents_of(reader: Child, until: float) -> Contents:
     """
     reader.is_ready(until)
     reader.leave(ends=True)
-    stored: dict[str, StoredFile] = {}
-    contents = Contents(stored)
+    stored = {}
+    fields: dict[str, Any] = {}
     for values, content in reader.messages():
         if 'file' in values:
             stored[values['file']] = StoredFile(
                 content, values['fault'], values['code']
             )
         else:
-            contents = contents._replace(**values)
-    return contents
+            fields.update(values)
+    return Contents(stored, **fields)
 
 
 def _send(
@@ -240,9 +242,9 @@ def _send(
     except (OSError, HistoryUnusable) as error:
         pipe.send(fault=_reason(path, error))
         return
-    mark = _mark(f'{path}/{NOT_WRITTEN}')
-    if mark[0]:
-        pipe.send(not_written=mark)
+    since, reason = _mark(f'{path}/{NOT_WRITTEN}')
+    if since:
+        pipe.send(not_written=(since, reason))
     aside = {}
     for name in names:
         if name.endswith(ASIDE) and number_in(name) is not None:
@@ -307,20 +309,21 @@ def stored_files(path: str) -> Iterator[tuple[str, StoredFile]]:
     Raises OSError.
     """
     names = _names(path)
-    numbers = {number_in(name) for name in names if name.endswith((DRIVE, FORMER))}
-    rest = LARGEST_HISTORIES
-    for number in sorted(number for number in numbers if number is not None)[
-        :MOST_DRIVES
-    ]:
-        name = f'{number}{DRIVE}'
-        former = f'{number}{FORMER}'
-        stored = read_file(f'{path}/{name}', rest)
+    numbers = set()
+    for name in names:
+        number = number_in(name)
+        if number is not None and name.endswith((DRIVE, FORMER)):
+            numbers.add(number)
+    rest = LARGEST_HISTORIES  # bytes
+    for number in sorted(numbers)[:MOST_DRIVES]:
+        stored = read_file(f'{path}/{number}{DRIVE}', rest)
         rest -= len(stored.content)
-        yield name, stored
+        yield f'{number}{DRIVE}', stored
+        former = f'{number}{FORMER}'
         if former in names and not drive_file.is_intact(stored.content) and rest > 0:
-            stored = read_file(f'{path}/{former}', rest)
-            rest -= len(stored.content)
-            yield former, stored
+            stored_former = read_file(f'{path}/{former}', rest)
+            rest -= len(stored_former.content)
+            yield former, stored_former
 
 
 def read_file(path: str, rest: int = LARGEST_HISTORY) -> StoredFile:
@@ -349,8 +352,10 @@ def read_file(path: str, rest: int = LARGEST_HISTORY) -> StoredFile:
 
 
 def _mark(path: str) -> tuple[int, str]:
-    """Return since when nothing could be written (seconds since 1970; 0: no failure, without the
-    file *path*), and the reason, its content; '' if the disk was full.
+    """Return since when nothing could be written, in seconds since 1970, and the reason: the time
+    and the content of the file *path*.
+
+    Without this file, nothing has failed: (0, ''). The reason is '' if the disk was full.
     """
     try:
         since = max(int(os.lstat(path).st_mtime), 1)
@@ -434,7 +439,7 @@ def apply(
     set_aside: the names of damaged files. A failure with the files of one drive changes nothing
     about the others. Raises the first OSError.
     """
-    failures: list[OSError] = []
+    failures = []
     for name in set_aside:
         try:
             _set_aside(path, name, now)

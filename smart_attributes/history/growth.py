@@ -99,6 +99,7 @@ def alert(
     falls: lower is worse, as with spare blocks. age: the drive's power-on time in seconds, for
     rules about fast wear.
     """
+    # a rule whose factor *times* is 0 applies at any speed
     applying = [
         rule
         for rule in rules
@@ -145,15 +146,12 @@ def worst(
             alerts.append(_level_change(history, rule, now=now, falls=falls))
         else:
             alerts.append(_newest(rises(history, rule.stands), rule, now))
-    return max(
-        filter(None, alerts),
-        key=lambda grown: (
-            grown.state.urgency,
-            0 if grown.is_level else grown.noticed,
-            grown.size,
-        ),
-        default=None,
-    )
+
+    def rank(grown: Growth) -> tuple[int, int, float]:
+        noticed = 0 if is_level else grown.noticed
+        return grown.state.urgency, noticed, grown.size
+
+    return max(filter(None, alerts), key=rank, default=None)
 
 
 def rises(history: History, stands: int = 0) -> list[Rise]:
@@ -165,21 +163,26 @@ def rises(history: History, stands: int = 0) -> list[Rise]:
     """
     result = []
     points = history.points
-    for place, (before, point) in enumerate(zip(points, points[1:]), 1):
-        lower = before.number
-        if place > 1 and point.time - before.time < DAY:
-            former = points[place - 2].number
-            if lower < former <= point.number:
-                lower = former
-        has_risen = point.number > lower
-        if has_risen and (not stands or _lasted(history, place) >= stands):
-            rise = Rise(
+    for index in range(1, len(points)):
+        point = points[index]
+        previous = points[index - 1]
+        lower = previous.number
+        if index > 1 and point.time - previous.time < DAY:
+            before_fall = points[index - 2].number
+            if lower < before_fall <= point.number:
+                lower = before_fall
+        if point.number <= lower:
+            continue
+        if stands and _lasted(history, index) < stands:
+            continue
+        result.append(
+            Rise(
                 noticed=point.time + stands,
                 since=point.time - point.gap,
                 before=lower,
                 after=point.number,
             )
-            result.append(rise)
+        )
     return result
 
 
@@ -200,14 +203,15 @@ def quiet(history: History, now: int, metric: str) -> tuple[int, bool]:
     return max(now - history.points[0].time, 0), False
 
 
-def _lasted(history: History, place: int) -> int:
-    """Return how long, in seconds, the number has been at least as bad as at the point with the
-    index *place*.
+def _lasted(history: History, index: int) -> int:
+    """Return how long, in seconds, the number stayed at least as high as at the point with this
+    index.
     """
-    start = history.points[place]
-    for later in history.points[place + 1 :]:
+    start = history.points[index]
+    for later in history.points[index + 1 :]:
         if later.number < start.number:
-            return later.time - later.gap - start.time
+            last_seen = later.time - later.gap
+            return last_seen - start.time
     return history.last_read - start.time
 
 
@@ -215,32 +219,31 @@ def _newest(all_rises: Sequence[Rise], rule: GrowthRule, now: int) -> Growth | N
     """Return the newest growth that causes an alert now, preferably CRITICAL growth; None without
     an alert.
 
-    The growth at a rise includes all earlier rises within the rule's period. A counter can have
-    1,000 rises.
+    The growth at a rise is the sum of this rise and all earlier ones within the rule's period. It is
+    summed up in one pass, because a counter can have 1,000 rises.
     """
     newest = None
-    first = 0
-    total = 0.0
-    for last in all_rises:
-        # The sum of the rises from all_rises[first] to this one.
-        total += last.size
-        while all_rises[first].noticed <= last.noticed - rule.within:
+    first = 0  # index of the oldest rise in the period that ends with *rise*
+    total = 0.0  # of the rises in this period
+    for rise in all_rises:
+        total += rise.size
+        while all_rises[first].noticed <= rise.noticed - rule.within:
             total -= all_rises[first].size
             first += 1
         size = round(total, 6)  # without rounding errors
         state = state_of(rule, size)
-        is_over = now >= last.noticed + rule.held
+        is_over = now >= rise.noticed + rule.held
         is_less = newest is not None and state.urgency < newest.state.urgency
         if state is State.OK or is_over or is_less:
             continue
-        begin = all_rises[first]
+        oldest = all_rises[first]
         newest = Growth(
             state=state,
             size=size,
-            before=begin.before,
-            after=last.after,
-            since=begin.since,
-            noticed=last.noticed,
+            before=oldest.before,
+            after=rise.after,
+            since=oldest.since,
+            noticed=rise.noticed,
             rule=rule,
         )
     return newest
@@ -273,22 +276,22 @@ def _level_change(
     read = list(_readings(history))
     steady = list(_medians(read))
     start_of_noise = now - 2 * (rule.within + rule.held)
-    noise = _noise([reading for reading in read if reading.time > start_of_noise], sign)
+    recent = [reading for reading in read if reading.time > start_of_noise]
+    noise = _noise(recent, sign)
     if not steady or noise is None:
         return None
-    _, last = steady[-1]
+    _, present = steady[-1]
     changes = []
-    for (since, before), (noticed, number) in _periods(steady, rule, now):
-        size = sign * (last - before)
-        size_at_end = sign * (number - before)
+    for (since, before), (noticed, at_end) in _periods(steady, rule, now):
+        size = sign * (present - before)
         # A change that was larger at the end of its period has partly gone since.
-        state = state_of(rule, min(size, size_at_end))
+        state = state_of(rule, min(size, sign * (at_end - before)))
         if size > _ABOVE_NOISE * noise and state is not State.OK:
             change = Growth(
                 state=state,
                 size=size,
                 before=before,
-                after=last,
+                after=present,
                 since=since,
                 noticed=noticed,
                 rule=rule,
@@ -315,7 +318,7 @@ def _medians(read: Iterable[_LevelReading]) -> Iterator[tuple[int, float]]:
     numbers at that time. A number that was read again counts as two readings, which outweigh any
     third one.
     """
-    numbers: list[float] = []
+    numbers = []
     for time, number, is_again in read:
         numbers.append(number)
         if is_again:
@@ -326,9 +329,11 @@ def _medians(read: Iterable[_LevelReading]) -> Iterator[tuple[int, float]]:
 
 
 def _noise(read: Sequence[_LevelReading], sign: int) -> float | None:
-    """Return the largest improvement of a level, 0 for a level that never improves; None if there
-    are too few readings of a level that improved before, or that seldom stays the same. sign: 1 if
-    higher levels are worse, else -1.
+    """Return by how much a level has improved at most since its worst number: 4 for the temperatures
+    30, 35, 31; 0 if it has never improved. sign: 1 if higher levels are worse, else -1.
+
+    None if the level fluctuates, because it has improved or is seldom read twice in a row, and has
+    fewer than _FEWEST readings.
     """
     noise = 0.0
     worst_so_far = float('-inf')
@@ -374,9 +379,9 @@ def is_hasty(
     if not (steps and before and age):
         return False
     used = steps[-1]
-    grown = steps[-1] - before[-1]
-    # The average speed is used / age.
-    if grown <= 0 or grown / rule.within <= rule.times * used / age:
+    grown = used - before[-1]
+    speed = grown / rule.within  # per cent per second; the average is used / age
+    if grown <= 0 or speed <= rule.times * used / age:
         return False
     seconds_left = max(WORN - used, 0) * rule.within / grown
     return seconds_left < rule.gone
@@ -393,13 +398,13 @@ def sentence(
     For a level: "capacitor_health fell from 160 % to 135 % in 90 d". The time is that from the last
     reading before the growth to the first after it, not the period of the rule.
     """
-    ago = (
-        f', {duration(now - grown.noticed)} ago'
-        if now - grown.noticed >= _AGO_FROM
-        else ''
-    )
-    advice = f': {grown.rule.advice}' if grown.rule.advice else ''
-    return f'{metric} {_change(grown, unit)}{ago}{advice}'
+    words = f'{metric} {_change(grown, unit)}'
+    ago = now - grown.noticed
+    if ago >= _AGO_FROM:
+        words += f', {duration(ago)} ago'
+    if grown.rule.advice:
+        words += f': {grown.rule.advice}'
+    return words
 
 
 def _change(grown: Growth, unit: str) -> str:

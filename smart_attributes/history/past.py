@@ -100,9 +100,8 @@ def held(past: Past, reading: Reading) -> float:
     number = reading.number or 0
     if reading.metric not in series.MARGINS:
         return number
-    recent, before = (
-        past.histories.get(_beside(reading, name)) for name in (_RECENT, _HELD)
-    )
+    recent = past.histories.get(_beside(reading, _RECENT))
+    before = past.histories.get(_beside(reading, _HELD))
     if not (recent and before and before.points):
         return number
     return series.level(

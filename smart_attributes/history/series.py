@@ -141,10 +141,10 @@ def latest(history: History, now: int, span: int) -> list[Point]:
     """Return the points of the last *span* seconds and the point before them; [] if the history
     is shorter.
     """
-    begins = [
-        place for place, point in enumerate(history.points) if point.time <= now - span
-    ]
-    return list(history.points[begins[-1] :]) if begins else []
+    older = [point for point in history.points if point.time <= now - span]
+    if not older:
+        return []
+    return [older[-1], *history.points[len(older) :]]
 
 
 def peaks(points: Sequence[Point]) -> list[Point]:

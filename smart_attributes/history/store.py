@@ -114,9 +114,11 @@ class HistoryStore:
         return contents
 
     def _received(self) -> Contents:
+        """Return what the reading child has sent; at the first call, wait for it."""
         if self._contents is None:
-            last = time.monotonic() + LAST_SHARE * self._patience
-            self._contents = folder.contents_of(self._child, max(self._until, last))
+            earliest_end = time.monotonic() + LAST_SHARE * self._patience
+            until = max(self._until, earliest_end)
+            self._contents = folder.contents_of(self._child, until)
             self._parsed = _parsed(self._contents.files)
         return self._contents
 
@@ -237,11 +239,13 @@ class HistoryStore:
         """
         self.read()
         matches = self._matches(self._parsed, identities)
-        for place, (identity, match) in enumerate(zip(identities, matches)):
+        result = []
+        for identity, match in zip(identities, matches):
+            note = ''
             if match.record is None:
                 note = _why_not_stored(identity, match, self._parsed)
-                matches[place] = Match(note=note)
-        return matches
+            result.append(Match(match.record, note))
+        return result
 
     def seen_as(self, first: str, second: str) -> str:
         """Return what is known of two addresses: SEPARATE, or ONE or DOUBTED if they led to the same
@@ -249,8 +253,8 @@ class HistoryStore:
         """
         for drive in self.drives.values():
             if {first, second} <= self._addresses(drive):
-                doubted = [alias.address for alias in drive.aliases if alias.is_doubted]
-                return DOUBTED if first in doubted or second in doubted else ONE
+                doubted = {alias.address for alias in drive.aliases if alias.is_doubted}
+                return DOUBTED if doubted.intersection((first, second)) else ONE
         return SEPARATE
 
     def with_aliases(self, addresses: Collection[str]) -> list[str]:
@@ -279,12 +283,14 @@ class HistoryStore:
         """Return the drive last seen at an address, for example now in standby; None if unknown,
         or if the history has several drives there.
         """
-        there = {
+        numbers = {
             place.drive
             for place in self.places
             if place.address == address and not place.gone
         }
-        return self.drives[there.pop()].record if len(there) == 1 else None
+        if len(numbers) != 1:
+            return None
+        return self.drives[numbers.pop()].record
 
     def all_of(self, number: int) -> dict[Key, History]:
         """Return all series of a drive with all their points, those of NUMBER.days included. Series
@@ -299,7 +305,8 @@ class HistoryStore:
         for key, history in drive.histories.items():
             stored = drive.series[key]
             if stored.pace != series.LATELY:
-                points = _whole(days.get(key, stored).points, history.points)
+                older = days[key].points if key in days else ()
+                points = _whole(older, history.points)
                 result[key] = History(points, history.last_read)
         return result
 
@@ -340,6 +347,7 @@ class HistoryStore:
         )
         for number, drive in after.drives.items():
             places = [place for place in drive.places if place.machine != self._machine]
+            # updated() does not know the machine of a new place
             for place in here:
                 if place.drive == number:
                     places.append(place._replace(machine=self._machine))
@@ -354,8 +362,10 @@ class HistoryStore:
         """
         drive_at: dict[str, int | None] = {}
         for sighting in sightings:
-            number = sighting.recognized.number if sighting.recognized else None
-            drive_at[sighting.address] = number if number in after.drives else None
+            drive_at[sighting.address] = None
+            recognized = sighting.recognized
+            if recognized and recognized.number in after.drives:
+                drive_at[sighting.address] = recognized.number
         read = [
             (sighting, sighting.identity) for sighting in sightings if sighting.identity
         ]
@@ -400,12 +410,14 @@ class HistoryStore:
     def _removed(self, path: str, serial: str) -> int:
         """Remove the drives with this serial number; return how many there were."""
         drives = _parsed(dict(folder.stored_files(path))).drives.values()
-        records = [
-            drive.record for drive in drives if drive.record.identity.serial == serial
+        numbers = [
+            drive.record.number
+            for drive in drives
+            if drive.record.identity.serial == serial
         ]
-        for record in records:
-            folder.remove(path, record.number)
-        return len(records)
+        for number in numbers:
+            folder.remove(path, number)
+        return len(numbers)
 
     def _apply(
         self, path: str, before: Parsed, drives: Mapping[int, DriveHistory]
@@ -413,13 +425,13 @@ class HistoryStore:
         """Write the drives that have changed, and set damaged files aside; return how many drives
         were written.
         """
-        replaced: dict[int, dict[str, bytes]] = {}
+        replaced = {}
         set_aside = [f'{number}{DRIVE}' for number in before.damaged]
         for number, drive in drives.items():
             former = before.drives.get(number)
             if number not in before.damaged and drive == former:
                 continue
-            replaced[number] = contents = {}
+            contents = {}
             kept, older = drive_file.split(drive)
             if older:
                 days = _days_in(folder.read_file(f'{path}/{number}{DAYS}'))
@@ -431,6 +443,7 @@ class HistoryStore:
             is_new_day = not former or former.record.last_read // DAY < self.now // DAY
             thin = drive_file.thinned_file(kept, self.now, is_new_day)
             contents[DRIVE] = drive_file.text(thin)
+            replaced[number] = contents
         folder.apply(path, replaced, set_aside=set_aside, now=self.now)
         return len(replaced)
 
@@ -450,18 +463,19 @@ def newest(drives: Mapping[int, DriveHistory]) -> int:
 
 def _why_not_stored(identity: Identity, match: Match, parsed: Parsed) -> str:
     """Return why a drive without a record cannot be stored; '' if it can."""
-    is_full = len(parsed.drives) >= MOST_DRIVES
     reason = match.note or parsed.untouched.get(number_of(identity), '')
-    return reason or (FULL if is_full else '')
+    if not reason and len(parsed.drives) >= MOST_DRIVES:
+        return FULL
+    return reason
 
 
 def _parsed(stored: Mapping[str, StoredFile]) -> Parsed:
     """Return the drives in the files, by name; of a damaged file, the former version if this is
     sound.
     """
-    drives: dict[int, DriveHistory] = {}
-    damaged: dict[int, str] = {}
-    untouched: dict[int, str] = {}
+    drives = {}
+    damaged = {}
+    untouched = {}
     for name, file in stored.items():
         number = folder.number_in(name)
         if number is None or name.endswith(FORMER):
@@ -476,6 +490,7 @@ def _parsed(stored: Mapping[str, StoredFile]) -> Parsed:
                 continue
             damaged[number] = str(error) or 'its content is damaged'
             with suppress(Newer, Damaged):
+                # an empty file is damaged, too
                 former = stored.get(f'{number}{FORMER}', StoredFile())
                 drives[number] = _drive_in(former, number)
     return Parsed(drives, damaged, untouched)

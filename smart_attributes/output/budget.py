@@ -94,14 +94,16 @@ def needed(
             of_kind.setdefault(verdict.identity.kind, set()).update(
                 _possible(verdict, definitions, is_all)
             )
-    all_metrics: set[str] = set().union(*of_kind.values())
+    all_metrics = set().union(*of_kind.values())
     widths = {
         metric: _width(metric, values, definitions[metric]) for metric in all_metrics
     }
     later: Counter[str] = Counter()
     for verdict in verdicts:
-        kind = verdict.identity.kind
-        for metric in all_metrics if verdict.problem else of_kind[kind]:
+        possible = all_metrics
+        if not verdict.problem:
+            possible = of_kind[verdict.identity.kind]
+        for metric in possible:
             later[metric] += size(verdict.device.name) + widths[metric]
     today: Counter[str] = Counter()
     for value in values:
@@ -123,8 +125,9 @@ def _possible(verdict: Verdict, definitions: Metrics, is_all: bool) -> set[str]:
 
 def _width(metric: str, values: Iterable[perfdata.Value], definition: Metric) -> int:
     """Return the largest possible size of a metric's value in bytes, without the drive's name."""
-    largest = definition.valid[1]
+    _, largest = definition.valid
     digits = DIGITS if largest is None else len(plain(largest))
+    # the limits of this check; later ones are assumed to have LIMITS characters
     limits = [len(value.limits) for value in values if value.metric == metric]
     if not definition.is_verdict and definition.worse != 'none':
         limits.append(LIMITS)
@@ -148,7 +151,10 @@ def fitted(
     if len(kept) < len(lines):
         omitted.append(f'{len(lines) - len(kept)} lines of text')
     if missing:
-        omitted.append(_named(missing, is_all=len(others) == 1))
+        # without perfdata, only the first line is left of the others
+        all_of_it = 'all ' if len(others) == 1 else ''
+        names = listed(missing, len(first(missing, NAMED)))
+        omitted.append(f'{all_of_it}perfdata of all drives for {names}')
     if not omitted:
         return kept
     return [*kept, f'{LEFT_OUT}{WHY} {limit:,} bytes: {"; ".join(omitted)}; {REMEDY}']
@@ -168,11 +174,3 @@ def first(parts: Sequence[str], room: int) -> list[str]:
     """Return the first parts: as many as fit into *room* bytes."""
     ends = accumulate(map(size, parts))
     return [part for part, end in zip(parts, ends) if end <= room]
-
-
-def _named(missing: Sequence[str], is_all: bool) -> str:
-    """Return "perfdata of all drives for host_written, power_on_time and 3 more". is_all: no
-    perfdata is left.
-    """
-    names = listed(missing, len(first(missing, NAMED)))
-    return f'{"all " if is_all else ""}perfdata of all drives for {names}'

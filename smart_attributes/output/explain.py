@@ -49,10 +49,11 @@ def print_drive(
     if report is None:
         _print_lines([*lines, *notes], screen)
         return
+    farm = report.farm
     spec = database.identify(report.identity, [row.id for row in report.attributes])
-    lines += _farm(report.farm, spec, case.shown, is_verbose)
+    lines += _farm(farm, spec, case.shown, is_verbose)
     _print_lines(lines, screen)
-    heads = report.farm.heads if report.farm and not report.farm.is_foreign else ()
+    heads = farm.heads if farm and not farm.is_foreign else ()
     _print_table(
         screen,
         'heads',
@@ -94,6 +95,7 @@ def _wrapped(line: str, width: int) -> str:
     """
     if len(line) <= width:
         return line
+    # such as "model       SAMSUNG": two blanks, and then the value in its column
     is_detail = line[:DETAIL].endswith('  ') and line[DETAIL : DETAIL + 1].strip()
     indent = DETAIL if is_detail else 2
     # Paths and commands are copied, so they are not broken.
@@ -196,10 +198,13 @@ def _last_readings(case: Case, units: Mapping[str, str]) -> Iterator[str]:
     past = case.outlook.past
     if not case.verdict.problem or not (last or past):
         return
-    newest = max((points[-1][0] for points in past.values()), default=0)
-    yield f'Last read {local_minute(last.time if last else newest)}:'
-    for finding in last.findings if last else ():
-        yield f'  {finding.state.name}  {sentence(finding.words, 300)}'
+    if last:
+        yield f'Last read {local_minute(last.time)}:'
+        for finding in last.findings:
+            yield f'  {finding.state.name}  {sentence(finding.words, 300)}'
+    else:
+        newest = max(points[-1][0] for points in past.values())
+        yield f'Last read {local_minute(newest)}:'
     for metric, points in sorted(past.items()):
         yield f'  {clean(metric)} {amount(points[-1][1], units.get(metric, ""))}'
 
@@ -222,7 +227,8 @@ def details(case: Case) -> list[str]:
         lines.append(f'serial      {identity.serial or "-"}, WWN {identity.wwn or "-"}')
     entry = verdict.entry or 'none; only metrics that all drives report in the same way'
     lines += [f'entry       {entry}', *_place(case.place)]
-    for group in case.use.depends if case.use else ():
+    groups = case.use.depends if case.use else ()
+    for group in groups:
         lines.append(f'in use by   {sentence(group.said, 300)}')
     now = verdict.read_at(time.time())
     for metric, forecast in case.outlook.forecasts.items():
@@ -233,7 +239,8 @@ def details(case: Case) -> list[str]:
 def _place(place: Place) -> Iterator[str]:
     """Yield the bay and the locate LED of the drive, without unknown items."""
     if place.where:
-        yield f'{"bay" if place.bay else "where":<12}{sentence(place.where, 300)}'
+        title = 'bay' if place.bay else 'where'
+        yield f'{title:<12}{sentence(place.where, 300)}'
     if place.locate:
         off = f'; off: {visible(place.locate_off)}' if place.locate_off else ''
         yield f'locate LED  on: {visible(place.locate)}{off}'

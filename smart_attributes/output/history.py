@@ -43,11 +43,14 @@ def drive(
     read: times of the first and last reading by a check; imported readings may be earlier.
     """
     first, last = read
+    chosen = series
+    if metrics:
+        chosen = [stored for stored in series if stored.metric in metrics]
     return ShownHistory(
         shown,
         min([first, *(stored.points[0][0] for stored in series)]),
         max([last, *(stored.last_read for stored in series)]),
-        [stored for stored in series if not metrics or stored.metric in metrics],
+        chosen,
     )
 
 
@@ -66,14 +69,17 @@ def lines(drive: ShownHistory) -> Iterator[str]:
 
 
 def _row(series: Series) -> tuple[str, ...]:
-    first = series.points[0]
-    last = series.points[-1]
-    changed = local_day(last[0]) if len(series.points) > 1 else '-'
+    """Return the metric, its first and last value, the day of the last change, the number of
+    points and the source.
+    """
+    _, first = series.points[0]
+    moment, last = series.points[-1]
+    has_changed = len(series.points) > 1
     return (
         clean(series.metric),
-        amount(first[1], series.unit),
-        amount(last[1], series.unit),
-        changed,
+        amount(first, series.unit),
+        amount(last, series.unit),
+        local_day(moment) if has_changed else '-',
         str(len(series.points)),
         clean(series.definition),
     )
@@ -93,6 +99,7 @@ def as_json(drives: Sequence[ShownHistory], reason: Mapping[str, str] = {}) -> s
 
 
 def _drive(drive: ShownHistory) -> Mapping[str, Any]:
+    """Return the JSON object of a drive with all its points."""
     return {
         'model': drive.shown.model or None,
         'serial': drive.shown.serial or None,

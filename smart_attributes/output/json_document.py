@@ -114,7 +114,7 @@ def _drive(case: Case, now: float) -> Json:
         'reason': todo.reason or None,
     }
     optional = {
-        'also': _also(todo),
+        'also': also(todo),
         'again': todo.again,
         'not_known': todo.unknown,
         'risk': verdict.risk and _risk(verdict.risk),
@@ -135,7 +135,7 @@ def _drive(case: Case, now: float) -> Json:
     return {**drive, **_without_empty(optional)}
 
 
-def _also(item: Item) -> list[Json]:
+def also(item: Item) -> list[Json]:
     """Return the further actions for a drive."""
     return [further._asdict() for further in item.also]
 
@@ -168,7 +168,7 @@ def work_list(items: Sequence[Item]) -> list[Json]:
             'to_do': item.to_do,
             'order_by': item.order_by,
             'reason': item.reason or None,
-            **_without_empty({'also': _also(item), 'not_known': item.unknown}),
+            **_without_empty({'also': also(item), 'not_known': item.unknown}),
         }
         for item in items
         if item.action != actions.NOTHING
@@ -196,10 +196,10 @@ def _finding(judgement: Judgement) -> Json:
     growth = judgement.growth_against
     value, unit = _value(judgement)
     code = growth.code or judgement.against.code
-    limit = judgement.warning
+    level = judgement.warning
     if judgement.state is State.CRITICAL:
-        limit = judgement.critical
-    limit = growth.fields.get('limit') or ranges.in_base_unit(limit, reading.unit)
+        level = judgement.critical
+    limit = growth.fields.get('limit') or ranges.in_base_unit(level, reading.unit)
     return {
         'code': code or OF_STATUS.get(reading.metric, STATUS),
         'text': finding(judgement),

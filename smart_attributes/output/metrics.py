@@ -83,7 +83,8 @@ def name(metric: str, unit: str) -> str:
         words = words.replace('_time', '')
     if words.endswith('_count'):  # reserved by Prometheus for histograms
         words = words.removesuffix('_count') + '_events'
-    return PREFIX + words + UNITS[unit][0]
+    ending, _ = UNITS[unit]
+    return f'{PREFIX}{words}{ending}'
 
 
 def said(metric: Metric) -> str:
@@ -94,6 +95,7 @@ def said(metric: Metric) -> str:
 
 
 def _of_the_run(state: State, now: float) -> Iterator[Family]:
+    """Yield when the drives were read, and the state of the run as a whole."""
     yield Family(
         'smart_run_timestamp_seconds',
         'When the drives were read',
@@ -109,6 +111,7 @@ def _of_the_run(state: State, now: float) -> Iterator[Family]:
 
 
 def _of_drives(cases: Sequence[Case]) -> Iterator[Family]:
+    """Yield the identity, the states and the actions of all drives."""
     yield Family(
         'smart_drive_info',
         'Drive identity as labels; the value is always 1',
@@ -157,6 +160,7 @@ def _of_drives(cases: Sequence[Case]) -> Iterator[Family]:
 
 
 def _identity(case: Case) -> tuple[str, ...]:
+    """Return the values of the labels of smart_drive_info."""
     device = case.verdict.device
     identity = case.shown
     return (
@@ -210,7 +214,7 @@ def graphed(verdict: Verdict) -> Iterable[Judgement]:
 def _of_forecasts(cases: Sequence[Case], now: float) -> Iterator[Family]:
     """Yield the three numbers of all forecasts, in seconds from now."""
     for field, meaning in FORECAST.items():
-        samples: list[Sample] = []
+        samples = []
         for case in cases:
             age = now - case.verdict.read_at(now)
             for metric, forecast in sorted(case.outlook.forecasts.items()):
@@ -226,7 +230,8 @@ def _of_forecasts(cases: Sequence[Case], now: float) -> Iterator[Family]:
 
 
 def _of_groups(groups: Sequence[Membership]) -> Iterator[Family]:
-    tolerances: list[Sample] = []
+    """Yield how many members each group can lose, and how many it has in each state."""
+    tolerances = []
     members: Counter[tuple[str, ...]] = Counter()
     for membership in groups:
         group = membership.group

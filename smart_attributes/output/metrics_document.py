@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..constants import DOCUMENTS
 from ..errors import Coded
@@ -46,11 +46,12 @@ def as_text(
     verdicts = [case.verdict for case in ordered]
     words = '; '.join(sentence(coded(problem), TEXT) for problem in problems)
     # A drive in standby is OK unless options give it another state.
-    unread = [
-        verdict
-        for verdict in verdicts
-        if verdict.problem and verdict.state is not State.OK
-    ]
+    unread = sum(
+        verdict.problem != '' and verdict.state is not State.OK for verdict in verdicts
+    )
+    readings: list[Json] = []
+    for verdict in verdicts:
+        readings += _readings(verdict, keys[verdict.device])
     return json.dumps(
         {
             'version': DOCUMENTS['metrics'],
@@ -58,15 +59,11 @@ def as_text(
             'summary': outcome.text.partition('\n')[0],
             'run': f'{of_itself.name}: {words or plugin.count(verdicts)}',
             'remarks': list(map(json_document.note, remarks)),
-            'unread': len(unread),
+            'unread': unread,
             'host': host,
             'made': int(now),
             'drives': [_drive(case, keys[case.verdict.device]) for case in ordered],
-            'readings': [
-                reading
-                for verdict in verdicts
-                for reading in _readings(verdict, keys[verdict.device])
-            ],
+            'readings': readings,
         },
         separators=(',', ':'),
     )
@@ -82,19 +79,23 @@ def ids(cases: Sequence[Case]) -> Mapping[Device, str]:
     """
     serials = {case.verdict.device: _serial(case) for case in cases}
     times = Counter(serials.values())
-    return {
-        device: serial if serial and times[serial] == 1 else _name(device, times)
-        for device, serial in serials.items()
-    }
+    return {device: _key(device, serial, times) for device, serial in serials.items()}
 
 
-def _name(device: Device, serials: Container[str]) -> str:
+def _key(device: Device, serial: str, times: Counter[str]) -> str:
+    """Return the key of a drive. times: how many drives have each serial number."""
+    if serial and times[serial] == 1:
+        return serial
     name = _plain(device.name)
-    return f'device:{name}' if name in serials else name
+    return f'device:{name}' if name in times else name
 
 
 def _serial(case: Case) -> str:
-    return _plain(case.shown.serial or (case.last_seen and case.last_seen.serial) or '')
+    """Return the serial number of a drive, or the one last seen at its address; '' if unknown."""
+    serial = case.shown.serial
+    if not serial and case.last_seen:
+        serial = case.last_seen.serial
+    return _plain(serial or '')
 
 
 def _plain(text: str) -> str:
@@ -118,11 +119,12 @@ def _drive(case: Case, key: str) -> Json:
         'text': f'{line.state.name}: {sentence(coded(line.findings), TEXT)}',
         'action': item.action,
         'to_do': item.to_do,
-        'also': [further._asdict() for further in item.also],
+        'also': json_document.also(item),
     }
 
 
 def _readings(verdict: Verdict, key: str) -> Iterator[Json]:
+    """Yield the JSON object of each graphed reading. key: of the drive."""
     for judgement in graphed(verdict):
         reading = judgement.reading
         yield {

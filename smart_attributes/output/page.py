@@ -79,18 +79,18 @@ def page(document: Json, title: str, now: float) -> str:
     """
     in_order = [_readable(drive) for drive in _listed(document)]
     listed = [{**drive, 'place': place} for place, drive in enumerate(in_order)]
-    document = _seen({**document, 'drives': listed})
-    drives = document['drives']
+    safe = _seen({**document, 'drives': listed})
+    drives = safe['drives']
     data = {'drives': list(map(compact, _with_trends(drives))), 'made': round(now)}
     content = Content(
         json.dumps(data, separators=(',', ':')),
         _counts(drives),
         drives,
-        notes=[note['text'] for note in document.get('notes', ())],
-        remarks=[remark['text'] for remark in document.get('remarks', ())],
-        groups=groups(document),
+        notes=[note['text'] for note in safe.get('notes', ())],
+        remarks=[remark['text'] for remark in safe.get('remarks', ())],
+        groups=groups(safe),
         places={drive['name']: drive['place'] for drive in drives},
-        charts=charts(document, now),
+        charts=charts(safe, now),
         shelves=shelves(drives),
     )
     return ''.join(rendered(content, title, now))
@@ -103,15 +103,17 @@ def _listed(document: Json) -> list[Json]:
     by_name = {drive['name']: drive for drive in document['drives']}
     in_order = []
     for item in document.get('work', ()):
-        unread = {
-            **item,
-            'why': item['reason'],
-            'device': None,
-            'unread': True,
-            'readings': [],
-            'notes': [],
-        }
-        in_order.append(by_name.get(item['name'], unread))
+        drive = by_name.get(item['name'])
+        if drive is None:
+            drive = {
+                **item,
+                'why': item['reason'],
+                'device': None,
+                'unread': True,
+                'readings': [],
+                'notes': [],
+            }
+        in_order.append(drive)
     taken = set(map(id, in_order))
     others = [drive for drive in document['drives'] if id(drive) not in taken]
     return in_order + others
@@ -122,7 +124,8 @@ def _with_trends(drives: Sequence[Json]) -> list[Json]:
     changed, and with the time of the oldest reading as "since", or None.
     """
     series = [points for drive in drives for points in drive.get('past', {}).values()]
-    most = max(FEWEST, TRENDS // max(sum(map(_has_changed, series)), 1))
+    changed = sum(map(_has_changed, series))
+    most = max(FEWEST, TRENDS // max(changed, 1))  # points of one series
     with_trends: list[Json] = []
     for drive in drives:
         past = drive.get('past', {})

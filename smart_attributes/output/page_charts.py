@@ -69,17 +69,13 @@ def charts(document: Json, now: float) -> dict[str, Any]:
                     courses.append(course)
     wear = [course for course in courses if course.metric == 'endurance_used']
     warm = [course for course in courses if course.metric == 'temperature']
+    # counters of events; the others change at every check, or have a unit
     rose = [
         course
         for course in courses
         if course.rises and not course.unit and course.metric not in PACES
     ]
-    wear.sort(
-        key=lambda course: (
-            course.forecast['left'] if course.forecast else NEVER,
-            -course.last,
-        )
-    )
+    wear.sort(key=_wear)
     warm.sort(key=_warmth, reverse=True)
     first = min((course.begin for course in courses), default=now)
     return {
@@ -88,6 +84,14 @@ def charts(document: Json, now: float) -> dict[str, Any]:
         'rose': rose,
         'begin': first,
     }
+
+
+def _wear(course: Course) -> tuple[float, float]:
+    """Return the time that a drive has left, then its wear; less comes first, and the most worn of
+    those without a forecast.
+    """
+    left = course.forecast['left'] if course.forecast else NEVER
+    return left, -course.last
 
 
 def _warmth(course: Course) -> tuple[float, float]:
@@ -105,15 +109,20 @@ def _course(drive: Json, reading: Json, now: float) -> Course:
     past = drive.get('past', {}).get(metric, ())
     points = [*sorted(point for point in past if point[0] < now), [now, value]]
     numbers = [number for _, number in points]
-    # since when the value has been nearer to the present one than to the usual one
     usual = median(numbers)
+    # since when the value has been nearer to the present one than to the usual one
     warm = points[0][0]
     for (_, before), (moment, _) in zip(points, points[1:]):
         if before < (value + usual) / 2:
             warm = moment
-    year_began, number_then = next(point for point in points if point[0] >= now - YEAR)
+    of_year = [point for point in points if point[0] >= now - YEAR]
+    year_began, number_then = of_year[0]
     span = now - year_began
+    rate: float = 0
+    if span >= DAY:
+        rate = max(0, value - number_then) / span * MONTH
     forecast = drive.get('forecasts', {}).get(metric)
+    has_ended = forecast and forecast['left'] <= 0
     return Course(
         drive=drive,
         metric=metric,
@@ -123,8 +132,8 @@ def _course(drive: Json, reading: Json, now: float) -> Course:
         low=min(numbers),
         high=max(numbers),
         points=points,
-        forecast=forecast if forecast and forecast['left'] > 0 else None,
-        rate=max(0, value - number_then) / span * MONTH if span >= DAY else 0,
+        forecast=None if has_ended else forecast,
+        rate=rate,
         usual=usual,
         is_usual=value < usual + WARMER,
         warm=warm,
@@ -137,8 +146,9 @@ def _rises(points: Points) -> Points:
     by_day: dict[str, tuple[float, float]] = {}
     for (_, before), (moment, number) in zip(points, points[1:]):
         if number > before:
-            _, size = by_day.get(day(moment), (0, 0))
-            by_day[day(moment)] = moment, size + number - before
+            date = day(moment)
+            _, size = by_day.get(date, (0, 0))
+            by_day[date] = moment, size + number - before
     return list(by_day.values())
 
 
@@ -170,7 +180,7 @@ def shelves(drives: Sequence[Json]) -> list[tuple[str, list[Json]]]:
         by_shelf.setdefault(shelf, []).append({**drive, 'number': number})
     for bays in by_shelf.values():
         bays.sort(key=lambda drive: _counted(f'{drive["number"]} {drive["name"]}'))
-    return sorted(by_shelf.items(), key=lambda shelf: _counted(shelf[0]))
+    return [(shelf, by_shelf[shelf]) for shelf in sorted(by_shelf, key=_counted)]
 
 
 def _bay(drive: Json) -> tuple[str, str]:

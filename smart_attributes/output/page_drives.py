@@ -30,11 +30,13 @@ def sentence(urgent: tuple[int, int], others: tuple[int, int]) -> str:
 
     urgent, others: how many drives are shown, and how many there are.
     """
-    if urgent[0] == urgent[1] and others[0] == others[1]:
+    shown_urgent, all_urgent = urgent
+    shown_others, all_others = others
+    if shown_urgent == all_urgent and shown_others == all_others:
         return ''
     return (
-        f'The list shows {urgent[0]:,} of {urgent[1]:,} drives that alert or need an action, and '
-        f'the {others[0]:,} most worn of the {others[1]:,} remaining drives. Totals count all '
+        f'The list shows {shown_urgent:,} of {all_urgent:,} drives that alert or need an action, and '
+        f'the {shown_others:,} most worn of the {all_others:,} remaining drives. Totals count all '
         'drives. To list all, use fleet --json.'
     )
 
@@ -85,9 +87,7 @@ def _follows(reading: Json) -> bool:
     said = reading.get('said')
     if said is None or said == value:
         return True
-    words = (
-        f': {value}'
-        if isinstance(value, str)
-        else f' {amount(value, reading.get("unit", ""))}'
-    )
-    return bool(said == reading['metric'] + words)
+    metric = reading['metric']
+    if isinstance(value, str):
+        return bool(said == f'{metric}: {value}')
+    return bool(said == f'{metric} {amount(value, reading.get("unit", ""))}')

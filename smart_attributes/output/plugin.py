@@ -84,7 +84,7 @@ def first_line(
     cases: Sequence[Case],
     extra: str,
     nobody: str,
-    most: int = 0,
+    longest: int = 0,
     milder: str = '',
     left_out: str = '',
 ) -> str:
@@ -93,18 +93,17 @@ def first_line(
     It is the longest choice of parts that fits LONGEST_FIRST_LINE, or else the shortest one.
 
     cases: in order of severity. extra: messages that determine the state of the check as a whole;
-    milder: less severe messages. nobody: the message if *cases* is empty. most: maximum characters of each
-    part; 0: unlimited.
+    milder: less severe messages. nobody: the message if *cases* is empty. longest: maximum
+    characters of messages, and half the maximum of the drive's part; 0: unlimited.
     """
     before = extra if cases or extra else coded(nobody)
-    if most:
-        before, milder = (part and sentence(part, most) for part in (before, milder))
+    if longest:
+        before = sentence(before, longest)
+        milder = sentence(milder, longest)
     line = ''
     for drive, numbers in _choices(cases, bool(extra)):
-        shown = sentence(drive, 2 * most) if drive and most else drive
-        line = '; '.join(
-            part for part in (before, shown, milder, numbers, left_out) if part
-        )
+        shown = sentence(drive, 2 * longest) if longest else drive
+        line = '; '.join(filter(None, (before, shown, milder, numbers, left_out)))
         if len(line) <= LONGEST_FIRST_LINE:
             break
     return line
@@ -117,7 +116,7 @@ def _choices(cases: Sequence[Case], is_extra: bool) -> list[tuple[str, str]]:
     if not cases:
         return [('', '')]
     verdicts = [case.verdict for case in cases]
-    if not verdicts[0].state:
+    if verdicts[0].state is State.OK:
         healthy = '' if is_extra else most_telling(verdicts)
         return [(healthy, count(verdicts))]
     alerts = _of_drive(cases[0], is_extra)
@@ -139,8 +138,11 @@ def _of_drive(case: Case, is_extra: bool) -> list[str]:
         return alerts(case)
     if case.todo.action != actions.SEARCH:
         return [*alerts(case), action_alone(case)]
+    # a missing drive: only its last finding is left to say
     last = verdict.last.findings if verdict.last else ()
-    return [f'{verdict.device.name}: {last[0].plain} when last read' if last else '']
+    if not last:
+        return ['']
+    return [f'{verdict.device.name}: {last[0].plain} when last read']
 
 
 def render(
@@ -159,41 +161,28 @@ def render(
     verdicts = [case.verdict for case in ordered]
     state, extra, milder = state_and_reasons(ordered, whole)
     left_out = sentence(whole.left_out, 200)
-    first = summary(
-        state,
-        first_line(ordered, extra, whole.nobody[1], milder=milder, left_out=left_out),
-    )
+
+    def first_of(longest: int) -> str:
+        _, nobody = whole.nobody
+        words = first_line(ordered, extra, nobody, longest, milder, left_out)
+        return f'{NAME} {state.name} - {words}'
+
+    first = first_of(longest=0)
     text = lines(ordered, face, whole)
     values = perfdata.values(verdicts, metrics, face.all_perfdata)
     if transcript:
-        return _outcome(
-            state,
-            [first, *(line for part in text for line in part), *transcript],
-            values,
-        )
-    most = budget.share(face.max_output)
-    if budget.size(first) > most:
-        first = summary(
-            state,
-            first_line(ordered, extra, whole.nobody[1], most // 4, milder, left_out),
-        )
-    kept = budget.metrics(
-        budget.needed(verdicts, values, metrics, face.all_perfdata),
-        metrics,
-        face.max_output,
-    )
+        everything = [first, *text.checks, *text.drives, *text.notes, *transcript]
+        return _outcome(state, everything, values)
+    share = budget.share(face.max_output)
+    if budget.size(first) > share:
+        first = first_of(share // 4)
+    needed = budget.needed(verdicts, values, metrics, face.all_perfdata)
+    kept = budget.metrics(needed, metrics, face.max_output)
     printed = [value for value in values if value.metric in kept]
     missing = budget.in_order({value.metric for value in values} - kept, metrics)
-    return _outcome(
-        state,
-        [
-            first,
-            *budget.fitted(
-                text, missing, face.max_output, [first, *(v.text for v in printed)]
-            ),
-        ],
-        printed,
-    )
+    others = [first, *(value.text for value in printed)]
+    fitting = budget.fitted(text, missing, face.max_output, others)
+    return _outcome(state, [first, *fitting], printed)
 
 
 def state_and_reasons(ordered: Sequence[Case], whole: Whole) -> tuple[State, str, str]:
@@ -209,33 +198,36 @@ def state_and_reasons(ordered: Sequence[Case], whole: Whole) -> tuple[State, str
     if whole.faults:
         states.append(State.UNKNOWN)
     state = worst(states)
-    worse = list(whole.failures)
+    decisive = list(whole.failures)
     if state is State.UNKNOWN:
-        worse += whole.faults[:1]  # each fault has its own line
+        decisive += whole.faults[:1]  # each fault has its own line
     milder = []
-    for demanded, said in whole.demands:
+    for demanded, message in whole.demands:
         if demanded is State.OK:
             continue
         if demanded is state:
-            worse.append(said)
+            decisive.append(message)
         else:
-            milder.append(said)
-    return state, '; '.join(map(coded, worse)), '; '.join(map(coded, milder))
+            milder.append(message)
+    return state, '; '.join(map(coded, decisive)), '; '.join(map(coded, milder))
 
 
 def lines(ordered: Sequence[Case], face: Face, whole: Whole) -> budget.OutputText:
     """Return all lines after the first line. ordered: drives in order of severity."""
-    demands = (*((State.UNKNOWN, fault) for fault in whole.faults), *whole.demands)
+    messages = [(State.UNKNOWN, fault) for fault in whole.faults]
+    messages += whole.demands
+    checks = [
+        GAP.join((_padded(state), CHECK, sentence(coded(message), 500)))
+        for state, message in messages
+    ]
+    drives = []
+    for case in ordered:
+        drives += drive_lines(case, face)
     notes = [*whole.remarks]
     if face.verbose or not ordered:
         notes += whole.notes
     return budget.OutputText(
-        [
-            GAP.join((_padded(state), CHECK, sentence(coded(message), 500)))
-            for state, message in demands
-        ],
-        [line for case in ordered for line in drive_lines(case, face)],
-        [NOTE + sentence(note, 500) for note in notes],
+        checks, drives, [NOTE + sentence(note, 500) for note in notes]
     )
 
 
@@ -251,22 +243,20 @@ def most_telling(verdicts: Sequence[Verdict]) -> str:
     are zero.
     """
     for title, metric in TELLING:
-        readings_by_drive = [
-            (judgement.reading.number, verdict.device.name, judgement.reading)
-            for verdict in verdicts
-            for judgement in verdict.judgements
-            if judgement.reading.metric == metric
-            and judgement.reading.judged
-            and judgement.reading.number
-        ]
-        if readings_by_drive:
-            _, name, reading = max(readings_by_drive, key=lambda entry: entry[0])
-            return f'{title}: {name} {statement(reading)}'
+        readings = []
+        for verdict in verdicts:
+            for judgement in verdict.judgements:
+                reading = judgement.reading
+                if reading.metric == metric and reading.judged and reading.number:
+                    readings.append((reading.number, verdict.device.name, reading))
+        if readings:
+            _, name, highest = max(readings, key=lambda entry: entry[0])
+            return f'{title}: {name} {statement(highest)}'
     return ''
 
 
 def drive_lines(case: Case, face: Face) -> list[str]:
-    """Return the line of a drive and, with -v, the drive's notes."""
+    """Return the line of a drive; with -v, also its notes and its entry; with -vv, also its readings."""
     verdict = case.verdict
     text = [written(line(case))]
     if face.verbose >= 1:
@@ -280,19 +270,23 @@ def drive_lines(case: Case, face: Face) -> list[str]:
 def line(case: Case) -> Line:
     """Return the fields of a drive's line.
 
-    The findings end with the clause about its groups, then the action.
+    If the drive is not OK, its findings are followed by the clause about its groups, its ID behind
+    a controller, and the action.
     """
     verdict = case.verdict
     identity = case.shown
-    text = joined = findings(verdict)
+    reason = findings(verdict)
+    parts = [reason]
     if verdict.state is not State.OK:
-        parts = (text, clause(case), _where(case.place), action_of(case))
-        joined = '; '.join(filter(None, parts))
+        parts += [clause(case), _where(case.place), action_of(case)]
+    words = '; '.join(filter(None, parts))
+    if isinstance(reason, Coded):  # the drive was not read
+        words = Coded(reason.code, words)
     return Line(
         verdict.state,
         verdict.device.name,
         identity.model,
-        Coded(text.code, joined) if isinstance(text, Coded) else joined,
+        words,
         identity.serial,
         identity.firmware,
     )
@@ -337,11 +331,6 @@ def written(line: Line) -> str:
     return GAP.join(columns)
 
 
-def summary(state: State, words: str) -> str:
-    """Return the first line."""
-    return f'{NAME} {state.name} - {words}'
-
-
 def count(verdicts: Sequence[Verdict]) -> str:
     """Return the end of the first line, such as "4 drives: 1 critical, 1 ok, 2 acknowledged".
 
@@ -356,6 +345,7 @@ def count(verdicts: Sequence[Verdict]) -> str:
 
 
 def _counted_as(verdict: Verdict) -> str:
+    """Return the word under which a drive is counted: its state, or "acknowledged"."""
     is_accepted = verdict.state is State.OK and any(
         judgement.acknowledged for judgement in verdict.judgements
     )

@@ -213,19 +213,20 @@ def cells(numbers: Iterable[tuple[str, float, str]]) -> dict[str, str]:
 
 
 def _what(verdict: Verdict) -> tuple[str, ...]:
-    """Return why a drive was not read, else its findings, and whether its model is unknown.
+    """Return why a drive was not read, else its findings, and whether its model, its health status
+    or its wear is unknown.
 
     Other facts have their own columns.
     """
     if verdict.problem:
         return (coded(problem(verdict, WHAT)),)
-    return tuple(
-        finding(judgement)
-        for judgement in verdict.judgements
-        if judgement.state is not State.OK
-        or judgement.reading.metric == 'unknown_model'
-        or is_worth_showing(judgement.reading)
-    )
+    shown = []
+    for judgement in verdict.judgements:
+        reading = judgement.reading
+        is_alert = judgement.state is not State.OK
+        if is_alert or reading.metric == 'unknown_model' or is_worth_showing(reading):
+            shown.append(finding(judgement))
+    return tuple(shown)
 
 
 def until(case: Case, now: float) -> str:
@@ -234,9 +235,8 @@ def until(case: Case, now: float) -> str:
     soonest = min(forecasts, key=lambda forecast: forecast.left, default=None)
     if soonest is None:
         return ''
-    return date(
-        soonest.left, case.verdict.read_at(now), '~' if soonest.is_estimate else ''
-    )
+    sign = '~' if soonest.is_estimate else ''
+    return date(soonest.left, case.verdict.read_at(now), sign)
 
 
 def work_list(items: Sequence[Item], counted: str) -> list[str]:
@@ -252,9 +252,10 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
             names += f' ({sentence(item.place.where, PLACE)})'
         if others:
             names += f', {listed(others, NAMED)}'
-        parts = [f'{names}: {item.to_do}: {item.reason}', also(item)]
+        words = f'{names}: {item.to_do}: {item.reason}'
         if item.is_unread:
-            parts[0] = f'{names} {item.reason}; {item.to_do}'
+            words = f'{names} {item.reason}; {item.to_do}'
+        parts = [words, also(item)]
         groups = item.step.why if item.step else item.unknown
         if groups != item.why:  # else they are the reason
             parts.append(sentence(groups, WHAT))
@@ -272,7 +273,7 @@ def _alike(items: Sequence[Item]) -> Iterator[tuple[Item, list[str]]]:
     def key(item: Item) -> object:
         if item.step and item.state is State.OK:
             return item.to_do, item.step.why
-        return item.drive
+        return item.drive  # different for each item
 
     for _, (first, *others) in groupby(items, key):
         yield first, [item.drive for item in others]
