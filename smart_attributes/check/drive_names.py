@@ -36,10 +36,9 @@ def named(
     """
     serial = identity.serial
     wwn = re.sub('^0x|[^0-9a-f]', '', identity.wwn.lower())
-    labels = [*by_id, serial, clean(serial), identity.wwn]
+    labels = list(filter(None, (*by_id, serial, clean(serial), identity.wwn)))
     if wwn:
         labels += [prefix + wwn for prefix in _WWN]
-    labels = list(filter(None, labels))
     others = {*labels, f'{host}:{device.name}'}
     others.update(f'{label}_{device.name}' for label in labels)
     others.update(f'{FOLDER}/{link}' for link in by_id)
@@ -80,11 +79,10 @@ class Wanted:
         for word, (exactly, nearly) in self._found.items():
             if word in names:
                 exactly.append((first.address, item))
+                is_wanted = True
             elif slug(word) in slugs:
                 nearly.append((first.address, item))
-            else:
-                continue
-            is_wanted = True
+                is_wanted = True
         if len(self._spellings) < _COMPARED:
             self._names.append(first.name)
             for drive in addressed:
