@@ -75,7 +75,8 @@ def found(
     """
     records_by_number = {record.number: record for record in records}
     orders = [record.order for record in records_by_number.values()]
-    newest = order = max(orders, default=0)
+    newest = max(orders, default=0)  # before this run
+    order = newest
     # the number of the drive at each occupied address; None: it did not say which it is
     number_at: dict[str, int | None] = dict.fromkeys(there)
     for address, identity, match in met:
@@ -88,13 +89,19 @@ def found(
             record = Record(number, identity, now, now, order)
             records_by_number[number] = record
         number_at[address] = record.number if record else None
-    after = drive_records.updated(places, number_at, scope, now, there, newest)
     unread = frozenset(there).difference(address for address, _, _ in met)
-    names = {
+    identities = {
         number: shown(record.identity, hide_serial)
         for number, record in records_by_number.items()
     }
-    return Whereabouts(after, records_by_number, scope, now, names, unread)
+    return Whereabouts(
+        drive_records.updated(places, number_at, scope, now, there, newest),
+        records_by_number,
+        scope,
+        now,
+        identities,
+        unread,
+    )
 
 
 def news(
@@ -197,11 +204,12 @@ def seen(whereabouts: Whereabouts, address: str) -> Record | None:
     None if the history has no drive at this address, or has the same drive also at another address.
     """
     present = [place for place in whereabouts.places if not place.gone]
-    there = [place.drive for place in present if place.address == address]
-    if len(there) != 1:
+    drives = [place.drive for place in present if place.address == address]
+    if len(drives) != 1:
         return None
-    is_only_there = [place.drive for place in present].count(there[0]) == 1
-    return whereabouts.records[there[0]] if is_only_there else None
+    drive = drives[0]
+    addresses_of_drive = [place.address for place in present if place.drive == drive]
+    return whereabouts.records[drive] if addresses_of_drive == [address] else None
 
 
 def last_seen(whereabouts: Whereabouts, record: Record) -> str:
@@ -254,10 +262,10 @@ def asleep(verdict: Verdict, record: Record, now: int, longest: int) -> Verdict:
     The state is at least WARNING if the drive has not been read for more than *longest* seconds.
     """
     silence = now - record.last_read
-    verdict = verdict._replace(identity=record.identity)
+    identified = verdict._replace(identity=record.identity)
     if silence <= longest:
-        return verdict
-    return verdict._replace(
+        return identified
+    return identified._replace(
         state=worst([verdict.state, State.WARNING]),
         problem=f'is in standby, last read {duration(silence)} ago '
         f'(--asleep-max-age {duration(longest)})',
