@@ -64,7 +64,7 @@ class Remembered:
         self.is_whole = settings.use.access == READS
         self._store, self._settings = store, settings
         self._now = store.now if store else 0  # seconds since 1970
-        # the drives of this run that answered, by address; filled by recall()
+        # Filled by recall(). The drives of this run that answered, by address.
         self._matches: dict[str, Match] = {}
         # the occupied addresses, each with its slot or ''
         self._slots: dict[str, str] = {}
@@ -109,9 +109,8 @@ class Remembered:
         """Look up the drives of this run in the history; return where all drives are, compared with
         the last check.
 
-        Return None if the history is not used or cannot be read; in the latter case, the reason is
-        in `trouble`. Return None also if a part of the history was not read in time. reads,
-        candidates, aliases: as in Inventory.
+        Return None if the history is not used, cannot be read (`trouble` then has the reason), or
+        was not read completely in time. reads, candidates, aliases: as in Inventory.
         """
         store = self.store
         if store is None:
@@ -212,9 +211,10 @@ class Remembered:
         store = self.store
         if match is None or store is None:
             return False
-        return not (self.is_whole or store.not_written or match.note)
+        is_written = not self.is_whole and not store.not_written
+        return is_written and not match.note
 
-    def name(self, device: Device) -> Identity | None:
+    def identity_at(self, device: Device) -> Identity | None:
         """Return the identity of the drive last read at an address; None if unknown.
 
         A history that another user can write is not used, because that user could exclude drives
@@ -236,8 +236,8 @@ class Remembered:
         states = []
         for place in store.recent_places(DAY):
             state = store.drives[place.drive].verdict.state
-            is_told = store.is_own or state is not State.OK
-            if is_told and place.address not in self._slots:
+            is_trusted = store.is_own or state is not State.OK
+            if is_trusted and place.address not in self._slots:
                 states.append((place.address, state))
         return states
 
@@ -425,11 +425,10 @@ def _scope(stage: Reads, asked: Sequence[Device], store: HistoryStore) -> Scope:
         return Scope((), is_scan=True)
     covered = [device.address for device in asked]
     if selects:
-        covered += [
-            place.address
-            for place in store.places
-            if selects(place.address.rpartition('@')[2])
-        ]
+        for place in store.places:
+            _, _, path = place.address.rpartition('@')
+            if selects(path):
+                covered.append(place.address)
     return Scope(covered)
 
 
@@ -443,14 +442,9 @@ def _recognized(
     recognized = {}
     for read in candidates:
         if isinstance(read.outcome, (DriveAsleep, ReadingHarms)):
-            from ..reading.system import serial_of
-
-            serial = serial_of(read.device)
-            alike = [
-                record for record in store.records if record.identity.serial == serial
-            ]
-            if serial and len(alike) == 1:
-                recognized[read.device.address] = alike[0]
+            record = _with_serial_of(store, read.device)
+            if record:
+                recognized[read.device.address] = record
     judged = {read.device.address for read in candidates}
     for read in stage.reads:
         if isinstance(read.outcome, Report) and read.device.address not in judged:
@@ -458,6 +452,17 @@ def _recognized(
             if match.record:
                 recognized[read.device.address] = match.record
     return recognized
+
+
+def _with_serial_of(store: HistoryStore, device: Device) -> Record | None:
+    """Return the record with the serial number that the kernel has kept of a drive; None unless
+    there is exactly one.
+    """
+    from ..reading.system import serial_of
+
+    serial = serial_of(device)
+    alike = [record for record in store.records if record.identity.serial == serial]
+    return alike[0] if serial and len(alike) == 1 else None
 
 
 def remembered(settings: HistorySettings) -> Remembered:

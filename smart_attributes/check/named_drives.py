@@ -148,5 +148,5 @@ def _named(read: Read, by_id: dict[str, list[str]], history: Remembered) -> Name
     host = socket.gethostname()
     if device.is_recorded:
         host = os.path.basename(os.path.dirname(path))
-    identity = read.identity or history.name(device) or Identity()
+    identity = read.identity or history.identity_at(device) or Identity()
     return named(device, identity, system.place(device).bay, names, host)
