@@ -106,13 +106,13 @@ def files_of(
         *_folder(data.config, ADDITIONS, mistakes),
         *((path, '') for path in data.attributes),
     ]
-    accepted = os.path.join(data.config, ACCEPTED)
-    acknowledged = [(accepted, '')] if is_there(accepted) else []
     limits = [
-        *acknowledged,
         *_folder(data.config, LIMITS, mistakes),
         *((path, '') for path in data.thresholds),
     ]
+    accepted = os.path.join(data.config, ACCEPTED)
+    if is_there(accepted):
+        limits.insert(0, (accepted, ''))
     return attributes, limits
 
 
@@ -162,28 +162,30 @@ def judge_of(options: Options, site: Site) -> Judge:
     for file in (*attribute_files, *limit_files):
         mistakes += file.mistakes
     _check_metrics(options, database.units, database.worse)
-    migrated = [
-        digest for file in site.thresholds for digest in file.data.get('migrated', ())
-    ]
     of_command_line = {
         'warning': dict(asked.warning),
         'critical': dict(asked.critical),
     }
-    rules = judging.Rules(asked, time.time(), risk_of)
+    limits = [(file.name, file.data) for file in limit_files]
     return Judge(
         database,
-        thresholds.Thresholds(
-            default,
-            [(file.name, file.data) for file in limit_files],
-            of_command_line,
-            today(),
-        ),
-        rules,
+        thresholds.Thresholds(default, limits, of_command_line, today()),
+        judging.Rules(asked, time.time(), risk_of),
         tuple(
             Coded('configuration-error', mistake) for mistake in dict.fromkeys(mistakes)
         ),
-        tuple(site.old.warnings(migrated, options.data.config)) if site.old else (),
+        _warnings(site, options.data.config),
     )
+
+
+def _warnings(site: Site, config: str) -> tuple[Coded, ...]:
+    """Return a message for each file of version 1.6 whose limits are not in force."""
+    if not site.old:
+        return ()
+    migrated: list[str] = []  # digests of the files that were converted
+    for file in site.thresholds:
+        migrated += file.data.get('migrated', ())
+    return tuple(site.old.warnings(migrated, config))
 
 
 def risk_of(
@@ -277,7 +279,11 @@ def _check_metrics(
     warning = dict(asked.warning)
     critical = dict(asked.critical)
     for name in limited:
-        levels = warning.get(name, ''), critical.get(name, '')
-        why = ranges.contradiction(*levels, worse.get(name, ''), units[name])
+        why = ranges.contradiction(
+            warning.get(name, ''),
+            critical.get(name, ''),
+            worse.get(name, ''),
+            units[name],
+        )
         if why:
             raise UsageError(f'{name}: {why}')
