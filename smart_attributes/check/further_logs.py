@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 OLD_RULE = Coded(
     'sudo-rule-old',
     'the sudoers rule is from an earlier version and does not allow newer calls (vendor logs); '
-    'as root, '
-    'install the rule printed by: check_smart_attributes sudoers',
+    'as root, install the rule printed by: check_smart_attributes sudoers',
 )
 SINCE = (7, 4)  # the version of smartctl that introduced -l farm
 _NOT_ASKED = ('not started', 'too late', 'met', 'busy')  # values of Answer.outcome
@@ -110,15 +109,15 @@ class VendorPages(NamedTuple):
 
         past: the earlier readings of the drive. is_stored: this run stores when the page was read.
         """
+        # without a stored date, the page would be read at each check
+        if self.every and not is_stored:
+            return ()
         log = log_of(read, self.judge)
         controller = nvme_log.controller(read.device)
-        # without a stored date, the page would be read at each check
-        is_dated = is_stored or not self.every
-        if not log or not controller or not is_dated:
+        if not log or not controller or not is_due(log, past, self.every):
             return ()
-        if not is_due(log, past, self.every):
-            return ()
-        return (*self.prefix, *smartctl_calls.page_arguments(log[0], controller))
+        page, _ = log
+        return (*self.prefix, *smartctl_calls.page_arguments(page, controller))
 
     def joined(self, read: Read, answer: Answer) -> Read:
         """Return the result of reading a drive, with the log page in the answer to call()."""
@@ -126,10 +125,12 @@ class VendorPages(NamedTuple):
         report = read.report
         if log is None or report is None:
             return read
-        return read._replace(
-            outcome=report._replace(vendor_log=nvme_log.page_of(answer, log[0])),
-            remark=OLD_RULE if smartctl_calls.is_refused(answer) else read.remark,
-        )
+        page, _ = log
+        vendor_log = nvme_log.page_of(answer, page)
+        complete = read._replace(outcome=report._replace(vendor_log=vendor_log))
+        if smartctl_calls.is_refused(answer):
+            return complete._replace(remark=OLD_RULE)
+        return complete
 
 
 def log_of(read: Read, judge: Judge) -> Log | None:
@@ -141,9 +142,11 @@ def log_of(read: Read, judge: Judge) -> Log | None:
     if report is None or report.identity.kind != 'nvme' or read.device.is_recorded:
         return None
     log = judge.database.identify(report.identity, ()).log
-    if log and log[0] in smartctl_calls.PAGES and log[1] in judge.database.layouts:
-        return log
-    return None
+    if log is None:
+        return None
+    page, layout = log
+    is_allowed = page in smartctl_calls.PAGES
+    return log if is_allowed and layout in judge.database.layouts else None
 
 
 def is_due(log: Log, past: Past | None, every: int) -> bool:

@@ -52,9 +52,7 @@ class Remembered:
     """The history that one run uses; without a store, no drive has earlier readings."""
 
     def __init__(
-        self,
-        store: HistoryStore | None = None,
-        settings: HistorySettings = _USUAL,
+        self, store: HistoryStore | None = None, settings: HistorySettings = _USUAL
     ) -> None:
         """Create the access object of a run."""
         self.trouble = ''  # why an enabled history cannot be used

@@ -313,10 +313,7 @@ def _has_levels(limit: Limit) -> bool:
 
 
 def judge_remembered(
-    reading: Reading,
-    limit: Limit,
-    context: Context,
-    accepted: Acknowledgement | None,
+    reading: Reading, limit: Limit, context: Context, accepted: Acknowledgement | None
 ) -> Judgement:
     """Return the judgement on one reading, considering the reading's age, history and
     acknowledgement.
@@ -439,10 +436,7 @@ def why_silent(
 
 
 def weighed(
-    level: Judgement,
-    limit: Limit,
-    context: Context,
-    accepted: Acknowledgement | None,
+    level: Judgement, limit: Limit, context: Context, accepted: Acknowledgement | None
 ) -> Judgement:
     """Return a judgement that combines level, growth and acknowledgement in their order of
     precedence.

@@ -55,9 +55,7 @@ def moved(run: Run) -> Iterable[Coded]:
     from . import drive_tracking
 
     return drive_tracking.news(
-        run.drives.whereabouts,
-        run.drives.missing,
-        run.history.is_whole,
+        run.drives.whereabouts, run.drives.missing, run.history.is_whole
     )
 
 

@@ -44,6 +44,7 @@ def narrowed(which: Which, history: HistorySettings) -> Which:
         # one at which a drive reports its health status.
         store = past.store
         others = store.with_aliases(devices) if store and store.is_own else []
+        # with them, the names select again after reading: see selected()
         names = which.names if others else ()
         return which._replace(devices=(*devices, *others), names=names)
     # a scan finds all others
@@ -110,19 +111,21 @@ def selected(
 
     Raises UsageError.
     """
+    # the item of a drive: its devices
     wanted = Wanted(settings.which.names, settings.hide_serial)
     by_id = links()
-    drives = [(drive.read, *drive.others) for drive in distinct(reads, history.seen_as)]
-    # the item of a drive: its devices
-    for addressed in drives:
+    for drive in distinct(reads, history.seen_as):
+        addressed = (drive.read, *drive.others)
         devices = tuple(read.device for read in addressed)
         wanted.see([_named(read, by_id, history) for read in addressed], devices)
     present = {read.device.name for read in reads}
-    for drive in missing:
-        wanted.see([_named_missing(drive, present)], (drive.device,))
+    for absent in missing:
+        wanted.see([_named_missing(absent, present)], (absent.device,))
     kept = set(chain.from_iterable(wanted.items()))
-    missing_drives = [drive for drive in missing if drive.device in kept]
-    return [read for read in reads if read.device in kept], missing_drives
+    return (
+        [read for read in reads if read.device in kept],
+        [absent for absent in missing if absent.device in kept],
+    )
 
 
 def _named_missing(drive: MissingDrive, present: Collection[str]) -> Named:

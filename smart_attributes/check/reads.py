@@ -152,10 +152,7 @@ def _is_excluded(
 
 
 def finish(
-    started: Started,
-    settings: ReadSettings,
-    runner: Runner,
-    end: float,
+    started: Started, settings: ReadSettings, runner: Runner, end: float
 ) -> Reads:
     """Collect answers until *end* (a value of time.monotonic()) or the time limit; return the
     answers.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ..command_line.options import DataFiles, Options
 from ..errors import Coded, UsageError
@@ -161,11 +161,8 @@ def judge_of(options: Options, site: Site) -> Judge:
         )
     for file in (*attribute_files, *limit_files):
         mistakes += file.mistakes
-    _check_metrics(options, database.units, database.worse)
-    of_command_line = {
-        'warning': dict(asked.warning),
-        'critical': dict(asked.critical),
-    }
+    _check_metrics(options, database)
+    of_command_line = {'warning': dict(asked.warning), 'critical': dict(asked.critical)}
     limits = [(file.name, file.data) for file in limit_files]
     return Judge(
         database,
@@ -256,14 +253,13 @@ def newest_database(config: str) -> tuple[Json, list[str]]:
     return newer.data, []
 
 
-def _check_metrics(
-    options: Options, units: Mapping[str, str], worse: Mapping[str, str]
-) -> None:
+def _check_metrics(options: Options, database: SpecDatabase) -> None:
     """Raise UsageError for an unknown metric, an invalid range, or limits that contradict each
-    other. units, worse: as in SpecDatabase, by metric.
+    other.
     """
     from ..knowledge import ranges
 
+    units = database.units
     asked = options.judging
     limits = (*asked.warning, *asked.critical)
     limited = [name for name, _ in limits]
@@ -282,7 +278,7 @@ def _check_metrics(
         why = ranges.contradiction(
             warning.get(name, ''),
             critical.get(name, ''),
-            worse.get(name, ''),
+            database.worse.get(name, ''),
             units[name],
         )
         if why:

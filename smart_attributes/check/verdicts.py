@@ -59,10 +59,11 @@ class Verdicts:
         """
         unjudged = Verdict(read.device, read.identity or Identity(), State.OK)
         judged = fence.done(unjudged, lambda _: self._on(read), fence.UNJUDGED)
-        context = read, self._drives, self._history, self._judge
-        return fence.done(
-            judged, lambda verdict: described(verdict, *context), fence.UNCOMPARED
-        )
+
+        def compared(verdict: Verdict) -> Verdict:
+            return described(verdict, read, self._drives, self._history, self._judge)
+
+        return fence.done(judged, compared, fence.UNCOMPARED)
 
     def _on(self, read: Read) -> Verdict:
         """Return the verdict on a device; UNKNOWN if no time is left to form a verdict.
@@ -70,7 +71,8 @@ class Verdicts:
         Raises DataError for a mistake in a local file, TakesTooLong, and any exception of a program
         error.
         """
-        if read.report is None:  # a missing drive can have the device of another
+        # never from *_formed*: a missing drive can have the device of another one
+        if read.report is None:
             return verdict(read, self._judge, None)
         if read.device in self._formed:
             return self._formed[read.device]
