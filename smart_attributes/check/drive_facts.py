@@ -61,8 +61,6 @@ _ERRORS: tuple[Key, ...] = (
 )
 # raw values that are added up: reallocated, uncorrectable and pending sectors
 _COUNTERS = (5, 187, 196, 197, 198)
-# ends of the names in the log pages
-_SCSI_ERRORS = ('total_uncorrected_errors', 'defects')
 
 
 def differ(earlier: Report, later: Report, seconds: float, may_count: bool) -> bool:
@@ -159,5 +157,6 @@ def errors_of_scsi(log: Mapping[str, float]) -> tuple[int, float]:
     """Return a key by which the SCSI log pages with more errors are the greater ones; no pages are
     the least.
     """
-    errors = sum(number for name, number in log.items() if name.endswith(_SCSI_ERRORS))
+    ends = 'total_uncorrected_errors', 'defects'  # of the names in the log pages
+    errors = sum(number for name, number in log.items() if name.endswith(ends))
     return int(bool(log)), errors

@@ -56,7 +56,8 @@ class Wanted:
         """Look for the drives that these words name. hide_serial: print no serial number in a
         message.
         """
-        self._words, self._hide_serial = words, hide_serial
+        self._words = words
+        self._hide_serial = hide_serial
         # the drives that a word names: exactly, or but for case and punctuation
         self._found: dict[str, tuple[list[Any], list[Any]]] = {
             word: ([], []) for word in words

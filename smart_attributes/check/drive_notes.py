@@ -162,7 +162,7 @@ def notes(
     """Return the notes that -v prints about a drive; notes do not change the drive's state."""
     return [
         *_failed_before(report),
-        *(Coded('health-status-explained', why) for why in _explanations(all_readings)),
+        *_explanations(all_readings),
         *_unknown(all_readings),
         *_differences(all_readings, spec),
         *_distrusted(all_readings, spec),
@@ -190,11 +190,13 @@ def _failed_before(report: Report) -> list[Coded]:
     ]
 
 
-def _explanations(all_readings: Sequence[Reading]) -> list[str]:
-    """Return why a reported health status is not judged; [] if it is."""
+def _explanations(all_readings: Sequence[Reading]) -> list[Coded]:
+    """Return a note why a reported health status is not judged; [] if it is."""
     statuses = [reading for reading in all_readings if reading.metric == HEALTH]
     return [
-        status.verdict for status in statuses if not status.judged and status.verdict
+        Coded('health-status-explained', status.verdict)
+        for status in statuses
+        if not status.judged and status.verdict
     ]
 
 

@@ -11,7 +11,6 @@ of ten cases. The factors of the estimate come from real drives.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 from ..constants import DAY, MONTH, YEAR
@@ -80,11 +79,11 @@ def sooner(first: Reading, second: Reading) -> Reading:
     """Return the reading with less time left, or the only one with a number, or *first* if no
     reading has a number.
     """
-
-    def seconds(reading: Reading) -> float:
-        return math.inf if reading.number is None else reading.number
-
-    return min(first, second, key=seconds)
+    if second.number is None:
+        return first
+    if first.number is None or second.number < first.number:
+        return second
+    return first
 
 
 def forecasts(verdict: Verdict, past: Past | None) -> Mapping[str, Forecast]:

@@ -38,7 +38,6 @@ OLD_RULE = Coded(
     'as root, install the rule printed by: check_smart_attributes sudoers',
 )
 SINCE = (7, 4)  # the version of smartctl that introduced -l farm
-_NOT_ASKED = ('not started', 'too late', 'met', 'busy')  # values of Answer.outcome
 
 
 def joined(
@@ -188,7 +187,8 @@ class FarmLogs(NamedTuple):
         the call was not started.
         """
         report = read.report
-        if report is None or answer.outcome in _NOT_ASKED:
+        is_asked = answer.outcome not in ('not started', 'too late', 'met', 'busy')
+        if report is None or not is_asked:
             return read
         farm = beside(_farm(answer), report.identity.serial)
         return read._replace(outcome=report._replace(farm=farm))

@@ -37,15 +37,10 @@ if TYPE_CHECKING:
     from .rulebook import Judge
 
 
-_RECEIVING = 0.5  # seconds to wait for the history while the drives are being read
 # values of Command.history: daemons and timers write, people read
 WRITES = 'writes'
 READS = 'reads'
 _USUAL = HistorySettings()
-_DOUBTED = (
-    'the history belongs to another user, who could have changed it; {} still alerts, unless the '
-    'error log of the drive confirms the age that the history has stored'
-)
 
 
 class Remembered:
@@ -60,7 +55,8 @@ class Remembered:
         self.is_lost = False
         # for interactive commands: read the complete history, and write nothing
         self.is_whole = settings.use.access == READS
-        self._store, self._settings = store, settings
+        self._store = store
+        self._settings = settings
         self._now = store.now if store else 0  # seconds since 1970
         # Filled by recall(). The drives of this run that answered, by address.
         self._matches: dict[str, Match] = {}
@@ -82,7 +78,8 @@ class Remembered:
                 self._store = None
             except HistoryUnusable as error:
                 self.is_lost = not self.is_whole and self._store.is_there
-                self._store, self.trouble = None, str(error)
+                self._store = None
+                self.trouble = str(error)
         return self._store
 
     def receive(self) -> None:
@@ -90,7 +87,7 @@ class Remembered:
         one. The drives are being read in the meantime.
         """
         if self._store is not None:
-            self._store.is_ready(_RECEIVING)
+            self._store.is_ready(0.5)  # seconds
 
     def seen_as(self, first: str, second: str) -> str:
         """Return what the history says about two addresses, as HistoryStore.seen_as does."""
@@ -330,7 +327,11 @@ class Remembered:
         ]
         if store.is_own or not dated_metrics:
             return ()
-        words = _DOUBTED.format(' and '.join(dated_metrics))
+        words = (
+            'the history belongs to another user, who could have changed it; '
+            f'{" and ".join(dated_metrics)} still alerts, unless the error log of the drive confirms '
+            'the age that the history has stored'
+        )
         return (Coded('history-not-trusted', words),)
 
     def keep(self, verdicts: Sequence[Verdict]) -> None:

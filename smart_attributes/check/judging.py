@@ -92,11 +92,6 @@ class _Case(NamedTuple):
     date: float  # of a recorded report, in seconds since 1970; 0: none, or not usable
 
     @property
-    def asked(self) -> Judging:
-        """The options for judging."""
-        return self.rules.asked
-
-    @property
     def family(self) -> str:
         """The family of the entry; '' if no entry matches."""
         return self.spec.family or ''
@@ -173,7 +168,9 @@ def _verdict(case: _Case) -> Verdict:
 
 def _of_logs(case: _Case) -> list[Reading]:
     """Return the readings of a drive's logs, without those of ignored attributes."""
-    ignored = case.exceptions.ignored_attributes.union(case.asked.ignore_attributes)
+    ignored = case.exceptions.ignored_attributes.union(
+        case.rules.asked.ignore_attributes
+    )
     spec = case.spec._replace(ignored_thresholds=case.spec.ignored_thresholds | ignored)
     of_logs = readings.readings(case.report, spec, case.metrics, case.vendor_log)
     return [reading for reading in of_logs if reading.source.attribute not in ignored]
@@ -183,7 +180,7 @@ def _derived(case: _Case, by_metric: Readings) -> list[Reading]:
     """Return the readings that are in no log: firmware defects, the age of the last self-test, a
     model without entry, and the time left.
     """
-    asked = case.asked
+    asked = case.rules.asked
     device = case.device
     report = case.report
     power_on_time = _power_on_time(by_metric)
@@ -223,7 +220,7 @@ def _judgements(
     silences: list[Coded] = []
     for reading in all_readings:
         limit = case.limit(reading.metric)
-        if reading.metric in case.asked.ignore_metrics:
+        if reading.metric in case.rules.asked.ignore_metrics:
             judgements.append(Judgement(reading, State.OK, graphed=limit.is_graphed))
             continue
         accepted = case.thresholds.acknowledged(case.identity, reading.metric)
@@ -290,7 +287,7 @@ def _time_left(case: _Case, by_metric: Readings) -> list[Reading]:
     If the time left is unknown, a reading with the reason is returned only if endurance_time_left
     has a limit.
     """
-    ignored = case.asked.ignore_metrics
+    ignored = case.rules.asked.ignore_metrics
     past = case.past
     is_judged = _has_levels(case.limit(TIME_LEFT)) and TIME_LEFT not in ignored
     basis = {} if ENDURANCE in ignored else by_metric
@@ -344,10 +341,7 @@ def _with_hysteresis(present: Judgement, limit: Limit, context: Context) -> Judg
         return present
     margin = amount(MARGINS[reading.metric], reading.unit)
     large_margin = amount(AT_ONCE, reading.unit)
-    words = (
-        f'{earlier.against}, until it is {margin} below that for a day, or {large_margin} below '
-        'that'
-    )
+    words = f'{earlier.against}, until it is {margin} below that for a day, or {large_margin} below that'
     against = Coded(earlier.against.code, words)
     return earlier._replace(reading=reading, against=against)
 

@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from ..history.drive_file import DriveHistory
     from .rulebook import Judge
 
-_FROM_BEFORE = 'the drive did not report its health status to this check, so the last reported one is used'
-_ANY_SPEED = 7200  # revolutions per minute
+
 _ALERTS = (State.WARNING, State.CRITICAL)
 
 
@@ -109,8 +108,8 @@ def standing(
     device: of the drive, for the limits that apply to it now. now: seconds since 1970.
     """
     last = drive.verdict
-    # the rotation is not stored, only whether it is a disk
-    rotation = _ANY_SPEED if last.is_disk else 0
+    # the rotation is not stored, only whether it is a disk, so any speed will do
+    rotation = 7200 if last.is_disk else 0
     identity = drive.record.identity._replace(rotation=rotation)
     findings = []
     for finding in last.findings:
@@ -205,10 +204,11 @@ def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
         stored if judgement is present else judgement
         for judgement in verdict.judgements
     ]
+    words = 'the drive did not report its health status to this check, so the last reported one is used'
     return verdict._replace(
         state=worst([verdict.state, finding.state]),
         judgements=severity.in_order(judgements, verdict.risk),
-        notes=(*verdict.notes, Coded('status-from-before', _FROM_BEFORE)),
+        notes=(*verdict.notes, Coded('status-from-before', words)),
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from re import Pattern
 
 from .. import alarm
 from ..constants import PARALLEL
@@ -139,7 +138,7 @@ def _planned(
 
 
 def _is_excluded(
-    device: Device, match: Sequence[Pattern[str]], ignore: Sequence[Pattern[str]]
+    device: Device, match: selection.Patterns, ignore: selection.Patterns
 ) -> bool:
     """Return whether the address alone excludes a device.
 

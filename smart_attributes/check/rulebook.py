@@ -32,7 +32,8 @@ DATABASE = 'attributes.json'
 ADDITIONS = 'attributes.d'
 LIMITS = 'thresholds.d'
 ACCEPTED = 'acknowledged.json'
-SHIPPED_LIMITS = os.path.join('thresholds', 'default.json')
+
+Files = list[tuple[str, str]]  # path, and name for messages ('': its last part)
 
 
 class Site(NamedTuple):
@@ -89,12 +90,8 @@ def site_of(data: DataFiles, before: Before | None) -> Site:
     )
 
 
-def files_of(
-    data: DataFiles, mistakes: list[str]
-) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Return the files with entries and the files with limits, each as a path and a name for
-    messages. Mistakes are added to *mistakes*. See _folder().
-    """
+def files_of(data: DataFiles, mistakes: list[str]) -> tuple[Files, Files]:
+    """Return the files with entries and the files with limits. Mistakes are added to *mistakes*."""
     # only the usual directory may be missing
     is_expected = data.config != CONFIG or os.path.lexists(data.config)
     if is_expected and not os.path.isdir(data.config):
@@ -116,9 +113,8 @@ def files_of(
     return attributes, limits
 
 
-def _folder(config: str, name: str, mistakes: list[str]) -> list[tuple[str, str]]:
-    """Return each JSON file in a folder of the configuration directory, as a path and a name for
-    messages.
+def _folder(config: str, name: str, mistakes: list[str]) -> Files:
+    """Return each JSON file in a folder of the configuration directory.
 
     Return [] if the folder does not exist. If it cannot be read, return [] and add a message to
     *mistakes*.
@@ -151,7 +147,7 @@ def judge_of(options: Options, site: Site) -> Judge:
     newest, mistakes = newest_database(options.data.config)
     mistakes += site.mistakes
     database, attribute_files = _with_entries(newest, site.attributes)
-    default = shipped_data.load(shipped_data.path(SHIPPED_LIMITS))
+    default = shipped_data.load(shipped_data.path('thresholds/default.json'))
     limit_files: Sequence[SiteFile] = site.thresholds
     if limit_files:
         from ..knowledge import site_file

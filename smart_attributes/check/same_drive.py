@@ -18,8 +18,6 @@ from ..reading.identity import NONE, STRONG, WEAK, agreement, identifiers
 from ..typed import NamedTuple, T
 from . import drive_facts
 
-_OF_LOGS = 0xF0  # bits of smartctl's exit status for findings in attributes and logs
-
 Known = Callable[[str, str], str]  # two addresses -> what the history says about them
 
 
@@ -176,11 +174,10 @@ def _one_drive(group: Sequence[Read], is_doubted: bool) -> Distinct:
     if True in statuses and False in statuses:
         # an address that reports the failure
         candidates = [read for read in group if _own_status(read) is False]
-
-    def preference(read: Read) -> tuple[bool, bool]:
-        return is_raid(read.device), not read.device.optional
-
-    kept = max(candidates, key=preference)  # the first of equally good addresses
+    # preferably behind RAID, then no slot of a range; the first of equally good ones
+    kept = max(
+        candidates, key=lambda read: (is_raid(read.device), not read.device.optional)
+    )
     others = tuple(read for read in group if read is not kept)
     reports = [read.report for read in (kept, *others) if read.report is not None]
     if len(reports) > 1:
@@ -245,7 +242,7 @@ def _exit_status(best: Report, status: Report, reports: Sequence[Report]) -> int
         bits |= FAILED
     for report in reports:
         if report.exit_status is not None:
-            bits |= report.exit_status & _OF_LOGS
+            bits |= report.exit_status & 0xF0  # findings in attributes and logs
     return bits
 
 

@@ -11,6 +11,8 @@ from ..errors import UsageError
 from ..model import Device, Identity
 from ..reading.addresses import quoted
 
+Patterns = Sequence[Pattern[str]]
+
 
 def patterns(texts: Iterable[str]) -> list[Pattern[str]]:
     """Return the regular expressions of --match or --ignore. Raises UsageError."""
@@ -29,8 +31,8 @@ def patterns(texts: Iterable[str]) -> list[Pattern[str]]:
 def is_wanted(
     device: Device,
     identity: Identity | None,
-    match: Sequence[Pattern[str]],
-    ignore: Sequence[Pattern[str]],
+    match: Patterns,
+    ignore: Patterns,
     is_final: bool = True,
 ) -> bool:
     """Return whether to check a drive; True if this depends on a model or serial number that is not
@@ -50,7 +52,7 @@ def is_wanted(
     return True
 
 
-def _any_in(expressions: Sequence[Pattern[str]], texts: Sequence[str]) -> bool:
+def _any_in(expressions: Patterns, texts: Sequence[str]) -> bool:
     """Return whether any expression is found in any text. Raises TakesTooLong with its pattern."""
     for expression in expressions:
         try:

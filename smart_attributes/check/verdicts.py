@@ -15,16 +15,14 @@ if TYPE_CHECKING:
     from ..history.past import Past
 
 
-# bits of smartctl's exit status: health FAILED, a pre-fail attribute at its threshold
-_FAILING = 0b11000
-
-
 class Verdicts:
     """The verdicts of a run. A verdict that was formed before the time limit stays."""
 
     def __init__(self, drives: Inventory, history: Remembered, judge: Judge) -> None:
         """Start without verdicts."""
-        self._drives, self._history, self._judge = drives, history, judge
+        self._drives = drives
+        self._history = history
+        self._judge = judge
         self._formed: dict[Device, Verdict] = {}
         self._late = ''  # why drives are no longer judged
 
@@ -47,7 +45,8 @@ class Verdicts:
         """Return the place of a drive in the order of judging, in case the time ends: first those
         that smartctl calls failing, then those whose last verdict was worst.
         """
-        if read.report is not None and read.report.has_exit_bit(_FAILING):
+        # health FAILED, or a pre-fail attribute at its threshold
+        if read.report is not None and read.report.has_exit_bit(0b11000):
             return 0
         drive = self._history.drive_of(read.device, read.identity)
         last = drive.verdict.state if drive else State.OK

@@ -81,7 +81,8 @@ class Due(NamedTuple):
     """An action in words, and the date by which a replacement must be ordered."""
 
     to_do: str  # "order a replacement by 2027-03-04 (expected date)"
-    order_by: str | None  # "2027-03-04", today if that date is past; None: no forecast
+    # "2027-03-04", today if that date is past; None: no forecast
+    order_by: str | None = None
 
 
 class Need(NamedTuple):
@@ -107,14 +108,15 @@ def drives(
             is_unread = bool(verdict.problem) and verdict.state is not State.OK
             outlook = outlooks.get(verdict.device, UNKNOWN_FUTURE)
             needs = _own_needs(verdict, outlook, verdict.read_at(now))
-            drive = Drive(
-                verdict.device.name,
-                frozenset(place.disks),
-                is_failing=verdict.state is State.CRITICAL or is_unread,
-                is_to_replace=_is_to_replace(needs),
-                bay=place.bay,
+            drives.append(
+                Drive(
+                    verdict.device.name,
+                    frozenset(place.disks),
+                    is_failing=verdict.state is State.CRITICAL or is_unread,
+                    is_to_replace=_is_to_replace(needs),
+                    bay=place.bay,
+                )
             )
-            drives.append(drive)
     return drives
 
 
@@ -370,10 +372,10 @@ def due(
     """
     words = actions.action(code, kind).words
     if code in actions.REPLACING:
-        return Due(words, None)
+        return Due(words)
     by = now if code == actions.ORDER_COPY else order_by(left, now)
     if by is None:
-        return Due(words, None)
+        return Due(words)
     if code != actions.ORDER:
         return Due(words, day(by))
     when = f'by {day(by)} ({which})' if by > now else 'now'
