@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-# this many consecutive slots are written as a range; the numbers of a type without slots, such as
-# those of a USB port, are fewer
-AT_LEAST = 3
 _SLOT = re.compile(r'(.*[,/])([0-9]+)(@.*)')
 
 
@@ -26,7 +23,8 @@ def ranges(addresses: Sequence[str]) -> list[str]:
             written.append(address)
     for (head, tail), numbers in slots.items():
         for run in _runs(sorted(numbers)):
-            if len(run) >= AT_LEAST:
+            # shorter ones are listed, and so are the few numbers of a type without slots (USB ports)
+            if len(run) >= 3:
                 written.append(f'{head}{run[0]}-{run[-1]}{tail}')
             else:
                 written += [f'{head}{slot}{tail}' for slot in run]

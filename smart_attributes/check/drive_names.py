@@ -17,7 +17,6 @@ from ..words import clean
 # prefixes in outputs, udev, controllers and other tools
 _WWN = ('', '0x', 'naa.', 'eui.', 'wwn-0x')
 _SHOWN = 10  # maximum number of names in a message
-_COMPARED = 2000  # names that a mistyped name is compared with
 
 
 class Named(NamedTuple):
@@ -84,7 +83,8 @@ class Wanted:
             elif slug(word) in slugs:
                 nearly.append((first.address, item))
                 is_wanted = True
-        if len(self._spellings) < _COMPARED:
+        # a mistyped name is compared with at most about this many names
+        if len(self._spellings) < 2000:
             self._names.append(first.name)
             for drive in addressed:
                 others = () if self._hide_serial else sorted(drive.others)

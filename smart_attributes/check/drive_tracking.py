@@ -20,7 +20,6 @@ from ..wording import duration, listed, local_minute
 from ..words import argument, clean
 
 A_DRIVE = 'a drive'
-Met = tuple[str, Identity, Match]  # address, the drive there, its match in history
 
 
 class Whereabouts(NamedTuple):
@@ -62,7 +61,7 @@ class MissingDrive(NamedTuple):
 def found(
     places: Sequence[DrivePlace],
     records: Iterable[Record],
-    met: Sequence[Met],
+    met: Sequence[tuple[str, Identity, Match]],
     there: Mapping[str, str],
     scope: Scope,
     now: int,
@@ -70,8 +69,8 @@ def found(
 ) -> Whereabouts:
     """Return the current address of each drive.
 
-    places, records: as stored in the history. met: the drives that answered. there: the occupied
-    addresses, each with its slot.
+    places, records: as stored in the history. met: the drives that answered, each with its address
+    and its match in the history. there: the occupied addresses, each with its slot.
     """
     records_by_number = {record.number: record for record in records}
     orders = [record.order for record in records_by_number.values()]

@@ -123,18 +123,15 @@ def unreadable(
         state = asleep
     elif isinstance(error, DriveWithState):
         state = worst([State.WARNING, State[error.state.upper()]])
+    step = error.step
+    if not device.is_recorded:
+        # so that an admin can paste its command
+        step = step.replace(PATH, argument(device.path, PATH))
     return Verdict(
         device,
         identity or Identity(),
         state,
         problem=error.why,
         code=error.code,
-        step=_with_path(error.step, device),
+        step=step,
     )
-
-
-def _with_path(step: str, device: Device) -> str:
-    """Return a next step with the path of the device, so that an admin can paste its command."""
-    if device.is_recorded:  # the path is that of the report
-        return step
-    return step.replace(PATH, argument(device.path, PATH))

@@ -37,7 +37,6 @@ OLD_RULE = Coded(
     'the sudoers rule is from an earlier version and does not allow newer calls (vendor logs); '
     'as root, install the rule printed by: check_smart_attributes sudoers',
 )
-SINCE = (7, 4)  # the version of smartctl that introduced -l farm
 
 
 def joined(
@@ -175,7 +174,8 @@ class FarmLogs(NamedTuple):
         """Return the call that reads the log of a disk; () if the disk keeps no FARM log."""
         report = read.report
         device = read.device
-        if report is None or report.version < SINCE or device.is_recorded:
+        # -l farm came with smartctl 7.4
+        if report is None or report.version < (7, 4) or device.is_recorded:
             return ()
         numbers = [row.id for row in report.attributes]
         if not self.judge.database.identify(report.identity, numbers).keeps_farm:

@@ -394,22 +394,20 @@ def labelled(reads: Sequence[Read], label: str) -> list[Read]:
     if label == 'device':
         return list(reads)
     devices = [read.device for read in reads]
-    renamed = addresses.labelled(devices, _labels(reads, label))
+    if label == 'by-id':
+        links = addresses.links()
+        identifiers = [addresses.name_of(device, links) for device in devices]
+    else:
+        identities = [read.identity or Identity() for read in reads]
+        identifiers = [_identifier(identity, label) for identity in identities]
+    renamed = addresses.labelled(devices, identifiers)
     return [read._replace(device=device) for read, device in zip(reads, renamed)]
 
 
-def _labels(reads: Sequence[Read], label: str) -> list[str]:
-    """Return the identifier that --label selects for each drive; '' if a drive does not report
-    it.
-    """
-    if label == 'by-id':
-        links = addresses.links()
-        return [addresses.name_of(read.device, links) for read in reads]
-    return [_identifier(read.identity or Identity(), label) for read in reads]
-
-
 def _identifier(identity: Identity, label: str) -> str:
-    """Return the part of an identity that --label selects; '' for another kind of label."""
+    """Return the part of an identity that --label selects; '' if the drive does not report it, or
+    for another kind of label.
+    """
     return {'serial': identity.serial, 'wwn': identity.wwn}.get(label, '')
 
 

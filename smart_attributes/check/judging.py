@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 
 # the judged readings of a drive that have a number, by metric
 Readings = Mapping[str, Reading]
-Metrics = Mapping[str, Metric]  # by name
 
 
 class Rules(NamedTuple):
@@ -82,7 +81,7 @@ class _Case(NamedTuple):
     identity: Identity
     report: Report
     spec: DriveSpec
-    metrics: Metrics
+    metrics: Mapping[str, Metric]  # by name
     thresholds: Thresholds
     rules: Rules
     past: Past | None

@@ -44,8 +44,7 @@ if TYPE_CHECKING:
 
 # Problem codes of a drive that must be found before it can be read.
 MISSING = frozenset(('no-such-device', 'empty-slot', 'too-few-drives', 'drive-missing'))
-# The concerns of a drive whose data is copied before its firmware is updated; see _is_unsound().
-UNSOUND = (severity.HEALTH, severity.DATA, 'protection', severity.ERRORS)
+
 UNKNOWN_FUTURE = Outlook()
 MIDDLE = 'expected date'
 EARLIEST = 'earliest date'
@@ -318,8 +317,10 @@ def _is_unsound(alarm: Alarm) -> bool:
     """Return whether the data of a drive with this finding is copied before its firmware is
     updated.
     """
-    is_worn_out = alarm.concern == severity.WEAR and alarm.state is State.CRITICAL
-    return is_worn_out or (alarm.concern in UNSOUND and alarm.remedy != actions.CABLE)
+    if alarm.concern == severity.WEAR:
+        return alarm.state is State.CRITICAL
+    concerns = (severity.HEALTH, severity.DATA, 'protection', severity.ERRORS)
+    return alarm.concern in concerns and alarm.remedy != actions.CABLE
 
 
 def _need(alarm: Alarm) -> Need:
