@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 TIME_LEFT = 'endurance_time_left'
 ENDURANCE = 'endurance_used'
-SELF_TEST = 'self_test'
+
 UNKNOWN_MODEL = 'unknown_model'
 UNREAD_ROWS = 'unread_rows'
 LEAST_USED = 2  # %; below it, whole numbers are too coarse for a forecast
@@ -230,7 +230,7 @@ def self_test_to_repeat(device: Device, judgements: Sequence[Judgement]) -> list
     """
     # Only for CRITICAL: after a WARNING, smartctl would not show that another test has passed.
     has_failed = any(
-        judgement.reading.metric == SELF_TEST
+        judgement.reading.metric == 'self_test'
         and judgement.reading.state is State.CRITICAL
         and judgement.state is not State.OK
         for judgement in judgements

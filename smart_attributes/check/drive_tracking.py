@@ -62,7 +62,7 @@ def found(
     places: Sequence[DrivePlace],
     records: Iterable[Record],
     met: Sequence[tuple[str, Identity, Match]],
-    there: Mapping[str, str],
+    slots: Mapping[str, str],
     scope: Scope,
     now: int,
     hide_serial: bool = False,
@@ -70,14 +70,14 @@ def found(
     """Return the current address of each drive.
 
     places, records: as stored in the history. met: the drives that answered, each with its address
-    and its match in the history. there: the occupied addresses, each with its slot.
+    and its match in the history. slots: the slot, or '', of each occupied address.
     """
     records_by_number = {record.number: record for record in records}
     orders = [record.order for record in records_by_number.values()]
     newest = max(orders, default=0)  # before this run
     order = newest
     # the number of the drive at each occupied address; None: it did not say which it is
-    number_at: dict[str, int | None] = dict.fromkeys(there)
+    number_at: dict[str, int | None] = dict.fromkeys(slots)
     for address, identity, match in met:
         record = match.record
         if record is None and not match.note:
@@ -88,13 +88,13 @@ def found(
             record = Record(number, identity, now, now, order)
             records_by_number[number] = record
         number_at[address] = record.number if record else None
-    unread = frozenset(there).difference(address for address, _, _ in met)
+    unread = frozenset(slots).difference(address for address, _, _ in met)
     identities = {
         number: shown(record.identity, hide_serial)
         for number, record in records_by_number.items()
     }
     return Whereabouts(
-        drive_records.updated(places, number_at, scope, now, there, newest),
+        drive_records.updated(places, number_at, scope, now, slots, newest),
         records_by_number,
         scope,
         now,

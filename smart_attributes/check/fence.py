@@ -113,7 +113,7 @@ def shown(
 
 
 def unreadable(
-    device: Device, error: SmartError, asleep: State, identity: Identity | None
+    device: Device, error: SmartError, asleep: State, identity: Identity | None = None
 ) -> Verdict:
     """Return the verdict on a drive that has no report: UNKNOWN, the state *asleep* for a drive in
     standby, or the state of the error, which is at least WARNING.

@@ -141,8 +141,8 @@ def forecast(
     life = None  # the rate since the drive was new
     if age is not None and age >= YOUNGEST and used >= LEAST_USED:
         life = used / age
-    if points and now - points[0][0] >= SHORTEST:
-        start, used_then = points[0]
+    start, used_then = points[0] if points else (now, used)
+    if now - start >= SHORTEST:
         grown = used - used_then
         if grown >= LEAST_GROWN:
             rates = _rates(_sampled(points, now, used), life)

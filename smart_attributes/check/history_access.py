@@ -263,9 +263,10 @@ class Remembered:
         if device.address in self._recognized:
             return self._recognized[device.address]
         last_there = store.at(device.address)
-        matched = [match.record for match in self._matches.values()]
-        is_elsewhere = last_there in (*matched, *self._recognized.values())
-        return None if is_elsewhere else last_there
+        matched = [other.record for other in self._matches.values()]
+        if last_there in (*matched, *self._recognized.values()):
+            return None
+        return last_there
 
     def asleep(self, verdict: Verdict) -> Verdict:
         """Return the verdict on a drive in standby, with the identity that is stored in the
@@ -412,7 +413,7 @@ def _slots(asked: Sequence[Device], candidates: Sequence[Read]) -> dict[str, str
 
 
 def _scope(stage: Reads, asked: Sequence[Device], store: HistoryStore) -> Scope:
-    """Return which addresses this run covers, so that it would miss a drive there.
+    """Return which addresses this run covers: a known drive that is not there is missing.
 
     A scan covers all that any scan has found; -r covers what it selects, whether it is there or
     not.

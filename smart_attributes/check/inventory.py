@@ -251,7 +251,7 @@ def counted(
         if read.device.optional and isinstance(read.outcome, DriveNotReached)
     ]
     answered = [read for read in occupied if read not in unseen]
-    faults: list[Coded] = []
+    faults = []
     if unseen:
         slots = sum(device.optional for device in found.devices)
         words = (

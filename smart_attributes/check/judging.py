@@ -451,9 +451,8 @@ def weighed(
             # a small increase must not hide a bad level
             state = worst([level.state, growth.state])
         if is_silent(accepted, reading.number, context.is_floor(reading.metric)):
-            would_alert = state is not State.OK
             return level._replace(
-                state=State.OK, against=NOTHING, acknowledged=would_alert
+                state=State.OK, against=NOTHING, acknowledged=state is not State.OK
             )
     if state is State.OK or growth is None:
         return level

@@ -46,10 +46,12 @@ def is_wanted(
         texts += [identity.model, identity.serial]
     if _any_in(ignore, texts):
         return False
-    if identity and (is_final or (identity.model and identity.serial)):
-        return not match or _any_in(match, texts)
-    # what is still unknown could be the text that matches
-    return True
+    if identity is None or not match:
+        return True
+    has_both = identity.model and identity.serial
+    if not is_final and not has_both:
+        return True  # what is still unknown could be the text that matches
+    return _any_in(match, texts)
 
 
 def _any_in(expressions: Patterns, texts: Sequence[str]) -> bool:

@@ -19,7 +19,7 @@ TELLING_METRICS = (
     'temperature',
     'power_on_time',
 )
-TELLING_LAST = ('hidden_power_on_time', 'unknown_model')
+
 TELLING = 3  # at most this many of TELLING_METRICS are shown
 
 
@@ -111,7 +111,8 @@ def _healthy(verdict: Verdict, has_acknowledged: bool) -> list[str]:
         if is_worth_showing(reading) and reading.metric not in judged
     }
     telling = [judged[metric] for metric in TELLING_METRICS if metric in judged]
-    last = [judged[metric] for metric in TELLING_LAST if metric in judged]
+    always_shown = ('hidden_power_on_time', 'unknown_model')
+    last = [judged[metric] for metric in always_shown if metric in judged]
     shown = [*telling[:TELLING], *unknown.values(), *last]
     if shown or has_acknowledged:
         return [clean(statement(reading), limit=LONGEST_STATEMENT) for reading in shown]
