@@ -148,8 +148,8 @@ def forecast(
             rates = _rates(_sampled(points, now, used), life)
             return _of_rates(left, *rates, is_estimate=False)
         # a rounded percentage can hide a growth of 1
-        limit = IDLE * max(1.0, grown)
-        if life is not None and life * (now - start) >= limit:
+        largest_growth = max(1.0, grown)
+        if life is not None and life * (now - start) >= IDLE * largest_growth:
             return 'the drive was used earlier and is idle now'
     if life:
         return _of_rates(left, life / SLOWER, life, life * FASTER, is_estimate=True)

@@ -38,18 +38,18 @@ def narrowed(which: Which, history: HistorySettings) -> Which:
     past = remembered(history)
     drives = _known(past)
     addresses_by_name = [_addresses_of(name, drives) for name in which.names]
-    if all(addresses_by_name):
-        devices = tuple(chain.from_iterable(addresses_by_name))
-        # Other addresses at which the last check reached these drives: one of them may be the only
-        # one at which a drive reports its health status.
-        store = past.store
-        others = store.with_aliases(devices) if store and store.is_own else []
-        # with them, the names select again after reading: see selected()
-        names = which.names if others else ()
-        return which._replace(devices=(*devices, *others), names=names)
-    # a scan finds all others
-    behind_raid = tuple(device.address for device in drives if is_raid(device))
-    return which._replace(devices=behind_raid, scan=True)
+    if not all(addresses_by_name):
+        # a scan finds all others
+        behind_raid = tuple(device.address for device in drives if is_raid(device))
+        return which._replace(devices=behind_raid, scan=True)
+    devices = tuple(chain.from_iterable(addresses_by_name))
+    # Other addresses at which the last check reached these drives: one of them may be the only
+    # one at which a drive reports its health status.
+    store = past.store
+    others = store.with_aliases(devices) if store and store.is_own else []
+    # with them, the names select again after reading: see selected()
+    names = which.names if others else ()
+    return which._replace(devices=(*devices, *others), names=names)
 
 
 def _known(history: Remembered) -> list[Device]:

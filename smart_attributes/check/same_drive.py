@@ -54,6 +54,7 @@ def distinct(reads: Sequence[Read], seen_as: Known) -> list[Distinct]:
         for name in names:
             groups_by_name.setdefault(name, []).append(group)
         group.append(read)
+    # back to the order in which they were given
     place = {id(read): number for number, read in enumerate(reads)}
     for group in groups:
         group.sort(key=lambda read: place[id(read)])
@@ -103,8 +104,9 @@ def _is_of(read: Read, group: Sequence[Read], seen_as: Known) -> bool:
     for member in group:
         if _agreement(read, member) == NONE:
             return False
-        addresses = read.device.address, member.device.address
-        if _differ(read, member, seen_as) and seen_as(*addresses) != ONE:
+        if not _differ(read, member, seen_as):
+            continue
+        if seen_as(read.device.address, member.device.address) != ONE:
             return False
     return True
 
@@ -143,13 +145,13 @@ def _differ(first: Read, second: Read, seen_as: Known) -> bool:
     if before is None or after is None:
         return False
     seconds = later.ended - earlier.ended + earlier.seconds
-    # only what is surely one drive can have counted errors in between
+    # only a drive that is surely the same can have counted errors in between
     may_count = _agreement(first, second) == STRONG
     if not drive_facts.differ(before, after, seconds, may_count):
         return False
     if may_count or seen_as(first.device.address, second.device.address) == SEPARATE:
         return True
-    # and what the history has seen as one drive
+    # the history has seen them as one drive, so it can have counted errors, too
     return drive_facts.differ(before, after, seconds, may_count=True)
 
 
