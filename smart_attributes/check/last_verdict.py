@@ -179,7 +179,7 @@ def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
     ]
     if not findings or not statuses:
         return verdict
-    finding = findings[0]
+    last_status = findings[0]
     present = statuses[0]
     if _is_own(present.reading):
         return verdict
@@ -188,17 +188,17 @@ def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
         0,
         '',
         Source(SELF_ASSESSMENT),
-        verdict=finding.words.removeprefix(f'{HEALTH}: '),
-        state=finding.state,
+        verdict=last_status.words.removeprefix(f'{HEALTH}: '),
+        state=last_status.state,
         is_stored=True,
     )
     stored = Judgement(
         reading,
-        finding.state,
-        concern=finding.concern,
-        remedy=finding.remedy,
+        last_status.state,
+        concern=last_status.concern,
+        remedy=last_status.remedy,
         graphed=present.graphed,
-        words=finding.plain,
+        words=last_status.plain,
     )
     judgements = [
         stored if judgement is present else judgement
@@ -206,7 +206,7 @@ def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
     ]
     words = 'the drive did not report its health status to this check, so the last reported one is used'
     return verdict._replace(
-        state=worst([verdict.state, finding.state]),
+        state=worst([verdict.state, last_status.state]),
         judgements=severity.in_order(judgements, verdict.risk),
         notes=(*verdict.notes, Coded('status-from-before', words)),
     )
