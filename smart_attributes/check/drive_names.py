@@ -74,6 +74,7 @@ class Wanted:
         names: set[str] = set()
         for drive in addressed:
             names.update((drive.address, drive.name), drive.others)
+        # names without letters and digits have the slug of '', and are not like each other
         slugs = {slug(name) for name in names} - {slug('')}
         is_wanted = False
         for word, (exactly, nearly) in self._found.items():
