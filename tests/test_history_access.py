@@ -188,7 +188,7 @@ def test_without_history_no_drive_has_a_past():
 
     assert (
         known.past(SDA),
-        known.name(SDA),
+        known.identity_at(SDA),
         history_answers.drive(known, SLEEPING),
     ) == (None, None, None)
     assert (known.remarks, recall(known, INTEL)) == ((), None)
@@ -301,7 +301,7 @@ def test_a_drive_that_was_kept_has_a_past_at_the_next_check(history):
     assert second.store.drives[second.store.records[0].number].verdict == LastVerdict(
         START
     )
-    assert second.name(SDA).serial == INTEL.outcome.identity.serial
+    assert second.identity_at(SDA).serial == INTEL.outcome.identity.serial
     record, series = history_answers.drive(second, SLEEPING)
     assert record.identity.serial == INTEL.outcome.identity.serial
     assert [key.metric for key in series] == ['crc_errors']

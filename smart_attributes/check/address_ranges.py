@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import groupby
 
-# this many consecutive slots are written as a range; the numbers of a type without slots, such as
-# those of a USB port, are fewer
-AT_LEAST = 3
 _SLOT = re.compile(r'(.*[,/])([0-9]+)(@.*)')
 
 
@@ -26,11 +22,21 @@ def ranges(addresses: Sequence[str]) -> list[str]:
         else:
             written.append(address)
     for (head, tail), numbers in slots.items():
-        # in a run of consecutive slots, slot and place differ by the same number
-        places = enumerate(sorted(numbers))
-        for _, pairs in groupby(places, key=lambda pair: pair[1] - pair[0]):
-            run = [str(slot) for _, slot in pairs]
-            if len(run) >= AT_LEAST:
-                run = [f'{run[0]}-{run[-1]}']
-            written += [f'{head}{slots_or_slot}{tail}' for slots_or_slot in run]
+        for run in _runs(sorted(numbers)):
+            # shorter ones are listed, and so are the few numbers of a type without slots (USB ports)
+            if len(run) >= 3:
+                written.append(f'{head}{run[0]}-{run[-1]}{tail}')
+            else:
+                written += [f'{head}{slot}{tail}' for slot in run]
     return written
+
+
+def _runs(slots: Sequence[int]) -> list[list[int]]:
+    """Return the runs of consecutive slots in sorted ones: [0, 1, 2] and [5] in 0, 1, 2, 5."""
+    runs: list[list[int]] = []
+    for slot in slots:
+        if runs and slot == runs[-1][-1] + 1:
+            runs[-1].append(slot)
+        else:
+            runs.append([slot])
+    return runs

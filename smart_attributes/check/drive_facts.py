@@ -59,18 +59,14 @@ _ERRORS: tuple[Key, ...] = (
     ('nvme', 'media_errors'),
     ('scsi', 'grown_defects'),
 )
-# raw values that are added up: reallocated, uncorrectable and pending sectors
-_COUNTERS = (5, 187, 196, 197, 198)
-# ends of the names in the log pages
-_SCSI_ERRORS = ('total_uncorrected_errors', 'defects')
 
 
 def differ(earlier: Report, later: Report, seconds: float, may_count: bool) -> bool:
     """Return whether two reports are from different drives.
 
     seconds: from the beginning of the earlier read to the end of the later one. may_count: the
-    drive can have counted errors between the reads; otherwise, other error counts or another
-    status mean another drive.
+    drive can have counted errors between the reads, so only lower counts mean another drive;
+    otherwise, any other count, status or warning does.
     """
     if _has_other_capacity(earlier.identity, later.identity):
         return True
@@ -143,7 +139,9 @@ def errors_of_table(rows: Sequence[AttributeRow]) -> tuple[int, int, int]:
     """
     raw = _raw_numbers(rows)
     failing = sum(row.when_failed == 'now' for row in rows)
-    return int(bool(rows)), failing, sum(raw.get(id_, 0) for id_ in _COUNTERS)
+    # reallocated, uncorrectable and pending sectors
+    sectors = sum(raw.get(id_, 0) for id_ in (5, 187, 196, 197, 198))
+    return int(bool(rows)), failing, sectors
 
 
 def errors_of_nvme(log: Mapping[str, int]) -> tuple[int, int, int]:
@@ -159,5 +157,6 @@ def errors_of_scsi(log: Mapping[str, float]) -> tuple[int, float]:
     """Return a key by which the SCSI log pages with more errors are the greater ones; no pages are
     the least.
     """
-    errors = sum(number for name, number in log.items() if name.endswith(_SCSI_ERRORS))
+    ends = 'total_uncorrected_errors', 'defects'  # of the names in the log pages
+    errors = sum(number for name, number in log.items() if name.endswith(ends))
     return int(bool(log)), errors

@@ -17,7 +17,6 @@ from ..words import clean
 # prefixes in outputs, udev, controllers and other tools
 _WWN = ('', '0x', 'naa.', 'eui.', 'wwn-0x')
 _SHOWN = 10  # maximum number of names in a message
-_COMPARED = 2000  # names that a mistyped name is compared with
 
 
 class Named(NamedTuple):
@@ -36,10 +35,9 @@ def named(
     """
     serial = identity.serial
     wwn = re.sub('^0x|[^0-9a-f]', '', identity.wwn.lower())
-    labels = [*by_id, serial, clean(serial), identity.wwn]
+    labels = list(filter(None, (*by_id, serial, clean(serial), identity.wwn)))
     if wwn:
         labels += [prefix + wwn for prefix in _WWN]
-    labels = list(filter(None, labels))
     others = {*labels, f'{host}:{device.name}'}
     others.update(f'{label}_{device.name}' for label in labels)
     others.update(f'{FOLDER}/{link}' for link in by_id)
@@ -57,7 +55,8 @@ class Wanted:
         """Look for the drives that these words name. hide_serial: print no serial number in a
         message.
         """
-        self._words, self._hide_serial = words, hide_serial
+        self._words = words
+        self._hide_serial = hide_serial
         # the drives that a word names: exactly, or but for case and punctuation
         self._found: dict[str, tuple[list[Any], list[Any]]] = {
             word: ([], []) for word in words
@@ -75,17 +74,18 @@ class Wanted:
         names: set[str] = set()
         for drive in addressed:
             names.update((drive.address, drive.name), drive.others)
+        # names without letters and digits have the slug of '', and are not like each other
         slugs = {slug(name) for name in names} - {slug('')}
         is_wanted = False
         for word, (exactly, nearly) in self._found.items():
             if word in names:
                 exactly.append((first.address, item))
+                is_wanted = True
             elif slug(word) in slugs:
                 nearly.append((first.address, item))
-            else:
-                continue
-            is_wanted = True
-        if len(self._spellings) < _COMPARED:
+                is_wanted = True
+        # a mistyped name is compared with at most about this many names
+        if len(self._spellings) < 2000:
             self._names.append(first.name)
             for drive in addressed:
                 others = () if self._hide_serial else sorted(drive.others)

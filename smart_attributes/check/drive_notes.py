@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 TIME_LEFT = 'endurance_time_left'
 ENDURANCE = 'endurance_used'
-SELF_TEST = 'self_test'
+
 UNKNOWN_MODEL = 'unknown_model'
 UNREAD_ROWS = 'unread_rows'
 LEAST_USED = 2  # %; below it, whole numbers are too coarse for a forecast
@@ -43,18 +43,18 @@ _HARM = {
 
 
 def advisory(
-    defect: Advisory, identity: Identity, hours: float | None, now: float
+    defect: Advisory, identity: Identity, power_on_hours: float | None, now: float
 ) -> Reading:
-    """Return a known firmware defect as a reading that has a state. hours: the drive's power-on
-    hours.
-    """
-    hour = defect.hour  # power-on hours at which the defect occurs
-    is_near = hour is not None and hours is not None and hours > hour - ADVISORY_HOURS
+    """Return a known firmware defect as a reading that has a state."""
+    due_at = defect.hour  # power-on hours at which the defect occurs
+    is_near = False
+    if due_at is not None and power_on_hours is not None:
+        is_near = power_on_hours > due_at - ADVISORY_HOURS
     firmware = f'firmware {identity.firmware}'
     fix = f', fixed in {defect.fixed_in}' if defect.fixed_in else ''
     words = f'{firmware}{fix}: {defect.effect}'
-    if hour:
-        words = f'{words} ({_countdown(hour, hours, now)})'
+    if due_at:
+        words = f'{words} ({_countdown(due_at, power_on_hours, now)})'
     if defect.state is State.OK:
         words = f'{words}; {defect.action}'
     if not defect.is_read:
@@ -84,17 +84,16 @@ def allowed(defects: Sequence[Advisory], is_allowed: bool) -> Iterator[Coded]:
             )
 
 
-def _countdown(hour: int, hours: float | None, now: float) -> str:
-    """Return when a drive reaches a number of power-on hours. hours: its present ones."""
-    if hours is None:
-        return f'at {hour} power-on hours'
-    if hours >= hour:
-        return f'at {hour} power-on hours, and the drive already has {hours:.0f}'
-    day = time.strftime('%Y-%m-%d', time.gmtime(now + (hour - hours) * HOUR))
-    return (
-        f'at {hour} power-on hours, {hour - hours:.0f} hours from now, on {day} if the '
-        f'drive stays on'
-    )
+def _countdown(due_at: int, power_on_hours: float | None, now: float) -> str:
+    """Return when a drive reaches *due_at* power-on hours."""
+    words = f'at {due_at} power-on hours'
+    if power_on_hours is None:
+        return words
+    left = due_at - power_on_hours
+    if left <= 0:
+        return f'{words}, and the drive already has {power_on_hours:.0f}'
+    day = time.strftime('%Y-%m-%d', time.gmtime(now + left * HOUR))
+    return f'{words}, {left:.0f} hours from now, on {day} if the drive stays on'
 
 
 def unknown_model(device: Device, report: Report, state: State) -> Reading:
@@ -106,12 +105,15 @@ def unknown_model(device: Device, report: Report, state: State) -> Reading:
     words = f'no entry for {identity.model or "this drive"} (firmware {firmware})'
     brief = f'model {identity.model or "not reported"} is not in the database'
     action = ''
-    if not identity.model and report.smart_status is None:
+    is_anonymous = not identity.model and report.smart_status is None
+    # an entry for an ATA drive is made from its attributes
+    can_be_added = report.attributes or identity.protocol != 'ATA'
+    if is_anonymous:
         state = State.UNKNOWN
         words = 'no identity, so the attributes cannot be evaluated; add the lines with model and firmware'
         brief = 'attributes without a model'
         action = 'record it again: smartctl --json -x DEVICE'
-    elif report.attributes or identity.protocol != 'ATA':
+    elif can_be_added:
         place = (
             f'--report {device.path}' if device.is_recorded else f'-d {device.address}'
         )
@@ -131,7 +133,7 @@ def unknown_model(device: Device, report: Report, state: State) -> Reading:
 
 
 def unread_rows(device: Device, report: Report) -> list[Reading]:
-    """Return the reading for tables of which a row cannot be read: it may hold an alert."""
+    """Return a reading for each table that has a row that cannot be read."""
     step = 'compare with the original output'
     if not device.is_recorded:
         step = f'compare with what smartctl -x prints for {device.address}'
@@ -160,7 +162,7 @@ def notes(
     """Return the notes that -v prints about a drive; notes do not change the drive's state."""
     return [
         *_failed_before(report),
-        *(Coded('health-status-explained', why) for why in _explanations(all_readings)),
+        *_explanations(all_readings),
         *_unknown(all_readings),
         *_differences(all_readings, spec),
         *_distrusted(all_readings, spec),
@@ -188,11 +190,13 @@ def _failed_before(report: Report) -> list[Coded]:
     ]
 
 
-def _explanations(all_readings: Sequence[Reading]) -> list[str]:
-    """Return why a reported health status is not judged; [] if it is."""
+def _explanations(all_readings: Sequence[Reading]) -> list[Coded]:
+    """Return a note why a reported health status is not judged; [] if it is."""
     statuses = [reading for reading in all_readings if reading.metric == HEALTH]
     return [
-        status.verdict for status in statuses if not status.judged and status.verdict
+        Coded('health-status-explained', status.verdict)
+        for status in statuses
+        if not status.judged and status.verdict
     ]
 
 
@@ -224,10 +228,9 @@ def self_test_to_repeat(device: Device, judgements: Sequence[Judgement]) -> list
     """Return a note with the command of the test that ends the alert about a failed self-test; []
     without this alert.
     """
-    # A WARNING means that smartctl does not show which test failed, so that it would not show that
-    # another one has passed.
+    # Only for CRITICAL: after a WARNING, smartctl would not show that another test has passed.
     has_failed = any(
-        judgement.reading.metric == SELF_TEST
+        judgement.reading.metric == 'self_test'
         and judgement.reading.state is State.CRITICAL
         and judgement.state is not State.OK
         for judgement in judgements
@@ -246,9 +249,10 @@ def undated(all_readings: Sequence[Reading]) -> list[Coded]:
     [].
     """
     forecasts = [reading.forecast for reading in all_readings if reading.forecast]
+    if all(forecast.left <= 0 for forecast in forecasts):
+        return []
     words = 'the report has no usable date, so its forecast counts from today'
-    is_needed = any(forecast.left > 0 for forecast in forecasts)
-    return [Coded('report-undated', words)] if is_needed else []
+    return [Coded('report-undated', words)]
 
 
 def judged_by_metric(all_readings: Sequence[Reading]) -> dict[str, Reading]:
@@ -292,16 +296,17 @@ def _lost_wear(report: Report, spec: DriveSpec) -> list[Coded]:
     In linuxhw/EnterpriseDrive, all 14,359 solid state drives whose entry names such attributes
     report one of them.
     """
-    numbers = {row.id for row in report.attributes}
-    sources = {
-        item.attribute: str(item.attribute)
+    reported = {row.id for row in report.attributes}
+    sources = dict.fromkeys(
+        item.attribute
         for item in spec.readings
         if item.metric == ENDURANCE and not item.is_trap
-    }
-    if not numbers or not sources or not numbers.isdisjoint(sources):
+    )
+    is_lost = reported and sources and reported.isdisjoint(sources)
+    if not is_lost:
         return []
     words = (
-        f'the report lacks attribute {" or ".join(sources.values())}, the source of '
+        f'the report lacks attribute {" or ".join(map(str, sources))}, the source of '
         'endurance_used for this drive family'
     )
     return [Coded('values-missing', words)]

@@ -20,7 +20,6 @@ from ..wording import duration, listed, local_minute
 from ..words import argument, clean
 
 A_DRIVE = 'a drive'
-Met = tuple[str, Identity, Match]  # address, the drive there, its match in history
 
 
 class Whereabouts(NamedTuple):
@@ -62,22 +61,23 @@ class MissingDrive(NamedTuple):
 def found(
     places: Sequence[DrivePlace],
     records: Iterable[Record],
-    met: Sequence[Met],
-    there: Mapping[str, str],
+    met: Sequence[tuple[str, Identity, Match]],
+    slots: Mapping[str, str],
     scope: Scope,
     now: int,
     hide_serial: bool = False,
 ) -> Whereabouts:
     """Return the current address of each drive.
 
-    places, records: as stored in the history. met: the drives that answered. there: the occupied
-    addresses, each with its slot.
+    places, records: as stored in the history. met: the drives that answered, each with its address
+    and its match in the history. slots: the slot, or '', of each occupied address.
     """
     records_by_number = {record.number: record for record in records}
     orders = [record.order for record in records_by_number.values()]
-    newest = order = max(orders, default=0)
+    newest = max(orders, default=0)  # before this run
+    order = newest
     # the number of the drive at each occupied address; None: it did not say which it is
-    number_at: dict[str, int | None] = dict.fromkeys(there)
+    number_at: dict[str, int | None] = dict.fromkeys(slots)
     for address, identity, match in met:
         record = match.record
         if record is None and not match.note:
@@ -88,13 +88,19 @@ def found(
             record = Record(number, identity, now, now, order)
             records_by_number[number] = record
         number_at[address] = record.number if record else None
-    after = drive_records.updated(places, number_at, scope, now, there, newest)
-    unread = frozenset(there).difference(address for address, _, _ in met)
-    names = {
+    unread = frozenset(slots).difference(address for address, _, _ in met)
+    identities = {
         number: shown(record.identity, hide_serial)
         for number, record in records_by_number.items()
     }
-    return Whereabouts(after, records_by_number, scope, now, names, unread)
+    return Whereabouts(
+        drive_records.updated(places, number_at, scope, now, slots, newest),
+        records_by_number,
+        scope,
+        now,
+        identities,
+        unread,
+    )
 
 
 def news(
@@ -197,11 +203,12 @@ def seen(whereabouts: Whereabouts, address: str) -> Record | None:
     None if the history has no drive at this address, or has the same drive also at another address.
     """
     present = [place for place in whereabouts.places if not place.gone]
-    there = [place.drive for place in present if place.address == address]
-    if len(there) != 1:
+    drives = [place.drive for place in present if place.address == address]
+    if len(drives) != 1:
         return None
-    is_only_there = [place.drive for place in present].count(there[0]) == 1
-    return whereabouts.records[there[0]] if is_only_there else None
+    drive = drives[0]
+    addresses_of_drive = [place.address for place in present if place.drive == drive]
+    return whereabouts.records[drive] if addresses_of_drive == [address] else None
 
 
 def last_seen(whereabouts: Whereabouts, record: Record) -> str:
@@ -254,10 +261,10 @@ def asleep(verdict: Verdict, record: Record, now: int, longest: int) -> Verdict:
     The state is at least WARNING if the drive has not been read for more than *longest* seconds.
     """
     silence = now - record.last_read
-    verdict = verdict._replace(identity=record.identity)
+    identified = verdict._replace(identity=record.identity)
     if silence <= longest:
-        return verdict
-    return verdict._replace(
+        return identified
+    return identified._replace(
         state=worst([verdict.state, State.WARNING]),
         problem=f'is in standby, last read {duration(silence)} ago '
         f'(--asleep-max-age {duration(longest)})',

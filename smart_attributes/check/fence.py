@@ -76,34 +76,37 @@ def done(verdict: Verdict, work: Callable[[Verdict], Verdict], what: str) -> Ver
     """Return the result of *work*, or after an exception the result of failed(). what: as for
     failed().
     """
-    fenced, result = tried(verdict, work, what, None)
-    return result or fenced
+    try:
+        return work(verdict)
+    except Exception as error:
+        return failed(verdict, error, what)
 
 
 def shown(
     drives: Sequence[Drive],
     show: Callable[[Sequence[Drive]], T],
-    failed: Callable[[Drive, Exception], Drive],
+    unshown: Callable[[Drive, Exception], Drive],
 ) -> tuple[T, tuple[Drive, ...]]:
     """Return the result of *show* for the drives, and the drives as they were shown.
 
     If *show* fails, each drive is shown separately, to find the drives that cannot be shown. If no
     single drive causes the error, the error is raised again.
 
-    failed: returns what is shown instead of a drive after an exception.
+    unshown: returns what is shown instead of a drive after an exception.
     """
 
-    def alone(drive: Drive) -> Drive:
+    def tested(drive: Drive) -> Drive:
+        """Return the drive if it can be shown alone, or what is shown instead of it."""
         try:
             show((drive,))
             return drive
         except Exception as error:
-            return failed(drive, error)
+            return unshown(drive, error)
 
     try:
         return show(drives), tuple(drives)
     except Exception:
-        fenced = tuple(map(alone, drives))
+        fenced = tuple(map(tested, drives))
         if fenced == tuple(drives):
             raise
         return show(fenced), fenced
@@ -115,21 +118,20 @@ def unreadable(
     """Return the verdict on a drive that has no report: UNKNOWN, the state *asleep* for a drive in
     standby, or the state of the error, which is at least WARNING.
     """
-    state = asleep if isinstance(error, DriveAsleep) else State.UNKNOWN
-    if isinstance(error, DriveWithState):
+    state = State.UNKNOWN
+    if isinstance(error, DriveAsleep):
+        state = asleep
+    elif isinstance(error, DriveWithState):
         state = worst([State.WARNING, State[error.state.upper()]])
+    step = error.step
+    if not device.is_recorded:
+        # so that an admin can paste its command
+        step = step.replace(PATH, argument(device.path, PATH))
     return Verdict(
         device,
         identity or Identity(),
         state,
         problem=error.why,
         code=error.code,
-        step=_with_path(error.step, device),
+        step=step,
     )
-
-
-def _with_path(step: str, device: Device) -> str:
-    """Return a next step with the path of the device, so that an admin can paste its command."""
-    if device.is_recorded:  # the path is that of the report
-        return step
-    return step.replace(PATH, argument(device.path, PATH))

@@ -11,7 +11,6 @@ of ten cases. The factors of the estimate come from real drives.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 from ..constants import DAY, MONTH, YEAR
@@ -34,7 +33,6 @@ SHORTEST = 60 * DAY  # minimum length of the history
 LEAST_GROWN = 3  # minimum growth within the history, in percentage points
 SAMPLES = 16  # number of samples taken from the history at equal intervals
 RECENT = (2, 6, SAMPLES - 1)  # how many of the last samples each recent period has
-# A recent period without growth sets the slow end of the range only if it is at least a month long.
 TAIL = 0.1  # share of the slopes between samples that is ignored at each end
 # factor: at most this much slower than usual, because an idle drive will not stay idle
 SLOWEST = 6
@@ -49,7 +47,7 @@ WIDER = 1.2  # factor that widens the range, for changes that have not occurred 
 SLOWER = 6
 FASTER = 12
 FURTHEST = 50 * YEAR  # a later date is not useful
-# a drive is idle if its lifetime rate is at least this many times its present rate of wear
+# a drive is idle if its lifetime rate is at least this many times its rate of wear in the history
 IDLE = 3
 
 
@@ -59,16 +57,20 @@ def time_left(by_metric: Mapping[str, Reading], past: Past | None) -> Reading:
     If the data do not allow a forecast, the reading has no number, and `unknown` states the reason.
     by_metric: the judged readings of the drive that have a number.
     """
+    unknown = Reading(TIME_LEFT, None, 's', Source(ESTIMATE))
     used = by_metric.get(ENDURANCE)
+    if used is None:
+        why = 'the drive has no endurance_used value that is evaluated'
+        return unknown._replace(unknown=why)
     age = by_metric.get(AGE)
-    foreseen: Forecast | str = 'the drive has no endurance_used value that is evaluated'
-    if used:
-        foreseen = _foreseen(used, age.number if age else None, past)
-    if not isinstance(foreseen, Forecast):
-        return Reading(TIME_LEFT, None, 's', Source(ESTIMATE), unknown=foreseen)
-    source = HISTORY if foreseen.left else ENDURANCE
+    foreseen = _foreseen(used, age.number if age else None, past)
+    if isinstance(foreseen, str):
+        return unknown._replace(unknown=foreseen)
+    source = HISTORY
     if foreseen.is_estimate:
         source = ESTIMATE
+    elif foreseen.left == 0:  # already used up
+        source = ENDURANCE
     left = round(foreseen.left)
     return Reading(TIME_LEFT, left, 's', Source(source), forecast=foreseen)
 
@@ -77,11 +79,11 @@ def sooner(first: Reading, second: Reading) -> Reading:
     """Return the reading with less time left, or the only one with a number, or *first* if no
     reading has a number.
     """
-
-    def seconds(reading: Reading) -> float:
-        return math.inf if reading.number is None else reading.number
-
-    return min(first, second, key=seconds)
+    if second.number is None:
+        return first
+    if first.number is None or second.number < first.number:
+        return second
+    return first
 
 
 def forecasts(verdict: Verdict, past: Past | None) -> Mapping[str, Forecast]:
@@ -103,8 +105,8 @@ def forecasts(verdict: Verdict, past: Past | None) -> Mapping[str, Forecast]:
 
 
 def _foreseen(reading: Reading, age: float | None, past: Past | None) -> Forecast | str:
-    """Return the forecast for a reading, or the reason why a forecast cannot be made. age:
-    power-on time in seconds; None if unknown.
+    """Return the forecast for a reading, which has a number, or the reason why a forecast cannot be
+    made. age: power-on time in seconds; None if unknown.
     """
 
     def used(number: float) -> float:
@@ -139,13 +141,15 @@ def forecast(
     life = None  # the rate since the drive was new
     if age is not None and age >= YOUNGEST and used >= LEAST_USED:
         life = used / age
-    if points and now - points[0][0] >= SHORTEST:
-        start, used_then = points[0]
+    start, used_then = points[0] if points else (now, used)
+    if now - start >= SHORTEST:
         grown = used - used_then
         if grown >= LEAST_GROWN:
             rates = _rates(_sampled(points, now, used), life)
             return _of_rates(left, *rates, is_estimate=False)
-        if life is not None and life * (now - start) >= IDLE * max(1.0, grown):
+        # a rounded percentage can hide a growth of 1
+        largest_growth = max(1.0, grown)
+        if life is not None and life * (now - start) >= IDLE * largest_growth:
             return 'the drive was used earlier and is idle now'
     if life:
         return _of_rates(left, life / SLOWER, life, life * FASTER, is_estimate=True)
@@ -176,29 +180,37 @@ def _of_rates(
 
 def _sampled(points: Sequence[Point], now: float, used: float) -> list[Point]:
     """Return the percentages at SAMPLES equidistant times from the first point until now."""
-    first = points[0][0]
-    place = 0
+    (first, used_then), *later = points
     samples = []
     for number in range(SAMPLES - 1):
         time = first + (now - first) * number / (SAMPLES - 1)
-        while place + 1 < len(points) and points[place + 1][0] <= time:
-            place += 1
-        samples.append((time, points[place][1]))
+        while later and later[0][0] <= time:
+            _, used_then = later.pop(0)
+        samples.append((time, used_then))
     return [*samples, (now, used)]
+
+
+def _slopes(samples: Sequence[Point]) -> list[float]:
+    """Return the rates between samples that are at least a quarter of the history apart, slowest
+    first.
+    """
+    slopes = []
+    for place, (earlier, used_then) in enumerate(samples):
+        for later, used in samples[place + SAMPLES // 4 :]:
+            slopes.append((used - used_then) / (later - earlier))
+    return sorted(slopes)
 
 
 def _rates(samples: Sequence[Point], life: float | None) -> tuple[float, float, float]:
     """Return the slow, the usual and the fast rate in % per second. life: the lifetime rate;
     None if unknown.
     """
-    slopes = sorted(
-        (later[1] - earlier[1]) / (later[0] - earlier[0])
-        for place, earlier in enumerate(samples)
-        for later in samples[place + SAMPLES // 4 :]
-    )
-    (start, first), (now, last) = samples[0], samples[-1]
-    median = slopes[len(slopes) // 2]
-    usual = median if median > 0 else (last - first) / (now - start)
+    slopes = _slopes(samples)
+    start, first = samples[0]
+    now, last = samples[-1]
+    usual = slopes[len(slopes) // 2]  # the median
+    if usual <= 0:
+        usual = (last - first) / (now - start)
     rates = [usual] if life is None else [usual, life]
     tail = int(len(slopes) * TAIL)
     slow_rates = [*rates, slopes[tail]]
@@ -209,6 +221,7 @@ def _rates(samples: Sequence[Point], life: float | None) -> tuple[float, float, 
         span = now - then
         # A rounded percentage may be wrong by almost one in either direction.
         fast_rates.append((grown + 1) / span)
+        # a short period without growth does not show that the drive wears slower
         if grown > 1 or span >= MONTH:
             slow_rates.append((grown - 1) / span)
     slow = max(min(slow_rates), usual / SLOWEST)

@@ -35,11 +35,8 @@ if TYPE_CHECKING:
 OLD_RULE = Coded(
     'sudo-rule-old',
     'the sudoers rule is from an earlier version and does not allow newer calls (vendor logs); '
-    'as root, '
-    'install the rule printed by: check_smart_attributes sudoers',
+    'as root, install the rule printed by: check_smart_attributes sudoers',
 )
-SINCE = (7, 4)  # the version of smartctl that introduced -l farm
-_NOT_ASKED = ('not started', 'too late', 'met', 'busy')  # values of Answer.outcome
 
 
 def joined(
@@ -110,15 +107,15 @@ class VendorPages(NamedTuple):
 
         past: the earlier readings of the drive. is_stored: this run stores when the page was read.
         """
+        # without a stored date, the page would be read at each check
+        if self.every and not is_stored:
+            return ()
         log = log_of(read, self.judge)
         controller = nvme_log.controller(read.device)
-        # without a stored date, the page would be read at each check
-        is_dated = is_stored or not self.every
-        if not log or not controller or not is_dated:
+        if not log or not controller or not is_due(log, past, self.every):
             return ()
-        if not is_due(log, past, self.every):
-            return ()
-        return (*self.prefix, *smartctl_calls.page_arguments(log[0], controller))
+        page, _ = log
+        return (*self.prefix, *smartctl_calls.page_arguments(page, controller))
 
     def joined(self, read: Read, answer: Answer) -> Read:
         """Return the result of reading a drive, with the log page in the answer to call()."""
@@ -126,10 +123,12 @@ class VendorPages(NamedTuple):
         report = read.report
         if log is None or report is None:
             return read
-        return read._replace(
-            outcome=report._replace(vendor_log=nvme_log.page_of(answer, log[0])),
-            remark=OLD_RULE if smartctl_calls.is_refused(answer) else read.remark,
-        )
+        page, _ = log
+        vendor_log = nvme_log.page_of(answer, page)
+        complete = read._replace(outcome=report._replace(vendor_log=vendor_log))
+        if smartctl_calls.is_refused(answer):
+            return complete._replace(remark=OLD_RULE)
+        return complete
 
 
 def log_of(read: Read, judge: Judge) -> Log | None:
@@ -141,9 +140,11 @@ def log_of(read: Read, judge: Judge) -> Log | None:
     if report is None or report.identity.kind != 'nvme' or read.device.is_recorded:
         return None
     log = judge.database.identify(report.identity, ()).log
-    if log and log[0] in smartctl_calls.PAGES and log[1] in judge.database.layouts:
-        return log
-    return None
+    if log is None:
+        return None
+    page, layout = log
+    is_allowed = page in smartctl_calls.PAGES
+    return log if is_allowed and layout in judge.database.layouts else None
 
 
 def is_due(log: Log, past: Past | None, every: int) -> bool:
@@ -173,7 +174,8 @@ class FarmLogs(NamedTuple):
         """Return the call that reads the log of a disk; () if the disk keeps no FARM log."""
         report = read.report
         device = read.device
-        if report is None or report.version < SINCE or device.is_recorded:
+        # -l farm came with smartctl 7.4
+        if report is None or report.version < (7, 4) or device.is_recorded:
             return ()
         numbers = [row.id for row in report.attributes]
         if not self.judge.database.identify(report.identity, numbers).keeps_farm:
@@ -185,7 +187,8 @@ class FarmLogs(NamedTuple):
         the call was not started.
         """
         report = read.report
-        if report is None or answer.outcome in _NOT_ASKED:
+        is_asked = answer.outcome not in ('not started', 'too late', 'met', 'busy')
+        if report is None or not is_asked:
             return read
         farm = beside(_farm(answer), report.identity.serial)
         return read._replace(outcome=report._replace(farm=farm))

@@ -22,20 +22,20 @@ def harmed(
 
     config: the configuration directory, which may contain a newer database.
     """
-    known = {}
+    models = {}
     for device in devices:
         model = forbidden.model_of(device.path, device.type)
         if model:
-            known[device] = model
-    if not known:
+            models[device] = model
+    if not models:
         return {}
-    advisories = list(_advisories(site, config, list(known.values())))
-    return {
-        device: _error(advisory)
-        for device, model in known.items()
-        for advisory in advisories
-        if any(fits(pattern, model) for pattern in advisory.get('models', ()))
-    }
+    advisories = list(_advisories(site, config, list(models.values())))
+    errors = {}
+    for device, model in models.items():
+        for advisory in advisories:
+            if any(fits(pattern, model) for pattern in advisory.get('models', ())):
+                errors[device] = _error(advisory)
+    return errors
 
 
 def _advisories(site: Site, config: str, models: Sequence[str]) -> Iterator[Json]:

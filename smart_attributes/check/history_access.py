@@ -37,24 +37,17 @@ if TYPE_CHECKING:
     from .rulebook import Judge
 
 
-_RECEIVING = 0.5  # seconds to wait for the history while the drives are being read
 # values of Command.history: daemons and timers write, people read
 WRITES = 'writes'
 READS = 'reads'
 _USUAL = HistorySettings()
-_DOUBTED = (
-    'the history belongs to another user, who could have changed it, so {} alerts until the error '
-    'log of the drive confirms the dates in the history'
-)
 
 
 class Remembered:
     """The history that one run uses; without a store, no drive has earlier readings."""
 
     def __init__(
-        self,
-        store: HistoryStore | None = None,
-        settings: HistorySettings = _USUAL,
+        self, store: HistoryStore | None = None, settings: HistorySettings = _USUAL
     ) -> None:
         """Create the access object of a run."""
         self.trouble = ''  # why an enabled history cannot be used
@@ -62,9 +55,10 @@ class Remembered:
         self.is_lost = False
         # for interactive commands: read the complete history, and write nothing
         self.is_whole = settings.use.access == READS
-        self._store, self._settings = store, settings
+        self._store = store
+        self._settings = settings
         self._now = store.now if store else 0  # seconds since 1970
-        # the drives of this run that answered, by address; filled by recall()
+        # Filled by recall(). The drives of this run that answered, by address.
         self._matches: dict[str, Match] = {}
         # the occupied addresses, each with its slot or ''
         self._slots: dict[str, str] = {}
@@ -84,7 +78,8 @@ class Remembered:
                 self._store = None
             except HistoryUnusable as error:
                 self.is_lost = not self.is_whole and self._store.is_there
-                self._store, self.trouble = None, str(error)
+                self._store = None
+                self.trouble = str(error)
         return self._store
 
     def receive(self) -> None:
@@ -92,7 +87,7 @@ class Remembered:
         one. The drives are being read in the meantime.
         """
         if self._store is not None:
-            self._store.is_ready(_RECEIVING)
+            self._store.is_ready(0.5)  # seconds
 
     def seen_as(self, first: str, second: str) -> str:
         """Return what the history says about two addresses, as HistoryStore.seen_as does."""
@@ -109,9 +104,8 @@ class Remembered:
         """Look up the drives of this run in the history; return where all drives are, compared with
         the last check.
 
-        Return None if the history is not used or cannot be read; in the latter case, the reason is
-        in `trouble`. Return None also if a part of the history was not read in time. reads,
-        candidates, aliases: as in Inventory.
+        Return None if the history is not used, cannot be read (`trouble` then has the reason), or
+        was not read completely in time. reads, candidates, aliases: as in Inventory.
         """
         store = self.store
         if store is None:
@@ -212,9 +206,10 @@ class Remembered:
         store = self.store
         if match is None or store is None:
             return False
-        return not (self.is_whole or store.not_written or match.note)
+        is_written = not self.is_whole and not store.not_written
+        return is_written and not match.note
 
-    def name(self, device: Device) -> Identity | None:
+    def identity_at(self, device: Device) -> Identity | None:
         """Return the identity of the drive last read at an address; None if unknown.
 
         A history that another user can write is not used, because that user could exclude drives
@@ -236,8 +231,8 @@ class Remembered:
         states = []
         for place in store.recent_places(DAY):
             state = store.drives[place.drive].verdict.state
-            is_told = store.is_own or state is not State.OK
-            if is_told and place.address not in self._slots:
+            is_trusted = store.is_own or state is not State.OK
+            if is_trusted and place.address not in self._slots:
                 states.append((place.address, state))
         return states
 
@@ -268,9 +263,10 @@ class Remembered:
         if device.address in self._recognized:
             return self._recognized[device.address]
         last_there = store.at(device.address)
-        matched = [match.record for match in self._matches.values()]
-        is_elsewhere = last_there in (*matched, *self._recognized.values())
-        return None if is_elsewhere else last_there
+        matched = [other.record for other in self._matches.values()]
+        if last_there in (*matched, *self._recognized.values()):
+            return None
+        return last_there
 
     def asleep(self, verdict: Verdict) -> Verdict:
         """Return the verdict on a drive in standby, with the identity that is stored in the
@@ -332,7 +328,11 @@ class Remembered:
         ]
         if store.is_own or not dated_metrics:
             return ()
-        words = _DOUBTED.format(' and '.join(dated_metrics))
+        words = (
+            'the history belongs to another user, who could have changed it, so '
+            f'{" and ".join(dated_metrics)} alerts until the error log of the drive confirms the '
+            'dates in the history'
+        )
         return (Coded('history-not-trusted', words),)
 
     def keep(self, verdicts: Sequence[Verdict]) -> None:
@@ -413,7 +413,7 @@ def _slots(asked: Sequence[Device], candidates: Sequence[Read]) -> dict[str, str
 
 
 def _scope(stage: Reads, asked: Sequence[Device], store: HistoryStore) -> Scope:
-    """Return which addresses this run covers, so that it would miss a drive there.
+    """Return which addresses this run covers: a known drive that is not there is missing.
 
     A scan covers all that any scan has found; -r covers what it selects, whether it is there or
     not.
@@ -425,11 +425,10 @@ def _scope(stage: Reads, asked: Sequence[Device], store: HistoryStore) -> Scope:
         return Scope((), is_scan=True)
     covered = [device.address for device in asked]
     if selects:
-        covered += [
-            place.address
-            for place in store.places
-            if selects(place.address.rpartition('@')[2])
-        ]
+        for place in store.places:
+            _, _, path = place.address.rpartition('@')
+            if selects(path):
+                covered.append(place.address)
     return Scope(covered)
 
 
@@ -443,14 +442,9 @@ def _recognized(
     recognized = {}
     for read in candidates:
         if isinstance(read.outcome, (DriveAsleep, ReadingHarms)):
-            from ..reading.system import serial_of
-
-            serial = serial_of(read.device)
-            alike = [
-                record for record in store.records if record.identity.serial == serial
-            ]
-            if serial and len(alike) == 1:
-                recognized[read.device.address] = alike[0]
+            record = _with_serial_of(store, read.device)
+            if record:
+                recognized[read.device.address] = record
     judged = {read.device.address for read in candidates}
     for read in stage.reads:
         if isinstance(read.outcome, Report) and read.device.address not in judged:
@@ -458,6 +452,17 @@ def _recognized(
             if match.record:
                 recognized[read.device.address] = match.record
     return recognized
+
+
+def _with_serial_of(store: HistoryStore, device: Device) -> Record | None:
+    """Return the record with the serial number that the kernel has kept of a drive; None unless
+    there is exactly one.
+    """
+    from ..reading.system import serial_of
+
+    serial = serial_of(device)
+    alike = [record for record in store.records if record.identity.serial == serial]
+    return alike[0] if serial and len(alike) == 1 else None
 
 
 def remembered(settings: HistorySettings) -> Remembered:

@@ -31,8 +31,8 @@ def outlook(history: Remembered, verdict: Verdict) -> Outlook:
         series = history.store.all_of(match.record.number)
         for judgement in verdict.judgements:
             reading = judgement.reading
-            stored = series.get(past_checks.key(reading)) if reading.judged else None
-            if stored is not None:
+            stored = series.get(past_checks.key(reading))
+            if reading.judged and stored is not None:
                 points[reading.metric] = _points(stored)
     return Outlook(forecasts.forecasts(verdict, history.past(verdict.device)), points)
 

@@ -5,7 +5,6 @@ have moved.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, count
 
 from .. import alarm
 from ..errors import (
@@ -33,9 +32,6 @@ if TYPE_CHECKING:
     from .reads import Reads
     from .rulebook import Judge
     from .settings import RunSettings
-
-
-_UNDECIDED = '{} is checked, but --match or --ignore might exclude it: {}; simplify these patterns'
 
 
 class Inventory(NamedTuple):
@@ -99,20 +95,16 @@ def inventory(
         missing_drives: list[MissingDrive] = []
         if whereabouts and judge:
             known = known_missing(whereabouts, settings, judge)
-            missing_drives, undecided = _wanted_missing(
-                known, settings, history, why_late
-            )
+            selected, undecided = _wanted_missing(known, settings, history, why_late)
+            missing_drives = with_free_names(selected, drives.reads, settings.label)
             faults += undecided
-            missing_drives = with_free_names(
-                missing_drives, drives.reads, settings.label
-            )
         if settings.which.names:
             from . import named_drives
 
-            kept, missing_drives = named_drives.selected(
+            named_reads, missing_drives = named_drives.selected(
                 kept, missing_drives, settings, history
             )
-            drives = counted(kept, stage.found, settings.label, history.seen_as)
+            drives = counted(named_reads, stage.found, settings.label, history.seen_as)
         present = [read for read in drives.reads if not _is_left(read, missing_drives)]
         return drives._replace(
             reads=(*present, *(drive.read for drive in missing_drives)),
@@ -135,14 +127,16 @@ def known_missing(
     state = settings.history.missing
     if state is State.OK:
         return []
-    from ..knowledge.thresholds import MISSING  # a list judges no drive
+    from ..knowledge.thresholds import MISSING
     from . import drive_tracking
 
     def is_accepted(identity: Identity, place: DrivePlace, device: Device) -> bool:
         accepted = judge.thresholds.acknowledged(identity, MISSING)
-        came = local_day(place.first)
-        if accepted and (not accepted.at or came <= accepted.at):
-            return True
+        if accepted:
+            # the drive has not come to this place after the acknowledgement
+            came = local_day(place.first)
+            if not accepted.at or came <= accepted.at:
+                return True
         return judge.thresholds.exceptions(device, identity, '').is_optional
 
     return drive_tracking.missed(whereabouts, state, is_accepted)
@@ -159,9 +153,14 @@ def with_free_names(
     for drive in missing_drives:
         identifier = _identifier(drive.identity, label)
         name = addresses.slug(identifier) if identifier else drive.device.name
-        numbered = (f'{name}_missing{number}' for number in count(2))
-        candidates = chain([name, f'{name}_missing'], numbered)
-        free = next(candidate for candidate in candidates if candidate not in taken)
+        # the first free one of sda, sda_missing, sda_missing2, sda_missing3, ...
+        free = name
+        if free in taken:
+            free = f'{name}_missing'
+        number = 2
+        while free in taken:
+            free = f'{name}_missing{number}'
+            number += 1
         taken.add(free)
         renamed.append(drive._replace(device=drive.device._replace(name=free)))
     return renamed
@@ -194,19 +193,18 @@ def wanted(
         device = read.device
         if device in decided:
             continue
-        why_undecided = late if match or ignore else ''
-        if not why_undecided:
-            identity = _identity(read, history)
-            is_final = isinstance(read.outcome, (Report, DriveMissing))
-            try:
-                decided[device] = alarm.limited(
-                    selection.is_wanted, device, identity, match, ignore, is_final
-                )
-            except alarm.TakesTooLong as slow:
-                why_undecided = f'matching took more than {slow}'
-        if why_undecided:
-            words = _UNDECIDED.format(device.name, why_undecided)
-            faults.append(Coded('pattern-undecided', words))
+        if late and (match or ignore):
+            faults.append(_undecided(device, late))
+            continue
+        identity = _identity(read, history)
+        is_final = isinstance(read.outcome, (Report, DriveMissing))
+        try:
+            decided[device] = alarm.limited(
+                selection.is_wanted, device, identity, match, ignore, is_final
+            )
+        except alarm.TakesTooLong as slow:
+            faults.append(_undecided(device, f'matching took more than {slow}'))
+    # an undecided drive is kept
     kept = [read for read in reads if decided.get(read.device, True)]
     before = settings.before
     if before:
@@ -214,12 +212,20 @@ def wanted(
     return kept, faults
 
 
+def _undecided(device: Device, why: str) -> Coded:
+    return Coded(
+        'pattern-undecided',
+        f'{device.name} is checked, but --match or --ignore might exclude it: {why}; simplify these '
+        'patterns',
+    )
+
+
 def _identity(read: Read, history: Remembered) -> Identity | None:
     """Return the identity of a drive; for a drive in standby, the identity from its last read. None
     if it is not known.
     """
     if isinstance(read.outcome, DriveAsleep):
-        return history.name(read.device) or read.identity
+        return history.identity_at(read.device) or read.identity
     return read.identity
 
 
@@ -237,7 +243,6 @@ def counted(
         for drive in drives
         if drive.others
     ]
-    asked = found.devices
     occupied, empty = without_empty([drive.read for drive in drives], found.is_scan)
     # slots of a range that were not read in time: it is unknown whether they have drives
     unseen = [
@@ -246,20 +251,22 @@ def counted(
         if read.device.optional and isinstance(read.outcome, DriveNotReached)
     ]
     answered = [read for read in occupied if read not in unseen]
-    slots = sum(device.optional for device in asked)
-    fault = Coded(
-        'slots-not-reached',
-        f'{len(unseen)} of {slots} slots were not read before the time limit; name '
-        f'fewer slots, or increase -t',
-    )
-    is_complete = len(candidates) == len(asked)
+    faults = []
+    if unseen:
+        slots = sum(device.optional for device in found.devices)
+        words = (
+            f'{len(unseen)} of {slots} slots were not read before the time limit; name '
+            f'fewer slots, or increase -t'
+        )
+        faults.append(Coded('slots-not-reached', words))
+    is_complete = len(candidates) == len(found.devices)
     return Inventory(
         reads=tuple(labelled(answered, label)),
         candidates=tuple(candidates),
         is_bare=is_complete and not any(map(_may_be_drive, candidates)),
         aliases=aliases(drives),
-        notes=(*same_drive, *empty, *reached_otherwise(answered, asked)),
-        faults=(fault,) if unseen else (),
+        notes=(*same_drive, *empty, *reached_otherwise(answered, found.devices)),
+        faults=tuple(faults),
     )
 
 
@@ -295,7 +302,8 @@ def without_empty(
         return is_scan and isinstance(read.outcome, DriveIsNoDrive)
 
     left_out = list(filter(is_no_drive, reads))
-    left_out += [] if is_scan else _volumes_of_watched_drives(reads)
+    if not is_scan:
+        left_out += _volumes_of_watched_drives(reads)
     notes = [
         Coded('nothing-there', f'{read.device.name} {read.outcome}; left out')
         for read in left_out
@@ -386,22 +394,20 @@ def labelled(reads: Sequence[Read], label: str) -> list[Read]:
     if label == 'device':
         return list(reads)
     devices = [read.device for read in reads]
-    devices = addresses.labelled(devices, _labels(reads, label))
-    return [read._replace(device=device) for read, device in zip(reads, devices)]
-
-
-def _labels(reads: Sequence[Read], label: str) -> list[str]:
-    """Return the identifier that --label selects for each drive; '' if a drive does not report
-    it.
-    """
     if label == 'by-id':
         links = addresses.links()
-        return [addresses.name_of(read.device, links) for read in reads]
-    return [_identifier(read.identity or Identity(), label) for read in reads]
+        identifiers = [addresses.name_of(device, links) for device in devices]
+    else:
+        identities = [read.identity or Identity() for read in reads]
+        identifiers = [_identifier(identity, label) for identity in identities]
+    renamed = addresses.labelled(devices, identifiers)
+    return [read._replace(device=device) for read, device in zip(reads, renamed)]
 
 
 def _identifier(identity: Identity, label: str) -> str:
-    """Return the part of an identity that --label selects; '' for another kind of label."""
+    """Return the part of an identity that --label selects; '' if the drive does not report it, or
+    for another kind of label.
+    """
     return {'serial': identity.serial, 'wwn': identity.wwn}.get(label, '')
 
 

@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 
 # the judged readings of a drive that have a number, by metric
 Readings = Mapping[str, Reading]
-Metrics = Mapping[str, Metric]  # by name
 
 
 class Rules(NamedTuple):
@@ -82,7 +81,7 @@ class _Case(NamedTuple):
     identity: Identity
     report: Report
     spec: DriveSpec
-    metrics: Metrics
+    metrics: Mapping[str, Metric]  # by name
     thresholds: Thresholds
     rules: Rules
     past: Past | None
@@ -90,11 +89,6 @@ class _Case(NamedTuple):
     exceptions: Exceptions
     defects: Sequence[Advisory]
     date: float  # of a recorded report, in seconds since 1970; 0: none, or not usable
-
-    @property
-    def asked(self) -> Judging:
-        """The options for judging."""
-        return self.rules.asked
 
     @property
     def family(self) -> str:
@@ -173,7 +167,9 @@ def _verdict(case: _Case) -> Verdict:
 
 def _of_logs(case: _Case) -> list[Reading]:
     """Return the readings of a drive's logs, without those of ignored attributes."""
-    ignored = case.exceptions.ignored_attributes.union(case.asked.ignore_attributes)
+    ignored = case.exceptions.ignored_attributes.union(
+        case.rules.asked.ignore_attributes
+    )
     spec = case.spec._replace(ignored_thresholds=case.spec.ignored_thresholds | ignored)
     of_logs = readings.readings(case.report, spec, case.metrics, case.vendor_log)
     return [reading for reading in of_logs if reading.source.attribute not in ignored]
@@ -183,7 +179,7 @@ def _derived(case: _Case, by_metric: Readings) -> list[Reading]:
     """Return the readings that are in no log: firmware defects, the age of the last self-test, a
     model without entry, and the time left.
     """
-    asked = case.asked
+    asked = case.rules.asked
     device = case.device
     report = case.report
     power_on_time = _power_on_time(by_metric)
@@ -223,7 +219,7 @@ def _judgements(
     silences: list[Coded] = []
     for reading in all_readings:
         limit = case.limit(reading.metric)
-        if reading.metric in case.asked.ignore_metrics:
+        if reading.metric in case.rules.asked.ignore_metrics:
             judgements.append(Judgement(reading, State.OK, graphed=limit.is_graphed))
             continue
         accepted = case.thresholds.acknowledged(case.identity, reading.metric)
@@ -241,22 +237,20 @@ def _with_meaning(judgement: Judgement, case: _Case) -> Judgement:
     A drive that reports the end of its rated life, and nothing else, has those of endurance_used.
     """
     reading = judgement.reading
-    metrics = case.metrics
-    metric = metrics.get(reading.metric)
-    words = plain_words.of_reading(reading, metric)
-    # an empty sentence: not judged by its growth
+    metric = case.metrics.get(reading.metric)
     if judgement.growth_against:
         words = plain_words.of_change(reading.metric, metric, judgement.growth_change)
-    judgement = judgement._replace(words=words)
-    meaning = metrics.get(ENDURANCE) if reading.is_wear else metric
+    else:
+        words = plain_words.of_reading(reading, metric)
+    meaning = case.metrics.get(ENDURANCE) if reading.is_wear else metric
     if meaning is None:
-        return judgement
+        return judgement._replace(words=words)
     # a firmware defect that no version corrects has no remedy
     remedy = meaning.remedy if reading.has_remedy else ''
     is_too_late = any(reading.metric in defect.too_late for defect in case.defects)
     if judgement.state is State.WARNING and is_too_late:
         remedy = severity.ORDER_COPY
-    return judgement._replace(concern=meaning.concern, remedy=remedy)
+    return judgement._replace(words=words, concern=meaning.concern, remedy=remedy)
 
 
 def _notes(
@@ -292,20 +286,22 @@ def _time_left(case: _Case, by_metric: Readings) -> list[Reading]:
     If the time left is unknown, a reading with the reason is returned only if endurance_time_left
     has a limit.
     """
-    ignored = case.asked.ignore_metrics
+    ignored = case.rules.asked.ignore_metrics
     past = case.past
     is_judged = _has_levels(case.limit(TIME_LEFT)) and TIME_LEFT not in ignored
     basis = {} if ENDURANCE in ignored else by_metric
-    has_wear = ENDURANCE in basis and _has_levels(case.limit(ENDURANCE))
-    if not is_judged and not has_wear:
+    is_wear_judged = ENDURANCE in basis and _has_levels(case.limit(ENDURANCE))
+    if not is_judged and not is_wear_judged:
         return []
     from . import forecasts
 
     reading = forecasts.time_left(basis, past)
+    if not is_judged and reading.number is None:
+        return []
     # another user could have written the history, which must not hide an alert
     if is_judged and past is not None and not past.is_own:
         reading = forecasts.sooner(reading, forecasts.time_left(basis, None))
-    return [reading] if is_judged or reading.number is not None else []
+    return [reading]
 
 
 def _has_levels(limit: Limit) -> bool:
@@ -313,41 +309,38 @@ def _has_levels(limit: Limit) -> bool:
 
 
 def judge_remembered(
-    reading: Reading,
-    limit: Limit,
-    context: Context,
-    accepted: Acknowledgement | None,
+    reading: Reading, limit: Limit, context: Context, accepted: Acknowledgement | None
 ) -> Judgement:
     """Return the judgement on one reading, considering the reading's age, history and
     acknowledgement.
     """
     reading, limit = aged(reading, limit, context.past)
-    level = judge_reading(reading, limit, context)
-    level = _with_hysteresis(level, limit, context)
-    if not (accepted or limit.growth):
-        return level
-    return weighed(level, limit, context, accepted)
+    present = judge_reading(reading, limit, context)
+    level = _with_hysteresis(present, limit, context)
+    if accepted or limit.growth:
+        return weighed(level, limit, context, accepted)
+    return level
 
 
-def _with_hysteresis(level: Judgement, limit: Limit, context: Context) -> Judgement:
-    """Return a judgement; while hysteresis applies, the judgement keeps the earlier, worse
+def _with_hysteresis(present: Judgement, limit: Limit, context: Context) -> Judgement:
+    """Return the present judgement; while hysteresis applies, one that keeps the earlier, worse
     state.
     """
-    reading = level.reading
+    reading = present.reading
     if context.past is None or reading.number is None:
-        return level
+        return present
     from ..history.past import held
     from ..history.series import AT_ONCE, MARGINS
 
     held_number = held(context.past, reading)
     if held_number == reading.number:
-        return level
+        return present
     earlier = judge_reading(reading._replace(number=held_number), limit, context)
-    if worst([level.state, earlier.state]) is level.state:
-        return level
-    for_a_day = amount(MARGINS[reading.metric], reading.unit)
-    at_once = amount(AT_ONCE, reading.unit)
-    words = f'{earlier.against}, until it is {for_a_day} below that for a day, or {at_once} below that'
+    if earlier.state.urgency <= present.state.urgency:
+        return present
+    margin = amount(MARGINS[reading.metric], reading.unit)
+    large_margin = amount(AT_ONCE, reading.unit)
+    words = f'{earlier.against}, until it is {margin} below that for a day, or {large_margin} below that'
     against = Coded(earlier.against.code, words)
     return earlier._replace(reading=reading, against=against)
 
@@ -419,7 +412,8 @@ def why_silent(
         from ..knowledge.acknowledgements import telling
 
         return [Coded('acknowledged', telling(accepted, reading.unit))]
-    if judgement.state is not State.OK or when_quiet(limit, reading) is limit:
+    is_same_at_any_age = when_quiet(limit, reading) is limit
+    if judgement.state is not State.OK or is_same_at_any_age:
         return []
     if_recent = judge_reading(reading, limit, context)
     if if_recent.state is State.OK:
@@ -435,10 +429,7 @@ def why_silent(
 
 
 def weighed(
-    level: Judgement,
-    limit: Limit,
-    context: Context,
-    accepted: Acknowledgement | None,
+    level: Judgement, limit: Limit, context: Context, accepted: Acknowledgement | None
 ) -> Judgement:
     """Return a judgement that combines level, growth and acknowledgement in their order of
     precedence.
@@ -453,14 +444,16 @@ def weighed(
     own = limit.own_fields
     # levels that are set for this drive alone replace the growth rules for all drives, and no
     # acknowledgement counts beside them
-    has_own_levels = 'growth' not in own and not own.isdisjoint(LEVELS)
+    has_only_own_levels = 'growth' not in own and not own.isdisjoint(LEVELS)
     state = level.state
-    if not has_own_levels:
-        # a small increase must not hide a bad level
-        state = worst([level.state, growth.state if growth else State.OK])
+    if not has_only_own_levels:
+        if growth:
+            # a small increase must not hide a bad level
+            state = worst([level.state, growth.state])
         if is_silent(accepted, reading.number, context.is_floor(reading.metric)):
-            alerts = state is not State.OK
-            return level._replace(state=State.OK, against=NOTHING, acknowledged=alerts)
+            return level._replace(
+                state=State.OK, against=NOTHING, acknowledged=state is not State.OK
+            )
     if state is State.OK or growth is None:
         return level
     described = level._replace(
@@ -526,18 +519,20 @@ def _resolve(bound: Bound, reading: Reading, context: Context) -> str:
     """
     if not isinstance(bound, DriveLimit):
         return bound or ''
-    own_limit = reading.drive_limit
-    if bound.reading != 'threshold':
-        referenced = context.by_metric.get(bound.reading)
-        own_limit = referenced.number if referenced else None
+    own_limit = None
+    if bound.reading == 'threshold':
+        own_limit = reading.drive_limit
+    elif bound.reading in context.by_metric:
+        own_limit = context.by_metric[bound.reading].number
     if own_limit is None:
         return bound.otherwise or ''
     lowest, highest = context.metrics[reading.metric].valid
-    is_floor = context.is_floor(reading.metric)
     number = bound.beside(own_limit)
-    best = highest if is_floor else lowest
-    if best is not None:
-        number = min(number, best) if is_floor else max(number, best)
+    is_floor = context.is_floor(reading.metric)
+    if is_floor and highest is not None:
+        number = min(number, highest)
+    elif not is_floor and lowest is not None:
+        number = max(number, lowest)
     return ranges.beyond(number, is_floor)
 
 

@@ -39,19 +39,16 @@ if TYPE_CHECKING:
     from ..history.drive_file import DriveHistory
     from .rulebook import Judge
 
-_FROM_BEFORE = 'the drive did not report its health status to this check, so the last reported one is used'
-_ANY_SPEED = 7200  # revolutions per minute
+
 _ALERTS = (State.WARNING, State.CRITICAL)
 
 
 def of(verdict: Verdict, now: int) -> LastVerdict:
     """Return the verdict on a drive that was read, as it is stored. now: seconds since 1970."""
-    findings = [
-        finding
-        for judgement in verdict.judgements
-        if judgement.state in _ALERTS and _is_lasting(judgement.reading)
-        for finding in _findings(judgement, verdict.risk, now)
-    ]
+    findings: list[LastFinding] = []
+    for judgement in verdict.judgements:
+        if judgement.state in _ALERTS and _is_lasting(judgement.reading):
+            findings += _findings(judgement, verdict.risk, now)
     if not findings:
         return LastVerdict(now)
     kind = verdict.identity.kind
@@ -72,20 +69,19 @@ def _worst_first(findings: Sequence[LastFinding]) -> tuple[LastFinding, ...]:
 def _findings(
     judgement: Judgement, risk: Risk | None, now: int
 ) -> Iterator[LastFinding]:
-    """Yield the findings of a judgement: one that ends if growth has raised its state, and the
-    one that stays.
+    """Yield the finding of a judgement; if growth has raised its state, one that ends, and one that
+    stays if the level alone alerts.
     """
     reading = judgement.reading
-    is_text = reading.state is not None
-    # the risk is not stored, so that the action which follows from it is
+    is_status = reading.state is not None
+    number = None if is_status else reading.number
+    remedy = judgement.remedy
+    # the risk is not stored, but the action that follows from it
     action = severity.action(severity.alarm_of(judgement, risk))
-    lasting = LastFinding(
-        judgement.state,
-        reading.metric,
-        clean(_words(reading), limit=LONGEST_STATEMENT),
-        None if is_text else reading.number,
-        action if action == severity.ORDER_COPY else judgement.remedy,
-    )
+    if action == severity.ORDER_COPY:
+        remedy = action
+    words = clean(_words(reading), limit=LONGEST_STATEMENT)
+    lasting = LastFinding(judgement.state, reading.metric, words, number, remedy)
     if not judgement.growth_against:
         yield lasting
         return
@@ -112,15 +108,13 @@ def standing(
     device: of the drive, for the limits that apply to it now. now: seconds since 1970.
     """
     last = drive.verdict
-    # the rotation is not stored, only whether it is a disk
-    rotation = _ANY_SPEED if last.is_disk else 0
+    # the rotation is not stored, only whether it is a disk, so any speed will do
+    rotation = 7200 if last.is_disk else 0
     identity = drive.record.identity._replace(rotation=rotation)
     findings = []
     for finding in last.findings:
-        if (
-            0 < finding.ends <= now
-            or finding.metric in judge.rules.asked.ignore_metrics
-        ):
+        is_over = 0 < finding.ends <= now
+        if is_over or finding.metric in judge.rules.asked.ignore_metrics:
             continue
         state = _present_state(finding, last.family, device, identity, judge)
         if state is not State.OK:
@@ -144,7 +138,7 @@ def _with_present_kind(finding: LastFinding, judge: Judge) -> LastFinding:
         meaning = wear if is_status and finding.remedy == wear.remedy else metric
         concern = meaning.concern
         remedy = meaning.remedy if finding.remedy else ''
-    # It follows from a risk, not from the metric, and only for a WARNING.
+    # this remedy follows from a risk, not from the metric, and only for a WARNING
     if finding.remedy == severity.ORDER_COPY and finding.state is State.WARNING:
         remedy = finding.remedy
     return finding._replace(concern=concern, remedy=remedy, plain=plain)
@@ -157,17 +151,16 @@ def _present_state(
     limit = judge.thresholds.limit(finding.metric, device, identity, family)
     if finding.ends:  # a finding about growth
         return finding.state if limit.growth else State.OK
-    context = judging.Context(metrics=judge.database.metrics)
     unit = judge.database.units.get(finding.metric, '')
     reading = Reading(finding.metric, finding.number, unit)
-    if finding.number is None:
+    if finding.number is None:  # a status
         return judging.judge_verdict(reading, finding.state, limit).state
+    context = judging.Context(metrics=judge.database.metrics)
     accepted = judge.thresholds.acknowledged(identity, finding.metric)
     if is_silent(accepted, finding.number, context.is_floor(finding.metric)):
         return State.OK
-    # the limit that the drive reports is not stored
-    if any(isinstance(bound, DriveLimit) for bound in (limit.warning, limit.critical)):
-        return finding.state
+    if isinstance(limit.warning, DriveLimit) or isinstance(limit.critical, DriveLimit):
+        return finding.state  # the limit that the drive reports is not stored
     present = judging.judge_reading(reading, limit, context).state
     return min(present, finding.state, key=lambda state: state.urgency)
 
@@ -180,37 +173,42 @@ def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
     """
     findings = [finding for finding in last.findings if finding.metric == HEALTH]
     statuses = [
-        status for status in verdict.judgements if status.reading.metric == HEALTH
+        judgement
+        for judgement in verdict.judgements
+        if judgement.reading.metric == HEALTH
     ]
-    if not findings or not statuses or _is_own(statuses[0].reading):
+    if not findings or not statuses:
         return verdict
-    finding = findings[0]
-    derived = statuses[0]  # not the drive's own
+    last_status = findings[0]
+    present = statuses[0]
+    if _is_own(present.reading):
+        return verdict
     reading = Reading(
         HEALTH,
         0,
         '',
         Source(SELF_ASSESSMENT),
-        verdict=finding.words.removeprefix(f'{HEALTH}: '),
-        state=finding.state,
+        verdict=last_status.words.removeprefix(f'{HEALTH}: '),
+        state=last_status.state,
         is_stored=True,
     )
     stored = Judgement(
         reading,
-        finding.state,
-        concern=finding.concern,
-        remedy=finding.remedy,
-        graphed=derived.graphed,
-        words=finding.plain,
+        last_status.state,
+        concern=last_status.concern,
+        remedy=last_status.remedy,
+        graphed=present.graphed,
+        words=last_status.plain,
     )
     judgements = [
-        stored if judgement is derived else judgement
+        stored if judgement is present else judgement
         for judgement in verdict.judgements
     ]
+    words = 'the drive did not report its health status to this check, so the last reported one is used'
     return verdict._replace(
-        state=worst([verdict.state, finding.state]),
+        state=worst([verdict.state, last_status.state]),
         judgements=severity.in_order(judgements, verdict.risk),
-        notes=(*verdict.notes, Coded('status-from-before', _FROM_BEFORE)),
+        notes=(*verdict.notes, Coded('status-from-before', words)),
     )
 
 

@@ -55,9 +55,7 @@ def moved(run: Run) -> Iterable[Coded]:
     from . import drive_tracking
 
     return drive_tracking.news(
-        run.drives.whereabouts,
-        run.drives.missing,
-        run.history.is_whole,
+        run.drives.whereabouts, run.drives.missing, run.history.is_whole
     )
 
 
@@ -79,9 +77,11 @@ def missing(run: Run) -> tuple[Demand, ...]:
     if run.settings.which.names:
         return ()  # it is not known how many others there are
     absent = run.drives.missing
+    if not absent:
+        return ()
     total = len(run.drives.reads)
     is_none_left = len(absent) == total and _is_none_left(run)
-    if not absent or (len(absent) == 1 and not is_none_left):
+    if len(absent) == 1 and not is_none_left:
         return ()
     text = 'the only drive is missing: check cabling and controller'
     if len(absent) > 1:

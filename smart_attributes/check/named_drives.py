@@ -38,17 +38,18 @@ def narrowed(which: Which, history: HistorySettings) -> Which:
     past = remembered(history)
     drives = _known(past)
     addresses_by_name = [_addresses_of(name, drives) for name in which.names]
-    if all(addresses_by_name):
-        devices = tuple(chain.from_iterable(addresses_by_name))
-        # Other addresses at which the last check reached these drives: one of them may be the only
-        # one at which a drive reports its health status.
-        store = past.store
-        others = store.with_aliases(devices) if store and store.is_own else []
-        names = which.names if others else ()
-        return which._replace(devices=(*devices, *others), names=names)
-    # a scan finds all others
-    behind_raid = tuple(device.address for device in drives if is_raid(device))
-    return which._replace(devices=behind_raid, scan=True)
+    if not all(addresses_by_name):
+        # a scan finds all others
+        behind_raid = tuple(device.address for device in drives if is_raid(device))
+        return which._replace(devices=behind_raid, scan=True)
+    devices = tuple(chain.from_iterable(addresses_by_name))
+    # Other addresses at which the last check reached these drives: one of them may be the only
+    # one at which a drive reports its health status.
+    store = past.store
+    others = store.with_aliases(devices) if store and store.is_own else []
+    # with them, the names select again after reading: see selected()
+    names = which.names if others else ()
+    return which._replace(devices=(*devices, *others), names=names)
 
 
 def _known(history: Remembered) -> list[Device]:
@@ -110,19 +111,21 @@ def selected(
 
     Raises UsageError.
     """
+    # the item of a drive: its devices
     wanted = Wanted(settings.which.names, settings.hide_serial)
     by_id = links()
-    drives = [(drive.read, *drive.others) for drive in distinct(reads, history.seen_as)]
-    # the item of a drive: its devices
-    for addressed in drives:
+    for drive in distinct(reads, history.seen_as):
+        addressed = (drive.read, *drive.others)
         devices = tuple(read.device for read in addressed)
         wanted.see([_named(read, by_id, history) for read in addressed], devices)
     present = {read.device.name for read in reads}
-    for drive in missing:
-        wanted.see([_named_missing(drive, present)], (drive.device,))
+    for absent in missing:
+        wanted.see([_named_missing(absent, present)], (absent.device,))
     kept = set(chain.from_iterable(wanted.items()))
-    missing_drives = [drive for drive in missing if drive.device in kept]
-    return [read for read in reads if read.device in kept], missing_drives
+    return (
+        [read for read in reads if read.device in kept],
+        [absent for absent in missing if absent.device in kept],
+    )
 
 
 def _named_missing(drive: MissingDrive, present: Collection[str]) -> Named:
@@ -148,5 +151,5 @@ def _named(read: Read, by_id: dict[str, list[str]], history: Remembered) -> Name
     host = socket.gethostname()
     if device.is_recorded:
         host = os.path.basename(os.path.dirname(path))
-    identity = read.identity or history.name(device) or Identity()
+    identity = read.identity or history.identity_at(device) or Identity()
     return named(device, identity, system.place(device).bay, names, host)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from re import Pattern
 
 from .. import alarm
 from ..constants import PARALLEL
@@ -79,12 +78,10 @@ def start(settings: ReadSettings, site: Site, runner: Runner, end: float) -> Sta
 
 def find(settings: ReadSettings, runner: Runner, end: float) -> DeviceList:
     """Return the devices that the command line names, or the devices that smartctl --scan finds."""
-    named = (
-        settings.before.named(settings.which.devices)
-        if settings.before
-        else machine.named(settings.which.devices)
-    )
-    return machine.find(named, settings.which.scan, settings.how, runner, end)
+    which = settings.which
+    before = settings.before
+    named = before.named(which.devices) if before else machine.named(which.devices)
+    return machine.find(named, which.scan, settings.how, runner, end)
 
 
 def plan(
@@ -105,7 +102,9 @@ def _planned(
     them.
     """
     prefix = smartctl_calls.prefix(settings.how.smartctl, settings.how.nosudo)
-    site, limits = site or site_of(settings.data, settings.before), None
+    if site is None:
+        site = site_of(settings.data, settings.before)
+    limits = None
     if site.thresholds:
         from ..knowledge.thresholds import Thresholds
 
@@ -116,17 +115,22 @@ def _planned(
     plans = []
     may_be_harmed = []
     for device in devices:
-        # only by its address, because its identity is not known yet
-        exceptions = limits.exceptions(device, Identity(), '') if limits else None
-        is_skipped = exceptions is not None and not exceptions.is_read
-        if is_skipped or _is_excluded(device, match, ignore):
+        skipped_logs: list[str] = []
+        is_allowed = False  # although it can harm the drive
+        if limits:
+            # only by its address, because its identity is not known yet
+            exceptions = limits.exceptions(device, Identity(), '')
+            if not exceptions.is_read:
+                continue
+            skipped_logs = sorted(exceptions.skipped_logs)
+            is_allowed = exceptions.is_allowed
+        if _is_excluded(device, match, ignore):
             continue
-        skipped_logs = sorted(exceptions.skipped_logs) if exceptions else ()
         arguments = smartctl_calls.read_arguments(
             device.path, device.type, skipped_logs
         )
         plans.append(Plan(device, (*prefix, *arguments)))
-        if exceptions is None or not exceptions.is_allowed:
+        if not is_allowed:
             may_be_harmed.append(device)
     harmed = harmful.harmed(may_be_harmed, site, settings.data.config)
     harmless = [plan for plan in plans if plan.device not in harmed]
@@ -134,7 +138,7 @@ def _planned(
 
 
 def _is_excluded(
-    device: Device, match: Sequence[Pattern[str]], ignore: Sequence[Pattern[str]]
+    device: Device, match: selection.Patterns, ignore: selection.Patterns
 ) -> bool:
     """Return whether the address alone excludes a device.
 
@@ -147,10 +151,7 @@ def _is_excluded(
 
 
 def finish(
-    started: Started,
-    settings: ReadSettings,
-    runner: Runner,
-    end: float,
+    started: Started, settings: ReadSettings, runner: Runner, end: float
 ) -> Reads:
     """Collect answers until *end* (a value of time.monotonic()) or the time limit; return the
     answers.
@@ -158,30 +159,20 @@ def finish(
     if settings.which.reports:
         return _recorded(settings.which.reports)
     reads = list(started.harmful)
-    why = ''
+    why = ''  # why the other devices were not read
     try:
         for read in machine.read_all(started.plans, settings.how, runner, end):
             reads.append(read)  # one by one, so that completed reads are kept
     except alarm.TimeIsOver as over:
         why = f'was not read: {over}'
-    reads += [
-        Read(device, DriveNotReached(why, step=FEWER))
-        for device in _left(started, reads)
-    ]
-    places = {device.name: place for place, device in enumerate(started.found.devices)}
-    return Reads(
-        started.found,
-        tuple(sorted(reads, key=lambda read: places[read.device.name])),
-        is_cut=bool(why),
-    )
-
-
-def _left(started: Started, reads: Sequence[Read]) -> list[Device]:
-    """Return the devices that have not answered."""
     # by name, because reading may have changed the type
     reached = {read.device.name for read in reads}
-    planned = [plan.device for plan in started.plans]
-    return [device for device in planned if device.name not in reached]
+    for planned in started.plans:
+        if planned.device.name not in reached:
+            reads.append(Read(planned.device, DriveNotReached(why, step=FEWER)))
+    places = {device.name: place for place, device in enumerate(started.found.devices)}
+    reads.sort(key=lambda read: places[read.device.name])
+    return Reads(started.found, tuple(reads), is_cut=bool(why))
 
 
 def _recorded(paths: Sequence[str]) -> Reads:

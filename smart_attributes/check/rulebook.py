@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ..command_line.options import DataFiles, Options
 from ..errors import Coded, UsageError
@@ -32,7 +32,8 @@ DATABASE = 'attributes.json'
 ADDITIONS = 'attributes.d'
 LIMITS = 'thresholds.d'
 ACCEPTED = 'acknowledged.json'
-SHIPPED_LIMITS = os.path.join('thresholds', 'default.json')
+
+Files = list[tuple[str, str]]  # path, and name for messages ('': its last part)
 
 
 class Site(NamedTuple):
@@ -89,12 +90,8 @@ def site_of(data: DataFiles, before: Before | None) -> Site:
     )
 
 
-def files_of(
-    data: DataFiles, mistakes: list[str]
-) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Return the files with entries and the files with limits, each as a path and a name for
-    messages. Mistakes are added to *mistakes*. See _folder().
-    """
+def files_of(data: DataFiles, mistakes: list[str]) -> tuple[Files, Files]:
+    """Return the files with entries and the files with limits. Mistakes are added to *mistakes*."""
     # only the usual directory may be missing
     is_expected = data.config != CONFIG or os.path.lexists(data.config)
     if is_expected and not os.path.isdir(data.config):
@@ -106,19 +103,18 @@ def files_of(
         *_folder(data.config, ADDITIONS, mistakes),
         *((path, '') for path in data.attributes),
     ]
-    accepted = os.path.join(data.config, ACCEPTED)
-    acknowledged = [(accepted, '')] if is_there(accepted) else []
     limits = [
-        *acknowledged,
         *_folder(data.config, LIMITS, mistakes),
         *((path, '') for path in data.thresholds),
     ]
+    accepted = os.path.join(data.config, ACCEPTED)
+    if is_there(accepted):
+        limits.insert(0, (accepted, ''))
     return attributes, limits
 
 
-def _folder(config: str, name: str, mistakes: list[str]) -> list[tuple[str, str]]:
-    """Return each JSON file in a folder of the configuration directory, as a path and a name for
-    messages.
+def _folder(config: str, name: str, mistakes: list[str]) -> Files:
+    """Return each JSON file in a folder of the configuration directory.
 
     Return [] if the folder does not exist. If it cannot be read, return [] and add a message to
     *mistakes*.
@@ -151,7 +147,7 @@ def judge_of(options: Options, site: Site) -> Judge:
     newest, mistakes = newest_database(options.data.config)
     mistakes += site.mistakes
     database, attribute_files = _with_entries(newest, site.attributes)
-    default = shipped_data.load(shipped_data.path(SHIPPED_LIMITS))
+    default = shipped_data.load(shipped_data.path('thresholds/default.json'))
     limit_files: Sequence[SiteFile] = site.thresholds
     if limit_files:
         from ..knowledge import site_file
@@ -161,29 +157,28 @@ def judge_of(options: Options, site: Site) -> Judge:
         )
     for file in (*attribute_files, *limit_files):
         mistakes += file.mistakes
-    _check_metrics(options, database.units, database.worse)
-    migrated = [
-        digest for file in site.thresholds for digest in file.data.get('migrated', ())
-    ]
-    of_command_line = {
-        'warning': dict(asked.warning),
-        'critical': dict(asked.critical),
-    }
-    rules = judging.Rules(asked, time.time(), risk_of)
+    _check_metrics(options, database)
+    of_command_line = {'warning': dict(asked.warning), 'critical': dict(asked.critical)}
+    limits = [(file.name, file.data) for file in limit_files]
     return Judge(
         database,
-        thresholds.Thresholds(
-            default,
-            [(file.name, file.data) for file in limit_files],
-            of_command_line,
-            today(),
-        ),
-        rules,
+        thresholds.Thresholds(default, limits, of_command_line, today()),
+        judging.Rules(asked, time.time(), risk_of),
         tuple(
             Coded('configuration-error', mistake) for mistake in dict.fromkeys(mistakes)
         ),
-        tuple(site.old.warnings(migrated, options.data.config)) if site.old else (),
+        _warnings(site, options.data.config),
     )
+
+
+def _warnings(site: Site, config: str) -> tuple[Coded, ...]:
+    """Return a message for each file of version 1.6 whose limits are not in force."""
+    if not site.old:
+        return ()
+    migrated: list[str] = []  # digests of the files that were converted
+    for file in site.thresholds:
+        migrated += file.data.get('migrated', ())
+    return tuple(site.old.warnings(migrated, config))
 
 
 def risk_of(
@@ -254,14 +249,13 @@ def newest_database(config: str) -> tuple[Json, list[str]]:
     return newer.data, []
 
 
-def _check_metrics(
-    options: Options, units: Mapping[str, str], worse: Mapping[str, str]
-) -> None:
+def _check_metrics(options: Options, database: SpecDatabase) -> None:
     """Raise UsageError for an unknown metric, an invalid range, or limits that contradict each
-    other. units, worse: as in SpecDatabase, by metric.
+    other.
     """
     from ..knowledge import ranges
 
+    units = database.units
     asked = options.judging
     limits = (*asked.warning, *asked.critical)
     limited = [name for name, _ in limits]
@@ -277,7 +271,11 @@ def _check_metrics(
     warning = dict(asked.warning)
     critical = dict(asked.critical)
     for name in limited:
-        levels = warning.get(name, ''), critical.get(name, '')
-        why = ranges.contradiction(*levels, worse.get(name, ''), units[name])
+        why = ranges.contradiction(
+            warning.get(name, ''),
+            critical.get(name, ''),
+            database.worse.get(name, ''),
+            units[name],
+        )
         if why:
             raise UsageError(f'{name}: {why}')

@@ -18,8 +18,6 @@ from ..reading.identity import NONE, STRONG, WEAK, agreement, identifiers
 from ..typed import NamedTuple, T
 from . import drive_facts
 
-_OF_LOGS = 0xF0  # bits of smartctl's exit status for findings in attributes and logs
-
 Known = Callable[[str, str], str]  # two addresses -> what the history says about them
 
 
@@ -44,22 +42,34 @@ def distinct(reads: Sequence[Read], seen_as: Known) -> list[Distinct]:
     # Addresses that say less come last: they fit several drives that share a serial number.
     for read in sorted(reads, key=_says_little):
         names = _identifiers(read)
-        alike = [group for name in names for group in groups_by_name.get(name, ())]
-        alike.sort(key=lambda group: _differs_in_name(group[0], read))
-        own = next((group for group in alike if _is_of(read, group, seen_as)), None)
-        if own is None:
-            own = []
-            groups.append(own)
-        elif any(_differ(read, member, seen_as) for member in own):
-            doubted.add(id(own))
+        alike: list[list[Read]] = []
         for name in names:
-            groups_by_name.setdefault(name, []).append(own)
-        own.append(read)
+            alike += groups_by_name.get(name, ())
+        group = _group_of(read, alike, seen_as)
+        if group is None:
+            group = []
+            groups.append(group)
+        elif any(_differ(read, member, seen_as) for member in group):
+            doubted.add(id(group))
+        for name in names:
+            groups_by_name.setdefault(name, []).append(group)
+        group.append(read)
+    # back to the order in which they were given
     place = {id(read): number for number, read in enumerate(reads)}
     for group in groups:
         group.sort(key=lambda read: place[id(read)])
     groups.sort(key=lambda group: place[id(group[0])])
     return [_one_drive(group, id(group) in doubted) for group in groups]
+
+
+def _group_of(read: Read, alike: list[list[Read]], seen_as: Known) -> list[Read] | None:
+    """Return the group of a drive to which an address belongs, preferably one that reports the same
+    serial number and WWN.
+    """
+    for group in sorted(alike, key=lambda group: _differs_in_name(group[0], read)):
+        if _is_of(read, group, seen_as):
+            return group
+    return None
 
 
 def _says_little(read: Read) -> tuple[bool, bool, bool]:
@@ -94,8 +104,9 @@ def _is_of(read: Read, group: Sequence[Read], seen_as: Known) -> bool:
     for member in group:
         if _agreement(read, member) == NONE:
             return False
-        addresses = read.device.address, member.device.address
-        if _differ(read, member, seen_as) and seen_as(*addresses) != ONE:
+        if not _differ(read, member, seen_as):
+            continue
+        if seen_as(read.device.address, member.device.address) != ONE:
             return False
     return True
 
@@ -112,8 +123,10 @@ def _agreement(first: Read, second: Read) -> int:
     """Return how far the identities at two addresses agree: NONE, WEAK or STRONG."""
     level = agreement(first.identity or Identity(), second.identity or Identity())
     namespaces = {_namespace(first), _namespace(second)} - {''}
-    # An EUI-64 that two namespaces share identifies neither of them.
-    return min(level, WEAK) if len(namespaces) > 1 else level
+    if len(namespaces) > 1:
+        # an EUI-64 that two namespaces share identifies neither of them
+        return min(level, WEAK)
+    return level
 
 
 def _namespace(read: Read) -> str:
@@ -127,17 +140,19 @@ def _differ(first: Read, second: Read, seen_as: Known) -> bool:
     earlier, later = second, first
     if first.ended < second.ended:
         earlier, later = first, second
-    if earlier.report is None or later.report is None:
+    before = earlier.report
+    after = later.report
+    if before is None or after is None:
         return False
-    reports = earlier.report, later.report
     seconds = later.ended - earlier.ended + earlier.seconds
+    # only a drive that is surely the same can have counted errors in between
     may_count = _agreement(first, second) == STRONG
-    if not drive_facts.differ(*reports, seconds, may_count):
+    if not drive_facts.differ(before, after, seconds, may_count):
         return False
     if may_count or seen_as(first.device.address, second.device.address) == SEPARATE:
         return True
-    # the history has seen them as one drive, so it can have counted errors in between
-    return drive_facts.differ(*reports, seconds, may_count=True)
+    # the history has seen them as one drive, so it can have counted errors, too
+    return drive_facts.differ(before, after, seconds, may_count=True)
 
 
 def aliases(drives: Sequence[Distinct]) -> dict[str, tuple[Alias, ...]]:
@@ -156,12 +171,15 @@ def aliases(drives: Sequence[Distinct]) -> dict[str, tuple[Alias, ...]]:
 
 def _one_drive(group: Sequence[Read], is_doubted: bool) -> Distinct:
     """Return a drive, from all addresses that lead to it. is_doubted: as in Distinct."""
-    best = [read for read in group if read.report is not None] or group
-    if {_own_status(read) for read in group} >= {True, False}:
+    candidates = [read for read in group if read.report is not None] or group
+    statuses = {_own_status(read) for read in group}
+    if True in statuses and False in statuses:
         # an address that reports the failure
-        best = [read for read in group if _own_status(read) is False]
-    # max() returns the first of equally good addresses
-    kept = max(best, key=lambda read: (is_raid(read.device), not read.device.optional))
+        candidates = [read for read in group if _own_status(read) is False]
+    # preferably behind RAID, then no slot of a range; the first of equally good ones
+    kept = max(
+        candidates, key=lambda read: (is_raid(read.device), not read.device.optional)
+    )
     others = tuple(read for read in group if read is not kept)
     reports = [read.report for read in (kept, *others) if read.report is not None]
     if len(reports) > 1:
@@ -221,16 +239,20 @@ def _exit_status(best: Report, status: Report, reports: Sequence[Report]) -> int
     """
     if best.exit_status is None:
         return None
-    findings = 0
+    bits = best.exit_status & ~FAILED
+    if status.has_exit_bit(FAILED):
+        bits |= FAILED
     for report in reports:
-        findings |= (report.exit_status or 0) & _OF_LOGS
-    failed = FAILED if status.has_exit_bit(FAILED) else 0
-    return best.exit_status & ~FAILED | failed | findings
+        if report.exit_status is not None:
+            bits |= report.exit_status & 0xF0  # findings in attributes and logs
+    return bits
 
 
 def _newest_test(tests: Sequence[SelfTest]) -> tuple[int, int]:
     """Return a key by which the self-test log with the newest entry is the greatest one."""
-    return (tests[0].hours or 0 if tests else -1), len(tests)
+    if not tests:
+        return -1, 0
+    return tests[0].hours or 0, len(tests)
 
 
 def _errors_made(report: Report) -> tuple[int, int]:
@@ -256,8 +278,11 @@ def _status(reports: Sequence[Report]) -> Report | None:
     """Return the first report with the worst status that the drive itself has reported; None if it
     reported none.
     """
-    by_status = {report.own_status: report for report in reversed(reports)}
-    return by_status.get(False) or by_status.get(True)
+    for status in (False, True):
+        for report in reports:
+            if report.own_status is status:
+                return report
+    return None
 
 
 def _completed(identities: Sequence[Identity]) -> Identity:
@@ -274,10 +299,12 @@ def _completed(identities: Sequence[Identity]) -> Identity:
 def _nvme(logs: Sequence[Mapping[str, int]]) -> Mapping[str, int]:
     """Return the health log with the most errors, with the warnings of all."""
     worst = max(logs, key=drive_facts.errors_of_nvme)
+    if not worst:
+        return worst
     warnings = 0
     for log in logs:
         warnings |= log.get('critical_warning', 0)
-    return {**worst, 'critical_warning': warnings} if worst else worst
+    return {**worst, 'critical_warning': warnings}
 
 
 def note(drive: Distinct) -> str:

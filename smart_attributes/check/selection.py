@@ -11,6 +11,8 @@ from ..errors import UsageError
 from ..model import Device, Identity
 from ..reading.addresses import quoted
 
+Patterns = Sequence[Pattern[str]]
+
 
 def patterns(texts: Iterable[str]) -> list[Pattern[str]]:
     """Return the regular expressions of --match or --ignore. Raises UsageError."""
@@ -29,8 +31,8 @@ def patterns(texts: Iterable[str]) -> list[Pattern[str]]:
 def is_wanted(
     device: Device,
     identity: Identity | None,
-    match: Sequence[Pattern[str]],
-    ignore: Sequence[Pattern[str]],
+    match: Patterns,
+    ignore: Patterns,
     is_final: bool = True,
 ) -> bool:
     """Return whether to check a drive; True if this depends on a model or serial number that is not
@@ -44,13 +46,15 @@ def is_wanted(
         texts += [identity.model, identity.serial]
     if _any_in(ignore, texts):
         return False
-    if identity and (is_final or (identity.model and identity.serial)):
-        return not match or _any_in(match, texts)
-    # what is still unknown could be the text that matches
-    return True
+    if identity is None or not match:
+        return True
+    has_both = identity.model and identity.serial
+    if not is_final and not has_both:
+        return True  # what is still unknown could be the text that matches
+    return _any_in(match, texts)
 
 
-def _any_in(expressions: Sequence[Pattern[str]], texts: Sequence[str]) -> bool:
+def _any_in(expressions: Patterns, texts: Sequence[str]) -> bool:
     """Return whether any expression is found in any text. Raises TakesTooLong with its pattern."""
     for expression in expressions:
         try:

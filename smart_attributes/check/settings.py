@@ -54,11 +54,7 @@ def of_history(options: Options) -> HistorySettings:
 def of_reads(options: Options) -> ReadSettings:
     """Return the settings for reading the drives."""
     return ReadSettings(
-        options.which,
-        options.how_read,
-        options.data,
-        options.state_dir,
-        options.before,
+        options.which, options.how_read, options.data, options.state_dir, options.before
     )
 
 

@@ -21,7 +21,8 @@ def vendor_log(
     """Return the readings and notes of a drive's vendor log; both are empty if no file defines
     its layout.
     """
-    layout = database.layouts.get(log[1])
+    _, layout_name = log
+    layout = database.layouts.get(layout_name)
     if layout is None:
         return VendorLog()
     source = vendor_logs.source_of(*log)

@@ -15,16 +15,14 @@ if TYPE_CHECKING:
     from ..history.past import Past
 
 
-# bits of smartctl's exit status: health FAILED, a pre-fail attribute at its threshold
-_FAILING = 0b11000
-
-
 class Verdicts:
     """The verdicts of a run. A verdict that was formed before the time limit stays."""
 
     def __init__(self, drives: Inventory, history: Remembered, judge: Judge) -> None:
         """Start without verdicts."""
-        self._drives, self._history, self._judge = drives, history, judge
+        self._drives = drives
+        self._history = history
+        self._judge = judge
         self._formed: dict[Device, Verdict] = {}
         self._late = ''  # why drives are no longer judged
 
@@ -47,7 +45,8 @@ class Verdicts:
         """Return the place of a drive in the order of judging, in case the time ends: first those
         that smartctl calls failing, then those whose last verdict was worst.
         """
-        if read.report is not None and read.report.has_exit_bit(_FAILING):
+        # health FAILED, or a pre-fail attribute at its threshold
+        if read.report is not None and read.report.has_exit_bit(0b11000):
             return 0
         drive = self._history.drive_of(read.device, read.identity)
         last = drive.verdict.state if drive else State.OK
@@ -59,10 +58,11 @@ class Verdicts:
         """
         unjudged = Verdict(read.device, read.identity or Identity(), State.OK)
         judged = fence.done(unjudged, lambda _: self._on(read), fence.UNJUDGED)
-        context = read, self._drives, self._history, self._judge
-        return fence.done(
-            judged, lambda verdict: described(verdict, *context), fence.UNCOMPARED
-        )
+
+        def compared(verdict: Verdict) -> Verdict:
+            return described(verdict, read, self._drives, self._history, self._judge)
+
+        return fence.done(judged, compared, fence.UNCOMPARED)
 
     def _on(self, read: Read) -> Verdict:
         """Return the verdict on a device; UNKNOWN if no time is left to form a verdict.
@@ -70,7 +70,8 @@ class Verdicts:
         Raises DataError for a mistake in a local file, TakesTooLong, and any exception of a program
         error.
         """
-        if read.report is None:  # a missing drive can have the device of another
+        # never from *_formed*: a missing drive can have the device of another one
+        if read.report is None:
             return verdict(read, self._judge, None)
         if read.device in self._formed:
             return self._formed[read.device]

@@ -83,7 +83,7 @@ def is_included(code: str, kind: str, first: str) -> bool:
     action is looked at again anyway.
     """
     is_idle = code == WATCH and (code, kind) not in _OF_KIND
-    return code in (first, NOTHING) or is_idle or code in _INCLUDED.get(first, ())
+    return is_idle or code in (first, NOTHING, *_INCLUDED.get(first, ()))
 
 
 def needs_self_test(code: str, kind: str) -> bool:
@@ -96,17 +96,15 @@ def needs_spare(code: str, state: State) -> bool:
 
     A CRITICAL drive needs one even if it must stay in place at first.
     """
-    return code in (REPLACE, COPY, DRAIN, WAIT, ORDER_COPY) or (
-        code == KEEP and state is State.CRITICAL
-    )
+    if code == KEEP:
+        return state is State.CRITICAL
+    return code in (REPLACE, COPY, DRAIN, WAIT, ORDER_COPY)
 
 
 def copies(code: str, kind: str) -> bool:
     """Return whether an action copies data. kind: as in action()."""
-    return code in (COPY, ORDER_COPY) or (code, kind) in (
-        (KEEP, FAILING),
-        (FIRMWARE, severity.DATA),
-    )
+    copying_kinds = (KEEP, FAILING), (FIRMWARE, severity.DATA)
+    return code in (COPY, ORDER_COPY) or (code, kind) in copying_kinds
 
 
 def urgency(code: str) -> int:

@@ -17,27 +17,29 @@ def alerts(case: Case) -> list[str]:
     drive that was not read, and the last one also omits the command of a self-test.
     """
     item = case.todo
-    why = f': {item.reason}: '
-    before = ''
+    reason = f': {item.reason}: '
+    last_finding = ''
     if item.is_unread:
         # what was found when it was last read comes after what to do now
-        problem, _, before = item.reason.partition('; ')
-        why = f' {problem}; '
-    what = _first_step(case)
-    head = f'{_short_name(case)}{why}{what}'
-    brief = item.step.brief if item.step and item.action in actions.REPLACING else ''
-    because = f'{head}, because {brief}' if brief else head
+        problem, _, last_finding = item.reason.partition('; ')
+        reason = f' {problem}; '
+    head = f'{_short_name(case)}{reason}{_first_step(case)}'
+    because = head
+    if item.step and item.step.brief and item.action in actions.REPLACING:
+        because = f'{head}, because {item.step.brief}'
+    findings = ''
     # the findings of a drive that is not read are old, and its line has them
-    is_counted = item.more and not item.is_unread
-    findings = f'{plural(item.more, "more finding")} on it' if is_counted else ''
-    further = [plural(len(item.also), 'more action')] if item.also else []
-    if is_counted:
-        on_it = '' if further else ' on it'
-        further.append(f'{plural(item.more, "more finding")}{on_it}')
+    if item.more and not item.is_unread:
+        findings = plural(item.more, 'more finding')
+    findings_on_it = f'{findings} on it' if findings else ''
+    counts = findings_on_it
+    if item.also:
+        more_actions = plural(len(item.also), 'more action')
+        counts = f'{more_actions}, {findings}' if findings else more_actions
     return [
-        _joined(because, before, also(item), findings),
-        _joined(because, before, ', '.join(further)),
-        _joined(because, before),
+        _joined(because, last_finding, also(item), findings_on_it),
+        _joined(because, last_finding, counts),
+        _joined(because, last_finding),
         head,
         head.removesuffix(f' ({extended_self_test(case.verdict.device)})'),
     ]
@@ -71,8 +73,11 @@ def headline(verdict: Verdict) -> str:
     sectors (warning above 40)".
     """
     shown = _headlined(verdict)
-    # the first line has no room for two limits
-    return ', '.join([*map(_with_limit, shown[:1]), *map(_words, shown[1:])])
+    words = [_words(judgement) for judgement in shown]
+    if shown:
+        # the first line has no room for two limits
+        words[0] = _with_limit(shown[0])
+    return ', '.join(words)
 
 
 def further_findings(verdict: Verdict) -> int:
@@ -83,20 +88,17 @@ def further_findings(verdict: Verdict) -> int:
 
 
 def _headlined(verdict: Verdict) -> list[Judgement]:
+    """Return the worst finding and, if it is the health status, one that shows what failed."""
     alerts = verdict.alerts
-    if not alerts:
-        return []
-    first, *same_state = [
-        judgement for judgement in alerts if judgement.state is verdict.state
-    ] or alerts[:1]
-    shown = [first]
-    if first.reading.metric == HEALTH and same_state:
-        # "FAILED" alone does not show what failed, so the most severe other finding, such as lost
-        # data, is added.
-        shown.append(
-            min(same_state, key=lambda judgement: judgement.concern == first.concern)
-        )
-    return shown
+    worst = [judgement for judgement in alerts if judgement.state is verdict.state]
+    if not worst:
+        return alerts[:1]
+    first, *others = worst
+    if first.reading.metric != HEALTH or not others:
+        return [first]
+    # the worst one of another kind, such as lost data
+    of_other_kind = [other for other in others if other.concern != first.concern]
+    return [first, (of_other_kind or others)[0]]
 
 
 def _with_limit(judgement: Judgement) -> str:
@@ -104,8 +106,10 @@ def _with_limit(judgement: Judgement) -> str:
     words = _words(judgement)
     if not limit:
         return words
-    # one pair of brackets: "grew by 23 in 24 h (2 to 25; warning above 4 in 7 d)"
-    return f'{words[:-1]}; {limit})' if words.endswith(')') else f'{words} ({limit})'
+    if words.endswith(')'):
+        # one pair of brackets: "grew by 23 in 24 h (2 to 25; warning above 4 in 7 d)"
+        return f'{words[:-1]}; {limit})'
+    return f'{words} ({limit})'
 
 
 def _words(judgement: Judgement) -> str:
@@ -116,6 +120,6 @@ def is_about_reading(verdict: Verdict, action: str) -> bool:
     """Return whether the reason for an action is that the drive was not read, rather than what was
     found when it was last read.
     """
-    return bool(verdict.problem) and (
-        verdict.last is None or action in (actions.SEARCH, actions.READ)
-    )
+    if not verdict.problem:
+        return False
+    return verdict.last is None or action in (actions.SEARCH, actions.READ)

@@ -26,9 +26,10 @@ def day(when: float, form: str = '%Y-%m-%d') -> str:
 def is_day(text: str) -> bool:
     """Return whether a text from another host is a date in the format of day()."""
     try:
-        return bool(time.strptime(text, '%Y-%m-%d')) and len(text) == len('2027-03-04')
+        time.strptime(text, '%Y-%m-%d')
     except ValueError:
         return False
+    return len(text) == len('2027-03-04')  # strptime accepts 2027-3-4 as well
 
 
 def order_by(left: Iterable[float], now: float) -> float | None:

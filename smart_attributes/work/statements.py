@@ -19,7 +19,7 @@ TELLING_METRICS = (
     'temperature',
     'power_on_time',
 )
-TELLING_LAST = ('hidden_power_on_time', 'unknown_model')
+
 TELLING = 3  # at most this many of TELLING_METRICS are shown
 
 
@@ -27,11 +27,11 @@ def kind(verdict: Verdict) -> str:
     """Return "hdd", "ssd", "nvme" or "sas", or '' if no drive answered."""
     identity = verdict.identity
     # A disk in standby or without an answer did not report its rotation, and the history does not
-    # store it.
-    is_told = (
-        not verdict.problem or identity.kind != 'ssd' or identity.rotation is not None
-    )
-    return identity.kind if identity.protocol and is_told else ''
+    # store it, so it would count as an SSD.
+    has_no_rotation = verdict.problem and identity.rotation is None
+    if not identity.protocol or (has_no_rotation and identity.kind == 'ssd'):
+        return ''
+    return identity.kind
 
 
 def finding(judgement: Judgement) -> str:
@@ -39,7 +39,7 @@ def finding(judgement: Judgement) -> str:
     words, limit = words_and_limit(judgement)
     if limit:
         words = f'{words}, {limit}'
-    # growth that determined the state is in *words*
+    # growth that determined the state is already in the words
     if judgement.growth and not judgement.growth_against:
         words = f'{words}; {judgement.growth}'
     return words
@@ -49,9 +49,11 @@ def words_and_limit(judgement: Judgement) -> tuple[str, str]:
     """Return the finding, possibly growth, and the limit or '': ("endurance_used 97 %",
     "critical above 95").
     """
-    against = judgement.growth_against or judgement.against
-    is_growth = bool(judgement.growth_against)
-    words = judgement.growth if is_growth else statement(judgement.reading)
+    words = statement(judgement.reading)
+    against = judgement.against
+    if judgement.growth_against:
+        words = judgement.growth
+        against = judgement.growth_against
     limit = f'{judgement.state.name.lower()} {against}' if against else ''
     return clean(words, limit=LONGEST_STATEMENT), limit
 
@@ -91,7 +93,7 @@ def _healthy(verdict: Verdict, has_acknowledged: bool) -> list[str]:
     """Return the most informative readings of a drive that is OK, and the expected readings that
     are unknown; if there are none, the health status or that nothing is reported.
 
-    has_acknowledged: acknowledged findings are shown as well, so none are needed.
+    has_acknowledged: acknowledged findings are shown as well, so [] is enough.
     """
     readings = [
         judgement.reading
@@ -109,7 +111,8 @@ def _healthy(verdict: Verdict, has_acknowledged: bool) -> list[str]:
         if is_worth_showing(reading) and reading.metric not in judged
     }
     telling = [judged[metric] for metric in TELLING_METRICS if metric in judged]
-    last = [judged[metric] for metric in TELLING_LAST if metric in judged]
+    always_shown = ('hidden_power_on_time', 'unknown_model')
+    last = [judged[metric] for metric in always_shown if metric in judged]
     shown = [*telling[:TELLING], *unknown.values(), *last]
     if shown or has_acknowledged:
         return [clean(statement(reading), limit=LONGEST_STATEMENT) for reading in shown]
@@ -123,9 +126,9 @@ def is_worth_showing(reading: Reading) -> bool:
     """Return whether OK is unreliable because the SMART health status is unknown or wear is
     implausible.
     """
-    return reading.number is None and (
-        reading.metric == HEALTH or reading.unknown.startswith(IMPLAUSIBLE)
-    )
+    if reading.number is not None:
+        return False
+    return reading.metric == HEALTH or reading.unknown.startswith(IMPLAUSIBLE)
 
 
 def reading_line(judgement: Judgement) -> str:
@@ -134,12 +137,13 @@ def reading_line(judgement: Judgement) -> str:
     words = statement(reading)
     if reading.number is None:
         words = f'{reading.metric} unknown: {reading.unknown}'
-    parts = [
-        clean(words, limit=LONGEST_STATEMENT),
-        str(reading.source),
-        '' if reading.judged else 'not judged',
-        f'warning {judgement.warning}' if judgement.warning else '',
-        f'critical {judgement.critical}' if judgement.critical else '',
-        f'limit from {judgement.origin}' if judgement.against else '',
-    ]
+    parts = [clean(words, limit=LONGEST_STATEMENT), str(reading.source)]
+    if not reading.judged:
+        parts.append('not judged')
+    if judgement.warning:
+        parts.append(f'warning {judgement.warning}')
+    if judgement.critical:
+        parts.append(f'critical {judgement.critical}')
+    if judgement.against:
+        parts.append(f'limit from {judgement.origin}')
     return ', '.join(filter(None, parts))

@@ -44,8 +44,7 @@ if TYPE_CHECKING:
 
 # Problem codes of a drive that must be found before it can be read.
 MISSING = frozenset(('no-such-device', 'empty-slot', 'too-few-drives', 'drive-missing'))
-# The concerns of a drive whose data is copied before its firmware is updated; see _is_unsound().
-UNSOUND = (severity.HEALTH, severity.DATA, 'protection', severity.ERRORS)
+
 UNKNOWN_FUTURE = Outlook()
 MIDDLE = 'expected date'
 EARLIEST = 'earliest date'
@@ -81,7 +80,8 @@ class Due(NamedTuple):
     """An action in words, and the date by which a replacement must be ordered."""
 
     to_do: str  # "order a replacement by 2027-03-04 (expected date)"
-    order_by: str | None  # "2027-03-04", today if that date is past; None: no forecast
+    # "2027-03-04", today if that date is past; None: no forecast
+    order_by: str | None = None
 
 
 class Need(NamedTuple):
@@ -107,14 +107,15 @@ def drives(
             is_unread = bool(verdict.problem) and verdict.state is not State.OK
             outlook = outlooks.get(verdict.device, UNKNOWN_FUTURE)
             needs = _own_needs(verdict, outlook, verdict.read_at(now))
-            drive = Drive(
-                verdict.device.name,
-                frozenset(place.disks),
-                is_failing=verdict.state is State.CRITICAL or is_unread,
-                is_to_replace=_is_to_replace(needs),
-                bay=place.bay,
+            drives.append(
+                Drive(
+                    verdict.device.name,
+                    frozenset(place.disks),
+                    is_failing=verdict.state is State.CRITICAL or is_unread,
+                    is_to_replace=_is_to_replace(needs),
+                    bay=place.bay,
+                )
             )
-            drives.append(drive)
     return drives
 
 
@@ -128,8 +129,8 @@ def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
     dues = [_due(use, outlook, need, now) for need in needs]
     first, *others = [Further(need.code, due.to_do) for need, due in zip(needs, dues)]
     dates = [due.order_by for due in dues if due.order_by]
-    # a drive that is replaced now has no date by which to order
-    order_by = None if first.action in actions.REPLACING else min(dates, default=None)
+    if first.action in actions.REPLACING:
+        dates = []  # a drive that is replaced now has no date by which to order
     again = [actions.action(need.code, need.kind).again for need in needs]
     why = _why(verdict, outlook, now)
     why_of_groups = step.why if step else ''
@@ -139,7 +140,7 @@ def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
         state=verdict.state,
         action=first.action,
         to_do=first.to_do,
-        order_by=order_by,
+        order_by=min(dates, default=None),
         again=min(filter(None, again), default=0),
         reason=_reason(verdict, is_unread, why or why_of_groups, now),
         why='; '.join(filter(None, (why, why_of_groups))),
@@ -208,8 +209,8 @@ def _due(use: Use, outlook: Outlook, need: Need, now: float) -> Due:
 
 
 def _reason(verdict: Verdict, is_unread: bool, otherwise: str, now: float) -> str:
-    """Return the finding that needs the action. is_unread: it is that the drive was not read.
-    otherwise: for a drive that is OK.
+    """Return the finding that needs the action. is_unread: that the drive was not read needs it.
+    otherwise: the text for a drive that is OK.
     """
     if verdict.state is State.OK:
         return sentence(otherwise, LONGEST_STATEMENT)
@@ -218,13 +219,15 @@ def _reason(verdict: Verdict, is_unread: bool, otherwise: str, now: float) -> st
     if verdict.last is None:
         return sentence(verdict.problem, LONGEST_STATEMENT)
     worst = verdict.last.findings[0]
-    before = f'{worst.plain or worst.words} when last read'
+    last_finding = f'{worst.plain or worst.words} when last read'
     if not is_unread:
         seconds = max(int(now) - verdict.last.time, 0)
-        return f'{before} {duration(seconds)} ago'
+        return f'{last_finding} {duration(seconds)} ago'
     problem = sentence(verdict.problem, LONGEST_STATEMENT)
     # what is milder does not determine the state of a drive that is not read
-    return f'{problem}; {before}' if worst.state is State.CRITICAL else problem
+    if worst.state is not State.CRITICAL:
+        return problem
+    return f'{problem}; {last_finding}'
 
 
 def _is_to_replace(needs: Iterable[Need]) -> bool:
@@ -252,30 +255,32 @@ def _own_needs(verdict: Verdict, outlook: Outlook, now: float) -> list[Need]:
 
 def _accepted(judgement: Judgement) -> Alarm:
     """Return an acknowledged finding as an alarm, in the state of its limits."""
-    is_critical = severity.is_beyond(judgement.critical, judgement.reading.number or 0)
+    number = judgement.reading.number
+    is_critical = number is not None and severity.is_beyond(judgement.critical, number)
     state = State.CRITICAL if is_critical else State.WARNING
     return severity.alarm_of(judgement._replace(state=state), None)
 
 
 def _of_unread(verdict: Verdict) -> list[Need]:
-    """Return what a drive needs that was not read: after its CRITICAL findings and before its other
-    ones, the reason why it was not read counts. A drive that must be found needs nothing else, and
-    one in standby is read later. Whether the drive is sound now is not known.
+    """Return what a drive needs that was not read: for its last CRITICAL findings, then for the
+    reason why it was not read, then for its other last findings.
     """
     code = of_problem(verdict.code)
     kind = severity.DATA if code == actions.FIRMWARE else ''
     to_read = Need(code, kind, verdict.step)
-    if code == actions.SEARCH:
+    if code == actions.SEARCH:  # until it is found, it needs nothing else
         return [to_read]
     findings = verdict.last.findings if verdict.last else ()
     alarms = [
         Alarm(finding.remedy, finding.concern, finding.state) for finding in findings
     ]
-    critical = [_need(alarm) for alarm in alarms if alarm.state is State.CRITICAL]
-    others = [_need(alarm) for alarm in alarms if alarm.state is not State.CRITICAL]
+    needs = [_need(alarm) for alarm in alarms if alarm.state is State.CRITICAL]
     is_read_later = findings and verdict.code == DriveAsleep.code
-    reading = [] if is_read_later else [to_read]
-    return _parted([*critical, *reading, *others], is_unsound=True)
+    if not is_read_later:
+        needs.append(to_read)
+    needs += [_need(alarm) for alarm in alarms if alarm.state is not State.CRITICAL]
+    # whether the drive is sound now is not known
+    return _parted(needs, is_unsound=True)
 
 
 def of_problem(code: str) -> str:
@@ -312,8 +317,10 @@ def _is_unsound(alarm: Alarm) -> bool:
     """Return whether the data of a drive with this finding is copied before its firmware is
     updated.
     """
-    is_worn_out = alarm.concern == severity.WEAR and alarm.state is State.CRITICAL
-    return is_worn_out or (alarm.concern in UNSOUND and alarm.remedy != actions.CABLE)
+    if alarm.concern == severity.WEAR:
+        return alarm.state is State.CRITICAL
+    concerns = (severity.HEALTH, severity.DATA, 'protection', severity.ERRORS)
+    return alarm.concern in concerns and alarm.remedy != actions.CABLE
 
 
 def _need(alarm: Alarm) -> Need:
@@ -366,10 +373,10 @@ def due(
     """
     words = actions.action(code, kind).words
     if code in actions.REPLACING:
-        return Due(words, None)
+        return Due(words)
     by = now if code == actions.ORDER_COPY else order_by(left, now)
     if by is None:
-        return Due(words, None)
+        return Due(words)
     if code != actions.ORDER:
         return Due(words, day(by))
     when = f'by {day(by)} ({which})' if by > now else 'now'
@@ -430,24 +437,28 @@ def in_order(cases: Sequence[Case], machine: Machine | None = None) -> list[Item
     names = {item.drive for item in items}
     steps = machine.steps if machine else ()
     items += [_unread(step) for step in steps if step.drive.name not in names]
-    # the risk and the place of each group, and the groups on each drive
-    of_group = grades(machine, verdicts) if machine else {}
+    # the risk and the place of each group, by group
+    risks = grades(machine, verdicts) if machine else {}
     groups_on = {step.drive.name: step.groups for step in steps}
 
-    def key(item: Item) -> tuple[int, ...]:
-        """Return the place of an item: first drives to replace, by the risk of their groups."""
+    def order(item: Item) -> tuple[int, ...]:
+        """Return the place of an item: first drives to replace, by the risk of their groups; then
+        the others, by their most urgent action.
+        """
         if item.action not in actions.REPLACING:
             codes = [item.action, *(further.action for further in item.also)]
-            return 1, min(map(actions.urgency, codes)), 0, 0
-        if item.step is None:
-            reason_risk = Risk.UNSURE
-            label = 0
-        else:
+            return 1, min(map(actions.urgency, codes))
+        reason_risk = Risk.UNSURE
+        label = 0
+        if item.step:
             reason_risk = risk_of(item.step.why.code)
             label = LABELS.index(item.step.label)
-        risks = [of_group[group] for group in groups_on.get(item.drive, ())]
-        group_risk, place = min(risks, default=(reason_risk, len(of_group)))
+        group_risk = reason_risk
+        place = len(risks)  # after all groups
+        groups = groups_on.get(item.drive, ())
+        if groups:
+            group_risk, place = min(risks[group] for group in groups)
         # a drive whose reason is worse than its group's state comes before the group
         return 0, min(group_risk, reason_risk), place, label
 
-    return sorted(items, key=key)
+    return sorted(items, key=order)
