@@ -52,9 +52,10 @@ def document(text: str) -> AcknowledgementsFile:
     """Return the content of a file. Raises DataError if a change could lose existing content."""
     data = data_file.parse(text, FILE)
     overrides = data.get('overrides', []) if isinstance(data, dict) else None
-    if not isinstance(overrides, list) or not all(
-        isinstance(row, dict) for row in overrides
-    ):
+    is_valid = isinstance(overrides, list) and all(
+        isinstance(override, dict) for override in overrides
+    )
+    if not is_valid:
         raise DataError(
             f'{FILE} is not an object with a list of objects under "overrides"'
         )
@@ -106,13 +107,14 @@ def _without_values(metrics: Json, ended: Collection[str]) -> Json:
     """
     kept: MutableJson = {}
     for metric, limits in metrics.items():
-        rest = limits
-        if metric in ended and isinstance(limits, dict) and 'acknowledged' in limits:
-            rest = {key: limits[key] for key in limits if key != 'acknowledged'}
-            # a reason is removed with its acknowledgement
-            if not rest.keys() - {'why'}:
-                continue
-        kept[metric] = rest
+        has_value = isinstance(limits, dict) and 'acknowledged' in limits
+        if metric not in ended or not has_value:
+            kept[metric] = limits
+            continue
+        rest = {key: limits[key] for key in limits if key != 'acknowledged'}
+        # a reason is removed with its acknowledgement
+        if rest.keys() - {'why'}:
+            kept[metric] = rest
     return kept
 
 
@@ -121,6 +123,8 @@ def as_override(accepted: Acknowledgement) -> Json:
     {"for": {"serial": "S1"}, "by": "ann", "metrics": {"pending": {"acknowledged": 8}}}.
     """
     notes = {note: getattr(accepted, note) for note in NOTES if getattr(accepted, note)}
-    value = {'metrics': {accepted.metric: {'acknowledged': accepted.value}}}
-    what = {'missing': True} if accepted.metric == MISSING else value
-    return {'for': {'serial': accepted.serial}, **notes, **what}
+    override = {'for': {'serial': accepted.serial}, **notes}
+    if accepted.metric == MISSING:
+        return {**override, 'missing': True}
+    value = {'acknowledged': accepted.value}
+    return {**override, 'metrics': {accepted.metric: value}}
