@@ -96,8 +96,8 @@ def _is_used_up(log: Mapping[str, int]) -> bool:
 
 
 def _worn_attributes(report: Report, numbers: Iterable[Reading]) -> set[int]:
-    """Return the pre-fail attributes at their threshold from which the used endurance is read, if
-    that endurance agrees: at least 100 % minus the threshold.
+    """Return the attributes that make a drive report FAILED and show only its wear: the endurance
+    used is read from them, and is at least 100 % minus their threshold.
     """
     used = {
         reading.source.attribute: reading.number

@@ -49,10 +49,13 @@ def samples(data: Sequence[Json]) -> str:
 
 def natural(text: str) -> list[str | int]:
     """Return a sort key by which "Intel 330" comes before "Intel 1500"."""
-    return [
-        int(part) if position % 2 else part.casefold()
-        for position, part in enumerate(re.split('([0-9]+)', text))
-    ]
+    key: list[str | int] = []
+    for position, part in enumerate(re.split('([0-9]+)', text)):
+        is_number = (
+            position % 2 == 1
+        )  # the first part is the text before the first number
+        key.append(int(part) if is_number else part.casefold())
+    return key
 
 
 def _laid_out(
@@ -67,12 +70,14 @@ def _laid_out(
         return text
     if not _OPEN.fullmatch(path) and indent + len(before) + len(text) < WIDTH:
         return text
+    is_object = isinstance(value, dict)
+    items = value.items() if isinstance(value, dict) else enumerate(value)
     lines = []
-    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-        start = f'{json.dumps(key)}: ' if isinstance(value, dict) else ''
+    for key, item in items:
+        start = f'{json.dumps(key)}: ' if is_object else ''
         item_text = _laid_out(
             item, f'{path}/{key}'.lstrip('/'), before=start, indent=indent + 1
         )
         lines.append(' ' * (indent + 1) + start + item_text)
-    first, last = '{}' if isinstance(value, dict) else '[]'
+    first, last = '{}' if is_object else '[]'
     return '\n'.join((first, ',\n'.join(lines), ' ' * indent + last))
