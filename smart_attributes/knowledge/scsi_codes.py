@@ -25,8 +25,11 @@ def verdicts(report: Report, status: Reading) -> list[Reading]:
     """Return readings of the health status (judged by the sense code), the code's metric, and
     the background scan, which has none if it is as usual. status: the reading of the health status.
     """
-    code = _CODE.search(report.smart_status_text) if status.number == 0 else None
-    readings = _by_code(status, code[1], code[2]) if code else [status]
+    readings = [status]
+    has_failed = status.number == 0
+    code = _CODE.search(report.smart_status_text)
+    if has_failed and code:
+        readings = _by_code(status, code[1], code[2])
     return readings + _scan(report.scsi)
 
 
@@ -42,21 +45,28 @@ def _by_code(status: Reading, asc: str, ascq: str) -> list[Reading]:
         return [status]
     row = fitting[0]
     state = State[row['state']]
-    words = f'{status.verdict}: {row["says"]}' if 'says' in row else status.verdict
+    words = status.verdict
+    if 'says' in row:
+        words = f'{words}: {row["says"]}'
     # smartctl's text can have 70 characters
     brief = f'failure predicted (asc {asc}, ascq {ascq})'
-    status = status._replace(state=state, verdict=words, brief=brief)
+    by_code = status._replace(state=state, verdict=words, brief=brief)
     if row['metric'] == status.metric and state is not State.OK:
-        return [status]
+        return [by_code]
     # The status becomes only a note if another metric replaces it, or if the code is a test of the
     # alarm.
-    note = status._replace(state=State.OK, judged=False)
+    note = by_code._replace(state=State.OK, judged=False)
     if state is State.OK:
         return [note]
     reading = Reading(
-        row['metric'], 0, source=Source(SELF_ASSESSMENT), verdict=words, state=state
+        row['metric'],
+        0,
+        source=Source(SELF_ASSESSMENT),
+        verdict=words,
+        state=state,
+        has_remedy=not row.get('is_cold'),
     )
-    return [note, reading._replace(has_remedy=not row.get('is_cold'))]
+    return [note, reading]
 
 
 def _scan(log: Mapping[str, float]) -> list[Reading]:
@@ -69,8 +79,9 @@ def _scan(log: Mapping[str, float]) -> list[Reading]:
         str(status), ('UNKNOWN', f'unknown status {status:#x}')
     )
     if unknown:
-        state = 'UNKNOWN' if state == 'OK' else state
         words = f'{words}; {plural(unknown, "result")} with an unknown status'
+        if state == 'OK':
+            state = 'UNKNOWN'
     if state == 'OK':
         return []
     return [
