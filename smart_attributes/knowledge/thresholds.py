@@ -44,7 +44,8 @@ class DriveLimit(NamedTuple):
         """Return the limit for a drive that reports *number* as its own limit: *number* plus the
         offset, such as 55 for 60 and -5; raised to at_least, but not above *number*.
         """
-        return max(number + self.offset, min(number, self.at_least))
+        lowest = min(number, self.at_least)
+        return max(number + self.offset, lowest)
 
 
 if TYPE_CHECKING:
@@ -160,7 +161,8 @@ class Thresholds:
         self._current: list[tuple[str, Json]] = []
         self._expired: list[tuple[str, Json]] = []
         # the drive for which overrides were last selected, and these
-        self._selected: tuple[Any, list[tuple[str, Json]]] = (None, [])
+        self._selected_for: tuple[Device, Identity, str] | None = None
+        self._selected: list[tuple[str, Json]] = []
         for name, data in self._files:
             for group, families in data.get('groups', {}).items():
                 for family in families:
@@ -211,8 +213,10 @@ class Thresholds:
             for level, ranges in self._command_line.items()
             if metric in ranges
         }
-        fields: Json = {**levels, 'why': 'set on the command line'}
-        first: Layer = [('command line', fields)] if levels else ()
+        first: Layer = ()
+        if levels:
+            fields = {**levels, 'why': 'set on the command line'}
+            first = [('command line', fields)]
         by_selector: dict[str, list[tuple[str, Json]]] = {
             selector: [] for selector in SELECTORS
         }
@@ -269,9 +273,10 @@ class Thresholds:
         # The result is kept: it is needed for each metric of a drive, and a site may have an
         # override for each drive.
         drive = device, identity, family
-        if self._selected[0] != drive:
-            self._selected = drive, list(_selecting(self._current, *drive))
-        return self._selected[1]
+        if self._selected_for != drive:
+            self._selected = list(_selecting(self._current, *drive))
+            self._selected_for = drive
+        return self._selected
 
     def exceptions(self, device: Device, identity: Identity, family: str) -> Exceptions:
         """Return which data of the drive not to read or use. identity, family: empty until the
@@ -285,12 +290,12 @@ class Thresholds:
         for override in overrides:
             attributes.update(map(int, override.get('attributes', ())))
             logs.update(override.get('skip', ()))
-        is_read = [override['read'] for override in overrides if 'read' in override]
+        decisions = [override['read'] for override in overrides if 'read' in override]
         return Exceptions(
             ignored_attributes=frozenset(attributes),
             skipped_logs=frozenset(logs),
-            is_read=all(is_read),
-            is_allowed=any(is_read),
+            is_read=all(decisions),
+            is_allowed=any(decisions),
             is_optional=any('presence' in override for override in overrides),
         )
 
@@ -397,6 +402,7 @@ def _merged(layers: Sequence[Layer]) -> Limit:
     fields: dict[str, _Field] = {}
     for place, layer in enumerate(layers):
         disputed = [field for field, _ in _disagreements(layer)]
+        # of equal values, the last one gives origin and reason
         for origin, values in reversed(layer):
             for field in FIELDS:
                 if field in values and field not in disputed:
@@ -405,6 +411,10 @@ def _merged(layers: Sequence[Layer]) -> Limit:
     unset = _Field(None, '', len(layers))
     warning, critical = (fields.get(level, unset) for level in LEVELS)
     growth = fields.get('growth', unset)
+    # Layer 0 is the command line; it is followed by those of single drives.
+    own_fields = [
+        name for name, field in fields.items() if 1 <= field.place <= ONE_DRIVE
+    ]
     return Limit(
         warning=_bound(warning.value),
         critical=_bound(critical.value),
@@ -417,9 +427,7 @@ def _merged(layers: Sequence[Layer]) -> Limit:
         critical_why=critical.why,
         growth=tuple(several(growth.value)),
         growth_origin=growth.origin,
-        own_fields=frozenset(
-            name for name, field in fields.items() if 1 <= field.place <= ONE_DRIVE
-        ),
+        own_fields=frozenset(own_fields),
         aged=_aged(
             fields.get('aged', unset), {'warning': warning, 'critical': critical}
         ),
@@ -473,14 +481,15 @@ def _aged(rules: _Field, levels: Mapping[str, _Field]) -> tuple[Aged, ...]:
 
 def growth_rule(rule: Json) -> GrowthRule:
     """Return a rule of growth, such as {"within": "24h", "warning": "0", "for": "7d"}."""
-    warning, critical = (
-        None if rule.get(level) is None else float(rule[level]) for level in LEVELS
-    )
+    increases: dict[str, float] = {}
+    for level in LEVELS:
+        if rule.get(level) is not None:
+            increases[level] = float(rule[level])
     return GrowthRule(
         within=seconds(rule['within']),
         held=seconds(rule['for']),
-        warning=warning,
-        critical=critical,
+        warning=increases.get('warning'),
+        critical=increases.get('critical'),
         stands=seconds(rule.get('stands', '0d')),
         advice=rule.get('advice', ''),
         times=rule.get('times', 0),

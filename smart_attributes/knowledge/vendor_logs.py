@@ -72,7 +72,9 @@ def decoded(layout: Json, page: bytes) -> Decoded:
     numbers = []
     for field in layout['fields']:
         part = rows.get(field['row']) if 'row' in field else page
-        number = _number(field, part) if part is not None else None
+        if part is None:  # the page does not have the field's row
+            continue
+        number = _number(field, part)
         if number is not None:
             numbers.append((field, number))
     return Decoded(READ if numbers else EMPTY, tuple(numbers))
@@ -112,6 +114,7 @@ def _is_empty(layout: Json, page: bytes) -> bool:
     rest = bytearray(page)
     for offset, length in layout.get('always_set', ()):
         rest[offset : offset + length] = bytes(length)
+    # a drive may fill such a page with 0xFF instead of 0
     return not any(rest) or set(page) == {0xFF}
 
 
@@ -125,11 +128,8 @@ def _has_layout(layout: Json, page: bytes) -> bool:
         return False
     if not version:
         return True
-    return bool(
-        version['least']
-        <= _bytes_at(version, version, page)
-        <= version.get('most', 0xFFFF)
-    )
+    number = _bytes_at(version, version, page)
+    return bool(version['least'] <= number <= version.get('most', 0xFFFF))
 
 
 def _rows(page: bytes, size: int, count: int) -> dict[int, bytes] | None:
@@ -161,10 +161,10 @@ def of_drive(
     """
     source = source_of(*log)
     page = report.vendor_log
-    if page is not None:
-        result = (
-            decoded(layout, page.data) if page.status == READ else Decoded(page.status)
-        )
+    if page is not None and page.status == READ:
+        result = decoded(layout, page.data)
+    elif page is not None:
+        result = Decoded(page.status)
     elif STATUS in stored:
         result = Decoded(int(stored[STATUS]))
     else:
@@ -251,4 +251,6 @@ def is_due(status: int, seconds: int, every: int) -> bool:
 
     status: result of the last attempt, *seconds* ago. every: seconds between two reads.
     """
-    return seconds >= (max(every, AFTER_HANGING) if status == HANGS else every)
+    if status == HANGS:
+        return seconds >= max(every, AFTER_HANGING)
+    return seconds >= every
