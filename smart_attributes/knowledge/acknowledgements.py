@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from ..errors import DataError
-from ..typed import Json, MutableJson, NamedTuple
+from ..typed import Json, NamedTuple
 from ..wording import amount
 from ..words import clean, sentence
 from . import data_file, site_file
 from .thresholds import FILE, MISSING, NOTES, Acknowledgement, from_override
 
 COMMENT = 'Written by check_smart_attributes acknowledge; a value does not alert until it gets worse.'
-# Keys of an override that has no effect.
-_NO_EFFECT = frozenset(('for', *NOTES))
 
 
 def telling(accepted: Acknowledgement, unit: str) -> str:
@@ -92,20 +90,20 @@ def _without(override: Json, names: Collection[tuple[str, str]]) -> Json | None:
     metrics = override.get('metrics', {})
     if not ended or not isinstance(metrics, dict):
         return override
-    rest: MutableJson = {**override, 'metrics': _without_values(metrics, ended)}
+    rest = {**override, 'metrics': _without_values(metrics, ended)}
     if not rest['metrics']:
         del rest['metrics']
     # the acknowledgement of a missing drive is a key of the override itself
     if MISSING in ended:
         rest.pop('missing', None)
-    return rest if rest.keys() - _NO_EFFECT else None
+    return rest if rest.keys() - {'for', *NOTES} else None
 
 
 def _without_values(metrics: Json, ended: Collection[str]) -> Json:
     """Return the metrics of an override without the acknowledged values of some metrics; a metric
     without limits of its own is left out.
     """
-    kept: MutableJson = {}
+    kept = {}
     for metric, limits in metrics.items():
         has_value = isinstance(limits, dict) and 'acknowledged' in limits
         if metric not in ended or not has_value:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 Path = tuple[Any, ...]  # keys and indexes
 
 KINDS = ('hdd', 'ssd', 'nvme', 'sas')
-# a limit may refer to the drive's own threshold or to a metric
-_DRIVES_OWN = 'threshold'
 
 
 class Mistake(NamedTuple):
@@ -318,7 +316,8 @@ def _of_bound(value: Any, unit: str, metrics: Collection[str]) -> Iterator[str]:
     if isinstance(value, dict):
         text = value['else']
         of_drive = value['drive']
-        if of_drive != _DRIVES_OWN and of_drive not in metrics:
+        # the drive's threshold, or a metric that it reports
+        if of_drive != 'threshold' and of_drive not in metrics:
             yield f'"drive": "{of_drive}" is not a metric; {nearest_metric(of_drive, metrics)}'
     if text is None:
         return

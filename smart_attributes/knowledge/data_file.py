@@ -182,7 +182,7 @@ def place(data: Any, path: Path) -> str:
     A key of _NAMED or _ITEMS is left out, because the name of what it contains says as much, unless
     the path ends there.
     """
-    words: list[str] = []
+    words = []
     value = data
     container = ''  # the key that contains the step
     for depth, step in enumerate(path, 1):
@@ -325,7 +325,7 @@ def _has_at_most(value: Any, most: int) -> bool:
 
 
 # For each keyword, the type of value that it applies to in JSON Schema, and its test.
-TESTS: Mapping[str, tuple[type, Callable[[Any, Any], bool]]] = {
+TESTS: Mapping[str, tuple[type, Callable[..., bool]]] = {
     'type': (object, _is_of),
     'const': (
         object,

@@ -74,7 +74,7 @@ class Formula(NamedTuple):
 
 _ALL_BYTES = tuple(range(RAW_BYTES))
 # (column, bytes) of each operand without "of ID".
-_OPERANDS: Mapping[str, tuple[str, tuple[int, ...]]] = {
+_OPERANDS = {
     'value': ('value', ()),
     'raw': ('raw', _ALL_BYTES),
     'bits of raw': ('bits', _ALL_BYTES),
@@ -210,7 +210,7 @@ def raw_bytes(row: AttributeRow) -> Bytes:
 
 _NOTHING: tuple[int | None, ...] = (None,) * RAW_BYTES
 # For each format: its pattern; first byte and byte count of each number.
-_LAYOUTS: Sequence[tuple[str, Sequence[tuple[int, int]]]] = (
+_LAYOUTS = (
     # raw16(raw16)
     (r'(\d+) \((\d+) (\d+)\)', ((0, 2), (4, 2), (2, 2))),
     # raw16

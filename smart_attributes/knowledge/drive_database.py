@@ -12,17 +12,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ..errors import Coded
 from ..model import Identity, Reading, Source, State
-from ..typed import TYPE_CHECKING, Json, MutableJson, NamedTuple
+from ..typed import TYPE_CHECKING, Json, NamedTuple
 from . import decode
 from .decode import LOGICAL_SECTORS
 from .patterns import fits, matches_pattern
 
 if TYPE_CHECKING:
     Interval = tuple[float | None, float | None]
+    # the name of a file, with its data or one of its entries
+    Sourced = tuple[str, Json]
 
 CONDITIONS = ('models', 'firmware', 'kind', 'has', 'lacks', 'first', 'only')
 # Conditions on the attribute IDs of a drive, in the order of its table.
-GUARDS: Mapping[str, Callable[[Sequence[int], Sequence[int]], bool]] = {
+GUARDS: Mapping[str, Callable[..., bool]] = {
     'has': lambda present, numbers: set(numbers) <= set(present),
     'lacks': lambda present, numbers: not set(numbers) & set(present),
     'first': lambda present, numbers: list(present[: len(numbers)]) == list(numbers),
@@ -131,9 +133,9 @@ NO_SPEC = DriveSpec()
 class SpecDatabase:
     """The shipped attributes.json, and local additions, which override it."""
 
-    def __init__(self, shipped: Json, local: Sequence[tuple[str, Json]] = ()):
+    def __init__(self, shipped: Json, local: Sequence[Sourced] = ()):
         """Store the shipped data and the additions. local: (file, valid data) of each addition."""
-        self._sources: list[tuple[str, Json]] = [(SHIPPED, shipped), *local]
+        self._sources = [(SHIPPED, shipped), *local]
         self.date = str(shipped.get('date', '?'))
         self._by_model: dict[str, list[Candidate]] = {}
         # the content of each entry that was used, by id(): drives of one model share it
@@ -222,7 +224,7 @@ class SpecDatabase:
 
     def claims(
         self, identity: Identity, attributes: Sequence[int], only_shipped: bool = False
-    ) -> list[tuple[str, Json]]:
+    ) -> list[Sourced]:
         """Return (file, entry) for each matching entry of the highest rank; only a mistake leads
         to more than one.
         """
@@ -301,7 +303,7 @@ class SpecDatabase:
         """Return the entry's attributes by ID: its own attributes have priority, then its sets,
         then the common set.
         """
-        rows: MutableJson = dict(entry.get('attributes', {}))
+        rows = dict(entry.get('attributes', {}))
         for name in self.sets_of(entry):
             for number, row in self.sets[name]['attributes'].items():
                 rows.setdefault(number, row)
@@ -341,12 +343,12 @@ def _rated_written(
     return None
 
 
-def _are_disputed(winners: Sequence[tuple[str, Json]]) -> bool:
+def _are_disputed(winners: Sequence[Sourced]) -> bool:
     """Return whether these (file, entry) are several entries of a site."""
     return len(winners) > 1 and winners[0][0] != SHIPPED
 
 
-def contradiction(winners: Sequence[tuple[str, Json]], name: str) -> str:
+def contradiction(winners: Sequence[Sourced], name: str) -> str:
     """Return a sentence on the (file, entry) that match a drive with equal rank. name: of the
     drive.
     """

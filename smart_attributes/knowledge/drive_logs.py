@@ -18,7 +18,7 @@ from ..wording import since
 from ..words import argument
 
 if TYPE_CHECKING:
-    from .drive_database import Metric
+    from .drive_database import Metrics
 
 DEVICE_STATISTICS = 'device statistics'
 NVME_LOG = 'NVMe health log'
@@ -47,23 +47,17 @@ class Standard(NamedTuple):
 
 
 _DATA = files.data('knowledge/standard_logs.json')
-ATA: Mapping[tuple[int, int], Standard] = {
+ATA = {
     (int(page), int(offset, 16)): Standard(*row)
     for page, rows in _DATA['ata'].items()
     for offset, row in rows.items()
 }
 # keys of Report.nvme
-NVME: Mapping[str, Standard] = {
-    key: Standard(*row) for key, row in _DATA['nvme'].items()
-}
+NVME = {key: Standard(*row) for key, row in _DATA['nvme'].items()}
 # keys of Report.scsi
-SCSI: Mapping[str, Standard] = {
-    key: Standard(*row) for key, row in _DATA['scsi'].items()
-}
+SCSI = {key: Standard(*row) for key, row in _DATA['scsi'].items()}
 SCSI_PAGES = 'read', 'write', 'verify'
-SCSI_UNCORRECTED: Sequence[str] = tuple(
-    f'{page}.total_uncorrected_errors' for page in SCSI_PAGES
-)
+SCSI_UNCORRECTED = tuple(f'{page}.total_uncorrected_errors' for page in SCSI_PAGES)
 # errors whose correction takes time
 SLOW = 'errors_corrected_by_eccdelayed', 'errors_corrected_by_rereads_rewrites'
 # statuses of a background scan; all others are in scsi_codes.json
@@ -119,7 +113,7 @@ def needs_scsi_codes(report: Report) -> bool:
 
 # For each bit of the NVMe critical warning that the standard defines: bit, metric, words, name of
 # the state, the same in fewer words ('' if the words are few).
-NVME_WARNINGS: Sequence[tuple[int, str, str, str, str]] = _DATA['nvme_warnings']
+NVME_WARNINGS = _DATA['nvme_warnings']
 _TEMPERATURE = 2  # bit
 # Degrees Celsius. Of 24 NVMe drives that report their upper limit, it is 60 for one, 70 or more for
 # the others; a drive may have been above its limit when it warned and below when it was read.
@@ -204,7 +198,7 @@ def refusals(report: Report) -> list[Reading]:
 WHOLE = 'whole'
 SELECTIVE = 'selective'
 # coverage of each kind of test, by smartctl's name
-COVERAGE: Mapping[str, str] = _DATA['self_tests']
+COVERAGE = _DATA['self_tests']
 ERASED_HOUR = 0xFF00  # from here on: content of a log that was never written
 LAST_SCSI_HOUR = 0xFFFF  # SPC-5: means this hour or any later hour
 _SELF_TEST_FAILED = 0x80  # bit of smartctl's exit status
@@ -339,9 +333,7 @@ APART = 1000 * HOUR  # a smaller lead of the self-test log or the error log is i
 AGREED = 24, 0.02
 
 
-def hidden(
-    report: Report, age: float | None, metrics: Mapping[str, Metric]
-) -> list[Reading]:
+def hidden(report: Report, age: float | None, metrics: Metrics) -> list[Reading]:
     """Return by how much power-on time each log is ahead of the counter, the largest lead first;
     only this one is judged. Return [] if no log is ahead, or *age* is None.
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import Any
 
-from ..typed import Json
+from ..typed import Any, Json
 from .drive_database import generality
 
 WIDTH = 160  # columns of a formatted file
@@ -39,12 +38,12 @@ def formatted(data: Json) -> str:
         ordered['advisories'] = sorted(
             ordered['advisories'], key=lambda advisory: natural(advisory['id'])
         )
-    return _laid_out(ordered, '', before='', indent=0) + '\n'
+    return _laid_out(ordered, '') + '\n'
 
 
 def samples(data: Sequence[Json]) -> str:
     """Return samples in the fixed layout of a sample file."""
-    return _laid_out(data, 'samples', before='', indent=0) + '\n'
+    return _laid_out(data, 'samples') + '\n'
 
 
 def natural(text: str) -> list[str | int]:
@@ -61,8 +60,8 @@ def natural(text: str) -> list[str | int]:
 def _laid_out(
     value: Any,
     path: str,
-    before: str,
-    indent: int,
+    before: str = '',
+    indent: int = 0,
 ) -> str:
     """Return *value* on one line if it fits after *before*, else with one item on each line."""
     text = json.dumps(value)

@@ -11,14 +11,14 @@ sectors; of the 349 disks with only ICRC, only 28 have.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..constants import DAY, HOUR
 from ..errors import Coded
 from ..model import ErrorEntry, Farm, Identity, Reading, Report, SelfTest, Source, State
 from ..wording import amount
 from . import drive_logs
-from .drive_database import Metric, unknown
+from .drive_database import Metric, Metrics, unknown
 from .drive_logs import SelfTestResult
 
 # 32-bit device statistics, in hours: power-on, spindle motor (ACS-4, 9.5)
@@ -26,15 +26,13 @@ WIDE = ((1, 0x010), (3, 0x008))
 DATA_ERRORS = frozenset(('UNC', 'WP', 'IDNF'))
 INTERFACE_ERRORS = frozenset(('ICRC',))
 COUNTED = 'reported_uncorrect'  # the metric that counts data errors
-LOGGED = 'logged_data_errors'
-LOGGED_INTERFACE = 'logged_interface_errors'
 PENDING = frozenset(('pending', 'offline_uncorrectable'))
 
 
 def with_history(
     readings: Sequence[Reading],
     report: Report,
-    metrics: Mapping[str, Metric],
+    metrics: Metrics,
     age: float | None,
 ) -> list[Reading]:
     """Return the readings with what the logs add: the time since the newest data error, readings
@@ -48,12 +46,14 @@ def with_history(
         if reading.metric == COUNTED and reading.number:
             dated[place] = reading._replace(quiet=quiet, quiet_is_bound=is_bound)
     if not _is_counted(dated, COUNTED):
-        dated += logged(report.errors, DATA_ERRORS, metric=metrics[LOGGED], age=age)
+        data_errors = metrics['logged_data_errors']
+        dated += logged(report.errors, DATA_ERRORS, metric=data_errors, age=age)
     # If the newest error is not of the interface, the drive has worked with its cable since.
     newest_error = report.errors[0]
     if not INTERFACE_ERRORS.isdisjoint(newest_error.kinds):
+        interface_errors = metrics['logged_interface_errors']
         dated += logged(
-            report.errors, INTERFACE_ERRORS, metric=metrics[LOGGED_INTERFACE], age=age
+            report.errors, INTERFACE_ERRORS, metric=interface_errors, age=age
         )
     passed = newest_extended(report.self_tests, report.identity, age)
     if passed is None or passed.ago is None or _is_counted(dated, *PENDING):
@@ -71,7 +71,7 @@ def _with_test(reading: Reading, tested_ago: float) -> Reading:
 def _is_counted(readings: Iterable[Reading], *metrics: str) -> bool:
     """Return whether a judged reading of one of these metrics is above 0."""
     return any(
-        reading.metric in metrics and reading.judged and bool(reading.number)
+        reading.metric in metrics and reading.judged and reading.number
         for reading in readings
     )
 
@@ -169,10 +169,11 @@ def freshness(
 
 def clock_notes(report: Report, readings: Sequence[Reading]) -> list[Coded]:
     """Return a note for each log whose hours are ahead of the drive's power-on time."""
-    code = drive_logs.CODES[1]
+    set_back, behind = drive_logs.CODES
+    code = behind
     verb = 'was set back or overflowed'
     if is_certain(report, readings):
-        code = drive_logs.CODES[0]
+        code = set_back
         verb = 'was set back'
     notes = []
     for reading in readings:

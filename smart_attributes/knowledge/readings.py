@@ -16,6 +16,7 @@ from .drive_database import (
     STATES,
     DriveSpec,
     Metric,
+    Metrics,
     ReadingSpec,
     is_inside,
     is_plausible,
@@ -23,14 +24,13 @@ from .drive_database import (
 )
 
 _WEAR = 'endurance_used'
-_DEGREES = 'C'
 _COMMAND_FAILED = 4  # bit of smartctl's exit status
 
 
 def readings(
     report: Report,
     spec: DriveSpec,
-    metrics: Mapping[str, Metric],
+    metrics: Metrics,
     vendor_log: Iterable[Reading] = (),
 ) -> tuple[Reading, ...]:
     """Return all readings of the report, beginning with the drive's own assessment.
@@ -49,8 +49,7 @@ def readings(
     for reading in (*reported, *_rated(reported, spec, metrics)):
         by_metric.setdefault(reading.metric, []).append(reading)
     if _WEAR in by_metric:
-        capacity = report.identity.capacity
-        wear = plausible_wear(by_metric[_WEAR], reported, capacity)
+        wear = plausible_wear(by_metric[_WEAR], reported, report.identity.capacity)
         by_metric[_WEAR] = _consistent_wear(wear)
     numbers: list[Reading] = []
     for metric, same in by_metric.items():
@@ -129,9 +128,10 @@ def _smart_status(
     """
     if report.smart_status is None:
         return _unreported(report)
-    is_derived = report.is_status_derived
     source = Source(
-        drive_logs.ATTRIBUTE_CHECK if is_derived else drive_logs.SELF_ASSESSMENT
+        drive_logs.ATTRIBUTE_CHECK
+        if report.is_status_derived
+        else drive_logs.SELF_ASSESSMENT
     )
     if report.smart_status:
         return Reading(HEALTH, 1, source=source, verdict='passed', state=State.OK)
@@ -230,7 +230,7 @@ def _failed_once(row: AttributeRow) -> Reading:
 
 
 def standard_readings(
-    report: Report, metrics: Mapping[str, Metric], sectors: Mapping[str, str]
+    report: Report, metrics: Metrics, sectors: Mapping[str, str]
 ) -> Iterable[Reading]:
     """Yield readings from the ATA, NVMe and SCSI standard logs. sectors: unit in which a metric
     counts sectors.
@@ -262,9 +262,7 @@ def standard_readings(
         )
 
 
-def _nvme_readings(
-    log: Mapping[str, int], metrics: Mapping[str, Metric]
-) -> Iterable[Reading]:
+def _nvme_readings(log: Mapping[str, int], metrics: Metrics) -> Iterable[Reading]:
     """Yield a reading for each number of the NVMe health log that has a metric."""
     threshold = log.get('available_spare_threshold')
     for key, number in log.items():
@@ -289,9 +287,7 @@ def _nvme_readings(
         yield _from_log(metric, number * standard.factor, drive_logs.NVME_LOG, limit)
 
 
-def _scsi_readings(
-    log: Mapping[str, float], metrics: Mapping[str, Metric]
-) -> Iterable[Reading]:
+def _scsi_readings(log: Mapping[str, float], metrics: Metrics) -> Iterable[Reading]:
     """Yield a reading for each number of the SCSI log that has a metric, for the sum of the
     uncorrected errors of all pages, and, from 1 TB on, for the slow corrections per TB.
 
@@ -344,7 +340,7 @@ def _from_log(
 
 
 def vendor_readings(
-    report: Report, spec: DriveSpec, metrics: Mapping[str, Metric]
+    report: Report, spec: DriveSpec, metrics: Metrics
 ) -> Iterable[Reading]:
     """Return one reading for each metric of the entry: the first valid reading, else the first
     unknown reading; nothing for a metric whose attributes the drive does not have.
@@ -384,7 +380,7 @@ def _vendor_reading(
     row = rows[spec.attribute]
     source = Source(attribute=row.id, definition=spec.definition)
     count = decode.evaluate(spec.formula, row, rows)
-    if metric.unit == _DEGREES and count is not None:
+    if metric.unit == 'C' and count is not None:
         signed = decode.signed_byte(spec.formula, count)
         if is_plausible(signed, metric):
             count = signed
@@ -511,7 +507,7 @@ def _with_decimals(rounded: Reading, candidates: Iterable[Reading]) -> Reading:
 def _rated(
     readings: Sequence[Reading],
     spec: DriveSpec,
-    metrics: Mapping[str, Metric],
+    metrics: Metrics,
 ) -> Iterable[Reading]:
     """Yield the amount of writes that the warranty covers, and the percentage of this amount
     that was written, if the drive reports this; nothing if the amount is unknown.
@@ -535,13 +531,12 @@ def _rated(
 
 # --- wear that age and written bytes contradict --------------------------------------
 
-# A value is implausible only if it is beyond both limits. These are far from all measured values:
-# no worn drive loses its alert. 21,693 solid state drives of linuxhw/EnterpriseDrive report
-# endurance_used: all have run at least 4.5 hours per percent. Of the drives that used 2 % or more,
-# 3 report fewer than 5 full writes per 100 % (at least 2.3, after 64,453 hours). 7,418 worn drives
-# that failed in Alibaba's fleet had all run at least 73 hours per percent.
-HOURS_A_PERCENT = 1  # 100 hours from 0 % to 100 %
-FULL_WRITES = 1  # writes of the full capacity for 100 %
+# A value is implausible only if it is beyond both limits: 1 % for each hour, and 100 % for writing
+# the full capacity once. These are far from all measured values: no worn drive loses its alert.
+# 21,693 solid state drives of linuxhw/EnterpriseDrive report endurance_used: all have run at least
+# 4.5 hours per percent. Of the drives that used 2 % or more, 3 report fewer than 5 full writes per
+# 100 % (at least 2.3, after 64,453 hours). 7,418 worn drives that failed in Alibaba's fleet had all
+# run at least 73 hours per percent.
 # % of the warranted writes; a counter that shows more has another unit
 BEYOND_RATED = 1000.0
 
@@ -561,9 +556,8 @@ def plausible_wear(
     if age is None or written is None or not capacity:
         return result
     share = 100 * written / capacity
-    by_age = age / HOUR / HOURS_A_PERCENT
-    by_writes = share / FULL_WRITES
-    highest = max(by_age, by_writes)  # % used
+    hours = age / HOUR
+    highest = max(hours, share)  # % used
     for place, reading in enumerate(result):
         if reading.number is not None and reading.number > highest:
             why = (

@@ -110,7 +110,8 @@ def _in_bands(
     if not lower_ends:
         return
     above = max(lower_ends)
-    days = _period({stratum['days'] for stratum in strata}, seconds, is_least)
+    periods = {stratum['days'] for stratum in strata} - {UNKNOWN}
+    days = _period(periods, seconds, is_least)
     for stratum in strata:
         if stratum['above'] == above and stratum['days'] == days:
             yield stratum
@@ -125,9 +126,8 @@ def _period(periods: Collection[int], seconds: float | None, is_least: bool) -> 
     """
     if seconds is None:
         return UNKNOWN
-    known = sorted(days for days in periods if days != UNKNOWN)
-    containing = [days for days in known if seconds < days * DAY]
-    is_in_shortest = containing == known
+    containing = [days for days in sorted(periods) if seconds < days * DAY]
+    is_in_shortest = len(containing) == len(periods)
     if not containing or (is_least and is_in_shortest):
         return UNKNOWN
     return containing[0]

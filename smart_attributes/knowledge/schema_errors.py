@@ -5,11 +5,10 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from ..constants import MOST_ERRORS
 from ..errors import DataError
-from ..typed import Json
+from ..typed import Any, Json
 from ..words import nearest
 from .data_errors import nearest_metric
 from .data_file import KINDS, is_fitting, listed, parse, place, schema, sentence, shown
@@ -42,11 +41,8 @@ def schema_problems(data: Any, schema_name: str, name: str) -> list[str]:
         import jsonschema
     except ImportError:
         return [
-            sentence(
-                name,
-                '',
-                'something is wrong; to see what and where, install the Python package jsonschema',
-            )
+            f'{name}: something is wrong; to see what and where, '
+            'install the Python package jsonschema'
         ]
     errors = itertools.islice(
         jsonschema.Draft7Validator(rules).iter_errors(data), MOST_ERRORS

@@ -9,12 +9,12 @@ import re
 
 from .. import files
 from ..model import Reading, Report, Source, State
-from ..typed import TYPE_CHECKING, Json
+from ..typed import TYPE_CHECKING
 from ..wording import plural
 from .drive_logs import SCSI_LOG, SELF_ASSESSMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 # as smartctl prints it
 _CODE = re.compile(r'\[asc=0?([0-9a-f]{1,2}), ascq=0?([0-9a-f]{1,2})\]')
@@ -37,9 +37,10 @@ def _by_code(status: Reading, asc: str, ascq: str) -> list[Reading]:
     """Return the health status as its sense code says, and the metric of the code. The status alone
     is returned if it is the metric of the code, and unchanged if the code is unknown.
     """
-    rows: Sequence[Json] = _DATA['sense_codes']
     fitting = [
-        row for row in rows if row['asc'] == asc and re.fullmatch(row['ascq'], ascq)
+        row
+        for row in _DATA['sense_codes']
+        if row['asc'] == asc and re.fullmatch(row['ascq'], ascq)
     ]
     if not fitting:
         return [status]

@@ -112,7 +112,7 @@ def without(file: SiteFile, mistakes: Iterable[Mistake]) -> SiteFile:
     """Return a file without the parts that mistakes make unusable, with a message for each of
     these mistakes. The data of the given file is changed, too.
     """
-    sentences: list[str] = []
+    sentences = []
     # find all mistakes before removing the first part
     for path, sentence in list(mistakes):
         sentences.append(f'{file.shown}: {sentence}')

@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ..constants import LETTERS
 from ..errors import Coded
 from ..model import Device, GrowthRule, Identity, Reading
-from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..typed import TYPE_CHECKING, Any, Json, NamedTuple
 from .patterns import fits
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    Layer = Sequence[tuple[str, Json]]  # (origin, fields) of equal rank
+    # the name of a file, or another origin, with data, an override or fields from there
+    Sourced = tuple[str, Json]
+    Layer = Sequence[Sourced]  # origins and fields of equal rank
 
 SELECTORS = ('serial', 'device', 'model', 'family')  # most specific first
 ONE_DRIVE = 2  # the first ONE_DRIVE selectors identify a single drive
@@ -140,29 +140,29 @@ class Thresholds:
     def __init__(
         self,
         default: Json,
-        sites: Sequence[tuple[str, Json]] = (),
+        sites: Sequence[Sourced] = (),
         command_line: Mapping[str, Mapping[str, str]] = {},
         today: str = '',
     ):
         """Store the data. command_line: of each level, the ranges by metric. today: ISO date that
         the "until" of overrides is compared with; '' keeps all overrides.
         """
-        self._files: list[tuple[str, Json]] = [
+        self._files = [
             *reversed(list(sites)),
             ('default.json', default),
         ]
         self._command_line = command_line
         # the limits of drives without overrides, by metric, kinds and groups
-        self._by_kind: dict[tuple[str, Sequence[str], tuple[str, ...]], Limit] = {}
+        self._by_kind: dict[Any, Limit] = {}
         self._groups: dict[str, tuple[str, ...]] = {}  # family -> its groups
         # by serial number and metric
         self._acknowledged: dict[tuple[str, str], Acknowledgement] = {}
         # with the names of their files
-        self._current: list[tuple[str, Json]] = []
-        self._expired: list[tuple[str, Json]] = []
+        self._current: list[Sourced] = []
+        self._expired: list[Sourced] = []
         # the drive for which overrides were last selected, and these
         self._selected_for: tuple[Device, Identity, str] | None = None
-        self._selected: list[tuple[str, Json]] = []
+        self._selected: list[Sourced] = []
         for name, data in self._files:
             for group, families in data.get('groups', {}).items():
                 for family in families:
@@ -202,7 +202,7 @@ class Thresholds:
         metric: str,
         kinds: Sequence[str],
         groups: Sequence[str],
-        overrides: Sequence[tuple[str, Json]],
+        overrides: Sequence[Sourced],
     ) -> list[Layer]:
         """Return the fields for a metric, in layers of descending precedence: the command line,
         one layer for each of SELECTORS, and the files with limits for all drives. A layer can be
@@ -217,9 +217,7 @@ class Thresholds:
         if levels:
             fields = {**levels, 'why': 'set on the command line'}
             first = [('command line', fields)]
-        by_selector: dict[str, list[tuple[str, Json]]] = {
-            selector: [] for selector in SELECTORS
-        }
+        by_selector: dict[str, list[Sourced]] = {selector: [] for selector in SELECTORS}
         for name, override in overrides:
             if metric in override.get('metrics', ()):
                 limits = _of_kind(override['metrics'][metric], kinds, groups)
@@ -268,7 +266,7 @@ class Thresholds:
 
     def _overrides(
         self, device: Device, identity: Identity, family: str
-    ) -> list[tuple[str, Json]]:
+    ) -> list[Sourced]:
         """Return each unexpired override for the drive, with the name of its file."""
         # The result is kept: it is needed for each metric of a drive, and a site may have an
         # override for each drive.
@@ -286,7 +284,7 @@ class Thresholds:
             override for _, override in self._overrides(device, identity, family)
         ]
         attributes: set[int] = set()
-        logs: set[str] = set()
+        logs = set()
         for override in overrides:
             attributes.update(map(int, override.get('attributes', ())))
             logs.update(override.get('skip', ()))
@@ -325,11 +323,11 @@ def _whose(override: Json) -> str:
 
 
 def _selecting(
-    overrides: Iterable[tuple[str, Json]],
+    overrides: Iterable[Sourced],
     device: Device,
     identity: Identity,
     family: str,
-) -> Iterator[tuple[str, Json]]:
+) -> Iterator[Sourced]:
     """Yield those of (file, override) whose override is for the drive."""
     for name, override in overrides:
         if selects(override['for'], device, identity=identity, family=family):
@@ -481,7 +479,7 @@ def _aged(rules: _Field, levels: Mapping[str, _Field]) -> tuple[Aged, ...]:
 
 def growth_rule(rule: Json) -> GrowthRule:
     """Return a rule of growth, such as {"within": "24h", "warning": "0", "for": "7d"}."""
-    increases: dict[str, float] = {}
+    increases = {}
     for level in LEVELS:
         if rule.get(level) is not None:
             increases[level] = float(rule[level])

@@ -14,14 +14,11 @@ from ..model import Identity, Reading, Report, Source
 from ..typed import Json, NamedTuple
 from ..words import clean
 from . import decode
-from .drive_database import Metric, is_inside, is_plausible, unknown
+from .drive_database import Metrics, is_inside, is_plausible, unknown
 
 PAGE = 512  # bytes of a page
-ROW_ID = 0  # offset of a row's number in the row
 STATUS = 'vendor_log_status'
 READ, HANGS, UNREAD, FOREIGN, EMPTY = range(5)  # values of this metric
-# seconds to wait after a page that the drive did not return in time
-AFTER_HANGING = DAY
 # seconds for which a number is still used if later checks cannot read it
 KEPT = 7 * DAY
 
@@ -133,13 +130,14 @@ def _has_layout(layout: Json, page: bytes) -> bool:
 
 
 def _rows(page: bytes, size: int, count: int) -> dict[int, bytes] | None:
-    """Return the rows of a page by number; None if a number occurs twice.
+    """Return the rows of a page by number, which is their first byte; None if a number occurs
+    twice.
 
     Rows with number 0 are unused.
     """
     rows: dict[int, bytes] = {}
     for start in range(0, PAGE - size + 1, size)[:count]:
-        number = page[start + ROW_ID]
+        number = page[start]
         if number in rows:
             return None
         if number:
@@ -151,7 +149,7 @@ def of_drive(
     report: Report,
     log: tuple[str, str],
     layout: Json,
-    metrics: Mapping[str, Metric],
+    metrics: Metrics,
     stored: Mapping[str, float],
 ) -> VendorLog:
     """Return the readings and notes of a drive's vendor log, from this check or else from an
@@ -192,7 +190,7 @@ def source_of(page: str, layout: str) -> Source:
 def _readings(
     source: Source,
     result: Decoded,
-    metrics: Mapping[str, Metric],
+    metrics: Metrics,
     identity: Identity,
 ) -> Iterator[Reading]:
     """Yield a reading for each number of a page; without a number if it is not plausible."""
@@ -212,7 +210,7 @@ def _from_history(
     source: Source,
     status: int,
     layout: Json,
-    metrics: Mapping[str, Metric],
+    metrics: Metrics,
     stored: Mapping[str, float],
 ) -> Iterator[Reading]:
     """Yield the numbers from an earlier check, so that their limits also apply to checks that do
@@ -251,6 +249,6 @@ def is_due(status: int, seconds: int, every: int) -> bool:
 
     status: result of the last attempt, *seconds* ago. every: seconds between two reads.
     """
-    if status == HANGS:
-        return seconds >= max(every, AFTER_HANGING)
+    if status == HANGS:  # wait longer
+        return seconds >= max(every, DAY)
     return seconds >= every
