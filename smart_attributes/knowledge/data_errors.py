@@ -15,7 +15,7 @@ from ..typed import TYPE_CHECKING, Any, Json, NamedTuple
 from ..words import nearest
 from . import decode, ranges, shipped_data
 from .patterns import error_in, has_top_level_bar, quoted
-from .thresholds import LEVELS, rank, several
+from .thresholds import LEVELS, selector_of, several
 
 if TYPE_CHECKING:
     from .drive_database import Metrics
@@ -251,7 +251,7 @@ def _written_metrics(data: Json) -> Iterator[tuple[Path, str, bool, Json]]:
     """
     yield ('metrics',), 'metrics', False, data.get('metrics', {})
     for number, override in enumerate(data.get('overrides', ())):
-        selector = rank(override)
+        selector = selector_of(override)
         yield (
             ('overrides', number, 'metrics'),
             f'override for {selector} {override["for"][selector]}',

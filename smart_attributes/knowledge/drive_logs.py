@@ -333,7 +333,9 @@ APART = 1000 * HOUR  # a smaller lead of the self-test log or the error log is i
 AGREED = 24, 0.02
 
 
-def hidden(report: Report, age: float | None, metrics: Metrics) -> list[Reading]:
+def hidden_power_on_time(
+    report: Report, age: float | None, metrics: Metrics
+) -> list[Reading]:
     """Return by how much power-on time each log is ahead of the counter, the largest lead first;
     only this one is judged. Return [] if no log is ahead, or *age* is None.
 

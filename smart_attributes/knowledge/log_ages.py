@@ -49,8 +49,7 @@ def with_history(
         data_errors = metrics['logged_data_errors']
         dated += logged(report.errors, DATA_ERRORS, metric=data_errors, age=age)
     # If the newest error is not of the interface, the drive has worked with its cable since.
-    newest_error = report.errors[0]
-    if not INTERFACE_ERRORS.isdisjoint(newest_error.kinds):
+    if not INTERFACE_ERRORS.isdisjoint(report.errors[0].kinds):
         interface_errors = metrics['logged_interface_errors']
         dated += logged(
             report.errors, INTERFACE_ERRORS, metric=interface_errors, age=age

@@ -55,7 +55,9 @@ def readings(
     for metric, same in by_metric.items():
         numbers += _with_one_judged(same, metrics[metric], spec)
     age = drive_logs.age_of(numbers)
-    hidden = drive_logs.hidden(report, age, metrics) if spec.is_clock_trusted else []
+    hidden: list[Reading] = []
+    if spec.is_clock_trusted:
+        hidden = drive_logs.hidden_power_on_time(report, age, metrics)
     if report.errors:
         from . import log_ages  # most drives have no errors
 

@@ -226,7 +226,7 @@ class Thresholds:
                 if limits:
                     limits = {'why': override['why'], **limits}
                 origin = f'{name}: {_whose(override)}'
-                by_selector[rank(override)].append((origin, limits))
+                by_selector[selector_of(override)].append((origin, limits))
         layers: list[Layer] = [first, *by_selector.values()]
         for name, data in self._files:
             if metric in data.get('metrics', ()):
@@ -306,7 +306,7 @@ class Thresholds:
         return messages
 
 
-def rank(override: Json) -> str:
+def selector_of(override: Json) -> str:
     """Return the most specific selector of an override, one of SELECTORS."""
     return next(selector for selector in SELECTORS if selector in override['for'])
 
@@ -316,7 +316,7 @@ def _whose(override: Json) -> str:
 
     A serial number is left out, because it may be secret.
     """
-    selector = rank(override)
+    selector = selector_of(override)
     if selector == 'serial':
         return 'this serial number'
     return f'{selector} {override["for"][selector]}'
@@ -371,9 +371,10 @@ def _of_kind(metric: Json, kinds: Sequence[str], groups: Sequence[str]) -> Json:
     kinds: see _kinds(). With "like", a SAS drive has the fields of a similar SATA drive, and the
     group that "like" gives its vendor.
     """
-    of_kind = metric.get(kinds[0], {})
-    if 'like' in of_kind and len(kinds) > 1:
-        _, twin, vendor = kinds
+    kind, *of_sas = kinds
+    of_kind = metric.get(kind, {})
+    if 'like' in of_kind and of_sas:
+        twin, vendor = of_sas
         groups = (of_kind['like'].get(vendor, ''),)
         of_kind = {**metric.get(twin, {}), **of_kind}
     fields = {field: metric[field] for field in FIELDS if field in metric}
