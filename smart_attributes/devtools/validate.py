@@ -114,7 +114,7 @@ def _ended(data: Json) -> Iterator[str]:
     today = time.strftime('%Y-%m-%d')
     for override in data.get('overrides', ()):
         if override.get('until', today) < today:
-            selector = thresholds.rank(override)
+            selector = thresholds.selector_of(override)
             yield (
                 f'override for {selector} {override["for"][selector]}: it ended on '
                 f'{override["until"]} and has no effect; remove it, or set a later date'

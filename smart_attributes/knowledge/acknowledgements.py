@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from ..errors import DataError
-from ..typed import Json, MutableJson, NamedTuple
+from ..typed import Json, NamedTuple
 from ..wording import amount
 from ..words import clean, sentence
 from . import data_file, site_file
 from .thresholds import FILE, MISSING, NOTES, Acknowledgement, from_override
 
 COMMENT = 'Written by check_smart_attributes acknowledge; a value does not alert until it gets worse.'
-# Keys of an override that has no effect.
-_NO_EFFECT = frozenset(('for', *NOTES))
 
 
 def telling(accepted: Acknowledgement, unit: str) -> str:
@@ -52,9 +50,10 @@ def document(text: str) -> AcknowledgementsFile:
     """Return the content of a file. Raises DataError if a change could lose existing content."""
     data = data_file.parse(text, FILE)
     overrides = data.get('overrides', []) if isinstance(data, dict) else None
-    if not isinstance(overrides, list) or not all(
-        isinstance(row, dict) for row in overrides
-    ):
+    is_valid = isinstance(overrides, list) and all(
+        isinstance(override, dict) for override in overrides
+    )
+    if not is_valid:
         raise DataError(
             f'{FILE} is not an object with a list of objects under "overrides"'
         )
@@ -91,28 +90,29 @@ def _without(override: Json, names: Collection[tuple[str, str]]) -> Json | None:
     metrics = override.get('metrics', {})
     if not ended or not isinstance(metrics, dict):
         return override
-    rest: MutableJson = {**override, 'metrics': _without_values(metrics, ended)}
+    rest = {**override, 'metrics': _without_values(metrics, ended)}
     if not rest['metrics']:
         del rest['metrics']
     # the acknowledgement of a missing drive is a key of the override itself
     if MISSING in ended:
         rest.pop('missing', None)
-    return rest if rest.keys() - _NO_EFFECT else None
+    return rest if rest.keys() - {'for', *NOTES} else None
 
 
 def _without_values(metrics: Json, ended: Collection[str]) -> Json:
     """Return the metrics of an override without the acknowledged values of some metrics; a metric
     without limits of its own is left out.
     """
-    kept: MutableJson = {}
+    kept = {}
     for metric, limits in metrics.items():
-        rest = limits
-        if metric in ended and isinstance(limits, dict) and 'acknowledged' in limits:
-            rest = {key: limits[key] for key in limits if key != 'acknowledged'}
-            # a reason is removed with its acknowledgement
-            if not rest.keys() - {'why'}:
-                continue
-        kept[metric] = rest
+        has_value = isinstance(limits, dict) and 'acknowledged' in limits
+        if metric not in ended or not has_value:
+            kept[metric] = limits
+            continue
+        rest = {key: limits[key] for key in limits if key != 'acknowledged'}
+        # a reason is removed with its acknowledgement
+        if rest.keys() - {'why'}:
+            kept[metric] = rest
     return kept
 
 
@@ -121,6 +121,8 @@ def as_override(accepted: Acknowledgement) -> Json:
     {"for": {"serial": "S1"}, "by": "ann", "metrics": {"pending": {"acknowledged": 8}}}.
     """
     notes = {note: getattr(accepted, note) for note in NOTES if getattr(accepted, note)}
-    value = {'metrics': {accepted.metric: {'acknowledged': accepted.value}}}
-    what = {'missing': True} if accepted.metric == MISSING else value
-    return {'for': {'serial': accepted.serial}, **notes, **what}
+    override = {'for': {'serial': accepted.serial}, **notes}
+    if accepted.metric == MISSING:
+        return {**override, 'missing': True}
+    value = {'acknowledged': accepted.value}
+    return {**override, 'metrics': {accepted.metric: value}}

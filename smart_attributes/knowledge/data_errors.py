@@ -15,7 +15,7 @@ from ..typed import TYPE_CHECKING, Any, Json, NamedTuple
 from ..words import nearest
 from . import decode, ranges, shipped_data
 from .patterns import error_in, has_top_level_bar, quoted
-from .thresholds import LEVELS, rank, several
+from .thresholds import LEVELS, selector_of, several
 
 if TYPE_CHECKING:
     from .drive_database import Metrics
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 Path = tuple[Any, ...]  # keys and indexes
 
 KINDS = ('hdd', 'ssd', 'nvme', 'sas')
-# a limit may refer to the drive's own threshold or to a metric
-_DRIVES_OWN = 'threshold'
 
 
 class Mistake(NamedTuple):
@@ -38,13 +36,12 @@ def of_entries(data: Json, everything: Sequence[Json]) -> Iterator[Mistake]:
     """Yield the mistakes in a file with entries. everything: the data of all files; entries may use
     the metrics, sets and layouts in these.
     """
-    metrics, sets, layouts = (
-        {name for file in everything for name in file.get(key, ())}
-        for key in ('metrics', 'sets', 'layouts')
-    )
+    metrics = _names(everything, 'metrics')
+    sets = _names(everything, 'sets')
     for path, place, pattern in patterns(data):
         why = error_in(pattern)
-        if not why and not place.endswith('firmware') and has_top_level_bar(pattern):
+        is_of_model = not place.endswith('firmware')
+        if not why and is_of_model and has_top_level_bar(pattern):
             why = 'joins whole patterns with |; write separate patterns'
         if why:
             yield Mistake(path, f'{place} {quoted(pattern)} {why}')
@@ -53,7 +50,7 @@ def of_entries(data: Json, everything: Sequence[Json]) -> Iterator[Mistake]:
         for why in _of_reading(metric, spec, metrics):
             unusable.add(path)
             yield Mistake(path, f'{place}: {why}')
-    yield from _of_logs(data, metrics, layouts)
+    yield from _of_logs(data, metrics, _names(everything, 'layouts'))
     usable = {name for name in sets if ('sets', name) not in unusable}
     for path, family, entry in parts(data, 'entries'):
         for name in sorted(set(entry.get('uses', ())) - usable):
@@ -61,6 +58,11 @@ def of_entries(data: Json, everything: Sequence[Json]) -> Iterator[Mistake]:
             if name in sets:
                 why = 'that set has a mistake'
             yield Mistake(path, f'{family}: uses "{name}", but {why}')
+
+
+def _names(files: Sequence[Json], key: str) -> set[str]:
+    """Return the names that any of the files defines under a key, such as "sets"."""
+    return {name for file in files for name in file.get(key, ())}
 
 
 def _instead(name: str, known: Collection[str], noun: str) -> str:
@@ -92,16 +94,19 @@ def _of_field(field: Json, layout: Json, metrics: Collection[str]) -> str:
     """Return the mistake in a field of a layout, or ''."""
     if field['metric'] not in metrics:
         return f'unknown metric; {nearest_metric(field["metric"], metrics)}'
-    places = [field, *(field[key] for key in ('minus', 'share_of') if key in field)]
-    end = field['length'] + max(place['offset'] for place in places)
+    last_offset = field['offset']
+    for key in ('minus', 'share_of'):
+        if key in field:
+            last_offset = max(last_offset, field[key]['offset'])
+    end = last_offset + field['length']
     has_rows = 'rows' in layout
     if end > layout.get('rows', 512):
         return f'it ends at byte {end}, beyond the {"row" if has_rows else "page"}'
-    if has_rows == ('row' in field):
-        return ''
-    if has_rows:
+    if has_rows and 'row' not in field:
         return 'row is missing'
-    return 'it has a row, but the layout has no rows'
+    if 'row' in field and not has_rows:
+        return 'it has a row, but the layout has no rows'
+    return ''
 
 
 def _of_reading(metric: str, spec: Json, metrics: Collection[str]) -> Iterator[str]:
@@ -145,7 +150,9 @@ def written_readings(data: Json) -> Iterator[tuple[Path, str, str, Json]]:
     """
     for path, owner, value in (*parts(data, 'sets'), *parts(data, 'entries')):
         for number, row in value.get('attributes', {}).items():
-            for metric, specs in (row or {}).get('readings', {}).items():
+            if row is None:  # the entry does without this attribute of its sets
+                continue
+            for metric, specs in row.get('readings', {}).items():
                 alternatives = specs if isinstance(specs, list) else [specs]
                 for position, spec in enumerate(alternatives, 1):
                     item = f', item {position}' if len(alternatives) > 1 else ''
@@ -189,22 +196,29 @@ def of_limits(
                     f'{place}: "{metric}" is not a metric; {nearest_metric(metric, metrics)}',
                 )
                 continue
-            yield from _of_metric(
-                (*path, metric), f'{place}, {metric}', metric, fields, metrics
-            )
-            for kind in KINDS:
-                for group in fields.get(kind, {}).get('groups', ()):
-                    if group not in known_groups:
-                        advice = _instead(group, known_groups, 'groups')
-                        yield Mistake(
-                            (*path, metric, kind, 'groups', group),
-                            f'{place}, {metric}, {kind}: unknown group "{group}"; {advice}',
-                        )
+            its_path = (*path, metric)
+            its_place = f'{place}, {metric}'
+            yield from _of_metric(its_path, its_place, metric, fields, metrics)
+            yield from _of_groups(its_path, its_place, fields, known_groups)
             if 'acknowledged' in fields and not is_of_one_drive:
                 yield Mistake(
-                    (*path, metric, 'acknowledged'),
-                    f'{place}, {metric}: "acknowledged" is for one drive only; '
+                    (*its_path, 'acknowledged'),
+                    f'{its_place}: "acknowledged" is for one drive only; '
                     'write it in overrides, with "serial" in "for"',
+                )
+
+
+def _of_groups(
+    path: Path, place: str, fields: Json, known: Collection[str]
+) -> Iterator[Mistake]:
+    """Yield a mistake for each unknown group that has limits of a metric."""
+    for kind in KINDS:
+        for group in fields.get(kind, {}).get('groups', ()):
+            if group not in known:
+                advice = _instead(group, known, 'groups')
+                yield Mistake(
+                    (*path, kind, 'groups', group),
+                    f'{place}, {kind}: unknown group "{group}"; {advice}',
                 )
 
 
@@ -237,7 +251,7 @@ def _written_metrics(data: Json) -> Iterator[tuple[Path, str, bool, Json]]:
     """
     yield ('metrics',), 'metrics', False, data.get('metrics', {})
     for number, override in enumerate(data.get('overrides', ())):
-        selector = rank(override)
+        selector = selector_of(override)
         yield (
             ('overrides', number, 'metrics'),
             f'override for {selector} {override["for"][selector]}',
@@ -259,29 +273,35 @@ def _of_metric(
             for why in _of_bound(limits.get(level), unit, metrics):
                 yield Mistake((*path, *steps, level), f'{where}, {level}: {why}')
         why = _of_both(limits, metrics[name].worse, unit)
-        for level in LEVELS if why else ():
-            yield Mistake((*path, *steps, level), f'{where}: {why}')
+        if why:
+            for level in LEVELS:
+                yield Mistake((*path, *steps, level), f'{where}: {why}')
 
 
 def _parts_of(fields: Json) -> list[tuple[tuple[str, ...], Json]]:
     """Return the parts of a metric that have limits, with their paths: the metric itself, kinds of
     drives, groups, and the stages of all these.
     """
-    parts: list[tuple[tuple[str, ...], Json]] = [((), fields)]
+    unaged: list[tuple[tuple[str, ...], Json]] = [((), fields)]
     kinds = [kind for kind in KINDS if kind in fields]
-    parts += [((kind,), fields[kind]) for kind in kinds]
+    unaged += [((kind,), fields[kind]) for kind in kinds]
     for kind in kinds:
         for name, limits in fields[kind].get('groups', {}).items():
-            parts.append(((kind, 'groups', name), limits))
-    for steps, limits in [*parts]:
-        parts += [((*steps, 'aged'), stage) for stage in several(limits.get('aged'))]
-    return parts
+            unaged.append(((kind, 'groups', name), limits))
+    stages = []
+    for steps, limits in unaged:
+        stages += [((*steps, 'aged'), stage) for stage in several(limits.get('aged'))]
+    return unaged + stages
 
 
 def _of_both(limits: Json, worse: str, unit: str) -> str:
     """Return the contradiction between the two limits if both are ranges, or ''."""
-    texts = [limits.get(level) for level in LEVELS]
-    warning, critical = (text if isinstance(text, str) else '' for text in texts)
+    warning = limits.get('warning')
+    critical = limits.get('critical')
+    if not isinstance(warning, str):
+        warning = ''
+    if not isinstance(critical, str):
+        critical = ''
     try:
         return ranges.contradiction(warning, critical, worse=worse, unit=unit)
     except UsageError:  # reported by _of_bound
@@ -296,7 +316,8 @@ def _of_bound(value: Any, unit: str, metrics: Collection[str]) -> Iterator[str]:
     if isinstance(value, dict):
         text = value['else']
         of_drive = value['drive']
-        if of_drive != _DRIVES_OWN and of_drive not in metrics:
+        # the drive's threshold, or a metric that it reports
+        if of_drive != 'threshold' and of_drive not in metrics:
             yield f'"drive": "{of_drive}" is not a metric; {nearest_metric(of_drive, metrics)}'
     if text is None:
         return

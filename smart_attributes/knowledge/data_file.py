@@ -152,10 +152,10 @@ def shown(value: Any) -> str:
     return text if len(text) <= SHOWN else f'{text[:SHOWN]}…"'
 
 
-def listed(words: Sequence[str], last: str) -> str:
-    """Return the words as a list such as "a, b or c"; a single word alone. last: "or"."""
-    before = ', '.join(words[:-1])
-    return f'{before} {last} {words[-1]}' if before else words[-1]
+def listed(words: Sequence[str], conjunction: str) -> str:
+    """Return the words as a list such as "a, b or c"; a single word alone."""
+    others = ', '.join(words[:-1])
+    return f'{others} {conjunction} {words[-1]}' if others else words[-1]
 
 
 # For objects: what a key of the object is called in messages.
@@ -182,16 +182,19 @@ def place(data: Any, path: Path) -> str:
     A key of _NAMED or _ITEMS is left out, because the name of what it contains says as much, unless
     the path ends there.
     """
-    words: list[str] = []
-    for depth, step in enumerate(path):
-        data = _step(data, step)
-        before = str(path[depth - 1]) if depth else ''
+    words = []
+    value = data
+    container = ''  # the key that contains the step
+    for depth, step in enumerate(path, 1):
+        value = _step(value, step)
+        is_container = step in _NAMED or step in _ITEMS
         if isinstance(step, int):
-            words.append(_item(before, step, data))
-        elif before in _NAMED:
-            words.append(f'{_NAMED[before]} {_name(step)}'.strip())
-        elif depth == len(path) - 1 or (step not in _NAMED and step not in _ITEMS):
+            words.append(_item(container, step, value))
+        elif container in _NAMED:
+            words.append(f'{_NAMED[container]} {_name(step)}'.strip())
+        elif not is_container or depth == len(path):
             words.append(_name(step))
+        container = str(step)
     return ', '.join(words)
 
 
@@ -201,8 +204,9 @@ def _item(list_name: str, number: int, item: Any) -> str:
     """
     word, key = _ITEMS.get(list_name, ('item', ''))
     name = _step(item, key)
-    if isinstance(name, dict):
-        name = ' '.join(str(part) for part in next(iter(name.items()), ()))
+    if isinstance(name, dict):  # of an override, such as {"serial": "S1"}
+        selectors = [f'{selector} {text}' for selector, text in name.items()]
+        name = selectors[0] if selectors else ''
     if not isinstance(name, str) or not name:
         return f'{word} {number + 1}'
     return _name(name) if word == 'entry' else f'{word} {number + 1}, {_name(name)}'
@@ -250,7 +254,8 @@ def is_fitting(value: Any, part: Json | bool, root: Json) -> bool:
         kind, test = TESTS[keyword]
         if isinstance(value, kind) and not test(value, part[keyword]):
             return False
-    if not any(is_fitting(value, choice, root) for choice in part.get('anyOf', [True])):
+    choices = part.get('anyOf', [True])  # everything fits True
+    if not any(is_fitting(value, choice, root) for choice in choices):
         return False
     return all(is_fitting(inner, rules, root) for inner, rules in _inside(value, part))
 
@@ -320,7 +325,7 @@ def _has_at_most(value: Any, most: int) -> bool:
 
 
 # For each keyword, the type of value that it applies to in JSON Schema, and its test.
-TESTS: Mapping[str, tuple[type, Callable[[Any, Any], bool]]] = {
+TESTS: Mapping[str, tuple[type, Callable[..., bool]]] = {
     'type': (object, _is_of),
     'const': (
         object,

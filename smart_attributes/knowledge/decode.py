@@ -66,15 +66,15 @@ class Formula(NamedTuple):
     @property
     def attributes(self) -> tuple[int, ...]:
         """Return the IDs of the other attributes that the formula reads."""
-        operands = (self.first, self.second) if self.second else (self.first,)
-        return tuple(
-            operand.attribute for operand in operands if operand.attribute is not None
-        )
+        attributes = [self.first.attribute]
+        if self.second:
+            attributes.append(self.second.attribute)
+        return tuple(number for number in attributes if number is not None)
 
 
 _ALL_BYTES = tuple(range(RAW_BYTES))
 # (column, bytes) of each operand without "of ID".
-_OPERANDS: Mapping[str, tuple[str, tuple[int, ...]]] = {
+_OPERANDS = {
     'value': ('value', ()),
     'raw': ('raw', _ALL_BYTES),
     'bits of raw': ('bits', _ALL_BYTES),
@@ -114,8 +114,12 @@ def _formula(text: str) -> Formula:
     if ' + ' in text:
         first, second = text.split(' + ')
         return Formula(_operand(first), _operand(second))
-    minus_from = int(start[:3]) if start in ('100 - ', '200 - ') else 0
-    operand, slash, digits = (rest if minus_from else text).partition(' / ')
+    minus_from = 0
+    quotient = text
+    if start in ('100 - ', '200 - '):
+        minus_from = int(text[:3])
+        quotient = rest
+    operand, slash, digits = quotient.partition(' / ')
     divisor = _whole(digits, 2**48) if slash else 1
     return Formula(_operand(operand), minus_from=minus_from, divisor=divisor)
 
@@ -123,8 +127,8 @@ def _formula(text: str) -> Formula:
 def _operand(text: str) -> Operand:
     if text in _OPERANDS:
         return Operand(*_OPERANDS[text], None)
-    text, _, attribute = text.rpartition(' of ')
-    return Operand(*_OPERANDS[text], _whole(attribute, 255))
+    of_own_row, _, attribute = text.rpartition(' of ')
+    return Operand(*_OPERANDS[of_own_row], _whole(attribute, 255))
 
 
 def _whole(digits: str, most: int) -> int:
@@ -146,8 +150,9 @@ def evaluate(
     if first is None:
         return None
     if formula.second is None:
-        number = first / formula.divisor if formula.divisor > 1 else first
-        return formula.minus_from - number if formula.minus_from else number
+        # a number that is not divided stays an integer
+        quotient = first / formula.divisor if formula.divisor > 1 else first
+        return formula.minus_from - quotient if formula.minus_from else quotient
     second = _number(formula.second, row, rows)
     if second is None:
         return None
@@ -205,7 +210,7 @@ def raw_bytes(row: AttributeRow) -> Bytes:
 
 _NOTHING: tuple[int | None, ...] = (None,) * RAW_BYTES
 # For each format: its pattern; first byte and byte count of each number.
-_LAYOUTS: Sequence[tuple[str, Sequence[tuple[int, int]]]] = (
+_LAYOUTS = (
     # raw16(raw16)
     (r'(\d+) \((\d+) (\d+)\)', ((0, 2), (4, 2), (2, 2))),
     # raw16
@@ -250,10 +255,15 @@ def printed_bytes(raw: str) -> Bytes:
     halves = re.fullmatch(r'(\d+)/(\d+)', raw)  # raw24/raw24 or raw24/raw32: high / low
     if halves:
         return _half_bytes(int(halves[1]), int(halves[2]))
-    # "28 (Min/Max 20/32)": only the number is certain
-    match = re.fullmatch(r'(-?\d+)(?: \(.*\))?', raw)
-    number = int(match[1]) if match else 256
-    return (number & 0xFF, *_NOTHING[1:]) if -128 <= number < 256 else _NOTHING
+    return _lowest_byte(raw)
+
+
+def _lowest_byte(raw: str) -> Bytes:
+    """Return the byte of a text such as "28 (Min/Max 20/32)", where only the number is certain."""
+    number = re.fullmatch(r'(-?\d+)(?: \(.*\))?', raw)
+    if number and -128 <= int(number[1]) < 256:
+        return (int(number[1]) & 0xFF, *_NOTHING[1:])
+    return _NOTHING
 
 
 def _half_bytes(high: int, low: int) -> Bytes:
@@ -261,9 +271,9 @@ def _half_bytes(high: int, low: int) -> Bytes:
     if low >= 2**24:
         return (*_little(low, 4), *_little(high, 2))
     # Here, both formats look the same; they also mean the same if the high part is 0.
-    return (
-        _little(low, RAW_BYTES) if high == 0 else (*_little(low, 3), None, None, None)
-    )
+    if high == 0:
+        return _little(low, RAW_BYTES)
+    return (*_little(low, 3), None, None, None)
 
 
 def _little(number: int, count: int) -> tuple[int, ...]:
@@ -304,7 +314,10 @@ def in_base_unit(count: float, unit: str, identity: Identity) -> float:
     """Convert *count* from *unit* to the base unit; the unit '' is the base unit itself."""
     if unit == LOGICAL_SECTORS:  # round up, so that no sector is lost
         return math.ceil(count / logical_in_physical(identity))
-    return count * UNITS[unit][1] if unit else count
+    if not unit:
+        return count
+    _, factor = UNITS[unit]
+    return count * factor
 
 
 def counted_sectors(count: float, unit: str, identity: Identity) -> int | None:

@@ -12,17 +12,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ..errors import Coded
 from ..model import Identity, Reading, Source, State
-from ..typed import TYPE_CHECKING, Json, MutableJson, NamedTuple
+from ..typed import TYPE_CHECKING, Json, NamedTuple
 from . import decode
 from .decode import LOGICAL_SECTORS
 from .patterns import fits, matches_pattern
 
 if TYPE_CHECKING:
     Interval = tuple[float | None, float | None]
+    # the name of a file, with its data or one of its entries
+    Sourced = tuple[str, Json]
 
 CONDITIONS = ('models', 'firmware', 'kind', 'has', 'lacks', 'first', 'only')
 # Conditions on the attribute IDs of a drive, in the order of its table.
-GUARDS: Mapping[str, Callable[[Sequence[int], Sequence[int]], bool]] = {
+GUARDS: Mapping[str, Callable[..., bool]] = {
     'has': lambda present, numbers: set(numbers) <= set(present),
     'lacks': lambda present, numbers: not set(numbers) & set(present),
     'first': lambda present, numbers: list(present[: len(numbers)]) == list(numbers),
@@ -131,9 +133,9 @@ NO_SPEC = DriveSpec()
 class SpecDatabase:
     """The shipped attributes.json, and local additions, which override it."""
 
-    def __init__(self, shipped: Json, local: Sequence[tuple[str, Json]] = ()):
+    def __init__(self, shipped: Json, local: Sequence[Sourced] = ()):
         """Store the shipped data and the additions. local: (file, valid data) of each addition."""
-        self._sources: list[tuple[str, Json]] = [(SHIPPED, shipped), *local]
+        self._sources = [(SHIPPED, shipped), *local]
         self.date = str(shipped.get('date', '?'))
         self._by_model: dict[str, list[Candidate]] = {}
         # the content of each entry that was used, by id(): drives of one model share it
@@ -170,31 +172,32 @@ class SpecDatabase:
         """Return the content of the highest-ranked entry that matches the drive.
 
         attributes: attribute IDs in the order of the drive's table. If entries of a site contradict
-        each other, a shipped entry is used; see dispute(). If the report has no attributes, and no
-        entry for the drive's family applies without them, the statistics are untrusted that the
-        highest-ranked entry for the model and firmware marks: each may be wrong.
+        each other, a shipped entry is used; see dispute().
+
+        A report without attributes may not fit the entry of the drive's family. The result then has
+        the untrusted statistics of the highest-ranked entry for the model and firmware.
         """
         spec = self._matching(identity, attributes)
         if attributes or spec.family:
             return spec
         for candidate in self._candidates(identity.plain_model):
             if _is_for(candidate.entry, identity):
-                probable = self._spec_of(candidate.entry)
-                untrusted = probable.untrusted_statistics
+                untrusted = self._spec_of(candidate.entry).untrusted_statistics
                 return spec._replace(untrusted_statistics=untrusted)
         return spec
 
     def _matching(self, identity: Identity, attributes: Sequence[int]) -> DriveSpec:
         """Return the content of the highest-ranked entry whose conditions are all met."""
         winners = self.claims(identity, attributes)
-        if len(winners) > 1 and winners[0][0] != SHIPPED:
+        if _are_disputed(winners):
             winners = self.claims(identity, attributes, only_shipped=True)
         if not winners:
             return NO_SPEC
         if len(winners) == 1:
+            [(_, entry)] = winners
             candidates = self._candidates(identity.plain_model)
             rated = _rated_written(candidates, identity.plain_model)
-            return self._spec_of(winners[0][1])._replace(rated_written=rated)
+            return self._spec_of(entry)._replace(rated_written=rated)
         note = Coded('entries-contradict', contradiction(winners, identity.model))
         return self._fallback(identity, attributes)._replace(notes=(note,))
 
@@ -215,12 +218,13 @@ class SpecDatabase:
     def dispute(self, identity: Identity, attributes: Sequence[int]) -> str:
         """Return a message if several entries of a site match the drive with equal rank, or ''."""
         winners = self.claims(identity, attributes)
-        is_disputed = len(winners) > 1 and winners[0][0] != SHIPPED
-        return contradiction(winners, identity.model) if is_disputed else ''
+        if _are_disputed(winners):
+            return contradiction(winners, identity.model)
+        return ''
 
     def claims(
         self, identity: Identity, attributes: Sequence[int], only_shipped: bool = False
-    ) -> list[tuple[str, Json]]:
+    ) -> list[Sourced]:
         """Return (file, entry) for each matching entry of the highest rank; only a mistake leads
         to more than one.
         """
@@ -237,12 +241,13 @@ class SpecDatabase:
     def _candidates(self, model: str) -> list[Candidate]:
         """Return all entries for *model*, the highest rank first."""
         if model not in self._by_model:
-            candidates = [
-                Candidate(strength(entry, is_local=number > 0), name, entry)
-                for number, (name, data) in enumerate(self._sources)
-                for entry in data['entries']
-                if names_model(entry, model)
-            ]
+            candidates = []
+            for number, (name, data) in enumerate(self._sources):
+                is_local = number > 0  # the first file is the shipped one
+                for entry in data['entries']:
+                    if names_model(entry, model):
+                        rank = strength(entry, is_local)
+                        candidates.append(Candidate(rank, name, entry))
             candidates.sort(key=lambda candidate: candidate.rank, reverse=True)
             self._by_model[model] = candidates
         return self._by_model[model]
@@ -264,19 +269,24 @@ class SpecDatabase:
         by_name = {}
         for name, readings in entry.get('by_name', {}).items():
             by_name[name] = tuple(_reading_specs(0, {'readings': readings}))
-        is_fallback = bool(entry.get('fallback'))
+        family = None
+        kind = ''
+        if not entry.get('fallback'):
+            family = entry['family']
+            kind = self._kind_of(entry)
+        logs = list(entry.get('logs', {}).items())
         return DriveSpec(
-            family=None if is_fallback else entry['family'],
+            family=family,
             readings=tuple(specs),
             names={number: row['name'] for number, row in rows.items()},
             ignored_thresholds=frozenset(entry.get('ignore_thresholds', ())),
             untrusted_statistics=untrusted,
             statistic_units={**units, **entry.get('statistic_units', {})},
-            kind='' if is_fallback else self._kind_of(entry),
+            kind=kind,
             is_clock_trusted='clock' not in entry,
             by_name=by_name,
             keeps_farm=bool(entry.get('farm')),
-            log=next(iter(entry.get('logs', {}).items()), None),
+            log=logs[0] if logs else None,
         )
 
     def _kind_of(self, entry: Json) -> str:
@@ -293,7 +303,7 @@ class SpecDatabase:
         """Return the entry's attributes by ID: its own attributes have priority, then its sets,
         then the common set.
         """
-        rows: MutableJson = dict(entry.get('attributes', {}))
+        rows = dict(entry.get('attributes', {}))
         for name in self.sets_of(entry):
             for number, row in self.sets[name]['attributes'].items():
                 rows.setdefault(number, row)
@@ -301,24 +311,25 @@ class SpecDatabase:
 
     def sets_of(self, entry: Json) -> Sequence[str]:
         """Return the sets whose attributes apply to an entry, in order of precedence."""
-        implied = (
-            [COMMON] if entry.get('uses_common', True) and COMMON in self.sets else []
-        )
-        return list(dict.fromkeys([*entry.get('uses', ()), *implied]))
+        names = [*entry.get('uses', ())]
+        if entry.get('uses_common', True) and COMMON in self.sets:
+            names.append(COMMON)
+        return list(dict.fromkeys(names))  # each name once
 
     def advisories(self, identity: Identity) -> list[Advisory]:
         """Return the firmware defects that affect a drive with this identity."""
         model = identity.plain_model
         firmware = identity.firmware
-        if (model, firmware) not in self._advisories:
-            self._advisories[model, firmware] = [
-                _advisory(advisory)
-                for _, data in self._sources
-                for advisory in data.get('advisories', ())
-                if names_model(advisory, model)
-                and fits(advisory.get('firmware', '.*'), firmware)
-            ]
-        return self._advisories[model, firmware]
+        if (model, firmware) in self._advisories:
+            return self._advisories[model, firmware]
+        affecting = []
+        for _, data in self._sources:
+            for advisory in data.get('advisories', ()):
+                versions = advisory.get('firmware', '.*')
+                if names_model(advisory, model) and fits(versions, firmware):
+                    affecting.append(_advisory(advisory))
+        self._advisories[model, firmware] = affecting
+        return affecting
 
 
 def _rated_written(
@@ -332,8 +343,15 @@ def _rated_written(
     return None
 
 
-def contradiction(winners: Sequence[tuple[str, Json]], name: str) -> str:
-    """Return a sentence on the entries that match a drive with equal rank. name: of the drive."""
+def _are_disputed(winners: Sequence[Sourced]) -> bool:
+    """Return whether these (file, entry) are several entries of a site."""
+    return len(winners) > 1 and winners[0][0] != SHIPPED
+
+
+def contradiction(winners: Sequence[Sourced], name: str) -> str:
+    """Return a sentence on the (file, entry) that match a drive with equal rank. name: of the
+    drive.
+    """
     (source, first), (_, second) = winners[:2]
     return (
         f'{source}: {name} is claimed by two entries, {first["family"]} and '
@@ -440,21 +458,24 @@ def _interval(pair: Sequence[float | None]) -> Interval:
 
 
 def _reading_specs(number: int, row: Json) -> Iterable[ReadingSpec]:
+    """Yield the readings of the attribute *number*, which is described by *row* of an entry."""
     for metric, specs in row.get('readings', {}).items():
-        for spec in specs if isinstance(specs, list) else [specs]:
+        alternatives = specs if isinstance(specs, list) else [specs]
+        for spec in alternatives:
+            formula = spec['from']
+            unit = spec.get('unit', '')
+            states = spec.get('states', {})
             yield ReadingSpec(
                 metric=metric,
                 attribute=number,
-                formula=decode.parse(spec['from']),
+                formula=decode.parse(formula),
                 valid=_interval(spec.get('valid', (None, None))),
                 sentinels=tuple(spec.get('not', ())),
-                unit=spec.get('unit', ''),
+                unit=unit,
                 ceiling=spec.get('ceiling', math.inf),
-                states=tuple(
-                    (*span(text), word) for text, word in spec.get('states', {}).items()
-                ),
+                states=tuple((*span(text), word) for text, word in states.items()),
                 is_trap=bool(row.get('trap')),
-                definition=f'{spec["from"]} {spec.get("unit", "")}'.rstrip(),
+                definition=f'{formula} {unit}'.rstrip(),
             )
 
 
@@ -465,6 +486,9 @@ def span(text: str) -> tuple[int, int]:
 
 
 def _advisory(data: Json) -> Advisory:
+    source = data['source']
+    if 'date' in data:
+        source = f'{source} ({data["date"]})'
     return Advisory(
         id=data['id'],
         effect=data['effect'],
@@ -472,9 +496,7 @@ def _advisory(data: Json) -> Advisory:
         fixed_in=data.get('fixed_in', ''),
         hour=data.get('hour'),
         state=State[data.get('state', 'warning').upper()],
-        source=f'{data["source"]} ({data["date"]})'
-        if 'date' in data
-        else data['source'],
+        source=source,
         is_read=data.get('read', True),
         too_late=tuple(data.get('too_late', ())),
         severity=data.get('severity', ''),

@@ -18,7 +18,7 @@ from ..wording import since
 from ..words import argument
 
 if TYPE_CHECKING:
-    from .drive_database import Metric
+    from .drive_database import Metrics
 
 DEVICE_STATISTICS = 'device statistics'
 NVME_LOG = 'NVMe health log'
@@ -42,28 +42,22 @@ class Standard(NamedTuple):
     """One number of a standard log."""
 
     metric: str
-    factor: float = 1  # base units per count
+    factor: float = 1  # base units per count; 0: the logical sector size of the drive
     unit: str = ''  # a key of decode.UNITS, if the standard counts in smaller parts
 
 
 _DATA = files.data('knowledge/standard_logs.json')
-ATA: Mapping[tuple[int, int], Standard] = {
+ATA = {
     (int(page), int(offset, 16)): Standard(*row)
     for page, rows in _DATA['ata'].items()
     for offset, row in rows.items()
 }
 # keys of Report.nvme
-NVME: Mapping[str, Standard] = {
-    key: Standard(*row) for key, row in _DATA['nvme'].items()
-}
+NVME = {key: Standard(*row) for key, row in _DATA['nvme'].items()}
 # keys of Report.scsi
-SCSI: Mapping[str, Standard] = {
-    key: Standard(*row) for key, row in _DATA['scsi'].items()
-}
+SCSI = {key: Standard(*row) for key, row in _DATA['scsi'].items()}
 SCSI_PAGES = 'read', 'write', 'verify'
-SCSI_UNCORRECTED: Sequence[str] = tuple(
-    f'{page}.total_uncorrected_errors' for page in SCSI_PAGES
-)
+SCSI_UNCORRECTED = tuple(f'{page}.total_uncorrected_errors' for page in SCSI_PAGES)
 # errors whose correction takes time
 SLOW = 'errors_corrected_by_eccdelayed', 'errors_corrected_by_rereads_rewrites'
 # statuses of a background scan; all others are in scsi_codes.json
@@ -94,11 +88,16 @@ def seconds_since(hour: int, age: float | None) -> float | None:
     hour: has 16 bits on ATA, so several times are possible; the latest is used. age: power-on time
     in seconds.
     """
-    if age is None or hour > age / HOUR + CLOCKS_APART:
+    if age is None:
         return None
-    hours_ago = (age / HOUR - hour) % WRAPS
+    hours_now = age / HOUR
+    if hour > hours_now + CLOCKS_APART:
+        return None
+    hours_ago = (hours_now - hour) % WRAPS
     # An hour that is slightly ahead of the power-on time gives almost WRAPS: it is now.
-    return 0.0 if hours_ago >= WRAPS - CLOCKS_APART else hours_ago * HOUR
+    if hours_ago >= WRAPS - CLOCKS_APART:
+        return 0.0
+    return hours_ago * HOUR
 
 
 def needs_scsi_codes(report: Report) -> bool:
@@ -114,7 +113,7 @@ def needs_scsi_codes(report: Report) -> bool:
 
 # For each bit of the NVMe critical warning that the standard defines: bit, metric, words, name of
 # the state, the same in fewer words ('' if the words are few).
-NVME_WARNINGS: Sequence[tuple[int, str, str, str, str]] = _DATA['nvme_warnings']
+NVME_WARNINGS = _DATA['nvme_warnings']
 _TEMPERATURE = 2  # bit
 # Degrees Celsius. Of 24 NVMe drives that report their upper limit, it is 60 for one, 70 or more for
 # the others; a drive may have been above its limit when it warned and below when it was read.
@@ -151,8 +150,10 @@ def _in_words(log: str, metric: str, words: str, state: str, brief: str) -> Read
 
 
 def _with_degrees(warning: Reading, log: Mapping[str, int]) -> Reading:
-    """Return the warning about the temperature; with the measured temperature and without a
-    remedy if this is not near the upper limit, because cooling does not help then.
+    """Return the warning about the temperature.
+
+    If the measured temperature is not near the upper limit, the warning states it and has no
+    remedy, because cooling does not help then.
     """
     degrees = log.get('temperature')
     upper = log.get('warning_temp_threshold') or _LOWEST_LIMIT
@@ -168,7 +169,8 @@ _ADMIN_QUEUE = 0
 
 
 def refusals(report: Report) -> list[Reading]:
-    """Return a reading for each metric that the NVMe error log changes; [] if none.
+    """Return the readings that follow from the statuses in the NVMe error log, at most one for
+    each metric; [] if none.
 
     Every entry that smartctl reads counts. The entries have no time, and a drive that refuses
     writes makes no new ones once the host has stopped writing, so an old entry shows no recovery.
@@ -181,6 +183,7 @@ def refusals(report: Report) -> list[Reading]:
         if entry.queue != _ADMIN_QUEUE
     }
     by_metric: dict[str, Reading] = {}
+    # the most severe status of a metric is the first
     for code_type, code, *meaning in _DATA['nvme_statuses']:
         if (code_type, code) in codes:
             reading = _in_words(ERROR_LOG, *meaning)
@@ -195,7 +198,7 @@ def refusals(report: Report) -> list[Reading]:
 WHOLE = 'whole'
 SELECTIVE = 'selective'
 # coverage of each kind of test, by smartctl's name
-COVERAGE: Mapping[str, str] = _DATA['self_tests']
+COVERAGE = _DATA['self_tests']
 ERASED_HOUR = 0xFF00  # from here on: content of a log that was never written
 LAST_SCSI_HOUR = 0xFFFF  # SPC-5: means this hour or any later hour
 _SELF_TEST_FAILED = 0x80  # bit of smartctl's exit status
@@ -224,10 +227,11 @@ def results(
         is_any_later = identity.protocol == 'SCSI' and test.hours == LAST_SCSI_HOUR
         if test.hours is not None and not is_any_later:
             ago = seconds_since(test.hours, age)
-        # Such an hour is real only if it fits the power-on time, or if that is unknown.
-        is_erased = identity.protocol == 'ATA' and (test.hours or 0) >= ERASED_HOUR
-        if ago is not None or age is None or not is_erased:
-            conclusive.append(SelfTestResult(test, coverage, ago))
+        looks_erased = identity.protocol == 'ATA' and (test.hours or 0) >= ERASED_HOUR
+        # Such an hour is real if it fits the power-on time.
+        if looks_erased and age is not None and ago is None:
+            continue
+        conclusive.append(SelfTestResult(test, coverage, ago))
     return conclusive
 
 
@@ -237,13 +241,14 @@ def _decisive(newest_first: Sequence[SelfTestResult]) -> SelfTestResult | None:
 
     A later test supersedes a failure if it covered the whole drive, or as much as the failed one.
     """
-    passed: set[str] = set()  # the coverages of the later tests that passed
+    covered: set[str] = set()  # by the later tests that passed
     for result in newest_first:
-        if result.test.passed:
-            passed.add(result.coverage)
-        # Two selective tests may have covered different parts.
-        elif WHOLE not in passed and result.coverage not in passed - {SELECTIVE}:
+        is_superseded = WHOLE in covered or result.coverage in covered
+        if not result.test.passed and not is_superseded:
             return result
+        # Another selective test may have covered a different part.
+        if result.test.passed and result.coverage != SELECTIVE:
+            covered.add(result.coverage)
     return newest_first[0] if newest_first else None
 
 
@@ -261,12 +266,14 @@ def self_test(
     if result is None:
         return None
     test = result.test
-    when = ago = ''
+    when = ''
+    brief = f'{test.kind} self-test failed'
     if test.hours is not None:
         when = f' at {test.hours} h'
     if result.ago is not None:
-        ago = f' {ago_in_words(result.ago, is_bound)}'
-        when += f',{ago}'
+        ago = ago_in_words(result.ago, is_bound)
+        when += f', {ago}'
+        brief += f' {ago}'
     reading = Reading(
         'self_test',
         1,
@@ -277,7 +284,6 @@ def self_test(
     )
     if test.passed:
         return reading
-    brief = f'{test.kind} self-test failed{ago}'
     return reading._replace(number=0, state=State.CRITICAL, brief=brief)
 
 
@@ -293,9 +299,9 @@ def unlisted_failure(report: Report) -> Reading | None:
     smartctl 7.0 to 7.2 prints the log of a SCSI drive only as text. Whether a later test passed is
     not known, so this is no more than WARNING.
     """
-    if not report.has_exit_bit(_SELF_TEST_FAILED) or any(
-        test.passed is False for test in report.self_tests
-    ):
+    if not report.has_exit_bit(_SELF_TEST_FAILED):
+        return None
+    if any(test.passed is False for test in report.self_tests):
         return None
     version = '.'.join(map(str, report.version))
     newer = ' (7.3 prints it)' if report.version < (7, 3) else ''
@@ -322,35 +328,43 @@ def unlisted_failure(report: Report) -> Reading | None:
 AGE = 'power_on_time'
 HIDDEN = 'hidden_power_on_time'
 CODES = 'power-on-time-set-back', 'power-on-time-behind'
-APART = 1000  # hours; a smaller lead is ignored
+APART = 1000 * HOUR  # a smaller lead of the self-test log or the error log is ignored
 # hours and share by which such a counter may differ from attribute 9
 AGREED = 24, 0.02
 
 
-def hidden(
-    report: Report, age: float | None, metrics: Mapping[str, Metric]
+def hidden_power_on_time(
+    report: Report, age: float | None, metrics: Metrics
 ) -> list[Reading]:
-    """Return by how much power-on time each log is ahead of the counter; only the largest lead, the
-    first, is judged. Return [] if no log is ahead, or *age* is None.
+    """Return by how much power-on time each log is ahead of the counter, the largest lead first;
+    only this one is judged. Return [] if no log is ahead, or *age* is None.
 
     The self-test log and the error log count as one log, the FARM log as another. age: power-on
     time in seconds.
     """
     if age is None:
         return []
-    most = (metrics[AGE].valid[1] or 0) / HOUR
-    newest, log = max(_logged(report, most), default=(0, ''))
-    farm_hours = _farm_hours(report, most)
+    _, longest_age = metrics[AGE].valid
+    # Without a maximum, hours that have more than 16 bits are not used.
+    longest_hours = (longest_age or 0) / HOUR
+    latest_hour, its_log = max(_logged(report, longest_hours), default=(0, ''))
+    farm_hours = _farm_hours(report, longest_hours)
     hours_apart, share_apart = AGREED
     leads = []
-    if newest * HOUR > age + APART * HOUR:
-        leads.append((newest * HOUR - age, log))
-    if farm_hours * HOUR > age + (hours_apart * HOUR + share_apart * age):
-        leads.append((farm_hours * HOUR - age, FARM_LOG))
-    return [
-        Reading(HIDDEN, seconds, unit='s', source=Source(name), judged=place == 0)
-        for place, (seconds, name) in enumerate(sorted(leads, reverse=True))
-    ]
+    for log, hours, tolerance in (
+        (its_log, latest_hour, APART),
+        (FARM_LOG, farm_hours, hours_apart * HOUR + share_apart * age),
+    ):
+        power_on_time = hours * HOUR
+        if power_on_time > age + tolerance:
+            leads.append((power_on_time - age, log))
+    readings: list[Reading] = []
+    for lead, log in sorted(leads, reverse=True):
+        is_largest = not readings
+        readings.append(
+            Reading(HIDDEN, lead, unit='s', source=Source(log), judged=is_largest)
+        )
+    return readings
 
 
 def age_of(readings: Iterable[Reading]) -> float | None:
@@ -361,23 +375,23 @@ def age_of(readings: Iterable[Reading]) -> float | None:
     return None
 
 
-def _farm_hours(report: Report, most: float) -> int:
+def _farm_hours(report: Report, longest: float) -> int:
     """Return the hours in the FARM log, or 0 if they are missing or impossible, or belong to
-    another drive. most: the longest possible power-on time, in hours.
+    another drive. longest: the longest possible power-on time, in hours.
     """
     if report.farm is None or report.farm.is_foreign:
         return 0
     hours = report.farm.hours or 0
-    return hours if hours <= most else 0
+    return hours if hours <= longest else 0
 
 
-def _logged(report: Report, most: float) -> Iterator[tuple[int, str]]:
+def _logged(report: Report, longest: float) -> Iterator[tuple[int, str]]:
     """Yield (hour, name of the log) for each entry of the self-test log and the error log whose
-    hour is possible. most: the longest possible power-on time, in hours.
+    hour is possible. longest: the longest possible power-on time, in hours.
     """
     # NVMe drives store hours in 64 bits, others in 16, where the top numbers mean "erased" or "this
     # hour or later".
-    end = most if report.identity.protocol == 'NVMe' else ERASED_HOUR
+    end = longest if report.identity.protocol == 'NVMe' else ERASED_HOUR
     for log, entries in (
         (SELF_TEST_LOG, report.self_tests),
         (ERROR_LOG, report.errors),

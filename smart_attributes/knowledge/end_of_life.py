@@ -15,7 +15,7 @@ from ..wording import HEALTH
 from . import severity
 
 if TYPE_CHECKING:
-    from .drive_database import Metric
+    from .drive_database import Metrics
 
 RELIABILITY = 'reliability'
 ATTRIBUTE = 'vendor_threshold'
@@ -27,7 +27,7 @@ def marked(
     verdicts: Iterable[Reading],
     report: Report,
     numbers: Sequence[Reading],
-    metrics: Mapping[str, Metric],
+    metrics: Metrics,
 ) -> list[Reading]:
     """Return the drive's own verdicts; those that report only wear are marked with `is_wear`.
 
@@ -73,7 +73,7 @@ def _as_wear(verdict: Reading) -> Reading:
     return verdict._replace(is_wear=True)
 
 
-def _has_lost_data(numbers: Iterable[Reading], metrics: Mapping[str, Metric]) -> bool:
+def _has_lost_data(numbers: Iterable[Reading], metrics: Metrics) -> bool:
     """Return whether a judged number that counts lost data is above 0."""
     return any(
         metrics[reading.metric].concern == severity.DATA
@@ -96,8 +96,8 @@ def _is_used_up(log: Mapping[str, int]) -> bool:
 
 
 def _worn_attributes(report: Report, numbers: Iterable[Reading]) -> set[int]:
-    """Return the pre-fail attributes at their threshold from which the used endurance is read, if
-    that endurance agrees: at least 100 % minus the threshold.
+    """Return the attributes that make a drive report FAILED and show only its wear: the endurance
+    used is read from them, and is at least 100 % minus their threshold.
     """
     used = {
         reading.source.attribute: reading.number

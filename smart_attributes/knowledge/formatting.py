@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import Any
 
-from ..typed import Json
+from ..typed import Any, Json
 from .drive_database import generality
 
 WIDTH = 160  # columns of a formatted file
@@ -39,27 +38,30 @@ def formatted(data: Json) -> str:
         ordered['advisories'] = sorted(
             ordered['advisories'], key=lambda advisory: natural(advisory['id'])
         )
-    return _laid_out(ordered, '', before='', indent=0) + '\n'
+    return _laid_out(ordered, '') + '\n'
 
 
 def samples(data: Sequence[Json]) -> str:
     """Return samples in the fixed layout of a sample file."""
-    return _laid_out(data, 'samples', before='', indent=0) + '\n'
+    return _laid_out(data, 'samples') + '\n'
 
 
 def natural(text: str) -> list[str | int]:
     """Return a sort key by which "Intel 330" comes before "Intel 1500"."""
-    return [
-        int(part) if position % 2 else part.casefold()
-        for position, part in enumerate(re.split('([0-9]+)', text))
-    ]
+    key: list[str | int] = []
+    for position, part in enumerate(re.split('([0-9]+)', text)):
+        is_number = (
+            position % 2 == 1
+        )  # the first part is the text before the first number
+        key.append(int(part) if is_number else part.casefold())
+    return key
 
 
 def _laid_out(
     value: Any,
     path: str,
-    before: str,
-    indent: int,
+    before: str = '',
+    indent: int = 0,
 ) -> str:
     """Return *value* on one line if it fits after *before*, else with one item on each line."""
     text = json.dumps(value)
@@ -67,12 +69,14 @@ def _laid_out(
         return text
     if not _OPEN.fullmatch(path) and indent + len(before) + len(text) < WIDTH:
         return text
+    is_object = isinstance(value, dict)
+    items = value.items() if isinstance(value, dict) else enumerate(value)
     lines = []
-    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-        start = f'{json.dumps(key)}: ' if isinstance(value, dict) else ''
+    for key, item in items:
+        start = f'{json.dumps(key)}: ' if is_object else ''
         item_text = _laid_out(
             item, f'{path}/{key}'.lstrip('/'), before=start, indent=indent + 1
         )
         lines.append(' ' * (indent + 1) + start + item_text)
-    first, last = '{}' if isinstance(value, dict) else '[]'
+    first, last = '{}' if is_object else '[]'
     return '\n'.join((first, ',\n'.join(lines), ' ' * indent + last))

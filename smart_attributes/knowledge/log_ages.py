@@ -11,14 +11,14 @@ sectors; of the 349 disks with only ICRC, only 28 have.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from ..constants import HOUR
+from ..constants import DAY, HOUR
 from ..errors import Coded
 from ..model import ErrorEntry, Farm, Identity, Reading, Report, SelfTest, Source, State
 from ..wording import amount
 from . import drive_logs
-from .drive_database import Metric, unknown
+from .drive_database import Metric, Metrics, unknown
 from .drive_logs import SelfTestResult
 
 # 32-bit device statistics, in hours: power-on, spindle motor (ACS-4, 9.5)
@@ -26,20 +26,17 @@ WIDE = ((1, 0x010), (3, 0x008))
 DATA_ERRORS = frozenset(('UNC', 'WP', 'IDNF'))
 INTERFACE_ERRORS = frozenset(('ICRC',))
 COUNTED = 'reported_uncorrect'  # the metric that counts data errors
-LOGGED = 'logged_data_errors'
-LOGGED_INTERFACE = 'logged_interface_errors'
 PENDING = frozenset(('pending', 'offline_uncorrectable'))
 
 
 def with_history(
     readings: Sequence[Reading],
     report: Report,
-    metrics: Mapping[str, Metric],
+    metrics: Metrics,
     age: float | None,
 ) -> list[Reading]:
-    """Return the readings; add the time since the newest data error, the logged errors that no
-    reading counts, and, if no sector is pending, `is_tested` if an extended test has passed since
-    the event of a reading.
+    """Return the readings with what the logs add: the time since the newest data error, readings
+    of the logged errors that no reading counts, and later extended tests (see _with_test()).
 
     report: must have at least one error. age: the drive's power-on time, seconds; None: unknown.
     """
@@ -49,33 +46,40 @@ def with_history(
         if reading.metric == COUNTED and reading.number:
             dated[place] = reading._replace(quiet=quiet, quiet_is_bound=is_bound)
     if not _is_counted(dated, COUNTED):
-        dated += logged(report.errors, DATA_ERRORS, metric=metrics[LOGGED], age=age)
-    # only if the newest error is one: else the drive has worked with its cable since
+        data_errors = metrics['logged_data_errors']
+        dated += logged(report.errors, DATA_ERRORS, metric=data_errors, age=age)
+    # If the newest error is not of the interface, the drive has worked with its cable since.
     if not INTERFACE_ERRORS.isdisjoint(report.errors[0].kinds):
+        interface_errors = metrics['logged_interface_errors']
         dated += logged(
-            report.errors, INTERFACE_ERRORS, metric=metrics[LOGGED_INTERFACE], age=age
+            report.errors, INTERFACE_ERRORS, metric=interface_errors, age=age
         )
     passed = newest_extended(report.self_tests, report.identity, age)
-    tested_ago = passed.ago if passed else None
-    if tested_ago is None or _is_counted(dated, *PENDING):
+    if passed is None or passed.ago is None or _is_counted(dated, *PENDING):
         return dated
-    for place, reading in enumerate(dated):
-        if reading.quiet is not None and tested_ago < reading.quiet:
-            dated[place] = reading._replace(is_tested=True)
-    return dated
+    return [_with_test(reading, passed.ago) for reading in dated]
+
+
+def _with_test(reading: Reading, tested_ago: float) -> Reading:
+    """Return a reading, marked with `is_tested` if its newest event is older than a test."""
+    if reading.quiet is None or reading.quiet <= tested_ago:
+        return reading
+    return reading._replace(is_tested=True)
 
 
 def _is_counted(readings: Iterable[Reading], *metrics: str) -> bool:
     """Return whether a judged reading of one of these metrics is above 0."""
     return any(
-        reading.metric in metrics and reading.judged and bool(reading.number)
+        reading.metric in metrics and reading.judged and reading.number
         for reading in readings
     )
 
 
 def newest(report: Report, age: float | None) -> tuple[float | None, bool]:
-    """Return the power-on seconds since the last data error (None: unknown, or there was none),
-    and whether the time may be longer: then no listed error is a data error, and the time is that of the oldest.
+    """Return the power-on seconds since the newest data error, None if unknown or if there was
+    none, and whether the time may be longer.
+
+    If a full log lists no data error, the time is that of its oldest error, and may be longer.
     """
     # The newest error comes first. An entry without a kind may be a data error.
     for error in report.errors:
@@ -94,8 +98,8 @@ def logged(
     metric: Metric,
     age: float | None,
 ) -> Iterable[Reading]:
-    """Yield a reading with the number of logged errors of some kinds and the age of the newest
-    error; without a number if no age is known. Yield nothing without such errors.
+    """Yield one reading with the number of logged errors of some kinds and the time since the
+    newest of them; without a number if no time is known. Yield nothing without such errors.
     """
     ages = [
         drive_logs.seconds_since(error.hours, age)
@@ -140,36 +144,35 @@ def freshness(
     most: the maximum age, in seconds of power-on time. age: the drive's power-on time, seconds.
     is_bound: the real power-on time may be longer.
     """
-    newest = newest_extended(tests, identity, age)
-    number = 0.5
-    state = State.WARNING
-    advice = f' (limit: {round(most / HOUR / 24)} days); to start one, run: smartctl -t long DEVICE'
-    if newest is None:
+    passed = newest_extended(tests, identity, age)
+    is_recent = False
+    if passed is None:
         when = 'none known'
-    elif newest.ago is None:
+    elif passed.ago is None:
         when = 'at an unknown time'
     else:
-        when = drive_logs.ago_in_words(newest.ago, is_bound)
-        if newest.ago <= most:
-            number = 1
-            state = State.OK
-            advice = ''
-    words = f'newest extended self-test that passed: {when}{advice}'
+        when = drive_logs.ago_in_words(passed.ago, is_bound)
+        is_recent = passed.ago <= most
+    words = f'newest extended self-test that passed: {when}'
+    if not is_recent:
+        days = round(most / DAY)
+        words += f' (limit: {days} days); to start one, run: smartctl -t long DEVICE'
     return Reading(
         'self_test_age',
-        number,
+        1 if is_recent else 0.5,
         source=Source(drive_logs.SELF_TEST_LOG),
         verdict=words,
-        state=state,
+        state=State.OK if is_recent else State.WARNING,
     )
 
 
 def clock_notes(report: Report, readings: Sequence[Reading]) -> list[Coded]:
     """Return a note for each log whose hours are ahead of the drive's power-on time."""
-    code = drive_logs.CODES[1]
+    set_back, behind = drive_logs.CODES
+    code = behind
     verb = 'was set back or overflowed'
     if is_certain(report, readings):
-        code = drive_logs.CODES[0]
+        code = set_back
         verb = 'was set back'
     notes = []
     for reading in readings:
@@ -200,9 +203,11 @@ def is_certain(report: Report, readings: Iterable[Reading]) -> bool:
     if report.identity.protocol != 'ATA':
         return True
     ages = [reading for reading in readings if reading.metric == drive_logs.AGE]
-    # The last one decides: the attribute's if there is any.
-    ages.sort(key=lambda reading: reading.source.attribute is not None)
-    counted = (ages[-1].number or 0) / HOUR if ages else 0.0
+    of_attributes = [age for age in ages if age.source.attribute is not None]
+    counters = of_attributes or ages
+    counted = 0.0  # hours
+    if counters:
+        counted = (counters[-1].number or 0) / HOUR
     hours_apart, share_apart = drive_logs.AGREED
     for place in WIDE:
         if place in report.statistics:

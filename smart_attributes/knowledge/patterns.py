@@ -101,17 +101,22 @@ def _may_match(pattern: str, text: str) -> bool:
     if alternatives:  # plain characters and escaped points
         return text.startswith(tuple(alternatives[1].replace('\\', '').split('|')))
     characters = _SET.match(pattern)
-    # re keeps the few sets that there are compiled
-    return not characters or re.match(characters[0], text) is not None
+    if characters:
+        # re keeps the few sets that there are compiled
+        return re.match(characters[0], text) is not None
+    return True
 
 
 def has_top_level_bar(pattern: str) -> bool:
     """Return whether *pattern* has alternatives at the top level, as in "ABC|DEF" but not in
     "A(BC|DEF)". Patterns of models must not, see matches_pattern().
     """
-    depth = 0
-    for before in re.sub(ESCAPES_AND_SETS, '', pattern, flags=re.S).split('|')[:-1]:
-        depth += before.count('(') - before.count(')')
-        if depth == 0:
+    open_groups = 0
+    for character in re.sub(ESCAPES_AND_SETS, '', pattern, flags=re.S):
+        if character == '(':
+            open_groups += 1
+        elif character == ')':
+            open_groups -= 1
+        elif character == '|' and open_groups == 0:
             return True
     return False

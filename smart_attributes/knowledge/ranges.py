@@ -106,8 +106,9 @@ def _advice(text: str, unit: str) -> str:
             '@1d:2w (bad inside), with d, w, y, or seconds without a letter'
         )
     if re.search(_END, text):
+        kind = f'in {unit}' if unit else 'a count'
         return (
-            f' of a metric that is {f"in {unit}" if unit else "a count"}; d, w and y (days, weeks, '
+            f' of a metric that is {kind}; d, w and y (days, weeks, '
             'years) are for metrics in seconds, such as endurance_time_left'
         )
     return '; write 85 (bad above 85), 11: (bad below 11), 10:20 (bad outside) or @1:5 (bad inside)'
@@ -169,13 +170,13 @@ def contradiction(
     """
     for text in (warning, critical):
         side, _ = _side(text, unit)
-        if (side, worse) == ('high', 'low'):
+        if side == 'high' and worse == 'low':
             end = text.rpartition(':')[2]
             return (
                 f'"{text}" alerts above {end}, but low values of this metric are bad; '
                 f'write {end}:'
             )
-        if (side, worse) == ('low', 'high'):
+        if side == 'low' and worse == 'high':
             end = text.rstrip(':')
             return (
                 f'"{text}" alerts below {end}, but high values of this metric are bad; '
@@ -183,10 +184,13 @@ def contradiction(
             )
     warning_side, warning_end = _side(warning, unit)
     critical_side, critical_end = _side(critical, unit)
+    if warning_side != critical_side:
+        return ''
+    # equal sides may both be '', with equal ends
     is_swapped = warning_end > critical_end
     if warning_side == 'low':
         is_swapped = warning_end < critical_end
-    if warning_side and warning_side == critical_side and is_swapped:
+    if is_swapped:
         return f'critical {critical} is reached before warning {warning}; swap them'
     return ''
 
@@ -200,7 +204,9 @@ def _side(text: str, unit: str) -> tuple[str, float]:
     limit = parse(text, unit)
     if limit.invert or (limit.start > 0 and limit.end < INFINITY):
         return '', 0.0
-    return ('low', limit.start) if limit.end == INFINITY else ('high', limit.end)
+    if limit.end == INFINITY:
+        return 'low', limit.start
+    return 'high', limit.end
 
 
 def beyond(number: float, is_floor: bool) -> str:

@@ -16,6 +16,7 @@ from .drive_database import (
     STATES,
     DriveSpec,
     Metric,
+    Metrics,
     ReadingSpec,
     is_inside,
     is_plausible,
@@ -23,14 +24,13 @@ from .drive_database import (
 )
 
 _WEAR = 'endurance_used'
-_DEGREES = 'C'
 _COMMAND_FAILED = 4  # bit of smartctl's exit status
 
 
 def readings(
     report: Report,
     spec: DriveSpec,
-    metrics: Mapping[str, Metric],
+    metrics: Metrics,
     vendor_log: Iterable[Reading] = (),
 ) -> tuple[Reading, ...]:
     """Return all readings of the report, beginning with the drive's own assessment.
@@ -40,34 +40,31 @@ def readings(
     Of several readings of one metric, only the worst is judged. Device statistics that the entry
     marks as untrusted are not judged.
     """
-    read = (
+    reported = (
         *standard_readings(report, metrics, spec.statistic_units),
         *vendor_readings(report, spec, metrics),
         *vendor_log,
     )
     by_metric: dict[str, list[Reading]] = {}
-    for reading in (*read, *_rated(read, spec, metrics)):
+    for reading in (*reported, *_rated(reported, spec, metrics)):
         by_metric.setdefault(reading.metric, []).append(reading)
     if _WEAR in by_metric:
-        wear = by_metric[_WEAR]
-        capacity = report.identity.capacity
-        by_metric[_WEAR] = _consistent_wear(plausible_wear(wear, read, capacity))
-    chosen = [
-        reading
-        for metric, same in by_metric.items()
-        for reading in _choose(same, metrics[metric], spec)
-    ]
-    age = drive_logs.age_of(chosen)
-    hidden = drive_logs.hidden(report, age, metrics) if spec.is_clock_trusted else []
+        wear = plausible_wear(by_metric[_WEAR], reported, report.identity.capacity)
+        by_metric[_WEAR] = _consistent_wear(wear)
+    numbers: list[Reading] = []
+    for metric, same in by_metric.items():
+        numbers += _with_one_judged(same, metrics[metric], spec)
+    age = drive_logs.age_of(numbers)
+    hidden: list[Reading] = []
+    if spec.is_clock_trusted:
+        hidden = drive_logs.hidden_power_on_time(report, age, metrics)
     if report.errors:
         from . import log_ages  # most drives have no errors
 
-        chosen = log_ages.with_history(chosen, report, metrics=metrics, age=age)
+        numbers = log_ages.with_history(numbers, report, metrics=metrics, age=age)
     verdicts = _own_verdicts(report, spec, age=age, is_bound=bool(hidden))
-    result = [
-        *end_of_life.marked(verdicts, report, numbers=chosen, metrics=metrics),
-        *chosen,
-    ]
+    marked = end_of_life.marked(verdicts, report, numbers=numbers, metrics=metrics)
+    result = [*marked, *numbers]
     # If the counter was reset, an event in the log may be older than the counter shows.
     if hidden:
         for place, reading in enumerate(result):
@@ -90,19 +87,16 @@ def _own_verdicts(
     age: power-on time, seconds. is_bound: the real power-on time may be longer.
     """
     warnings = drive_logs.nvme_warnings(report.nvme)
-    # An unknown bit explains nothing.
-    is_explained = sum(warnings) == report.nvme.get('critical_warning', 0)
-    verdicts = [
-        _smart_status(
-            report,
-            causes=[warning.metric for warning in warnings.values() if is_explained],
-            ignored=spec.ignored_thresholds,
-        )
-    ]
+    causes = [warning.metric for warning in warnings.values()]
+    known_bits = sum(warnings)
+    if known_bits != report.nvme.get('critical_warning', 0):
+        causes = []  # an unknown bit may be the cause
+    status = _smart_status(report, causes, spec.ignored_thresholds)
+    verdicts = [status]
     if drive_logs.needs_scsi_codes(report):
         from . import scsi_codes  # few drives need the tables
 
-        verdicts = scsi_codes.verdicts(report, *verdicts)
+        verdicts = scsi_codes.verdicts(report, status)
     verdicts += [
         _failing(row)
         for row in report.attributes
@@ -126,29 +120,35 @@ def _own_verdicts(
 def _smart_status(
     report: Report, causes: Sequence[str], ignored: frozenset[int]
 ) -> Reading:
-    """Return the health status as a reading. A FAILED status is not judged, and OK, if it has a
-    known cause, which has a reading of its own, or if its thresholds are known to be wrong.
+    """Return the health status as a reading.
+
+    A FAILED status becomes OK and is not judged in two cases: if its causes are known, because
+    they have readings of their own, and if only thresholds that are known to be wrong cause it.
 
     causes: metrics that explain a FAILED status; [] if they do not explain it. ignored: attributes
     whose thresholds are wrong.
     """
     if report.smart_status is None:
         return _unreported(report)
-    is_derived = report.is_status_derived
     source = Source(
-        drive_logs.ATTRIBUTE_CHECK if is_derived else drive_logs.SELF_ASSESSMENT
+        drive_logs.ATTRIBUTE_CHECK
+        if report.is_status_derived
+        else drive_logs.SELF_ASSESSMENT
     )
     if report.smart_status:
         return Reading(HEALTH, 1, source=source, verdict='passed', state=State.OK)
     word = report.smart_status_text or 'FAILED'
     failing_ids = [row.id for row in end_of_life.causes(report)]
     if causes:
-        word = f'{word}, because of {" and ".join(causes)}'
+        reason = f'because of {" and ".join(causes)}'
     elif failing_ids and ignored.issuperset(failing_ids):
-        word = f'{word}, but only because of a threshold that is known to be wrong'
+        reason = 'but only because of a threshold that is known to be wrong'
     else:
         return Reading(HEALTH, 0, source=source, verdict=word, state=State.CRITICAL)
-    return Reading(HEALTH, 0, source=source, verdict=word, state=State.OK, judged=False)
+    words = f'{word}, {reason}'
+    return Reading(
+        HEALTH, 0, source=source, verdict=words, state=State.OK, judged=False
+    )
 
 
 def _unreported(report: Report) -> Reading:
@@ -161,21 +161,22 @@ def _unreported(report: Report) -> Reading:
     has_thresholds = any(row.threshold is not None for row in report.attributes)
     has_failed = report.has_exit_bit(_COMMAND_FAILED)
     if has_failed and report.attributes and not has_thresholds:
-        word = 'not reported, because the drive stopped answering while it was read'
         brief = 'the drive stopped answering while it was read'
+        words = f'not reported, because {brief}'
         action = 'check again, then run: dmesg -T'
-    elif _has_counters(report):
+    elif not _has_counters(report):
+        brief = 'neither health status nor counters reported'
+        words = brief
+        action = 'record it again: smartctl --json -x DEVICE'
+    else:
         return Reading(
             HEALTH, None, source=source, judged=False, unknown='not reported'
         )
-    else:
-        word = brief = 'neither health status nor counters reported'
-        action = 'record it again: smartctl --json -x DEVICE'
     return Reading(
         HEALTH,
         0.5,
         source=source,
-        verdict=word,
+        verdict=words,
         state=State.UNKNOWN,
         brief=brief,
         action=action,
@@ -231,20 +232,21 @@ def _failed_once(row: AttributeRow) -> Reading:
 
 
 def standard_readings(
-    report: Report, metrics: Mapping[str, Metric], sectors: Mapping[str, str]
+    report: Report, metrics: Metrics, sectors: Mapping[str, str]
 ) -> Iterable[Reading]:
     """Yield readings from the ATA, NVMe and SCSI standard logs. sectors: unit in which a metric
     counts sectors.
     """
     identity = report.identity
-    for place, statistic in report.statistics.items():
+    for place, statistic in report.statistics.items():  # place: page, offset
         # 29 of the measured disks report a normalized value of 200 as the number of reallocated
         # sectors.
         is_normalized = 'N' in statistic.flags and place[0] != drive_logs.ENDURANCE_PAGE
         if place not in drive_logs.ATA or is_normalized:
             continue
         standard = drive_logs.ATA[place]
-        count = statistic.number * (standard.factor or identity.sector_size)
+        factor = standard.factor or identity.sector_size
+        count = statistic.number * factor
         unit = standard.unit or sectors.get(standard.metric, '')
         number = decode.in_base_unit(count, unit, identity)
         reading = _from_log(
@@ -262,9 +264,7 @@ def standard_readings(
         )
 
 
-def _nvme_readings(
-    log: Mapping[str, int], metrics: Mapping[str, Metric]
-) -> Iterable[Reading]:
+def _nvme_readings(log: Mapping[str, int], metrics: Metrics) -> Iterable[Reading]:
     """Yield a reading for each number of the NVMe health log that has a metric."""
     threshold = log.get('available_spare_threshold')
     for key, number in log.items():
@@ -277,24 +277,23 @@ def _nvme_readings(
             # A drive that does not measure its spare reports 0 %, with a threshold of 0 %.
             if number == threshold == 0:
                 continue
-            # With these thresholds, the drive never alerts, or always.
-            limit = None if threshold in (0, 100) else threshold
+            # With a threshold of 0 or 100, the drive never alerts, or always.
+            if threshold not in (0, 100):
+                limit = threshold
         is_one_bit = key == 'media_errors' and number == 2**32
         if is_one_bit and log.get('num_err_log_entries') == 0:
             # A single bit was set, and no data was lost.
             why = f'{number} with an empty error log is not plausible'
             yield unknown(metric, Source(drive_logs.NVME_LOG), why)
-        else:
-            yield _from_log(
-                metric, number * standard.factor, drive_logs.NVME_LOG, limit
-            )
+            continue
+        yield _from_log(metric, number * standard.factor, drive_logs.NVME_LOG, limit)
 
 
-def _scsi_readings(
-    log: Mapping[str, float], metrics: Mapping[str, Metric]
-) -> Iterable[Reading]:
-    """Yield a reading for each number of the SCSI log that has a metric; the uncorrected errors of
-    all pages as one, and the rate of slow corrections from 1 TB on. log: Report.scsi.
+def _scsi_readings(log: Mapping[str, float], metrics: Metrics) -> Iterable[Reading]:
+    """Yield a reading for each number of the SCSI log that has a metric, for the sum of the
+    uncorrected errors of all pages, and, from 1 TB on, for the slow corrections per TB.
+
+    log: Report.scsi.
     """
     for key, number in log.items():
         if key in drive_logs.SCSI:
@@ -343,7 +342,7 @@ def _from_log(
 
 
 def vendor_readings(
-    report: Report, spec: DriveSpec, metrics: Mapping[str, Metric]
+    report: Report, spec: DriveSpec, metrics: Metrics
 ) -> Iterable[Reading]:
     """Return one reading for each metric of the entry: the first valid reading, else the first
     unknown reading; nothing for a metric whose attributes the drive does not have.
@@ -352,22 +351,22 @@ def vendor_readings(
     specs = [*spec.readings]
     for row in report.attributes:
         if row.prefail and row.threshold:
-            specs += [
-                by_name._replace(attribute=row.id)
-                for by_name in spec.by_name.get(row.name, ())
-            ]
+            for named in spec.by_name.get(row.name, ()):
+                specs.append(named._replace(attribute=row.id))
     by_metric: dict[str, Reading] = {}
     for reading_spec in specs:
         metric = reading_spec.metric
         if reading_spec.attribute not in rows:
             continue
         earlier = by_metric.get(metric)
-        if earlier is None or earlier.number is None:
-            reading = _vendor_reading(
-                reading_spec, rows, metric=metrics[metric], identity=report.identity
-            )
-            if earlier is None or reading.number is not None:
-                by_metric[metric] = reading
+        if earlier is not None and earlier.number is not None:
+            continue
+        reading = _vendor_reading(
+            reading_spec, rows, metric=metrics[metric], identity=report.identity
+        )
+        # a second unknown reading does not replace the first
+        if earlier is None or reading.number is not None:
+            by_metric[metric] = reading
     return by_metric.values()
 
 
@@ -383,9 +382,10 @@ def _vendor_reading(
     row = rows[spec.attribute]
     source = Source(attribute=row.id, definition=spec.definition)
     count = decode.evaluate(spec.formula, row, rows)
-    if metric.unit == _DEGREES and count is not None:
+    if metric.unit == 'C' and count is not None:
         signed = decode.signed_byte(spec.formula, count)
-        count = signed if is_plausible(signed, metric) else count
+        if is_plausible(signed, metric):
+            count = signed
     if count is None:
         return unknown(
             metric, source, f'the raw value {row.raw} does not contain this number'
@@ -415,6 +415,10 @@ def _vendor_reading(
     )
 
 
+# number of a reading that is a word, by its state
+_NUMBERS = {State.OK: 1, State.WARNING: 0.5, State.CRITICAL: 0}
+
+
 def _status(
     spec: ReadingSpec,
     metric: Metric,
@@ -429,7 +433,7 @@ def _status(
             state = STATES.get(word, State.WARNING)
             return Reading(
                 metric.name,
-                {State.OK: 1, State.WARNING: 0.5}.get(state, 0),
+                _NUMBERS[state],
                 unit=metric.unit,
                 source=source,
                 verdict=word,
@@ -442,17 +446,19 @@ def _status(
 # --- which of several readings is judged ------------------------------------------------
 
 
-def _choose(same: Sequence[Reading], metric: Metric, spec: DriveSpec) -> list[Reading]:
-    """Return the readings *same* of one metric; all except the decisive reading are marked as not
-    judged. Without a usable reading, none is judged.
+def _with_one_judged(
+    same: Sequence[Reading], metric: Metric, spec: DriveSpec
+) -> list[Reading]:
+    """Return the readings *same* of one metric; all except the decisive reading, which is the worst
+    one, are marked as not judged. Without a usable reading, none is judged.
     """
     candidates = _candidates(same, metric, spec)
-    worst_of = min if metric.worse == 'low' else max
-    decisive = worst_of(
-        candidates, key=lambda reading: reading.number or 0, default=None
-    )
-    if decisive and metric.name == _WEAR:
-        decisive = _with_decimals(decisive, candidates)
+    decisive = None
+    if candidates:
+        worst_of = min if metric.worse == 'low' else max
+        decisive = worst_of(candidates, key=lambda candidate: candidate.number or 0)
+        if metric.name == _WEAR:
+            decisive = _with_decimals(decisive, candidates)
     return [
         reading if reading is decisive else reading._replace(judged=False)
         for reading in same
@@ -480,7 +486,10 @@ def _candidates(
             derived.append(reading)
         elif has_trusted_statistic or log != drive_logs.DEVICE_STATISTICS:
             own.append(reading)
-    return own or rated or ([] if spec.family else derived)
+    best = own or rated
+    if best or spec.family:
+        return best
+    return derived
 
 
 def _with_decimals(rounded: Reading, candidates: Iterable[Reading]) -> Reading:
@@ -500,7 +509,7 @@ def _with_decimals(rounded: Reading, candidates: Iterable[Reading]) -> Reading:
 def _rated(
     readings: Sequence[Reading],
     spec: DriveSpec,
-    metrics: Mapping[str, Metric],
+    metrics: Metrics,
 ) -> Iterable[Reading]:
     """Yield the amount of writes that the warranty covers, and the percentage of this amount
     that was written, if the drive reports this; nothing if the amount is unknown.
@@ -513,22 +522,23 @@ def _rated(
     if written is not None:
         metric = metrics[_WEAR]
         share = 100 * written / rated
-        highest = metric.valid[1] or BEYOND_RATED
-        # far more than the warranty covers is still wear
+        _, highest_valid = metric.valid
+        highest = highest_valid or BEYOND_RATED
+        # Far more than the warranty covers is still wear: it counts as the highest valid number.
         is_beyond = highest < share <= BEYOND_RATED
-        reading = _from_log(metric, highest if is_beyond else share, drive_logs.RATED)
+        number = highest if is_beyond else share
+        reading = _from_log(metric, number, drive_logs.RATED)
         yield reading._replace(at_ceiling=is_beyond)
 
 
 # --- wear that age and written bytes contradict --------------------------------------
 
-# A value is implausible only if it is beyond both limits. These are far from all measured values:
-# no worn drive loses its alert. 21,693 solid state drives of linuxhw/EnterpriseDrive report
-# endurance_used: all have run at least 4.5 hours per percent. Of the drives that used 2 % or more,
-# 3 report fewer than 5 full writes per 100 % (at least 2.3, after 64,453 hours). 7,418 worn drives
-# that failed in Alibaba's fleet had all run at least 73 hours per percent.
-HOURS_A_PERCENT = 1  # 100 hours from 0 % to 100 %
-FULL_WRITES = 1  # writes of the full capacity for 100 %
+# A value is implausible only if it is beyond both limits: 1 % for each hour, and 100 % for writing
+# the full capacity once. These are far from all measured values: no worn drive loses its alert.
+# 21,693 solid state drives of linuxhw/EnterpriseDrive report endurance_used: all have run at least
+# 4.5 hours per percent. Of the drives that used 2 % or more, 3 report fewer than 5 full writes per
+# 100 % (at least 2.3, after 64,453 hours). 7,418 worn drives that failed in Alibaba's fleet had all
+# run at least 73 hours per percent.
 # % of the warranted writes; a counter that shows more has another unit
 BEYOND_RATED = 1000.0
 
@@ -548,7 +558,8 @@ def plausible_wear(
     if age is None or written is None or not capacity:
         return result
     share = 100 * written / capacity
-    highest = max(age / HOUR / HOURS_A_PERCENT, share / FULL_WRITES)
+    hours = age / HOUR
+    highest = max(hours, share)  # % used
     for place, reading in enumerate(result):
         if reading.number is not None and reading.number > highest:
             why = (
@@ -568,9 +579,11 @@ def _consistent_wear(wear: Sequence[Reading]) -> list[Reading]:
     standard = _largest(
         [reading for reading in wear if reading.source.log == log], _WEAR
     )
+    if standard is None:
+        return result
     for place, reading in enumerate(wear):
         # Only readings from attributes and vendor logs have a definition.
-        if standard is None or reading.number is None or not reading.source.definition:
+        if reading.number is None or not reading.source.definition:
             continue
         if abs(reading.number - standard) > drive_logs.FAR:
             why = f'{amount(reading.number, "%")} contradicts {amount(standard, "%")} in the {log}'

@@ -10,7 +10,7 @@ tools/measure/risk.py counts the drives in each stratum.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 
 from ..constants import DAY
@@ -46,9 +46,10 @@ def of(
         matching += _strata_of(judgement, strata)
     if not matching:
         return None
-    stratum = min(matching, key=strata.index)
+    stratum = min(matching, key=strata.index)  # the first one in the file
     rows = stratum['rows']
-    group = next((group for group in groups if group in rows), POOL)
+    counted = [group for group in groups if group in rows]
+    group = counted[0] if counted else POOL
     drives, failures, soon, year, low, high = rows[group]
     whose = _whose(group, NOUNS[kind])
     return Risk(
@@ -103,34 +104,48 @@ def _in_bands(
     """Yield the one of *strata*, which have the same metric and form, that contains a number or an
     increase; nothing if the number is below all bands.
 
-    seconds: since the last rise; None: not known. is_least: the last rise may have happened
-    earlier, so it is not known if the bound is in the first band.
+    seconds, is_least: see _period().
     """
-    above = max(
-        (stratum['above'] for stratum in strata if stratum['above'] < number),
-        default=None,
-    )
-    periods = sorted({stratum['days'] for stratum in strata} - {UNKNOWN})
-    later = [days for days in periods if seconds is not None and seconds < days * DAY]
-    days = later[0] if later else UNKNOWN
-    if is_least and later == periods:
-        days = UNKNOWN
+    lower_ends = [stratum['above'] for stratum in strata if stratum['above'] < number]
+    if not lower_ends:
+        return
+    above = max(lower_ends)
+    periods = {stratum['days'] for stratum in strata} - {UNKNOWN}
+    days = _period(periods, seconds, is_least)
     for stratum in strata:
         if stratum['above'] == above and stratum['days'] == days:
             yield stratum
+
+
+def _period(periods: Collection[int], seconds: float | None, is_least: bool) -> int:
+    """Return the shortest of these periods, in days, that contains the last rise; UNKNOWN if none
+    does, or if this is not known.
+
+    seconds: since the last rise; None: not known. is_least: the last rise may have happened
+    earlier, so it is not known whether it was in the shortest period.
+    """
+    if seconds is None:
+        return UNKNOWN
+    containing = [days for days in sorted(periods) if seconds < days * DAY]
+    is_in_shortest = len(containing) == len(periods)
+    if not containing or (is_least and is_in_shortest):
+        return UNKNOWN
+    return containing[0]
 
 
 def _said(whose: str, soon: float | None, year: float | None) -> str:
     """Return a sentence: "About 5 in 10 such Seagate disks failed within 90 days, 9 in 10 within
     a year.". soon, year: the shares; at least one of the two was measured. whose: see Risk.
     """
-    shares = ((soon, 'within 90 days'), (year, 'within a year'))
-    (first, period), *rest = [
-        (_part(share), period) for share, period in shares if share is not None
-    ]
-    start = {ALL: 'Nearly all', NONE: 'Almost no'}.get(first, f'About {first}')
-    parts = [f'{start} such {whose} failed {period}']
-    parts += [f'{part} {period}' for part, period in rest]
+    parts: list[str] = []
+    for share, period in ((soon, 'within 90 days'), (year, 'within a year')):
+        if share is None:
+            continue
+        part = _part(share)
+        if not parts:  # the first part names the drives
+            start = {ALL: 'Nearly all', NONE: 'Almost no'}.get(part, f'About {part}')
+            part = f'{start} such {whose} failed'
+        parts.append(f'{part} {period}')
     return f'{", ".join(parts)}.'
 
 
@@ -138,9 +153,13 @@ def _part(share: float) -> str:
     """Return a share in words: "4 in 10", "1 in 30" below one in ten; ALL from 95 % on, NONE up to
     0.5 %.
     """
+    if share >= 0.95:
+        return ALL
     if share >= 0.095:
-        return f'{round(10 * share)} in 10' if share < 0.95 else ALL
-    return f'1 in {round(1 / share)}' if share > 0.005 else NONE
+        return f'{round(10 * share)} in 10'
+    if share > 0.005:
+        return f'1 in {round(1 / share)}'
+    return NONE
 
 
 @cache

@@ -5,11 +5,10 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from ..constants import MOST_ERRORS
 from ..errors import DataError
-from ..typed import Json
+from ..typed import Any, Json
 from ..words import nearest
 from .data_errors import nearest_metric
 from .data_file import KINDS, is_fitting, listed, parse, place, schema, sentence, shown
@@ -22,11 +21,10 @@ def checked(text: str, schema_name: str, name: str) -> Any:
     """
     data = parse(text, name)
     complaints = schema_problems(data, schema_name, name)
+    if len(complaints) > 1:
+        raise DataError(f'{complaints[0]} ({len(complaints) - 1} more in this file)')
     if complaints:
-        rest = len(complaints) - 1
-        raise DataError(
-            complaints[0] + (f' ({rest} more in this file)' if rest else '')
-        )
+        raise DataError(complaints[0])
     return data
 
 
@@ -43,11 +41,8 @@ def schema_problems(data: Any, schema_name: str, name: str) -> list[str]:
         import jsonschema
     except ImportError:
         return [
-            sentence(
-                name,
-                '',
-                'something is wrong; to see what and where, install the Python package jsonschema',
-            )
+            f'{name}: something is wrong; to see what and where, '
+            'install the Python package jsonschema'
         ]
     errors = itertools.islice(
         jsonschema.Draft7Validator(rules).iter_errors(data), MOST_ERRORS
@@ -59,22 +54,24 @@ def schema_problems(data: Any, schema_name: str, name: str) -> list[str]:
 
 def _explained(error: Any, data: Any, name: str) -> str:
     """Return the message for an error of jsonschema: place and complaint. name: of the file."""
-    error = _most_telling(error)
-    path = list(error.absolute_path)
-    needed = _needs_one_of(error)
+    cause = _most_telling(error)
+    path = list(cause.absolute_path)
+    needed = _needs_one_of(cause)
     if needed:
         complaint = f'{listed(needed, "or")} is missing'
-    elif 'propertyNames' in error.absolute_schema_path:
-        complaint = _wrong_key(error, path)
-    elif error.validator == 'additionalProperties':
-        complaint = _unknown_keys(error)
-    elif error.validator == 'required':
-        complaint = _missing_keys(error)
+    elif 'propertyNames' in cause.absolute_schema_path:
+        complaint = _wrong_key(cause, path)
+    elif cause.validator == 'additionalProperties':
+        complaint = _unknown_keys(cause)
+    elif cause.validator == 'required':
+        complaint = _missing_keys(cause)
     else:
+        # in messages, an item of a list has the list's key
         while path and isinstance(path[-1], int):
-            path.pop()  # in messages, an item of a list has the list's key
-        complaint = ' '.join([*path[-1:], _about_value(error)])
-        path = path[:-1]
+            path.pop()
+        complaint = _about_value(cause)
+        if path:
+            complaint = f'{path.pop()} {complaint}'
     return sentence(name, place(data, path), complaint)
 
 
@@ -83,6 +80,7 @@ def _most_telling(error: Any) -> Any:
     probably intended: one of the right type, and of these the one with the deepest error.
     """
     while error.context and not _needs_one_of(error):
+        # An error of an alternative with another type is of type "type" and not inside the value.
         of_right_type = [
             inner for inner in error.context if inner.validator != 'type' or inner.path
         ]
@@ -120,10 +118,10 @@ def _wrong_key(error: Any, path: Sequence[Any]) -> str:
 
 def _missing_keys(error: Any) -> str:
     missing = [key for key in error.validator_value if key not in error.instance]
-    advice = (
-        _advice(error.schema['properties'][missing[0]]) if len(missing) == 1 else ''
-    )
-    return f'{listed(missing, "and")} {"is" if len(missing) == 1 else "are"} missing{advice}'
+    if len(missing) > 1:
+        return f'{listed(missing, "and")} are missing'
+    [key] = missing
+    return f'{key} is missing{_advice(error.schema["properties"][key])}'
 
 
 def _advice(schema: Json) -> str:
@@ -132,11 +130,9 @@ def _advice(schema: Json) -> str:
     """
     if 'enum' in schema:
         return f'; write {listed([shown(value) for value in schema["enum"]], "or")}'
-    return (
-        f'; write it like {json.dumps(schema["examples"][0])}'
-        if 'examples' in schema
-        else ''
-    )
+    if 'examples' in schema:
+        return f'; write it like {json.dumps(schema["examples"][0])}'
+    return ''
 
 
 # Keyword of JSON Schema -> the complaint about a value.
@@ -176,8 +172,9 @@ def _expected_kinds(error: Any) -> list[str]:
     """Return the types that a value may have, in words, such as ["a list", "null"]."""
     if error.validator == 'anyOf':
         return [kind for inner in error.context for kind in _expected_kinds(inner)]
-    kinds = error.validator_value
-    return [KINDS[kind] for kind in ([kinds] if isinstance(kinds, str) else kinds)]
+    allowed = error.validator_value
+    kinds = [allowed] if isinstance(allowed, str) else allowed
+    return [KINDS[kind] for kind in kinds]
 
 
 def _form(error: Any) -> str:
@@ -185,8 +182,6 @@ def _form(error: Any) -> str:
     description, else the pattern.
     """
     description = error.schema.get('description')
-    return (
-        f'does not fit: {description}'
-        if description
-        else f'does not match the pattern {error.validator_value}'
-    )
+    if description:
+        return f'does not fit: {description}'
+    return f'does not match the pattern {error.validator_value}'

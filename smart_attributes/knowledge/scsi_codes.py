@@ -9,12 +9,12 @@ import re
 
 from .. import files
 from ..model import Reading, Report, Source, State
-from ..typed import TYPE_CHECKING, Json
+from ..typed import TYPE_CHECKING
 from ..wording import plural
 from .drive_logs import SCSI_LOG, SELF_ASSESSMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 # as smartctl prints it
 _CODE = re.compile(r'\[asc=0?([0-9a-f]{1,2}), ascq=0?([0-9a-f]{1,2})\]')
@@ -25,8 +25,11 @@ def verdicts(report: Report, status: Reading) -> list[Reading]:
     """Return readings of the health status (judged by the sense code), the code's metric, and
     the background scan, which has none if it is as usual. status: the reading of the health status.
     """
-    code = _CODE.search(report.smart_status_text) if status.number == 0 else None
-    readings = _by_code(status, code[1], code[2]) if code else [status]
+    readings = [status]
+    has_failed = status.number == 0
+    code = _CODE.search(report.smart_status_text)
+    if has_failed and code:
+        readings = _by_code(status, code[1], code[2])
     return readings + _scan(report.scsi)
 
 
@@ -34,29 +37,37 @@ def _by_code(status: Reading, asc: str, ascq: str) -> list[Reading]:
     """Return the health status as its sense code says, and the metric of the code. The status alone
     is returned if it is the metric of the code, and unchanged if the code is unknown.
     """
-    rows: Sequence[Json] = _DATA['sense_codes']
     fitting = [
-        row for row in rows if row['asc'] == asc and re.fullmatch(row['ascq'], ascq)
+        row
+        for row in _DATA['sense_codes']
+        if row['asc'] == asc and re.fullmatch(row['ascq'], ascq)
     ]
     if not fitting:
         return [status]
     row = fitting[0]
     state = State[row['state']]
-    words = f'{status.verdict}: {row["says"]}' if 'says' in row else status.verdict
+    words = status.verdict
+    if 'says' in row:
+        words = f'{words}: {row["says"]}'
     # smartctl's text can have 70 characters
     brief = f'failure predicted (asc {asc}, ascq {ascq})'
-    status = status._replace(state=state, verdict=words, brief=brief)
+    by_code = status._replace(state=state, verdict=words, brief=brief)
     if row['metric'] == status.metric and state is not State.OK:
-        return [status]
+        return [by_code]
     # The status becomes only a note if another metric replaces it, or if the code is a test of the
     # alarm.
-    note = status._replace(state=State.OK, judged=False)
+    note = by_code._replace(state=State.OK, judged=False)
     if state is State.OK:
         return [note]
     reading = Reading(
-        row['metric'], 0, source=Source(SELF_ASSESSMENT), verdict=words, state=state
+        row['metric'],
+        0,
+        source=Source(SELF_ASSESSMENT),
+        verdict=words,
+        state=state,
+        has_remedy=not row.get('is_cold'),
     )
-    return [note, reading._replace(has_remedy=not row.get('is_cold'))]
+    return [note, reading]
 
 
 def _scan(log: Mapping[str, float]) -> list[Reading]:
@@ -69,8 +80,9 @@ def _scan(log: Mapping[str, float]) -> list[Reading]:
         str(status), ('UNKNOWN', f'unknown status {status:#x}')
     )
     if unknown:
-        state = 'UNKNOWN' if state == 'OK' else state
         words = f'{words}; {plural(unknown, "result")} with an unknown status'
+        if state == 'OK':
+            state = 'UNKNOWN'
     if state == 'OK':
         return []
     return [

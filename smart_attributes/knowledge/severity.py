@@ -157,11 +157,11 @@ def of_drive(
     host and name. Findings of one state and kind count as one, with the largest extent: of two
     drives with lost data, the one with more of it comes first.
     """
-    extents: dict[tuple[int, int], float] = {}
-    # extents are negative, so that the largest one is sorted first
+    largest: dict[tuple[int, int], float] = {}
+    # an extent is negative, so the largest one is the minimum
     for urgency, place, extent in weights:
-        extents[urgency, place] = min(extent, extents.get((urgency, place), 0.0))
-    severest_first = sorted((*key, extent) for key, extent in extents.items())
+        largest[urgency, place] = min(extent, largest.get((urgency, place), 0.0))
+    severest_first = sorted((*key, extent) for key, extent in largest.items())
     return -state.urgency, (*severest_first, NO_MORE), -worn, host, name
 
 
@@ -203,14 +203,18 @@ def weight(
     place = _place(alarm, is_growing)
     if number is None:
         return -state.urgency, place, -BY_WORDS
-    try:
-        # Counts of lost data are compared directly, whatever their limits; other numbers relative
-        # to their limits.
-        extent = number if alarm.concern == DATA else ranges.excess(limit, number, unit)
-    except UsageError:
-        # documents and perfdata of other hosts may contain invalid ranges
-        extent = 0.0
-    return -state.urgency, place, -max(extent, 0 if unit else grown)
+    # Counts of lost data are compared directly, whatever their limits; other numbers relative to
+    # their limits.
+    if alarm.concern == DATA:
+        extent = number
+    else:
+        try:
+            extent = ranges.excess(limit, number, unit)
+        except UsageError:
+            # documents and perfdata of other hosts may contain invalid ranges
+            extent = 0.0
+    least = 0 if unit else grown
+    return -state.urgency, place, -max(extent, least)
 
 
 def _place(alarm: Alarm, is_growing: bool) -> int:

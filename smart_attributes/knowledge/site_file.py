@@ -70,10 +70,12 @@ def sound(data: Any, schema_name: str) -> Json:
     with entries always has the key "entries".
     """
     rules = schema(schema_name)
-    parts = (
-        _sound_parts(data, rules['properties'], rules) if isinstance(data, dict) else {}
-    )
-    return {'entries': [], **parts} if schema_name == 'attributes' else parts
+    parts: Json = {}
+    if isinstance(data, dict):
+        parts = _sound_parts(data, rules['properties'], rules)
+    if schema_name == 'attributes':
+        return {'entries': [], **parts}
+    return parts
 
 
 def _shortened(sentences: Sequence[str], name: str) -> tuple[str, ...]:
@@ -110,7 +112,7 @@ def without(file: SiteFile, mistakes: Iterable[Mistake]) -> SiteFile:
     """Return a file without the parts that mistakes make unusable, with a message for each of
     these mistakes. The data of the given file is changed, too.
     """
-    sentences: list[str] = []
+    sentences = []
     # find all mistakes before removing the first part
     for path, sentence in list(mistakes):
         sentences.append(f'{file.shown}: {sentence}')
@@ -156,29 +158,32 @@ def _sound_object(value: Json, part: Json, rules: Json) -> Any:
 
     part: the schema of the object. rules: the whole schema.
     """
-    # An object with any keys, such as "metrics", whose schema stands in place: each key is usable
-    # without the others.
-    others = part.get('additionalProperties')
-    if isinstance(others, dict):
+    # An object with any keys, such as "metrics", has one schema for the values of all keys; each key
+    # is usable without the others.
+    of_values = part.get('additionalProperties')
+    if isinstance(of_values, dict):
         names = part.get('propertyNames', {})
-        fits = {key: others for key in value if is_fitting(key, names, rules)}
-        return _sound_parts(value, fits, rules)
-    rule = definition(part, rules)
+        schemas = {key: of_values for key in value if is_fitting(key, names, rules)}
+        return _sound_parts(value, schemas, rules)
+    of_object = definition(part, rules)
     if part.get('$ref') in OPEN:
-        parts = _sound_parts(value, rule['properties'], rules)
-        return parts if parts.keys() >= set(rule.get('required', ())) else _SPOILT
+        parts = _sound_parts(value, of_object['properties'], rules)
+        is_complete = parts.keys() >= set(of_object.get('required', ()))
+        return parts if is_complete else _SPOILT
     if part.get('$ref') == OVERRIDE:
-        return _sound_override(value, rule, rules)
+        return _sound_override(value, of_object, rules)
     return _SPOILT
 
 
-def _sound_parts(value: Json, fits: Mapping[str, Json], rules: Json) -> Json:
-    """Return the valid parts of an object; {} if it has none. fits: the schema of each key's
-    value, without keys that are not allowed.
+def _sound_parts(value: Json, schemas: Mapping[str, Json], rules: Json) -> Json:
+    """Return the valid parts of an object; {} if it has none. schemas: that of each key's value,
+    without keys that are not allowed.
     """
     parts = {}
     for key, item in value.items():
-        part = _sound(item, fits[key], rules) if key in fits else _SPOILT
+        if key not in schemas:
+            continue
+        part = _sound(item, schemas[key], rules)
         if part is not _SPOILT:
             parts[key] = part
     return parts
@@ -188,21 +193,18 @@ def _sound_override(value: Json, part: Json, rules: Json) -> Any:
     """Return an override without its invalid limits, or with only the keys that protect the drive,
     for example from being read; _SPOILT if neither is possible.
     """
-    fits = part['properties']
+    schemas = part['properties']
     repaired = dict(value)
     if 'metrics' in value:
-        repaired['metrics'] = _sound(value['metrics'], fits['metrics'], rules)
+        repaired['metrics'] = _sound(value['metrics'], schemas['metrics'], rules)
     if is_fitting(repaired, part, rules):
         return repaired
     parts = {}
     for key in ('for', *PROTECTING):
         # "read": true protects nothing; it allows to read a drive that reading may harm.
-        is_allowing = value.get(key) is True
-        if (
-            key in value
-            and not is_allowing
-            and is_fitting(value[key], fits[key], rules)
-        ):
+        if key not in value or value[key] is True:
+            continue
+        if is_fitting(value[key], schemas[key], rules):
             parts[key] = value[key]
     if 'for' in parts and len(parts) > 1:
         return {**parts, 'why': 'protected, although its override has an error'}

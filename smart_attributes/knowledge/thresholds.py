@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ..constants import LETTERS
 from ..errors import Coded
 from ..model import Device, GrowthRule, Identity, Reading
-from ..typed import TYPE_CHECKING, Json, NamedTuple
+from ..typed import TYPE_CHECKING, Any, Json, NamedTuple
 from .patterns import fits
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    Layer = Sequence[tuple[str, Json]]  # (origin, fields) of equal rank
+    # the name of a file, or another origin, with data, an override or fields from there
+    Sourced = tuple[str, Json]
+    Layer = Sequence[Sourced]  # origins and fields of equal rank
 
 SELECTORS = ('serial', 'device', 'model', 'family')  # most specific first
 ONE_DRIVE = 2  # the first ONE_DRIVE selectors identify a single drive
@@ -44,7 +44,8 @@ class DriveLimit(NamedTuple):
         """Return the limit for a drive that reports *number* as its own limit: *number* plus the
         offset, such as 55 for 60 and -5; raised to at_least, but not above *number*.
         """
-        return max(number + self.offset, min(number, self.at_least))
+        lowest = min(number, self.at_least)
+        return max(number + self.offset, lowest)
 
 
 if TYPE_CHECKING:
@@ -139,28 +140,29 @@ class Thresholds:
     def __init__(
         self,
         default: Json,
-        sites: Sequence[tuple[str, Json]] = (),
+        sites: Sequence[Sourced] = (),
         command_line: Mapping[str, Mapping[str, str]] = {},
         today: str = '',
     ):
         """Store the data. command_line: of each level, the ranges by metric. today: ISO date that
         the "until" of overrides is compared with; '' keeps all overrides.
         """
-        self._files: list[tuple[str, Json]] = [
+        self._files = [
             *reversed(list(sites)),
             ('default.json', default),
         ]
         self._command_line = command_line
         # the limits of drives without overrides, by metric, kinds and groups
-        self._by_kind: dict[tuple[str, Sequence[str], tuple[str, ...]], Limit] = {}
+        self._by_kind: dict[Any, Limit] = {}
         self._groups: dict[str, tuple[str, ...]] = {}  # family -> its groups
         # by serial number and metric
         self._acknowledged: dict[tuple[str, str], Acknowledgement] = {}
         # with the names of their files
-        self._current: list[tuple[str, Json]] = []
-        self._expired: list[tuple[str, Json]] = []
+        self._current: list[Sourced] = []
+        self._expired: list[Sourced] = []
         # the drive for which overrides were last selected, and these
-        self._selected: tuple[Any, list[tuple[str, Json]]] = (None, [])
+        self._selected_for: tuple[Device, Identity, str] | None = None
+        self._selected: list[Sourced] = []
         for name, data in self._files:
             for group, families in data.get('groups', {}).items():
                 for family in families:
@@ -200,7 +202,7 @@ class Thresholds:
         metric: str,
         kinds: Sequence[str],
         groups: Sequence[str],
-        overrides: Sequence[tuple[str, Json]],
+        overrides: Sequence[Sourced],
     ) -> list[Layer]:
         """Return the fields for a metric, in layers of descending precedence: the command line,
         one layer for each of SELECTORS, and the files with limits for all drives. A layer can be
@@ -211,11 +213,11 @@ class Thresholds:
             for level, ranges in self._command_line.items()
             if metric in ranges
         }
-        fields: Json = {**levels, 'why': 'set on the command line'}
-        first: Layer = [('command line', fields)] if levels else ()
-        by_selector: dict[str, list[tuple[str, Json]]] = {
-            selector: [] for selector in SELECTORS
-        }
+        first: Layer = ()
+        if levels:
+            fields = {**levels, 'why': 'set on the command line'}
+            first = [('command line', fields)]
+        by_selector: dict[str, list[Sourced]] = {selector: [] for selector in SELECTORS}
         for name, override in overrides:
             if metric in override.get('metrics', ()):
                 limits = _of_kind(override['metrics'][metric], kinds, groups)
@@ -224,7 +226,7 @@ class Thresholds:
                 if limits:
                     limits = {'why': override['why'], **limits}
                 origin = f'{name}: {_whose(override)}'
-                by_selector[rank(override)].append((origin, limits))
+                by_selector[selector_of(override)].append((origin, limits))
         layers: list[Layer] = [first, *by_selector.values()]
         for name, data in self._files:
             if metric in data.get('metrics', ()):
@@ -264,14 +266,15 @@ class Thresholds:
 
     def _overrides(
         self, device: Device, identity: Identity, family: str
-    ) -> list[tuple[str, Json]]:
+    ) -> list[Sourced]:
         """Return each unexpired override for the drive, with the name of its file."""
         # The result is kept: it is needed for each metric of a drive, and a site may have an
         # override for each drive.
         drive = device, identity, family
-        if self._selected[0] != drive:
-            self._selected = drive, list(_selecting(self._current, *drive))
-        return self._selected[1]
+        if self._selected_for != drive:
+            self._selected = list(_selecting(self._current, *drive))
+            self._selected_for = drive
+        return self._selected
 
     def exceptions(self, device: Device, identity: Identity, family: str) -> Exceptions:
         """Return which data of the drive not to read or use. identity, family: empty until the
@@ -281,16 +284,16 @@ class Thresholds:
             override for _, override in self._overrides(device, identity, family)
         ]
         attributes: set[int] = set()
-        logs: set[str] = set()
+        logs = set()
         for override in overrides:
             attributes.update(map(int, override.get('attributes', ())))
             logs.update(override.get('skip', ()))
-        is_read = [override['read'] for override in overrides if 'read' in override]
+        decisions = [override['read'] for override in overrides if 'read' in override]
         return Exceptions(
             ignored_attributes=frozenset(attributes),
             skipped_logs=frozenset(logs),
-            is_read=all(is_read),
-            is_allowed=any(is_read),
+            is_read=all(decisions),
+            is_allowed=any(decisions),
             is_optional=any('presence' in override for override in overrides),
         )
 
@@ -303,7 +306,7 @@ class Thresholds:
         return messages
 
 
-def rank(override: Json) -> str:
+def selector_of(override: Json) -> str:
     """Return the most specific selector of an override, one of SELECTORS."""
     return next(selector for selector in SELECTORS if selector in override['for'])
 
@@ -313,18 +316,18 @@ def _whose(override: Json) -> str:
 
     A serial number is left out, because it may be secret.
     """
-    selector = rank(override)
+    selector = selector_of(override)
     if selector == 'serial':
         return 'this serial number'
     return f'{selector} {override["for"][selector]}'
 
 
 def _selecting(
-    overrides: Iterable[tuple[str, Json]],
+    overrides: Iterable[Sourced],
     device: Device,
     identity: Identity,
     family: str,
-) -> Iterator[tuple[str, Json]]:
+) -> Iterator[Sourced]:
     """Yield those of (file, override) whose override is for the drive."""
     for name, override in overrides:
         if selects(override['for'], device, identity=identity, family=family):
@@ -368,9 +371,10 @@ def _of_kind(metric: Json, kinds: Sequence[str], groups: Sequence[str]) -> Json:
     kinds: see _kinds(). With "like", a SAS drive has the fields of a similar SATA drive, and the
     group that "like" gives its vendor.
     """
-    of_kind = metric.get(kinds[0], {})
-    if 'like' in of_kind and len(kinds) > 1:
-        _, twin, vendor = kinds
+    kind, *of_sas = kinds
+    of_kind = metric.get(kind, {})
+    if 'like' in of_kind and of_sas:
+        twin, vendor = of_sas
         groups = (of_kind['like'].get(vendor, ''),)
         of_kind = {**metric.get(twin, {}), **of_kind}
     fields = {field: metric[field] for field in FIELDS if field in metric}
@@ -397,6 +401,7 @@ def _merged(layers: Sequence[Layer]) -> Limit:
     fields: dict[str, _Field] = {}
     for place, layer in enumerate(layers):
         disputed = [field for field, _ in _disagreements(layer)]
+        # of equal values, the last one gives origin and reason
         for origin, values in reversed(layer):
             for field in FIELDS:
                 if field in values and field not in disputed:
@@ -405,6 +410,10 @@ def _merged(layers: Sequence[Layer]) -> Limit:
     unset = _Field(None, '', len(layers))
     warning, critical = (fields.get(level, unset) for level in LEVELS)
     growth = fields.get('growth', unset)
+    # Layer 0 is the command line; it is followed by those of single drives.
+    own_fields = [
+        name for name, field in fields.items() if 1 <= field.place <= ONE_DRIVE
+    ]
     return Limit(
         warning=_bound(warning.value),
         critical=_bound(critical.value),
@@ -417,9 +426,7 @@ def _merged(layers: Sequence[Layer]) -> Limit:
         critical_why=critical.why,
         growth=tuple(several(growth.value)),
         growth_origin=growth.origin,
-        own_fields=frozenset(
-            name for name, field in fields.items() if 1 <= field.place <= ONE_DRIVE
-        ),
+        own_fields=frozenset(own_fields),
         aged=_aged(
             fields.get('aged', unset), {'warning': warning, 'critical': critical}
         ),
@@ -473,14 +480,15 @@ def _aged(rules: _Field, levels: Mapping[str, _Field]) -> tuple[Aged, ...]:
 
 def growth_rule(rule: Json) -> GrowthRule:
     """Return a rule of growth, such as {"within": "24h", "warning": "0", "for": "7d"}."""
-    warning, critical = (
-        None if rule.get(level) is None else float(rule[level]) for level in LEVELS
-    )
+    increases = {}
+    for level in LEVELS:
+        if rule.get(level) is not None:
+            increases[level] = float(rule[level])
     return GrowthRule(
         within=seconds(rule['within']),
         held=seconds(rule['for']),
-        warning=warning,
-        critical=critical,
+        warning=increases.get('warning'),
+        critical=increases.get('critical'),
         stands=seconds(rule.get('stands', '0d')),
         advice=rule.get('advice', ''),
         times=rule.get('times', 0),

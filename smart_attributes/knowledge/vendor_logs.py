@@ -14,14 +14,11 @@ from ..model import Identity, Reading, Report, Source
 from ..typed import Json, NamedTuple
 from ..words import clean
 from . import decode
-from .drive_database import Metric, is_inside, is_plausible, unknown
+from .drive_database import Metrics, is_inside, is_plausible, unknown
 
 PAGE = 512  # bytes of a page
-ROW_ID = 0  # offset of a row's number in the row
 STATUS = 'vendor_log_status'
 READ, HANGS, UNREAD, FOREIGN, EMPTY = range(5)  # values of this metric
-# seconds to wait after a page that the drive did not return in time
-AFTER_HANGING = DAY
 # seconds for which a number is still used if later checks cannot read it
 KEPT = 7 * DAY
 
@@ -72,7 +69,9 @@ def decoded(layout: Json, page: bytes) -> Decoded:
     numbers = []
     for field in layout['fields']:
         part = rows.get(field['row']) if 'row' in field else page
-        number = _number(field, part) if part is not None else None
+        if part is None:  # the page does not have the field's row
+            continue
+        number = _number(field, part)
         if number is not None:
             numbers.append((field, number))
     return Decoded(READ if numbers else EMPTY, tuple(numbers))
@@ -112,6 +111,7 @@ def _is_empty(layout: Json, page: bytes) -> bool:
     rest = bytearray(page)
     for offset, length in layout.get('always_set', ()):
         rest[offset : offset + length] = bytes(length)
+    # a drive may fill such a page with 0xFF instead of 0
     return not any(rest) or set(page) == {0xFF}
 
 
@@ -125,21 +125,19 @@ def _has_layout(layout: Json, page: bytes) -> bool:
         return False
     if not version:
         return True
-    return bool(
-        version['least']
-        <= _bytes_at(version, version, page)
-        <= version.get('most', 0xFFFF)
-    )
+    number = _bytes_at(version, version, page)
+    return bool(version['least'] <= number <= version.get('most', 0xFFFF))
 
 
 def _rows(page: bytes, size: int, count: int) -> dict[int, bytes] | None:
-    """Return the rows of a page by number; None if a number occurs twice.
+    """Return the rows of a page by number, which is their first byte; None if a number occurs
+    twice.
 
     Rows with number 0 are unused.
     """
     rows: dict[int, bytes] = {}
     for start in range(0, PAGE - size + 1, size)[:count]:
-        number = page[start + ROW_ID]
+        number = page[start]
         if number in rows:
             return None
         if number:
@@ -151,7 +149,7 @@ def of_drive(
     report: Report,
     log: tuple[str, str],
     layout: Json,
-    metrics: Mapping[str, Metric],
+    metrics: Metrics,
     stored: Mapping[str, float],
 ) -> VendorLog:
     """Return the readings and notes of a drive's vendor log, from this check or else from an
@@ -161,10 +159,10 @@ def of_drive(
     """
     source = source_of(*log)
     page = report.vendor_log
-    if page is not None:
-        result = (
-            decoded(layout, page.data) if page.status == READ else Decoded(page.status)
-        )
+    if page is not None and page.status == READ:
+        result = decoded(layout, page.data)
+    elif page is not None:
+        result = Decoded(page.status)
     elif STATUS in stored:
         result = Decoded(int(stored[STATUS]))
     else:
@@ -192,7 +190,7 @@ def source_of(page: str, layout: str) -> Source:
 def _readings(
     source: Source,
     result: Decoded,
-    metrics: Mapping[str, Metric],
+    metrics: Metrics,
     identity: Identity,
 ) -> Iterator[Reading]:
     """Yield a reading for each number of a page; without a number if it is not plausible."""
@@ -212,7 +210,7 @@ def _from_history(
     source: Source,
     status: int,
     layout: Json,
-    metrics: Mapping[str, Metric],
+    metrics: Metrics,
     stored: Mapping[str, float],
 ) -> Iterator[Reading]:
     """Yield the numbers from an earlier check, so that their limits also apply to checks that do
@@ -251,4 +249,6 @@ def is_due(status: int, seconds: int, every: int) -> bool:
 
     status: result of the last attempt, *seconds* ago. every: seconds between two reads.
     """
-    return seconds >= (max(every, AFTER_HANGING) if status == HANGS else every)
+    if status == HANGS:  # wait longer
+        return seconds >= max(every, DAY)
+    return seconds >= every
