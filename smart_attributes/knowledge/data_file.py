@@ -325,7 +325,7 @@ def _has_at_most(value: Any, most: int) -> bool:
 
 
 # For each keyword, the type of value that it applies to in JSON Schema, and its test.
-TESTS: Mapping[str, tuple[type, Callable[..., bool]]] = {
+TESTS: Mapping[str, tuple[type, Callable[[Any, Any], bool]]] = {
     'type': (object, _is_of),
     'const': (
         object,

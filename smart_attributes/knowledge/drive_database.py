@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 CONDITIONS = ('models', 'firmware', 'kind', 'has', 'lacks', 'first', 'only')
 # Conditions on the attribute IDs of a drive, in the order of its table.
-GUARDS: Mapping[str, Callable[..., bool]] = {
+GUARDS: Mapping[str, Callable[[Sequence[int], Sequence[int]], bool]] = {
     'has': lambda present, numbers: set(numbers) <= set(present),
     'lacks': lambda present, numbers: not set(numbers) & set(present),
     'first': lambda present, numbers: list(present[: len(numbers)]) == list(numbers),

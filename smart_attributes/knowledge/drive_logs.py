@@ -113,7 +113,7 @@ def needs_scsi_codes(report: Report) -> bool:
 
 # For each bit of the NVMe critical warning that the standard defines: bit, metric, words, name of
 # the state, the same in fewer words ('' if the words are few).
-NVME_WARNINGS = _DATA['nvme_warnings']
+NVME_WARNINGS: Sequence[tuple[int, str, str, str, str]] = _DATA['nvme_warnings']
 _TEMPERATURE = 2  # bit
 # Degrees Celsius. Of 24 NVMe drives that report their upper limit, it is 60 for one, 70 or more for
 # the others; a drive may have been above its limit when it warned and below when it was read.
@@ -198,7 +198,7 @@ def refusals(report: Report) -> list[Reading]:
 WHOLE = 'whole'
 SELECTIVE = 'selective'
 # coverage of each kind of test, by smartctl's name
-COVERAGE = _DATA['self_tests']
+COVERAGE: Mapping[str, str] = _DATA['self_tests']
 ERASED_HOUR = 0xFF00  # from here on: content of a log that was never written
 LAST_SCSI_HOUR = 0xFFFF  # SPC-5: means this hour or any later hour
 _SELF_TEST_FAILED = 0x80  # bit of smartctl's exit status

@@ -153,7 +153,7 @@ class Thresholds:
         ]
         self._command_line = command_line
         # the limits of drives without overrides, by metric, kinds and groups
-        self._by_kind: dict[Any, Limit] = {}
+        self._by_kind: dict[tuple[str, Sequence[str], tuple[str, ...]], Limit] = {}
         self._groups: dict[str, tuple[str, ...]] = {}  # family -> its groups
         # by serial number and metric
         self._acknowledged: dict[tuple[str, str], Acknowledgement] = {}
