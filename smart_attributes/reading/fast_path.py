@@ -95,17 +95,23 @@ def _options(argv: list[str]) -> dict[tuple[str, ...], list[str]] | None:
     options: dict[tuple[str, ...], list[str]] = {}
     words = iter(argv[1:] if argv[:1] == ['triage'] else argv)
     for word in words:
-        name, sign, value = word.partition('=')
-        option = next(
-            (spellings for spellings in (*FLAGS, *WITH_VALUE) if name in spellings), ()
-        )
+        name, equals_sign, value = word.partition('=')
+        option = _spellings(name)
         takes_value = option in WITH_VALUE
-        if not option or (sign and not takes_value):
+        if not option or (equals_sign and not takes_value):
             return None
-        if takes_value and not sign:
+        if takes_value and not equals_sign:
             value = next(words, '')
         options.setdefault(option, []).append(value)
     return options
+
+
+def _spellings(name: str) -> tuple[str, ...]:
+    """Return all spellings of an option, such as ("-d", "--device"); () if it is unknown."""
+    for spellings in (*FLAGS, *WITH_VALUE):
+        if name in spellings:
+            return spellings
+    return ()
 
 
 def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:

@@ -60,7 +60,11 @@ def may_forbid(text: str, model: str) -> bool:
     if not word:
         return False
     *parts, _ = text.split(_FORBIDS)  # each ends with an advisory that forbids
-    return any(word in part[part.rfind('"models"') :] for part in parts)
+    for part in parts:
+        models = part[part.rfind('"models"') :]
+        if word in models:
+            return True
+    return False
 
 
 def advisories(text: str) -> list[Any]:

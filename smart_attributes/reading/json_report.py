@@ -64,11 +64,10 @@ def parse(
 
         raise no_report(f'{text}\n{error_text}', exit_status)
     data = content.loaded(text, start)
-    if isinstance(data, dict) and (
-        any(key in data for key in _SMARTCTL_KEYS)
-        or 'protocol' in object_of(data, 'device')
-    ):
-        return from_json(data, exit_status, f'{text[:start]}\n{error_text}')
+    if isinstance(data, dict):
+        has_protocol = 'protocol' in object_of(data, 'device')
+        if has_protocol or not data.keys().isdisjoint(_SMARTCTL_KEYS):
+            return from_json(data, exit_status, f'{text[:start]}\n{error_text}')
     raise NotAReport(
         'is JSON, but not from smartctl', step='record with smartctl --json -x'
     )
@@ -87,8 +86,9 @@ def from_json(
     arguments = completeness.arguments_of(
         word for word in words if isinstance(word, str)
     )
-    problem = _problem(data, report, other_text, arguments)
-    problem = problem or _not_of_smartctl(data, report)
+    problem = _problem(data, report, other_text, arguments) or _not_of_smartctl(
+        data, report
+    )
     if problem:
         raise problem.of(report.identity)
     # A document without smartctl's arguments was modified, so it is compared with a report of
@@ -224,12 +224,13 @@ def _protocol(data: Json) -> str:
     If the key "device" contradicts all logs, the logs decide.
     """
     named = text_of(data, 'device', 'protocol')
-    of_logs = [
-        name
-        for prefix, name in _PROTOCOLS
-        if any(key.startswith(prefix) for key in data)
-    ]
-    return named if named in of_logs or not of_logs else of_logs[0]
+    of_logs = []
+    for prefix, protocol in _PROTOCOLS:
+        if any(key.startswith(prefix) for key in data):
+            of_logs.append(protocol)
+    if named in of_logs or not of_logs:
+        return named
+    return of_logs[0]
 
 
 def _wwn(data: Json) -> str:
@@ -243,13 +244,19 @@ def _wwn(data: Json) -> str:
     if naa is not None and oui is not None and number is not None:
         return f'{naa:x}{oui:06x}{number:09x}'
     unit = content.wwn_of(text_of(data, 'logical_unit_id'))
-    namespaces = objects_of(data, 'nvme_namespaces')
-    if unit or not namespaces:
-        return unit
+    return unit or _eui64(objects_of(data, 'nvme_namespaces'))
+
+
+def _eui64(namespaces: list[Json]) -> str:
+    """Return the EUI-64 of the first namespace as hexadecimal digits, or '' if absent."""
+    if not namespaces:
+        return ''
     eui64 = object_of(namespaces[0], 'eui64')
     oui = integer_of(eui64, 'oui')
-    number = integer_of(eui64, 'ext_id')
-    return '' if oui is None or number is None else f'{oui:06x}{number:010x}'
+    extension = integer_of(eui64, 'ext_id')
+    if oui is None or extension is None:
+        return ''
+    return f'{oui:06x}{extension:010x}'
 
 
 def _rotation(data: Json, protocol: str) -> int | None:
@@ -344,9 +351,8 @@ def _error_count(log: Json) -> int | None:
     """Return how many errors the drive has ever logged, or None if not reported."""
     # both logs contain the newest errors and the same count
     counts = [integer_at(log, 'extended.count'), integer_at(log, 'summary.count')]
-    return max(
-        (count for count in counts if count is not None and count >= 0), default=None
-    )
+    valid = [count for count in counts if count is not None and count >= 0]
+    return max(valid, default=None)
 
 
 def _errors(log: Json) -> tuple[ErrorEntry, ...]:
@@ -438,8 +444,9 @@ def _background(scan: Json, data: Json) -> dict[str, float]:
     from . import background_scan  # only SAS disks have this log
 
     hours = integer_at(data, 'power_on_time.hours')
-    age = float('inf') if hours is None else hours * 60 + 59
-    return background_scan.of_json(scan, age)
+    # to the end of the hour
+    minutes = float('inf') if hours is None else hours * 60 + 59
+    return background_scan.of_json(scan, age=minutes)
 
 
 def _scsi(data: Json, other_text: str) -> dict[str, float]:

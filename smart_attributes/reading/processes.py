@@ -127,7 +127,9 @@ def _started(command: Command, lock: int, output: int, errors: int) -> int:
     """
     has_session = is_behind_sudo(command) and not IS_FREEBSD
     group: dict[str, Any] = {'setsid': True} if has_session else {'setpgroup': 0}
-    nothing = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
+    stdin: tuple[Any, ...] = (os.POSIX_SPAWN_DUP2, lock, 0)
+    if lock < 0:
+        stdin = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
     # Python ignores SIGPIPE. Children would inherit this, but an abandoned smartctl must end when
     # its pipe closes.
     pid = os.posix_spawn(
@@ -135,7 +137,7 @@ def _started(command: Command, lock: int, output: int, errors: int) -> int:
         command,
         ENVIRONMENT,
         file_actions=[
-            nothing if lock < 0 else (os.POSIX_SPAWN_DUP2, lock, 0),
+            stdin,
             (os.POSIX_SPAWN_DUP2, output, 1),
             (os.POSIX_SPAWN_DUP2, errors, 2),
         ],
@@ -295,7 +297,7 @@ class Runner:
         self, command: Command, is_late: bool, drive_timeout: float
     ) -> Answer | None:
         """Return the answer for a command that was not started, or None if it may still start."""
-        earlier = self._met[command][0] if command in self._met else None
+        earlier, _ = self._met.get(command, (None, None))
         if earlier and earlier.is_stuck(drive_timeout):
             reason = f'smartctl has been waiting{earlier.since}'
             return _not_started(command, reason, 'busy')
@@ -405,8 +407,8 @@ class Runner:
             late = now - process.since  # seconds since SIGTERM
             is_over = process.reap() or late > 2 * GRACE
             if not is_over and late > GRACE:
-                may_kill = not is_behind_sudo(process.command)
-                is_over = not (may_kill and process.signal(SIGKILL))
+                # abandon what sudo has to end, and what is not ours to kill
+                is_over = is_behind_sudo(process.command) or not process.signal(SIGKILL)
             if is_over:
                 self._dying.remove(process)
 

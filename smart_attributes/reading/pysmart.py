@@ -150,8 +150,8 @@ def digits(value: str) -> int | None:
     Return None if the text has no number, or more than one.
     """
     match = _GROUPS.fullmatch(value.partition('[')[0].strip())
-    digits = re.sub(r'[^0-9]', '', match[1]) if match else ''
-    return int(digits) if 0 < len(digits) <= 39 else None
+    number = re.sub(r'[^0-9]', '', match[1]) if match else ''
+    return int(number) if 0 < len(number) <= 39 else None
 
 
 def leading(value: str) -> int | None:
@@ -303,10 +303,11 @@ def _add_line(line: str, lines: Lines) -> None:
         lines.warnings.append(line)
     if is_complaint(line):
         lines.complaints.append(line)
-    name, value = label_and_value(line)
-    value = '' if value == _NO_TEXT else value
-    lines.fields.setdefault(name, value)
-    lines.last[_SAME_LABEL.get(name, name)] = value
+    label, value = label_and_value(line)
+    if value == _NO_TEXT:
+        value = ''
+    lines.fields.setdefault(label, value)
+    lines.last[_SAME_LABEL.get(label, label)] = value
 
 
 def _add_row(line: str, lines: Lines) -> None:

@@ -86,8 +86,9 @@ def parse_report(data: bytes) -> Report:
     if not _can_be_decoded(text):
         # quoted or wrapped: outside of strings, JSON may have a blank for each end of a line
         plain = ' '.join(pasted.plain_lines(text))
-        # the error for the text as it is has the right number of the line
-        text = plain if _can_be_decoded(plain) else text
+        if _can_be_decoded(plain):
+            return parse_json(plain)
+    # for damaged JSON, the error has the number of the line in this text
     return parse_json(text)
 
 
@@ -139,15 +140,16 @@ def _report(lines: Lines, log: Farm | None, kept_length: int) -> Report:
     """
     protocol = _protocol(lines)
     passed, words = _smart_status(lines.fields)
-    rows = pysmart.attributes(lines.rows)
+    rows = []
+    for row in pysmart.attributes(lines.rows):
+        is_cut = len(row.raw) >= kept_length
+        rows.append(row._replace(raw='') if is_cut else row)
     identity = _identity(lines.fields, protocol)
     return Report(
         identity=identity._replace(spins=log is not None or content.has_spindle(rows)),
         smart_status=passed,
         smart_status_text=words,
-        attributes=tuple(
-            row if len(row.raw) < kept_length else row._replace(raw='') for row in rows
-        ),
+        attributes=tuple(rows),
         statistics=content.with_pending(
             dict(map(_statistic, lines.statistics)), _pending_defects(lines)
         ),
@@ -276,7 +278,9 @@ def _smart_status(fields: Mapping[str, str]) -> tuple[bool | None, str]:
 def _statistic(row: re.Match[str]) -> tuple[tuple[int, int], Statistic]:
     """Return the page and offset of a row of the device statistics, and its content."""
     page = column_number(row['page'])
-    flags = (row['flags'] or '').replace('-', '') or ('N' if row['normalized'] else '')
+    flags = (row['flags'] or '').replace('-', '')
+    if row['normalized']:
+        flags = flags or 'N'
     statistic = Statistic(int(row['number']), row['name'].strip(), flags)
     return (page, int(row['offset'], 16)), statistic
 
@@ -307,6 +311,7 @@ def _error_count(fields: Mapping[str, str]) -> int | None:
 def _errors(lines: Lines) -> tuple[ErrorEntry, ...]:
     """Return the entries of the ATA error log whose registers are known, newest first."""
     entries = []
+    # an entry is a head with its registers below it
     for head, registers in zip(lines.errors, lines.errors[1:]):
         if head.re is pysmart.ERROR and registers.re is pysmart.REGISTERS:
             number = int(head['number'])
@@ -336,8 +341,9 @@ def _self_tests(lines: Lines) -> tuple[SelfTest, ...]:
     tests = []
     previous = 0
     for row in lines.scsi_tests or lines.nvme_tests or lines.ata_tests:
+        # only rows of ATA have a number
         number = int(row.groupdict().get('number', previous + 1))
-        if number <= previous:  # only rows of ATA have a number
+        if number <= previous:
             break  # the standard log, all of whose entries are in the extended one above
         previous = number
         status = row['status'].replace('-->', '').strip()
@@ -384,9 +390,11 @@ def _warning_bits(lines: Iterable[str]) -> int | None:
     bits = 0
     for line in lines:
         unknown = re.match(r'- unknown critical warning\(s\) \(0x([0-9a-f]{2})\)', line)
-        bits |= int(unknown[1], 16) if unknown else 0
+        if unknown:
+            bits |= int(unknown[1], 16)
         for words, bit in _NVME_WARNINGS:
-            bits |= bit if line.startswith('- ' + words) else 0
+            if line.startswith('- ' + words):
+                bits |= bit
     return bits or None
 
 
@@ -411,7 +419,9 @@ def _scsi(lines: Lines) -> dict[str, float]:
     # of other columns.
     for command in ('read', 'write', 'verify'):
         row = pysmart.ERROR_COUNTERS.fullmatch(value_of(fields, command))
-        for counter, number in zip(content.ERROR_COUNTERS, row.groups() if row else ()):
+        if not row:
+            continue
+        for counter, number in zip(content.ERROR_COUNTERS, row.groups()):
             is_fraction = counter == 'gigabytes_processed'
             values[f'{command}.{counter}'] = (
                 float(number.replace(',', '.')) if is_fraction else int(number)
@@ -472,11 +482,11 @@ _TEST_NUMBER = re.compile(r'^[ \t]*#[ \t]{0,3}(\d{1,3}) ', re.MULTILINE)
 
 def _lacks_self_test(text: str) -> bool:
     """Return whether a number is missing in a self-test log: each log counts from 1."""
-    before = 0
+    previous = 0
     for number in map(int, _TEST_NUMBER.findall(text)):
-        if number not in (1, before + 1):
+        if number not in (1, previous + 1):
             return True
-        before = number
+        previous = number
     return False
 
 
@@ -530,9 +540,11 @@ def _marks(text: str, fields: Mapping[str, str]) -> Iterator[str]:
     """Yield a constant such as NO_ERROR_LOG for each log that, according to the report, the
     drive does not support.
     """
-    if 'NOT supported' in value_of(fields, 'error logging capability') or any(
+    capability = value_of(fields, 'error logging capability')
+    has_refusal = any(
         label.endswith('not supported') and 'error log' in label for label in fields
-    ):
+    )
+    if has_refusal or 'NOT supported' in capability:
         yield NO_ERROR_LOG
     if 'Log Directory Version' in text and 'Device Statistics log' not in text:
         yield NO_STATISTICS
