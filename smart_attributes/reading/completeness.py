@@ -20,7 +20,6 @@ from collections.abc import (
     Collection,
     Iterable,
     Iterator,
-    Mapping,
     Sequence,
     Set,
 )
@@ -54,8 +53,6 @@ ALL = {'-a', '-x'}
 TABLE = ALL | {'-A'}
 DATA = TABLE | {'-H', '-l', '--log'}
 _ERROR_LOGS = ALL | {'error', 'xerror'}
-_TEST_LOGS = ALL | {'selftest', 'xselftest'}
-_WEAR = ALL | {'ssd'}
 LIKELY = {'-A', '-a'}  # assumed if the arguments of a report are unknown
 _ALWAYS: Set[str] = frozenset()
 
@@ -137,7 +134,7 @@ def _counters_part(row: str) -> Part:
     )
 
 
-_ANY: Sequence[Part] = (
+_ANY = (
     Part(
         'the SMART health status',
         _ALWAYS,
@@ -170,7 +167,7 @@ _ANY: Sequence[Part] = (
     ),
 )
 
-PARTS: Mapping[str, Sequence[Part]] = {
+PARTS = {
     'ATA': (
         *_ANY,
         Part('the attribute table', TABLE, lambda report: report.attributes),
@@ -199,7 +196,10 @@ PARTS: Mapping[str, Sequence[Part]] = {
             {NO_ERROR_LOG},
         ),
         Part(
-            'the self-test log', _TEST_LOGS, lambda report: report.self_tests, _TEST_LOG
+            'the self-test log',
+            ALL | {'selftest', 'xselftest'},
+            lambda report: report.self_tests,
+            _TEST_LOG,
         ),
         Part(
             'the device statistics',
@@ -229,7 +229,7 @@ PARTS: Mapping[str, Sequence[Part]] = {
         ),
         Part(
             'the used endurance',
-            _WEAR,
+            ALL | {'ssd'},
             lambda report: (
                 report.identity.rotation != 0 or 'percentage_used' in report.scsi
             ),
@@ -253,8 +253,8 @@ def missing(
     arguments: of smartctl, as returned by arguments_of(). places: keys of a JSON report, or lines
     of a text report.
     """
-    lost: list[str] = []
-    cut: list[str] = []
+    lost = []
+    cut = []
     for part in PARTS.get(report.identity.protocol, _ANY):
         if part.arguments and part.arguments.isdisjoint(arguments):
             continue  # not requested
@@ -424,11 +424,13 @@ def of_json(
     arguments: smartctl's, as `arguments_of` returns them.
     """
     lost, _ = missing(report, arguments, _places(data))
-    in_tables: list[str] = []
-    elsewhere: list[str] = []
+    in_tables = []
+    elsewhere = []
     for place in _unfit(data, _shape_of(data), ''):
-        damaged = in_tables if re.match(_IN_TABLES, place) else elsewhere
-        damaged.append(place)
+        if re.match(_IN_TABLES, place):
+            in_tables.append(place)
+        else:
+            elsewhere.append(place)
     return sentences(elsewhere, lost, in_tables)
 
 

@@ -396,8 +396,9 @@ def _exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
     volume = areca_volume(model)
     if volume or report.farm or values - _TEMPERATURES:
         return volume
-    disk = virtual_disk(model)
-    return disk or not_a_drive(model, kind, transport, report.identity.wwn)
+    return virtual_disk(model) or not_a_drive(
+        model, kind, transport, report.identity.wwn
+    )
 
 
 def emptiness(report: Report, is_asked: bool) -> DriveError | None:
@@ -570,8 +571,8 @@ def exit_status_notes(status: int | None) -> tuple[Coded, ...]:
     """
     if not status:  # None: unknown
         return ()
-    notes = []
-    for bit, sentence in enumerate(EXIT_STATUS_BITS):
-        if status & 1 << bit:
-            notes.append(Coded('smartctl-status', sentence))
-    return tuple(notes)
+    return tuple(
+        Coded('smartctl-status', sentence)
+        for bit, sentence in enumerate(EXIT_STATUS_BITS)
+        if status & 1 << bit
+    )

@@ -32,8 +32,7 @@ def with_better_reasons(reads: Sequence[Read]) -> list[Read]:
         if read.identity or read.device.is_recorded:
             result.append(read)
         else:
-            better = _better(read.device, read.outcome)
-            result.append(read._replace(outcome=better))
+            result.append(read._replace(outcome=_better(read.device, read.outcome)))
     return result
 
 

@@ -7,7 +7,6 @@ root or through sudo".
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 
 from .. import files
 from ..constants import (
@@ -55,7 +54,7 @@ _SILENT_IS_EMPTY = '|'.join(
 )
 
 # Code of an error -> its class, if it is not DriveError.
-_CLASSES: Mapping[str, type[DriveError]] = {
+_CLASSES = {
     'sudo-rule-missing': SudoRefused,
     'asleep': DriveAsleep,
     'no-such-device': DriveAbsent,
@@ -240,9 +239,7 @@ def without_attributes() -> DriveError:
 
 # Hypervisor -> models of its virtual disks without SMART, exactly as smartctl prints them (for
 # SCSI, the vendor comes first). A virtual disk that reports health data is judged like any drive.
-VIRTUAL_DISKS: Mapping[str, Mapping[str, Sequence[str]]] = files.data(
-    'reading/virtual_disks.json'
-)
+VIRTUAL_DISKS = files.data('reading/virtual_disks.json')
 _HYPERVISORS = {
     model.upper(): hypervisor
     for hypervisor, disks in VIRTUAL_DISKS.items()

@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 
 SYS = '/sys'  # tests use another folder
 DATABASE = 'attributes.json'
-_FORBIDS = (
-    # an advisory that forbids reading, as the shipped database is formatted
-    '"read": false'
-)
+# in an advisory that forbids reading, as the shipped database is formatted
+_FORBIDS = '"read": false'
 
 
 def model_of(path: str, device_type: str) -> str:

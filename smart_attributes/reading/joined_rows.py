@@ -8,7 +8,7 @@ drive UNKNOWN if nothing is worse. A row that is missing whole cannot be noticed
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from ..constants import LONGEST_LINE
 from ..typed import NamedTuple
@@ -96,7 +96,7 @@ _COUNTERS = _kind(
     r'(?:read|write|verify):',
     lambda line: pysmart.ERROR_COUNTERS.fullmatch(label_and_value(line)[1]),
 )
-_TABLES: Sequence[Table] = (
+_TABLES = (
     _ATTRIBUTES,
     Table(_kind(r'Page\s+Offset|Offset\s+Size', _always), _STATISTIC),
     Table(
@@ -126,7 +126,7 @@ _TABLES: Sequence[Table] = (
 _LBA = re.compile(r'(?:[0-9a-f]{2} |-- )+.* at LBA = 0x[0-9a-f]+ = \d+')
 _STRICT = _ATTRIBUTES.row._replace(begins=_STRICT_ROW)
 # Rows that are known by their beginning, wherever they stand.
-_ROWS: Sequence[Kind] = (
+_ROWS = (
     _COUNTERS,
     _STATISTIC,
     _STRICT,
@@ -138,7 +138,7 @@ _ROWS: Sequence[Kind] = (
 # --- lines with one value -----------------------------------------------------------------
 
 _COUNT = r'-?\d[^A-Za-z:]*(?:%|C|Celsius)?\s*(?:\[[^\]]*\])?'
-_FORMS: Mapping[str, str] = {
+_FORMS = {
     'smart overall-health self-assessment test result': r'(?:PASSED|FAILED|UNKNOWN)(?![A-Za-z]).*',
     'smart health status': r'OK(?![A-Za-z]).*|.*(?:FAIL|\[asc ?=.*\]).*',
     'self-test execution status': r'\(\s*\d{1,3}\).*',
@@ -164,7 +164,6 @@ _LONG = re.compile(
 )
 # the rest of a model, a size or a date
 _REST = r'[^:]*$|\d\d:\d\d:\d\d|[A-Z][a-z]{2} +\d'
-_AFTER_LAST = 256  # above each ID
 _FIRST_PAIRS = (
     15  # of rows of the attribute table, by whose order a controller is identified
 )
@@ -230,7 +229,9 @@ class _Page:
             if table is _ATTRIBUTES:
                 self.has_attributes = True
         elif kind is _STRICT and self._table is not _ATTRIBUTES:
-            self._return_to_attributes(line)
+            if self._table_above is not _ATTRIBUTES:
+                self.outside.append(line)
+            self._table = _ATTRIBUTES
         elif kind is None:
             self._leave_table(line)
 
@@ -241,12 +242,6 @@ class _Page:
             return
         if len(line) > LONGEST_LINE or not self._last_kind.is_whole(line):
             self.unread.append(line)
-
-    def _return_to_attributes(self, line: str) -> None:
-        """Take the table of attributes as the current one, because of this row of it."""
-        if self._table_above is not _ATTRIBUTES:
-            self.outside.append(line)
-        self._table = _ATTRIBUTES
 
     def _leave_table(self, line: str) -> None:
         """End the table at a line that is not a row, unless this is what is left of one."""
@@ -334,10 +329,10 @@ def is_shifted(ids: Sequence[int]) -> bool:
     one of them took the place of a row that stands further below (9 in 1, 248, 12, 197, 9).
     """
     below_higher = [low for high, low in zip(ids, ids[1:]) if low < high]
-    bounded = [0, *ids, _AFTER_LAST]
+    bounded = [0, *ids, 256]  # one lower and one higher than any ID
     # each pair of rows, with the rows before and after it
     pairs = list(zip(bounded, bounded[1:], bounded[2:], bounded[3:]))
-    for before, high, low, after in pairs[:_FIRST_PAIRS]:
+    for before, high, low, after in pairs[:15]:  # their order can identify a controller
         if not before < low < high:
             continue
         is_swapped = high < after

@@ -112,7 +112,11 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
     attributes = _attributes(objects_of(data, 'ata_smart_attributes', 'table'))
     statistics = _statistics(objects_of(data, 'ata_device_statistics', 'pages'))
     identity = _identity(data)
-    complaints = _complaints(data)
+    complaints = [
+        text
+        for severity, text in content.messages_in(data)
+        if severity != 'information'
+    ]
     offline = object_of(data, 'ata_smart_data', 'offline_data_collection', 'status')
     version = tuple(part for part in list_of(smartctl, 'version') if type(part) is int)
     farm = None
@@ -267,12 +271,6 @@ def _rotation(data: Json, protocol: str) -> int | None:
     # SBC-4, 6.6.2: 2h to 400h and FFFFh are reserved; smartctl prints them for SCSI.
     is_reserved = 0 < rate <= 0x400 or rate == 0xFFFF
     return None if protocol == 'SCSI' and is_reserved else rate
-
-
-def _complaints(data: Json) -> tuple[str, ...]:
-    """Return messages above severity "information"."""
-    messages = content.messages_in(data)
-    return tuple(text for severity, text in messages if severity != 'information')
 
 
 def _smart_status(status: Json, exit_status: int | None) -> tuple[bool | None, str]:

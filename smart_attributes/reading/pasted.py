@@ -225,8 +225,7 @@ def _prefixes(lines: Sequence[str]) -> list[re.Pattern[str]]:
     prefixes = []
     for mark, count in marks.most_common(6):
         if mark and count >= enough:
-            words = [re.escape(word) for word in mark.split()]
-            pattern = r'\s+'.join(words).replace('0', r'\d{1,9}')
+            pattern = re.escape(mark).replace('0', r'\d{1,9}').replace(r'\ ', r'\s+')
             prefixes.append(re.compile(rf'\s*{pattern}(?:\s|(?<!\d)|$)'))
     return prefixes
 
@@ -268,13 +267,13 @@ _BEGINS = re.compile(
 )
 
 
-def _unbroken(lines: Sequence[str]) -> list[str]:
+def _unbroken(lines: Sequence[str]) -> Sequence[str]:
     """Return the lines after joining those that were broken at a column, within words and numbers
     as well.
     """
     width = max(map(len, lines))
     if not _has_broken_line(lines, width):
-        return list(lines)
+        return lines
     joined: list[str] = []
     is_below_full_line = False
     for line in lines:

@@ -87,8 +87,9 @@ def _entries(text: str) -> list[tuple[str, str, str]]:
             (device['name'], device['type'], device.get('open_error', ''))
             for device in scan.get('devices', [])
         ]
-        values = [value for entry in entries for value in entry]
-        if is_scan and all(isinstance(value, str) for value in values):
+        if is_scan and all(
+            isinstance(word, str) for entry in entries for word in entry
+        ):
             return entries
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         pass  # the error below
