@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from ..constants import HIGHEST_COUNTER, LARGEST_FILE, LONGEST_SEARCHED_LINE
 from ..errors import Coded, DriveError, NotAReport
@@ -240,7 +240,7 @@ def first_number(numbers: Iterable[int | None]) -> int | None:
 
 FARM_LOG = 'seagate_farm_log'
 
-ERROR_COUNTERS: Mapping[str, Callable[[Json, str], float | None]] = {
+ERROR_COUNTERS = {
     'errors_corrected_by_eccfast': integer_of,
     'errors_corrected_by_eccdelayed': integer_of,
     'errors_corrected_by_rereads_rewrites': integer_of,
@@ -479,9 +479,10 @@ def messages_of(complaints: Iterable[str], offline: int | None) -> tuple[str, ..
     return tuple(messages)
 
 
-def with_pending(
-    statistics: dict[tuple[int, int], Statistic], count: int | None
-) -> dict[tuple[int, int], Statistic]:
+Statistics = dict[tuple[int, int], Statistic]  # by page and offset
+
+
+def with_pending(statistics: Statistics, count: int | None) -> Statistics:
     """Return the statistics; if they lack a Pending Error Count, add the number of entries in the
     Pending Defects log.
 

@@ -323,7 +323,7 @@ def _attribute(number: int, row: Json) -> AttributeRow:
     )
 
 
-def _statistics(pages: list[Json]) -> dict[tuple[int, int], Statistic]:
+def _statistics(pages: list[Json]) -> content.Statistics:
     """Return the valid entries of the device statistics, by page and offset. Source: ACS-4, 9.5."""
     valid = {}
     for page in pages:
@@ -340,8 +340,9 @@ def _statistics(pages: list[Json]) -> dict[tuple[int, int], Statistic]:
             letters = [
                 letter for letter, key in _STATISTIC_FLAGS if flags.get(key) is True
             ]
-            statistic = Statistic(value, text_of(entry, 'name'), ''.join(letters))
-            valid[number, offset] = statistic
+            valid[number, offset] = Statistic(
+                value, text_of(entry, 'name'), ''.join(letters)
+            )
     return valid
 
 

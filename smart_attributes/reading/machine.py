@@ -136,7 +136,7 @@ def _without_tunnel(plan: Plan) -> Plan | None:
     *plan* has no sat+, or is not that of a drive behind RAID.
     """
     device = plan.device
-    kind = base(plan.device)
+    kind = base(device)
     if kind == device.type or not is_raid(device):
         return None
     command = tuple(kind if word == device.type else word for word in plan.command)

@@ -127,9 +127,8 @@ def _started(command: Command, lock: int, output: int, errors: int) -> int:
     """
     has_session = is_behind_sudo(command) and not IS_FREEBSD
     group: dict[str, Any] = {'setsid': True} if has_session else {'setpgroup': 0}
-    stdin: tuple[Any, ...] = (os.POSIX_SPAWN_DUP2, lock, 0)
-    if lock < 0:
-        stdin = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
+    nothing = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
+    stdin = nothing if lock < 0 else (os.POSIX_SPAWN_DUP2, lock, 0)
     # Python ignores SIGPIPE. Children would inherit this, but an abandoned smartctl must end when
     # its pipe closes.
     pid = os.posix_spawn(

@@ -238,6 +238,10 @@ POWER_ON = 'accumulated power on time, hours'
 _SAME_LABEL = {'number of hours powered up': POWER_ON}
 
 
+Rows = list[re.Match[str]]
+Fields = Mapping[str, str]  # label in lower case -> value
+
+
 class Lines(NamedTuple):
     """The lines of a report, grouped by type."""
 
@@ -245,15 +249,15 @@ class Lines(NamedTuple):
     fields: dict[str, str]
     last: dict[str, str]  # the same, with the last value of each
     rows: list[str]  # rows of the attribute table, classic
-    statistics: list[re.Match[str]]
-    ata_tests: list[re.Match[str]]
-    scsi_tests: list[re.Match[str]]
-    nvme_tests: list[re.Match[str]]
-    nvme_errors: list[re.Match[str]]  # of commands
-    background: list[re.Match[str]]  # results of the background scan of a SCSI disk
-    pending: list[re.Match[str]]  # rows of the Pending Defects log
+    statistics: Rows
+    ata_tests: Rows
+    scsi_tests: Rows
+    nvme_tests: Rows
+    nvme_errors: Rows  # of commands
+    background: Rows  # results of the background scan of a SCSI disk
+    pending: Rows  # rows of the Pending Defects log
     # ATA error log: the head of an entry, then its registers
-    errors: list[re.Match[str]]
+    errors: Rows
     complaints: list[str]
     warnings: list[str]  # lines below an NVMe drive's FAILED
 
@@ -289,7 +293,7 @@ def label_and_value(line: str) -> tuple[str, str]:
     return ' '.join(label.lower().split()), value.strip()
 
 
-def value_of(fields: Mapping[str, str], *labels: str) -> str:
+def value_of(fields: Fields, *labels: str) -> str:
     """Return the value of the first of these labels that has one; '' if none has."""
     for label in labels:
         if fields.get(label):

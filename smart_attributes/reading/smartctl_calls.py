@@ -41,7 +41,6 @@ VERSION = ('--version',)
 # man page warns that reading other pages may have side effects. "u" adds the dump to the JSON,
 # which has no key for it.
 PAGES = ('0xC0', '0xCA', '0xD0', '0xE1')
-_PAGE = ('--json=cu', '-l')
 
 
 def read_arguments(
@@ -70,7 +69,7 @@ def page_arguments(page: str, controller: str) -> Command:
     """Return the arguments that read one page, such as "0xC0", of an NVMe controller, such as
     "/dev/nvme0".
     """
-    return (*_PAGE, f'nvmelog,{page},0x200', controller)
+    return ('--json=cu', '-l', f'nvmelog,{page},0x200', controller)
 
 
 def is_refused(answer: Answer) -> bool:

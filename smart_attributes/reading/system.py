@@ -31,7 +31,6 @@ from .smartctl_calls import ENVIRONMENT, program
 
 ROOT = '/'  # the folder used as / to find the hosts of controllers
 TIME_LIMIT = 5.0  # seconds that a command may take
-_PAGE_HEAD = 4  # bytes before the serial number in vital product data page 80h
 _SHOWN = 200  # maximum length of a quoted error message
 _FOLDERS = f'{ENVIRONMENT["PATH"]}:/usr/local/sbin'
 
@@ -116,7 +115,7 @@ def serial_of_disk(name: str, system: System) -> str:
     Source: SPC-4, 7.8.15: four bytes precede the serial number.
     """
     page = text_of(f'{system.sys}/block/{name}/device/vpd_pg80')
-    return page[_PAGE_HEAD:].strip('\0 ')
+    return page[4:].strip('\0 ')
 
 
 def place(device: Device, system: System = LINUX) -> Place:

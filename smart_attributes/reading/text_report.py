@@ -6,7 +6,7 @@ The module `pysmart` reads some of the logs.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ..errors import Coded, DriveError
 from ..model import ErrorEntry, Farm, Identity, NvmeError, Report, SelfTest, Statistic
@@ -46,6 +46,7 @@ from .pysmart import (
     NVME_LOG,
     POWER_ON,
     TEXT,
+    Fields,
     Lines,
     column_number,
     digits,
@@ -62,11 +63,6 @@ _TEXT_SIGNS = re.compile(
     re.MULTILINE,
 )
 _BANNER = re.compile(BANNER + r'(\d{1,4}(?!\d))\.(\d{1,4}(?!\d))', re.MULTILINE)
-# Labels that occur in only one protocol.
-_LABELS: Mapping[str, Sequence[str]] = TEXT['labels']
-# The words after "- " below an NVMe drive's FAILED -> bit of the critical warning. Source: NVMe
-# 1.4, figure 194.
-_NVME_WARNINGS: Sequence[tuple[str, int]] = TEXT['nvme_warnings']
 # Codes of errors about data that is missing, although it may be in rows that cannot be read.
 _NO_DATA = ('smart-data-empty', 'report-without-data')
 _ERROR_LOGS = (
@@ -197,13 +193,14 @@ def _problem(
 def _protocol(lines: Lines) -> str:
     """Return the protocol to which the lines belong, or '' if not known."""
     has_ata_table = bool(lines.rows or lines.statistics)
-    for protocol, labels in _LABELS.items():  # NVMe is the first
+    # labels that occur in only one protocol; NVMe is the first
+    for protocol, labels in TEXT['labels'].items():
         if not lines.fields.keys().isdisjoint(labels):
             return 'ATA' if has_ata_table and protocol != 'NVMe' else protocol
     return 'ATA' if has_ata_table else ''
 
 
-def _identity(fields: Mapping[str, str], protocol: str) -> Identity:
+def _identity(fields: Fields, protocol: str) -> Identity:
     """Return what the lines tell of the drive; '' or None for each part that is absent, and 512 for
     the size of a sector.
     """
@@ -248,7 +245,7 @@ def _identity(fields: Mapping[str, str], protocol: str) -> Identity:
     )
 
 
-def _model(fields: Mapping[str, str], protocol: str) -> tuple[str, str]:
+def _model(fields: Fields, protocol: str) -> tuple[str, str]:
     """Return model and firmware, '' for one that is absent. pySMART would cut a model at a colon,
     and use "Add. Product Id" (OEM) as the model.
     """
@@ -263,7 +260,7 @@ def _model(fields: Mapping[str, str], protocol: str) -> tuple[str, str]:
     return ' '.join(filter(None, parts)), value_of(fields, 'revision')
 
 
-def _smart_status(fields: Mapping[str, str]) -> tuple[bool | None, str]:
+def _smart_status(fields: Fields) -> tuple[bool | None, str]:
     """Return the drive's SMART health status (None if it is absent or unknown), and its text unless
     this is PASSED, OK or FAILED.
     """
@@ -294,7 +291,7 @@ def _pending_defects(lines: Lines) -> int | None:
     return len(lines.pending) + (int(hidden[1]) if hidden else 0)
 
 
-def _error_count(fields: Mapping[str, str]) -> int | None:
+def _error_count(fields: Fields) -> int | None:
     """Return how many errors the drive has ever logged, or None if no log was read."""
     printed = [
         fields[label]
@@ -385,14 +382,14 @@ def _nvme(lines: Lines, passed: bool | None) -> dict[str, int]:
 
 def _warning_bits(lines: Iterable[str]) -> int | None:
     """Return the bits of the critical warning that smartctl printed as text, or None if it
-    printed no known line.
+    printed no known line. Source: NVMe 1.4, figure 194.
     """
     bits = 0
     for line in lines:
         unknown = re.match(r'- unknown critical warning\(s\) \(0x([0-9a-f]{2})\)', line)
         if unknown:
             bits |= int(unknown[1], 16)
-        for words, bit in _NVME_WARNINGS:
+        for words, bit in TEXT['nvme_warnings']:
             if line.startswith('- ' + words):
                 bits |= bit
     return bits or None
@@ -474,9 +471,6 @@ _LAST = {
         'Self-test duration|no self-?tests have been logged|not support Self.?Test',
     ),
 }
-# Lines that smartctl prints only if all data is requested; several are listed, because any line may
-# be lost.
-_OF_ALL: Mapping[str, Sequence[str]] = TEXT['of_all']
 _TEST_NUMBER = re.compile(r'^[ \t]*#[ \t]{0,3}(\d{1,3}) ', re.MULTILINE)
 
 
@@ -527,16 +521,17 @@ def _lost_rows(text: str, lines: Lines, report: Report) -> Iterator[str]:
         yield 'attributes that are not in the order of their numbers'
 
 
-def likely_arguments(text: str, fields: Mapping[str, str], protocol: str) -> set[str]:
+def likely_arguments(text: str, fields: Fields, protocol: str) -> set[str]:
     """Return the arguments of smartctl that the lines of a text imply; -A is always included."""
-    if fields.keys().isdisjoint(_OF_ALL.get(protocol, ())):
+    # lines that smartctl prints only if all data is requested; any of them may be lost
+    if fields.keys().isdisjoint(TEXT['of_all'].get(protocol, ())):
         return {'-A'}
     if protocol == 'ATA' and _LONG_ATA.search(text):
         return LIKELY | {'-x'}
     return LIKELY
 
 
-def _marks(text: str, fields: Mapping[str, str]) -> Iterator[str]:
+def _marks(text: str, fields: Fields) -> Iterator[str]:
     """Yield a constant such as NO_ERROR_LOG for each log that, according to the report, the
     drive does not support.
     """
