@@ -71,9 +71,8 @@ def of_json(data: Json) -> Farm | None:
     that it supports it.
 
     Values with a wrong type or an impossible size, and values of impossible heads, count as absent.
-    Two values are not
-    read: the date of assembly, whose bytes smartctl 7.4 swaps, and the write power-on time, whose
-    unit 7.5 changed.
+    Two values are not read: the date of assembly, whose bytes smartctl 7.4 swaps, and the write
+    power-on time, whose unit 7.5 changed.
     """
     log = object_of(data, FARM_LOG)
     if log.get('supported') is True:

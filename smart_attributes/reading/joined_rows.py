@@ -164,9 +164,6 @@ _LONG = re.compile(
 )
 # the rest of a model, a size or a date
 _REST = r'[^:]*$|\d\d:\d\d:\d\d|[A-Z][a-z]{2} +\d'
-_FIRST_PAIRS = (
-    15  # of rows of the attribute table, by whose order a controller is identified
-)
 _LEAST = 12  # letters of a label that was cut
 
 # What begins a line of its own, whatever stands before it.
@@ -332,7 +329,8 @@ def is_shifted(ids: Sequence[int]) -> bool:
     bounded = [0, *ids, 256]  # one lower and one higher than any ID
     # each pair of rows, with the rows before and after it
     pairs = list(zip(bounded, bounded[1:], bounded[2:], bounded[3:]))
-    for before, high, low, after in pairs[:15]:  # their order can identify a controller
+    # the order of the first ones can identify a controller
+    for before, high, low, after in pairs[:15]:
         if not before < low < high:
             continue
         is_swapped = high < after

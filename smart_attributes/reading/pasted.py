@@ -40,7 +40,7 @@ def _decoded(text: str) -> str:
         text = quopri.decodestring(text.encode()).decode('utf-8', 'replace')
     text = _SOFT_BREAK.sub('', text)
     escaped_ends = text.count('\\n')
-    # a string of JSON
+    # more than real ends: a string of JSON
     if text.count('\n') < escaped_ends < 2 * MOST_LINES:
         text = re.sub(r'\\u([0-9a-fA-F]{4})', lambda code: chr(int(code[1], 16)), text)
         text = re.sub(r'(?<!\\)" *[,}\]]+', '\n', text)  # the end of the string
@@ -221,6 +221,7 @@ def _prefixes(lines: Sequence[str]) -> list[re.Pattern[str]]:
         if match:
             words = _NUMBER.sub('0', match[1]).split()
             marks[' '.join(words)] += 1
+    # half of the known lines, but no more than three
     enough = min(3, (sum(marks.values()) + 1) // 2)
     prefixes = []
     for mark, count in marks.most_common(6):

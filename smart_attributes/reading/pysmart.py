@@ -119,7 +119,7 @@ def attributes(rows: Sequence[str]) -> tuple[AttributeRow, ...]:
 
 
 def _attribute(row: Any) -> AttributeRow:
-    """Return a row that pySMART has read.
+    """Return a row that pySMART has read; None for a column above 255, which is that of "---".
 
     The raw value stays text: pySMART's `raw_int` drops signs and hex digits.
     """

@@ -183,16 +183,16 @@ def relocated(reads: Sequence[Read]) -> Sequence[Read]:
     for read in reads:
         is_silent = type(read.outcome) in (DriveAbsent, DriveError)
         if read.identity or not is_silent:
-            answered.add(_controller_path(read.device))
+            answered.add(_controller_key(read.device))
     reasons: dict[tuple[str, str], ControllerElsewhere | None] = {}
     result = []
     for read in reads:
-        path = _controller_path(read.device)
-        is_first = path not in reasons
+        key = _controller_key(read.device)
+        is_first = key not in reasons
         if is_first:
-            is_lost = is_raid(read.device) and path not in answered
-            reasons[path] = moved(read.device) if is_lost else None
-        reason = reasons[path]
+            is_lost = is_raid(read.device) and key not in answered
+            reasons[key] = moved(read.device) if is_lost else None
+        reason = reasons[key]
         if not reason:
             result.append(read)
         elif is_first or not read.device.optional:  # one slot of a range is enough
@@ -200,7 +200,7 @@ def relocated(reads: Sequence[Read]) -> Sequence[Read]:
     return result
 
 
-def _controller_path(device: Device) -> tuple[str, str]:
+def _controller_key(device: Device) -> tuple[str, str]:
     """Return the kind and the path of a controller: equal for all drives behind it."""
     return base(device).partition(',')[0], device.path
 
@@ -276,7 +276,7 @@ def watched(reads: Sequence[Read]) -> Collection[int]:
     """
     # one device for each controller
     devices = {
-        _controller_path(read.device): read.device
+        _controller_key(read.device): read.device
         for read in reads
         if isinstance(read.outcome, Report) and is_raid(read.device)
     }

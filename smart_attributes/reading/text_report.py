@@ -494,7 +494,7 @@ def of_text(
     """Return up to two sentences: on rows and parts of tables that cannot be read, and on requested
     data that is missing; () if the report is whole.
 
-    arguments: of smartctl, as returned by likely_arguments(). unread: the rows.
+    arguments: of smartctl, as returned by likely_arguments(). unread: rows that cannot be read.
     """
     present = {*lines.fields, *_marks(text, lines.fields), IS_TEXT}
     is_all = not ALL.isdisjoint(arguments)
