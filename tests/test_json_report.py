@@ -726,7 +726,8 @@ def test_complaints_are_warnings_and_errors_with_a_text():
     ]
 
     document = {'smartctl': {'messages': messages}}
-    assert json_report._complaints(document) == ('Warning: a',)
+    report = json_report._report(document, None, '')
+    assert report.messages == ('Warning: a',)
 
 
 @pytest.mark.parametrize(

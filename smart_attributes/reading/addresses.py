@@ -111,13 +111,14 @@ def _split(text: str) -> tuple[str, str]:
     path = re.search('/dev(?:/.*|$)', text)
     if not path:
         raise UsageError(_without_path(text))
-    before = re.sub(r'^-d ?', '', text[: path.start()])
+    before_path = re.sub(r'^-d ?', '', text[: path.start()])
     # The original plugin took the other separators: "cciss,1_/dev/sg2".
-    if before == '@' or (before and before[-1] not in '@, _'):
+    has_separator = before_path.endswith(('@', ',', ' ', '_'))
+    if before_path == '@' or (before_path and not has_separator):
         raise UsageError(
             f'{quoted(text)}: write type and device as TYPE@PATH, such as megaraid,6@/dev/bus/0'
         )
-    return before[:-1], path[0]
+    return before_path[:-1], path[0]
 
 
 def quoted(text: str) -> str:
@@ -225,7 +226,8 @@ def _slots(entry: DeviceType, inner: str, text: str) -> tuple[list[str], bool]:
         f'{entry.name},' + entry.separator.join(map(str, numbers))
         for numbers in product(*choices)
     ]
-    return expanded, not all(map(str.isdigit, written_slots))
+    is_single = all(map(str.isdigit, written_slots))
+    return expanded, not is_single
 
 
 def _numbers(
@@ -327,7 +329,9 @@ def short_name(device: Device) -> str:
     if not arguments or kind == 'sat':
         return slug(path)
     numbers = re.findall(r'0x[0-9a-f]+|(?<![0-9a-z])[0-9]+', arguments)
-    return slug('_'.join([path, kind, *numbers]) if numbers else path)
+    if not numbers:
+        return slug(path)
+    return slug('_'.join([path, kind, *numbers]))
 
 
 def of_short_name(name: str) -> str:
@@ -364,7 +368,7 @@ def slug(text: str) -> str:
 
 FOLDER = '/dev/disk/by-id'
 SLOTS = '/dev/disk/by-path'
-_LAST = ('wwn-', 'nvme-eui', 'nvme-nvme')  # names without a model in them
+_WITHOUT_MODEL = ('wwn-', 'nvme-eui', 'nvme-nvme')  # beginnings of such names
 
 
 def links(folder: str = FOLDER) -> Mapping[str, str]:
@@ -375,8 +379,8 @@ def links(folder: str = FOLDER) -> Mapping[str, str]:
         names = os.listdir(folder)
     except OSError:
         return {}
-    # of several names of one path, the last one stays
-    names.sort(key=lambda name: (not name.startswith(_LAST), name))
+    # names with a model last, because the last name of a path stays
+    names.sort(key=lambda name: (not name.startswith(_WITHOUT_MODEL), name))
     return {os.path.realpath(os.path.join(folder, name)): name for name in names}
 
 
@@ -431,4 +435,7 @@ def of_path(path: str) -> str:
     """
     if path.startswith(_USUAL):
         return ''
-    return next((kind for pattern, kind in _PATHS if re.fullmatch(pattern, path)), '')
+    for pattern, kind in _PATHS:
+        if re.fullmatch(pattern, path):
+            return kind
+    return ''

@@ -44,16 +44,14 @@ def counts(results: Iterable[Result], age: float) -> dict[str, float]:
     For each block, the newest result up to *age* (power-on minutes) counts, or else the newest.
     Of two results of one minute, one that is pending counts.
     """
-    # the last one of a block wins; results later than *age* come first
-    order = sorted(
-        results,
-        key=lambda result: (
-            result.minutes <= age,
-            result.minutes,
-            result.status in _WAITING,
-        ),
-    )
-    newest = {result.block: result.status for result in order}
+
+    def rank(result: Result) -> tuple[bool, int, bool]:
+        is_possible = result.minutes <= age
+        is_waiting = result.status in _WAITING
+        return is_possible, result.minutes, is_waiting
+
+    # of the results of one block, the last one stays, which has the highest rank
+    newest = {result.block: result.status for result in sorted(results, key=rank)}
     waiting = sum(status in _WAITING for status in newest.values())
     done = sum(status in _DONE for status in newest.values())
     return {

@@ -32,10 +32,10 @@ def as_one(lines: Sequence[str]) -> Lines:
             'several-reports',
             step='save each one in its own file',
         )
-    oldest, *newer = _by_date(calls)
+    merged, *newer = _by_date(calls)
     for call in newer:
-        oldest = _merged(oldest, call)
-    return oldest
+        merged = _merged(merged, call)
+    return merged
 
 
 def _parts(lines: Sequence[str]) -> list[list[str]]:
@@ -60,9 +60,15 @@ def _is_one_drive(calls: Sequence[Lines], lines: Sequence[str]) -> bool:
     """Return whether nothing contradicts that the calls are about one drive."""
     models = {_model(call) for call in calls} - {''}
     serials = {call.fields.get('serial number', '') for call in calls} - {''}
-    devices = {match.groups() for line in lines for match in _TYPED.finditer(line)}
-    nameless = [call for call in calls if _has_table(call) and not _model(call)]
-    if any(len(different) > 1 for different in (models, serials, devices, nameless)):
+    typed = set()  # types and paths
+    for line in lines:
+        typed.update(_TYPED.findall(line))
+    if len(models) > 1 or len(serials) > 1 or len(typed) > 1:
+        return False
+    tables_without_model = [
+        call for call in calls if _has_table(call) and not _model(call)
+    ]
+    if len(tables_without_model) > 1:
         return False
     # Two calls with the same kind of data need a serial number each, which are then equal.
     for has_data in (_has_table, _has_status):
@@ -94,12 +100,14 @@ def _has_status(call: Lines) -> bool:
 
 def _by_date(calls: Sequence[Lines]) -> list[Lines]:
     """Return calls in the order of their dates; one without a date followed the one before it."""
+    dated = []
     date = 0
-    dates = []
     for call in calls:
-        date = report_date.of_text(call.fields.get('local time is', '')) or date
-        dates.append(date)
-    return [calls[place] for place in sorted(range(len(calls)), key=dates.__getitem__)]
+        printed = report_date.of_text(call.fields.get('local time is', ''))
+        date = printed or date
+        dated.append((date, call))
+    dated.sort(key=lambda pair: pair[0])  # calls of one date keep their order
+    return [call for _, call in dated]
 
 
 def _merged(older: Lines, newer: Lines) -> Lines:

@@ -20,7 +20,6 @@ from collections.abc import (
     Collection,
     Iterable,
     Iterator,
-    Mapping,
     Sequence,
     Set,
 )
@@ -54,8 +53,6 @@ ALL = {'-a', '-x'}
 TABLE = ALL | {'-A'}
 DATA = TABLE | {'-H', '-l', '--log'}
 _ERROR_LOGS = ALL | {'error', 'xerror'}
-_TEST_LOGS = ALL | {'selftest', 'xselftest'}
-_WEAR = ALL | {'ssd'}
 LIKELY = {'-A', '-a'}  # assumed if the arguments of a report are unknown
 _ALWAYS: Set[str] = frozenset()
 
@@ -137,7 +134,7 @@ def _counters_part(row: str) -> Part:
     )
 
 
-_ANY: Sequence[Part] = (
+_ANY = (
     Part(
         'the SMART health status',
         _ALWAYS,
@@ -170,7 +167,7 @@ _ANY: Sequence[Part] = (
     ),
 )
 
-PARTS: Mapping[str, Sequence[Part]] = {
+PARTS = {
     'ATA': (
         *_ANY,
         Part('the attribute table', TABLE, lambda report: report.attributes),
@@ -199,7 +196,10 @@ PARTS: Mapping[str, Sequence[Part]] = {
             {NO_ERROR_LOG},
         ),
         Part(
-            'the self-test log', _TEST_LOGS, lambda report: report.self_tests, _TEST_LOG
+            'the self-test log',
+            ALL | {'selftest', 'xselftest'},
+            lambda report: report.self_tests,
+            _TEST_LOG,
         ),
         Part(
             'the device statistics',
@@ -229,7 +229,7 @@ PARTS: Mapping[str, Sequence[Part]] = {
         ),
         Part(
             'the used endurance',
-            _WEAR,
+            ALL | {'ssd'},
             lambda report: (
                 report.identity.rotation != 0 or 'percentage_used' in report.scsi
             ),
@@ -253,14 +253,18 @@ def missing(
     arguments: of smartctl, as returned by arguments_of(). places: keys of a JSON report, or lines
     of a text report.
     """
-    whole: list[str] = []
-    cut: list[str] = []
+    lost = []
+    cut = []
     for part in PARTS.get(report.identity.protocol, _ANY):
-        is_asked = not part.arguments or not part.arguments.isdisjoint(arguments)
-        if is_asked and part.places.isdisjoint(places) and not part.holds(report):
-            lost = whole if part.headings.isdisjoint(places) else cut
+        if part.arguments and part.arguments.isdisjoint(arguments):
+            continue  # not requested
+        if part.holds(report) or not part.places.isdisjoint(places):
+            continue
+        if part.headings.isdisjoint(places):
             lost.append(part.name)
-    return whole, cut
+        else:
+            cut.append(part.name)
+    return lost, cut
 
 
 def arguments_of(command: Iterable[str]) -> frozenset[str]:
@@ -269,15 +273,16 @@ def arguments_of(command: Iterable[str]) -> frozenset[str]:
     """
     arguments = []
     for word in command:
-        value = word
         if word.startswith('--'):
             name, _, value = word.partition('=')
             arguments.append(_LONG.get(name, name))
         elif word.startswith('-'):
-            # "-Hd": the first letter that takes a value is the last option of the word
+            # the value follows the first letter that takes one: "sat" in "-Hdsat"
             value = word[1:].lstrip(_WITHOUT_VALUE)[1:]
-            letters = word[1 : len(word) - len(value)]
+            letters = word[1:].removesuffix(value)
             arguments += ['-' + letter for letter in letters]
+        else:
+            value = word
         arguments += value.split(',')
     return frozenset(arguments)
 
@@ -406,7 +411,6 @@ _SHAPE: Json = {
 }
 # Places in the tables of the drive's health. smartctl omits thresholds that the drive does not have.
 _IN_TABLES = r'smart_status|(?:ata|nvme|scsi)_(?!.*\.(?:thresh|when_failed)$)(?!.*temperature|log_directory)'
-# omitted for a row without a threshold
 _OF_THRESHOLD = {'thresh', 'when_failed'}
 _COLUMNS = {'value', 'worst', 'thresh', 'when_failed'}
 
@@ -420,11 +424,13 @@ def of_json(
     arguments: smartctl's, as `arguments_of` returns them.
     """
     lost, _ = missing(report, arguments, _places(data))
-    in_tables: list[str] = []
-    elsewhere: list[str] = []
+    in_tables = []
+    elsewhere = []
     for place in _unfit(data, _shape_of(data), ''):
-        damaged = in_tables if re.match(_IN_TABLES, place) else elsewhere
-        damaged.append(place)
+        if re.match(_IN_TABLES, place):
+            in_tables.append(place)
+        else:
+            elsewhere.append(place)
     return sentences(elsewhere, lost, in_tables)
 
 
@@ -466,17 +472,16 @@ def _unfit(data: Json, shape: Json, where: str) -> Iterator[str]:
         if key not in data:
             yield where + key
     for key, value in data.items():
-        fits = shape.get(key)
-        if (
-            fits is None
-            or type(value) is fits
-            or (type(fits) is FunctionType and fits(data, key) is not None)
-        ):
+        form = shape.get(key)  # see _NEEDED
+        if form is None or type(value) is form:
             continue
-        if type(fits) is dict and isinstance(value, dict):
-            yield from _unfit(value, fits, f'{where}{key}.')
-        elif type(fits) is list and isinstance(value, list):
-            yield from _unfit_items(value, fits[0], where + key)
+        if type(form) is FunctionType:
+            if form(data, key) is None:
+                yield where + key
+        elif type(form) is dict and isinstance(value, dict):
+            yield from _unfit(value, form, f'{where}{key}.')
+        elif type(form) is list and isinstance(value, list):
+            yield from _unfit_items(value, form[0], where + key)
         else:
             yield where + key
 
@@ -489,7 +494,8 @@ def _unfit_items(items: list[Any], shape: Json, where: str) -> Iterator[str]:
     columns = set()
     if shape is _ROW:
         for item in items:
-            columns |= _COLUMNS.intersection(item if isinstance(item, dict) else ())
+            if isinstance(item, dict):
+                columns |= _COLUMNS.intersection(item)
     for number, item in enumerate(items):
         place = f'{where}.{number}'
         if not isinstance(item, dict):

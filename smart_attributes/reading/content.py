@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from ..constants import HIGHEST_COUNTER, LARGEST_FILE, LONGEST_SEARCHED_LINE
 from ..errors import Coded, DriveError, NotAReport
@@ -240,7 +240,7 @@ def first_number(numbers: Iterable[int | None]) -> int | None:
 
 FARM_LOG = 'seagate_farm_log'
 
-ERROR_COUNTERS: Mapping[str, Callable[[Json, str], float | None]] = {
+ERROR_COUNTERS = {
     'errors_corrected_by_eccfast': integer_of,
     'errors_corrected_by_eccdelayed': integer_of,
     'errors_corrected_by_rereads_rewrites': integer_of,
@@ -365,12 +365,14 @@ def known_problem(
         from .failure_reasons import smart_disabled
 
         return smart_disabled()
-    problem = emptiness(report, is_asked) if has_smart_data(report) else None
-    if problem:
-        from .failure_reasons import virtual_disk
+    if not has_smart_data(report):
+        return None
+    problem = emptiness(report, is_asked)
+    if not problem:
+        return None
+    from .failure_reasons import virtual_disk
 
-        return virtual_disk(report.identity.model) or problem
-    return None
+    return virtual_disk(report.identity.model) or problem
 
 
 def _exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
@@ -380,21 +382,23 @@ def _exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
     The OK of a SCSI volume does not cover the drives behind it.
     """
     model = report.identity.model
-    is_scsi = report.identity.protocol == 'SCSI'
+    if report.identity.protocol != 'SCSI':
+        if has_smart_data(report):
+            return None
+        from .failure_reasons import virtual_disk
+
+        return virtual_disk(model)
     values = set(report.scsi)
-    if is_scsi and (report.smart_status is False or values - _OF_VOLUMES):
-        return None
-    if not is_scsi and has_smart_data(report):
+    if report.smart_status is False or values - _OF_VOLUMES:
         return None
     from .failure_reasons import areca_volume, not_a_drive, virtual_disk
 
-    if not is_scsi:
-        return virtual_disk(model)
     volume = areca_volume(model)
     if volume or report.farm or values - _TEMPERATURES:
         return volume
-    disk = virtual_disk(model)
-    return disk or not_a_drive(model, kind, transport, report.identity.wwn)
+    return virtual_disk(model) or not_a_drive(
+        model, kind, transport, report.identity.wwn
+    )
 
 
 def emptiness(report: Report, is_asked: bool) -> DriveError | None:
@@ -468,16 +472,17 @@ def messages_of(complaints: Iterable[str], offline: int | None) -> tuple[str, ..
     means automatic start. Source: ATA8-ACS, SMART READ DATA.
     """
     messages = [message for message in complaints if _DERIVED not in message]
-    if (offline or 0) & 0x7F == 6:
+    if offline is not None and offline & 0x7F == 6:
         messages.append(
             'the drive aborted its offline data collection with a fatal error'
         )
     return tuple(messages)
 
 
-def with_pending(
-    statistics: dict[tuple[int, int], Statistic], count: int | None
-) -> dict[tuple[int, int], Statistic]:
+Statistics = dict[tuple[int, int], Statistic]  # by page and offset
+
+
+def with_pending(statistics: Statistics, count: int | None) -> Statistics:
     """Return the statistics; if they lack a Pending Error Count, add the number of entries in the
     Pending Defects log.
 
@@ -501,13 +506,13 @@ def error_entry(
 
     words: "Error: UNC 8 sectors at LBA = 0x0071bde0", or '' if smartctl does not know the failed
     command.
-    register: the error register, which is used if *words* is empty.
+    register: the error register, which is used if *words* has no names of errors.
     """
-    names = re.match(r'(?:Device Fault; )?Error: ([A-Z]+(?:, [A-Z]+)*)\b', words)
-    kind = [name for bit, name in _ERROR_BITS if (register or 0) & bit]
-    if names:
-        kind = names[1].split(', ')
-    return ErrorEntry(number, tuple(kind), hours)
+    named = re.match(r'(?:Device Fault; )?Error: ([A-Z]+(?:, [A-Z]+)*)\b', words)
+    if named:
+        return ErrorEntry(number, tuple(named[1].split(', ')), hours)
+    names = [name for bit, name in _ERROR_BITS if (register or 0) & bit]
+    return ErrorEntry(number, tuple(names), hours)
 
 
 def newest_first(entries: Iterable[ErrorEntry]) -> tuple[ErrorEntry, ...]:
@@ -533,15 +538,16 @@ def self_test_passed(status: str) -> bool | None:
 
 
 def last_self_test(status: int | None) -> tuple[SelfTest, ...]:
-    """If the last self-test failed, return an entry for it.
+    """Return an entry for the last self-test if it failed, otherwise (); this replaces a self-test
+    log that was not read or is empty.
 
-    Used if the self-test log was not read or is empty.
-
-    status: the byte "Self-test execution status" of the SMART data. 0 means that the last test
-    passed or that no test was run, so no entry is returned.
+    status: the byte "Self-test execution status" of the SMART data, None if not reported. 0 means
+    that the last test passed or that no test was run.
     """
-    words = _FAILED_SELF_TESTS.get((status or 0) >> 4)
-    return (SelfTest('Last self-test', words, False, None),) if words else ()
+    words = _FAILED_SELF_TESTS.get(status >> 4) if status else None
+    if not words:
+        return ()
+    return (SelfTest('Last self-test', words, False, None),)
 
 
 # The meanings of the bits of smartctl's exit status, bit 0 first. Source: smartctl(8), section EXIT
@@ -561,11 +567,13 @@ EXIT_STATUS_BITS = (
 def exit_status_notes(status: int | None) -> tuple[Coded, ...]:
     """Return one sentence for each bit that is set in smartctl's exit status.
 
-    If the data is complete, bit 2 (0x04) is only a note, because smartctl always sets it behind
-    some RAID controllers.
+    They are only notes: behind some RAID controllers, smartctl always sets bit 2 (0x04), even if the
+    data is complete.
     """
+    if not status:  # None: unknown
+        return ()
     return tuple(
         Coded('smartctl-status', sentence)
         for bit, sentence in enumerate(EXIT_STATUS_BITS)
-        if (status or 0) >> bit & 1
+        if status & 1 << bit
     )

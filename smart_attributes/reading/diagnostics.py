@@ -27,12 +27,13 @@ def with_better_reasons(reads: Sequence[Read]) -> list[Read]:
     """Return the results of all reads; a failed read gets a better reason if a better one is
     found.
     """
-    return [
-        read
-        if read.identity or read.device.is_recorded
-        else read._replace(outcome=_better(read.device, read.outcome))
-        for read in system.relocated(reads)
-    ]
+    result = []
+    for read in system.relocated(reads):
+        if read.identity or read.device.is_recorded:
+            result.append(read)
+        else:
+            result.append(read._replace(outcome=_better(read.device, read.outcome)))
+    return result
 
 
 def _better(device: Device, outcome: Outcome) -> Outcome:

@@ -190,8 +190,8 @@ def drive_name(command: Command) -> str:
     the type, the number and the controller's SCSI host ("megaraid,6@host0"). If sysfs does not know
     the path, the path is the name.
     """
-    path = command[-1]
-    device_type = command[-2] if command[-3:-2] == ('-d',) else ''
+    *options, path = command
+    device_type = options[-1] if '-d' in options else ''  # the last option
     if not path.startswith('/'):  # "--scan"
         return path.lstrip('-')
     # Only a drive behind a controller is named by its number: "megaraid,6".

@@ -7,7 +7,6 @@ root or through sudo".
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 
 from .. import files
 from ..constants import (
@@ -55,7 +54,7 @@ _SILENT_IS_EMPTY = '|'.join(
 )
 
 # Code of an error -> its class, if it is not DriveError.
-_CLASSES: Mapping[str, type[DriveError]] = {
+_CLASSES = {
     'sudo-rule-missing': SudoRefused,
     'asleep': DriveAsleep,
     'no-such-device': DriveAbsent,
@@ -78,13 +77,13 @@ def diagnose(printed: str) -> DriveError | None:
     text = examined(printed)
     for cause in CAUSES:
         match = re.search(cause.pattern, text, re.MULTILINE | re.IGNORECASE)
-        if match:
-            groups = [group for group in match.groups() if group]
-            quote = clean(groups[0], _REASON).rstrip('.;, ') if groups else ''
-            why, step = (
-                words.replace(QUOTE, quote) for words in (cause.why, cause.step)
-            )
-            return _error(cause.code, why, step)
+        if not match:
+            continue
+        first_group = next(filter(None, match.groups()), '')
+        quote = clean(first_group, _REASON).rstrip('.;, ')
+        why = cause.why.replace(QUOTE, quote)
+        step = cause.step.replace(QUOTE, quote)
+        return _error(cause.code, why, step)
     return None
 
 
@@ -105,19 +104,20 @@ def examined(text: str) -> str:
 def no_report(text: str, exit_status: int | None = None) -> DriveError:
     """Return why *text* is not a report: smartctl or sudo failed or printed nothing, or another
     program printed it.
+
+    exit_status: of the call that printed the text; None for the text of a file.
     """
-    # Only the text of a file may be that of another program.
-    is_long = exit_status is None and text.count('\n') > MOST_FAILED_LINES
-    is_foreign = is_long and not re.search(f'{BANNER}[0-9]', text, re.MULTILINE)
-    cause = None if is_foreign else diagnose(text)
-    if cause:
-        return cause
+    is_of_call = exit_status is not None
+    if is_of_call or _can_be_of_call(text):
+        cause = diagnose(text)
+        if cause:
+            return cause
     is_empty = not text.strip()
     if exit_status:
+        printed = 'nothing' if is_empty else 'no report'
         return _error(
             'smartctl-failed',
-            f'cannot be read: smartctl printed {"nothing" if is_empty else "no report"} and ended '
-            f'with exit status {exit_status}',
+            f'cannot be read: smartctl printed {printed} and ended with exit status {exit_status}',
             'run smartctl by hand',
         )
     if is_empty:
@@ -127,6 +127,15 @@ def no_report(text: str, exit_status: int | None = None) -> DriveError:
             'run smartctl -x PATH as root in a terminal to see why',
         )
     return _error('not-a-report', 'is not a smartctl report', RECORD)
+
+
+def _can_be_of_call(text: str) -> bool:
+    """Return whether a failed call of smartctl may have printed a text: it is short, or begins as
+    smartctl does.
+    """
+    if text.count('\n') <= MOST_FAILED_LINES:
+        return True
+    return re.search(f'{BANNER}[0-9]', text, re.MULTILINE) is not None
 
 
 def without_data(
@@ -147,24 +156,24 @@ def without_data(
     """
     if is_unsupported:
         return _error('smart-unsupported', UNSUPPORTED, BRIDGED)
-    if complaint and is_asked:
+    if not is_asked:
+        why = no_data('smartctl was not asked for it')
+        return _error('report-without-data', why, 'call smartctl with -x')
+    if complaint:
         return _error(
             'smartctl-failed',
             f'cannot be read: smartctl reports "{clean(complaint, _REASON)}"',
             'run smartctl by hand: smartctl -x PATH',
         )
-    if not is_asked:
-        why = 'smartctl was not asked for it'
-        step = 'call smartctl with -x'
-    elif not device_type and not is_identified:
-        why = 'it names no drive'
-        step = CALL
-    elif exit_status & 6:
+    if not is_identified and not device_type:
+        return _error('report-without-data', no_data('it names no drive'), CALL)
+    if exit_status & 6:  # the drive did not answer, or a command failed
         return _failed(exit_status, is_identified, device_type)
-    else:
-        why = 'only the identity of the drive'
-        step = 'run smartctl with -x; behind USB or RAID also with -d TYPE'
-    return _error('report-without-data', no_data(why), step)
+    return _error(
+        'report-without-data',
+        no_data('only the identity of the drive'),
+        'run smartctl with -x; behind USB or RAID also with -d TYPE',
+    )
 
 
 def _failed(exit_status: int, is_identified: bool, device_type: str) -> DriveError:
@@ -230,9 +239,7 @@ def without_attributes() -> DriveError:
 
 # Hypervisor -> models of its virtual disks without SMART, exactly as smartctl prints them (for
 # SCSI, the vendor comes first). A virtual disk that reports health data is judged like any drive.
-VIRTUAL_DISKS: Mapping[str, Mapping[str, Sequence[str]]] = files.data(
-    'reading/virtual_disks.json'
-)
+VIRTUAL_DISKS = files.data('reading/virtual_disks.json')
 _HYPERVISORS = {
     model.upper(): hypervisor
     for hypervisor, disks in VIRTUAL_DISKS.items()

@@ -71,14 +71,19 @@ def of_json(data: Json) -> Farm | None:
     that it supports it.
 
     Values with a wrong type or an impossible size, and values of impossible heads, count as absent.
-    Two values are not
-    read: the date of assembly, whose bytes smartctl 7.4 swaps, and the write power-on time, whose
-    unit 7.5 changed.
+    Two values are not read: the date of assembly, whose bytes smartctl 7.4 swaps, and the write
+    power-on time, whose unit 7.5 changed.
     """
     log = object_of(data, FARM_LOG)
-    keys = next((keys for keys in _KEYS if isinstance(log.get(keys.drive), dict)), None)
-    if keys is None or log.get('supported') is not True:
-        return None
+    if log.get('supported') is True:
+        for keys in _KEYS:
+            if isinstance(log.get(keys.drive), dict):
+                return _of_protocol(log, keys)
+    return None
+
+
+def _of_protocol(log: Json, keys: _Keys) -> Farm:
+    """Return the content of a log with the keys of its protocol."""
     heads = []
     for number in range(keys.heads):
         counts = [_count_at(log, place.format(number)) for place in keys.counts]
@@ -166,8 +171,8 @@ def _count_at(log: Json, path: str) -> int:
 
 
 def beside(farm: Farm | None, serial: str) -> Farm | None:
-    """Return the log, None for None; if its serial number contradicts *serial*, mark it as the log
-    of another drive.
+    """Return the log, marked as that of another drive if its serial number contradicts *serial*;
+    None for None.
 
     The log of a SAS drive has the drive's and then the board's serial number. A masked number
     counts as equal.

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .processes import Runner
     from .smartctl_calls import Command
 
+    Options = dict[tuple[str, ...], list[str]]  # spellings of an option -> values
+
 # Every spelling of each option of a check and of triage; a test compares them with the table of
 # commands. Options that select what is read:
 DEVICE = ('-d', '--device')
@@ -88,27 +90,31 @@ def start(argv: list[str], runner: Runner) -> None:
         runner.start(command)
 
 
-def _options(argv: list[str]) -> dict[tuple[str, ...], list[str]] | None:
-    """Return the values of each option that affects what is read, keyed by the option's
-    spellings; None if in doubt.
-    """
-    options: dict[tuple[str, ...], list[str]] = {}
+def _options(argv: list[str]) -> Options | None:
+    """Return the values of each option of a command line; None if in doubt."""
+    options: Options = {}
     words = iter(argv[1:] if argv[:1] == ['triage'] else argv)
     for word in words:
-        name, sign, value = word.partition('=')
-        option = next(
-            (spellings for spellings in (*FLAGS, *WITH_VALUE) if name in spellings), ()
-        )
+        name, equals_sign, value = word.partition('=')
+        option = _spellings(name)
         takes_value = option in WITH_VALUE
-        if not option or (sign and not takes_value):
+        if not option or (equals_sign and not takes_value):
             return None
-        if takes_value and not sign:
+        if takes_value and not equals_sign:
             value = next(words, '')
         options.setdefault(option, []).append(value)
     return options
 
 
-def _commands(options: dict[tuple[str, ...], list[str]]) -> list[Command]:
+def _spellings(name: str) -> tuple[str, ...]:
+    """Return all spellings of an option, such as ("-d", "--device"); () if it is unknown."""
+    for spellings in (*FLAGS, *WITH_VALUE):
+        if name in spellings:
+            return spellings
+    return ()
+
+
+def _commands(options: Options) -> list[Command]:
     """Return the scan, or commands for the drives that local files certainly allow; [] if in
     doubt. Raises an exception that the real run will report.
     """

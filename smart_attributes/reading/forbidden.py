@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 
 SYS = '/sys'  # tests use another folder
 DATABASE = 'attributes.json'
-_FORBIDS = (
-    # an advisory that forbids reading, as the shipped database is formatted
-    '"read": false'
-)
+# in an advisory that forbids reading, as the shipped database is formatted
+_FORBIDS = '"read": false'
 
 
 def model_of(path: str, device_type: str) -> str:
@@ -60,7 +58,11 @@ def may_forbid(text: str, model: str) -> bool:
     if not word:
         return False
     *parts, _ = text.split(_FORBIDS)  # each ends with an advisory that forbids
-    return any(word in part[part.rfind('"models"') :] for part in parts)
+    for part in parts:
+        models = part[part.rfind('"models"') :]
+        if word in models:
+            return True
+    return False
 
 
 def advisories(text: str) -> list[Any]:

@@ -20,15 +20,15 @@ def agreement(first: Identity, second: Identity) -> int:
     second_serial = serial_key(second.serial)
     if first_serial and second_serial and first_serial != second_serial:
         return NONE
-    has_serial = bool(first_serial and first_serial == second_serial)
+    have_one_serial = bool(first_serial and first_serial == second_serial)
     first_wwn = wwn_key(first.wwn)
     second_wwn = wwn_key(second.wwn)
     if first_wwn and first_wwn == second_wwn:
-        return STRONG if has_serial else WEAK
+        return STRONG if have_one_serial else WEAK
     # An NVMe drive has a WWN for each namespace, but only one health log.
     if first_wwn and second_wwn and 'NVMe' not in (first.protocol, second.protocol):
         return NONE
-    return WEAK if has_serial and first.model and second.model else NONE
+    return WEAK if have_one_serial and first.model and second.model else NONE
 
 
 def is_same_drive(first: Identity, second: Identity) -> bool:
@@ -46,9 +46,8 @@ def identifiers(identity: Identity) -> list[str]:
 
 def _models_agree(first: str, second: str) -> bool:
     # SCSI shows a SATA drive as vendor "ATA" and the first 16 characters of its model.
-    shorter, longer = sorted(
-        (re.sub(r'^ATA +| +', '', model.upper()) for model in (first, second)), key=len
-    )
+    keys = [re.sub(r'^ATA +| +', '', model.upper()) for model in (first, second)]
+    shorter, longer = sorted(keys, key=len)
     return longer.startswith(shorter)
 
 

@@ -8,7 +8,7 @@ drive UNKNOWN if nothing is worse. A row that is missing whole cannot be noticed
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from ..constants import LONGEST_LINE
 from ..typed import NamedTuple
@@ -96,7 +96,7 @@ _COUNTERS = _kind(
     r'(?:read|write|verify):',
     lambda line: pysmart.ERROR_COUNTERS.fullmatch(label_and_value(line)[1]),
 )
-_TABLES: Sequence[Table] = (
+_TABLES = (
     _ATTRIBUTES,
     Table(_kind(r'Page\s+Offset|Offset\s+Size', _always), _STATISTIC),
     Table(
@@ -126,7 +126,7 @@ _TABLES: Sequence[Table] = (
 _LBA = re.compile(r'(?:[0-9a-f]{2} |-- )+.* at LBA = 0x[0-9a-f]+ = \d+')
 _STRICT = _ATTRIBUTES.row._replace(begins=_STRICT_ROW)
 # Rows that are known by their beginning, wherever they stand.
-_ROWS: Sequence[Kind] = (
+_ROWS = (
     _COUNTERS,
     _STATISTIC,
     _STRICT,
@@ -138,7 +138,7 @@ _ROWS: Sequence[Kind] = (
 # --- lines with one value -----------------------------------------------------------------
 
 _COUNT = r'-?\d[^A-Za-z:]*(?:%|C|Celsius)?\s*(?:\[[^\]]*\])?'
-_FORMS: Mapping[str, str] = {
+_FORMS = {
     'smart overall-health self-assessment test result': r'(?:PASSED|FAILED|UNKNOWN)(?![A-Za-z]).*',
     'smart health status': r'OK(?![A-Za-z]).*|.*(?:FAIL|\[asc ?=.*\]).*',
     'self-test execution status': r'\(\s*\d{1,3}\).*',
@@ -164,8 +164,6 @@ _LONG = re.compile(
 )
 # the rest of a model, a size or a date
 _REST = r'[^:]*$|\d\d:\d\d:\d\d|[A-Z][a-z]{2} +\d'
-_AFTER_LAST = 256  # above each ID
-_FIRST = 16  # rows of the attribute table that identify a controller
 _LEAST = 12  # letters of a label that was cut
 
 # What begins a line of its own, whatever stands before it.
@@ -184,13 +182,13 @@ _INSIDE = re.compile(
 
 
 def joined(plain: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the lines of a plain text after joining those that were wrapped, and those of them
-    that a verdict needs but cannot be read.
+    """Return the lines of a plain text after joining those that were wrapped, and those lines that
+    a verdict needs but that cannot be read.
     """
     page = _Page()
-    for both in plain:
-        for line in _INSIDE.split(both):
-            page.add(line)
+    for line in plain:
+        for part in _INSIDE.split(line):
+            page.add(part)
     page.close_line()
     if page.has_attributes:  # without a heading, single rows were pasted on purpose
         page.unread += page.outside
@@ -206,51 +204,52 @@ class _Page:
         self.outside: list[str] = []  # rows of attributes that are not in their table
         self.has_attributes = False
         self._table: Table | None = None
-        self._before: Table | None = None  # the table before empty lines
-        self._kind: Kind | None = None  # of the last line
+        self._table_above: Table | None = None  # the table that an empty line ended
+        self._last_kind: Kind | None = None  # of the last line
 
     def add(self, line: str) -> None:
         """Add a line, or join it to the last one if that goes on in it."""
-        if self._kind and line == self.lines[-1]:  # doubled
+        last_kind = self._last_kind
+        if last_kind and line == self.lines[-1]:  # doubled
             return
         table = _table_of(line)
         kind = table.heading if table else _kind_of(line[:LONGEST_LINE], self._table)
-        if self._kind and not kind and _goes_on(self.lines[-1], self._kind, line):
+        if last_kind and not kind and _goes_on(self.lines[-1], last_kind, line):
             self.lines[-1] += ' ' + line
             return
         self.close_line()
         self.lines.append(line)
-        self._kind = kind
+        self._last_kind = kind
         if table:
-            self._table, self._before = table, None
-            self.has_attributes |= table is _ATTRIBUTES
+            self._table = table
+            self._table_above = None
+            if table is _ATTRIBUTES:
+                self.has_attributes = True
         elif kind is _STRICT and self._table is not _ATTRIBUTES:
-            self._return_to_attributes(line)
+            if self._table_above is not _ATTRIBUTES:
+                self.outside.append(line)
+            self._table = _ATTRIBUTES
         elif kind is None:
             self._leave_table(line)
 
     def close_line(self) -> None:
         """Note the last line if it is a row that cannot be read."""
         line = self.lines[-1]
-        if self._kind and (len(line) > LONGEST_LINE or not self._kind.is_whole(line)):
+        if not self._last_kind:
+            return
+        if len(line) > LONGEST_LINE or not self._last_kind.is_whole(line):
             self.unread.append(line)
 
-    def _return_to_attributes(self, line: str) -> None:
-        """Take the table of attributes as the current one, because of this row of it."""
-        if self._before is not _ATTRIBUTES:
-            self.outside.append(line)
-        self._table = _ATTRIBUTES
-
     def _leave_table(self, line: str) -> None:
-        """End the table at a line that is not a row, unless this is what is left of one.
-
-        After an empty line, single rows of the attributes may follow.
-        """
+        """End the table at a line that is not a row, unless this is what is left of one."""
         fragment = _FRAGMENT if self._table is _ATTRIBUTES else _DIGITS
         if self._table and fragment.search(line):
             self.unread.append(line)
             return
-        self._before = None if line else self._table or self._before
+        if line:
+            self._table_above = None
+        elif self._table:  # after an empty line, more rows of the table may follow
+            self._table_above = self._table
         self._table = None
 
 
@@ -263,8 +262,9 @@ def _table_of(line: str) -> Table | None:
 
 
 def _kind_of(line: str, table: Table | None) -> Kind | None:
-    """Return the kind of a line that begins with a row (of *table*, or of a table whose rows are
-    known anywhere) or with a label; None for other lines.
+    """Return the kind of a line that is a row or has a known label; None for other lines.
+
+    table: the current table; some of its rows are known only within it.
     """
     rows = [*_ROWS, table.row] if table else _ROWS
     for row in rows:
@@ -284,20 +284,30 @@ def is_whole(line: str) -> object:
 
 def _labelled(line: str) -> Kind | None:
     """Return the kind of a line with a known label, whole or cut; None if it has no such label."""
-    name, value = label_and_value(line)
-    form = _PATTERNS.get(name)
-    has_separator = name != ' '.join(line.lower().split())
-    if form and has_separator:
-        fits = form.fullmatch
-        return _kind('', lambda whole: fits(label_and_value(whole)[1]), r'\[|asc')
+    label, value = label_and_value(line)
+    has_separator = label != ' '.join(line.lower().split())
+    if has_separator and label in _PATTERNS:
+        has_form = _PATTERNS[label].fullmatch
+        return _kind('', lambda whole: has_form(label_and_value(whole)[1]), r'\[|asc')
     if _LONG.match(line):
         return _kind('', lambda whole: label_and_value(whole)[1], _REST)
-    for label, form in _PATTERNS.items():
-        is_begin = not value and len(name) >= _LEAST and label.startswith(name)
-        is_end = len(name) > 2 and label.endswith(name) and form.fullmatch(value)
-        if is_end or (is_begin and label != name):
-            return _kind('', lambda whole: False)  # a part of a label is never whole
+    if _is_cut(label, value):
+        return _kind('', lambda whole: False)  # a part of a label is never whole
     return None
+
+
+def _is_cut(part: str, value: str) -> bool:
+    """Return whether *part* is the beginning of a known label without a value, or the end of one
+    with a value of its form.
+    """
+    for label, form in _PATTERNS.items():
+        is_end = len(part) > 2 and label.endswith(part)
+        if is_end and form.fullmatch(value):
+            return True
+        is_begin = len(part) >= _LEAST and label.startswith(part)
+        if is_begin and not value and part != label:
+            return True
+    return False
 
 
 def _goes_on(line: str, kind: Kind, following: str) -> bool:
@@ -306,36 +316,40 @@ def _goes_on(line: str, kind: Kind, following: str) -> bool:
         return False
     if _BEGINNING.match(following):
         return False
-    return not kind.is_whole(line) or bool(kind.rest.match(following))
+    if not kind.is_whole(line):
+        return True
+    return bool(kind.rest.match(following))
 
 
-def is_shifted(numbers: Sequence[int]) -> bool:
-    """Return whether rows of the attribute table were swapped: one ID is too high for its place, and
-    one that follows a higher ID would fit there.
-
-    numbers: the IDs in the order of the table, whose first rows can identify a controller.
+def is_shifted(ids: Sequence[int]) -> bool:
+    """Return whether two rows at the top of the attribute table are swapped (IDs 1, 9, 5, 197), or
+    one of them took the place of a row that stands further below (9 in 1, 248, 12, 197, 9).
     """
-    low = [after for before, after in zip(numbers, numbers[1:]) if after < before]
-    ends = [0, *numbers, _AFTER_LAST]
-    for place in range(1, min(len(numbers), _FIRST)):
-        before, high, after, later = ends[place - 1 : place + 3]
-        if not before < after < high:
+    below_higher = [low for high, low in zip(ids, ids[1:]) if low < high]
+    bounded = [0, *ids, 256]  # one lower and one higher than any ID
+    # each pair of rows, with the rows before and after it
+    pairs = list(zip(bounded, bounded[1:], bounded[2:], bounded[3:]))
+    # the order of the first ones can identify a controller
+    for before, high, low, after in pairs[:15]:
+        if not before < low < high:
             continue
-        # the two of them are swapped, or one from further below belongs between them
-        if high < later or any(before < number < after for number in low):
+        is_swapped = high < after
+        if is_swapped or any(before < moved < low for moved in below_higher):
             return True
     return False
 
 
 def kept_length(unread: Sequence[str]) -> int:
-    """Return how many characters are left of raw values, if the table was cut at a column: longer
-    ones may have become other numbers. 0: the column is missing.
+    """Return the length to which raw values were cut, because longer ones may have become other
+    numbers: 0 if their column is missing, LONGEST_LINE if nothing was cut.
+
+    unread: the lines that cannot be read.
     """
-    lengths = [LONGEST_LINE]  # of a table that was not cut
+    lengths = [LONGEST_LINE]
     for line in unread:
-        columns = _COLUMNS.fullmatch(line)
         if line.startswith('ID#') and 'RAW_VALUE' not in line:
             return 0
+        columns = _COLUMNS.fullmatch(line)
         if columns and _CUT.fullmatch(columns[1]):
             lengths.append(len(columns[1]))
     return min(lengths)

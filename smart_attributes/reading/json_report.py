@@ -64,11 +64,10 @@ def parse(
 
         raise no_report(f'{text}\n{error_text}', exit_status)
     data = content.loaded(text, start)
-    if isinstance(data, dict) and (
-        any(key in data for key in _SMARTCTL_KEYS)
-        or 'protocol' in object_of(data, 'device')
-    ):
-        return from_json(data, exit_status, f'{text[:start]}\n{error_text}')
+    if isinstance(data, dict):
+        has_protocol = 'protocol' in object_of(data, 'device')
+        if has_protocol or not data.keys().isdisjoint(_SMARTCTL_KEYS):
+            return from_json(data, exit_status, f'{text[:start]}\n{error_text}')
     raise NotAReport(
         'is JSON, but not from smartctl', step='record with smartctl --json -x'
     )
@@ -87,8 +86,9 @@ def from_json(
     arguments = completeness.arguments_of(
         word for word in words if isinstance(word, str)
     )
-    problem = _problem(data, report, other_text, arguments)
-    problem = problem or _not_of_smartctl(data, report)
+    problem = _problem(data, report, other_text, arguments) or _not_of_smartctl(
+        data, report
+    )
     if problem:
         raise problem.of(report.identity)
     # A document without smartctl's arguments was modified, so it is compared with a report of
@@ -112,7 +112,11 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
     attributes = _attributes(objects_of(data, 'ata_smart_attributes', 'table'))
     statistics = _statistics(objects_of(data, 'ata_device_statistics', 'pages'))
     identity = _identity(data)
-    complaints = _complaints(data)
+    complaints = [
+        text
+        for severity, text in content.messages_in(data)
+        if severity != 'information'
+    ]
     offline = object_of(data, 'ata_smart_data', 'offline_data_collection', 'status')
     version = tuple(part for part in list_of(smartctl, 'version') if type(part) is int)
     farm = None
@@ -224,12 +228,13 @@ def _protocol(data: Json) -> str:
     If the key "device" contradicts all logs, the logs decide.
     """
     named = text_of(data, 'device', 'protocol')
-    of_logs = [
-        name
-        for prefix, name in _PROTOCOLS
-        if any(key.startswith(prefix) for key in data)
-    ]
-    return named if named in of_logs or not of_logs else of_logs[0]
+    of_logs = []
+    for prefix, protocol in _PROTOCOLS:
+        if any(key.startswith(prefix) for key in data):
+            of_logs.append(protocol)
+    if named in of_logs or not of_logs:
+        return named
+    return of_logs[0]
 
 
 def _wwn(data: Json) -> str:
@@ -243,13 +248,19 @@ def _wwn(data: Json) -> str:
     if naa is not None and oui is not None and number is not None:
         return f'{naa:x}{oui:06x}{number:09x}'
     unit = content.wwn_of(text_of(data, 'logical_unit_id'))
-    namespaces = objects_of(data, 'nvme_namespaces')
-    if unit or not namespaces:
-        return unit
+    return unit or _eui64(objects_of(data, 'nvme_namespaces'))
+
+
+def _eui64(namespaces: list[Json]) -> str:
+    """Return the EUI-64 of the first namespace as hexadecimal digits, or '' if absent."""
+    if not namespaces:
+        return ''
     eui64 = object_of(namespaces[0], 'eui64')
     oui = integer_of(eui64, 'oui')
-    number = integer_of(eui64, 'ext_id')
-    return '' if oui is None or number is None else f'{oui:06x}{number:010x}'
+    extension = integer_of(eui64, 'ext_id')
+    if oui is None or extension is None:
+        return ''
+    return f'{oui:06x}{extension:010x}'
 
 
 def _rotation(data: Json, protocol: str) -> int | None:
@@ -260,12 +271,6 @@ def _rotation(data: Json, protocol: str) -> int | None:
     # SBC-4, 6.6.2: 2h to 400h and FFFFh are reserved; smartctl prints them for SCSI.
     is_reserved = 0 < rate <= 0x400 or rate == 0xFFFF
     return None if protocol == 'SCSI' and is_reserved else rate
-
-
-def _complaints(data: Json) -> tuple[str, ...]:
-    """Return messages above severity "information"."""
-    messages = content.messages_in(data)
-    return tuple(text for severity, text in messages if severity != 'information')
 
 
 def _smart_status(status: Json, exit_status: int | None) -> tuple[bool | None, str]:
@@ -318,7 +323,7 @@ def _attribute(number: int, row: Json) -> AttributeRow:
     )
 
 
-def _statistics(pages: list[Json]) -> dict[tuple[int, int], Statistic]:
+def _statistics(pages: list[Json]) -> content.Statistics:
     """Return the valid entries of the device statistics, by page and offset. Source: ACS-4, 9.5."""
     valid = {}
     for page in pages:
@@ -335,8 +340,9 @@ def _statistics(pages: list[Json]) -> dict[tuple[int, int], Statistic]:
             letters = [
                 letter for letter, key in _STATISTIC_FLAGS if flags.get(key) is True
             ]
-            statistic = Statistic(value, text_of(entry, 'name'), ''.join(letters))
-            valid[number, offset] = statistic
+            valid[number, offset] = Statistic(
+                value, text_of(entry, 'name'), ''.join(letters)
+            )
     return valid
 
 
@@ -344,9 +350,8 @@ def _error_count(log: Json) -> int | None:
     """Return how many errors the drive has ever logged, or None if not reported."""
     # both logs contain the newest errors and the same count
     counts = [integer_at(log, 'extended.count'), integer_at(log, 'summary.count')]
-    return max(
-        (count for count in counts if count is not None and count >= 0), default=None
-    )
+    valid = [count for count in counts if count is not None and count >= 0]
+    return max(valid, default=None)
 
 
 def _errors(log: Json) -> tuple[ErrorEntry, ...]:
@@ -438,8 +443,9 @@ def _background(scan: Json, data: Json) -> dict[str, float]:
     from . import background_scan  # only SAS disks have this log
 
     hours = integer_at(data, 'power_on_time.hours')
-    age = float('inf') if hours is None else hours * 60 + 59
-    return background_scan.of_json(scan, age)
+    # to the end of the hour
+    minutes = float('inf') if hours is None else hours * 60 + 59
+    return background_scan.of_json(scan, age=minutes)
 
 
 def _scsi(data: Json, other_text: str) -> dict[str, float]:

@@ -104,8 +104,7 @@ def read_all(
     for plan in plans:
         by_command.setdefault(plan.command, []).append(plan)
     retries = []
-    # the first reads of these, by the device of the second
-    absent: dict[Device, Read] = {}
+    first_reads: dict[Device, Read] = {}  # by the device of the retry
     for answer in runner.run(by_command, how.drive_timeout, deadline):
         for plan in by_command[answer.command]:
             read = _read(plan, answer)
@@ -113,12 +112,12 @@ def read_all(
             retry = _without_tunnel(plan) if is_absent else None
             if retry:
                 retries.append(retry)
-                absent[retry.device] = read
+                first_reads[retry.device] = read
             else:
                 yield read
     if retries:
         for read in read_all(retries, how, runner, deadline):
-            yield read if read.identity else absent[read.device]
+            yield read if read.identity else first_reads[read.device]
 
 
 def _read(plan: Plan, answer: Answer) -> Read:
@@ -137,7 +136,7 @@ def _without_tunnel(plan: Plan) -> Plan | None:
     *plan* has no sat+, or is not that of a drive behind RAID.
     """
     device = plan.device
-    kind = base(plan.device)
+    kind = base(device)
     if kind == device.type or not is_raid(device):
         return None
     command = tuple(kind if word == device.type else word for word in plan.command)

@@ -37,10 +37,10 @@ def controller(device: Device) -> str:
     path = device.path
     if path.startswith('/dev/disk/'):
         path = os.path.realpath(path)
-    match = re.fullmatch('/dev/(nvme[0-9]+)(n[0-9]+)?(p[0-9]+)?', path)
+    match = re.fullmatch('/dev/(nvme[0-9]+)(n[0-9]+)?(?:p[0-9]+)?', path)
     if match is None or device.type not in ('', 'nvme'):
         return ''
-    name, namespace, _ = match.groups()
+    name, namespace = match.groups()
     return _controller_of(name, namespace) if namespace else f'/dev/{name}'
 
 

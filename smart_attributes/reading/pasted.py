@@ -39,8 +39,9 @@ def _decoded(text: str) -> str:
 
         text = quopri.decodestring(text.encode()).decode('utf-8', 'replace')
     text = _SOFT_BREAK.sub('', text)
-    # more escaped ends of lines than real ones: a string of JSON
-    if 2 * MOST_LINES > text.count('\\n') > text.count('\n'):
+    escaped_ends = text.count('\\n')
+    # more than real ends: a string of JSON
+    if text.count('\n') < escaped_ends < 2 * MOST_LINES:
         text = re.sub(r'\\u([0-9a-fA-F]{4})', lambda code: chr(int(code[1], 16)), text)
         text = re.sub(r'(?<!\\)" *[,}\]]+', '\n', text)  # the end of the string
         text = re.sub(r'\\[nrt"/]', lambda escape: _ESCAPES[escape[0]], text)
@@ -175,27 +176,39 @@ def _without_marks(lines: Sequence[str]) -> list[str]:
     line numbers.
     """
     prefixes = _prefixes(lines)
-    plain, number = [], 0  # the last line number
+    plain = []
+    last_number = 0
     for line in lines:
-        mark = _mark(line, prefixes, number)
-        counted = _COUNTER.fullmatch(mark.strip())
-        if counted:
-            number = int(counted[1])
+        mark = _mark(line, prefixes, last_number)
+        number = _line_number(mark)
+        if number is not None:
+            last_number = number
         plain.append(line[len(mark) :])
     return plain
 
 
-def _mark(line: str, prefixes: Sequence[re.Pattern[str]], number: int) -> str:
-    """Return what stands before a line; '' if nothing does. number: of the line before it, or 0."""
+def _mark(line: str, prefixes: Sequence[re.Pattern[str]], last_number: int) -> str:
+    """Return what stands before a line; '' if nothing does.
+
+    last_number: that of the last numbered line before it; 0 if there is none.
+    """
     for prefix in prefixes:
         match = prefix.match(line)
         if not match:
             continue
-        counted = _COUNTER.fullmatch(match[0].strip())
+        number = _line_number(match[0])
+        if number is None or not last_number:
+            return match[0]
         # a number that does not count the lines belongs to the line: the ID of an attribute
-        if not counted or not number or number < int(counted[1]) <= number + 3:
+        if last_number < number <= last_number + 3:
             return match[0]
     return ''
+
+
+def _line_number(mark: str) -> int | None:
+    """Return the number in a mark such as "12:"; None if a mark has anything else."""
+    number = _COUNTER.fullmatch(mark.strip())
+    return int(number[1]) if number else None
 
 
 def _prefixes(lines: Sequence[str]) -> list[re.Pattern[str]]:
@@ -206,17 +219,16 @@ def _prefixes(lines: Sequence[str]) -> list[re.Pattern[str]]:
     for line in lines:
         match = _ANCHORED.match(line) or _ANCHORED_ROW.match(line)
         if match:
-            marks[' '.join(_NUMBER.sub('0', match[1]).split())] += 1
+            words = _NUMBER.sub('0', match[1]).split()
+            marks[' '.join(words)] += 1
+    # half of the known lines, but no more than three
     enough = min(3, (sum(marks.values()) + 1) // 2)
-    return [
-        re.compile(
-            r'\s*'
-            + re.escape(mark).replace('0', r'\d{1,9}').replace(r'\ ', r'\s+')
-            + r'(?:\s|(?<!\d)|$)'
-        )
-        for mark, count in marks.most_common(6)
-        if mark and count >= enough
-    ]
+    prefixes = []
+    for mark, count in marks.most_common(6):
+        if mark and count >= enough:
+            pattern = re.escape(mark).replace('0', r'\d{1,9}').replace(r'\ ', r'\s+')
+            prefixes.append(re.compile(rf'\s*{pattern}(?:\s|(?<!\d)|$)'))
+    return prefixes
 
 
 def _unframed(line: str) -> str:
@@ -234,10 +246,9 @@ def plain_lines(text: str) -> list[str]:
     """Return the lines of a pasted text, as smartctl printed them or as they were wrapped; blanks at
     their ends are removed.
     """
-    text = _plain_characters(_without_markup(_decoded(text)))
-    lines = _unbroken(text.split('\n'))
-    lines = list(map(_unframed, _without_marks(lines)))
-    return _single_spaced(lines)
+    plain = _plain_characters(_without_markup(_decoded(text)))
+    lines = _without_marks(_unbroken(plain.split('\n')))
+    return _single_spaced(list(map(_unframed, lines)))
 
 
 def _single_spaced(lines: list[str]) -> list[str]:
@@ -245,9 +256,9 @@ def _single_spaced(lines: list[str]) -> list[str]:
     text = '\n'.join(lines)
     full = sum(map(bool, lines))
     adjacent = len(re.findall(r'(?<!\n)\n(?!\n)', text))  # full lines below each other
-    if full < 6 or adjacent * 5 > full:
-        return lines
-    return text.replace('\n\n', '\n').split('\n')
+    if full >= 6 and adjacent <= full / 5:
+        return text.replace('\n\n', '\n').split('\n')
+    return lines
 
 
 # --- lines that a terminal broke at a column ----------------------------------------------
@@ -257,42 +268,49 @@ _BEGINS = re.compile(
 )
 
 
-def _unbroken(lines: Sequence[str]) -> list[str]:
+def _unbroken(lines: Sequence[str]) -> Sequence[str]:
     """Return the lines after joining those that were broken at a column, within words and numbers
     as well.
     """
     width = max(map(len, lines))
-    if not any(
-        len(line) == width and _is_broken(line, following, later)
-        for line, following, later in zip(lines, lines[1:], [*lines[2:], ''])
-    ):
-        return list(lines)
+    if not _has_broken_line(lines, width):
+        return lines
     joined: list[str] = []
-    is_open = False
+    is_below_full_line = False
     for line in lines:
-        if is_open and not _BEGINS.match(line):
+        if is_below_full_line and not _BEGINS.match(line):
             joined[-1] += line
         else:
             joined.append(line)
-        is_open = len(line) == width
+        is_below_full_line = len(line) == width
     return joined
 
 
+def _has_broken_line(lines: Sequence[str], width: int) -> bool:
+    """Return whether one of the lines of full *width* is broken."""
+    for line, following, later in zip(lines, lines[1:], [*lines[2:], '']):
+        if len(line) == width and _is_broken(line, following, later):
+            return True
+    return False
+
+
 def _is_broken(line: str, following: str, later: str) -> bool:
-    """Return whether a line of the full width ends within a word or a number: without a blank, it is
-    a whole row with the line that follows, and with a blank it is none.
+    """Return whether a line of the full width ends within a word or a number: it and the line that
+    follows are a whole row, but not with a blank between them.
 
     later: the line after the following one.
     """
     row = _QUOTES.sub('', line).lstrip()
     rest = following.rstrip()
-    if not joined_rows.is_whole(row + rest) or joined_rows.is_whole(f'{row} {rest}'):
+    if not joined_rows.is_whole(row + rest):
+        return False
+    if joined_rows.is_whole(f'{row} {rest}'):
         return False
     # A number between those of two attributes can be all that is left of an attribute.
-    return not (rest.isdigit() and _attribute(row) < int(rest) < _attribute(later))
+    return not (rest.isdigit() and _id(row) < int(rest) < _id(later))
 
 
-def _attribute(line: str) -> int:
-    """Return the number of the attribute in a row; one that is higher than any, for other lines."""
+def _id(line: str) -> int:
+    """Return the ID of the attribute in a row; for other lines, one that is higher than any."""
     row = classic(line.strip())
     return int(row.partition(' ')[0]) if row else 256

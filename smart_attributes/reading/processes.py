@@ -58,8 +58,8 @@ class _Process:
         self.status: int | None = None  # exit status, or the negative signal number
         # seconds spent waiting for another check of the drive
         self.waited = 0.0
-        # when it began to end: it closed its last pipe, got SIGTERM, or exited
-        self.since = self.started
+        # it closed a pipe, got SIGTERM, or exited
+        self.ending_since = self.started
 
     def reap(self) -> bool:
         """Collect the exit status if the process has ended; return whether it has."""
@@ -72,7 +72,7 @@ class _Process:
                 status = 0
             if pid:
                 self.status = os.waitstatus_to_exitcode(status)
-                self.since = time.monotonic()
+                self.ending_since = time.monotonic()
         return self.status is not None
 
     def signal(self, number: int) -> bool:
@@ -87,12 +87,12 @@ class _Process:
 
 
 def _spawn(command: Command, lock: int) -> _Process:
-    """Start *command* with pipes as its output and the lock file as its input, and return it. The
-    lock file is closed here, even if this fails; below 0: there is none.
+    """Start *command* with pipes as its output and the lock file as its input, and return it.
 
-    Raises OSError.
+    lock: the descriptor of the lock file, which is closed here, even if this fails; -1 if there is
+    no lock file. Raises OSError.
 
-    It uses posix_spawn and poll, because importing subprocess costs more CPU than this module needs
+    This uses posix_spawn and poll, because importing subprocess costs more CPU than this module needs
     for 24 drives.
     """
     opened = [] if lock < 0 else [lock]
@@ -119,7 +119,7 @@ def _started(command: Command, lock: int, output: int, errors: int) -> int:
     """Start a process in its own group, so that one signal ends it and its children; return the
     process ID.
 
-    lock, output, errors: descriptors for its streams; lock below 0: its input is empty.
+    lock, output, errors: descriptors for its streams; if lock is -1, its input is empty.
 
     sudo gets its own session, where it behaves as under a daemon (not on FreeBSD, which lacks
     POSIX_SPAWN_SETSID). Unless the host is busy, smartctl has a lower priority, so that we can
@@ -128,6 +128,7 @@ def _started(command: Command, lock: int, output: int, errors: int) -> int:
     has_session = is_behind_sudo(command) and not IS_FREEBSD
     group: dict[str, Any] = {'setsid': True} if has_session else {'setpgroup': 0}
     nothing = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
+    stdin = nothing if lock < 0 else (os.POSIX_SPAWN_DUP2, lock, 0)
     # Python ignores SIGPIPE. Children would inherit this, but an abandoned smartctl must end when
     # its pipe closes.
     pid = os.posix_spawn(
@@ -135,7 +136,7 @@ def _started(command: Command, lock: int, output: int, errors: int) -> int:
         command,
         ENVIRONMENT,
         file_actions=[
-            nothing if lock < 0 else (os.POSIX_SPAWN_DUP2, lock, 0),
+            stdin,
             (os.POSIX_SPAWN_DUP2, output, 1),
             (os.POSIX_SPAWN_DUP2, errors, 2),
         ],
@@ -172,7 +173,7 @@ class Runner:
         # noticed.
         self._met: dict[Command, tuple[Earlier, float]] = {}
         self._poll = select.poll()
-        self._of: dict[int, _Process] = {}
+        self._by_descriptor: dict[int, _Process] = {}
         self._active: list[_Process] = []
         self._dying: list[_Process] = []
 
@@ -250,10 +251,11 @@ class Runner:
         """
         lock = self._waiting.begin(command) if self._waiting else -1
         if isinstance(lock, Earlier):
-            own = [process.pid for process in (*self._active, *self._dying)]
-            if lock.pid not in own:
-                _, first_met = self._met.get(command, (lock, time.monotonic()))
-                self._met[command] = (lock, first_met)
+            earlier = lock
+            own_pids = [process.pid for process in (*self._active, *self._dying)]
+            if earlier.pid not in own_pids:
+                _, first_met = self._met.get(command, (earlier, time.monotonic()))
+                self._met[command] = (earlier, first_met)
             return False
         process = _spawn(command, lock)
         if command in self._met:
@@ -261,7 +263,7 @@ class Runner:
             process.waited = process.started - first_met
         self._active.append(process)
         for descriptor in process.streams:
-            self._of[descriptor] = process
+            self._by_descriptor[descriptor] = process
             self._poll.register(descriptor, select.POLLIN)
         return True
 
@@ -295,7 +297,7 @@ class Runner:
         self, command: Command, is_late: bool, drive_timeout: float
     ) -> Answer | None:
         """Return the answer for a command that was not started, or None if it may still start."""
-        earlier = self._met[command][0] if command in self._met else None
+        earlier, _ = self._met.get(command, (None, None))
         if earlier and earlier.is_stuck(drive_timeout):
             reason = f'smartctl has been waiting{earlier.since}'
             return _not_started(command, reason, 'busy')
@@ -333,7 +335,7 @@ class Runner:
         """Read the available output and keep at most LARGEST_FILE bytes: endless output must not
         block the check.
         """
-        process = self._of[descriptor]
+        process = self._by_descriptor[descriptor]
         stream = process.streams[descriptor]
         for _ in range(LARGEST_FILE // _CHUNK):
             try:
@@ -350,8 +352,8 @@ class Runner:
         """Close a pipe of a process."""
         self._poll.unregister(descriptor)
         os.close(descriptor)
-        del self._of[descriptor], process.streams[descriptor]
-        process.since = time.monotonic()
+        del self._by_descriptor[descriptor], process.streams[descriptor]
+        process.ending_since = time.monotonic()
 
     def _settle(self, drive_timeout: float, deadline: float) -> list[Answer]:
         """Return the answers of all processes that have ended or exceeded a limit."""
@@ -371,7 +373,9 @@ class Runner:
         """Return how *process* ended and why; both texts are '' while it is running."""
         if len(process.output[0]) >= LARGEST_FILE:
             return 'overflow', f'the output is larger than {LARGEST_FILE >> 20} MiB'
-        if process.reap() and (not process.streams or now - process.since > LINGER):
+        if process.reap() and (
+            not process.streams or now - process.ending_since > LINGER
+        ):
             return 'done', ''
         if now - process.started >= drive_timeout:
             return 'timeout', f'no answer within {drive_timeout:g} s'
@@ -388,7 +392,7 @@ class Runner:
         for descriptor in list(process.streams):
             self._shut(process, descriptor)
         if not process.reap() and process.signal(SIGTERM):
-            process.since = time.monotonic()
+            process.ending_since = time.monotonic()
             self._dying.append(process)
         # last, so that after an alarm between two lines, close() still finds it
         self._active.remove(process)
@@ -402,11 +406,11 @@ class Runner:
         """
         now = time.monotonic()
         for process in list(self._dying):
-            late = now - process.since  # seconds since SIGTERM
+            late = now - process.ending_since  # seconds since SIGTERM
             is_over = process.reap() or late > 2 * GRACE
             if not is_over and late > GRACE:
-                may_kill = not is_behind_sudo(process.command)
-                is_over = not (may_kill and process.signal(SIGKILL))
+                # abandon what sudo has to end, and what is not ours to kill
+                is_over = is_behind_sudo(process.command) or not process.signal(SIGKILL)
             if is_over:
                 self._dying.remove(process)
 

@@ -119,7 +119,7 @@ def attributes(rows: Sequence[str]) -> tuple[AttributeRow, ...]:
 
 
 def _attribute(row: Any) -> AttributeRow:
-    """Return a row that pySMART has read.
+    """Return a row that pySMART has read; None for a column above 255, which is that of "---".
 
     The raw value stays text: pySMART's `raw_int` drops signs and hex digits.
     """
@@ -150,8 +150,8 @@ def digits(value: str) -> int | None:
     Return None if the text has no number, or more than one.
     """
     match = _GROUPS.fullmatch(value.partition('[')[0].strip())
-    digits = re.sub(r'[^0-9]', '', match[1]) if match else ''
-    return int(digits) if 0 < len(digits) <= 39 else None
+    number = re.sub(r'[^0-9]', '', match[1]) if match else ''
+    return int(number) if 0 < len(number) <= 39 else None
 
 
 def leading(value: str) -> int | None:
@@ -238,6 +238,10 @@ POWER_ON = 'accumulated power on time, hours'
 _SAME_LABEL = {'number of hours powered up': POWER_ON}
 
 
+Rows = list[re.Match[str]]
+Fields = Mapping[str, str]  # label in lower case -> value
+
+
 class Lines(NamedTuple):
     """The lines of a report, grouped by type."""
 
@@ -245,15 +249,15 @@ class Lines(NamedTuple):
     fields: dict[str, str]
     last: dict[str, str]  # the same, with the last value of each
     rows: list[str]  # rows of the attribute table, classic
-    statistics: list[re.Match[str]]
-    ata_tests: list[re.Match[str]]
-    scsi_tests: list[re.Match[str]]
-    nvme_tests: list[re.Match[str]]
-    nvme_errors: list[re.Match[str]]  # of commands
-    background: list[re.Match[str]]  # results of the background scan of a SCSI disk
-    pending: list[re.Match[str]]  # rows of the Pending Defects log
+    statistics: Rows
+    ata_tests: Rows
+    scsi_tests: Rows
+    nvme_tests: Rows
+    nvme_errors: Rows  # of commands
+    background: Rows  # results of the background scan of a SCSI disk
+    pending: Rows  # rows of the Pending Defects log
     # ATA error log: the head of an entry, then its registers
-    errors: list[re.Match[str]]
+    errors: Rows
     complaints: list[str]
     warnings: list[str]  # lines below an NVMe drive's FAILED
 
@@ -289,7 +293,7 @@ def label_and_value(line: str) -> tuple[str, str]:
     return ' '.join(label.lower().split()), value.strip()
 
 
-def value_of(fields: Mapping[str, str], *labels: str) -> str:
+def value_of(fields: Fields, *labels: str) -> str:
     """Return the value of the first of these labels that has one; '' if none has."""
     for label in labels:
         if fields.get(label):
@@ -303,10 +307,11 @@ def _add_line(line: str, lines: Lines) -> None:
         lines.warnings.append(line)
     if is_complaint(line):
         lines.complaints.append(line)
-    name, value = label_and_value(line)
-    value = '' if value == _NO_TEXT else value
-    lines.fields.setdefault(name, value)
-    lines.last[_SAME_LABEL.get(name, name)] = value
+    label, value = label_and_value(line)
+    if value == _NO_TEXT:
+        value = ''
+    lines.fields.setdefault(label, value)
+    lines.last[_SAME_LABEL.get(label, label)] = value
 
 
 def _add_row(line: str, lines: Lines) -> None:

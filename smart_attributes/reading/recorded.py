@@ -49,17 +49,19 @@ def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
     The devices get their names after all files are read; see named().
     """
     files_read = []
-    meant = set()  # paths of the files that surely are reports
+    sure_paths = set()  # of the files that surely are reports
     for path, is_named in _report_files(paths):
         outcome = machine.parsed(_report_in, path)
         files_read.append(Read(Device(path, is_recorded=True), outcome))
-        if is_named or not isinstance(outcome, NotAReport) or _is_meant(path):
-            meant.add(path)
-    groups = set(map(_group, meant))
+        is_report = not isinstance(outcome, NotAReport)
+        if is_named or is_report or _looks_like_report(path):
+            sure_paths.add(path)
+    groups = set(map(_group, sure_paths))
     skipped = []
     for read in files_read:
         path = read.device.path
-        if path in meant or (_group(path) in groups and not _is_ticket(path)):
+        is_in_group = _group(path) in groups
+        if path in sure_paths or (is_in_group and not _is_ticket(path)):
             reads.append(read)
         else:
             skipped.append(os.path.basename(path))
@@ -81,9 +83,9 @@ def _group(path: str) -> tuple[str, str]:
     return os.path.dirname(path), os.path.splitext(path)[1]
 
 
-def _is_meant(path: str) -> bool:
+def _looks_like_report(path: str) -> bool:
     """Return whether a file looks like a report, by its name or its first bytes; such a file is
-    never skipped. A file that cannot be read does not.
+    never skipped.
     """
     if 'smart' in os.path.basename(path).lower():
         return True
@@ -91,9 +93,11 @@ def _is_meant(path: str) -> bool:
         head = _content(path)[:_HEAD].replace(b'\0', b'')
     except DriveError:  # not a regular file, or too large
         return False
-    # an empty file, too, or one that was cut within its first word
-    is_begun = b'smartctl'.startswith(head.strip()[:8])
-    return is_begun or any(sign in head for sign in _SIGNS)
+    if any(sign in head for sign in _SIGNS):
+        return True
+    begin = head.strip()
+    is_cut = b'smartctl'.startswith(begin)  # within its first word; also an empty file
+    return is_cut or begin.startswith(b'smartctl')
 
 
 def _is_ticket(path: str) -> bool:
@@ -125,7 +129,8 @@ def named(reads: Sequence[Read]) -> list[Read]:
 def _forms(path: str, number: int) -> Iterator[str]:
     """Yield the possible names of a report, shortest first; *number* makes the last one unique."""
     parts = [slug(part) for part in path.split('/') if part] or ['report']
-    yield from ('_'.join(parts[-length:]) for length in range(1, len(parts) + 1))
+    for length in range(1, len(parts) + 1):
+        yield '_'.join(parts[-length:])
     yield f'{"_".join(parts)}_{number}'
 
 
@@ -140,7 +145,7 @@ def _report_files(paths: Sequence[str]) -> Iterator[tuple[str, bool]]:
         unlisted: list[OSError] = []
         for folder, folders, names in os.walk(path, onerror=unlisted.append):
             folders.sort()
-            # os.walk() does not look for files behind links to folders
+            # os.walk() does not enter links to folders, so they are read like files
             links = [
                 name for name in folders if os.path.islink(os.path.join(folder, name))
             ]
@@ -157,12 +162,11 @@ def _content(path: str) -> bytes:
     try:
         return files.content(path, LARGEST_FILE, trust.foreign_secret)
     except files.NotRegular:
-        fault = NotAReport('is not a regular file', 'report-missing')
+        raise NotAReport('is not a regular file', 'report-missing') from None
     except FileNotFoundError:
-        fault = NotAReport('does not exist', 'report-missing')
+        raise NotAReport('does not exist', 'report-missing') from None
     except OSError as error:
-        if error.errno != errno.EFBIG:
-            why = f'cannot be opened: {error.strerror}'
-            raise DriveError(why, 'report-unreadable') from None
-        fault = NotAReport(f'is not a smartctl report: {error.strerror}')
-    raise fault
+        if error.errno == errno.EFBIG:
+            raise NotAReport(f'is not a smartctl report: {error.strerror}') from None
+        why = f'cannot be opened: {error.strerror}'
+        raise DriveError(why, 'report-unreadable') from None

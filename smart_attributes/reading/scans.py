@@ -21,26 +21,23 @@ def from_scan(text: str, names: Iterable[str] = ()) -> DeviceList:
     Raises SmartError if the text is not the output of a scan.
     """
     devices = []
-    refused = []
+    notes = []
     is_whole = True
     entries = _entries(text)
     for path, kind, failure in entries:
-        what = ''
         try:
             drives = addresses.at(path, _as_needed(kind, path), path)
         except UsageError as error:
-            shown = quoted(path)
-            reason = str(error)
-        else:
-            what = addresses.of_path(path)
-            if not failure and not what:
-                devices += drives
-                continue
+            notes.append(_skipped(quoted(path), str(error)))
+            is_whole = False
+            continue
+        what = addresses.of_path(path)  # '' for a drive
+        if failure or what:
             reason = clean(failure, 200) or f'it is {what}, not a drive with SMART'
-            shown = path
-        sentence = f'the scan found {shown}, which is skipped: {reason}'
-        refused.append(Coded('scan-left-out', sentence))
-        is_whole = is_whole and bool(what)
+            notes.append(_skipped(path, reason))
+            is_whole = is_whole and bool(what)
+        else:
+            devices += drives
     beyond = {
         f'/dev/{name}'
         for name in names
@@ -49,8 +46,12 @@ def from_scan(text: str, names: Iterable[str] = ()) -> DeviceList:
     }
     devices += map(Device, sorted(beyond - {path for path, _, _ in entries}))
     return DeviceList(
-        tuple(devices), is_scan=True, is_whole=is_whole, notes=tuple(refused)
+        tuple(devices), is_scan=True, is_whole=is_whole, notes=tuple(notes)
     )
+
+
+def _skipped(found: str, reason: str) -> Coded:
+    return Coded('scan-left-out', f'the scan found {found}, which is skipped: {reason}')
 
 
 def _as_needed(kind: str, path: str) -> str:

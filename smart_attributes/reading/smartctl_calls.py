@@ -38,10 +38,8 @@ FARM = (*JSON, '-l', 'farm')  # not used by a check, and not allowed by the sudo
 SCAN = (*JSON, '--scan')
 VERSION = ('--version',)
 # Vendor log pages. A page is read only from NVMe models whose database entry names it, because the
-# man page warns that reading other pages may have side effects. "u" adds the dump to the JSON,
-# which has no key for it.
+# man page warns that reading other pages may have side effects.
 PAGES = ('0xC0', '0xCA', '0xD0', '0xE1')
-_PAGE = ('--json=cu', '-l')
 
 
 def read_arguments(
@@ -52,7 +50,10 @@ def read_arguments(
     skip: members of LOGS that must not be read because reading them can harm this drive, such as
     {"selftest"}.
     """
-    logs = (word for log in LOGS if log not in skip for word in ('-l', log))
+    logs: list[str] = []
+    for log in LOGS:
+        if log not in skip:
+            logs += '-l', log
     standby = '--nocheck=standby'
     return (*JSON, standby, '-i', '-H', '-A', *logs, *_of_type(device_type), path)
 
@@ -70,7 +71,8 @@ def page_arguments(page: str, controller: str) -> Command:
     """Return the arguments that read one page, such as "0xC0", of an NVMe controller, such as
     "/dev/nvme0".
     """
-    return (*_PAGE, f'nvmelog,{page},0x200', controller)
+    # "u" adds the dump to the JSON, which has no key for it
+    return ('--json=cu', '-l', f'nvmelog,{page},0x200', controller)
 
 
 def is_refused(answer: Answer) -> bool:

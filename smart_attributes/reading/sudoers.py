@@ -113,11 +113,9 @@ def type_expression(entry: DeviceType) -> str:
     """
     if not entry.slots:
         return literally(entry.name) + entry.arguments
-    numbers = iter(
-        [
-            f'[0-9]{{1,{len(str(highest))}}}' if highest > 9 else '[0-9]'
-            for _, highest in entry.slots
-        ]
-    )
-    form = entry.form.replace('[', '(').replace(']', ')?')
-    return re.sub('[A-Z]+', lambda _: next(numbers), form)
+    expression = entry.form.replace('[', '(').replace(']', ')?')
+    for _, highest in entry.slots:
+        number = f'[0-9]{{1,{len(str(highest))}}}' if highest > 9 else '[0-9]'
+        # the next capital letters stand for this number
+        expression = re.sub('[A-Z]+', number, expression, count=1)
+    return expression

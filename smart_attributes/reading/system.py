@@ -31,7 +31,6 @@ from .smartctl_calls import ENVIRONMENT, program
 
 ROOT = '/'  # the folder used as / to find the hosts of controllers
 TIME_LIMIT = 5.0  # seconds that a command may take
-_PAGE_HEAD = 4  # bytes before the serial number in vital product data page 80h
 _SHOWN = 200  # maximum length of a quoted error message
 _FOLDERS = f'{ENVIRONMENT["PATH"]}:/usr/local/sbin'
 
@@ -68,9 +67,10 @@ def text_of(path: str, limit: int = LARGEST_SYSTEM_FILE, unread: str = '') -> st
         try:
             if not stat.S_ISREG(os.fstat(file).st_mode):
                 return unread
-            content = page = os.read(file, limit)
-            # /proc returns a long file in pages
-            while page and limit > LARGEST_SYSTEM_FILE and len(content) < limit:
+            content = os.read(file, limit)
+            page = content
+            is_long = limit > LARGEST_SYSTEM_FILE  # /proc returns such a file in pages
+            while is_long and page and len(content) < limit:
                 page = os.read(file, limit - len(content))
                 content += page
         finally:
@@ -84,9 +84,9 @@ def disks_of(device: Device, system: System = LINUX) -> list[str]:
     """Return the kernel's names of a drive's block devices: one for each NVMe namespace, none
     for a recording.
     """
-    name = os.path.basename(os.path.realpath(device.path))
     if device.is_recorded:
         return []
+    name = os.path.basename(os.path.realpath(device.path))
     if os.path.isdir(f'{system.sys}/block/{name}'):
         return [name]
     if name.startswith('sg'):
@@ -115,7 +115,7 @@ def serial_of_disk(name: str, system: System) -> str:
     Source: SPC-4, 7.8.15: four bytes precede the serial number.
     """
     page = text_of(f'{system.sys}/block/{name}/device/vpd_pg80')
-    return page[_PAGE_HEAD:].strip('\0 ')
+    return page[4:].strip('\0 ')
 
 
 def place(device: Device, system: System = LINUX) -> Place:
@@ -151,8 +151,10 @@ def _in_enclosure(disk: str, system: System) -> Place:
             light = os.path.realpath(f'{component}/locate')
             if not os.path.exists(light) or len(light) > LONGEST_LIGHT:
                 return Place(f'slot {number}')
-            on, off = (f'echo {value} > {shlex.quote(light)}' for value in '10')
-            return Place(f'slot {number}', on, locate_off=off)
+            file = shlex.quote(light)
+            return Place(
+                f'slot {number}', f'echo 1 > {file}', locate_off=f'echo 0 > {file}'
+            )
     return _in_pci_slot(device, system)
 
 
@@ -171,35 +173,34 @@ def _in_pci_slot(device: str, system: System) -> Place:
 
 
 def relocated(reads: Sequence[Read]) -> Sequence[Read]:
-    """Return the results of reading.
-
-    If a controller has moved, this reason replaces its errors, once per range.
+    """Return the results of reading; the errors of a controller that has moved are replaced by this
+    reason, once per range.
 
     Host numbers can change at boot, and a slot that was never examined must not count as empty.
     """
-    # If a drive behind the controller answered, skip the lookup.
-    answered = {
-        _behind(read.device)
-        for read in reads
-        if read.identity or type(read.outcome) not in (DriveAbsent, DriveError)
-    }
+    # controllers that did not move, because a drive behind them answered
+    answered = set()
+    for read in reads:
+        is_silent = type(read.outcome) in (DriveAbsent, DriveError)
+        if read.identity or not is_silent:
+            answered.add(_controller_key(read.device))
     reasons: dict[tuple[str, str], ControllerElsewhere | None] = {}
     result = []
     for read in reads:
-        place = _behind(read.device)
-        is_first = place not in reasons
+        key = _controller_key(read.device)
+        is_first = key not in reasons
         if is_first:
-            is_lost = is_raid(read.device) and place not in answered
-            reasons[place] = moved(read.device) if is_lost else None
-        reason = reasons[place]
+            is_lost = is_raid(read.device) and key not in answered
+            reasons[key] = moved(read.device) if is_lost else None
+        reason = reasons[key]
         if not reason:
             result.append(read)
-        elif is_first or not read.device.optional:
+        elif is_first or not read.device.optional:  # one slot of a range is enough
             result.append(read._replace(outcome=reason))
     return result
 
 
-def _behind(device: Device) -> tuple[str, str]:
+def _controller_key(device: Device) -> tuple[str, str]:
     """Return the kind and the path of a controller: equal for all drives behind it."""
     return base(device).partition(',')[0], device.path
 
@@ -218,16 +219,18 @@ def moved(device: Device) -> ControllerElsewhere | None:
         return None
     numbers = ', '.join(f'host {host}' for host in others)
     through = '' if device.path.startswith('/dev/bus/') else f' (of {device.path})'
-    advice = (
-        f'{device.type}@PATH with a path of that controller, as listed by smartctl --scan or ls -l '
-        '/sys/class/scsi_generic'
-    )
     if kind.has_bus:
-        advice = f'{device.type}@/dev/bus/{others[0]}'
-        advice += ' (likewise for the whole range)' if device.optional else ''
+        address = f'{device.type}@/dev/bus/{others[0]}'
+        if device.optional:
+            address += ' (likewise for the whole range)'
+    else:
+        address = (
+            f'{device.type}@PATH with a path of that controller, as listed by smartctl --scan or ls '
+            '-l /sys/class/scsi_generic'
+        )
     return ControllerElsewhere(
         f'was not found: host {here}{through} has no {kind.name} controller, but {numbers} has one',
-        step=f'write {advice}',
+        step=f'write {address}',
     )
 
 
@@ -273,7 +276,7 @@ def watched(reads: Sequence[Read]) -> Collection[int]:
     """
     # one device for each controller
     devices = {
-        _behind(read.device): read.device
+        _controller_key(read.device): read.device
         for read in reads
         if isinstance(read.outcome, Report) and is_raid(read.device)
     }
@@ -311,5 +314,6 @@ def output(
         return answer.stdout.decode('utf-8', 'replace'), ''
     why = answer.reason or f'exit status {answer.status}'
     printed = clean(answer.stderr.decode('utf-8', 'replace'), _SHOWN)
-    why += f': {printed}' if printed else ''
+    if printed:
+        why += f': {printed}'
     return '', f'{" ".join(command)}: {why}'

@@ -6,7 +6,7 @@ The module `pysmart` reads some of the logs.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ..errors import Coded, DriveError
 from ..model import ErrorEntry, Farm, Identity, NvmeError, Report, SelfTest, Statistic
@@ -46,6 +46,7 @@ from .pysmart import (
     NVME_LOG,
     POWER_ON,
     TEXT,
+    Fields,
     Lines,
     column_number,
     digits,
@@ -62,11 +63,6 @@ _TEXT_SIGNS = re.compile(
     re.MULTILINE,
 )
 _BANNER = re.compile(BANNER + r'(\d{1,4}(?!\d))\.(\d{1,4}(?!\d))', re.MULTILINE)
-# Labels that occur in only one protocol.
-_LABELS: Mapping[str, Sequence[str]] = TEXT['labels']
-# The words after "- " below an NVMe drive's FAILED -> bit of the critical warning. Source: NVMe
-# 1.4, figure 194.
-_NVME_WARNINGS: Sequence[tuple[str, int]] = TEXT['nvme_warnings']
 # Codes of errors about data that is missing, although it may be in rows that cannot be read.
 _NO_DATA = ('smart-data-empty', 'report-without-data')
 _ERROR_LOGS = (
@@ -86,8 +82,9 @@ def parse_report(data: bytes) -> Report:
     if not _can_be_decoded(text):
         # quoted or wrapped: outside of strings, JSON may have a blank for each end of a line
         plain = ' '.join(pasted.plain_lines(text))
-        # the error for the text as it is has the right number of the line
-        text = plain if _can_be_decoded(plain) else text
+        if _can_be_decoded(plain):
+            return parse_json(plain)
+    # for damaged JSON, the error has the number of the line in this text
     return parse_json(text)
 
 
@@ -139,15 +136,16 @@ def _report(lines: Lines, log: Farm | None, kept_length: int) -> Report:
     """
     protocol = _protocol(lines)
     passed, words = _smart_status(lines.fields)
-    rows = pysmart.attributes(lines.rows)
+    rows = []
+    for row in pysmart.attributes(lines.rows):
+        is_cut = len(row.raw) >= kept_length
+        rows.append(row._replace(raw='') if is_cut else row)
     identity = _identity(lines.fields, protocol)
     return Report(
         identity=identity._replace(spins=log is not None or content.has_spindle(rows)),
         smart_status=passed,
         smart_status_text=words,
-        attributes=tuple(
-            row if len(row.raw) < kept_length else row._replace(raw='') for row in rows
-        ),
+        attributes=tuple(rows),
         statistics=content.with_pending(
             dict(map(_statistic, lines.statistics)), _pending_defects(lines)
         ),
@@ -195,13 +193,14 @@ def _problem(
 def _protocol(lines: Lines) -> str:
     """Return the protocol to which the lines belong, or '' if not known."""
     has_ata_table = bool(lines.rows or lines.statistics)
-    for protocol, labels in _LABELS.items():  # NVMe is the first
+    # labels that occur in only one protocol; NVMe is the first
+    for protocol, labels in TEXT['labels'].items():
         if not lines.fields.keys().isdisjoint(labels):
             return 'ATA' if has_ata_table and protocol != 'NVMe' else protocol
     return 'ATA' if has_ata_table else ''
 
 
-def _identity(fields: Mapping[str, str], protocol: str) -> Identity:
+def _identity(fields: Fields, protocol: str) -> Identity:
     """Return what the lines tell of the drive; '' or None for each part that is absent, and 512 for
     the size of a sector.
     """
@@ -246,7 +245,7 @@ def _identity(fields: Mapping[str, str], protocol: str) -> Identity:
     )
 
 
-def _model(fields: Mapping[str, str], protocol: str) -> tuple[str, str]:
+def _model(fields: Fields, protocol: str) -> tuple[str, str]:
     """Return model and firmware, '' for one that is absent. pySMART would cut a model at a colon,
     and use "Add. Product Id" (OEM) as the model.
     """
@@ -261,7 +260,7 @@ def _model(fields: Mapping[str, str], protocol: str) -> tuple[str, str]:
     return ' '.join(filter(None, parts)), value_of(fields, 'revision')
 
 
-def _smart_status(fields: Mapping[str, str]) -> tuple[bool | None, str]:
+def _smart_status(fields: Fields) -> tuple[bool | None, str]:
     """Return the drive's SMART health status (None if it is absent or unknown), and its text unless
     this is PASSED, OK or FAILED.
     """
@@ -276,7 +275,9 @@ def _smart_status(fields: Mapping[str, str]) -> tuple[bool | None, str]:
 def _statistic(row: re.Match[str]) -> tuple[tuple[int, int], Statistic]:
     """Return the page and offset of a row of the device statistics, and its content."""
     page = column_number(row['page'])
-    flags = (row['flags'] or '').replace('-', '') or ('N' if row['normalized'] else '')
+    flags = (row['flags'] or '').replace('-', '')
+    if row['normalized']:
+        flags = flags or 'N'
     statistic = Statistic(int(row['number']), row['name'].strip(), flags)
     return (page, int(row['offset'], 16)), statistic
 
@@ -290,7 +291,7 @@ def _pending_defects(lines: Lines) -> int | None:
     return len(lines.pending) + (int(hidden[1]) if hidden else 0)
 
 
-def _error_count(fields: Mapping[str, str]) -> int | None:
+def _error_count(fields: Fields) -> int | None:
     """Return how many errors the drive has ever logged, or None if no log was read."""
     printed = [
         fields[label]
@@ -307,6 +308,7 @@ def _error_count(fields: Mapping[str, str]) -> int | None:
 def _errors(lines: Lines) -> tuple[ErrorEntry, ...]:
     """Return the entries of the ATA error log whose registers are known, newest first."""
     entries = []
+    # an entry is a head with its registers below it
     for head, registers in zip(lines.errors, lines.errors[1:]):
         if head.re is pysmart.ERROR and registers.re is pysmart.REGISTERS:
             number = int(head['number'])
@@ -336,8 +338,9 @@ def _self_tests(lines: Lines) -> tuple[SelfTest, ...]:
     tests = []
     previous = 0
     for row in lines.scsi_tests or lines.nvme_tests or lines.ata_tests:
+        # only rows of ATA have a number
         number = int(row.groupdict().get('number', previous + 1))
-        if number <= previous:  # only rows of ATA have a number
+        if number <= previous:
             break  # the standard log, all of whose entries are in the extended one above
         previous = number
         status = row['status'].replace('-->', '').strip()
@@ -379,14 +382,16 @@ def _nvme(lines: Lines, passed: bool | None) -> dict[str, int]:
 
 def _warning_bits(lines: Iterable[str]) -> int | None:
     """Return the bits of the critical warning that smartctl printed as text, or None if it
-    printed no known line.
+    printed no known line. Source: NVMe 1.4, figure 194.
     """
     bits = 0
     for line in lines:
         unknown = re.match(r'- unknown critical warning\(s\) \(0x([0-9a-f]{2})\)', line)
-        bits |= int(unknown[1], 16) if unknown else 0
-        for words, bit in _NVME_WARNINGS:
-            bits |= bit if line.startswith('- ' + words) else 0
+        if unknown:
+            bits |= int(unknown[1], 16)
+        for words, bit in TEXT['nvme_warnings']:
+            if line.startswith('- ' + words):
+                bits |= bit
     return bits or None
 
 
@@ -411,7 +416,9 @@ def _scsi(lines: Lines) -> dict[str, float]:
     # of other columns.
     for command in ('read', 'write', 'verify'):
         row = pysmart.ERROR_COUNTERS.fullmatch(value_of(fields, command))
-        for counter, number in zip(content.ERROR_COUNTERS, row.groups() if row else ()):
+        if not row:
+            continue
+        for counter, number in zip(content.ERROR_COUNTERS, row.groups()):
             is_fraction = counter == 'gigabytes_processed'
             values[f'{command}.{counter}'] = (
                 float(number.replace(',', '.')) if is_fraction else int(number)
@@ -464,19 +471,16 @@ _LAST = {
         'Self-test duration|no self-?tests have been logged|not support Self.?Test',
     ),
 }
-# Lines that smartctl prints only if all data is requested; several are listed, because any line may
-# be lost.
-_OF_ALL: Mapping[str, Sequence[str]] = TEXT['of_all']
 _TEST_NUMBER = re.compile(r'^[ \t]*#[ \t]{0,3}(\d{1,3}) ', re.MULTILINE)
 
 
 def _lacks_self_test(text: str) -> bool:
     """Return whether a number is missing in a self-test log: each log counts from 1."""
-    before = 0
+    previous = 0
     for number in map(int, _TEST_NUMBER.findall(text)):
-        if number not in (1, before + 1):
+        if number not in (1, previous + 1):
             return True
-        before = number
+        previous = number
     return False
 
 
@@ -490,7 +494,7 @@ def of_text(
     """Return up to two sentences: on rows and parts of tables that cannot be read, and on requested
     data that is missing; () if the report is whole.
 
-    arguments: of smartctl, as returned by likely_arguments(). unread: the rows.
+    arguments: of smartctl, as returned by likely_arguments(). unread: rows that cannot be read.
     """
     present = {*lines.fields, *_marks(text, lines.fields), IS_TEXT}
     is_all = not ALL.isdisjoint(arguments)
@@ -517,22 +521,25 @@ def _lost_rows(text: str, lines: Lines, report: Report) -> Iterator[str]:
         yield 'attributes that are not in the order of their numbers'
 
 
-def likely_arguments(text: str, fields: Mapping[str, str], protocol: str) -> set[str]:
+def likely_arguments(text: str, fields: Fields, protocol: str) -> set[str]:
     """Return the arguments of smartctl that the lines of a text imply; -A is always included."""
-    if fields.keys().isdisjoint(_OF_ALL.get(protocol, ())):
+    # lines that smartctl prints only if all data is requested; any of them may be lost
+    if fields.keys().isdisjoint(TEXT['of_all'].get(protocol, ())):
         return {'-A'}
     if protocol == 'ATA' and _LONG_ATA.search(text):
         return LIKELY | {'-x'}
     return LIKELY
 
 
-def _marks(text: str, fields: Mapping[str, str]) -> Iterator[str]:
+def _marks(text: str, fields: Fields) -> Iterator[str]:
     """Yield a constant such as NO_ERROR_LOG for each log that, according to the report, the
     drive does not support.
     """
-    if 'NOT supported' in value_of(fields, 'error logging capability') or any(
+    capability = value_of(fields, 'error logging capability')
+    has_refusal = any(
         label.endswith('not supported') and 'error log' in label for label in fields
-    ):
+    )
+    if has_refusal or 'NOT supported' in capability:
         yield NO_ERROR_LOG
     if 'Log Directory Version' in text and 'Device Statistics log' not in text:
         yield NO_STATISTICS
