@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from ..v1_6.command_line import Before as Before  # noqa: PLC0414  rulebook and survey take the name from here
 
-# spellings, and the arguments of add_argument()
-Option = tuple[tuple[str, ...], Mapping[str, Any]]
+Texts = tuple[str, ...]  # values of an option that may be repeated, or spellings
+Option = tuple[Texts, Mapping[str, Any]]  # spellings, arguments of add_argument()
 
 PROGRAM = 'check_smart_attributes'
 OK, PARTLY, UNKNOWN = 0, 1, 3  # exit statuses of the commands for a person
@@ -33,16 +33,16 @@ argparse._ = str  # type: ignore[attr-defined]  # all texts are English; gettext
 class Which(NamedTuple):
     """The selected drives, their expected number, and the selected metrics."""
 
-    devices: tuple[str, ...] = ()
+    devices: Texts = ()
     scan: bool = False
-    reports: tuple[str, ...] = ()
-    match: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
+    reports: Texts = ()
+    match: Texts = ()
+    ignore: Texts = ()
     expect: int | None = None
     no_drives: State | None = None
-    metrics: tuple[str, ...] = ()  # metrics that the command uses; empty: all
+    metrics: Texts = ()  # metrics that the command uses; empty: all
     # names of the drives to show, as outputs print them; empty: all
-    names: tuple[str, ...] = ()
+    names: Texts = ()
 
 
 class Judging(NamedTuple):
@@ -50,7 +50,7 @@ class Judging(NamedTuple):
 
     warning: tuple[tuple[str, str], ...] = ()  # metric and range
     critical: tuple[tuple[str, str], ...] = ()
-    ignore_metrics: tuple[str, ...] = ()
+    ignore_metrics: Texts = ()
     ignore_attributes: tuple[int, ...] = ()
     unknown_model: State = State.OK
     asleep: State = State.OK
@@ -63,8 +63,8 @@ class DataFiles(NamedTuple):
     """The files that define limits and the meaning of attributes."""
 
     config: str = CONFIG
-    attributes: tuple[str, ...] = ()
-    thresholds: tuple[str, ...] = ()
+    attributes: Texts = ()
+    thresholds: Texts = ()
 
 
 class Naming(NamedTuple):
@@ -182,8 +182,8 @@ class OptionGroup(NamedTuple):
 
     title: str
     options: tuple[Option, ...]
-    short: tuple[str, ...] = ()
-    first: tuple[str, ...] = ()
+    short: Texts = ()
+    first: Texts = ()
 
 
 class Command(NamedTuple):

@@ -18,6 +18,7 @@ from ..words import closest
 from . import checks as daemons
 from .checks import NAMES, SHELL, DaemonCheck
 
+Values = dict[str, str]  # directives, settings or macros, by name
 NRPE_FILES = ('/etc/nagios/nrpe.cfg', '/etc/nrpe.cfg', '/usr/local/nagios/etc/nrpe.cfg')
 NAGIOS_FILES = (
     '/etc/nagios4/nagios.cfg',
@@ -208,7 +209,7 @@ def nagios_checks(nrpe: Nrpe) -> tuple[list[DaemonCheck], list[Finding]]:
     return checks, []
 
 
-def _service_lines(text: str, settings: dict[str, str]) -> Iterator[tuple[str, str]]:
+def _service_lines(text: str, settings: Values) -> Iterator[tuple[str, str]]:
     """Yield the name and the command line of each service with a command. text: the object cache."""
     blocks = re.findall(r'(?ms)^define (\w+) \{\n(.*?)\n\s*\}', text)
     objects = [(kind, _fields(body)) for kind, body in blocks]
@@ -226,22 +227,22 @@ def _service_lines(text: str, settings: dict[str, str]) -> Iterator[tuple[str, s
             yield name, _line(service, lines, addresses, macros)
 
 
-def _values(path: str) -> dict[str, str]:
+def _values(path: str) -> Values:
     """Return the values of a configuration by name; the last one counts."""
     return {setting.name: setting.value for setting in settings_of(path)}
 
 
-def _fields(body: str) -> dict[str, str]:
+def _fields(body: str) -> Values:
     """Return the values of an object of Nagios by name."""
     pairs = (line.strip().partition('\t') for line in body.splitlines())
     return {name: value for name, _, value in pairs}
 
 
 def _line(
-    service: dict[str, str],
-    lines: dict[str, str],
-    addresses: dict[str, str],
-    macros: dict[str, str],
+    service: Values,
+    lines: Values,
+    addresses: Values,
+    macros: Values,
 ) -> str:
     """Return the command line of a service, with the values of its macros; '' if its command is unknown.
 
@@ -260,7 +261,7 @@ def _line(
     return _filled(lines.get(name, ''), filled)
 
 
-def _filled(text: str, values: dict[str, str]) -> str:
+def _filled(text: str, values: Values) -> str:
     """Return a text with the values of its macros; a macro without a value is left out."""
     return re.sub(r'\$\w+\$', lambda macro: values.get(macro[0], ''), text)
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 WIDTH_WITHOUT_TERMINAL = 140
+Cells = tuple[str, ...]  # of a row of a table
 DETAIL = 12  # column of the values below the alerts
 
 
@@ -270,7 +271,7 @@ def _farm(
     yield f'FARM log    {words}'
 
 
-def _reading_rows(verdict: Verdict) -> Iterator[tuple[str, ...]]:
+def _reading_rows(verdict: Verdict) -> Iterator[Cells]:
     """Yield a row for each reading: state, metric, value, source, limits."""
     for judgement in verdict.judgements:
         reading = judgement.reading
@@ -294,7 +295,7 @@ def _limits(judgement: Judgement) -> str:
     return ', '.join(words) or 'none'
 
 
-def _limit_rows(verdict: Verdict, thresholds: Thresholds) -> Iterator[tuple[str, ...]]:
+def _limit_rows(verdict: Verdict, thresholds: Thresholds) -> Iterator[Cells]:
     """Yield a row for each limit and each growth rule of a reading: metric, file, reason."""
     for judgement in verdict.judgements:
         reading = judgement.reading
@@ -328,7 +329,7 @@ def _growth(rule: Mapping[str, Any]) -> str:
     )
 
 
-def _unused_rows(report: Report, spec: DriveSpec) -> Iterator[tuple[str, ...]]:
+def _unused_rows(report: Report, spec: DriveSpec) -> Iterator[Cells]:
     """Yield a row for each attribute that the entry does not use: ID, name, value, raw value."""
     used = {item.attribute for item in spec.readings}
     for row in report.attributes:

@@ -7,6 +7,7 @@ root or through sudo".
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 
 from .. import files
 from ..constants import (
@@ -239,7 +240,9 @@ def without_attributes() -> DriveError:
 
 # Hypervisor -> models of its virtual disks without SMART, exactly as smartctl prints them (for
 # SCSI, the vendor comes first). A virtual disk that reports health data is judged like any drive.
-VIRTUAL_DISKS = files.data('reading/virtual_disks.json')
+VIRTUAL_DISKS: Mapping[str, Mapping[str, Sequence[str]]] = files.data(
+    'reading/virtual_disks.json'
+)
 _HYPERVISORS = {
     model.upper(): hypervisor
     for hypervisor, disks in VIRTUAL_DISKS.items()

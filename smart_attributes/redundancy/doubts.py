@@ -16,10 +16,11 @@ from .survival import doubt
 
 # text in place of an unreadable file; it raises a doubt, unless some arrays lack this file
 UNREAD = '?'
+ReadFile = Callable[[str], str]  # a file of /sys/block/mdN/md -> its content, or UNREAD
 _HAS_BAD_BLOCKS = 'has blocks that md cannot read'
 
 
-def of_array(read: Callable[[str], str], use: str = '') -> Iterator[str]:
+def of_array(read: ReadFile, use: str = '') -> Iterator[str]:
     """Yield each doubt about an md array.
 
     read: returns the content of a file of /sys/block/mdN/md, or UNREAD. use: all uses of the array;
@@ -53,7 +54,7 @@ def of_array(read: Callable[[str], str], use: str = '') -> Iterator[str]:
         )
 
 
-def _may_have_data_in_journal(read: Callable[[str], str]) -> bool:
+def _may_have_data_in_journal(read: ReadFile) -> bool:
     """Return whether a journal may have data that no member has yet.
 
     journal_mode is empty without a journal, and absent in raid1 and raid10.
@@ -65,7 +66,7 @@ def _may_have_data_in_journal(read: Callable[[str], str]) -> bool:
     return '[write-through]' not in mode
 
 
-def _may_differ(read: Callable[[str], str], use: str) -> bool:
+def _may_differ(read: ReadFile, use: str) -> bool:
     """Return whether the last check found members that differ, and nothing has made them equal.
 
     On raid1 or raid10 with swap space, a count is not an error: memory that changes while it is
@@ -79,7 +80,7 @@ def _may_differ(read: Callable[[str], str], use: str) -> bool:
     )
 
 
-def of_md_member(state: str, level: str, read: Callable[[str], str]) -> Iterator[str]:
+def of_md_member(state: str, level: str, read: ReadFile) -> Iterator[str]:
     """Yield each doubt about a member of an md array.
 
     state: its flags. level: the array's. read: returns the content of a file of
