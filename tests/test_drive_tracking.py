@@ -328,11 +328,20 @@ def test_where_a_drive_was_decides_whether_it_is_missed(place, missed):
 
 
 @pytest.mark.parametrize(
-    'unread, confusable',
-    [([], ()), (['/dev/sdb'], ('/dev/sdb',)), (['/dev/nvme0', '/dev/sg4'], ())],
+    'unread, confusable, unless',
+    [
+        ([], (), ''),
+        (['/dev/sdb'], ('/dev/sdb',), ', unless it is now sdb (not read)'),
+        (
+            ['/dev/sdb', '/dev/sdd'],
+            ('/dev/sdb', '/dev/sdd'),
+            ', unless it is one of 2 unread drives',
+        ),
+        (['/dev/nvme0', '/dev/sg4'], (), ''),
+    ],
 )
 def test_a_drive_that_may_sleep_under_another_name_is_one_of_several(
-    unread, confusable
+    unread, confusable, unless
 ):
     """The kernel gives the names of disks anew; those that sleep do not say who they are."""
     records = [Record(1, DISK, 0, 0, 1), Record(2, OTHER, 0, START, 2)]
@@ -343,6 +352,7 @@ def test_a_drive_that_may_sleep_under_another_name_is_one_of_several(
 
     [missed] = drive_tracking.missed(here, State.WARNING, accepts_none)
     assert missed.confusable == confusable
+    assert f'){unless}; check its slot' in str(missed.read.outcome)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@ from smart_attributes.model import (
     Device,
     Identity,
     Judgement,
+    LastFinding,
+    LastVerdict,
     Reading,
     Source,
     State,
@@ -225,6 +227,20 @@ def test_a_first_line_has_the_command_of_a_self_test_if_there_is_room():
 
     assert ' (smartctl -t long ' in short
     assert long.endswith(': run an extended self-test')
+
+
+@pytest.mark.parametrize(('length', 'is_said'), [(20, True), (120, False)])
+def test_what_a_missing_drive_had_reported_is_said_if_there_is_room(length, is_said):
+    """The message about the missing drives comes first; the line of the drive has the finding."""
+    finding = LastFinding(CRITICAL, 'smart_status', 'x', plain='health status FAILED')
+    gone = drive('sdb', state=CRITICAL, problem='is missing')._replace(
+        code='drive-missing', last=LastVerdict(0, (finding,))
+    )
+
+    line = plugin.first_line(cases([gone]), 'm' * length, '')
+
+    assert line.startswith('m' * length) and len(line) <= 160
+    assert ('sdb: health status FAILED when last read' in line) is is_said
 
 
 @pytest.mark.parametrize(

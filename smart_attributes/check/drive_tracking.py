@@ -16,7 +16,7 @@ from ..model import Device, Identity, Read, State, Verdict, worst
 from ..reading import addresses
 from ..shown import Shown, shown
 from ..typed import NamedTuple
-from ..wording import duration, listed, local_minute
+from ..wording import duration, local_minute
 from ..words import argument, clean
 
 A_DRIVE = 'a drive'
@@ -251,8 +251,8 @@ def _missing_since(drive: MissingDrive) -> str:
     if not names:
         return since
     if len(names) == 1:
-        return f'{since}, or has another name now: {names[0]}, which could not be read'
-    return f'{since}, or has another name now, one of those that could not be read: {listed(names, 4)}'
+        return f'{since}, unless it is now {names[0]} (not read)'
+    return f'{since}, unless it is one of {len(names)} unread drives'
 
 
 def asleep(verdict: Verdict, record: Record, now: int, longest: int) -> Verdict:

@@ -142,7 +142,7 @@ def _of_drive(case: Case, is_extra: bool) -> list[str]:
     last = verdict.last.findings if verdict.last else ()
     if not last:
         return ['']
-    return [f'{verdict.device.name}: {last[0].plain} when last read']
+    return [f'{verdict.device.name}: {last[0].plain} when last read', '']
 
 
 def render(
