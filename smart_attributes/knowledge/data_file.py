@@ -184,7 +184,7 @@ def place(data: Any, path: Path) -> str:
     """
     words = []
     value = data
-    previous = ''  # the step before, in words
+    previous = ''  # the step before
     for depth, step in enumerate(path, 1):
         value = _step(value, step)
         names_its_content = step in _NAMED or step in _ITEMS

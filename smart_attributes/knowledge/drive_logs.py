@@ -242,7 +242,7 @@ def _decisive(newest_first: Sequence[SelfTestResult]) -> SelfTestResult | None:
 
     A later test supersedes a failure if it covered the whole drive, or as much as the failed one.
     """
-    covered: set[str] = set()  # by the later tests that passed
+    covered = set()  # by the later tests that passed
     for result in newest_first:
         is_superseded = WHOLE in covered or result.coverage in covered
         if not result.test.passed and not is_superseded:

@@ -51,11 +51,11 @@ def readings(
     if _WEAR in by_metric:
         wear = plausible_wear(by_metric[_WEAR], reported, report.identity.capacity)
         by_metric[_WEAR] = _consistent_wear(wear)
-    numbers: list[Reading] = []
+    numbers = []
     for metric, same in by_metric.items():
         numbers += _with_one_judged(same, metrics[metric], spec)
     age = drive_logs.age_of(numbers)
-    hidden: list[Reading] = []
+    hidden = []
     if spec.is_clock_trusted:
         hidden = drive_logs.hidden_power_on_time(report, age, metrics)
     if report.errors:
