@@ -89,14 +89,19 @@ def inventory(
 
             kept = diagnostics.with_better_reasons(kept)
         all_drives = counted(kept, stage.found, settings.label, history.seen_as)
+        # the history is compared with all drives, also those that no name selects
         whereabouts = history.recall(
             stage, all_drives.reads, all_drives.candidates, all_drives.aliases
         )
         missing_drives = []
         if whereabouts and judge:
             known = known_missing(whereabouts, settings, judge)
-            selected, undecided = _wanted_missing(known, settings, history, why_late)
-            missing_drives = with_free_names(selected, all_drives.reads, settings.label)
+            wanted_missing, undecided = _wanted_missing(
+                known, settings, history, why_late
+            )
+            missing_drives = with_free_names(
+                wanted_missing, all_drives.reads, settings.label
+            )
             faults += undecided
         drives = all_drives
         if settings.which.names:
