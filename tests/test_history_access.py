@@ -366,16 +366,16 @@ def test_history_is_used_by_checks_and_by_people_who_look(tmp_path, words, is_us
     assert bool(known.store or known.trouble) is is_used
 
 
-@pytest.mark.parametrize('command, is_whole', [([], False), (['explain'], True)])
+@pytest.mark.parametrize('command, is_for_a_person', [([], False), (['explain'], True)])
 def test_a_check_reads_only_what_it_needs_of_the_history(
-    history, tmp_path, command, is_whole
+    history, tmp_path, command, is_for_a_person
 ):
     met(history(START)).keep([verdict_of(INTEL)])
     words = [*command, '-d', '/dev/sda', '--state-dir', str(tmp_path / 'state')]
     options = table.understood(words)[1]
     known = history_access.remembered(of_history(options))
 
-    assert known.is_whole is is_whole
+    assert known.is_for_a_person is is_for_a_person
 
 
 @pytest.mark.parametrize(
@@ -424,11 +424,11 @@ def test_a_run_knows_the_last_state_of_drives_that_it_does_not_cover(
     recall(second)
     monkeypatch.setattr(type(second.store), 'is_own', is_own)
 
-    assert second.others() == ([('/dev/sdb', state)] if told else [])
+    assert second.states_elsewhere() == ([('/dev/sdb', state)] if told else [])
 
 
 def test_a_drive_of_this_run_is_no_other(history):
     met(history(START)).keep([verdict_of(INTEL)])
 
-    assert met(history(START + HOUR)).others() == []
-    assert Remembered().others() == []
+    assert met(history(START + HOUR)).states_elsewhere() == []
+    assert Remembered().states_elsewhere() == []

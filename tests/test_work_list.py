@@ -531,7 +531,7 @@ def test_one_service_per_drive_knows_the_other_members_by_their_last_state(
 ):
     """Two services that each see half of a mirror must not both say "replace now"."""
     failing = [on(drive('sda', FAILED), 'sda')]
-    others_of_run = drive_cases.others(others)
+    others_of_run = drive_cases.drives_elsewhere(others)
     disks = [(other.device.path[5:],) for other in others_of_run]
     drives = dependence.with_others(
         work_list.drives(failing, NOW), others_of_run, disks

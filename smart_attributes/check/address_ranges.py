@@ -12,7 +12,7 @@ def ranges(addresses: Sequence[str]) -> list[str]:
     """Return the addresses, with consecutive slots of one controller as a range:
     megaraid,0-7@/dev/bus/0.
     """
-    written: list[str] = []
+    written = []
     # what stands before and after the slot -> slots
     slots: dict[tuple[str, str], list[int]] = {}
     for address in addresses:

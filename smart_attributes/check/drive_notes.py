@@ -50,14 +50,16 @@ def advisory(
     is_near = False
     if due_at is not None and power_on_hours is not None:
         is_near = power_on_hours > due_at - ADVISORY_HOURS
+    # a drive that must not be read has a patch, which does not change the firmware revision
+    has_patch = not defect.is_read
     firmware = f'firmware {identity.firmware}'
     fix = f', fixed in {defect.fixed_in}' if defect.fixed_in else ''
     words = f'{firmware}{fix}: {defect.effect}'
-    if due_at:
+    if due_at is not None:
         words = f'{words} ({_countdown(due_at, power_on_hours, now)})'
     if defect.state is State.OK:
         words = f'{words}; {defect.action}'
-    if not defect.is_read:
+    if has_patch:
         words = f'{words}; until the patch is applied, do not read the drive'
     harm = _HARM.get(defect.severity, 'has a known defect')
     return Reading(
@@ -67,8 +69,7 @@ def advisory(
         Source(defect.source),
         words,
         State.CRITICAL if is_near else defect.state,
-        # a patch keeps its revision
-        has_remedy=bool(defect.fixed_in) or not defect.is_read,
+        has_remedy=bool(defect.fixed_in) or has_patch,
         brief=f'{firmware} {harm}',
         action=defect.action,
     )

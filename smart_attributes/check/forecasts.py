@@ -142,14 +142,16 @@ def forecast(
     if age is not None and age >= YOUNGEST and used >= LEAST_USED:
         life = used / age
     start, used_then = points[0] if points else (now, used)
-    if now - start >= SHORTEST:
+    watched = now - start
+    if watched >= SHORTEST:
         grown = used - used_then
         if grown >= LEAST_GROWN:
             rates = _rates(_sampled(points, now, used), life)
             return _of_rates(left, *rates, is_estimate=False)
         # a rounded percentage can hide a growth of 1
         largest_growth = max(1.0, grown)
-        if life is not None and life * (now - start) >= IDLE * largest_growth:
+        is_idle = life is not None and life * watched >= IDLE * largest_growth
+        if is_idle:
             return 'the drive was used earlier and is idle now'
     if life:
         return _of_rates(left, life / SLOWER, life, life * FASTER, is_estimate=True)
@@ -222,7 +224,9 @@ def _rates(samples: Sequence[Point], life: float | None) -> tuple[float, float, 
         # A rounded percentage may be wrong by almost one in either direction.
         fast_rates.append((grown + 1) / span)
         # a short period without growth does not show that the drive wears slower
-        if grown > 1 or span >= MONTH:
+        shows_slow_wear = grown > 1 or span >= MONTH
+        if shows_slow_wear:
             slow_rates.append((grown - 1) / span)
+    # the lowest rate can be negative
     slow = max(min(slow_rates), usual / SLOWEST)
     return slow / WIDER, usual, max(fast_rates) * WIDER

@@ -54,7 +54,7 @@ class Remembered:
         # there is a history, and this run, which should write it, cannot use it
         self.is_lost = False
         # for interactive commands: read the complete history, and write nothing
-        self.is_whole = settings.use.access == READS
+        self.is_for_a_person = settings.use.access == READS
         self._store = store
         self._settings = settings
         self._now = store.now if store else 0  # seconds since 1970
@@ -77,7 +77,7 @@ class Remembered:
             except HistoryAbsent:
                 self._store = None
             except HistoryUnusable as error:
-                self.is_lost = not self.is_whole and self._store.is_there
+                self.is_lost = not self.is_for_a_person and self._store.is_there
                 self._store = None
                 self.trouble = str(error)
         return self._store
@@ -204,10 +204,10 @@ class Remembered:
         """
         match = self.recalled(device)
         store = self.store
-        if match is None or store is None:
+        if match is None or store is None or self.is_for_a_person:
             return False
-        is_written = not self.is_whole and not store.not_written
-        return is_written and not match.note
+        is_uncertain = bool(match.note)  # which drive it is
+        return not (is_uncertain or store.not_written)
 
     def identity_at(self, device: Device) -> Identity | None:
         """Return the identity of the drive last read at an address; None if unknown.
@@ -219,7 +219,7 @@ class Remembered:
         record = store.at(device.address) if store and store.is_own else None
         return record.identity if record else None
 
-    def others(self) -> list[tuple[str, State]]:
+    def states_elsewhere(self) -> list[tuple[str, State]]:
         """Return the address and the last state of each drive that another run has read within the
         last day.
 
@@ -435,9 +435,11 @@ def _scope(stage: Reads, asked: Sequence[Device], store: HistoryStore) -> Scope:
 def _recognized(
     store: HistoryStore, stage: Reads, candidates: Sequence[Read]
 ) -> dict[str, Record]:
-    """Return the record of each known drive that is not judged, by address: it is in standby or
-    must not be read, and the kernel has kept its serial number, or the options exclude it.
-    Otherwise it would be missed at its former address.
+    """Return the record of each known drive that is not judged, by address. Otherwise it would be
+    missed at its former address.
+
+    Either the options exclude the drive, or it is in standby or must not be read; the kernel has
+    then kept its serial number.
     """
     recognized = {}
     for read in candidates:
@@ -445,9 +447,9 @@ def _recognized(
             record = _with_serial_of(store, read.device)
             if record:
                 recognized[read.device.address] = record
-    judged = {read.device.address for read in candidates}
+    selected = {read.device.address for read in candidates}
     for read in stage.reads:
-        if isinstance(read.outcome, Report) and read.device.address not in judged:
+        if isinstance(read.outcome, Report) and read.device.address not in selected:
             (match,) = store.recall([read.outcome.identity])
             if match.record:
                 recognized[read.device.address] = match.record

@@ -27,7 +27,7 @@ def outlook(history: Remembered, verdict: Verdict) -> Outlook:
         return Outlook(past=_last_readings(history, verdict))
     match = history.recalled(verdict.device)
     points = {}
-    if history.is_whole and history.store and match and match.record:
+    if history.is_for_a_person and history.store and match and match.record:
         series = history.store.all_of(match.record.number)
         for judgement in verdict.judgements:
             reading = judgement.reading

@@ -61,7 +61,7 @@ def _wanted_missing(
 ) -> tuple[list[MissingDrive], list[Coded]]:
     """Return the missing drives that the options select, and faults, as wanted() does."""
     selected = []
-    faults: list[Coded] = []
+    faults = []
     for drive in missing_drives:
         # {}: two of them can have had the same address
         kept, undecided = wanted([drive.read], settings, history, {}, why_late)
@@ -88,16 +88,22 @@ def inventory(
             from ..reading import diagnostics
 
             kept = diagnostics.with_better_reasons(kept)
-        drives = counted(kept, stage.found, settings.label, history.seen_as)
+        all_drives = counted(kept, stage.found, settings.label, history.seen_as)
+        # the history is compared with all drives, also those that no name selects
         whereabouts = history.recall(
-            stage, drives.reads, drives.candidates, drives.aliases
+            stage, all_drives.reads, all_drives.candidates, all_drives.aliases
         )
-        missing_drives: list[MissingDrive] = []
+        missing_drives = []
         if whereabouts and judge:
             known = known_missing(whereabouts, settings, judge)
-            selected, undecided = _wanted_missing(known, settings, history, why_late)
-            missing_drives = with_free_names(selected, drives.reads, settings.label)
+            wanted_missing, undecided = _wanted_missing(
+                known, settings, history, why_late
+            )
+            missing_drives = with_free_names(
+                wanted_missing, all_drives.reads, settings.label
+            )
             faults += undecided
+        drives = all_drives
         if settings.which.names:
             from . import named_drives
 

@@ -185,10 +185,11 @@ def _derived(case: _Case, by_metric: Readings) -> list[Reading]:
     power_on_time = _power_on_time(by_metric)
     hours = None if power_on_time is None else power_on_time / HOUR
     now = case.date or case.rules.now
+    defects = case.defects
+    if case.exceptions.is_allowed:  # the site accepts the defects that forbid reading
+        defects = [defect for defect in defects if defect.is_read]
     derived = [
-        drive_notes.advisory(defect, case.identity, hours, now)
-        for defect in case.defects
-        if defect.is_read or not case.exceptions.is_allowed
+        drive_notes.advisory(defect, case.identity, hours, now) for defect in defects
     ]
     if asked.selftest_max_age:
         from ..knowledge.log_ages import freshness
@@ -216,7 +217,7 @@ def _judgements(
     """
     context = Context(by_metric, case.metrics, case.past)
     judgements = []
-    silences: list[Coded] = []
+    silences = []
     for reading in all_readings:
         limit = case.limit(reading.metric)
         if reading.metric in case.rules.asked.ignore_metrics:
@@ -288,18 +289,22 @@ def _time_left(case: _Case, by_metric: Readings) -> list[Reading]:
     """
     ignored = case.rules.asked.ignore_metrics
     past = case.past
-    is_judged = _has_levels(case.limit(TIME_LEFT)) and TIME_LEFT not in ignored
-    basis = {} if ENDURANCE in ignored else by_metric
+    is_time_left_judged = (
+        _has_levels(case.limit(TIME_LEFT)) and TIME_LEFT not in ignored
+    )
+    basis = by_metric
+    if ENDURANCE in ignored:
+        basis = {}  # the time left is then unknown
     is_wear_judged = ENDURANCE in basis and _has_levels(case.limit(ENDURANCE))
-    if not is_judged and not is_wear_judged:
+    if not is_time_left_judged and not is_wear_judged:
         return []
     from . import forecasts
 
     reading = forecasts.time_left(basis, past)
-    if not is_judged and reading.number is None:
+    if not is_time_left_judged and reading.number is None:
         return []
     # another user could have written the history, which must not hide an alert
-    if is_judged and past is not None and not past.is_own:
+    if is_time_left_judged and past is not None and not past.is_own:
         reading = forecasts.sooner(reading, forecasts.time_left(basis, None))
     return [reading]
 
@@ -442,18 +447,20 @@ def weighed(
         return level
     growth = _growth(reading, limit, context)
     own = limit.own_fields
-    # levels that are set for this drive alone replace the growth rules for all drives, and no
-    # acknowledgement counts beside them
-    has_only_own_levels = 'growth' not in own and not own.isdisjoint(LEVELS)
     state = level.state
-    if not has_only_own_levels:
-        if growth:
-            # a small increase must not hide a bad level
-            state = worst([level.state, growth.state])
-        if is_silent(accepted, reading.number, context.is_floor(reading.metric)):
-            return level._replace(
-                state=State.OK, against=NOTHING, acknowledged=state is not State.OK
-            )
+    # Levels that are set for this drive alone replace the growth rules for all drives, so that a
+    # growth is only described; and no acknowledgement counts beside them.
+    has_only_own_levels = 'growth' not in own and not own.isdisjoint(LEVELS)
+    if growth and not has_only_own_levels:
+        # a small increase must not hide a bad level
+        state = worst([level.state, growth.state])
+    is_acknowledged = not has_only_own_levels and is_silent(
+        accepted, reading.number, context.is_floor(reading.metric)
+    )
+    if is_acknowledged:
+        return level._replace(
+            state=State.OK, against=NOTHING, acknowledged=state is not State.OK
+        )
     if state is State.OK or growth is None:
         return level
     described = level._replace(

@@ -135,9 +135,11 @@ def _with_present_kind(finding: LastFinding, judge: Judge) -> LastFinding:
     if metric:
         # A status of the drive has a remedy only if it means wear: see knowledge.end_of_life
         is_status = metric.concern == severity.HEALTH
-        meaning = wear if is_status and finding.remedy == wear.remedy else metric
-        concern = meaning.concern
-        remedy = meaning.remedy if finding.remedy else ''
+        means_wear = is_status and finding.remedy == wear.remedy
+        counted_as = wear if means_wear else metric
+        concern = counted_as.concern
+        if finding.remedy:
+            remedy = counted_as.remedy
     # this remedy follows from a risk, not from the metric, and only for a WARNING
     if finding.remedy == severity.ORDER_COPY and finding.state is State.WARNING:
         remedy = finding.remedy

@@ -37,7 +37,7 @@ class Run(NamedTuple):
 
 def contradictions(run: Run) -> Iterable[Coded]:
     """Return a message for each contradiction between local files that affects one of the drives."""
-    sentences: list[str] = []
+    sentences = []
     for verdict, read in zip(run.verdicts, run.drives.reads):
         sentences += run.judge.contradictions(verdict, read.report)
     return [
@@ -55,7 +55,7 @@ def moved(run: Run) -> Iterable[Coded]:
     from . import drive_tracking
 
     return drive_tracking.news(
-        run.drives.whereabouts, run.drives.missing, run.history.is_whole
+        run.drives.whereabouts, run.drives.missing, run.history.is_for_a_person
     )
 
 
@@ -71,8 +71,8 @@ def notes(run: Run) -> tuple[Coded, ...]:
 def missing(run: Run) -> tuple[Demand, ...]:
     """Return a message if several known drives are missing, or if no drive is there; else nothing.
 
-    It is CRITICAL if they disappeared together, because then they share the cause, and if none is
-    left.
+    It is CRITICAL if none is left, or if any missing drive is: drives that disappeared together
+    share the cause.
     """
     if run.settings.which.names:
         return ()  # it is not known how many others there are
@@ -81,10 +81,11 @@ def missing(run: Run) -> tuple[Demand, ...]:
         return ()
     total = len(run.drives.reads)
     is_none_left = len(absent) == total and _is_none_left(run)
-    if len(absent) == 1 and not is_none_left:
-        return ()
-    text = 'the only drive is missing: check cabling and controller'
-    if len(absent) > 1:
+    if len(absent) == 1:
+        if not is_none_left:
+            return ()
+        text = 'the only drive is missing: check cabling and controller'
+    else:
         names = listed([drive.device.name for drive in absent], 3)
         count = f'{len(absent)} of {plural(total, "drive")}'
         text = f'{count} are missing: check cabling and controller; missing: {names}'
@@ -108,9 +109,9 @@ def messages(run: Run) -> dict[str, Any]:
     losses = history.losses
     remarks = history.remarks
     required = run.settings.history.history_required  # None: the option is not given
-    is_needed = required is not None or history.is_lost
-    if history.trouble and is_needed:
-        # that the history cannot be used, which is otherwise only a remark
+    must_alert = required is not None or history.is_lost
+    if history.trouble and must_alert:
+        # the remark says that the history cannot be used
         losses += remarks
         remarks = ()
     state_of_losses = State.WARNING if required is None else required

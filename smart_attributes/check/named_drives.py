@@ -111,20 +111,19 @@ def selected(
 
     Raises UsageError.
     """
-    # the item of a drive: its devices
     wanted = Wanted(settings.which.names, settings.hide_serial)
     by_id = links()
     for drive in distinct(reads, history.seen_as):
         addressed = (drive.read, *drive.others)
-        devices = tuple(read.device for read in addressed)
-        wanted.see([_named(read, by_id, history) for read in addressed], devices)
+        names = [_named(read, by_id, history) for read in addressed]
+        wanted.see(names, item=tuple(read.device for read in addressed))
     present = {read.device.name for read in reads}
     for absent in missing:
-        wanted.see([_named_missing(absent, present)], (absent.device,))
-    kept = set(chain.from_iterable(wanted.items()))
+        wanted.see([_named_missing(absent, present)], item=(absent.device,))
+    wanted_devices = set(chain.from_iterable(wanted.items()))
     return (
-        [read for read in reads if read.device in kept],
-        [absent for absent in missing if absent.device in kept],
+        [read for read in reads if read.device in wanted_devices],
+        [absent for absent in missing if absent.device in wanted_devices],
     )
 
 
@@ -144,7 +143,7 @@ def _named(read: Read, by_id: dict[str, list[str]], history: Remembered) -> Name
     """Return the names of a drive at one address. by_id: as from links()."""
     device = read.device
     path = os.path.realpath(device.path)
-    names: list[str] = []
+    names = []
     if not is_raid(device):
         # of the path, or of the first namespace of an NVMe controller
         names = [*by_id.get(path, ()), *by_id.get(f'{path}n1', ())]

@@ -115,7 +115,7 @@ def _planned(
     plans = []
     may_be_harmed = []
     for device in devices:
-        skipped_logs: list[str] = []
+        skipped_logs = []
         is_allowed = False  # although it can harm the drive
         if limits:
             # only by its address, because its identity is not known yet

@@ -175,7 +175,7 @@ def _warnings(site: Site, config: str) -> tuple[Coded, ...]:
     """Return a message for each file of version 1.6 whose limits are not in force."""
     if not site.old:
         return ()
-    migrated: list[str] = []  # digests of the files that were converted
+    migrated = []  # digests of the files that were converted
     for file in site.thresholds:
         migrated += file.data.get('migrated', ())
     return tuple(site.old.warnings(migrated, config))

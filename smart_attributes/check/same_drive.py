@@ -38,7 +38,7 @@ def distinct(reads: Sequence[Read], seen_as: Known) -> list[Distinct]:
     groups: list[list[Read]] = []  # the addresses of each drive
     # identifier of a drive -> groups that have it
     groups_by_name: dict[str, list[list[Read]]] = {}
-    doubted: set[int] = set()  # id() of the groups whose reports contradict each other
+    doubted = set()  # id() of the groups whose reports contradict each other
     # Addresses that say less come last: they fit several drives that share a serial number.
     for read in sorted(reads, key=_says_little):
         names = _identifiers(read)
@@ -146,10 +146,12 @@ def _differ(first: Read, second: Read, seen_as: Known) -> bool:
         return False
     seconds = later.ended - earlier.ended + earlier.seconds
     # only a drive that is surely the same can have counted errors in between
-    may_count = _agreement(first, second) == STRONG
-    if not drive_facts.differ(before, after, seconds, may_count):
+    is_surely_one = _agreement(first, second) == STRONG
+    if not drive_facts.differ(before, after, seconds, may_count=is_surely_one):
         return False
-    if may_count or seen_as(first.device.address, second.device.address) == SEPARATE:
+    if is_surely_one:
+        return True
+    if seen_as(first.device.address, second.device.address) == SEPARATE:
         return True
     # the history has seen them as one drive, so it can have counted errors, too
     return drive_facts.differ(before, after, seconds, may_count=True)

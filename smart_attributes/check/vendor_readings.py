@@ -28,7 +28,7 @@ def vendor_log(
     source = vendor_logs.source_of(*log)
     metrics = database.metrics
     # the last number of each metric that is recent enough
-    stored: dict[str, float] = {}
+    stored = {}
     for name in vendor_logs.names(layout):
         history = _history(past, name, metrics[name].unit, source)
         if past and history and past.now - history.last_read <= vendor_logs.KEPT:

@@ -105,8 +105,8 @@ def _accept_and_print(config: str, choice: Choice, is_every_drive: bool) -> int:
 
 def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
     """Raise UsageError for options that cannot be combined."""
-    has_names_or_all = bool(which.names) != own.every_alarm
-    if own.removed and has_names_or_all and not which.metrics:
+    has_either_names_or_all = bool(which.names) != own.every_alarm
+    if own.removed and has_either_names_or_all and not which.metrics:
         return
     # what concerns acknowledgements in the file, or drives that are not there
     if own.shown or own.withdraw or own.removed:
@@ -116,8 +116,9 @@ def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
                 'missing drives or use --all; to withdraw an acknowledgement, use --withdraw SERIAL:METRIC'
             )
         return
-    is_named = which.devices or which.reports or which.names
-    is_complete = not which.metrics if own.every_alarm else is_named
+    is_complete = bool(which.devices or which.reports or which.names)
+    if own.every_alarm:
+        is_complete = not which.metrics
     if not is_complete:
         raise UsageError(
             'name a drive (NAME, -d ADDRESS or --report FILE), or use --all (without metrics), '

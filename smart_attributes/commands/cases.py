@@ -159,7 +159,7 @@ def _with_groups(
         located,
         lambda placed: drives(placed, now, outlooks),
         read=lambda question: in_time.read(question, options.state_dir),
-        others=lambda: others(survey.history.others()),
+        others=lambda: drives_elsewhere(survey.history.states_elsewhere()),
         asked=asked,
     )
     return _overview(survey, groups, outlooks, options)
@@ -231,7 +231,7 @@ def unshown(case: Case, error: Exception) -> Case:
     return Case(use.verdict, case.shown, use=use, item=item(use, time.time()))
 
 
-def others(states: Sequence[tuple[str, State]]) -> list[Other]:
+def drives_elsewhere(states: Sequence[tuple[str, State]]) -> list[Other]:
     """Return the drives of other runs. states: their addresses and last states, from the history."""
     from ..reading import addresses
     from ..redundancy.dependence import Other

@@ -27,8 +27,13 @@ def run(options: Options, runner: Runner) -> int:
     from ..output import metrics
 
     own: MetricsOptions = options.own
-    judged = survey(options, runner, tuple if own.as_json else metrics.library)
-    overview = with_history(judged, options)
+
+    def prepare() -> None:
+        if not own.as_json:
+            metrics.library()
+
+    result = survey(options, runner, meanwhile=prepare)
+    overview = with_history(result, options)
 
     def show(drives: Sequence[Case]) -> str:
         if own.as_json:
@@ -43,7 +48,7 @@ def run(options: Options, runner: Runner) -> int:
     else:
         print(text, end='')
     verdicts = [case.verdict for case in cases]
-    runner.later.append(lambda: judged.history.keep(verdicts))
+    runner.later.append(lambda: result.history.keep(verdicts))
     is_read = any(
         not verdict.problem or verdict.state is State.OK for verdict in verdicts
     )

@@ -23,6 +23,7 @@ from . import reading_rules
 from .entry_rules import LITERALS, literal_characters
 from .reading_rules import ENDURANCE, ENDURANCE_STATISTIC, WORN
 
+SHORTEST_PATTERN = 4  # characters that the schema requires
 # Formulas for endurance, each with its valid range, which excludes values that were never set.
 ENDURANCE_FORMULAS: Mapping[str, tuple[int, int]] = {
     '100 - value': (0, 99),
@@ -165,9 +166,10 @@ def model_pattern(identity: Identity) -> str:
         # else it would match the drives of other vendors, too
         if literal_characters(general) >= LITERALS:
             pattern = general
-    # the schema requires four characters
-    is_too_short = 0 < len(pattern) < LITERALS
-    return f'(?:{pattern})' if is_too_short else pattern
+    # brackets lengthen a pattern that is too short for the schema, and change nothing else
+    if pattern and len(pattern) < SHORTEST_PATTERN:
+        return f'(?:{pattern})'
+    return pattern
 
 
 def _attributes(
@@ -191,7 +193,7 @@ def _attributes(
     described = database.rows_of(base)  # by the base entry itself or by one of its sets
     # A second reading of a metric would replace the first reading. Attributes that this drive lacks
     # count, too: other drives of the family have them.
-    read_metrics: set[str] = set()
+    read_metrics = set()
     for attribute in described.values():
         read_metrics.update(attribute.get('readings', ()))
     meanings = {}

@@ -147,9 +147,9 @@ def _sources_of(data: Json) -> Iterator[tuple[str, Json]]:
 
 def _unused(source: EntriesFile, context: Context) -> Iterator[str]:
     """Yield each document, set and layout of a file that no file uses."""
-    citations: list[str] = []
+    citations = []
     sets_used: set[str] = set()
-    layouts_used: set[str] = set()
+    layouts_used = set()
     for file in context.sources:
         citations += [part['source'] for _, part in _sources_of(file.data)]
         for entry in file.data['entries']:
@@ -318,7 +318,7 @@ def _traps(entry: Json, context: Context) -> Problems:
     """
     rows = context.database.rows_of(entry)
     traps = {number for number, row in rows.items() if row.get('trap')}
-    good: set[str] = set()  # metrics that other attributes give
+    good = set()  # metrics that other attributes give
     for number, row in rows.items():
         if number not in traps:
             good.update(row.get('readings', ()))

@@ -110,8 +110,8 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
 
 
 def _unset_numbers(formula: Formula, metric: Metric) -> Iterator[tuple[str, float]]:
-    """Yield what the formula makes of each value that was never set, after a description of the
-    value: "value 255", -155 for "100 - value". Yield nothing unless the metric is a percentage.
+    """Yield (description, result of the formula) for each value that was never set, such as
+    ("value 255", -155) for "100 - value". Yield nothing unless the metric is a percentage.
     """
     if formula.second or metric.unit != '%':
         return
@@ -122,7 +122,8 @@ def _unset_numbers(formula: Formula, metric: Metric) -> Iterator[tuple[str, floa
     if formula.first.column == 'value':
         # A value of 0 is unset only if it would mean that all endurance is used. Elsewhere it is
         # valid: all spares are used up, or no endurance has been used.
-        is_zero_unset = metric.name == ENDURANCE and formula.minus_from
+        counts_down = formula.minus_from != 0
+        is_zero_unset = metric.name == ENDURANCE and counts_down
         unset_values = (0, *NEVER_SET) if is_zero_unset else NEVER_SET
         for value in unset_values:
             rows[f'value {value}'] = AttributeRow(number, value=value)

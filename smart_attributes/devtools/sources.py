@@ -146,8 +146,8 @@ def read_samples(sources: Sequence[EntriesFile], folder: str) -> Result:
     ]
     for path in sorted(Path(folder).glob('*.json')):
         results.append(_drives_in(path, kinds))
-    drives: list[SampleDrive] = []
-    problems: list[str] = []
+    drives = []
+    problems = []
     for of_file, mistakes in results:
         drives += of_file
         problems += mistakes

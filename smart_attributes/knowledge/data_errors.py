@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Path = tuple[Any, ...]  # keys and indexes
 
+PAGE_LENGTH = 512  # bytes of a log page
 KINDS = ('hdd', 'ssd', 'nvme', 'sas')
 
 
@@ -45,18 +46,19 @@ def of_entries(data: Json, everything: Sequence[Json]) -> Iterator[Mistake]:
             why = 'joins whole patterns with |; write separate patterns'
         if why:
             yield Mistake(path, f'{place} {quoted(pattern)} {why}')
-    unusable = set()
+    mistaken = set()  # paths of sets and entries
     for path, place, metric, spec in written_readings(data):
         for why in _of_reading(metric, spec, metrics):
-            unusable.add(path)
+            mistaken.add(path)
             yield Mistake(path, f'{place}: {why}')
     yield from _of_logs(data, metrics, _names(everything, 'layouts'))
-    usable = {name for name in sets if ('sets', name) not in unusable}
+    usable = {name for name in sets if ('sets', name) not in mistaken}
     for path, family, entry in parts(data, 'entries'):
         for name in sorted(set(entry.get('uses', ())) - usable):
-            why = f'there is no such set; {_instead(name, usable, "sets")}'
             if name in sets:
                 why = 'that set has a mistake'
+            else:
+                why = f'there is no such set; {_instead(name, usable, "sets")}'
             yield Mistake(path, f'{family}: uses "{name}", but {why}')
 
 
@@ -94,14 +96,14 @@ def _of_field(field: Json, layout: Json, metrics: Collection[str]) -> str:
     """Return the mistake in a field of a layout, or ''."""
     if field['metric'] not in metrics:
         return f'unknown metric; {nearest_metric(field["metric"], metrics)}'
-    last_offset = field['offset']
-    for key in ('minus', 'share_of'):
-        if key in field:
-            last_offset = max(last_offset, field[key]['offset'])
-    end = last_offset + field['length']
+    # a field can be calculated from two numbers of the same length
+    operands = [field, *(field[key] for key in ('minus', 'share_of') if key in field)]
+    end = max(operand['offset'] for operand in operands) + field['length']
     has_rows = 'rows' in layout
-    if end > layout.get('rows', 512):
-        return f'it ends at byte {end}, beyond the {"row" if has_rows else "page"}'
+    unit = 'row' if has_rows else 'page'
+    unit_length = layout['rows'] if has_rows else PAGE_LENGTH  # bytes
+    if end > unit_length:
+        return f'it ends at byte {end}, beyond the {unit}'
     if has_rows and 'row' not in field:
         return 'row is missing'
     if 'row' in field and not has_rows:

@@ -184,17 +184,18 @@ def place(data: Any, path: Path) -> str:
     """
     words = []
     value = data
-    container = ''  # the key that contains the step
+    previous = ''  # the step before
     for depth, step in enumerate(path, 1):
         value = _step(value, step)
-        is_container = step in _NAMED or step in _ITEMS
+        names_its_content = step in _NAMED or step in _ITEMS
+        is_left_out = names_its_content and depth < len(path)
         if isinstance(step, int):
-            words.append(_item(container, step, value))
-        elif container in _NAMED:
-            words.append(f'{_NAMED[container]} {_name(step)}'.strip())
-        elif not is_container or depth == len(path):
+            words.append(_item(previous, step, value))
+        elif previous in _NAMED:
+            words.append(f'{_NAMED[previous]} {_name(step)}'.strip())
+        elif not is_left_out:
             words.append(_name(step))
-        container = str(step)
+        previous = str(step)
     return ', '.join(words)
 
 

@@ -258,11 +258,14 @@ class SpecDatabase:
         specs = [
             spec for number, row in rows.items() for spec in _reading_specs(number, row)
         ]
-        # Both sources have the same unit: attribute 5 equals statistic 3:0x020 on 9,900 of 9,915
-        # measured disks, no matter whether they count logical or physical sectors.
-        units = {
+        # A statistic has the unit of the attribute with the same metric: attribute 5 equals
+        # statistic 3:0x020 on 9,900 of 9,915 measured disks, no matter whether they count logical
+        # or physical sectors.
+        statistic_units = {
             spec.metric: spec.unit for spec in specs if spec.unit == LOGICAL_SECTORS
         }
+        statistic_units.update(entry.get('statistic_units', {}))
+        # metric -> reason; an entry gives none
         untrusted = dict.fromkeys(entry.get('untrusted_statistics', ()), '')
         for name in self.sets_of(entry):
             untrusted.update(self.sets[name].get('untrusted_statistics', {}))
@@ -281,7 +284,7 @@ class SpecDatabase:
             names={number: row['name'] for number, row in rows.items()},
             ignored_thresholds=frozenset(entry.get('ignore_thresholds', ())),
             untrusted_statistics=untrusted,
-            statistic_units={**units, **entry.get('statistic_units', {})},
+            statistic_units=statistic_units,
             kind=kind,
             is_clock_trusted='clock' not in entry,
             by_name=by_name,

@@ -223,13 +223,14 @@ def results(
         coverage = COVERAGE.get(test.kind.lower())
         if not coverage or test.passed is None:
             continue
-        ago = None
-        is_any_later = identity.protocol == 'SCSI' and test.hours == LAST_SCSI_HOUR
-        if test.hours is not None and not is_any_later:
-            ago = seconds_since(test.hours, age)
-        looks_erased = identity.protocol == 'ATA' and (test.hours or 0) >= ERASED_HOUR
-        # Such an hour is real if it fits the power-on time.
-        if looks_erased and age is not None and ago is None:
+        hour = test.hours
+        if identity.protocol == 'SCSI' and hour == LAST_SCSI_HOUR:
+            hour = None
+        ago = None if hour is None else seconds_since(hour, age)
+        looks_erased = identity.protocol == 'ATA' and (hour or 0) >= ERASED_HOUR
+        is_in_future = age is not None and ago is None
+        # a real hour fits the power-on time
+        if looks_erased and is_in_future:
             continue
         conclusive.append(SelfTestResult(test, coverage, ago))
     return conclusive
@@ -241,7 +242,7 @@ def _decisive(newest_first: Sequence[SelfTestResult]) -> SelfTestResult | None:
 
     A later test supersedes a failure if it covered the whole drive, or as much as the failed one.
     """
-    covered: set[str] = set()  # by the later tests that passed
+    covered = set()  # by the later tests that passed
     for result in newest_first:
         is_superseded = WHOLE in covered or result.coverage in covered
         if not result.test.passed and not is_superseded:

@@ -48,8 +48,9 @@ def with_history(
     if not _is_counted(dated, COUNTED):
         data_errors = metrics['logged_data_errors']
         dated += logged(report.errors, DATA_ERRORS, metric=data_errors, age=age)
-    # If the newest error is not of the interface, the drive has worked with its cable since.
-    if not INTERFACE_ERRORS.isdisjoint(report.errors[0].kinds):
+    # any other newest error shows that the drive has worked with its cable since
+    newest_error = report.errors[0]
+    if INTERFACE_ERRORS.intersection(newest_error.kinds):
         interface_errors = metrics['logged_interface_errors']
         dated += logged(
             report.errors, INTERFACE_ERRORS, metric=interface_errors, age=age

@@ -51,11 +51,11 @@ def readings(
     if _WEAR in by_metric:
         wear = plausible_wear(by_metric[_WEAR], reported, report.identity.capacity)
         by_metric[_WEAR] = _consistent_wear(wear)
-    numbers: list[Reading] = []
+    numbers = []
     for metric, same in by_metric.items():
         numbers += _with_one_judged(same, metrics[metric], spec)
     age = drive_logs.age_of(numbers)
-    hidden: list[Reading] = []
+    hidden = []
     if spec.is_clock_trusted:
         hidden = drive_logs.hidden_power_on_time(report, age, metrics)
     if report.errors:
@@ -88,9 +88,10 @@ def _own_verdicts(
     """
     warnings = drive_logs.nvme_warnings(report.nvme)
     causes = [warning.metric for warning in warnings.values()]
-    known_bits = sum(warnings)
-    if known_bits != report.nvme.get('critical_warning', 0):
-        causes = []  # an unknown bit may be the cause
+    known_bits = sum(warnings)  # its keys are the bits
+    has_unknown_bit = known_bits != report.nvme.get('critical_warning', 0)
+    if has_unknown_bit:
+        causes = []  # this bit may be the cause
     status = _smart_status(report, causes, spec.ignored_thresholds)
     verdicts = [status]
     if drive_logs.needs_scsi_codes(report):
@@ -475,16 +476,17 @@ def _candidates(
     own = []
     rated = []
     derived = []
-    has_trusted_statistic = metric.name not in spec.untrusted_statistics
+    has_untrusted_statistic = metric.name in spec.untrusted_statistics
     for reading in same:
         log = reading.source.log
-        if reading.number is None or not reading.judged:
+        is_untrusted = has_untrusted_statistic and log == drive_logs.DEVICE_STATISTICS
+        if reading.number is None or not reading.judged or is_untrusted:
             continue
         if log == drive_logs.RATED:
             rated.append(reading)
         elif log == drive_logs.SMARTCTL:
             derived.append(reading)
-        elif has_trusted_statistic or log != drive_logs.DEVICE_STATISTICS:
+        else:
             own.append(reading)
     best = own or rated
     if best or spec.family:

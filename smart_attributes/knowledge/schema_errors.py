@@ -71,7 +71,8 @@ def _explained(error: Any, data: Any, name: str) -> str:
             path.pop()
         complaint = _about_value(cause)
         if path:
-            complaint = f'{path.pop()} {complaint}'
+            *path, key = path  # the key is part of the complaint, not of the place
+            complaint = f'{key} {complaint}'
     return sentence(name, place(data, path), complaint)
 
 

@@ -52,13 +52,12 @@ def _by_code(status: Reading, asc: str, ascq: str) -> list[Reading]:
     # smartctl's text can have 70 characters
     brief = f'failure predicted (asc {asc}, ascq {ascq})'
     by_code = status._replace(state=state, verdict=words, brief=brief)
-    if row['metric'] == status.metric and state is not State.OK:
-        return [by_code]
-    # The status becomes only a note if another metric replaces it, or if the code is a test of the
-    # alarm.
     note = by_code._replace(state=State.OK, judged=False)
     if state is State.OK:
-        return [note]
+        return [note]  # the code is a test of the alarm
+    if row['metric'] == status.metric:
+        return [by_code]
+    # another metric replaces the status
     reading = Reading(
         row['metric'],
         0,

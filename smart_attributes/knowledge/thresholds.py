@@ -91,9 +91,10 @@ def stages(limit: Limit, reading: Reading) -> Iterator[Aged]:
         return
     for stage in limit.aged:
         is_inside = stage.after <= reading.quiet < stage.before
-        is_dated = stage.before == math.inf or not reading.quiet_is_bound
+        # the age may be only a lower bound, and then too high for a stage with an end
+        may_be_too_old = reading.quiet_is_bound and stage.before < math.inf
         is_tested = reading.is_tested or not stage.is_for_tested
-        if is_inside and is_dated and is_tested:
+        if is_inside and not may_be_too_old and is_tested:
             yield stage
 
 
@@ -292,8 +293,8 @@ class Thresholds:
         return Exceptions(
             ignored_attributes=frozenset(attributes),
             skipped_logs=frozenset(logs),
-            is_read=all(decisions),
-            is_allowed=any(decisions),
+            is_read=False not in decisions,
+            is_allowed=True in decisions,
             is_optional=any('presence' in override for override in overrides),
         )
 
@@ -389,7 +390,7 @@ class _Field(NamedTuple):
 
     value: Any
     origin: str
-    place: int  # of its layer; 0 is the layer of highest precedence
+    rank: int  # of its layer; 0 is the layer of highest precedence
     why: str = ''  # the reason that is given beside it
 
 
@@ -399,21 +400,20 @@ def _merged(layers: Sequence[Layer]) -> Limit:
     A field on which the overrides of a layer disagree is not set by this layer.
     """
     fields: dict[str, _Field] = {}
-    for place, layer in enumerate(layers):
+    for rank, layer in enumerate(layers):
         disputed = [field for field, _ in _disagreements(layer)]
         # of equal values, the last one gives origin and reason
         for origin, values in reversed(layer):
             for field in FIELDS:
                 if field in values and field not in disputed:
                     why = values.get('why', '')
-                    fields.setdefault(field, _Field(values[field], origin, place, why))
+                    fields.setdefault(field, _Field(values[field], origin, rank, why))
     unset = _Field(None, '', len(layers))
     warning, critical = (fields.get(level, unset) for level in LEVELS)
     growth = fields.get('growth', unset)
-    # Layer 0 is the command line; it is followed by those of single drives.
-    own_fields = [
-        name for name, field in fields.items() if 1 <= field.place <= ONE_DRIVE
-    ]
+    # The command line has rank 0; the selectors follow, first those of a single drive.
+    own_ranks = range(1, ONE_DRIVE + 1)
+    own_fields = [name for name, field in fields.items() if field.rank in own_ranks]
     return Limit(
         warning=_bound(warning.value),
         critical=_bound(critical.value),
@@ -464,7 +464,7 @@ def _aged(rules: _Field, levels: Mapping[str, _Field]) -> tuple[Aged, ...]:
     for rule in several(rules.value):
         bounds = {}
         for level, field in levels.items():
-            if level in rule and field.place >= rules.place:
+            if level in rule and field.rank >= rules.rank:
                 bounds[level] = _bound(rule[level])
         stage = Aged(
             after=seconds(rule.get('after', '0d')),
