@@ -159,7 +159,7 @@ def test_nrpe_runs_the_last_definition_with_its_prefix_as_its_user(
         '/etc/nagios/nrpe.d/x.cfg',
         3,
     )
-    assert (check.seconds, check.own_limit, check.place) == (20, 30, 1)
+    assert (check.seconds, check.own_limit, check.program_index) == (20, 30, 1)
 
 
 def check(text: str = PLUGIN, **more: Any) -> DaemonCheck:

@@ -62,18 +62,18 @@ class DaemonCheck(NamedTuple):
             return []
 
     @property
-    def place(self) -> int:
-        """Return the place of this program in *words*; -1 if the program is not named."""
-        for number, word in enumerate(self.words):
-            if os.path.basename(word) in NAMES and (number == 0 or '/' in word):
-                return number
+    def program_index(self) -> int:
+        """Return the index of this program in *words*; -1 if the program is not named."""
+        for index, word in enumerate(self.words):
+            if os.path.basename(word) in NAMES and (index == 0 or '/' in word):
+                return index
         return -1
 
     @property
     def own_limit(self) -> float | None:
         """Return the value of -t in seconds; None without -t, or if another program is called."""
         limit = OWN_LIMIT.search(self.text)
-        return float(limit[3]) if limit and self.place >= 0 else None
+        return float(limit[3]) if limit and self.program_index >= 0 else None
 
     def edit(self, old: str, new: str) -> str:
         """Return the command that replaces a text in the line that defines the check, and restarts the daemon."""

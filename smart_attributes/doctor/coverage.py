@@ -110,14 +110,15 @@ def of_check(check: DaemonCheck) -> Uses:
     cannot be understood.
     """
     has_macro = '$' in check.text or '`' in check.text
-    if check.place < 0 or has_macro:
+    index = check.program_index
+    if index < 0 or has_macro:
         return Uses(is_known=False)
     parser = Parser(add_help=False)
     parser.add_argument('-d', '--device', action='append', default=[])
     parser.add_argument('-r', '--regex')  # option of version 1.6
     parser.add_argument('--scan', action='store_true')
     try:
-        values, _ = parser.parse_known_args(check.words[check.place + 1 :])
+        values, _ = parser.parse_known_args(check.words[index + 1 :])
     except UsageError:
         return Uses(is_known=False)
     is_scan = values.scan or not values.device

@@ -137,7 +137,7 @@ def _about_line(check: DaemonCheck, program: str) -> Finding | None:
     if through_sudo:
         return through_sudo
     # the first word if this program is not named
-    path = check.words[max(check.place, 0)]
+    path = check.words[max(check.program_index, 0)]
     if not os.path.exists(path):
         folder = os.path.dirname(path)
         return _found(
@@ -153,12 +153,13 @@ def _about_line(check: DaemonCheck, program: str) -> Finding | None:
 
 def _run_by_sudo(check: DaemonCheck) -> Finding | None:
     """Return the finding if sudo runs the whole check as root, else None."""
-    if check.place < 0:
+    index = check.program_index
+    if index < 0:
         return None
-    words_before = check.words[: check.place]
+    words_before = check.words[:index]
     if 'sudo' not in map(os.path.basename, words_before):
         return None
-    text = check.text.partition(check.words[check.place])[0]
+    text = check.text.partition(check.words[index])[0]
     return _found('daemon-runs-sudo', check)._replace(command=check.edit(text, ''))
 
 
@@ -218,18 +219,21 @@ def limits(checks: Sequence[DaemonCheck], timeout: float) -> list[Finding]:
 
     timeout: time limit of a check without -t, in seconds.
     """
-    short = []
+    ended_early = []
     for check in checks:
         own_limit = check.own_limit or timeout
-        if own_limit >= check.seconds:
-            short.append(_short(check, own_limit))
-    if short:
-        return short
+        daemon_limit = check.seconds
+        if daemon_limit <= own_limit:
+            ended_early.append(_short(check, own_limit))
+    if ended_early:
+        return ended_early
     if not checks:
         code = 'time-limit-usual' if timeout < USUAL else 'time-limit-too-long'
         return [found(code, usual=USUAL, seconds=timeout)]
-    waiting = dict.fromkeys(f'{check.daemon}: {check.seconds:g} s' for check in checks)
-    return [found('time-limit-fits', limits=', '.join(waiting), seconds=timeout)]
+    of_daemons = dict.fromkeys(
+        f'{check.daemon}: {check.seconds:g} s' for check in checks
+    )
+    return [found('time-limit-fits', limits=', '.join(of_daemons), seconds=timeout)]
 
 
 def _short(check: DaemonCheck, own_limit: float) -> Finding:

@@ -83,9 +83,10 @@ class Examiner:
                 self._sudoers = reports.facts(name, how.smartctl, runner, end)
         self._ask_daemons()
         which = options.which
-        self._is_scanning = which.scan or not which.devices
+        self._is_scanning = which.scan or not which.devices  # scanning is the default
         self._uses = list(map(coverage.of_check, self._checks))
         selects_drives = which.devices or which.scan
+        # options of version 1.6 may select other drives
         if selects_drives and not options.before:
             self._uses.append(coverage.Uses(which.devices, which.scan))
         self._missing = installed.examine(self._path)

@@ -23,18 +23,17 @@ ROOM = 4 << 20  # bytes that the history of a few drives needs over years
 
 def history(options: Options, user: str) -> Finding:
     """Read the history as a check does, and return the finding; this may create the directory."""
-    # not this user's home: other users look elsewhere
-    place = options.state_dir or state_directory.PACKAGE
-    used = state_directory.location(options.state_dir) or place
-    mount, kind, mount_options = mount_of(used)
-    unfit = unfit_mount(used, mount, kind, mount_options, user)
+    # for the advice: other users do not look in this user's home
+    shared = options.state_dir or state_directory.PACKAGE
+    used = state_directory.location(options.state_dir) or shared
+    unfit = unfit_mount(used, *mount_of(used), owner=user)
     if unfit:
         return full(used) or unfit
     try:
         return _examined(options, user)
     except state_directory.Unusable as error:
         is_persons = not options.own.user and is_person(os.geteuid())
-        return unusable(error, place, user, group_of(user), is_persons)
+        return unusable(error, shared, user, group_of(user), is_persons)
     except HistoryUnusable as error:
         is_denied = access.is_denied(os.path.join(used, state_directory.HISTORY))
         command = f'chown -hR {user}: {shlex.quote(used)}' if is_denied else ''

@@ -148,15 +148,14 @@ def examine_smartctl(
     time.monotonic() value.
     """
     path = how.smartctl
+    uses_sudo = not how.nosudo
     try:
-        smartctl_calls.check_executable(
-            path, as_root=False, through_sudo=not how.nosudo
-        )
+        smartctl_calls.check_executable(path, as_root=False, through_sudo=uses_sudo)
     except UsageError as error:
         return _missing(str(error), path)
     if os.path.exists(path) and not os.stat(path).st_mode & 0o111:
         return found('smartctl-not-executable', path=path)
-    version = None
+    version = None  # this user may not start it
     if os.access(path, os.X_OK):
         call = (path, *smartctl_calls.VERSION)
         answer = next(runner.run([call], how.drive_timeout, deadline))
@@ -164,7 +163,7 @@ def examine_smartctl(
         if answer.outcome != 'done' and not version:
             return found('smartctl-silent', path=path, reason=answer.reason)
     fault = ''
-    if not how.nosudo or os.geteuid() == 0:  # root runs it
+    if uses_sudo or os.geteuid() == 0:  # root runs it
         with suppress(OSError):  # this user cannot read the folder; root can
             fault = trust.fault(path, trust.ROOT)
     if fault:

@@ -95,7 +95,7 @@ def examine_rule(
     """
     how = options.how_read
     refused = sudo.refuses(needed)
-    message = sudo.message
+    message = sudo.message  # the next call of refuses() replaces it
     entries = sudo.entries() or files.entries
     types = _types_on_request(devices, entries)
     rule = sudo_rules.general(sudo_rules.RuleRequest(user, types=types), how)
@@ -104,6 +104,8 @@ def examine_rule(
         line = smartctl_calls.read_arguments(device.path, device.type)
         if not sudoers.admits(rule.expressions, line):
             uncovered.append(device.address)
+    admits_more = not sudo.refuses([TOO_MUCH])
+    knows_expressions = sudo_rules.knows_expressions(sudo.version())
     answers = SudoAnswers(
         user,
         rule,
@@ -111,8 +113,8 @@ def examine_rule(
         needed=needed,
         refused=refused,
         entries=entries,
-        admits_more=not sudo.refuses([TOO_MUCH]),
-        knows_expressions=sudo_rules.knows_expressions(sudo.version()),
+        admits_more=admits_more,
+        knows_expressions=knows_expressions,
         is_person=not options.own.user and is_person(os.geteuid()),
         message=message,
         late=sudo.late,

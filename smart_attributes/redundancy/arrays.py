@@ -156,9 +156,10 @@ def _members(array: str, action: str, devices: Devices) -> list[Member]:
         is_rebuilding = slot is not None and action in ('recover', 'resync', 'reshape')
         member = devices.member(name, _state(flags, is_rebuilding), slot)
         doubted = tuple(doubts.of_md_member(text, level, _reader_of(folder)))
-        # by now, another device may have this name
-        if not os.path.exists(f'{folder}/block'):
+        is_gone = not os.path.exists(f'{folder}/block')
+        if is_gone:  # by now, another device may have this name
             member = member._replace(state='missing', on=())
+        # of a device that is gone: its last state
         detail = '' if text == member.state else text.replace(',', ', ')
         role = 'journal' if 'journal' in flags else ''
         members.append(member._replace(doubts=doubted, role=role, detail=detail))
@@ -207,13 +208,14 @@ def with_removed(
         return group
     removed = []
     # another path to a member is not a removed device
-    used = {disk for member in group.members for disk in member.on}
+    disks_of_members = {disk for member in group.members for disk in member.on}
     for name, properties in notes.items():
         is_of_md = properties.get('ID_FS_TYPE') == 'linux_raid_member'
         has_uuid = uuid == properties.get('ID_FS_UUID', '').replace('-', '')
         member = devices.member(name, 'missing')
-        if is_of_md and has_uuid and used.isdisjoint(member.on):
+        if is_of_md and has_uuid and disks_of_members.isdisjoint(member.on):
             removed.append(member)
+    # for different slots, so no two are equal
     nameless = [member for member in group.members if not member.name]
     replaced = nameless[: len(removed)]
     rest = [member for member in group.members if member not in replaced]
@@ -278,9 +280,8 @@ def _file_system(uuid: str, devices: Devices) -> Group:
     members = devices.members(names, Kind('btrfs'))
     # entries of devices that /sys does not name
     members += [Member('', 'missing', slot) for slot in range(len(names), len(entries))]
-    gone = sum(text_of(f'{entry}/missing') != '0' for entry in sources)
-    # A device that was pulled out is already among the members.
-    already_missing = sum(member.state == 'missing' for member in members)
+    missing_entries = sum(text_of(f'{entry}/missing') != '0' for entry in sources)
+    missing_members = sum(member.state == 'missing' for member in members)
     errors = [text_of(f'{entry}/error_stats') for entry in entries]
     has_all_entries = bool(entries) and len(entries) >= len(names)
     has_all_errors = all(text.startswith('write_errs ') for text in errors)
@@ -299,7 +300,8 @@ def _file_system(uuid: str, devices: Devices) -> Group:
         members=tuple(members),
         activity='replace' if targets else '',
         used_as=used,
-        missing=max(gone - already_missing, 0),
+        # a device that was pulled out is already a missing member
+        missing=max(missing_entries - missing_members, 0),
         unknown=unknown,
         doubts=tuple(doubts.of_btrfs_devices('\n'.join(errors))),
     )

@@ -112,10 +112,11 @@ def _drives(rows: Sequence[Fields], tool: Json) -> list[Fields]:
             (controller, key, row[key]) for key in ('place', 'serial') if key in row
         ]
         facts = next((by_name[name] for name in names if name in by_name), {})
-        by_name.update(dict.fromkeys(names, facts))
+        for name in names:
+            by_name[name] = facts
         # rows about one drive share its facts; a row without a name is merged only with its copies
         drive = id(facts) if names else tuple(row.items())
-        _, use = uses.setdefault((row.get('where'), drive), (facts, {}))
+        facts, use = uses.setdefault((row.get('where'), drive), (facts, {}))
         for key, value in row.items():
             if key != 'kind':
                 fields = use if key in _OF_USE else facts
@@ -175,17 +176,17 @@ def _volume(
     _add_troubles(fields, here, tool)
     spans: dict[str, list[Fields]] = {}
     spares = []
-    # places of drives that a spare has replaced, which is a member now
+    # places of drives that now count as spares, because a spare is the member in their place
     replaced = {row['instead_of'] for row in here if 'instead_of' in row}
     where = fields.get('where', '')
     for drive in drives:
         if not drive['is'] or drive.get('controller') != controller:
             continue
-        is_spare = drive['is'] == 'spare' or drive.get('place') in replaced
-        # a spare that names no array is for all arrays
-        if is_spare and drive.get('where', where) == where:
-            spares.append(drive)
-        elif drive['is'] != 'spare' and drive.get('where') == where:
+        if drive['is'] == 'spare' or drive.get('place') in replaced:
+            # a spare that names no array is for all arrays
+            if drive.get('where', where) == where:
+                spares.append(drive)
+        elif drive.get('where') == where:
             spans.setdefault(drive.get('span', ''), []).append(drive)
     return Volume(tool, fields, spans, spares)
 
@@ -219,14 +220,13 @@ def _groups(volume: Volume, why: str) -> list[Group]:
     whole = _whole(volume)
     spares = tuple(_member(drive, None) for drive in volume.spares)
     spans = {span: _members(volume, span) for span in volume.spans}
-    if why or len(spans) == 1:
-        members = list(chain(*spans.values()))[:MOST_MEMBERS]
-        level = ''
-        if not why:
-            (span,) = spans
-            level = _level(volume, span)
-        whole = whole._replace(level=level, slots=len(members), unknown=why)
-        return [whole._replace(members=(*members, *spares))]
+    drives = list(chain(*spans.values()))[:MOST_MEMBERS]
+    without_spans = whole._replace(slots=len(drives), members=(*drives, *spares))
+    if why:
+        return [without_spans._replace(unknown=why)]
+    if len(spans) == 1:
+        (span,) = spans
+        return [without_spans._replace(level=_level(volume, span))]
     groups = [_striped(whole, spans)]
     for span, members in spans.items():
         group = whole._replace(
@@ -330,15 +330,16 @@ def _level(volume: Volume, span: str) -> str:
     the drives.
     """
     unlisted = _unlisted(volume, span)
+    if unlisted < 0:
+        return ''
     drives = len(volume.spans[span]) + unlisted
     entry = _entry(volume)
     if 'beyond' in entry and drives > entry['most']:
         # some tools report RAID 10 as RAID 1 with more than two drives
         entry = _LEVELS[entry['beyond']]
-    is_possible = entry.get('fewest', 1) <= drives <= entry.get('most', drives)
-    if unlisted < 0 or not is_possible or drives % entry.get('multiple', 1):
-        return ''
-    return str(entry.get('level', ''))
+    is_in_range = entry.get('fewest', 1) <= drives <= entry.get('most', drives)
+    is_multiple = drives % entry.get('multiple', 1) == 0
+    return str(entry.get('level', '')) if is_in_range and is_multiple else ''
 
 
 def _entry(volume: Volume) -> Json:

@@ -169,12 +169,14 @@ def ask() -> dict[str, Family]:
     for tool in _PROGRAMS:
         name = tool['family']
         earlier = families.get(name)
-        has_volumes = earlier is not None and earlier.volumes
-        if not has_volumes and program(tool['program'], FOLDERS):
-            family = _family(tool)
-            # of tools that report nothing, the reason of the first one counts
-            if not earlier or family.volumes or family.drives:
-                families[name] = family
+        if earlier and earlier.volumes:
+            continue
+        if not program(tool['program'], FOLDERS):
+            continue
+        family = _family(tool)
+        # of tools that report nothing, the reason of the first one counts
+        if family.volumes or family.drives or not earlier:
+            families[name] = family
     return families
 
 
@@ -223,6 +225,8 @@ def _asked(tool: Json) -> tuple[Sequence[Fields], str]:
     is no reason.
     """
     numbers, why = _numbers(tool)
+    if why:
+        return [], why
     printed: list[Fields] = []
     for number in numbers:
         for command in (*tool['commands'], *tool.get('more', ())):
@@ -231,8 +235,8 @@ def _asked(tool: Json) -> tuple[Sequence[Fields], str]:
             printed += rows(text, tool, number)
             if why:
                 is_needed = command in tool['commands']
-                return printed, (why if is_needed else '')
-    return printed, why
+                return printed, why if is_needed else ''
+    return printed, ''
 
 
 def _numbers(tool: Json) -> tuple[list[str], str]:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from importlib import import_module
 
 from ..constants import DEEPEST_GROUPS
@@ -30,7 +29,7 @@ from .replacement import Drive, Machine, machine
 from .replacement import uses as uses_of
 
 # returns the drives that have disks, most severe first
-Drives = Callable[[Sequence[Located]], Sequence[Drive]]
+ToDrives = Callable[[Sequence[Located]], Sequence[Drive]]
 # Controllers whose tools can be asked: names of types, see controllers.json.
 WITH_TOOLS = ('megaraid', 'aacraid', 'cciss')
 PROGRAMS = ('zpool', 'dmsetup', 'controllers')  # modules that run programs
@@ -102,7 +101,7 @@ def seen(question: Question) -> Iterator[Seen]:
 
 def examined(
     located: Sequence[Located],
-    drives: Drives,
+    to_drives: ToDrives,
     read: Callable[[Question], Seen],
     others: Callable[[], Sequence[Other]] = tuple,
     asked: Sequence[str] = (),
@@ -116,23 +115,25 @@ def examined(
         question = Question(located, others(), asked)
         view = read(question)
         if view.problem and not view.disks:
-            return unexamined(located, drives, view.problem)
-        return _decided(question, view, drives)
+            return unexamined(located, to_drives, view.problem)
+        return _decided(question, view, to_drives)
     except Exception as error:
-        return unexamined(located, drives, problem_of(error))
+        return unexamined(located, to_drives, problem_of(error))
 
 
-def _decided(question: Question, view: Seen, drives: Drives) -> Examined:
+def _decided(question: Question, view: Seen, to_drives: ToDrives) -> Examined:
     """Return what follows from the groups; only the drives if none has a disk."""
     if not any(view.disks):
-        return Examined(tuple(Use(*drive) for drive in question.drives))
+        return Examined(
+            tuple(Use(verdict, place) for verdict, place in question.drives)
+        )
     slots = dict(view.places)
     placed = [
         _in_slot(_placed(drive, names), slots)
         for drive, names in zip(question.drives, view.disks)
     ]
-    present = with_others(drives(placed), question.others, view.others)
-    whole = machine(view.groups, present)
+    drives = with_others(to_drives(placed), question.others, view.others)
+    whole = machine(view.groups, drives)
     lacking = _lacking(view.groups)
     judged = [_critical_if_missing(drive, lacking) for drive in placed]
     return Examined(
@@ -153,7 +154,9 @@ def problem_of(error: Exception) -> Coded:
     return Coded(problem.code, str(problem))
 
 
-def unexamined(located: Sequence[Located], drives: Drives, problem: Coded) -> Examined:
+def unexamined(
+    located: Sequence[Located], to_drives: ToDrives, problem: Coded
+) -> Examined:
     """Return the drives without groups, and *problem*, why nothing was read, as a remark.
 
     Nobody may take this for good news: the use of each drive to replace is unknown, so its data is
@@ -161,14 +164,15 @@ def unexamined(located: Sequence[Located], drives: Drives, problem: Coded) -> Ex
     """
     lacking = 'it is not known whether a group lacks a member'
     judged = [_critical_if_missing(drive, lacking) for drive in located]
-    without_groups = Machine((), ())
-    with suppress(Exception):  # the problem may be with the verdicts
+    try:
         placed = [
             _placed(drive, (drive.verdict.device.name,))
             for drive in judged
             if not drive.verdict.device.is_recorded
         ]
-        without_groups = machine((), drives(placed))
+        without_groups = machine((), to_drives(placed))
+    except Exception:  # the problem may be with the verdicts
+        without_groups = Machine((), ())
     return Examined(uses_of(judged, without_groups), remarks=(problem,))
 
 

@@ -46,21 +46,22 @@ def read(question: Question, state_dir: str) -> Seen:
     finally:
         reader.leave(ends=True)
     view = Seen()
+    problem = None
     is_complete = False
     # each message has one of these, see _send(); a fault comes from Child
     for values, content in reader.messages():
         if 'problem' in values:
-            view = view._replace(problem=Coded(*values['problem']))
+            problem = Coded(*values['problem'])
         elif 'fault' in values:
             why = values['fault']
         elif 'is_complete' in values:
             is_complete = True
         else:
             view = _seen(json.loads(content))
-    if not is_complete and view.problem is None:
-        why = why or 'the process that reads them was killed'
-        view = view._replace(problem=unread(why))
-    return view
+    # an answer that is complete counts, even if it came late
+    if not is_complete and problem is None:
+        problem = unread(why or 'the process that reads them was killed')
+    return view._replace(problem=problem)
 
 
 def unread(why: str) -> Coded:

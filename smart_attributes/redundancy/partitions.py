@@ -88,18 +88,18 @@ def kind_of(notes: Mapping[str, str]) -> str:
     return NOTHING if own_type in TYPES else UNKNOWN
 
 
-def claims(taken: Collection[str], devices: Devices) -> tuple[Claim, ...]:
+def claims(members: Collection[str], devices: Devices) -> tuple[Claim, ...]:
     """Return what each partition holds, and each disk, array or volume that has no partitions.
 
-    taken: the devices that are members of groups.
+    members: the devices that are members of groups.
     """
     parted = set(devices.parts.values())
-    in_use = {_by_first_path(name, devices) for name in (*taken, *devices.used)}
+    in_use = {_by_first_path(name, devices) for name in (*members, *devices.used)}
     claimed = []
     for name in sorted({*devices.names, *devices.parts}):
         disk = devices.parts.get(name, name)
         if disk.rstrip('0123456789') not in NO_DISKS:  # "loop" of "loop0"
-            claim = _claim(name, taken, devices, in_use=in_use)
+            claim = _claim(name, members, devices, in_use=in_use)
             if name not in parted or _is_of_disk(claim):
                 claimed.append(claim)
     return tuple(claimed)
@@ -122,22 +122,24 @@ def _by_first_path(name: str, devices: Devices) -> str:
 
 
 def _claim(
-    name: str, taken: Collection[str], devices: Devices, in_use: Collection[str]
+    name: str, members: Collection[str], devices: Devices, in_use: Collection[str]
 ) -> Claim:
-    """Return what a partition, disk, array or volume holds. in_use: those that are members of groups
-    (*taken*) or mounted, under the names on the first path to their disk.
+    """Return what a partition, disk, array or volume holds. in_use: *members* and what is mounted,
+    under the names on the first path to their disk.
     """
     disk = devices.parts.get(name, name)
     is_on_used_disk = disk != name and disk in devices.used
     # The partitions of a disk in use are no data of their own: another path to the drive is used,
     # or their table is a leftover.
-    if name in taken or disk in taken or is_on_used_disk:
+    if name in members or disk in members or is_on_used_disk:
         return Claim(name, MEMBER)
     if name in devices.used:
         is_swap = devices.used[name] == ('swap',)
         return Claim(name, SWAP if is_swap else MOUNTED)
-    if _by_first_path(name, devices) in in_use or disk in devices.same:
-        return Claim(name, MEMBER)  # the partition counts on the first path to its disk
+    is_further_path = disk in devices.same
+    # a partition counts on the first path to its disk
+    if is_further_path or _by_first_path(name, devices) in in_use:
+        return Claim(name, MEMBER)
     notes = _own_notes(name, devices)
     return Claim(name, kind_of(notes), notes)
 

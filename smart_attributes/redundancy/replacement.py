@@ -242,14 +242,14 @@ class _Case(NamedTuple):
         return sentences.no_redundancy(group, lost)
 
     def _unless_doubtful(self, group: Group, why: Coded) -> Coded:
-        """Return *why*; but if it means "next" while other members may lack this drive's data, the
-        doubt, or that their drives were not checked.
+        """Return *why*, or, if it means "next" while other members may lack this drive's data, the
+        doubt instead: why they may lack it, or that their drives were not checked.
         """
         if _label(why) != NEXT:
             return why
+        is_aside = why.code == 'only-log-or-cache'
         # a log or cache of ZFS, or a journal that md has dropped, holds no data that members lack
-        has_no_data = group.kind == 'zfs' or self.dropped_by()
-        if why.code == 'only-log-or-cache' and has_no_data:
+        if is_aside and (group.kind == 'zfs' or self.dropped_by()):
             return why
         first = next(self.stack.doubts(self.drive.disks, group), None)
         if first:
@@ -270,10 +270,10 @@ class _Case(NamedTuple):
         """Return the reason not to remove a drive with the last copy of these groups: that the weakest
         one is rebuilt, or has no other copy.
         """
-        weak = self._weakest(copies, frozenset())
-        if weak.activity in REBUILDING:
-            return sentences.busy(weak)
-        return sentences.last_copy(weak, is_dying=self._dying(weak) is not None)
+        weakest = self._weakest(copies, frozenset())
+        if weakest.activity in REBUILDING:
+            return sentences.busy(weakest)
+        return sentences.last_copy(weakest, is_dying=self._dying(weakest) is not None)
 
     def _dying(self, group: Group) -> Drive | None:
         """Return a failing drive of a group that loses data if all its failing drives fail; None if
@@ -302,17 +302,18 @@ class _Case(NamedTuple):
                 return sentences.busy(lower)
         removed = [step.drive for step in earlier if step.label == NEXT]
         failing = [other for other in self.drives if other.is_failing]
-        lost = _disks([drive, *removed, *failing])
-        weak = self._weakest(chain, lost)
-        first = _first_of(chain, earlier)
-        if first:
-            is_second = drive.is_failing and first.is_failing
+        # if each failing drive fails completely
+        lost_at_worst = _disks([drive, *removed, *failing])
+        weakest = self._weakest(chain, lost_at_worst)
+        before = _first_of(chain, earlier)
+        if before:
+            is_second = drive.is_failing and before.is_failing
             code = 'second-failing-member' if is_second else 'other-drive-first'
-            return sentences.reason(code, weak, first.name, first.bay)
-        if not self.stack.survives(group, lost):
+            return sentences.reason(code, weakest, before.name, before.bay)
+        if not self.stack.survives(group, lost_at_worst):
             name = sentences.called(drive.name, drive.bay)
-            return sentences.reason('data-at-risk', weak, drive=name)
-        return sentences.reason('replace-next', weak)
+            return sentences.reason('data-at-risk', weakest, drive=name)
+        return sentences.reason('replace-next', weakest)
 
     def _if_unused(self, group: Group) -> Coded:
         """Return the reason for a step if the drive holds no data of the group."""
@@ -332,16 +333,16 @@ class _Case(NamedTuple):
         return sentences.not_used(lowest, bool(self.dropped_by()))
 
     def _weakest(self, groups: Sequence[Group], lost: Disks) -> Group:
-        """Return the redundant group that tolerates the fewest further losses after those of *lost*;
-        incomplete groups count only if all are incomplete.
+        """Return the group that tolerates the fewest further losses after those of *lost*, 0 if
+        unknown. Groups without redundancy, or that have lost data, count only if all are like that.
         """
-        redundant = [
+        protecting = [
             group
             for group in groups
             if is_redundant(group) and not self.stack.loses(group)
         ]
         return min(
-            redundant or groups,
+            protecting or groups,
             key=lambda group: self.stack.tolerates(group, lost) or 0,
         )
 

@@ -290,11 +290,11 @@ def also_copied(groups: Sequence[Group]) -> str:
     return f'also copy the data of {listed(names, 3)}' if names else ''
 
 
-def also_dropped(why: Coded, groups: Sequence[Group]) -> str:
-    """Return which groups have dropped a member on the drive, apart from the group of *why*; '' if
-    *why* says this of all. groups: all that have.
+def also_dropped(why: Coded, dropping: Sequence[Group]) -> str:
+    """Return which of the groups that have dropped a member on the drive *why* does not name; '' if
+    there are none, or if *why* is already that a group does not use the drive.
     """
-    others = [group for group in groups if group.id != why.fields.get('group')]
+    others = [group for group in dropping if group.id != why.fields.get('group')]
     if not others or why.code == 'member-not-used':
         return ''
     names = ' and '.join(named(group, *_faults(group)) for group in others)

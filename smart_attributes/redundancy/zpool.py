@@ -118,9 +118,10 @@ def _without_reported(
         is_in_pool = pool is not None and member in pool.members
         if not is_in_pool and devices.isdisjoint((member.name, *member.on)):
             rest.append(member)
+    if group.members and not rest:
+        return
     if pool is None:
-        if rest or not group.members:
-            yield group._replace(members=tuple(rest))
+        yield group._replace(members=tuple(rest))
     elif rest:
         yield group._replace(
             id=f'{group.id}, other',
@@ -353,13 +354,13 @@ def _why_vdev_unknown(vdev: Vdev, view: _View) -> str:
         return f'zpool reports the state {clean(vdev.state)}'
     if not all(map(_has_known_state, leaves)):
         return 'zpool reports a device state that this version does not know'
-    is_online = all(leaf.state == 'ONLINE' for leaf in leaves)
     is_degraded = vdev.children and vdev.state == 'DEGRADED'
-    if is_degraded and is_online and not vdev.lacks_data:
-        return _CONTRADICTION
+    are_leaves_online = all(leaf.state == 'ONLINE' for leaf in leaves)
     if vdev.lacks_data:
         # A dRAID marks each device that gets data, also the complete ones.
         is_unclear = bool(view.resilvers) and vdev.name.startswith('draid')
+    elif is_degraded and are_leaves_online:
+        return _CONTRADICTION
     else:
         is_unclear = _resilver(vdev, view) is not None
     if is_unclear:

@@ -277,10 +277,10 @@ def _row(line: str, column: int, further_columns: int) -> Row:
     is_in_column = line[column - 2 : column] == '  '
     if not match or not is_printable or not is_in_column:
         raise _NotUnderstood(_ODD_ROW)
-    state, errors, further, remarks = match.groups('')
+    state, counts, further, remarks = match.groups('')
     # a spare, for example, has no counts at all
-    has_all_columns = not errors or len(further.split()) == further_columns
-    if not has_all_columns or indent % 2 or indent // 2 > DEEPEST_IN_POOL:
+    has_wrong_columns = counts and len(further.split()) != further_columns
+    if has_wrong_columns or indent % 2 or indent // 2 > DEEPEST_IN_POOL:
         raise _NotUnderstood(_ODD_ROW)
     is_resilvering = False
     reasons = []
@@ -298,7 +298,7 @@ def _row(line: str, column: int, further_columns: int) -> Row:
         detail,
         path=path_of(name, state, detail),
         is_resilvering=is_resilvering,
-        has_errors=bool(errors.strip('0., ')),
+        has_errors=bool(counts.strip('0., ')),
     )
     return indent // 2, vdev
 

@@ -84,10 +84,10 @@ def text(request: RuleRequest, how: HowRead, runner: Runner, drives: Drives) -> 
     except UsageError:  # sudo is not installed
         sudo = ''
     rule = general(request, how)
-    if sudo and not version(sudo):
-        rule = rule._replace(timeout=0)  # similar programs do not support this option
-    # similar programs, whose version is (), do not support this one either
-    if sudo and version(sudo) < FIRST_WITH_LOG_ALLOWED:
+    numbers = version(sudo)
+    if sudo and not numbers:  # a similar program, which supports neither option
+        rule = rule._replace(timeout=0, is_quiet=False)
+    if numbers and numbers < FIRST_WITH_LOG_ALLOWED:
         rule = rule._replace(is_quiet=False)
     if knows_expressions(sudo) and not request.is_literal:
         lines = _literal(how, drives) if request.names_drives else ()
