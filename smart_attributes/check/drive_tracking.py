@@ -252,7 +252,7 @@ def _missing_since(drive: MissingDrive) -> str:
         return since
     if len(names) == 1:
         return f'{since}, or has another name now: {names[0]}, which could not be read'
-    return f'{since}, or has another name now, one of those that could not be read: {listed(names, 4)}'
+    return f'{since}, or now has one of these other names, which could not be read: {listed(names, 4)}'
 
 
 def asleep(verdict: Verdict, record: Record, now: int, longest: int) -> Verdict:
