@@ -193,6 +193,6 @@ def _cannot_start(error: BaseException) -> str:
     """Return the sentence for a damaged installation."""
     return (
         f'check_smart_attributes cannot start: {type(error).__name__}: {error}; reinstall it '
-        'completely, so that every user can read it; as root, run: chmod -R a+rX '
+        'completely, or make it readable for every user: as root, run: chmod -R a+rX '
         f'{os.path.dirname(__file__)}'
     )

@@ -76,7 +76,10 @@ def foreign_secret(path: str, status: os.stat_result) -> str:
             _is_open(last, redirector) for redirector in redirectors
         )
         if not all_can_read:
-            return f'a user who cannot read the file could have redirected this path ({part}); {_COPY}'
+            return (
+                f'a user without permission to read the file could have redirected this path to it (at {part}); '
+                f'{_COPY}'
+            )
         redirectors |= _changers(part, last, trusted)
     if (last.st_dev, last.st_ino) != (status.st_dev, status.st_ino):
         return f'another file replaced it in the meantime; {_COPY}'

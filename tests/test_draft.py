@@ -495,8 +495,8 @@ HEADERS = {
     # At 0 % everything fits, and 255 is a constant of some controllers.
     '0 %': (
         drive(endurance=0),
-        'The drive reports 0 % endurance used, which does not show what its attributes mean; '
-        'draft again with a worn drive.',
+        'The drive reports 0 % endurance used, so it is unclear which attribute counts it; '
+        'draft again with a drive that is partly worn.',
     ),
     '255 %': (drive(endurance=255), 'The drive reports 255 %'),
     'none equals it': (

@@ -198,7 +198,10 @@ def test_errors_of_an_hour_that_means_nothing_are_unknown_and_not_zero(age):
     reading = found(error(10, 'UNC'), age=age)['logged_data_errors']
 
     assert (reading.number, reading.judged) == (None, False)
-    assert reading.unknown == 'the hour of the errors does not fit the power-on time'
+    assert (
+        reading.unknown
+        == 'the power-on hour of the errors does not match the power-on time'
+    )
 
 
 @pytest.mark.parametrize(

@@ -347,7 +347,7 @@ def test_every_family_has_its_help_its_labels_and_its_samples():
             ],
         ),
         'smart_drive_read_ok': (
-            'Whether the drive was read; 0 also for a drive in standby, whose state can be OK',
+            '1 if the drive was read, 0 if not; a drive in standby also gives 0, although its state can be OK',
             ('device',),
             [(('sda',), True), (('sdb',), False)],
         ),

@@ -129,8 +129,8 @@ def test_what_is_no_time_is_refused_with_an_example(text):
 
 FORMS = 'write 85 (bad above 85), 11: (bad below 11), 10:20 (bad outside) or @1:5 (bad inside)'
 TIMES = (
-    'write 30d: (bad below 30 days), 5y (bad above 5 years), 1d:2w (bad outside) or @1d:2w (bad inside), '
-    'with d, w, y, or seconds without a letter'
+    'write 30d: (bad below 30 days), 5y (bad above 5 years), 1d:2w (bad outside) or @1d:2w (bad inside); '
+    'units are d, w and y; a number without a letter is in seconds'
 )
 ADVICE = [
     ('80%', '%', 'leave out the unit: write 80'),
@@ -259,7 +259,7 @@ CONTRADICTIONS = [
         '',
         'low',
         '%',
-        '"20" alerts above 20, but low values of this metric are bad; write 20:',
+        '"20" alerts above 20, but low values of this metric are bad; write "20:" (with the colon)',
     ),
     (
         '',
@@ -273,7 +273,7 @@ CONTRADICTIONS = [
         '',
         'low',
         's',
-        '"0:30d" alerts above 30d, but low values of this metric are bad; write 30d:',
+        '"0:30d" alerts above 30d, but low values of this metric are bad; write "30d:" (with the colon)',
     ),
     ('85', '85', 'high', '%', ''),
     ('85', '95', 'high', '%', ''),

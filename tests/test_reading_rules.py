@@ -29,8 +29,8 @@ def problems(metric, spec):
 
 def unset(row, number):
     return [
-        f'{row} means "never set", but becomes {number} %; narrow "valid", or list {number:g} in '
-        '"not"'
+        f'{row} means "never set", but this entry makes it {number} %; narrow the range in "valid", or add '
+        f'{number:g} to the list "not"'
     ]
 
 

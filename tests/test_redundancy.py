@@ -821,7 +821,7 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
         ),
         (
             sentences.reason('second-failing-member', RAID1, 'sda'),
-            'second failing member of md0 (raid1, /srv): replace sda first',
+            'also failing in md0 (raid1, /srv): replace sda before this drive',
         ),
         (sentences.unlisted([]), ''),
         (

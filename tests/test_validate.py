@@ -270,7 +270,7 @@ MISTAKES = {
     ),
     'verdict with the wrong direction': (
         put('metrics', 'write_protect', 'worse', 'high'),
-        'metric write_protect: a failed verdict is 0 and a passed one is 1, so "worse" must be "low"',
+        'metric write_protect: a verdict is 0 if failed and 1 if passed, so set "worse" to "low"',
     ),
     # units
     'unit of another kind': (
@@ -315,8 +315,8 @@ MISTAKES = {
     ),
     'spare turned round': (
         reading({'from': '100 - value', 'valid': [0, 99]}, metric='spare_available'),
-        'ACME X1, attribute 233, spare_available: "from": "100 - value" gives the part used, but spare_available '
-        'is the part left; write "value"',
+        'ACME X1, attribute 233, spare_available: "from": "100 - value" gives the used share, but '
+        'spare_available is the remaining share; write "value"',
     ),
     'ceiling never reached': (
         reading(
@@ -391,8 +391,8 @@ MISTAKES = {
             'readings',
             {'endurance_used': {'from': 'raw', 'valid': [0, 254]}},
         ),
-        'ACME X1, attribute 245, endurance_used: this reading of a trap may override a good reading of '
-        'endurance_used; remove this reading',
+        'ACME X1, attribute 245, endurance_used: this reading of a misleading attribute may override '
+        'a good reading of endurance_used; remove the misleading one',
     ),
     'one of two formulas reads a trap': (
         reading(
@@ -454,13 +454,13 @@ MISTAKES = {
             data['entries'][X1].update(kind='hdd'),
             proof[X1].update(model='WHO', kind='ssd'),
         ),
-        'acme.json: sample 1, WHO: the entry ACME X1 does not claim this sample because of "models" and '
-        '"kind"; correct the entry or the sample',
+        'acme.json: sample 1, WHO: because of "models" and "kind", the entry ACME X1 does not claim this '
+        'sample; correct the entry or the sample',
     ),
     'sample of another entry': (
         sample(X1, 'family', 'ACME X2'),
-        f'{SAMPLE_1}the entry ACME X2 does not claim this sample because of "models"; correct the entry or the'
-        ' sample',
+        f'{SAMPLE_1}because of "models", the entry ACME X2 does not claim this sample; correct the entry or '
+        'the sample',
     ),
     'samples of another entry': (
         lambda data, proof: (
@@ -472,8 +472,8 @@ MISTAKES = {
     ),
     'sample that nobody claims': (
         lambda data, proof: proof[3].update(kind='hdd'),
-        'acme.json: sample 4, WHO: the entry Unknown solid state drive does not claim this sample because of '
-        '"kind"; correct the entry or the sample',
+        'acme.json: sample 4, WHO: because of "kind", the entry Unknown solid state drive does not claim '
+        'this sample; correct the entry or the sample',
     ),
     'expects another number': (
         expecting('endurance_used', 77),
@@ -863,9 +863,9 @@ def without_power_cycles():
 
 
 SILENCED = (
-    'acme-y5.json: sample 1, ACME Y5-1: this entry drops a reading of the entry default: power_cycles 7 from '
-    'attribute 12; add it here, add its set to "uses", or explain in a "comment" of the attribute '
-    'why it is left out'
+    'acme-y5.json: sample 1, ACME Y5-1: this entry omits a reading that the entry default has: power_cycles 7 from '
+    'attribute 12; add the reading here, add its set to "uses", or explain the omission in a "comment" of '
+    'the attribute'
 )
 
 

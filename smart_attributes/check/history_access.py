@@ -329,9 +329,9 @@ class Remembered:
         if store.is_own or not dated_metrics:
             return ()
         words = (
-            'the history belongs to another user, who could have changed it, so '
-            f'{" and ".join(dated_metrics)} alerts until the error log of the drive confirms the '
-            'dates in the history'
+            'the history belongs to another user, who could have changed it; until the error log of '
+            'the drive confirms the dates in the history, '
+            f'{" and ".join(dated_metrics)} keeps alerting'
         )
         return (Coded('history-not-trusted', words),)
 

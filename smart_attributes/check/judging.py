@@ -345,7 +345,10 @@ def _with_hysteresis(present: Judgement, limit: Limit, context: Context) -> Judg
         return present
     margin = amount(MARGINS[reading.metric], reading.unit)
     large_margin = amount(AT_ONCE, reading.unit)
-    words = f'{earlier.against}, until it is {margin} below that for a day, or {large_margin} below that'
+    words = (
+        f'{earlier.against}, until it is {margin} below that for a day, or at once if it is '
+        f'{large_margin} below'
+    )
     against = Coded(earlier.against.code, words)
     return earlier._replace(reading=reading, against=against)
 
@@ -427,8 +430,8 @@ def why_silent(
     return [
         Coded(
             'old-event',
-            f'{statement(reading)}: only a note at this age ({if_recent.state.name}{against} if it '
-            f'were recent)',
+            f'{statement(reading)}: too old to be more than a note ({if_recent.state.name}{against} '
+            f'if it were recent)',
         )
     ]
 

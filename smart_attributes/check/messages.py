@@ -88,7 +88,7 @@ def missing(run: Run) -> tuple[Demand, ...]:
     else:
         names = listed([drive.device.name for drive in absent], 3)
         count = f'{len(absent)} of {plural(total, "drive")}'
-        text = f'{count} are missing: check cabling and controller; missing: {names}'
+        text = f'{count} are missing ({names}): check cabling and controller'
     state = State.CRITICAL if is_none_left else worst(drive.state for drive in absent)
     return ((state, Coded('drives-missing', text)),)
 

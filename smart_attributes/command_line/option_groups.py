@@ -41,7 +41,7 @@ DRIVES = OptionGroup(
         repeated(
             '--report',
             'FILE|DIR',
-            'read recorded smartctl -a or -x output (JSON or text) instead of drives; - reads '
+            'read recorded smartctl -a or -x output (JSON or text) instead of drives; "-" is '
             'standard input; may be repeated',
             dest='reports',
         ),
@@ -155,15 +155,15 @@ JUDGING = OptionGroup(
         repeated(
             '-w --warning',
             'METRIC=RANGE',
-            'set a warning limit: endurance_used=80 warns above 80, spare_available=20: below 20; may be '
-            'repeated',
+            'set a warning limit: endurance_used=80 warns above 80, "spare_available=20:" (with colon) '
+            'below 20; may be repeated',
             type=values.metric_range,
         ),
         repeated(
             '-c --critical',
             'METRIC=RANGE',
-            'set a critical limit, such as endurance_used=95 (above) or spare_available=10: (below); may '
-            'be repeated',
+            'set a critical limit: endurance_used=95 is critical above 95, "spare_available=10:" (with '
+            'colon) below 10; may be repeated',
             type=values.metric_range,
         ),
         repeated(
@@ -218,7 +218,8 @@ HISTORY = OptionGroup(
         ),
         state(
             '--missing',
-            'set the state if a known drive is missing (default: warning); ok prints only a note, for a day',
+            'set the state if a known drive is missing (default: warning); with "ok", there is only a '
+            'note, for one day',
             State.WARNING,
         ),
         single(
@@ -236,7 +237,8 @@ NAMING = OptionGroup(
         single(
             '--label',
             'NAME',
-            'name drives by device, by-id, serial or wwn, also in the output of list (default: %(default)s)',
+            'name drives by "device", "by-id", "serial" or "wwn", also in the output of "list" '
+            '(default: %(default)s)',
             choices=('device', 'by-id', 'serial', 'wwn'),
             default='device',
         ),

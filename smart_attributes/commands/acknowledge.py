@@ -112,8 +112,8 @@ def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
     if own.shown or own.withdraw or own.removed:
         if which.metrics or which.names or own.every_alarm:
             raise UsageError(
-                'metrics cannot be combined with --list, --missing or --withdraw; with --missing, name '
-                'missing drives or use --all; to withdraw an acknowledgement, use --withdraw SERIAL:METRIC'
+                'do not name metrics with --list, --missing or --withdraw; for --missing, name the '
+                'missing drives or use --all; to withdraw one acknowledgement, use --withdraw SERIAL:METRIC'
             )
         return
     is_complete = bool(which.devices or which.reports or which.names)
@@ -121,8 +121,8 @@ def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
         is_complete = not which.metrics
     if not is_complete:
         raise UsageError(
-            'name a drive (NAME, -d ADDRESS or --report FILE), or use --all (without metrics), '
-            '--missing, --list or --withdraw; for examples, use --help'
+            'name a drive (NAME, -d ADDRESS or --report FILE), or use --missing, --list, --withdraw or '
+            '--all (give no metrics with --all); for examples, use --help'
         )
 
 

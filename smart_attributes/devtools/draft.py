@@ -370,8 +370,8 @@ def _about_endurance(percent: int | None, fits: Sequence[Fit]) -> str:
         return 'The drive itself reports no endurance, so no attribute could be compared with it.'
     if percent not in WORN:
         return (
-            f'The drive reports {percent} % endurance used, which does not show what its attributes '
-            'mean; draft again with a worn drive.'
+            f'The drive reports {percent} % endurance used, so it is unclear which attribute counts '
+            'it; draft again with a drive that is partly worn.'
         )
     equal = [
         f'{fit.spec["from"]} of {fit.attribute}'

@@ -57,7 +57,7 @@ def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
     if unmet:
         reason = ' and '.join(f'"{key}"' for key in unmet)
         yield (
-            f'the entry {drive.family} does not claim this sample because of {reason}; correct the '
+            f'because of {reason}, the entry {drive.family} does not claim this sample; correct the '
             'entry or the sample'
         )
         return
@@ -187,9 +187,9 @@ def _lost(
             and str(reading.source) not in explained
         ):
             yield (
-                f'this entry drops a reading of the entry {shipped.family or "default"}: '
-                f'{reading.metric} {_counted(reading)} from {reading.source}; add it here, add its '
-                'set to "uses", or explain in a "comment" of the attribute why it is left out'
+                f'this entry omits a reading that the entry {shipped.family or "default"} has: '
+                f'{reading.metric} {_counted(reading)} from {reading.source}; add the reading here, add '
+                'its set to "uses", or explain the omission in a "comment" of the attribute'
             )
 
 

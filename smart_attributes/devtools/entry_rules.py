@@ -206,7 +206,7 @@ def _metrics(source: EntriesFile, context: Context) -> Iterator[str]:
         metric = context.database.metrics[name]
         if metric.is_verdict and metric.worse != 'low':
             yield (
-                f'metric {name}: a failed verdict is 0 and a passed one is 1, so "worse" must be "low"'
+                f'metric {name}: a verdict is 0 if failed and 1 if passed, so set "worse" to "low"'
             )
         for problem in reading_rules.interval_problems(metric.valid):
             yield f'metric {name}: {problem}'
@@ -336,7 +336,8 @@ def _traps(entry: Json, context: Context) -> Problems:
                 if number in traps and metric in good:
                     yield (
                         place,
-                        f'this reading of a trap may override a good reading of {metric}; remove this reading',
+                        f'this reading of a misleading attribute may override a good reading of {metric}; remove '
+                        'the misleading one',
                     )
 
 

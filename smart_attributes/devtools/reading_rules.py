@@ -86,7 +86,8 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     largest = HIGHEST_BEYOND if has_ceiling else HIGHEST_ENDURANCE
     if formula.minus_from and metric.worse == 'low' and formula.first.column == 'value':
         yield (
-            f'"from": "{spec["from"]}" gives the part used, but {metric.name} is the part left; write "value"'
+            f'"from": "{spec["from"]}" gives the used share, but {metric.name} is the remaining share; write '
+            '"value"'
         )
     elif formula.minus_from and None in valid:
         yield (
@@ -103,8 +104,8 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
             is_accepted = is_inside(number, valid) and is_plausible(number, metric)
             if is_accepted and number not in spec.get('not', ()):
                 yield (
-                    f'{value} means "never set", but becomes {number:g} {metric.unit}; narrow '
-                    f'"valid", or list {number:g} in "not"'
+                    f'{value} means "never set", but this entry makes it {number:g} {metric.unit}; '
+                    f'narrow the range in "valid", or add {number:g} to the list "not"'
                 )
                 return
 

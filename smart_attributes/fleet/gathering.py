@@ -161,7 +161,7 @@ class Fleet:
         if not repeats:
             return self.notes
         words = plural(repeats, 'drive is', 'drives are')
-        repeated = f'{words} reported twice, and counted once'
+        repeated = f'{words} reported twice, but counted only once'
         return [*self.notes, Coded('drives-repeated', repeated)]
 
     def counted(self) -> MutableJson:

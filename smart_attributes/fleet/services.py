@@ -186,8 +186,8 @@ def _check_rows(
     missing = text.counted - len(text.lines)
     if missing > 0:
         why = (
-            f'output truncated: {missing} of {text.counted} drives are missing; to see all, '
-            'run triage on the host'
+            f'output truncated: {missing} of {text.counted} drives are not shown; to see all, '
+            'run "triage" on the host'
         )
         rows.append(check_row(name, State.UNKNOWN, Coded('output-cut', why), origin))
     states = [line.state for line in text.lines]

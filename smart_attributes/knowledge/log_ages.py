@@ -115,7 +115,9 @@ def logged(
         )
     elif ages:
         yield unknown(
-            metric, source, 'the hour of the errors does not fit the power-on time'
+            metric,
+            source,
+            'the power-on hour of the errors does not match the power-on time',
         )
 
 

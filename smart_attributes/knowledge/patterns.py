@@ -66,8 +66,8 @@ def too_slow() -> list[str]:
     """Return a sentence for each pattern that was ended in this run."""
     return [
         f'matching the pattern {quoted(pattern)} with {quoted(text)} took more than '
-        f'{MATCHING_TIME:g} s of CPU time, so the pattern is not used; avoid a repetition inside '
-        'another, write it like [A-Z0-9]+'
+        f'{MATCHING_TIME:g} s of CPU time, so the pattern is not used; do not nest '
+        'repetitions: write a single one, like [A-Z0-9]+'
         for pattern, text in _too_slow.items()
     ]
 

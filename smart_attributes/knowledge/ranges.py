@@ -103,7 +103,7 @@ def _advice(text: str, unit: str) -> str:
     if unit == 's':
         return (
             '; write 30d: (bad below 30 days), 5y (bad above 5 years), 1d:2w (bad outside) or '
-            '@1d:2w (bad inside), with d, w, y, or seconds without a letter'
+            '@1d:2w (bad inside); units are d, w and y; a number without a letter is in seconds'
         )
     if re.search(_END, text):
         kind = f'in {unit}' if unit else 'a count'
@@ -174,7 +174,7 @@ def contradiction(
             end = text.rpartition(':')[2]
             return (
                 f'"{text}" alerts above {end}, but low values of this metric are bad; '
-                f'write {end}:'
+                f'write "{end}:" (with the colon)'
             )
         if side == 'low' and worse == 'high':
             end = text.rstrip(':')

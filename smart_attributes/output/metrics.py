@@ -120,7 +120,7 @@ def _of_drives(cases: Sequence[Case]) -> Iterator[Family]:
     )
     yield Family(
         'smart_drive_read_ok',
-        'Whether the drive was read; 0 also for a drive in standby, whose state can be OK',
+        '1 if the drive was read, 0 if not; a drive in standby also gives 0, although its state can be OK',
         DRIVE,
         [((case.verdict.device.name,), not case.verdict.problem) for case in cases],
     )

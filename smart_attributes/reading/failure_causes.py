@@ -117,7 +117,7 @@ CAUSES = (
         r'^Device is in SLEEP mode, exit\(\d+\)',
         'not-answering',
         'does not respond: either in SLEEP mode or dead',
-        'wake it with smartctl -n never -i, or set it to standby instead of SLEEP',
+        'wake it with "smartctl -n never -i", or set it to standby instead of SLEEP',
     ),
     Cause(
         r'^Device is in (.+?) mode, exit\(\d+\)',

@@ -382,8 +382,7 @@ class Runner:
         if now >= deadline:
             return (
                 'cut short',
-                f'no answer after {now - process.started:.1f} s, when the overall time limit '
-                'passed',
+                f'no answer: the overall time limit ended the wait after {now - process.started:.1f} s',
             )
         return '', ''
 

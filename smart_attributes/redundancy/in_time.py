@@ -68,8 +68,8 @@ def unread(why: str) -> Coded:
     """Return the message that groups were not read."""
     return Coded(
         'groups-not-read',
-        'it is not fully known which arrays, pools and volumes use the drives, and which drives can '
-        f'be replaced: {why}; to see what is stuck, run: dmesg -T',
+        'not fully known: which arrays, pools and volumes use the drives, and which drives can be '
+        f'replaced ({why}); to see what is stuck, run: dmesg -T',
     )
 
 

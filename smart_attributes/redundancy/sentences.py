@@ -33,7 +33,7 @@ _SENTENCES = {
     'group-rebuilding': '{group} is {doing} ({progress})',
     'copy-other-first': 'the data of {faulty} is only on failing drives, such as {first}: copy it '
     'before you rebuild anything',
-    'second-failing-member': 'second failing member of {group}: replace {first} first',
+    'second-failing-member': 'also failing in {group}: replace {first} before this drive',
     'other-drive-first': 'replace another member of {group} first: {first}',
 }
 # Code of a reason -> a clause for the first line of a check, after the action and "because".
@@ -43,7 +43,7 @@ _BRIEF = {
     'only-swap': 'it holds only swap space',
     'only-log-or-cache': 'it holds no data of {name}',
     'data-at-risk': '{name} has too many failing members',
-    'redundancy-doubtful': '{name} may have its only copy of some data on it',
+    'redundancy-doubtful': 'it may have the only copy of some data of {name}',
     'leave-cluster': 'it belongs to {name}',
     'last-good-copy': 'it is the last good copy of {name}',
     'group-incomplete': '{name} lacks too many members',

@@ -210,8 +210,8 @@ def typed(address: str, option: str) -> str:
     if address.startswith('megaraid'):
         if option != 'sat+':
             raise UsageError(
-                f'-O {option}: megaraid allows only sat+; leave out -O, or write TYPE@PATH such as '
-                f'sat+megaraid,6@/dev/bus/0'
+                f'-O {option}: before "megaraid", only "sat+" is allowed; leave out -O, or write TYPE@PATH '
+                f'such as sat+megaraid,6@/dev/bus/0'
             )
         return option + address
     if re.fullmatch(r'/dev/sg[0-9]+', address):

@@ -66,7 +66,7 @@ def limits_of(data: Any) -> tuple[str, str]:
     Raises UsageError, with the reason, for others.
     """
     if not isinstance(data, list) or len(data) < 2:
-        raise UsageError('it is not a list of a warning and a critical limit')
+        raise UsageError('it is not a list of two limits, warning and critical')
     if len(data) > 2:
         raise UsageError('this version does not shift numbers before it compares them')
     return _range(data[0]), _range(data[1])

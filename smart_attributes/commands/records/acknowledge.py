@@ -62,7 +62,7 @@ exit status: 0 success, 1 a part was refused, 3 everything was refused; with --a
         single(
             '--why',
             'WHY',
-            'give the reason, 8 characters or more; shown with -v, by triage and by explain',
+            'give the reason (8 characters or more); it is shown with -v, by "triage" and by "explain"',
         ),
         single(
             '--until', 'DAY', 'set the last day, such as 2027-01-31 (default: no end)'
