@@ -396,8 +396,7 @@ def change(
         if 'fault' in values:
             raise HistoryUnusable(values['fault'])
         if 'result' in values:
-            result: int = values['result']
-            return result
+            return int(values['result'])
     reason = (
         'the process that writes it was killed'
         if is_ready

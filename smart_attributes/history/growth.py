@@ -31,7 +31,6 @@ _MEDIAN_OF = 3  # number of readings in a median
 _FEWEST = 10
 # counters of errors; sectors can become good again
 ONLY_RESET = ('media_errors', 'reported_uncorrect')
-_AGO_FROM = HOUR  # seconds; messages state the age of growth only from this age on
 
 
 class Rise(NamedTuple):
@@ -288,17 +287,18 @@ def _level_change(
         # What has gone since then does not count, nor does what was added later.
         state = state_of(rule, min(size, size_then))
         if size > _ABOVE_NOISE * noise and state is not State.OK:
-            change = Growth(
-                state=state,
-                size=size,
-                before=before,
-                after=present,
-                since=since,
-                noticed=noticed,
-                rule=rule,
-                is_level=True,
+            changes.append(
+                Growth(
+                    state=state,
+                    size=size,
+                    before=before,
+                    after=present,
+                    since=since,
+                    noticed=noticed,
+                    rule=rule,
+                    is_level=True,
+                )
             )
-            changes.append(change)
     return max(
         changes,
         key=lambda change: (change.state.urgency, change.size, change.noticed),
@@ -402,7 +402,7 @@ def sentence(
     """
     words = f'{metric} {_change(grown, unit)}'
     ago = now - grown.noticed
-    if ago >= _AGO_FROM:
+    if ago >= HOUR:
         words += f', {duration(ago)} ago'
     if grown.rule.advice:
         words += f': {grown.rule.advice}'

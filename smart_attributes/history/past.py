@@ -27,7 +27,6 @@ LEAST: Mapping[str, tuple[float, float]] = {
 }
 # 16-bit counters wrap around after 65,536 h, and on old Seagate disks after 78,187 h
 RUNS_OVER = 65000 * HOUR
-REPORTED = MONTH
 _BESIDE = ', set back'
 
 
@@ -167,7 +166,7 @@ def falls(past: Past, readings: Iterable[Reading], firmware: str) -> list[Fall]:
         if new and new.before not in [fall.before for fall in stored]:
             stored.append(new)
         all_falls += stored
-    return [fall for fall in all_falls if past.now - fall.noticed < REPORTED]
+    return [fall for fall in all_falls if past.now - fall.noticed < MONTH]
 
 
 def _stored_falls(past: Past, reading: Reading) -> Iterator[Fall]:
