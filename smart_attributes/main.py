@@ -148,7 +148,7 @@ def _do(argv: list[str], runner: processes.Runner) -> int:
 def failure(argv: list[str], sentence: str) -> str:
     """Return the output of a command that failed: plugin output or JSON.
 
-    sentence: what happened, why, and the next step.
+    sentence: what happened, why, and the next step; a Coded one is printed with its code.
     """
     code = getattr(sentence, 'code', '')
     words = f'[{code}] {sentence}' if code else sentence

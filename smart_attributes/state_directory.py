@@ -179,6 +179,6 @@ def _unfit(place: str, path: str, must_exist: bool) -> str:
             return fault
         os.makedirs(path, 0o755, exist_ok=True)  # a parallel check may have created it
     fault = trust.fault(path, user)
-    if fault or os.access(path, os.W_OK | os.X_OK):
-        return fault
-    return f'{path} is not writable'
+    if not fault and not os.access(path, os.W_OK | os.X_OK):
+        return f'{path} is not writable'
+    return fault

@@ -70,18 +70,19 @@ def foreign_secret(path: str, status: os.stat_result) -> str:
     trusted = {ROOT, os.geteuid()}
     redirectors: set[tuple[str, int]] = set()
     for part in steps(path):
-        last = os.lstat(part)
+        found = os.lstat(part)
         # a link can be read by everybody, and the file behind it is a later part
-        all_can_read = stat.S_ISLNK(last.st_mode) or all(
-            _is_open(last, redirector) for redirector in redirectors
+        all_can_read = stat.S_ISLNK(found.st_mode) or all(
+            _is_open(found, redirector) for redirector in redirectors
         )
         if not all_can_read:
             return (
-                f'a user without permission to read the file could have redirected this path to it (at {part}); '
-                f'{_COPY}'
+                'a user without permission to read the file could have redirected this path to it '
+                f'(at {part}); {_COPY}'
             )
-        redirectors |= _changers(part, last, trusted)
-    if (last.st_dev, last.st_ino) != (status.st_dev, status.st_ino):
+        redirectors |= _changers(part, found, trusted)  # of all later parts
+    # the last part is the file itself
+    if (found.st_dev, found.st_ino) != (status.st_dev, status.st_ino):
         return f'another file replaced it in the meantime; {_COPY}'
     return ''
 

@@ -443,7 +443,7 @@ def test_a_course_has_what_the_chart_draws_of_it():
         'left': 0.5
     }
     assert course.rises == [(NOW - YEAR, 9), (NOW - 10 * DAY, 11), (NOW, 15)]
-    assert (course.is_usual, course.warm) == (False, NOW)
+    assert (course.is_usual, course.warm_since) == (False, NOW)
 
 
 @pytest.mark.parametrize(
@@ -488,7 +488,7 @@ def test_a_drive_may_be_a_little_warmer_than_usual(last, is_usual):
 )
 def test_a_drive_is_warm_since_it_left_the_usual_temperature(past, since):
     """It is as close to 40 °C as to the usual temperature, or closer."""
-    assert charted(warm('a', 40, *past))['temperature'][0].warm == since
+    assert charted(warm('a', 40, *past))['temperature'][0].warm_since == since
 
 
 def test_charts_begin_with_what_matters_most():

@@ -292,12 +292,13 @@ def _points(rows: Sequence[Any], first_read: int, largest: float) -> tuple[Point
     time = first_read
     previous = -1
     for seconds, number, *rest in rows:
-        gap = rest[0] if rest else seconds
         time += seconds
+        gap = rest[0] if rest else seconds  # left out if it equals the seconds
+        # a sum is an integer only if both of its numbers are
         if type(time) is not int or type(gap) is not int:
             raise Damaged
-        has_times = previous < time <= LATEST and 0 <= gap <= LATEST
-        if not (has_times and 0 <= number <= largest):
+        is_later = previous < time <= LATEST
+        if not (is_later and 0 <= gap <= LATEST and 0 <= number <= largest):
             raise Damaged
         points.append(Point(time, float(number), gap))
         previous = time
@@ -330,24 +331,24 @@ def with_readings(
     is_stored_already = 0 <= drive.record.last_read - now < _SAME_TIME
     if drive.series and is_stored_already:
         return drive
-    drive = _dated(drive, now)
-    last_read = drive.record.last_read
-    time = max(now, last_read + 1) if drive.series else now
-    stored = dict(drive.series)
+    dated = _dated(drive, now)
+    last_read = dated.record.last_read
+    stored_at = max(now, last_read + 1) if dated.series else now
+    all_series = dict(dated.series)
     read_keys = set()
     for observation in observations:
         if _is_storable(observation):
             key = observation.key
-            stored[key] = _grown(
-                drive.series.get(key), observation, last_read=last_read, now=time
+            all_series[key] = _grown(
+                dated.series.get(key), observation, last_read, now=stored_at
             )
             read_keys.add(key)
-    for key, before in drive.series.items():
+    for key, before in dated.series.items():
         if key not in read_keys and not before.absent:
-            stored[key] = before._replace(absent=last_read)
-    return drive._replace(
-        record=_read_again(drive.record, identity, time),
-        series=stored,
+            all_series[key] = before._replace(absent=last_read)
+    return dated._replace(
+        record=_read_again(dated.record, identity, stored_at),
+        series=all_series,
         verdict=verdict,
     )
 
@@ -373,13 +374,16 @@ def _grown(
     if before is None:
         return Series(pace, (Point(now, number, gap),))
     # when the number of the newest point was last seen
-    last_seen = before.absent or last_read
     if gap:
         last_seen = now - gap
+    elif before.absent:
+        last_seen = before.absent
+    else:
+        last_seen = last_read
     history = History(before.points, last_seen)
     points = series.extended(pace, history, number=number, now=now)
     if pace == series.LATELY and points != before.points:
-        # a history that is shorter than SPAN is kept whole
+        # of a history that is shorter than SPAN, all points are recent
         recent = series.latest(History(points), now, series.SPAN) or points
         points = tuple(series.peaks(recent))
     return Series(pace, points)
@@ -488,25 +492,29 @@ def thinned_file(drive: DriveHistory, now: int, is_new_day: bool) -> DriveHistor
         key: _thinned_series(stored, now, is_new_day)
         for key, stored in drive.series.items()
     }
+    long_ago = now - series.KEPT_DAILY
     places = [
-        place for place in drive.places if not 0 < place.gone <= now - series.KEPT_DAILY
+        place for place in drive.places if not place.gone or place.gone > long_ago
     ]
     # Of too many places, those that the drive has left are dropped first.
-    here_last = sorted(places, key=lambda place: place.gone == 0)
-    dropped = here_last[:-MOST_PLACES]
-    kept_places = tuple(place for place in places if place not in dropped)
-    return drive._replace(series=kept, places=kept_places)
+    left_first = sorted(places, key=lambda place: place.gone == 0)
+    dropped = left_first[:-MOST_PLACES]
+    return drive._replace(
+        series=kept, places=tuple(place for place in places if place not in dropped)
+    )
 
 
 def _thinned_series(stored: Series, now: int, is_new_day: bool) -> Series:
     """Return a series with fewer old points; with all of its points if none is old enough."""
     points = stored.points
     monthly_until = _monthly_until(points, now)
-    # points before this time are reduced
-    until = monthly_until if is_new_day else 0
     if stored.pace == series.CHANGE and len(points) > series.MANY:
-        until = now - KEPT_WHOLE
-    older = [point for point in points if point.time < until]
+        kept_from = now - KEPT_WHOLE
+    elif is_new_day:
+        kept_from = monthly_until
+    else:
+        return stored
+    older = [point for point in points if point.time < kept_from]
     if not older:
         return stored
     newer = points[len(older) :]

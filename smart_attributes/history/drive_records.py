@@ -181,9 +181,10 @@ def updated(
     departure = 1 + max((place.departure for place in places), default=0)
     for place in places:
         key = place.address, place.drive
-        after[key] = place
         if not place.gone and _has_left(place, drive_at, scope):
             after[key] = place._replace(gone=now, newest=newest, departure=departure)
+        else:
+            after[key] = place
     recorded = {place.drive for place in places}
     for address, drive in drive_at.items():
         if drive is None:
@@ -192,7 +193,7 @@ def updated(
         if current is None:
             current = DrivePlace(address, drive, now, is_first=drive not in recorded)
         elif current.gone:
-            # the drive has come again, so this place is now its last one
+            # the drive has come again: the new entry is added at the end, as its last place
             del after[address, drive]
             current = DrivePlace(address, drive, now, is_first=current.is_first)
         after[address, drive] = current._replace(
@@ -252,12 +253,12 @@ def with_successors(
         controller = change.place.controller
         if change.kind == 'missing' and controller:
             missing.setdefault(controller, []).append(change.place)
+    known = {change.successor for change in changes}
     successors = {}
     for controller, left in missing.items():
-        came = {place.drive for place in places if place.controller == controller}
-        new = came.difference(change.successor for change in changes)
-        orders = {records[drive].order: drive for drive in new}
-        successors.update(_one_for_one(left, orders))
+        there = {place.drive for place in places if place.controller == controller}
+        candidates = {records[drive].order: drive for drive in there - known}
+        successors.update(_one_for_one(left, candidates))
     result = []
     for change in changes:
         successor = successors.get(change.place.drive)
@@ -269,13 +270,13 @@ def with_successors(
 
 
 def _one_for_one(
-    missing: Sequence[DrivePlace], orders: Mapping[int, int]
+    missing: Sequence[DrivePlace], candidates: Mapping[int, int]
 ) -> dict[int, int]:
     """Return the successor of each missing drive of one controller, as far as it is known.
 
-    missing: the places that these drives have left. orders: the drives that have come to this
-    controller, by Record.order. Whenever as many new drives have come as were missing, all of them
-    are replaced, in the order in which they came.
+    missing: the places that these drives have left. candidates: the drives that have ever been at
+    this controller and have no other predecessor, by Record.order. Whenever as many new drives have
+    come as were missing, all of them are replaced, in the order in which they came.
 
     If A went after the drive with order 3 had come, and B after that with order 5, the drive with
     order 4 replaces A, and that with order 6 replaces B.
@@ -283,12 +284,13 @@ def _one_for_one(
     successors: dict[int, int] = {}
     waiting = []  # missing drives without a successor so far
     free = []  # new drives that have replaced none so far
-    departures = sorted({place.newest for place in missing})
-    for departure, next_one in zip(departures, [*departures[1:], LATEST]):
-        waiting += [place.drive for place in missing if place.newest == departure]
-        for order in sorted(orders):
-            if departure < order <= next_one:
-                free.append(orders[order])
+    # the newest drive at each time at which drives went
+    all_newest = sorted({place.newest for place in missing})
+    for newest, next_newest in zip(all_newest, [*all_newest[1:], LATEST]):
+        waiting += [place.drive for place in missing if place.newest == newest]
+        for order in sorted(candidates):
+            if newest < order <= next_newest:
+                free.append(candidates[order])
         if len(free) >= len(waiting):
             successors.update(zip(waiting, free))
             waiting = []
@@ -306,14 +308,15 @@ def _change(
     """Return what happened to a drive that left a place; None if another service still reads it
     at another place.
     """
-    now_at = here.get(place.drive)
-    if now_at is not None:
-        is_found = now_at.last == now  # by this check, whatever the clock says
-        has_come_now = is_found and now_at.first == now
-        if has_come_now or now_at.first >= place.gone:
-            return Change('moved', place, now_at=now_at.address)
+    other = here.get(place.drive)
+    if other is not None:
+        is_read_now = other.last == now
+        # place.gone and place.last can be later than now, if the clock was set back
+        came_now = is_read_now and other.first == now
+        if came_now or other.first >= place.gone:
+            return Change('moved', place, now_at=other.address)
         # It was seen at its other place after it was last seen here.
-        if is_found or now_at.last > place.last:
+        if is_read_now or other.last > place.last:
             return None
     # A successor counts even if it has gone itself since.
     successor = _successor(place, places, records)
@@ -340,11 +343,13 @@ def _successor(
     successors = []
     for other in others:
         order = records[other.drive].order
+        came_later = order > place.newest
         if place.slot != '' and other.slot == place.slot:
-            is_successor = order > place.newest or not other.gone
+            # a drive that came earlier, to another place, can be in the slot now
+            is_successor = came_later or not other.gone
         else:
             is_new_there = other.is_first and other.address == place.address
-            is_successor = is_new_there and place.newest < order <= next_departure
+            is_successor = is_new_there and came_later and order <= next_departure
         if is_successor:
             successors.append(other.drive)
     return min(successors, key=lambda drive: records[drive].order, default=None)

@@ -371,11 +371,11 @@ def _mark(path: str) -> tuple[int, str]:
 
 
 def change(
-    state_dir: str, work: Callable[[str], int], seconds: float = CHANGING_TIME
+    state_dir: str, changing: Callable[[str], int], seconds: float = CHANGING_TIME
 ) -> int:
-    """Run *work* with the path of the directory, alone in the directory; return its result.
+    """Run *changing* with the path of the directory, alone there; return its result.
 
-    state_dir: the argument of --state-dir. Raises HistoryUnusable if *work* raised it or OSError, or
+    state_dir: the argument of --state-dir. Raises HistoryUnusable if it raised it or OSError, or
     has not ended after this time; the child then continues alone. It leaves a mark for the next
     check if it fails, and removes it otherwise.
     """
@@ -385,7 +385,7 @@ def change(
             state_dir,
             CHANGING,
             is_writing=True,
-            work=lambda state: pipe.send(**_outcome(state, work)),
+            work=lambda state: pipe.send(**_outcome(state, changing)),
         )
     )
     is_ready = writer.is_ready(time.monotonic() + seconds)
@@ -396,8 +396,7 @@ def change(
         if 'fault' in values:
             raise HistoryUnusable(values['fault'])
         if 'result' in values:
-            result: int = values['result']
-            return result
+            return int(values['result'])
     reason = (
         'the process that writes it was killed'
         if is_ready
@@ -406,8 +405,10 @@ def change(
     raise HistoryUnusable(f'{path}: {reason}; to see why, run: dmesg -T')
 
 
-def _outcome(state: StateDirectory, work: Callable[[str], int]) -> dict[str, object]:
-    """Run *work* in the locked directory; return {"result": its result}, or {"fault": reason}."""
+def _outcome(
+    state: StateDirectory, changing: Callable[[str], int]
+) -> dict[str, object]:
+    """Run *changing* in the locked directory; return {"result": its result}, or {"fault": reason}."""
     path = path_of(state)
     try:
         _examine(state, path, is_writing=True)
@@ -416,7 +417,7 @@ def _outcome(state: StateDirectory, work: Callable[[str], int]) -> dict[str, obj
             raise HistoryUnusable(
                 f'{path} is locked by another process; to see which, run: fuser {path}/{LOCK}'
             )
-        result = work(path)
+        result = changing(path)
         _remove(f'{path}/{NOT_WRITTEN}')
         return {'result': result}  # the lock ends with this process
     except Exception as error:  # the parent reports it

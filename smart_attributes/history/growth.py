@@ -31,7 +31,6 @@ _MEDIAN_OF = 3  # number of readings in a median
 _FEWEST = 10
 # counters of errors; sectors can become good again
 ONLY_RESET = ('media_errors', 'reported_uncorrect')
-_AGO_FROM = HOUR  # seconds; messages state the age of growth only from this age on
 
 
 class Rise(NamedTuple):
@@ -284,20 +283,22 @@ def _level_change(
     changes = []
     for (since, before), (noticed, at_end) in _periods(steady, rule, now):
         size = sign * (present - before)
-        # A change that was larger at the end of its period has partly gone since.
-        state = state_of(rule, min(size, sign * (at_end - before)))
+        size_then = sign * (at_end - before)
+        # What has gone since then does not count, nor does what was added later.
+        state = state_of(rule, min(size, size_then))
         if size > _ABOVE_NOISE * noise and state is not State.OK:
-            change = Growth(
-                state=state,
-                size=size,
-                before=before,
-                after=present,
-                since=since,
-                noticed=noticed,
-                rule=rule,
-                is_level=True,
+            changes.append(
+                Growth(
+                    state=state,
+                    size=size,
+                    before=before,
+                    after=present,
+                    since=since,
+                    noticed=noticed,
+                    rule=rule,
+                    is_level=True,
+                )
             )
-            changes.append(change)
     return max(
         changes,
         key=lambda change: (change.state.urgency, change.size, change.noticed),
@@ -318,22 +319,23 @@ def _medians(read: Iterable[_LevelReading]) -> Iterator[tuple[int, float]]:
     numbers at that time. A number that was read again counts as two readings, which outweigh any
     third one.
     """
-    numbers = []
+    newest = []
     for time, number, is_again in read:
-        numbers.append(number)
+        newest.append(number)
         if is_again:
-            numbers.append(number)
-        numbers = numbers[-_MEDIAN_OF:]
-        if len(numbers) == _MEDIAN_OF or is_again:
-            yield time, sorted(numbers)[len(numbers) // 2]
+            newest.append(number)
+        newest = newest[-_MEDIAN_OF:]
+        # two numbers, of which one was read again, are equal
+        if len(newest) == _MEDIAN_OF or is_again:
+            yield time, sorted(newest)[len(newest) // 2]
 
 
 def _noise(read: Sequence[_LevelReading], sign: int) -> float | None:
     """Return by how much a level has improved at most since its worst number: 4 for the temperatures
     30, 35, 31; 0 if it has never improved. sign: 1 if higher levels are worse, else -1.
 
-    None if the level fluctuates, because it has improved or is seldom read twice in a row, and has
-    fewer than _FEWEST readings.
+    None if fewer than _FEWEST readings are known of a level that fluctuates: it has improved, or is
+    seldom read twice in a row.
     """
     noise = 0.0
     worst_so_far = float('-inf')
@@ -341,8 +343,8 @@ def _noise(read: Sequence[_LevelReading], sign: int) -> float | None:
         worst_so_far = max(worst_so_far, sign * reading.number)
         noise = max(noise, worst_so_far - sign * reading.number)
     unchanged = sum(reading.is_again for reading in read)
-    is_restless = noise > 0 or unchanged < len(read) / 2
-    return None if is_restless and len(read) < _FEWEST else noise
+    fluctuates = noise > 0 or unchanged < len(read) / 2
+    return None if fluctuates and len(read) < _FEWEST else noise
 
 
 def _periods(
@@ -400,7 +402,7 @@ def sentence(
     """
     words = f'{metric} {_change(grown, unit)}'
     ago = now - grown.noticed
-    if ago >= _AGO_FROM:
+    if ago >= HOUR:
         words += f', {duration(ago)} ago'
     if grown.rule.advice:
         words += f': {grown.rule.advice}'

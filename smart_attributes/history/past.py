@@ -27,7 +27,6 @@ LEAST: Mapping[str, tuple[float, float]] = {
 }
 # 16-bit counters wrap around after 65,536 h, and on old Seagate disks after 78,187 h
 RUNS_OVER = 65000 * HOUR
-REPORTED = MONTH
 _BESIDE = ', set back'
 
 
@@ -127,7 +126,8 @@ def quieted(past: Past, reading: Reading) -> Reading:
     """Return a reading with the time since its number last grew, in seconds.
 
     The time from the drive's log is kept unless the history shows more recent growth. A number of
-    zero has no age, so its reading is not changed; neither is a reading without history.
+    zero has no age, so its reading is not changed; neither is a reading with a state of its own, or
+    without history.
     """
     if not reading.number or reading.state is not None:
         return reading
@@ -137,12 +137,11 @@ def quieted(past: Past, reading: Reading) -> Reading:
     from . import growth
 
     seconds, is_growth_seen = growth.quiet(earlier, past.now, reading.metric)
-    if not is_growth_seen and seconds < DAY:
-        # a history of less than a day does not show when the number last grew
-        return reading
     if reading.quiet is None:
-        return reading._replace(quiet=seconds, quiet_is_bound=not is_growth_seen)
-    if is_growth_seen and seconds < reading.quiet:
+        # a history of less than a day does not show when the number last grew
+        if is_growth_seen or seconds >= DAY:
+            return reading._replace(quiet=seconds, quiet_is_bound=not is_growth_seen)
+    elif is_growth_seen and seconds < reading.quiet:
         return reading._replace(quiet=seconds, quiet_is_bound=False, is_tested=False)
     return reading
 
@@ -162,11 +161,12 @@ def falls(past: Past, readings: Iterable[Reading], firmware: str) -> list[Fall]:
             continue
         stored = list(_stored_falls(past, reading))
         new = _new_fall(past, reading, firmware)
-        # A series with one point a day has the former number until the next day.
+        # A series with one point a day has the former number until the next day, so that each
+        # check finds a fall again that is stored already.
         if new and new.before not in [fall.before for fall in stored]:
             stored.append(new)
         all_falls += stored
-    return [fall for fall in all_falls if past.now - fall.noticed < REPORTED]
+    return [fall for fall in all_falls if past.now - fall.noticed < MONTH]
 
 
 def _stored_falls(past: Past, reading: Reading) -> Iterator[Fall]:

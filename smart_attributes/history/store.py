@@ -362,10 +362,11 @@ class HistoryStore:
         """
         drive_at: dict[str, int | None] = {}
         for sighting in sightings:
-            drive_at[sighting.address] = None
             recognized = sighting.recognized
             if recognized and recognized.number in after.drives:
                 drive_at[sighting.address] = recognized.number
+            else:
+                drive_at[sighting.address] = None  # until its readings are stored
         read = [
             (sighting, sighting.identity) for sighting in sightings if sighting.identity
         ]
@@ -374,15 +375,15 @@ class HistoryStore:
             drive = self._drive_for(identity, match, after)
             if drive is None:
                 continue
-            number = drive.record.number
-            with_readings = drive_file.with_readings(
+            changed = drive_file.with_readings(
                 drive,
                 identity,
                 observations=sighting.observations,
                 verdict=sighting.verdict,
                 now=self.now,
             )
-            after.drives[number] = with_readings._replace(aliases=sighting.aliases)
+            number = drive.record.number
+            after.drives[number] = changed._replace(aliases=sighting.aliases)
             drive_at[sighting.address] = number
         return drive_at
 

@@ -193,13 +193,14 @@ def _last(last: LastVerdict) -> Json:
 def _finding(judgement: Judgement) -> Json:
     """Return a finding; "limit" is a range in base units of the value or the growth."""
     reading = judgement.reading
-    growth = judgement.growth_against
     value, unit = _value(judgement)
-    code = growth.code or judgement.against.code
-    level = judgement.warning
+    against_growth = judgement.growth_against
+    code = against_growth.code or judgement.against.code
+    of_value = judgement.warning
     if judgement.state is State.CRITICAL:
-        level = judgement.critical
-    limit = growth.fields.get('limit') or ranges.in_base_unit(level, reading.unit)
+        of_value = judgement.critical
+    of_growth = against_growth.fields.get('limit')
+    limit = of_growth or ranges.in_base_unit(of_value, reading.unit)
     return {
         'code': code or OF_STATUS.get(reading.metric, STATUS),
         'text': finding(judgement),
@@ -208,7 +209,7 @@ def _finding(judgement: Judgement) -> Json:
         'value': value,
         'unit': unit,
         'limit': limit or None,
-        'grown': judgement.grown if growth else None,
+        'grown': judgement.grown if against_growth else None,
         'age': None if reading.quiet is None else round(reading.quiet),
         'source': str(reading.source),
     }
@@ -218,7 +219,7 @@ def _reading(judgement: Judgement) -> Json:
     """Return a reading with its limits in base units; "growth" and "grown" only if it grew."""
     reading = judgement.reading
     value, unit = _value(judgement)
-    values: MutableJson = {
+    values = {
         'metric': reading.metric,
         'value': value,
         'unit': unit,

@@ -174,13 +174,16 @@ def _identity(case: Case) -> tuple[str, ...]:
 
 
 def _states(verdict: Verdict) -> dict[str, State]:
-    """Return the worst state of each metric that has a limit or a state of its own."""
+    """Return the worst state of each metric that has a limit or a state of its own, or that causes
+    an alert by other means, such as growth.
+    """
     states: dict[str, State] = {}
     for judgement in verdict.judgements:
         reading = judgement.reading
         has_state = reading.state is not None and reading.judged
         has_limit = judgement.warning or judgement.critical
-        if has_state or has_limit or judgement.state is not State.OK:
+        is_alert = judgement.state is not State.OK
+        if has_state or has_limit or is_alert:
             before = states.get(reading.metric, State.OK)
             states[reading.metric] = worst((judgement.state, before))
     return states

@@ -49,9 +49,11 @@ def as_text(
     unread = sum(
         verdict.problem != '' and verdict.state is not State.OK for verdict in verdicts
     )
-    readings: list[Json] = []
-    for verdict in verdicts:
-        readings += _readings(verdict, keys[verdict.device])
+    readings = [
+        reading
+        for verdict in verdicts
+        for reading in _readings(verdict, keys[verdict.device])
+    ]
     return json.dumps(
         {
             'version': DOCUMENTS['metrics'],

@@ -177,7 +177,13 @@ def rendered(content: Content, title: str, now: float) -> tuple[str, ...]:
         style_hash=_hash(style),
     )
     head, _, tail = text.partition(place)
-    return head, _as_data(content.data), tail
+    # so that it cannot end a script element or start a comment anywhere in the page
+    data = (
+        content.data.replace('&', '\\u0026')
+        .replace('<', '\\u003c')
+        .replace('>', '\\u003e')
+    )
+    return head, data, tail
 
 
 def _readable(drive: Json) -> Json:
@@ -203,11 +209,6 @@ def _counts(drives: Sequence[Json]) -> dict[str, int]:
     """Return how many drives have each state; drives that no check reads do not count."""
     states = [drive['state'] for drive in drives if not drive.get('unread')]
     return {state: states.count(state) for state in RANKS if state}
-
-
-def _as_data(text: str) -> str:
-    """Return JSON text that cannot end a script element or start a comment anywhere in a page."""
-    return text.replace('&', '\\u0026').replace('<', '\\u003c').replace('>', '\\u003e')
 
 
 def _hash(text: str) -> str:

@@ -49,7 +49,7 @@ class Course(NamedTuple):
     usual: float  # median
     is_usual: bool  # the present value is not much higher
     # time at which it became closer to the present value than to the usual one
-    warm: float
+    warm_since: float
     # time and size of the rises, by day; a lower number is a reset
     rises: Points
 
@@ -77,12 +77,11 @@ def charts(document: Json, now: float) -> dict[str, Any]:
     ]
     wear.sort(key=_wear)
     warm.sort(key=_warmth, reverse=True)
-    first = min((course.begin for course in courses), default=now)
     return {
         'wear': wear,
         'temperature': warm,
         'rose': rose,
-        'begin': first,
+        'begin': min((course.begin for course in courses), default=now),
     }
 
 
@@ -110,11 +109,12 @@ def _course(drive: Json, reading: Json, now: float) -> Course:
     points = [*sorted(point for point in past if point[0] < now), [now, value]]
     numbers = [number for _, number in points]
     usual = median(numbers)
-    # since when the value has been nearer to the present one than to the usual one
-    warm = points[0][0]
+    begin = points[0][0]
+    halfway = (value + usual) / 2
+    warm_since = begin
     for (_, before), (moment, _) in zip(points, points[1:]):
-        if before < (value + usual) / 2:
-            warm = moment
+        if before < halfway:
+            warm_since = moment
     of_year = [point for point in points if point[0] >= now - YEAR]
     year_began, number_then = of_year[0]
     span = now - year_began
@@ -127,7 +127,7 @@ def _course(drive: Json, reading: Json, now: float) -> Course:
         drive=drive,
         metric=metric,
         unit=reading['unit'],
-        begin=points[0][0],
+        begin=begin,
         last=value,
         low=min(numbers),
         high=max(numbers),
@@ -136,7 +136,7 @@ def _course(drive: Json, reading: Json, now: float) -> Course:
         rate=rate,
         usual=usual,
         is_usual=value < usual + WARMER,
-        warm=warm,
+        warm_since=warm_since,
         rises=_rises(points),
     )
 
@@ -179,8 +179,8 @@ def shelves(drives: Sequence[Json]) -> list[tuple[str, list[Json]]]:
         shelf, number = _bay(drive)
         by_shelf.setdefault(shelf, []).append({**drive, 'number': number})
     for bays in by_shelf.values():
-        bays.sort(key=lambda drive: _counted(f'{drive["number"]} {drive["name"]}'))
-    return [(shelf, by_shelf[shelf]) for shelf in sorted(by_shelf, key=_counted)]
+        bays.sort(key=lambda drive: _natural(f'{drive["number"]} {drive["name"]}'))
+    return [(shelf, by_shelf[shelf]) for shelf in sorted(by_shelf, key=_natural)]
 
 
 def _bay(drive: Json) -> tuple[str, str]:
@@ -201,6 +201,6 @@ def _bay(drive: Json) -> tuple[str, str]:
     return f'{controller} {enclosure}'.strip(), match['number']
 
 
-def _counted(text: str) -> list[str]:
-    """Return the key that sorts texts by the numbers in them: slot 9 before slot 10."""
+def _natural(text: str) -> list[str]:
+    """Return the key for natural order, by the numbers in a text: slot 9 before slot 10."""
     return [part.zfill(9) for part in re.split('([0-9]+)', text)]

@@ -14,7 +14,7 @@ from ..constants import OUTPUT_LIMIT
 from ..errors import Coded
 from ..knowledge import severity
 from ..knowledge.drive_database import Metric
-from ..model import WORST_FIRST, Case, Place, State, Verdict, worst
+from ..model import WORST_FIRST, Case, State, Verdict, worst
 from ..typed import NamedTuple
 from ..wording import plural, statement
 from ..words import coded, sentence
@@ -96,7 +96,9 @@ def first_line(
     milder: less severe messages. nobody: the message if *cases* is empty. longest: maximum
     characters of messages, and half the maximum of the drive's part; 0: unlimited.
     """
-    before = extra if cases or extra else coded(nobody)
+    before = extra
+    if not cases and not extra:
+        before = coded(nobody)
     if longest:
         before = sentence(before, longest)
         milder = sentence(milder, longest)
@@ -278,7 +280,10 @@ def line(case: Case) -> Line:
     reason = findings(verdict)
     parts = [reason]
     if verdict.state is not State.OK:
-        parts += [clause(case), _where(case.place), action_of(case)]
+        place = case.place
+        # a check does not ask for the slot of a drive behind a controller
+        where = coded(Coded('slot-unknown', place.where)) if place.drive_id else ''
+        parts += [clause(case), where, action_of(case)]
     words = '; '.join(filter(None, parts))
     if isinstance(reason, Coded):  # the drive was not read
         words = Coded(reason.code, words)
@@ -290,11 +295,6 @@ def line(case: Case) -> Line:
         identity.serial,
         identity.firmware,
     )
-
-
-def _where(place: Place) -> str:
-    """Return the coded ID of a drive behind a controller; a check does not ask for the slot."""
-    return coded(Coded('slot-unknown', place.where)) if place.drive_id else ''
 
 
 def clause(case: Case) -> str:

@@ -48,7 +48,7 @@ TITLES = {'until': 'worn out'}  # of columns that are not called as their field
 RIGHT = ('used', 'spare', 'temp', 'age')
 IDENTITY = ('model', 'serial')  # on a narrow terminal, below the line of the drive
 # omitted on a narrow terminal, in this order
-SPARED = ('written', 'spare', 'bay', 'age', 'temp', 'until', 'used')
+DROPPED = ('written', 'spare', 'bay', 'age', 'temp', 'until', 'used')
 GAP = 2  # columns between two cells
 ROOM = 36  # minimum width of findings in columns, with one line per drive
 INDENT = 10  # columns, for lines below the first line
@@ -111,8 +111,9 @@ def print_rows(
     findings = ['; '.join(row.what) for row in shown]
     longest = max(map(len, findings))
     room = screen.width - width  # beside the columns
-    is_too_narrow = room < min(longest, ROOM)
-    if is_too_narrow or room < longest // 3:  # they would be wrapped more than twice
+    is_below_minimum = room < min(longest, ROOM)
+    needs_over_three_lines = room < longest // 3
+    if is_below_minimum or needs_over_three_lines:
         _print_narrow(shown, names, screen)
         return
     screen.print(Text(f'{lines[0]:{width}}what', 'bold'))
@@ -152,7 +153,7 @@ def _print_narrow(
     from rich.text import Text
 
     kept = [name for name in names if name not in IDENTITY]
-    for name in SPARED:
+    for name in DROPPED:
         if name in kept and max(map(len, _lines(shown, kept))) > screen.width:
             kept.remove(name)
     heading, *lines = _lines(shown, kept)
@@ -256,9 +257,9 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
         if item.is_unread:
             words = f'{names} {item.reason}; {item.to_do}'
         parts = [words, also(item)]
-        groups = item.step.why if item.step else item.unknown
-        if groups != item.why:  # else they are the reason
-            parts.append(sentence(groups, WHAT))
+        redundancy = item.step.why if item.step else item.unknown
+        if redundancy != item.why:  # else item.reason says it
+            parts.append(sentence(redundancy, WHAT))
         lines += _folded('; '.join(filter(None, parts)), width, '  ')
         if item.place.locate:  # not wrapped, so that it can be pasted
             lines.append(f'      locate LED: {visible(item.place.locate)}')

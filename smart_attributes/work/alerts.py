@@ -17,29 +17,30 @@ def alerts(case: Case) -> list[str]:
     drive that was not read, and the last one also omits the command of a self-test.
     """
     item = case.todo
-    reason = f': {item.reason}: '
+    link = f': {item.reason}: '
     last_finding = ''
     if item.is_unread:
         # what was found when it was last read comes after what to do now
         problem, _, last_finding = item.reason.partition('; ')
-        reason = f' {problem}; '
-    head = f'{_short_name(case)}{reason}{_first_step(case)}'
-    because = head
+        link = f' {problem}; '
+    head = f'{_short_name(case)}{link}{_first_step(case)}'
+    full_head = head
     if item.step and item.step.brief and item.action in actions.REPLACING:
-        because = f'{head}, because {item.step.brief}'
-    findings = ''
+        full_head = f'{head}, because {item.step.brief}'
+    findings = findings_on_it = ''
     # the findings of a drive that is not read are old, and its line has them
     if item.more and not item.is_unread:
         findings = plural(item.more, 'more finding')
-    findings_on_it = f'{findings} on it' if findings else ''
-    counts = findings_on_it
+        findings_on_it = f'{findings} on it'
     if item.also:
         more_actions = plural(len(item.also), 'more action')
         counts = f'{more_actions}, {findings}' if findings else more_actions
+    else:
+        counts = findings_on_it
     return [
-        _joined(because, last_finding, also(item), findings_on_it),
-        _joined(because, last_finding, counts),
-        _joined(because, last_finding),
+        _joined(full_head, last_finding, also(item), findings_on_it),
+        _joined(full_head, last_finding, counts),
+        _joined(full_head, last_finding),
         head,
         head.removesuffix(f' ({extended_self_test(case.verdict.device)})'),
     ]

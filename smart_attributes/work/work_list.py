@@ -188,16 +188,17 @@ def rescue(verdict: Verdict) -> str:
 def _due(use: Use, outlook: Outlook, need: Need, now: float) -> Due:
     """Return an action of a drive in words, with its date."""
     step = use.replacement
-    # Without redundancy, the earliest date counts. For a drive that is OK, the middle date is early
-    # enough.
+    # the other labels mean that redundancy is missing or not known
     is_redundant = step is not None and step.label in (NEXT, WAIT)
     is_alerting_order = need.code == actions.ORDER and use.verdict.state is not State.OK
     forecasts = outlook.forecasts.values()
-    left = [forecast.left for forecast in forecasts]
-    which = MIDDLE
+    # For a drive that is OK, or has redundancy, the middle date is early enough.
     if is_alerting_order and not is_redundant:
-        left = [forecast.earliest for forecast in forecasts]
         which = EARLIEST
+        left = [forecast.earliest for forecast in forecasts]
+    else:
+        which = MIDDLE
+        left = [forecast.left for forecast in forecasts]
     general = due(need.code, left, now, need.kind, which)
     device = use.verdict.device
     if actions.needs_self_test(need.code, need.kind) and not device.is_recorded:
@@ -328,7 +329,7 @@ def _need(alarm: Alarm) -> Need:
 
 
 def _parted(needs: Sequence[Need], is_unsound: bool) -> list[Need]:
-    """Return the first of these needs and, after it, the others that it does not include, most
+    """Return the first of these needs and, after it, the others that no other need includes, most
     urgent first, each action once. The firmware of an unsound drive is updated after the data was copied.
     """
     by_code: dict[str, Need] = {}
@@ -338,12 +339,12 @@ def _parted(needs: Sequence[Need], is_unsound: bool) -> list[Need]:
         firmware = by_code[actions.FIRMWARE]
         by_code[actions.FIRMWARE] = firmware._replace(kind=severity.DATA)
 
-    def is_included(need: Need) -> bool:
-        others = [code for code in by_code if code != need.code]
-        return any(actions.is_included(need.code, need.kind, code) for code in others)
+    def is_part_of_another(need: Need) -> bool:
+        codes = [code for code in by_code if code != need.code]
+        return any(actions.is_included(need.code, need.kind, code) for code in codes)
 
     first, *others = by_code.values()
-    left = [need for need in others if not is_included(need)]
+    left = [need for need in others if not is_part_of_another(need)]
     return [first, *sorted(left, key=lambda need: actions.urgency(need.code))]
 
 
@@ -437,8 +438,8 @@ def in_order(cases: Sequence[Case], machine: Machine | None = None) -> list[Item
     names = {item.drive for item in items}
     steps = machine.steps if machine else ()
     items += [_unread(step) for step in steps if step.drive.name not in names]
-    # the risk and the place of each group, by group
-    risks = grades(machine, verdicts) if machine else {}
+    # (risk, place) by group
+    ranks = grades(machine, verdicts) if machine else {}
     groups_on = {step.drive.name: step.groups for step in steps}
 
     def order(item: Item) -> tuple[int, ...]:
@@ -448,17 +449,16 @@ def in_order(cases: Sequence[Case], machine: Machine | None = None) -> list[Item
         if item.action not in actions.REPLACING:
             codes = [item.action, *(further.action for further in item.also)]
             return 1, min(map(actions.urgency, codes))
-        reason_risk = Risk.UNSURE
+        risk = Risk.UNSURE
         label = 0
         if item.step:
-            reason_risk = risk_of(item.step.why.code)
+            risk = risk_of(item.step.why.code)
             label = LABELS.index(item.step.label)
-        group_risk = reason_risk
-        place = len(risks)  # after all groups
         groups = groups_on.get(item.drive, ())
-        if groups:
-            group_risk, place = min(risks[group] for group in groups)
+        if not groups:
+            return 0, risk, len(ranks), label  # after all groups
+        group_risk, place = min(ranks[group] for group in groups)
         # a drive whose reason is worse than its group's state comes before the group
-        return 0, min(group_risk, reason_risk), place, label
+        return 0, min(group_risk, risk), place, label
 
     return sorted(items, key=order)
