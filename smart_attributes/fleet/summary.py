@@ -80,7 +80,7 @@ class Summary:
                 return
             # count it again, in the new state
             self.states[earlier_state] -= 1
-            # unless this group is new: then other firmware was reported, and that group keeps it
+            # a drive that reported other firmware then stays counted in that firmware's group
             if group.states[earlier_state]:
                 group.states[earlier_state] -= 1
         if key:

@@ -7,11 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from .. import files, trust
-from ..constants import (
-    DAY,
-    LARGEST_DOCUMENT,
-    MOST_DRIVES_OF_HOST,
-)
+from ..constants import DAY, LARGEST_DOCUMENT, MOST_DRIVES_OF_HOST
 from ..errors import Coded, SmartError
 from ..knowledge.drive_database import Metrics
 from ..model import State

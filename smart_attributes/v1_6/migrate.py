@@ -98,10 +98,7 @@ class Migration:
     """The files as limits of this version: the new file as text, and messages about its content."""
 
     def __init__(
-        self,
-        old: Sequence[OldFile],
-        database: SpecDatabase,
-        drives: Sequence[Read],
+        self, old: Sequence[OldFile], database: SpecDatabase, drives: Sequence[Read]
     ) -> None:
         """Convert the files. Raises DataError if a check would reject the new file.
 
