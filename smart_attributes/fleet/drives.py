@@ -85,7 +85,7 @@ def fleet_drive(
     by metric; of several values of a metric, the largest counts.
     """
     facts = _facts(row, origin)
-    weights: list[severity.Weight] = []
+    weights = []
     if facts['state'] != State.OK.name:
         further = [step['action'] for step in facts.get('also', ())]
         is_risky = actions.ORDER_COPY in (facts['action'], *further)
@@ -180,7 +180,7 @@ def _forecasts(rows: Any, elapsed: float) -> Json:
         has_time_left = isinstance(row, dict) and is_number(row.get('left'))
         if not has_time_left:
             continue
-        forecast: dict[str, object] = {
+        forecast = {
             key: round(max(row[key] - elapsed, 0))
             for key in ('left', 'earliest', 'latest')
             if is_number(row.get(key))

@@ -186,8 +186,12 @@ def _files(paths: Sequence[str]) -> Iterator[str]:
     for path in paths:
         if not os.path.isdir(path):
             yield path
-        for folder, folders, names in os.walk(path):
-            folders[:] = sorted(name for name in folders if not name.startswith('.'))
+            continue
+        for folder, subfolders, names in os.walk(path):
+            # os.walk() enters only what is left in this list
+            subfolders[:] = sorted(
+                name for name in subfolders if not name.startswith('.')
+            )
             for name in sorted(names):
                 if name.endswith('.json') and not name.startswith('.'):
                     yield os.path.join(folder, name)

@@ -126,14 +126,14 @@ class Icinga:
             self.close()  # discard the rest of the answer
             rows = None
             fault = str(error)
-        if rows is None and len(names) > 1:
+        if rows is not None:
+            yield from map(services.service, rows)
+        elif len(names) > 1:
             half = len(names) // 2
             yield from self._part(names[:half])
             yield from self._part(names[half:])
-            return
-        if fault:
+        elif fault:  # a service that was deleted is skipped
             self._note(names[0], fault)
-        yield from map(services.service, rows or ())
 
     def _note(self, name: str, fault: str) -> None:
         """Record a service whose answer cannot be read.

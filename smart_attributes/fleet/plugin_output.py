@@ -78,8 +78,8 @@ def _parted(rows: Iterable[str]) -> tuple[list[tuple[State, str]], list[Line]]:
     """Return the lines about the check and the lines about drives, separately; other lines are left
     out.
     """
-    checks: list[tuple[State, str]] = []
-    drives: list[Line] = []
+    checks = []
+    drives = []
     for row in rows:
         state = _STATES.get(row[:_START])
         if state is None:
@@ -154,7 +154,7 @@ def as_row(line: Line, left: float | None, checked: float) -> Json:
     """Return a line as a row. left: seconds until wear-out; None if unknown. checked: seconds since
     1970.
     """
-    row: dict[str, object] = {
+    row = {
         'name': line.name,
         'model': line.model or None,
         'serial': line.serial or None,
@@ -168,15 +168,16 @@ def as_row(line: Line, left: float | None, checked: float) -> Json:
         row['forecasts'] = {ENDURANCE: {'left': left}}
     if line.state is State.OK:
         return {**row, **_of_ok(forecasts, checked)}
-    before_action = line.findings
-    action = _ACTION.search(line.findings)
+    findings = line.findings
+    action = _ACTION.search(findings)
     if action:
-        before_action = line.findings[: action.start()]
+        findings = findings[: action.start()]
         row.update(_stated(action, forecasts, checked))
     elif not row['code'] and line.state is not State.UNKNOWN:
+        # such an alert ends with an action, so its end was cut off
         cut = BY_NAME['output-cut']
         row.update(code=cut.name, to_do=next_step(cut))
-    findings = re.sub(r'; \[slot-unknown\] [^;]*\Z', '', before_action)
+    findings = re.sub(r'; \[slot-unknown\] [^;]*\Z', '', findings)
     row['why'] = _CLAUSE.sub('; ', findings)
     return {**row, **_replacement(findings)}
 

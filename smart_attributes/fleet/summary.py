@@ -73,17 +73,18 @@ class Summary:
         key = _key(facts)
         model = facts['model'] or ''
         group = self.models[model, facts['firmware'] or '']
-        earlier_state = self._counted.get(key) if key else None
+        earlier_state = self._counted.get(key)
         if earlier_state:
             self.repeats += 1
             if State[state].urgency <= State[earlier_state].urgency:
                 return
             # count it again, in the new state
             self.states[earlier_state] -= 1
-            # it may be in another group, if the host reported other firmware then
+            # a drive that reported other firmware then stays counted in that firmware's group
             if group.states[earlier_state]:
                 group.states[earlier_state] -= 1
-        self._counted[key] = state
+        if key:
+            self._counted[key] = state
         self.states[state] += 1
         group.add(drive)
         self.replace.add(drive)
@@ -106,17 +107,17 @@ def due(facts: Json, now: float) -> str:
     """Return when a replacement must be ordered: "now", "2027-Q1", UNDATED, or '' if no order is
     planned.
     """
-    by = facts['order_by'] or ''
+    by = facts['order_by']
     state = State[facts['state']]
     is_overdue = by and by <= day(now)
     if is_overdue or actions.needs_spare(facts['action'], state):
         return NOW
     further = [row['action'] for row in facts.get('also', ())]
     is_ordered = actions.ORDER in (facts['action'], *further)
+    if not by:
+        return UNDATED if is_ordered else ''
     is_soon = by <= day(now + 3 * YEAR)
-    if by and (is_ordered or is_soon):
-        return quarter(by)
-    return UNDATED if is_ordered else ''
+    return quarter(by) if is_ordered or is_soon else ''
 
 
 def quarter(by: str) -> str:

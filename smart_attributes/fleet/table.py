@@ -62,7 +62,7 @@ def _until(drive: Json, now: float) -> str:
 
 def _what(drive: Json) -> tuple[str, ...]:
     """Return what to do about a drive, and why: its worst finding, if the document tells it."""
-    reason = drive.get('reason')
+    reason = drive.get('reason')  # '' or None for a drive of a service
     code = drive.get('code')
     why = reason or drive.get('why', '')
     to_do = drive['to_do']
@@ -71,8 +71,8 @@ def _what(drive: Json) -> tuple[str, ...]:
     words += [f'also {row["to_do"]}' for row in drive.get('also', ())]
     words = [text for text in words if text and text != actions.NOTHING]
     words += drive.get('handling', ())
-    # of a service: how old it is
-    if drive['state'] != State.OK.name and not reason:
+    is_alert = drive['state'] != State.OK.name
+    if is_alert and not reason:  # the notes tell how old the result of a service is
         for note in drive['notes']:
             is_reported = code and note['code'] == code
             if not is_reported:
@@ -99,6 +99,9 @@ def heading(summary: Summary) -> Iterator[str]:
 
 
 # --- the worst drives --------------------------------------------------------------------
+
+
+_OTHER = True  # value of is_other
 
 
 class WorstDrive(NamedTuple):
@@ -141,7 +144,7 @@ class Kept:
         self._most = max(most, 1)
         self._shown, self._is_urgent = shown, is_urgent
         self._size = 0  # characters of all texts
-        # numbers of urgent drives (True) and of the others (False)
+        # numbers of urgent drives (False) and of the others (True)
         self._added: Counter[bool] = Counter()
         self._kept: Counter[bool] = Counter()
         # sorted; only the rank is computed for drives that are not kept
@@ -149,24 +152,25 @@ class Kept:
 
     def add(self, drive: FleetDrive) -> None:
         """Keep a drive, unless it is not urgent and enough worse drives are already kept."""
-        is_urgent = self._is_urgent(drive.facts)
+        is_other = not self._is_urgent(drive.facts)
         rank = drive.rank
-        self._added[is_urgent] += 1
-        has_enough_others = self._kept[False] == self._most
-        if has_enough_others and not is_urgent and rank > self._rows[-1].rank:
+        self._added[is_other] += 1
+        has_enough_others = self._kept[_OTHER] == self._most
+        if is_other and has_enough_others and rank > self._rows[-1].rank:
             return
         text = _text(self._shown(drive))
-        insort(self._rows, WorstDrive(not is_urgent, rank, text))
-        self._kept[is_urgent] += 1
+        insort(self._rows, WorstDrive(is_other, rank, text))
+        self._kept[is_other] += 1
         self._size += len(text)
-        while self._kept[False] > self._most or self._size > LARGEST_TABLE:
+        while self._kept[_OTHER] > self._most or self._size > LARGEST_TABLE:
             last = self._rows.pop()
-            self._kept[not last.is_other] -= 1
+            self._kept[last.is_other] -= 1
             self._size -= len(last.text)
 
     def counts(self, is_urgent: bool) -> tuple[int, int]:
         """Return how many drives are kept, and how many were added: urgent drives, or others."""
-        return self._kept[is_urgent], self._added[is_urgent]
+        is_other = not is_urgent
+        return self._kept[is_other], self._added[is_other]
 
     def drives(self, most: int | None = None) -> Iterator[dict[str, Any]]:
         """Yield the kept drives, worst first. most: how many; None means all."""

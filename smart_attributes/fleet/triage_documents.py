@@ -7,11 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from .. import files, trust
-from ..constants import (
-    DAY,
-    LARGEST_DOCUMENT,
-    MOST_DRIVES_OF_HOST,
-)
+from ..constants import DAY, LARGEST_DOCUMENT, MOST_DRIVES_OF_HOST
 from ..errors import Coded, SmartError
 from ..knowledge.drive_database import Metrics
 from ..model import State
@@ -95,14 +91,14 @@ def _run_rows(document: Document, origin: Origin) -> Iterator[FleetDrive]:
     if not notes and content.get('error'):  # of a run that failed
         error = {'text': content['error'], 'code': content.get('code')}
         notes = [shaped('note', error)]
-    is_explained = state is State.OK or (state in states and not notes)
-    if rows and is_explained:
-        return
-    why = '; '.join(note['text'] for note in notes if note['text'])
+    is_of_a_drive = state in states
     if not rows:
-        why = why or 'no drives'
-    elif not why:
-        why = 'the run as a whole is in a worse state than any of its drives'
+        problem = 'no drives'
+    elif state is State.OK or (is_of_a_drive and not notes):
+        return
+    else:
+        problem = 'the run as a whole is in a worse state than any of its drives'
+    why = '; '.join(note['text'] for note in notes if note['text']) or problem
     code = notes[0]['code'] if notes else ''
     yield check_row('(triage)', state, Coded(code, why), origin)
 

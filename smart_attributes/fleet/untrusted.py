@@ -13,11 +13,7 @@ from itertools import islice
 from typing import Any
 
 from .. import files
-from ..constants import (
-    LONGEST_FOREIGN_NUMBER,
-    LONGEST_TEXT,
-    MOST_ENTRIES,
-)
+from ..constants import LONGEST_FOREIGN_NUMBER, LONGEST_TEXT, MOST_ENTRIES
 from ..model import State
 from ..typed import Json
 from ..words import visible

@@ -112,13 +112,15 @@ def _split(text: str) -> tuple[str, str]:
     if not path:
         raise UsageError(_without_path(text))
     before_path = re.sub(r'^-d ?', '', text[: path.start()])
+    if not before_path:
+        return '', path[0]
     # The original plugin took the other separators: "cciss,1_/dev/sg2".
     has_separator = before_path.endswith(('@', ',', ' ', '_'))
-    if before_path == '@' or (before_path and not has_separator):
+    if before_path == '@' or not has_separator:
         raise UsageError(
             f'{quoted(text)}: write type and device as TYPE@PATH, such as megaraid,6@/dev/bus/0'
         )
-    return before_path[:-1], path[0]
+    return before_path[:-1], path[0]  # without the separator
 
 
 def quoted(text: str) -> str:
@@ -201,11 +203,11 @@ def _slots(entry: DeviceType, inner: str, text: str) -> tuple[list[str], bool]:
     """Return the types into which a type expands ("a,[0-1]" into "a,0" and "a,1"), and whether
     it contains ranges. Raises UsageError.
     """
-    # "areca,N[/E]" -> areca,SLOT(?:/SLOT)?
+    # "areca,N[/E]" -> areca,N(?:/E)? -> areca,SLOT(?:/SLOT)?, with one group in each SLOT
     form = re.escape(entry.form).replace(r'\[', '(?:').replace(r'\]', ')?')
-    # each with one group
     slot_pattern = _SLOT if len(entry.slots) > 1 else _ONLY_SLOT
-    match = re.fullmatch(re.sub('[A-Z]+', lambda _: slot_pattern, form), inner)
+    type_pattern = re.sub('[A-Z]+', lambda _: slot_pattern, form)
+    match = re.fullmatch(type_pattern, inner)
     if not match:
         raise UsageError(
             f'{quoted(text)}: write the type as {entry.form}; '
@@ -226,8 +228,8 @@ def _slots(entry: DeviceType, inner: str, text: str) -> tuple[list[str], bool]:
         f'{entry.name},' + entry.separator.join(map(str, numbers))
         for numbers in product(*choices)
     ]
-    is_single = all(map(str.isdigit, written_slots))
-    return expanded, not is_single
+    has_ranges = not all(map(str.isdigit, written_slots))
+    return expanded, has_ranges
 
 
 def _numbers(

@@ -15,14 +15,7 @@ loss cannot be detected: the "verify" row of the SCSI error counter log (only if
 from __future__ import annotations
 
 import re
-from collections.abc import (
-    Callable,
-    Collection,
-    Iterable,
-    Iterator,
-    Sequence,
-    Set,
-)
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from types import FunctionType
 
 from ..errors import Coded
@@ -153,12 +146,7 @@ _ANY = (
         lambda report: report.identity.firmware or not report.identity.model,
         headings=_INFORMATION,
     ),
-    Part(
-        'the FARM log',
-        {'farm'},
-        lambda report: report.farm,
-        {NO_FARM_LOG},
-    ),
+    Part('the FARM log', {'farm'}, lambda report: report.farm, {NO_FARM_LOG}),
     Part(
         'whether SMART is enabled',
         ALL | {'-i'},
@@ -277,9 +265,10 @@ def arguments_of(command: Iterable[str]) -> frozenset[str]:
             name, _, value = word.partition('=')
             arguments.append(_LONG.get(name, name))
         elif word.startswith('-'):
-            # the value follows the first letter that takes one: "sat" in "-Hdsat"
-            value = word[1:].lstrip(_WITHOUT_VALUE)[1:]
-            letters = word[1:].removesuffix(value)
+            # "-Hdsat": the letter "d" takes the value "sat"
+            from_value_letter = word[1:].lstrip(_WITHOUT_VALUE)  # "dsat"
+            value = from_value_letter[1:]
+            letters = word[1:].removesuffix(value)  # "Hd"
             arguments += ['-' + letter for letter in letters]
         else:
             value = word
@@ -292,9 +281,8 @@ _SHOWN = 5  # maximum number of damaged places listed
 _STATISTICS_LOG = 4  # its address in the log directory. Source: ACS-4, table A.2
 
 
-# In a shape, each key has one of these: a type; a function that returns None for an invalid value;
-# the shape of an object; a list with one shape, for a list of objects. Keys in _NEEDED are
-# required; other keys may be absent.
+# In a shape, this key lists the keys that are required; other keys may be absent. For what a key has
+# in a shape, see _unfit().
 _NEEDED = '!'
 
 
@@ -361,12 +349,7 @@ _SHAPE: Json = {
         ('model_name', 'scsi_model_name', 'firmware_version', 'serial_number'), str
     ),
     **dict.fromkeys(
-        (
-            'rotation_rate',
-            'logical_block_size',
-            'physical_block_size',
-        ),
-        integer_of,
+        ('rotation_rate', 'logical_block_size', 'physical_block_size'), integer_of
     ),
     **_nested(
         (path for paths in content.SCSI_NUMBERS.values() for path in paths), integer_of
@@ -466,13 +449,14 @@ def sentences(
 def _unfit(data: Json, shape: Json, where: str) -> Iterator[str]:
     """Yield the places of bad values, such as "ata_smart_attributes.table.4.value".
 
-    where: the place of *data*, with a dot at its end.
+    shape: for each key, a type, a function that returns None for a bad value, the shape of an
+    object, or [shape] of the items of a table. where: the place of *data*, with a dot at its end.
     """
     for key in shape.get(_NEEDED, ()):
         if key not in data:
             yield where + key
     for key, value in data.items():
-        form = shape.get(key)  # see _NEEDED
+        form = shape.get(key)
         if form is None or type(value) is form:
             continue
         if type(form) is FunctionType:

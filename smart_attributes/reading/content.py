@@ -394,8 +394,10 @@ def _exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
     from .failure_reasons import areca_volume, not_a_drive, virtual_disk
 
     volume = areca_volume(model)
-    if volume or report.farm or values - _TEMPERATURES:
+    if volume:
         return volume
+    if report.farm or 'grown_defects' in values:
+        return None
     return virtual_disk(model) or not_a_drive(
         model, kind, transport, report.identity.wwn
     )

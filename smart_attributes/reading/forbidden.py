@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 SYS = '/sys'  # tests use another folder
 DATABASE = 'attributes.json'
-# in an advisory that forbids reading, as the shipped database is formatted
-_FORBIDS = '"read": false'
 
 
 def model_of(path: str, device_type: str) -> str:
@@ -57,7 +55,7 @@ def may_forbid(text: str, model: str) -> bool:
     word = model.partition(' ')[0]
     if not word:
         return False
-    *parts, _ = text.split(_FORBIDS)  # each ends with an advisory that forbids
+    *parts, _ = text.split('"read": false')  # each ends with an advisory that forbids
     for part in parts:
         models = part[part.rfind('"models"') :]
         if word in models:

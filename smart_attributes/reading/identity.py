@@ -58,9 +58,10 @@ def serial_key(serial: str) -> str:
         letter for letter in serial.upper() if letter.isascii() and letter.isalnum()
     )
     is_word = key in _WORDS or key.startswith('TOBEFILLED')
-    is_numbered = key.rstrip('0123456789') == 'VOLUME' or key in _COUNTING
+    is_volume = key.rstrip('0123456789') == 'VOLUME'
+    is_counted_up = key in _COUNTED_UP  # a part of this text
     is_blanked = 'XXXX' in key or len(set(key)) < 2 or len(key.lstrip('0')) < 4
-    return '' if is_word or is_numbered or is_blanked else key
+    return '' if is_word or is_volume or is_counted_up or is_blanked else key
 
 
 @lru_cache(maxsize=1000)
@@ -95,7 +96,7 @@ _WORDS = frozenset(
     )
 )
 # Default serial numbers of cheap bridges: consecutive digits or letters.
-_COUNTING = (
+_COUNTED_UP = (
     '12345678901234567890 0123456789ABCDEF0123456789ABCDEF ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 )
 # Drive numbers that were never set: 0, or 1234567890 (in hexadecimal, or as written). Organisation

@@ -124,12 +124,12 @@ _TABLES = (
 )
 # Registers of an error, with the number of the block at their end.
 _LBA = re.compile(r'(?:[0-9a-f]{2} |-- )+.* at LBA = 0x[0-9a-f]+ = \d+')
-_STRICT = _ATTRIBUTES.row._replace(begins=_STRICT_ROW)
+_CLEAR_ROW = _ATTRIBUTES.row._replace(begins=_STRICT_ROW)
 # Rows that are known by their beginning, wherever they stand.
 _ROWS = (
     _COUNTERS,
     _STATISTIC,
-    _STRICT,
+    _CLEAR_ROW,
     _kind(r'#\s*\d{1,3}\s', is_row, _NUMBERS + r'|-(?:\s|$)'),
     _kind(r'Error \d+(?: \[\d+\])?(?: [ol]|$)', is_row, r'[\d+(h][^:]*$'),
     _kind(r'.*power-on lifetime:', is_row),
@@ -191,7 +191,7 @@ def joined(plain: Sequence[str]) -> tuple[list[str], list[str]]:
             page.add(part)
     page.close_line()
     if page.has_attributes:  # without a heading, single rows were pasted on purpose
-        page.unread += page.outside
+        page.unread += page.without_heading
     return page.lines, list(dict.fromkeys(page.unread))
 
 
@@ -201,7 +201,8 @@ class _Page:
     def __init__(self) -> None:
         self.lines: list[str] = ['']
         self.unread: list[str] = []
-        self.outside: list[str] = []  # rows of attributes that are not in their table
+        # rows of attributes outside of their table
+        self.without_heading: list[str] = []
         self.has_attributes = False
         self._table: Table | None = None
         self._table_above: Table | None = None  # the table that an empty line ended
@@ -225,9 +226,10 @@ class _Page:
             self._table_above = None
             if table is _ATTRIBUTES:
                 self.has_attributes = True
-        elif kind is _STRICT and self._table is not _ATTRIBUTES:
-            if self._table_above is not _ATTRIBUTES:
-                self.outside.append(line)
+        elif kind is _CLEAR_ROW:
+            has_heading = self._table is _ATTRIBUTES or self._table_above is _ATTRIBUTES
+            if not has_heading:
+                self.without_heading.append(line)
             self._table = _ATTRIBUTES
         elif kind is None:
             self._leave_table(line)
@@ -325,16 +327,18 @@ def is_shifted(ids: Sequence[int]) -> bool:
     """Return whether two rows at the top of the attribute table are swapped (IDs 1, 9, 5, 197), or
     one of them took the place of a row that stands further below (9 in 1, 248, 12, 197, 9).
     """
-    below_higher = [low for high, low in zip(ids, ids[1:]) if low < high]
+    late = [lower for upper, lower in zip(ids, ids[1:]) if lower < upper]
     bounded = [0, *ids, 256]  # one lower and one higher than any ID
     # each pair of rows, with the rows before and after it
-    pairs = list(zip(bounded, bounded[1:], bounded[2:], bounded[3:]))
+    windows = list(zip(bounded, bounded[1:], bounded[2:], bounded[3:]))
     # the order of the first ones can identify a controller
-    for before, high, low, after in pairs[:15]:
-        if not before < low < high:
+    for before, upper, lower, after in windows[:15]:
+        is_upper_too_early = before < lower < upper
+        if not is_upper_too_early:
             continue
-        is_swapped = high < after
-        if is_swapped or any(before < moved < low for moved in below_higher):
+        is_swapped = upper < after
+        # otherwise, the place of the upper row may be that of a late row
+        if is_swapped or any(before < row < lower for row in late):
             return True
     return False
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 
 from ..errors import DriveError, NotAReport
 from ..model import (
@@ -155,7 +154,7 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
 
 
 def _problem(
-    data: Json, report: Report, other_text: str, arguments: Collection[str]
+    data: Json, report: Report, other_text: str, arguments: frozenset[str]
 ) -> DriveError | None:
     """Return why the drive cannot be judged from this document, or None if it can be judged."""
     support = object_of(data, 'smart_support')
@@ -165,18 +164,22 @@ def _problem(
         text_of(data, 'scsi_transport_protocol', 'name'),
         is_disabled=support.get('available') is True
         and support.get('enabled') is False,
-        is_asked=not completeness.TABLE.isdisjoint(arguments),
+        is_asked=bool(completeness.TABLE & arguments),
     )
-    if problem or content.has_smart_data(report):
+    if problem:
         return problem
+    if content.has_smart_data(report):
+        return None
     from .failure_reasons import diagnose, without_data
 
     messages = [text for _, text in content.messages_in(data)]
+    # a report without arguments may be one of all data
+    asks_for_data = not arguments or bool(completeness.DATA & arguments)
     return diagnose('\n'.join([*messages, other_text])) or without_data(
         exit_status=report.exit_status or 0,
         is_identified=bool(report.identity.model),
         device_type=text_of(data, 'device', 'type'),
-        is_asked=not arguments or not completeness.DATA.isdisjoint(arguments),
+        is_asked=asks_for_data,
         complaint=next(iter(report.messages), ''),
         is_unsupported=support.get('available') is False,
     )
@@ -356,9 +359,9 @@ def _error_count(log: Json) -> int | None:
 
 def _errors(log: Json) -> tuple[ErrorEntry, ...]:
     """Return the entries of the ATA error log that have a number and a time, newest first."""
-    summary = objects_of(log, 'summary', 'table')
+    extended = objects_of(log, 'extended', 'table')
     entries = []
-    for row in [*objects_of(log, 'extended', 'table'), *summary]:
+    for row in extended + objects_of(log, 'summary', 'table'):
         number = integer_of(row, 'error_number')
         hours = integer_of(row, 'lifetime_hours')
         if number is not None and hours is not None:
@@ -372,9 +375,11 @@ def _derived(data: Json) -> dict[str, int]:
     """Return the percentages that smartctl 7.5 and later calculate for ATA drives and copy from
     the logs otherwise.
     """
-    metrics = ('endurance_used', 'spare_available')
     return content.present(
-        {metric: integer_at(data, f'{metric}.current_percent') for metric in metrics}
+        {
+            metric: integer_at(data, f'{metric}.current_percent')
+            for metric in ('endurance_used', 'spare_available')
+        }
     )
 
 

@@ -104,7 +104,7 @@ def read_all(
     for plan in plans:
         by_command.setdefault(plan.command, []).append(plan)
     retries = []
-    first_reads: dict[Device, Read] = {}  # by the device of the retry
+    first_reads = {}  # by the device of the retry
     for answer in runner.run(by_command, how.drive_timeout, deadline):
         for plan in by_command[answer.command]:
             read = _read(plan, answer)

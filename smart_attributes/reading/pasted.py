@@ -233,13 +233,14 @@ def _prefixes(lines: Sequence[str]) -> list[re.Pattern[str]]:
 
 def _unframed(line: str) -> str:
     """Return a line without quotes before it, and without the frame of a table."""
-    is_framed = line.lstrip(' >')[:2] in ('| ', '|')
-    line = _QUOTES.sub('', line).rstrip(' |\\')
-    if is_framed or line.count(' | ') > 3 or line.count(';') > 5:
-        if not line.strip('-+|:=. '):  # the line between two rows of the frame
+    unquoted = line.lstrip(' >')
+    is_framed = unquoted.startswith('| ') or unquoted == '|'
+    bare = _QUOTES.sub('', line).rstrip(' |\\')
+    if is_framed or bare.count(' | ') > 3 or bare.count(';') > 5:
+        if not bare.strip('-+|:=. '):  # the line between two rows of the frame
             return ''
-        line = ' '.join(re.sub('[|;]', ' ', line).split())
-    return line.strip(' `')
+        bare = ' '.join(re.sub('[|;]', ' ', bare).split())
+    return bare.strip(' `')
 
 
 def plain_lines(text: str) -> list[str]:

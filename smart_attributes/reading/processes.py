@@ -200,11 +200,11 @@ class Runner:
         commands together.
         """
         waiting = list(dict.fromkeys(commands))  # not started yet
-        # of the processes of an earlier call, those of these commands go on; the others are ended
-        # here, and collected below
+        # Of the processes that an earlier call has left, end those that nobody wants any more;
+        # _settle() collects them.
         for process in list(self._active):
             if process.command in waiting:
-                waiting.remove(process.command)
+                waiting.remove(process.command)  # it is running already
             else:
                 self._end(process)
         while waiting or self._active:
@@ -249,15 +249,17 @@ class Runner:
 
         Raises OSError.
         """
-        lock = self._waiting.begin(command) if self._waiting else -1
-        if isinstance(lock, Earlier):
-            earlier = lock
+        found = self._waiting.begin(command) if self._waiting else -1
+        if isinstance(found, Earlier):
             own_pids = [process.pid for process in (*self._active, *self._dying)]
-            if earlier.pid not in own_pids:
-                _, first_met = self._met.get(command, (earlier, time.monotonic()))
-                self._met[command] = (earlier, first_met)
+            is_of_another_check = found.pid not in own_pids
+            if is_of_another_check:
+                first_met = time.monotonic()
+                if command in self._met:
+                    _, first_met = self._met[command]
+                self._met[command] = (found, first_met)
             return False
-        process = _spawn(command, lock)
+        process = _spawn(command, lock=found)
         if command in self._met:
             _, first_met = self._met.pop(command)
             process.waited = process.started - first_met
@@ -275,22 +277,25 @@ class Runner:
         """
         refused = []
         for command in list(waiting):
+            answer = None
             is_late = time.monotonic() >= deadline
             if not is_late and self._is_full():
                 break
             try:
-                if not is_late and self._begin(command):
-                    waiting.remove(command)
-                    continue
-                answer = self._not_begun(command, is_late, drive_timeout)
+                has_begun = not is_late and self._begin(command)
             except OSError as error:
                 if self._active and error.errno in _LATER:
                     # no descriptors or processes are left: wait for others to end
                     break
                 answer = _not_started(command, error.strerror or str(error))
+            else:
+                if not has_begun:  # it is too late, or the drive is in use
+                    answer = self._not_begun(command, is_late, drive_timeout)
+                    if not answer:
+                        continue
+            waiting.remove(command)
             if answer:
                 refused.append(answer)
-                waiting.remove(command)
         return refused
 
     def _not_begun(
@@ -406,11 +411,15 @@ class Runner:
         now = time.monotonic()
         for process in list(self._dying):
             late = now - process.ending_since  # seconds since SIGTERM
-            is_over = process.reap() or late > 2 * GRACE
-            if not is_over and late > GRACE:
-                # abandon what sudo has to end, and what is not ours to kill
-                is_over = is_behind_sudo(process.command) or not process.signal(SIGKILL)
-            if is_over:
+            has_ended = process.reap()
+            is_abandoned = late > 2 * GRACE
+            if late > GRACE and not (has_ended or is_abandoned):
+                if is_behind_sudo(process.command):
+                    is_abandoned = True  # sudo has to end it
+                else:
+                    is_ours = process.signal(SIGKILL)
+                    is_abandoned = not is_ours
+            if has_ended or is_abandoned:
                 self._dying.remove(process)
 
 

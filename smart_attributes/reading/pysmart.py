@@ -232,7 +232,6 @@ ERROR_COUNTERS = re.compile(
     r'\s+'.join([*5 * [r'(\d{1,39})'], r'(\d{1,39}(?:[.,]\d{1,9})?)', r'(\d{1,39})'])
 )
 
-_NO_TEXT = '[No Information Found]'  # in place of an empty text
 POWER_ON = 'accumulated power on time, hours'
 # Two log pages contain this value. As in smartctl's JSON, the later page is used.
 _SAME_LABEL = {'number of hours powered up': POWER_ON}
@@ -308,7 +307,7 @@ def _add_line(line: str, lines: Lines) -> None:
     if is_complaint(line):
         lines.complaints.append(line)
     label, value = label_and_value(line)
-    if value == _NO_TEXT:
+    if value == '[No Information Found]':  # in place of an empty text
         value = ''
     lines.fields.setdefault(label, value)
     lines.last[_SAME_LABEL.get(label, label)] = value

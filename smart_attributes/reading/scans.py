@@ -35,7 +35,8 @@ def from_scan(text: str, names: Iterable[str] = ()) -> DeviceList:
         if failure or what:
             reason = clean(failure, 200) or f'it is {what}, not a drive with SMART'
             notes.append(_skipped(path, reason))
-            is_whole = is_whole and bool(what)
+            if not what:  # a drive that could not be opened
+                is_whole = False
         else:
             devices += drives
     beyond = {

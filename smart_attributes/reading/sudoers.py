@@ -7,6 +7,7 @@ up to date. sudo matches all arguments, joined by blanks, against one extended r
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from ..constants import IS_FREEBSD
@@ -66,22 +67,25 @@ def all_expressions(requested: Iterable[str] = ()) -> Iterator[str]:
     commands are refused.
     """
     yield ' '.join(map(literally, smartctl_calls.SCAN))
-    tunnelled: list[str] = []  # types that may follow "sat+" or "scsi+"
-    # the other types, by the only paths that they allow
-    by_nodes: dict[str, list[str]] = {}
+    usual = f'({"|".join(PATHS)})'
+    tunnelled = []  # types that may follow "sat+" or "scsi+"
+    # the other types, by the paths that they allow
+    by_nodes = defaultdict(list)
     for entry in device_types.TYPES:
         if entry.is_vendors and entry.name not in requested:
             continue
-        types = tunnelled if entry.is_scsi else by_nodes.setdefault(entry.nodes, [])
-        types.append(type_expression(entry))
-    usual = f'({"|".join(PATHS)})'
+        expression = type_expression(entry)
+        if entry.is_scsi:
+            tunnelled.append(expression)
+        else:
+            by_nodes[entry.nodes or usual].append(expression)
     # POSIX has no non-capturing groups
     tunnel = device_types.TUNNELS.replace('(?:', '(')
     yield _read_expression(f'({tunnel})?({"|".join(tunnelled)})', usual)
     pages = f'({"|".join(smartctl_calls.PAGES)})'
     yield ' '.join(smartctl_calls.page_arguments(pages, '/dev/nvme[0-9]+'))
     for nodes, types in by_nodes.items():
-        yield _read_expression(f'({"|".join(types)})', nodes or usual)
+        yield _read_expression(f'({"|".join(types)})', nodes)
 
 
 def _read_expression(types: str, nodes: str) -> str:

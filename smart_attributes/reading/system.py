@@ -182,7 +182,8 @@ def relocated(reads: Sequence[Read]) -> Sequence[Read]:
     answered = set()
     for read in reads:
         is_silent = type(read.outcome) in (DriveAbsent, DriveError)
-        if read.identity or not is_silent:
+        has_answered = read.identity or not is_silent
+        if has_answered:
             answered.add(_controller_key(read.device))
     reasons: dict[tuple[str, str], ControllerElsewhere | None] = {}
     result = []
@@ -193,9 +194,10 @@ def relocated(reads: Sequence[Read]) -> Sequence[Read]:
             is_lost = is_raid(read.device) and key not in answered
             reasons[key] = moved(read.device) if is_lost else None
         reason = reasons[key]
+        is_repeated = read.device.optional and not is_first
         if not reason:
             result.append(read)
-        elif is_first or not read.device.optional:  # one slot of a range is enough
+        elif not is_repeated:  # one slot of a range is enough
             result.append(read._replace(outcome=reason))
     return result
 

@@ -192,12 +192,15 @@ def _problem(
 
 def _protocol(lines: Lines) -> str:
     """Return the protocol to which the lines belong, or '' if not known."""
-    has_ata_table = bool(lines.rows or lines.statistics)
     # labels that occur in only one protocol; NVMe is the first
-    for protocol, labels in TEXT['labels'].items():
-        if not lines.fields.keys().isdisjoint(labels):
-            return 'ATA' if has_ata_table and protocol != 'NVMe' else protocol
-    return 'ATA' if has_ata_table else ''
+    of_labels = (
+        protocol
+        for protocol, labels in TEXT['labels'].items()
+        if not lines.fields.keys().isdisjoint(labels)
+    )
+    protocol = next(of_labels, '')
+    has_ata_table = lines.rows or lines.statistics
+    return 'ATA' if has_ata_table and protocol != 'NVMe' else protocol
 
 
 def _identity(fields: Fields, protocol: str) -> Identity:
@@ -286,8 +289,9 @@ def _pending_defects(lines: Lines) -> int | None:
     """Return how many sectors the Pending Defects log lists, or None if it was not read."""
     if 'pending defects log (gp log 0x0c)' not in lines.fields:
         return None
-    labels = '\n'.join(lines.fields)
-    hidden = re.search(r'\.\.\. \((\d{1,19}) entries not shown', labels)
+    hidden = re.search(
+        r'\.\.\. \((\d{1,19}) entries not shown', '\n'.join(lines.fields)
+    )
     return len(lines.pending) + (int(hidden[1]) if hidden else 0)
 
 
@@ -549,9 +553,11 @@ def _missing_end(text: str, protocol: str, arguments: Collection[str]) -> str:
     """Return what is missing at the end of a text: the last log, if all logs were requested, or else
     the empty line that smartctl prints behind the data; '' if nothing is missing.
     """
-    if '-a' not in arguments:
-        last_line = text.rstrip().rpartition('\n')[2]
-        is_cut = _DATA.match(last_line) and not text.endswith('\n\n')
-        return 'the empty line after the data' if is_cut else ''
-    name, pattern = _LAST['long ATA' if '-x' in arguments else protocol]
-    return '' if re.search(pattern, text, re.MULTILINE | re.IGNORECASE) else name
+    if '-a' in arguments:
+        # likely_arguments() adds -x only for ATA drives
+        name, pattern = _LAST['long ATA' if '-x' in arguments else protocol]
+        has_log = re.search(pattern, text, re.MULTILINE | re.IGNORECASE)
+        return '' if has_log else name
+    last_line = text.rstrip().rpartition('\n')[2]
+    is_cut = _DATA.match(last_line) and not text.endswith('\n\n')
+    return 'the empty line after the data' if is_cut else ''

@@ -96,16 +96,19 @@ def of_attribute(number: int, column: str, spec: DriveSpec) -> list[Meaning]:
         if item.attribute != number or first.column != COLUMNS.get(column):
             continue
         # the lowest bytes in order, which are small numbers as a whole; VALUE has no bytes
-        is_whole = first.bytes == tuple(range(len(first.bytes)))
+        lowest_bytes = tuple(range(len(first.bytes)))
+        is_whole = first.bytes == lowest_bytes
         has_others = formula.attributes or formula.second
         if not is_whole or has_others or item.states or item.is_trap:
             continue
         unit: float = 1
         if item.unit:
             _, unit = UNITS[item.unit]
-        sign = -1 if formula.minus_from else 1
-        factor = sign * unit / formula.divisor
-        meaning = Meaning(item.metric, factor, formula.minus_from * unit)
+        # reading = (minus_from - number / divisor) * unit; without minus_from, number / divisor * unit
+        factor = unit / formula.divisor
+        if formula.minus_from:
+            factor = -factor
+        meaning = Meaning(item.metric, factor, offset=formula.minus_from * unit)
         if meaning not in meanings:
             meanings.append(meaning)
     return meanings
@@ -143,8 +146,11 @@ def converted(text: str, meaning: Meaning) -> str:
     floor = ranges.beyond(low, is_floor=True)  # "20:"
     ceiling = ranges.beyond(high, is_floor=False)  # "80"
     if high == INFINITY:
-        return f'{sign}{floor}'
-    if low > -INFINITY:
-        return f'{sign}{floor}{ceiling}'
-    # "80" begins at 0, so it does not contain a negative ceiling
-    return f'{sign}~:{ceiling}' if high < 0 else f'{sign}{ceiling}'
+        bounds = floor
+    elif low > -INFINITY:
+        bounds = floor + ceiling
+    elif high < 0:  # without "~:", a range begins at 0
+        bounds = f'~:{ceiling}'
+    else:
+        bounds = ceiling
+    return sign + bounds

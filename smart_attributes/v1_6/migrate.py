@@ -98,10 +98,7 @@ class Migration:
     """The files as limits of this version: the new file as text, and messages about its content."""
 
     def __init__(
-        self,
-        old: Sequence[OldFile],
-        database: SpecDatabase,
-        drives: Sequence[Read],
+        self, old: Sequence[OldFile], database: SpecDatabase, drives: Sequence[Read]
     ) -> None:
         """Convert the files. Raises DataError if a check would reject the new file.
 
@@ -285,18 +282,20 @@ def _meaning(text: str, target: Target, spec: DriveSpec) -> Meaning:
     number = int(text)
     protocol = target.identity.protocol
     columns = object_of(target.entry, 'ID#')
-    is_database = target.selector is None or 'model' in target.selector
-    if is_database and text not in columns:
+    # An entry for models names the column of each attribute in "ID#"; one for an address has no "ID#".
+    is_for_models = target.selector is None or 'model' in target.selector
+    if is_for_models and text not in columns:
         raise UsageError(
             '"ID#" does not list this number, so version 1.6 never evaluated it'
         )
     if protocol in ('NVMe', 'SCSI') or number > 255:
         meaning = LOGS.get(protocol, {}).get(number)
         meanings = [meaning] if meaning else []
-    else:
-        listed = object_of(columns, text).get('value')
-        column = str(listed) if is_database else column_of(number, spec)
+    elif is_for_models:
+        column = str(object_of(columns, text).get('value'))
         meanings = of_attribute(number, column, spec)
+    else:
+        meanings = of_attribute(number, column_of(number, spec), spec)
     if not meanings:
         raise UsageError(
             'attributes.json does not define what it means for these drives; to draft an entry '
