@@ -14,6 +14,8 @@ from .errors import NOTHING, Coded, DriveError, DriveMissing
 from .errors import Identity as Identity  # noqa: PLC0414 (an export)
 from .typed import TYPE_CHECKING, NamedTuple
 
+Texts = tuple[str, ...]
+
 
 class State(IntEnum):
     """A Nagios service state; the number is the plugin's exit code."""
@@ -126,7 +128,7 @@ class ErrorEntry(NamedTuple):
 
     number: int  # counts the errors since the drive was made
     # smartctl's names: ("UNC",), ("ICRC", "ABRT"); empty if not reported
-    kinds: tuple[str, ...]
+    kinds: Texts
     hours: int  # power-on hours when it happened (16 bits, wraps at 65536)
 
 
@@ -194,7 +196,7 @@ class Report(NamedTuple):
     nvme_errors: tuple[NvmeError, ...] = ()  # newest first; smartctl reads 16 entries
     exit_status: int | None = None  # smartctl's exit status, eight bits
     # smartctl's warnings and errors, without severity "information"
-    messages: tuple[str, ...] = ()
+    messages: Texts = ()
     version: tuple[int, ...] = ()  # smartctl's version: (7, 3)
     gaps: tuple[Coded, ...] = ()  # expected content that is missing or damaged
     farm: Farm | None = None  # only if it was read
@@ -389,10 +391,10 @@ class Member(NamedTuple):
     # its place in the group; None: it has no place, for example as a spare
     slot: int | None = None
     # the devices below it: kernel names of disks ("sda") and ids of groups ("md0")
-    on: tuple[str, ...] = ()
+    on: Texts = ()
     detail: str = ''  # the state as the system reports it, if that says more
     # why some of its data may be missing or wrong although it is in sync: see doubt()
-    doubts: tuple[str, ...] = ()
+    doubts: Texts = ()
     # "log" or "cache" of a ZFS pool, "journal" of md; '': it holds data
     role: str = ''
 
@@ -420,12 +422,12 @@ class Group(NamedTuple):
     # "recover", "resync", "reshape", "replace", "check" or "repair" while it runs
     activity: str = ''
     progress: float | None = None  # progress of the activity, %
-    used_as: tuple[str, ...] = ()  # mount points; "swap"
+    used_as: Texts = ()  # mount points; "swap"
     # number of members that are gone or stale, if it is not known which ones
     missing: int = 0
     unknown: str = ''  # why its redundancy is not known
     # as for a member; here, doubts that concern all members
-    doubts: tuple[str, ...] = ()
+    doubts: Texts = ()
     # the volume group of LVM, if it is not known whether inactive volumes lie on the members, too
     unlisted: str = ''
 
@@ -436,7 +438,7 @@ class Place(NamedTuple):
     bay: str = ''  # "slot 7"; "slot 32:9" in an enclosure of a RAID controller
     locate: str = ''  # command that switches its locate LED on
     # kernel names of its block devices: "sda"; behind a RAID controller, its address
-    disks: tuple[str, ...] = ()
+    disks: Texts = ()
     drive_id: str = ''  # the controller's number of the drive, which is not the slot
     locate_off: str = ''  # command that switches the LED off; '': it goes out by itself
 
@@ -555,7 +557,7 @@ class Verdict(NamedTuple):
     problem: str = ''  # why the drive could not be read; '' if it was read
     code: str = ''  # the code of the problem, a reason in codes.json
     step: str = ''  # what to do about the problem
-    details: tuple[str, ...] = ()  # what else is known about the drive, each a sentence
+    details: Texts = ()  # what else is known about the drive, each a sentence
     # the drive last read at this address, if no drive answers now
     last_seen: Identity | None = None
     # what still counts of the verdict when the drive was last read, if it was not judged now and

@@ -125,7 +125,11 @@ def _choices(cases: Sequence[Case], is_extra: bool) -> list[tuple[str, str]]:
     alerting = sum(verdict.state is not State.OK for verdict in verdicts)
     # the state of a single drive is that of the line
     numbers = f'{len(verdicts)} drives, {alerting} not ok' if len(verdicts) > 1 else ''
-    return [(alerts[0], count(verdicts)), *((alert, numbers) for alert in alerts)]
+    choices = [(alerts[0], count(verdicts)), *((alert, numbers) for alert in alerts)]
+    if not alerts[-1]:
+        # the message about missing drives has numbers, too
+        choices.insert(-1, (alerts[0], ''))
+    return choices
 
 
 def _of_drive(case: Case, is_extra: bool) -> list[str]:
