@@ -1211,7 +1211,7 @@ WRITTEN = [SimpleNamespace(last_read=1000)]
     'state, code, words',
     [
         # new
-        ({}, 'history-empty', 'owner root: empty'),
+        ({}, 'history-empty', 'owner root: it is empty'),
         # in-use
         ({'records': WRITTEN}, 'history-works', '84 kB, written 10 min'),
         # restarted

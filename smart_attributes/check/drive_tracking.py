@@ -16,7 +16,7 @@ from ..model import Device, Identity, Read, State, Verdict, worst
 from ..reading import addresses
 from ..shown import Shown, shown
 from ..typed import NamedTuple
-from ..wording import duration, local_minute
+from ..wording import duration, listed, local_minute
 from ..words import argument, clean
 
 A_DRIVE = 'a drive'
@@ -250,9 +250,8 @@ def _missing_since(drive: MissingDrive) -> str:
     names = [address.rpartition('/')[2] for address in drive.confusable]
     if not names:
         return since
-    if len(names) == 1:
-        return f'{since}, unless it is now {names[0]} (not read)'
-    return f'{since}, unless it is one of {len(names)} unread drives'
+    choice = f'one of {listed(names, 3)}' if len(names) > 3 else ' or '.join(names)
+    return f'{since}, or is now {choice} (not read)'
 
 
 def asleep(verdict: Verdict, record: Record, now: int, longest: int) -> Verdict:

@@ -387,7 +387,7 @@ class Runner:
         if now >= deadline:
             return (
                 'cut short',
-                f'no answer: the overall time limit ended the wait after {now - process.started:.1f} s',
+                f'no answer before the overall time limit ({now - process.started:.1f} s)',
             )
         return '', ''
 
