@@ -42,7 +42,7 @@ _OURS = str.maketrans(dict.fromkeys('|<>`', ' '))
 # double quotes. The apostrophe is removed ("Drive's" stays one word); the others become blanks.
 _FOREIGN = str.maketrans({"'": None, **dict.fromkeys('|=<>`"$\\', ' ')})
 # characters examined for each character that may be printed, because escape sequences take up space
-_SHOWN = 20
+_READ_PER_SHOWN = 20
 
 
 def literally(text: str) -> str:
@@ -59,14 +59,16 @@ def clean(text: str, limit: int = LIMIT) -> str:
     """
     if len(text) <= limit and _HARMLESS(text):
         return text
-    return _shortened(visible(text[: limit * _SHOWN]).translate(_FOREIGN), limit)
+    return _shortened(
+        visible(text[: limit * _READ_PER_SHOWN]).translate(_FOREIGN), limit
+    )
 
 
 def sentence(text: str, limit: int) -> str:
     """Return our own text, which may contain names, as one line; keep "=" and quotes, and remove
     "|".
     """
-    return _shortened(visible(text[: limit * _SHOWN]).translate(_OURS), limit)
+    return _shortened(visible(text[: limit * _READ_PER_SHOWN]).translate(_OURS), limit)
 
 
 def argument(name: str, placeholder: str) -> str:

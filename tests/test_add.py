@@ -95,8 +95,11 @@ HINT = 'VALUE 100, WORST ---, RAW 640 (409 5906)'
     'comment, kept',
     [
         (HINT, ''),
-        (f'{HINT}; read as in 110 of 119 entries that use this name', ''),
-        (f'{HINT}; read as in the entry Hard disk; Stands at 100.', 'Stands at 100.'),
+        (f'{HINT}; interpreted as in 110 of 119 entries that use this name', ''),
+        (
+            f'{HINT}; interpreted as in the entry Hard disk; Stands at 100.',
+            'Stands at 100.',
+        ),
         (
             f'{HINT}; 100 - value equals the endurance that the drive itself reports; mine',
             'mine',

@@ -204,7 +204,9 @@ GENERIC = {
 }
 
 
-READ_AS = 'VALUE 100, WORST 100, RAW 9; read as in the entry Any disk; In sectors.'
+READ_AS = (
+    'VALUE 100, WORST 100, RAW 9; interpreted as in the entry Any disk; In sectors.'
+)
 
 
 def test_a_draft_reads_what_the_entry_reads_that_spoke_for_the_drive_before():

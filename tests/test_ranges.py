@@ -123,14 +123,14 @@ def test_a_range_of_seconds_may_count_in_days_weeks_and_years(
 )
 def test_what_is_no_time_is_refused_with_an_example(text):
     """m could be minutes or months; a sum of times, or one before now, is nobody's limit."""
-    with pytest.raises(UsageError, match='write 30d: '):
+    with pytest.raises(UsageError, match='write "30d:" '):
         ranges.parse(text, 's')
 
 
 FORMS = 'write 85 (bad above 85), 11: (bad below 11), 10:20 (bad outside) or @1:5 (bad inside)'
 TIMES = (
-    'write 30d: (bad below 30 days), 5y (bad above 5 years), 1d:2w (bad outside) or @1d:2w (bad inside); '
-    'units are d, w and y; a number without a letter is in seconds'
+    'write "30d:" (bad below 30 days), "5y" (bad above 5 years), "1d:2w" (bad outside) or "@1d:2w" (bad inside); '
+    'units are d, w and y; a number without a unit is in seconds'
 )
 ADVICE = [
     ('80%', '%', 'leave out the unit: write 80'),

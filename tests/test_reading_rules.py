@@ -29,7 +29,7 @@ def problems(metric, spec):
 
 def unset(row, number):
     return [
-        f'{row} means "never set", but this entry makes it {number} %; narrow the range in "valid", or add '
+        f'{row} means "never set", but this entry converts it to {number} %; narrow the range in "valid", or add '
         f'{number:g} to the list "not"'
     ]
 

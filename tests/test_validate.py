@@ -184,7 +184,7 @@ MISTAKES = {
     ),
     'source unknown': (
         put('sets', 'ata-common', 'source', 'acme-manuel, page 3'),
-        f'set ata-common: "source": "acme-manuel" is not one of "documents"; {CITE}',
+        f'set ata-common: "source" names "acme-manuel", which is not in "documents"; {CITE}',
     ),
     'source of an attribute unknown': (
         put('entries', X1, 'attributes', '233', 'source', 'hearsay'),

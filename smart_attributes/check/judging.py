@@ -430,7 +430,7 @@ def why_silent(
     return [
         Coded(
             'old-event',
-            f'{statement(reading)}: too old to be more than a note ({if_recent.state.name}{against} '
+            f'{statement(reading)}: only a note, because it is old ({if_recent.state.name}{against} '
             f'if it were recent)',
         )
     ]

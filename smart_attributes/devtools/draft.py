@@ -213,7 +213,7 @@ def _inherited(attribute: Json | None, row: AttributeRow, family: str) -> Json |
     """
     if attribute is None:
         return None
-    reason = f'read as in the entry {family}' if 'readings' in attribute else ''
+    reason = f'interpreted as in the entry {family}' if 'readings' in attribute else ''
     return {
         **attribute,
         'comment': _comment(row, reason, attribute.get('comment', '')),
@@ -279,7 +279,9 @@ def _agreed_meanings(database: SpecDatabase, kind: str) -> Meanings:
         vendors = {vendor for text, vendor in pairs if text == winner}
         is_agreed = len(vendors) >= VENDORS and count >= AGREEMENT * len(pairs)
         if is_agreed and winner != '{}':
-            reason = f'read as in {count} of {len(pairs)} entries that use this name'
+            reason = (
+                f'interpreted as in {count} of {len(pairs)} entries that use this name'
+            )
             meanings[key] = json.loads(winner), reason
     return meanings
 

@@ -106,7 +106,7 @@ def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
             if _cites(citation, key)
         ]
         if unknown:
-            yield f'{place}: "source": "{unknown[0]}" is not one of "documents"; {advice}'
+            yield f'{place}: "source" names "{unknown[0]}", which is not in "documents"; {advice}'
         elif not cited and 'measured on ' not in citation:
             yield (
                 f'{place}: "source": {shown(citation)} does not name one of "documents"; {advice}'

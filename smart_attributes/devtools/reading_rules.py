@@ -104,7 +104,7 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
             is_accepted = is_inside(number, valid) and is_plausible(number, metric)
             if is_accepted and number not in spec.get('not', ()):
                 yield (
-                    f'{value} means "never set", but this entry makes it {number:g} {metric.unit}; '
+                    f'{value} means "never set", but this entry converts it to {number:g} {metric.unit}; '
                     f'narrow the range in "valid", or add {number:g} to the list "not"'
                 )
                 return

@@ -102,8 +102,8 @@ def _advice(text: str, unit: str) -> str:
         return f'; leave out the unit: write {plain}'
     if unit == 's':
         return (
-            '; write 30d: (bad below 30 days), 5y (bad above 5 years), 1d:2w (bad outside) or '
-            '@1d:2w (bad inside); units are d, w and y; a number without a letter is in seconds'
+            '; write "30d:" (bad below 30 days), "5y" (bad above 5 years), "1d:2w" (bad outside) or '
+            '"@1d:2w" (bad inside); units are d, w and y; a number without a unit is in seconds'
         )
     if re.search(_END, text):
         kind = f'in {unit}' if unit else 'a count'

@@ -378,10 +378,11 @@ class Runner:
         """Return how *process* ended and why; both texts are '' while it is running."""
         if len(process.output[0]) >= LARGEST_FILE:
             return 'overflow', f'the output is larger than {LARGEST_FILE >> 20} MiB'
-        if process.reap() and (
-            not process.streams or now - process.ending_since > LINGER
-        ):
-            return 'done', ''
+        if process.reap():
+            # a child of the process can keep the pipes open after its end
+            is_complete = not process.streams or now - process.ending_since > LINGER
+            if is_complete:
+                return 'done', ''
         if now - process.started >= drive_timeout:
             return 'timeout', f'no answer within {drive_timeout:g} s'
         if now >= deadline:

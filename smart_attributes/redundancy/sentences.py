@@ -20,7 +20,7 @@ _SENTENCES = {
     'member-not-used': '{faulty} {todo}',
     'only-swap': 'the drive holds only swap space',
     'only-log-or-cache': 'the drive holds only the {devices} of {faulty}, no data: {todo}',
-    'data-at-risk': '{group} has more failing members, including {drive}, than it tolerates',
+    'data-at-risk': 'more members of {group} are failing than it tolerates; {drive} is one of them',
     'redundancy-doubtful': 'the data of {group} may be missing on its other members, because '
     '{doubt}',
     'redundancy-unknown': 'redundancy of {group} not known{why}',

@@ -223,7 +223,7 @@ class Stack:
         ]
 
     def carries_data(self, group: Group) -> bool:
-        """Return whether a group is itself in use, and not only as a member of another group."""
+        """Return whether a group has a use of its own, or is a member of no other group."""
         return bool(group.used_as) or group.id not in self._below
 
     def survives(self, group: Group, lost: Disks = frozenset()) -> bool | None:
