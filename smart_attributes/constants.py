@@ -44,6 +44,7 @@ DOCUMENTS = {
 # a file of /sys or /proc; the kernel limits a file of /sys to a page
 LARGEST_SYSTEM_FILE = 1 << 16
 LARGEST_MOUNT_TABLE = 1 << 22  # a host of containers has thousands of mounts
+LOG_PAGE = 512  # bytes of a vendor's NVMe log page
 LARGEST_FILE = 4 << 20  # a report or a data file; the largest known one has 0.3 MB
 # settings of a daemon or sudo, a list of drives (1,000 drives take 300 kB)
 LARGEST_SMALL_FILE = 1 << 20

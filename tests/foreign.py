@@ -31,7 +31,7 @@ from test_history_store import DRIVE, START, check
 
 from smart_attributes import alarm
 from smart_attributes.check import judging
-from smart_attributes.constants import DAY, MOST_RESULTS
+from smart_attributes.constants import DAY, LOG_PAGE, MOST_RESULTS
 from smart_attributes.devtools import sources
 from smart_attributes.errors import SmartError
 from smart_attributes.fleet import icinga, services, summary, table, triage_documents
@@ -290,7 +290,7 @@ def read_log(data: bytes) -> None:
     """The dump of a vendor's log page."""
     page = nvme_log.parse(data, '0xC0')
     if isinstance(page, bytes):
-        assert len(page) == nvme_log.PAGE
+        assert len(page) == LOG_PAGE
         letters = data.decode('utf-8', 'replace').lower()
         assert all(
             f'{page[at : at + 8].hex(" ")}  {page[at + 8 : at + 16].hex(" ")}'
@@ -303,7 +303,7 @@ def read_log(data: bytes) -> None:
 def read_page(data: bytes) -> None:
     """A vendor's log page, read by each layout."""
     page, metrics = (
-        data[: vendor_logs.PAGE].ljust(vendor_logs.PAGE, b'\0'),
+        data[:LOG_PAGE].ljust(LOG_PAGE, b'\0'),
         DATABASE.metrics,
     )
     for name, layout in ATTRIBUTES['layouts'].items():

@@ -12,6 +12,7 @@ from ..constants import HOUR, LONGEST_STATEMENT
 from ..errors import Coded
 from ..knowledge import drive_logs
 from ..knowledge.drive_database import Advisory, DriveSpec
+from ..knowledge.readings import is_untrusted
 from ..model import Device, Identity, Judgement, Reading, Report, Source, State
 from ..reading.completeness import UNREAD
 from ..reading.content import FAILED, exit_status_notes
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 TIME_LEFT = 'endurance_time_left'
 ENDURANCE = 'endurance_used'
-
 UNKNOWN_MODEL = 'unknown_model'
 UNREAD_ROWS = 'unread_rows'
 LEAST_USED = 2  # %; below it, whole numbers are too coarse for a forecast
@@ -321,7 +321,7 @@ def _differences(all_readings: Sequence[Reading], spec: DriveSpec) -> list[Coded
     for reading in all_readings:
         if reading.unit != '%' or reading.number is None:
             continue
-        if reading.source.log in drive_logs.DERIVED or _is_ignored(reading, spec):
+        if reading.source.log in drive_logs.DERIVED or is_untrusted(reading, spec):
             continue
         values = by_metric.setdefault(reading.metric, [])
         values.append((reading.number, reading.source))
@@ -343,7 +343,7 @@ def _distrusted(all_readings: Sequence[Reading], spec: DriveSpec) -> list[Coded]
     """
     notes = []
     for reading in all_readings:
-        if not _is_ignored(reading, spec):
+        if not is_untrusted(reading, spec):
             continue
         words = (
             f'{reading.metric}: {amount(reading.number, reading.unit)} in the device statistics '
@@ -354,9 +354,3 @@ def _distrusted(all_readings: Sequence[Reading], spec: DriveSpec) -> list[Coded]
             words = f'{words}; {prediction}'
         notes.append(Coded('statistic-not-trusted', words))
     return notes
-
-
-def _is_ignored(reading: Reading, spec: DriveSpec) -> bool:
-    """Return whether a reading is a device statistic that is known to be wrong."""
-    is_statistic = reading.source.log == drive_logs.DEVICE_STATISTICS
-    return is_statistic and reading.metric in spec.untrusted_statistics

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ..constants import DAY, HOUR, OUTPUT_LIMIT
 from ..errors import UsageError
 from ..files import CONFIG
-from ..model import HowRead, State
+from ..model import HowRead, State, Texts
 from ..typed import TYPE_CHECKING, Any, NamedTuple
 from ..words import closest
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from ..v1_6.command_line import Before as Before  # noqa: PLC0414  rulebook and survey take the name from here
 
-Texts = tuple[str, ...]  # values of an option that may be repeated, or spellings
 Option = tuple[Texts, Mapping[str, Any]]  # spellings, arguments of add_argument()
 
 PROGRAM = 'check_smart_attributes'

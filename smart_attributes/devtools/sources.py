@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .. import files
-from ..constants import WHEN_FAILED
+from ..constants import LOG_PAGE, WHEN_FAILED
 from ..errors import DataError
-from ..knowledge import data_file, formatting, schema_errors, site_file, vendor_logs
+from ..knowledge import data_file, formatting, schema_errors, site_file
 from ..knowledge.drive_database import SpecDatabase
 from ..model import AttributeRow, Identity, Report
 from ..typed import Json
@@ -212,12 +212,12 @@ def _page(sample: Json) -> bytes | None:
     """
     if 'page' not in sample:
         return None
-    page = bytearray(vendor_logs.PAGE)
+    page = bytearray(LOG_PAGE)
     for offset, digits in sample['page'].items():
         part = bytes.fromhex(digits)
         page[int(offset) : int(offset) + len(part)] = part
     # bytes after the end of the page lengthen the array
-    return bytes(page[: vendor_logs.PAGE])
+    return bytes(page[:LOG_PAGE])
 
 
 def measured(path: str) -> Result:

@@ -55,7 +55,7 @@ class Fleet:
             for drive in source:
                 self.summary.add(drive)
                 yield drive
-                if time.monotonic() > end:  # the next lines catch it, as an alarm
+                if time.monotonic() > end:  # handled below, like an alarm
                     raise alarm.TimeIsOver(
                         f'time limit of {timeout:g} s exceeded (increase it with -t)'
                     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from ..constants import LOG_PAGE
 from ..errors import FormulaError, UsageError
 from ..typed import TYPE_CHECKING, Any, Json, NamedTuple
 from ..words import nearest
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 Path = tuple[Any, ...]  # keys and indexes
 
-PAGE_LENGTH = 512  # bytes of a log page
 KINDS = ('hdd', 'ssd', 'nvme', 'sas')
 
 
@@ -101,7 +101,7 @@ def _of_field(field: Json, layout: Json, metrics: Collection[str]) -> str:
     end = max(operand['offset'] for operand in operands) + field['length']
     has_rows = 'rows' in layout
     unit = 'row' if has_rows else 'page'
-    unit_length = layout['rows'] if has_rows else PAGE_LENGTH  # bytes
+    unit_length = layout['rows'] if has_rows else LOG_PAGE  # bytes
     if end > unit_length:
         return f'it ends at byte {end}, beyond the {unit}'
     if has_rows and 'row' not in field:

@@ -453,7 +453,7 @@ def _with_one_judged(
     """Return the readings *same* of one metric; all except the decisive reading, which is the worst
     one, are marked as not judged. Without a usable reading, none is judged.
     """
-    candidates = _candidates(same, metric, spec)
+    candidates = _candidates(same, spec)
     decisive = None
     if candidates:
         worst_of = min if metric.worse == 'low' else max
@@ -466,9 +466,13 @@ def _with_one_judged(
     ]
 
 
-def _candidates(
-    same: Iterable[Reading], metric: Metric, spec: DriveSpec
-) -> list[Reading]:
+def is_untrusted(reading: Reading, spec: DriveSpec) -> bool:
+    """Return whether a reading is a device statistic that is known to be wrong."""
+    is_statistic = reading.source.log == drive_logs.DEVICE_STATISTICS
+    return is_statistic and reading.metric in spec.untrusted_statistics
+
+
+def _candidates(same: Iterable[Reading], spec: DriveSpec) -> list[Reading]:
     """Return the readings of a metric that may be judged, all from the best kind of source: the
     drive itself, else the share of rated_written, else smartctl, whose number counts only for a
     drive without an entry.
@@ -476,11 +480,9 @@ def _candidates(
     own = []
     rated = []
     derived = []
-    has_untrusted_statistic = metric.name in spec.untrusted_statistics
     for reading in same:
         log = reading.source.log
-        is_untrusted = has_untrusted_statistic and log == drive_logs.DEVICE_STATISTICS
-        if reading.number is None or not reading.judged or is_untrusted:
+        if reading.number is None or not reading.judged or is_untrusted(reading, spec):
             continue
         if log == drive_logs.RATED:
             rated.append(reading)

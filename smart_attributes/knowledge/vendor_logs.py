@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ..constants import DAY
+from ..constants import DAY, LOG_PAGE
 from ..errors import Coded
 from ..model import Identity, Reading, Report, Source
 from ..typed import Json, NamedTuple
@@ -16,7 +16,6 @@ from ..words import clean
 from . import decode
 from .drive_database import Metrics, is_inside, is_plausible, unknown
 
-PAGE = 512  # bytes of a page
 STATUS = 'vendor_log_status'
 READ, HANGS, UNREAD, FOREIGN, EMPTY = range(5)  # values of this metric
 # seconds for which a number is still used if later checks cannot read it
@@ -57,13 +56,13 @@ def decoded(layout: Json, page: bytes) -> Decoded:
     """Return the status READ and the numbers of a page, or the reason why it has none: FOREIGN,
     EMPTY, or UNREAD (wrong length).
     """
-    if len(page) != PAGE:
+    if len(page) != LOG_PAGE:
         return Decoded(UNREAD)
     if _is_empty(layout, page):
         return Decoded(EMPTY)
     rows: dict[int, bytes] | None = {}
     if 'rows' in layout:
-        rows = _rows(page, layout['rows'], layout.get('row_count', PAGE))
+        rows = _rows(page, layout['rows'], layout.get('row_count', LOG_PAGE))
     if rows is None or not _has_layout(layout, page):
         return Decoded(FOREIGN)
     numbers = []
@@ -136,7 +135,7 @@ def _rows(page: bytes, size: int, count: int) -> dict[int, bytes] | None:
     Rows with number 0 are unused.
     """
     rows: dict[int, bytes] = {}
-    for start in range(0, PAGE - size + 1, size)[:count]:
+    for start in range(0, LOG_PAGE - size + 1, size)[:count]:
         number = page[start]
         if number in rows:
             return None

@@ -8,14 +8,14 @@ import os
 import re
 from collections.abc import Sequence
 
-from ..constants import LONGEST_STATEMENT
+from ..constants import LOG_PAGE, LONGEST_STATEMENT
 from ..errors import NOTHING, Coded, DriveError
 from ..model import Answer, Device, LogPage
 from ..typed import Json
 from ..words import clean
 from . import content, system
 
-PAGE, LINE = 0x200, 16  # bytes
+LINE = 16  # bytes that smartctl prints in a line
 PATIENCE = 5.0  # seconds for one page; a verdict does not wait any longer
 READ, HANGS, UNREAD = range(3)  # values of LogPage.status
 _KEY = re.compile('smartctl_([0-9]{4,6})_u')
@@ -99,8 +99,8 @@ def _bytes(lines: Sequence[str], number: str) -> bytes:
     """Return the bytes of a log page in a dump. Raises ValueError if it is not whole."""
     if not lines or not re.fullmatch(_HEADER.format(number.lower()), lines[0]):
         raise ValueError('the header is missing')
-    if len(lines) != 1 + PAGE // LINE:
-        raise ValueError(f'it has {len(lines) - 1} lines instead of {PAGE // LINE}')
+    if len(lines) != 1 + LOG_PAGE // LINE:
+        raise ValueError(f'it has {len(lines) - 1} lines instead of {LOG_PAGE // LINE}')
     page = b''
     for line in lines[1:]:
         match = _HEX.fullmatch(line)
