@@ -376,7 +376,7 @@ class Judgement(NamedTuple):
     # the required action, if it does not concern the drive itself; else ''
     remedy: str = ''
     acknowledged: bool = False  # it would alert if the number were not acknowledged
-    # "grew by 14 in 10 min (212 to 226)"; '' if no growth is reported
+    # "grew by 14 in 10 min"; '' if no growth is reported
     growth_change: str = ''
     # the finding without its limit, in words for people: "576 reallocated sectors"
     words: str = ''

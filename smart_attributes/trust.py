@@ -77,7 +77,7 @@ def foreign_secret(path: str, status: os.stat_result) -> str:
         )
         if not all_can_read:
             return (
-                'a user without permission to read the file could have redirected this path to it '
+                'a user who is not allowed to read this file could have redirected the path to it '
                 f'(at {part}); {_COPY}'
             )
         redirectors |= _changers(part, found, trusted)  # of all later parts

@@ -135,7 +135,12 @@ IN_ENTRIES = {
     ),
     'row without rows': (
         layout({'row': 3}),
-        [(LAYOUT, 'layout acme, pending: it has a row, but the layout has no rows')],
+        [
+            (
+                LAYOUT,
+                'layout acme, pending: it contains a table row, but the layout of this log has none',
+            )
+        ],
     ),
     'rows without a row': (
         layout({'offset': 12}, rows=16),
@@ -269,7 +274,8 @@ IN_LIMITS = {
         [
             (
                 (*PENDING, 'acknowledged'),
-                'metrics, pending: "acknowledged" is for one drive only; write it in overrides, with "serial" in "for"',
+                'metrics, pending: "acknowledged" is for one drive only; '
+                'move it to an override that has "serial" in "for"',
             )
         ],
     ),

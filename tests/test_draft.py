@@ -283,7 +283,7 @@ def test_a_meaning_that_several_vendors_share_is_taken_over():
     (entry,) = drafted(drive(), vendor_entries(readings, readings, readings))['entries']
 
     assert entry['attributes']['5']['readings'] == readings
-    assert 'in 3 of 3 entries' in entry['attributes']['5']['comment']
+    assert 'as 3 of the 3 entries' in entry['attributes']['5']['comment']
 
 
 RAW = {'reallocated': {'from': 'raw'}}
@@ -497,7 +497,7 @@ HEADERS = {
     # At 0 % everything fits, and 255 is a constant of some controllers.
     '0 %': (
         drive(endurance=0),
-        'The drive reports 0 % endurance used, so it is unclear which attribute counts it; '
+        'The drive reports 0 % endurance used, which does not show which attribute counts wear; '
         'draft again with a drive that is partly worn.',
     ),
     '255 %': (drive(endurance=255), 'The drive reports 255 %'),

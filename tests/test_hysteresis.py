@@ -99,7 +99,7 @@ def test_an_alert_ends_and_says_why_it_lasts(tmp_path):
         machine.holds(sda=disk(a194=degrees))
         first = machine.check(START + hours * HOUR).first_line
         assert first.startswith('SMART WARNING - sda: temperature'), hours
-    assert f' {degrees} C (warning ' in first and ' 3 C below that ' in first
+    assert f' {degrees} C (warning ' in first and ' 3 C below this ' in first
 
     assert machine.check(START + 25 * HOUR).first_line.startswith('SMART OK')
 

@@ -351,13 +351,13 @@ ADVISORY = drive_database.Advisory(
             {},
             31768,
             WARNING,
-            ' (at 32768 power-on hours, 1000 hours from now, on 2026-12-31 if the drive stays on)',
+            ' (at 32768 power-on hours: on 2026-12-31, in 1000 hours, if the drive stays powered on)',
         ),
         (
             {},
             31769,
             CRITICAL,
-            ' (at 32768 power-on hours, 999 hours from now, on 2026-12-31 if the drive stays on)',
+            ' (at 32768 power-on hours: on 2026-12-31, in 999 hours, if the drive stays powered on)',
         ),
         (
             {},
@@ -1162,7 +1162,7 @@ def test_a_limit_that_was_passed_holds_with_all_that_belongs_to_the_metric():
     )
 
     assert (held.state, held.reading) == (WARNING, hot)
-    assert held.against.code == 'above-limit' and ' 3 C below that' in held.against
+    assert held.against.code == 'above-limit' and ' 3 C below this' in held.against
 
 
 def accepted(metric, number, limit):

@@ -76,11 +76,11 @@ def test_limits_of_a_known_model_move_to_metrics(tmp_path):
     }
     assert result.text.splitlines() == [
         f'written: {tmp_path}/etc/thresholds.d/old.json',
-        f'converted: old.json, Mine: number 233, "20:" and "10:": endurance_used of {MODEL}, '
+        f'converted: old.json, Mine: "20:" and "10:" of number 233 become the limits of endurance_used for {MODEL}: '
         f'warning 80, critical 90',
-        f'converted: old.json, Mine: number 5, "3" and "10": reallocated of {MODEL}, warning 3, '
+        f'converted: old.json, Mine: "3" and "10" of number 5 become the limits of reallocated for {MODEL}: warning 3, '
         f'critical 10',
-        f'converted: old.json, Mine: number 1024, "0" and "10": error_log_count of {MODEL}, '
+        f'converted: old.json, Mine: "0" and "10" of number 1024 become the limits of error_log_count for {MODEL}: '
         f'warning 0, critical 10',
         f'The converted limits are in force for every check with the configuration directory '
         f'{tmp_path}/etc.',
@@ -181,7 +181,7 @@ REFUSED = [
     (
         {'175': ['100:', '100:']},
         [MODEL],
-        'attributes.json does not define what it means',
+        'attributes.json does not say what this number means',
     ),
     (
         {'12': ['1', '2']},
@@ -192,7 +192,11 @@ REFUSED = [
     ({'5': ['1']}, [MODEL], 'it is not a list of two limits'),
     ({'5': '1'}, [MODEL], 'it is not a list of two limits'),
     ({'x': ['1', '2']}, [MODEL], 'not an attribute number'),
-    ({'5': ['1', '2', 'r8']}, [MODEL], 'this version does not shift numbers'),
+    (
+        {'5': ['1', '2', 'r8']},
+        [MODEL],
+        'this version cannot shift the bits of a raw value',
+    ),
     ({'5': ['0:', '0']}, [MODEL], '"0:" alerts at every value, or at none'),
     (
         {'5': ['2', '1']},
@@ -214,7 +218,7 @@ REFUSED = [
     (
         {'194': ['40', '50'], '190': ['30', '40']},
         [MODEL],
-        'another number already sets the limit for temperature',
+        'the limit for temperature is already set by another attribute number',
     ),
     ({'1025': ['1', '1']}, [MODEL], 'a drive that reports FAILED is critical'),
 ]

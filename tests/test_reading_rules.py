@@ -11,10 +11,10 @@ from smart_attributes.devtools import reading_rules
 from smart_attributes.knowledge import decode, drive_database
 
 METRICS = drive_database.SpecDatabase(database()).metrics
-NUMBER = '"states" gives words, but {} is a number; remove "states", or make the metric a verdict'
+NUMBER = '"states" gives words, but {} is a number; remove "states", or use a metric that is a status'
 BEYOND_255 = (
-    '"valid" must end at 255 or lower (at 999 or lower for drives that have "ceiling": 255); '
-    'otherwise, an unrelated raw value becomes a percentage'
+    'the second number of "valid" must not exceed 255 (999 with "ceiling": 255); otherwise, a raw '
+    'value that counts something else becomes a percentage'
 )
 
 
@@ -41,14 +41,14 @@ def unset(row, number):
             'power_on_time',
             {'from': 'raw'},
             [
-                '"unit" is missing: the metric is a time; write what one count is, such as "h" or "32MiB"'
+                '"unit" is missing: the metric is a time; write what one count stands for, such as "h" or "32MiB"'
             ],
         ),
         (
             'host_written',
             {'from': 'raw'},
             [
-                '"unit" is missing: the metric is an amount of data; write what one count is, '
+                '"unit" is missing: the metric is an amount of data; write what one count stands for, '
                 'such as "h" or "32MiB"'
             ],
         ),
@@ -86,7 +86,7 @@ def test_a_time_or_an_amount_has_a_unit(metric, spec, expected):
         (
             'raw byte 0',
             [6, 5],
-            ['"valid": [6, 5] is empty; write the smaller number first'],
+            ['"valid": [6, 5] contains no number; write the smaller number first'],
         ),
         ('raw byte 0 / 1000', None, []),
     ],

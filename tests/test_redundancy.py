@@ -892,21 +892,21 @@ AT_RISK = sentences.reason('data-at-risk', RAID1, drive='sda')
         ),
         (
             sentences.only_aside(RAID1, [JOURNAL]),
-            'the drive holds only the journal of md0 (raid1, /srv), no data: replace or remove '
+            'the drive holds no data, only the journal of md0 (raid1, /srv): replace or remove '
             'the journal in the array before you pull the drive',
         ),
         (
             sentences.only_aside(RAID1._replace(kind='zfs'), LOGS),
-            'the drive holds only the log and cache of md0 (ZFS raid1, /srv), no data: replace '
+            'the drive holds no data, only the log and cache of md0 (ZFS raid1, /srv): replace '
             'or remove the log and cache in the pool before you pull the drive',
         ),
         (
             sentences.only_aside(RAID1, LOGS[1:]),
-            'the drive holds only the cache and log of md0 (raid1, /srv), no data: replace it',
+            'the drive holds no data, only the cache and log of md0 (raid1, /srv): replace it',
         ),
         (
             sentences.of_drive('use-unknown', 'sda'),
-            'use of sda not known: check whether it has data',
+            'use of sda not known: check whether it holds data',
         ),
     ],
 )

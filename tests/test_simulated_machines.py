@@ -44,6 +44,8 @@ def expected(drive, name):
         first_line = first_line.replace(
             'replace it now', 'copy the data, then replace it'
         )
+    if len(first_line.split('; ')[0]) > 120:  # no room for a second finding
+        first_line = re.sub(r'(FAILED), [^:]*:', r'\1:', first_line)
     numbers = {
         f'{name}_{metric}': number
         for metric, number in read(drive).expect['perfdata'].items()

@@ -119,7 +119,7 @@ CASES = {
                 {
                     'for': {'device': '/dev/sda'},
                     'read': False,
-                    'why': 'protected, although its override has an error',
+                    'why': 'the protection applies, although another part of this override has an error',
                 }
             ]
         },
@@ -146,7 +146,7 @@ CASES = {
                 {
                     'for': {'device': '/dev/sda'},
                     'skip': ['error'],
-                    'why': 'protected, although its override has an error',
+                    'why': 'the protection applies, although another part of this override has an error',
                 }
             ]
         },

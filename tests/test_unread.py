@@ -298,7 +298,7 @@ REFUSED = SudoRefused(
     [
         ('/dev/sr0', ' an optical drive (the sudoers rule excludes it on purpose);'),
         ('/dev/vda', ' (virtio or Xen) (the sudoers rule excludes it on purpose);'),
-        ('/dev/my/disk', 'allow this path'),
+        ('/dev/my/disk', 'cover this path'),
         (
             'sntasmedia@/dev/sda',
             'check_smart_attributes sudoers -d sntasmedia@/dev/sda',

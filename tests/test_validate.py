@@ -188,11 +188,11 @@ MISTAKES = {
     ),
     'source of an attribute unknown': (
         put('entries', X1, 'attributes', '233', 'source', 'hearsay'),
-        f'ACME X1, attribute 233: "source": "hearsay" does not name one of "documents"; {CITE}',
+        f'ACME X1, attribute 233: "source": "hearsay" names no document of "documents"; {CITE}',
     ),
     'source of an advisory unknown': (
         put('advisories', 0, 'source', 'a friend'),
-        f'advisory acme-x1-stops: "source": "a friend" does not name one of "documents"; {CITE}',
+        f'advisory acme-x1-stops: "source": "a friend" names no document of "documents"; {CITE}',
     ),
     'rating without the line that states it': (
         rated(without='quote'),
@@ -232,7 +232,7 @@ MISTAKES = {
             nvme(ERASED)(data, proof),
             data['layouts']['acme'].update(source='hearsay'),
         ),
-        f'layout acme: "source": "hearsay" does not name one of "documents"; {CITE}',
+        f'layout acme: "source": "hearsay" names no document of "documents"; {CITE}',
     ),
     'verdict in a layout': (
         nvme({**ERASED, 'metric': 'self_test'}),
@@ -240,7 +240,7 @@ MISTAKES = {
     ),
     'unit of a layout': (
         nvme({**ERASED, 'unit': 'h'}),
-        'layout acme, reallocated: "unit": "h" does not fit; correct it',
+        'layout acme, reallocated: "unit": "h" is not a unit of this metric; correct it',
     ),
     'bytes of two fields': (
         nvme(ERASED, {'metric': 'pending', 'offset': 7, 'length': 1}),
@@ -305,18 +305,18 @@ MISTAKES = {
     # formulas against valid ranges
     'no valid range': (
         reading({'from': '100 - value'}),
-        'ACME X1, attribute 233, endurance_used: "from": "100 - value" turns an unset value into a number; set '
-        '"valid", such as [0, 99]',
+        'ACME X1, attribute 233, endurance_used: "from": "100 - value" converts even a raw '
+        'value that means "not set"; exclude the result with "valid", such as [0, 99]',
     ),
     'garbage becomes a percentage': (
         reading({'from': 'raw'}),
-        'ACME X1, attribute 233, endurance_used: "valid" must end at 255 or lower (at 999 or lower for drives '
-        'that have "ceiling": 255); otherwise, an unrelated raw value becomes a percentage',
+        'ACME X1, attribute 233, endurance_used: the second number of "valid" must not exceed 255 (999 with '
+        '"ceiling": 255); otherwise, a raw value that counts something else becomes a percentage',
     ),
     'spare turned round': (
         reading({'from': '100 - value', 'valid': [0, 99]}, metric='spare_available'),
-        'ACME X1, attribute 233, spare_available: "from": "100 - value" gives the used share, but '
-        'spare_available is the remaining share; write "value"',
+        'ACME X1, attribute 233, spare_available: "from": "100 - value" gives how much is used, '
+        'but spare_available is how much is left; write "value"',
     ),
     'ceiling never reached': (
         reading(
@@ -330,7 +330,7 @@ MISTAKES = {
     # verdicts
     'verdict without states': (
         reading({'from': 'value'}, '175', 'power_loss_protection'),
-        'ACME X1, attribute 175, power_loss_protection: power_loss_protection is a verdict; add "states", for '
+        'ACME X1, attribute 175, power_loss_protection: power_loss_protection is a status; add "states", for '
         'example {"100": "passed", "0-10": "failed"}',
     ),
     'state turned round': (
@@ -339,13 +339,14 @@ MISTAKES = {
             '175',
             'power_loss_protection',
         ),
-        'ACME X1, attribute 175, power_loss_protection: "states": 10-0 is empty; write the smaller number first',
+        'ACME X1, attribute 175, power_loss_protection: "states": 10-0 contains no number; '
+        'write the smaller number first',
     ),
     # patterns
     'too few literals': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACM[A-Z]+']),
-        'ACME X1: models "ACM[A-Z]+" is too general: it has 3 literal characters; write at least 4, or add '
-        '"first" or "only", so that it does not match other drives',
+        'ACME X1: models "ACM[A-Z]+" is too general, because it has only 3 literal characters; write '
+        'at least 4, or add "first" or "only" to the entry',
     ),
     'blank at the end': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACME X1-240 ']),
@@ -354,12 +355,12 @@ MISTAKES = {
     ),
     'catastrophic firmware': (
         put('advisories', 0, 'firmware', '(?:(?:1?){1001}){1000}'),
-        'advisory acme-x1-stops: firmware "(?:(?:1?){1001}){1000}" repeats a part too often; use smaller '
-        'numbers in {}',
+        'advisory acme-x1-stops: firmware "(?:(?:1?){1001}){1000}" repeats a part too often; write smaller '
+        'numbers in {...}',
     ),
     'pattern without a sample': (
         of_x1('models', ['ACME X1-[0-9]{3}', 'ACME Y9-.*']),
-        'ACME X1: the pattern "ACME Y9-.*" in "models" matches no sample and no measured model; add a sample or '
+        'ACME X1: the pattern "ACME Y9-.*" in "models" matches neither a sample nor a known model; add a sample or '
         'correct the pattern',
     ),
     # entries
@@ -454,12 +455,12 @@ MISTAKES = {
             data['entries'][X1].update(kind='hdd'),
             proof[X1].update(model='WHO', kind='ssd'),
         ),
-        'acme.json: sample 1, WHO: because of "models" and "kind", the entry ACME X1 does not claim this '
-        'sample; correct the entry or the sample',
+        'acme.json: sample 1, WHO: the entry ACME X1 does not match this sample, because of "models" '
+        'and "kind"; correct the entry or the sample',
     ),
     'sample of another entry': (
         sample(X1, 'family', 'ACME X2'),
-        f'{SAMPLE_1}because of "models", the entry ACME X2 does not claim this sample; correct the entry or '
+        f'{SAMPLE_1}the entry ACME X2 does not match this sample, because of "models"; correct the entry or '
         'the sample',
     ),
     'samples of another entry': (
@@ -467,13 +468,13 @@ MISTAKES = {
             data['entries'][X1].update(models=['ACME X[12]-.*'], kind='ssd'),
             proof.append(proof[1]),
         ),
-        'acme.json: sample 2, ACME X2-480: this sample is of the entry ACME X2, but ACME X1 of attributes.json '
-        'claims it; narrow one entry',
+        'acme.json: sample 2, ACME X2-480: this sample belongs to the entry ACME X2, but the entry ACME X1 in '
+        'attributes.json takes precedence; narrow the pattern of one of the two',
     ),
     'sample that nobody claims': (
         lambda data, proof: proof[3].update(kind='hdd'),
-        'acme.json: sample 4, WHO: because of "kind", the entry Unknown solid state drive does not claim '
-        'this sample; correct the entry or the sample',
+        'acme.json: sample 4, WHO: the entry Unknown solid state drive does not match this sample, '
+        'because of "kind"; correct the entry or the sample',
     ),
     'expects another number': (
         expecting('endurance_used', 77),
@@ -683,8 +684,8 @@ PATTERNS = [
     (
         'ACM',
         [
-            'is too general: it has 3 literal characters; write at least 4, or add "first" or '
-            '"only", so that it does not match other drives'
+            'is too general, because it has only 3 literal characters; write at least 4, or add "first" '
+            'or "only" to the entry'
         ],
     ),
 ]
@@ -774,7 +775,10 @@ def test_mistakes_of_a_file_of_a_site_are_named_with_its_name(shipped, tmp_path)
         'acme.json',
         'acme.json',
     ]
-    assert all('ACME Y5 of acme-y5.json claims' in problem for problem in problems[1:])
+    assert all(
+        'ACME Y5 in acme-y5.json takes precedence' in problem
+        for problem in problems[1:]
+    )
 
 
 STATED = {'endurance_used': 78, 'host_written': 33_000_000_000}
@@ -863,9 +867,9 @@ def without_power_cycles():
 
 
 SILENCED = (
-    'acme-y5.json: sample 1, ACME Y5-1: this entry omits a reading that the entry default has: power_cycles 7 from '
-    'attribute 12; add the reading here, add its set to "uses", or explain the omission in a "comment" of '
-    'the attribute'
+    'acme-y5.json: sample 1, ACME Y5-1: the entry default has a reading that this entry omits: power_cycles 7 from '
+    'attribute 12; add the reading here, or add the set that has it to "uses", or explain in a "comment" of '
+    'the attribute why it is omitted'
 )
 
 

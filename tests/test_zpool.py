@@ -242,7 +242,7 @@ RESILVERING = 'resilver (mirror-77) in progress since'
         (
             'ONLINE       0     0     0\n\n',
             'ONLINE       0     0     0  (wondering)\n\n',
-            '(a device that is ONLINE has an unknown remark)',
+            '(zpool prints an unknown remark beside a device that is ONLINE)',
         ),
         ('mirror-8 ', 'mirror3-8', UNKNOWN_TYPE),
         ('raidz2-0', 'hole-0  ', UNKNOWN_TYPE),

@@ -94,7 +94,7 @@ def _countdown(due_at: int, power_on_hours: float | None, now: float) -> str:
     if left <= 0:
         return f'{words}, and the drive already has {power_on_hours:.0f}'
     day = time.strftime('%Y-%m-%d', time.gmtime(now + left * HOUR))
-    return f'{words}, {left:.0f} hours from now, on {day} if the drive stays on'
+    return f'{words}: on {day}, in {left:.0f} hours, if the drive stays powered on'
 
 
 def unknown_model(device: Device, report: Report, state: State) -> Reading:
@@ -111,7 +111,7 @@ def unknown_model(device: Device, report: Report, state: State) -> Reading:
     can_be_added = report.attributes or identity.protocol != 'ATA'
     if is_anonymous:
         state = State.UNKNOWN
-        words = 'no identity, so the attributes cannot be evaluated; add the lines with model and firmware'
+        words = 'no model, so the attributes cannot be evaluated; add the lines with model and firmware'
         brief = 'attributes without a model'
         action = 'record it again: smartctl --json -x DEVICE'
     elif can_be_added:

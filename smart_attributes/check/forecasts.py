@@ -60,7 +60,7 @@ def time_left(by_metric: Mapping[str, Reading], past: Past | None) -> Reading:
     unknown = Reading(TIME_LEFT, None, 's', Source(ESTIMATE))
     used = by_metric.get(ENDURANCE)
     if used is None:
-        why = 'the drive has no endurance_used value that is evaluated'
+        why = 'no endurance_used value is evaluated for this drive'
         return unknown._replace(unknown=why)
     age = by_metric.get(AGE)
     foreseen = _foreseen(used, age.number if age else None, past)

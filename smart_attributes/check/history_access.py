@@ -329,9 +329,8 @@ class Remembered:
         if store.is_own or not dated_metrics:
             return ()
         words = (
-            'the history belongs to another user, who could have changed it; until the error log of '
-            'the drive confirms the dates in the history, '
-            f'{" and ".join(dated_metrics)} keeps alerting'
+            'the history belongs to another user, who could have changed its dates; '
+            f'{" and ".join(dated_metrics)} keeps alerting until the error log of the drive confirms them'
         )
         return (Coded('history-not-trusted', words),)
 

@@ -221,7 +221,7 @@ def wanted(
 def _undecided(device: Device, why: str) -> Coded:
     return Coded(
         'pattern-undecided',
-        f'{device.name} is checked, but --match or --ignore might exclude it: {why}; simplify these '
+        f'{device.name} is checked, although --match or --ignore may be meant to exclude it: {why}; simplify these '
         'patterns',
     )
 

@@ -346,8 +346,8 @@ def _with_hysteresis(present: Judgement, limit: Limit, context: Context) -> Judg
     margin = amount(MARGINS[reading.metric], reading.unit)
     large_margin = amount(AT_ONCE, reading.unit)
     words = (
-        f'{earlier.against}, until it is {margin} below that for a day, or at once if it is '
-        f'{large_margin} below'
+        f'{earlier.against}; the alert ends when the value has been {margin} below this limit for a '
+        f'day, or as soon as it is {large_margin} below'
     )
     against = Coded(earlier.against.code, words)
     return earlier._replace(reading=reading, against=against)

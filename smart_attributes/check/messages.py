@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ..constants import LONGEST_NAMES_IN_LINE
 from ..errors import Coded
 from ..knowledge import patterns
 from ..model import State, Verdict, worst
@@ -86,9 +87,12 @@ def missing(run: Run) -> tuple[Demand, ...]:
             return ()
         text = 'the only drive is missing: check cabling and controller'
     else:
+        text = f'{len(absent)} of {plural(total, "drive")} missing'
         names = listed([drive.device.name for drive in absent], 3)
-        count = f'{len(absent)} of {plural(total, "drive")}'
-        text = f'{count} are missing ({names}): check cabling and controller'
+        # the lines of the drives have longer names
+        if len(names) <= LONGEST_NAMES_IN_LINE:
+            text += f' ({names})'
+        text += ': check cabling and controller'
     state = State.CRITICAL if is_none_left else worst(drive.state for drive in absent)
     return ((state, Coded('drives-missing', text)),)
 

@@ -63,7 +63,7 @@ NO_DRIVES = OptionGroup(
     options=(
         state(
             '--no-drives',
-            'set the state if the scan finds no drive (default: unknown; with --expect 0: ok)',
+            'set the state for a scan without drives (default: unknown; with --expect 0: ok)',
             None,
         ),
     ),
@@ -106,7 +106,8 @@ READING = OptionGroup(
             default=constants.SMARTCTL,
         ),
         flag(
-            '--nosudo', 'if not root, run smartctl directly instead of through sudo -n'
+            '--nosudo',
+            'run smartctl directly, without sudo -n, even if the user is not root',
         ),
         single(
             '--state-dir',
@@ -212,14 +213,14 @@ HISTORY = OptionGroup(
         flag('--no-history', 'use no history, so increases cannot alert'),
         state(
             '--history-required',
-            'set the state if history cannot be used or is damaged (default: warning; '
+            'set the state for a damaged or unusable history (default: warning; '
             'only a note if there is no history yet)',
             None,
         ),
         state(
             '--missing',
-            'set the state if a known drive is missing (default: warning); with "ok", there is only a '
-            'note, for one day',
+            'set the state for missing drives (default: warning); with "ok", the check only notes them for '
+            'one day',
             State.WARNING,
         ),
         single(

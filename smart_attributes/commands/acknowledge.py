@@ -112,8 +112,8 @@ def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
     if own.shown or own.withdraw or own.removed:
         if which.metrics or which.names or own.every_alarm:
             raise UsageError(
-                'do not name metrics with --list, --missing or --withdraw; for --missing, name the '
-                'missing drives or use --all; to withdraw one acknowledgement, use --withdraw SERIAL:METRIC'
+                '--list, --missing and --withdraw take no metrics; --missing takes the names of missing '
+                'drives, or --all; to withdraw one acknowledgement, use --withdraw SERIAL:METRIC'
             )
         return
     is_complete = bool(which.devices or which.reports or which.names)

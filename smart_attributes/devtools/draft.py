@@ -280,7 +280,7 @@ def _agreed_meanings(database: SpecDatabase, kind: str) -> Meanings:
         is_agreed = len(vendors) >= VENDORS and count >= AGREEMENT * len(pairs)
         if is_agreed and winner != '{}':
             reason = (
-                f'interpreted as in {count} of {len(pairs)} entries that use this name'
+                f'interpreted as {count} of the {len(pairs)} entries with this name do'
             )
             meanings[key] = json.loads(winner), reason
     return meanings
@@ -372,8 +372,8 @@ def _about_endurance(percent: int | None, fits: Sequence[Fit]) -> str:
         return 'The drive itself reports no endurance, so no attribute could be compared with it.'
     if percent not in WORN:
         return (
-            f'The drive reports {percent} % endurance used, so it is unclear which attribute counts '
-            'it; draft again with a drive that is partly worn.'
+            f'The drive reports {percent} % endurance used, which does not show which attribute counts '
+            'wear; draft again with a drive that is partly worn.'
         )
     equal = [
         f'{fit.spec["from"]} of {fit.attribute}'

@@ -57,15 +57,15 @@ def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
     if unmet:
         reason = ' and '.join(f'"{key}"' for key in unmet)
         yield (
-            f'because of {reason}, the entry {drive.family} does not claim this sample; correct the '
+            f'the entry {drive.family} does not match this sample, because of {reason}; correct the '
             'entry or the sample'
         )
         return
     [(file, winner)] = winners
     if winner['family'] != drive.family:
         yield (
-            f'this sample is of the entry {drive.family}, but {winner["family"]} of {file} claims it; '
-            'narrow one entry'
+            f'this sample belongs to the entry {drive.family}, but the entry {winner["family"]} in {file} '
+            'takes precedence; narrow the pattern of one of the two'
         )
         return
     results = _readings(drive, context.database)
@@ -187,9 +187,10 @@ def _lost(
             and str(reading.source) not in explained
         ):
             yield (
-                f'this entry omits a reading that the entry {shipped.family or "default"} has: '
-                f'{reading.metric} {_counted(reading)} from {reading.source}; add the reading here, add '
-                'its set to "uses", or explain the omission in a "comment" of the attribute'
+                f'the entry {shipped.family or "default"} has a reading that this entry omits: '
+                f'{reading.metric} {_counted(reading)} from {reading.source}; add the reading here, or '
+                'add the set that has it to "uses", or explain in a "comment" of the attribute why it '
+                'is omitted'
             )
 
 
@@ -215,8 +216,8 @@ def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
         for drive, reading, filled in samples:
             if filled >= reading_rules.FILLS:
                 yield (
-                    f'{drive.place}: {reading.source} gives 0 % used on a drive that was written '
-                    f'{filled} times over, so it may be stuck at 0; add a sample with another '
+                    f'{drive.place}: {reading.source} gives 0 % used on a drive whose whole capacity '
+                    f'was written {filled} times, so it may be stuck at 0; add a sample with another '
                     'value, read another attribute, or set "no_endurance"'
                 )
 
@@ -261,7 +262,7 @@ def coverage_problems(source: EntriesFile, claims: Sequence[Claim]) -> Iterator[
         for pattern in entry.get('models', ()):
             if not any(patterns.matches_pattern(pattern, model) for model in models):
                 yield (
-                    f'{place}: the pattern {shown(pattern)} in "models" matches no sample and no measured model; '
+                    f'{place}: the pattern {shown(pattern)} in "models" matches neither a sample nor a known model; '
                     'add a sample or correct the pattern'
                 )
         if entry['family'] not in sampled:

@@ -109,7 +109,7 @@ def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
             yield f'{place}: "source" names "{unknown[0]}", which is not in "documents"; {advice}'
         elif not cited and 'measured on ' not in citation:
             yield (
-                f'{place}: "source": {shown(citation)} does not name one of "documents"; {advice}'
+                f'{place}: "source": {shown(citation)} names no document of "documents"; {advice}'
             )
         present = [*part]
         if any('url' in document for document in cited):
@@ -180,9 +180,9 @@ def _layouts(source: EntriesFile, context: Context) -> Iterator[str]:
             where = f'{place}, {metric.name}'
             unit = field.get('unit')
             if unit and unit not in reading_rules.fitting(metric.name, metric.unit):
-                yield f'{where}: "unit": "{unit}" does not fit; correct it'
+                yield f'{where}: "unit": "{unit}" is not a unit of this metric; correct it'
             if 'unit' not in field and metric.unit in ('s', 'B'):
-                yield f'{where}: "unit" is missing; write what one count is, such as "h" or "32MiB"'
+                yield f'{where}: "unit" is missing; write what one count stands for, such as "h" or "32MiB"'
             if 'share_of' in field:  # it reads the bytes of another field
                 continue
             for byte in range(field['offset'], field['offset'] + field['length']):
@@ -242,8 +242,8 @@ def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
         yield 'has * after a character, which repeats that character; for any text, write .*'
     elif literals < LITERALS and is_alone:
         yield (
-            f'is too general: it has {literals} literal characters; write at least {LITERALS}, or add '
-            '"first" or "only", so that it does not match other drives'
+            f'is too general, because it has only {literals} literal characters; write at least '
+            f'{LITERALS}, or add "first" or "only" to the entry'
         )
 
 

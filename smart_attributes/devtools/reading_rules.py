@@ -39,7 +39,7 @@ def _unit(spec: Json, _: Formula, metric: Metric) -> Iterator[str]:
         yield f'"unit": "{unit}" does not fit a metric that is {of_metric}; {advice}'
     if not unit and metric.unit in ('s', 'B') and 'states' not in spec:
         yield (
-            f'"unit" is missing: the metric is {of_metric}; write what one count is, such as "h" or "32MiB"'
+            f'"unit" is missing: the metric is {of_metric}; write what one count stands for, such as "h" or "32MiB"'
         )
 
 
@@ -72,7 +72,7 @@ def interval_problems(valid: Interval) -> Iterator[str]:
     """Yield the faults that an interval has regardless of its reading."""
     lowest, highest = valid
     if lowest is not None and highest is not None and lowest > highest:
-        yield f'"valid": [{lowest:g}, {highest:g}] is empty; write the smaller number first'
+        yield f'"valid": [{lowest:g}, {highest:g}] contains no number; write the smaller number first'
 
 
 def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
@@ -86,18 +86,19 @@ def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     largest = HIGHEST_BEYOND if has_ceiling else HIGHEST_ENDURANCE
     if formula.minus_from and metric.worse == 'low' and formula.first.column == 'value':
         yield (
-            f'"from": "{spec["from"]}" gives the used share, but {metric.name} is the remaining share; write '
+            f'"from": "{spec["from"]}" gives how much is used, but {metric.name} is how much is left; write '
             '"value"'
         )
     elif formula.minus_from and None in valid:
         yield (
-            f'"from": "{spec["from"]}" turns an unset value into a number; set "valid", such as [0, '
+            f'"from": "{spec["from"]}" converts even a raw value that means "not set"; '
+            'exclude the result with "valid", such as [0, '
             f'{formula.minus_from - 1}]'
         )
     elif metric.name == ENDURANCE and (last is None or last > largest):
         yield (
-            f'"valid" must end at {HIGHEST_ENDURANCE} or lower (at {HIGHEST_BEYOND} or lower for drives that '
-            f'have "ceiling": {HIGHEST_ENDURANCE}); otherwise, an unrelated raw value becomes a percentage'
+            f'the second number of "valid" must not exceed {HIGHEST_ENDURANCE} ({HIGHEST_BEYOND} with '
+            f'"ceiling": {HIGHEST_ENDURANCE}); otherwise, a raw value that counts something else becomes a percentage'
         )
     else:
         for value, number in _unset_numbers(formula, metric):
@@ -144,16 +145,16 @@ def _states(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     if states and not metric.is_verdict:
         yield (
             f'"states" gives words, but {metric.name} is a number; remove "states", or '
-            f'make the metric a verdict'
+            'use a metric that is a status'
         )
     if metric.is_verdict and not states:
         yield (
-            f'{metric.name} is a verdict; add "states", for example {{"100": "passed", "0-10": "failed"}}'
+            f'{metric.name} is a status; add "states", for example {{"100": "passed", "0-10": "failed"}}'
         )
     spans = sorted((*span(key), key) for key in states)
     for start, end, key in spans:
         if start > end:
-            yield f'"states": {key} is empty; write the smaller number first'
+            yield f'"states": {key} contains no number; write the smaller number first'
         elif start > highest:
             yield f'"states": {key} is never reached: {spec["from"]} is at most {highest:g}'
     # each range and the next one

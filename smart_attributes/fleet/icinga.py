@@ -173,7 +173,7 @@ class Icinga:
             raise SmartError(f'{self.where}: {_reason(error, self._url)}') from None
         if len(text) > largest:
             raise Unreadable(
-                'the answer is too large for the services requested; request fewer with --filter'
+                'the answer for the requested services is too large; request fewer with --filter'
             )
         if answer.status == 404:
             return None

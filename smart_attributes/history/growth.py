@@ -76,7 +76,7 @@ class GrowthAlert(NamedTuple):
     state: State
     # "crc_errors grew by 14 in 10 min (212 to 226): check cable and backplane"
     words: str
-    change: str  # "grew by 14 in 10 min (212 to 226)"
+    change: str  # "grew by 14 in 10 min"
     # "above 0 in 24 h", with the limit of the increase as a Nagios range in base units
     against: Coded
     size: float  # size of the growth, base unit
@@ -401,6 +401,8 @@ def sentence(
     reading before the growth to the first after it, not the period of the rule.
     """
     words = f'{metric} {_change(grown, unit)}'
+    if not grown.is_level:
+        words += f' ({_ends(grown, unit)})'
     ago = now - grown.noticed
     if ago >= HOUR:
         words += f', {duration(ago)} ago'
@@ -410,13 +412,17 @@ def sentence(
 
 
 def _change(grown: Growth, unit: str) -> str:
-    """Return "grew by 14 in 10 min (212 to 226)"; for a level "fell from 160 % to 135 % in 90 d"."""
+    """Return "grew by 14 in 10 min"; for a level "fell from 160 % to 135 % in 90 d"."""
     span = duration(grown.noticed - grown.since)
+    if not grown.is_level:
+        return f'grew by {amount(grown.size, unit)} in {span}'
+    verb = 'rose' if grown.after > grown.before else 'fell'
+    return f'{verb} from {_ends(grown, unit)} in {span}'
+
+
+def _ends(grown: Growth, unit: str) -> str:
+    """Return "212 to 226": the numbers at the two ends of the period."""
     ends = f'{amount(grown.before, unit)} to {amount(grown.after, unit)}'
-    if grown.is_level:
-        verb = 'rose' if grown.after > grown.before else 'fell'
-        return f'{verb} from {ends} in {span}'
-    # The rises of a period add up to more than its two ends show.
-    if abs(grown.after - grown.before) != grown.size:
-        ends += ', reset in between'
-    return f'grew by {amount(grown.size, unit)} in {span} ({ends})'
+    is_reset = not grown.is_level and abs(grown.after - grown.before) != grown.size
+    # the rises of the period add up to more than its two ends show
+    return f'{ends}, reset in between' if is_reset else ends

@@ -189,7 +189,7 @@ class HistoryStore:
         if not since:
             return ''
         reason = f': {why}' if why else ''
-        return f'readings could not be written since {local_minute(since)}{reason}'
+        return f'no reading could be stored after {local_minute(since)}{reason}'
 
     @property
     def doubt(self) -> str:

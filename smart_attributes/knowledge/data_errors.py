@@ -107,7 +107,7 @@ def _of_field(field: Json, layout: Json, metrics: Collection[str]) -> str:
     if has_rows and 'row' not in field:
         return 'row is missing'
     if 'row' in field and not has_rows:
-        return 'it has a row, but the layout has no rows'
+        return 'it contains a table row, but the layout of this log has none'
     return ''
 
 
@@ -206,7 +206,7 @@ def of_limits(
                 yield Mistake(
                     (*its_path, 'acknowledged'),
                     f'{its_place}: "acknowledged" is for one drive only; '
-                    'write it in overrides, with "serial" in "for"',
+                    'move it to an override that has "serial" in "for"',
                 )
 
 

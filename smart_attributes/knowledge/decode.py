@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 RAW_BYTES = 6
 FORMS = (
-    'write "value", "raw", "raw byte 0", "raw bytes 0-1" or "bits of raw"; or a formula such as '
-    '"100 - value", "raw / 100", "raw of 230" (of attribute 230), "raw + raw of 231" or '
+    'write "value", "raw", "raw byte 0", "raw bytes 0-1" or "bits of raw"; "raw of 230" for '
+    'another attribute; or a formula such as "100 - value", "raw / 100", "raw + raw of 231" or '
     '"100 * raw of 17 / raw of 16"'
 )
 

@@ -27,7 +27,7 @@ def error_in(pattern: str) -> str:
     except (re.error, OverflowError, RuntimeError) as error:
         return f'is not a valid regular expression: {error}; correct it'
     if _repetitions(pattern) > MOST_REPETITIONS:
-        return 'repeats a part too often; use smaller numbers in {}'
+        return 'repeats a part too often; write smaller numbers in {...}'
     return ''
 
 

@@ -39,7 +39,7 @@ def of_last(finding: LastFinding, metric: Metric | None) -> str:
 
 
 def of_change(name: str, metric: Metric | None, change: str) -> str:
-    """Return growth in words. change: "grew by 14 in 10 min (212 to 226)"."""
+    """Return growth in words. change: "grew by 14 in 10 min"."""
     return f'{label(name, metric)} {change}'
 
 

@@ -567,8 +567,8 @@ def plausible_wear(
     for place, reading in enumerate(result):
         if reading.number is not None and reading.number > highest:
             why = (
-                f'{IMPLAUSIBLE}: {amount(reading.number, "%")} after {amount(age, "s")} with '
-                f'{amount(written, "B")} written, {share:.2g} % of the capacity'
+                f'{IMPLAUSIBLE}: {amount(reading.number, "%")} after {amount(age, "s")}, with only '
+                f'{amount(written, "B")} written ({share:.2g} % of the capacity)'
             )
             result[place] = _refuted(reading, why)
     return result

@@ -207,5 +207,8 @@ def _sound_override(value: Json, part: Json, rules: Json) -> Any:
         if is_fitting(value[key], schemas[key], rules):
             parts[key] = value[key]
     if 'for' in parts and len(parts) > 1:
-        return {**parts, 'why': 'protected, although its override has an error'}
+        return {
+            **parts,
+            'why': 'the protection applies, although another part of this override has an error',
+        }
     return _SPOILT

@@ -226,7 +226,10 @@ def details(case: Case) -> list[str]:
     ]
     if identity.serial is not None:
         lines.append(f'serial      {identity.serial or "-"}, WWN {identity.wwn or "-"}')
-    entry = verdict.entry or 'none; only metrics that all drives report in the same way'
+    entry = (
+        verdict.entry
+        or 'none; only the metrics that do not depend on the model are read'
+    )
     lines += [f'entry       {entry}', *_place(case.place)]
     groups = case.use.depends if case.use else ()
     for group in groups:

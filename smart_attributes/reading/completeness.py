@@ -229,7 +229,7 @@ PARTS = {
         *(_nvme_part(key) for key in content.NVME_KEYS if key not in _OPTIONAL_NVME),
     ),
 }
-"""The parts that a report must have, for each protocol; a report without a protocol must have _ANY."""
+"""The parts that a report must have, by protocol; _ANY if it names no protocol."""
 
 
 def missing(

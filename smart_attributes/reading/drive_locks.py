@@ -116,7 +116,7 @@ class Waiting:
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE):
                 raise  # starting the process would fail for the same reason
-            self.why_not = f'{self.path}/{file}: {error.strerror}; restrict writing to the monitoring user'
+            self.why_not = f'{self.path}/{file}: {error.strerror}; make it writable only by the monitoring user'
             return -1
 
 

@@ -109,7 +109,7 @@ CAUSES = (
         '(requires a device name|takes ONE device name|multiple -d TYPE options)',
         'smartctl-call-changed',
         'cannot be read: the wrapper given with -p changes arguments',
-        'make the wrapper pass all arguments unchanged',
+        'make it pass them unchanged',
     ),
     # Drives that sleep. smartctl 7.3 treats one that does not answer as in SLEEP, and one in
     # standby still answers.
@@ -117,7 +117,7 @@ CAUSES = (
         r'^Device is in SLEEP mode, exit\(\d+\)',
         'not-answering',
         'does not respond: either in SLEEP mode or dead',
-        'wake it with "smartctl -n never -i", or set it to standby instead of SLEEP',
+        'wake it: smartctl -n never -i DEVICE; or set it to standby instead of SLEEP',
     ),
     Cause(
         r'^Device is in (.+?) mode, exit\(\d+\)',
@@ -159,7 +159,7 @@ CAUSES = (
         r"(?:requires option|try (?:adding )?)[ \t]*'-d ([^,'\n]+,[^'\n]*)'",
         'raid-volume',
         'is a RAID volume',
-        f'use its drives instead: {QUOTE}@PATH, with a number for each capital letter before @',
+        f'use its drives instead: {QUOTE}@PATH; replace each capital letter before @ by a number',
     ),
     Cause(
         r'(Device \d+(?: \d+)? does not exist|No (?:drive|device connected)\b[^\n]*)',
@@ -349,7 +349,7 @@ CAUSES = (
     Cause(
         'ABSOLUTELY NO WARRANTY|^smartmontools release',
         'not-a-report',
-        no_data('it is from smartctl --version'),
+        no_data('it is the output of smartctl --version'),
         CALL,
     ),
     Cause(

@@ -61,7 +61,7 @@ def _interface() -> Any:
         raise DriveError(
             f'is text, and the Python package {package} that is needed to read it is not installed',
             'python-package-missing',
-            step='install it, or record with smartctl --json -x',
+            step='install it, or record the report with smartctl --json -x',
         ) from None
     return pySMART.interface
 

@@ -290,7 +290,9 @@ def _row(line: str, column: int, further_columns: int) -> Row:
         elif remark and not re.fullmatch(_HARMLESS, remark):
             reasons.append(remark)
     if reasons and state == 'ONLINE':
-        raise _NotUnderstood('a device that is ONLINE has an unknown remark')
+        raise _NotUnderstood(
+            'zpool prints an unknown remark beside a device that is ONLINE'
+        )
     detail = ', '.join(reasons)
     vdev = Vdev(
         name,

@@ -68,7 +68,9 @@ def limits_of(data: Any) -> tuple[str, str]:
     if not isinstance(data, list) or len(data) < 2:
         raise UsageError('it is not a list of two limits, warning and critical')
     if len(data) > 2:
-        raise UsageError('this version does not shift numbers before it compares them')
+        raise UsageError(
+            'this version cannot shift the bits of a raw value before it compares it'
+        )
     return _range(data[0]), _range(data[1])
 
 

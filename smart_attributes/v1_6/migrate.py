@@ -132,8 +132,8 @@ class Migration:
                 self._take_entry(name, entry, where)
         if shipped:
             self.carried.append(
-                f'{file.name}: {shipped} of {len(file.entries)} entries were shipped with version '
-                '1.x; the limits of the installed version replace them'
+                f'{file.name}: {shipped} of {len(file.entries)} entries are those that version 1.x '
+                'shipped; the limits of the installed version replace theirs'
             )
 
     def _take_entry(self, name: str, entry: Json, where: str) -> None:
@@ -255,11 +255,13 @@ class Migration:
             raise UsageError(f'as {metric}, {fault}')
         fields = {'warning': warning, 'critical': critical}
         if metrics.get(metric, fields) != fields:
-            raise UsageError(f'another number already sets the limit for {metric}')
+            raise UsageError(
+                f'the limit for {metric} is already set by another attribute number'
+            )
         metrics[metric] = fields
         self.carried.append(
-            f'{target.where}: number {number}, "{old_warning}" and "{old_critical}": {metric} of '
-            f'{target.shown}, warning {warning}, critical {critical}'
+            f'{target.where}: "{old_warning}" and "{old_critical}" of number {number} become the limits of '
+            f'{metric} for {target.shown}: warning {warning}, critical {critical}'
         )
 
 
@@ -298,8 +300,8 @@ def _meaning(text: str, target: Target, spec: DriveSpec) -> Meaning:
         meanings = of_attribute(number, column_of(number, spec), spec)
     if not meanings:
         raise UsageError(
-            'attributes.json does not define what it means for these drives; to draft an entry '
-            'that does, run: check_smart_attributes draft'
+            'attributes.json does not say what this number means for these drives; to draft an '
+            'entry, run: check_smart_attributes draft'
         )
     if len(meanings) > 1:
         raise UsageError(

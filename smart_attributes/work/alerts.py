@@ -9,28 +9,41 @@ from ..wording import HEALTH, plural, statement
 from . import actions
 from .statements import also, words_and_limit
 
+BEST_ALERT = 120 - len('SMART CRITICAL - ')  # characters, for who, why and what to do
+
 
 def alerts(case: Case) -> list[str]:
     """Return the alert of a drive for the first line of a check, in five lengths, longest first:
     which drive, why, and what to do. The second counts further actions and findings together, the
     third omits them, the fourth also omits the reason for the action and the old finding of a
     drive that was not read, and the last one also omits the command of a self-test.
+
+    A reason of two findings gives way to the worse one if both leave no room for the action.
     """
     item = case.todo
-    link = f': {item.reason}: '
+    name = _short_name(case)
+    step = _first_step(case)
+    more = item.more
     last_finding = ''
     if item.is_unread:
         # what was found when it was last read comes after what to do now
         problem, _, last_finding = item.reason.partition('; ')
-        link = f' {problem}; '
-    head = f'{_short_name(case)}{link}{_first_step(case)}'
+        head = f'{name} {problem}; {step}'
+    else:
+        head = f'{name}: {item.reason}: {step}'
+        has_two_findings = (
+            not case.verdict.problem and len(_headlined(case.verdict)) > 1
+        )
+        if has_two_findings and len(head) > BEST_ALERT:
+            head = f'{name}: {_worst_finding(case.verdict)}: {step}'
+            more += 1
     full_head = head
     if item.step and item.step.brief and item.action in actions.REPLACING:
         full_head = f'{head}, because {item.step.brief}'
     findings = findings_on_it = ''
     # the findings of a drive that is not read are old, and its line has them
-    if item.more and not item.is_unread:
-        findings = plural(item.more, 'more finding')
+    if more and not item.is_unread:
+        findings = plural(more, 'more finding')
         findings_on_it = f'{findings} on it'
     if item.also:
         more_actions = plural(len(item.also), 'more action')
@@ -73,12 +86,15 @@ def headline(verdict: Verdict) -> str:
     """Return the worst finding of a drive that was read, in words with its limit: "576 reallocated
     sectors (warning above 40)".
     """
-    shown = _headlined(verdict)
-    words = [_words(judgement) for judgement in shown]
-    if shown:
-        # the first line has no room for two limits
-        words[0] = _with_limit(shown[0])
-    return ', '.join(words)
+    others = _headlined(verdict)[1:]
+    # the first line has no room for two limits
+    return ', '.join([_worst_finding(verdict), *map(_words, others)])
+
+
+def _worst_finding(verdict: Verdict) -> str:
+    """Return the worst finding of a drive with its limit; '' if it has none."""
+    worst = _headlined(verdict)[:1]
+    return ''.join(map(_with_limit, worst))
 
 
 def further_findings(verdict: Verdict) -> int:
@@ -108,7 +124,7 @@ def _with_limit(judgement: Judgement) -> str:
     if not limit:
         return words
     if words.endswith(')'):
-        # one pair of brackets: "grew by 23 in 24 h (2 to 25; warning above 4 in 7 d)"
+        # one pair of brackets
         return f'{words[:-1]}; {limit})'
     return f'{words} ({limit})'
 

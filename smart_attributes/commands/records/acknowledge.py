@@ -36,7 +36,7 @@ other contents of that file are kept. If you name a metric, also name the drive,
 
 The command refuses
   a state without a number: FAILED health, a failing attribute, a failed self-test, an NVMe warning, a firmware defect
-  with --all, the alerts of a drive to replace now, and of one whose data must be copied: name it to acknowledge them
+  with --all, the alerts of drives that must be replaced now or whose data must be copied; name such a drive instead
   a metric that does not exist, that the drive does not report, or that has no value now
   a drive that cannot be read, or whose serial number is missing or shared by many drives, such as 000
   --until with a past date; --list or --withdraw with metrics or --all; --withdraw of a value that is not acknowledged
@@ -44,7 +44,7 @@ The command refuses
 
 It waits at most 10 seconds for another acknowledge command to finish.
 
-exit status: 0 success, 1 a part was refused, 3 everything was refused; with --all, 1 also if everything was""",
+exit status: 0 success, 1 a part was refused, 3 everything was refused (with --all, this is 1, too)""",
     groups=(*groups.NAMED, groups.NO_DRIVES),
     options=(
         positional(
@@ -55,8 +55,8 @@ exit status: 0 success, 1 a part was refused, 3 everything was refused; with --a
         ),
         flag(
             '--all',
-            'acknowledge the current alerts of all drives that this run reads, except drives to replace '
-            'now and drives whose data must be copied',
+            'acknowledge the current alerts of all drives that this run reads, but not of drives that must '
+            'be replaced now or whose data must be copied',
             dest='every_alarm',
         ),
         single(

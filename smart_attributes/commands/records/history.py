@@ -29,8 +29,8 @@ exit status: 0 done, 3 nothing was done""",
         positional(
             'metrics',
             'NAME|METRIC',
-            'show only these metrics; without -d, a name, serial number or bay given here '
-            'selects the drive to show',
+            'show only these metrics; without -d, you can also name the drive to show (name, serial '
+            'number or bay)',
         ),
         flag('--json', 'print all points as JSON', dest='as_json'),
         repeated('--remove', 'SERIAL', 'remove a retired drive; may be repeated'),

@@ -45,8 +45,8 @@ example:
         repeated(
             '--type',
             'TYPE',
-            'also allow this device type, which sends vendor commands: areca or a type for USB '
-            'bridges; may be repeated',
+            'also allow a device type that sends vendor commands (areca, or a type for a USB bridge); '
+            'may be repeated',
             dest='types',
         ),
         single(
