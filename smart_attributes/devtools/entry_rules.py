@@ -231,7 +231,7 @@ def pattern_problems(pattern: str, has_guard: bool = False) -> Iterator[str]:
     """Yield the faults of a pattern for a whole model name, such as "has three literal characters;
     …".
 
-    has_guard: the entry also has a condition on the attributes, such as the first ones of the table.
+    has_guard: the entry also has a condition on the drive's attributes, such as "first".
     """
     if pattern != pattern.strip() or '  ' in pattern:
         yield (

@@ -61,7 +61,7 @@ def readings(
     if report.errors:
         from . import log_ages  # most drives have no errors
 
-        numbers = log_ages.with_history(numbers, report, metrics=metrics, age=age)
+        numbers = log_ages.with_logs(numbers, report, metrics=metrics, age=age)
     verdicts = _own_verdicts(report, spec, age=age, is_bound=bool(hidden))
     marked = end_of_life.marked(verdicts, report, numbers=numbers, metrics=metrics)
     result = [*marked, *numbers]
