@@ -34,8 +34,7 @@ def run(work: Callable[[], int], failure: Callable[[str], str]) -> int:
             with contextlib.redirect_stdout(spool):
                 code = work()
         except SystemExit as end:
-            is_help = end.code == 0
-            if is_help:
+            if end.code == 0:  # after a help text
                 spool.seek(0)
                 shutil.copyfileobj(spool, sys.stdout)
             raise

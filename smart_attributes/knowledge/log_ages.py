@@ -57,9 +57,9 @@ def with_logs(
             report.errors, INTERFACE_ERRORS, metric=interface_errors, age=age
         )
     passed = newest_extended(report.self_tests, report.identity, age)
-    if passed is None or passed.ago is None:
-        return dated
-    if _is_counted(dated, *PENDING):  # the drive is not sound, although a test passed
+    # then the drive is not sound, although a test passed
+    has_pending = _is_counted(dated, *PENDING)
+    if passed is None or passed.ago is None or has_pending:
         return dated
     return [_with_test(reading, passed.ago) for reading in dated]
 
