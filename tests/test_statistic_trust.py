@@ -2,7 +2,9 @@
 
 import pytest
 
-from smart_attributes.devtools import reading_rules
+from smart_attributes.devtools import drive_rules, reading_rules
+from smart_attributes.devtools.sources import SampleDrive
+from smart_attributes.model import Identity
 
 
 @pytest.mark.parametrize(
@@ -54,7 +56,10 @@ def test_no_wear_after_a_hundred_fills_is_doubtful(
 )
 def test_fills_are_known_where_both_numbers_are(written, capacity, times_written):
     """Without one of them nothing is doubted."""
-    assert reading_rules.times_written(written, capacity) == times_written
+    stated = {} if written is None else {'host_written': written}
+    drive = SampleDrive('', Identity(capacity=capacity), (), stated=stated)
+
+    assert drive_rules._times_written(drive, {}) == times_written
 
 
 @pytest.mark.parametrize(

@@ -165,7 +165,8 @@ def _times_written(drive: SampleDrive, results: Readings) -> int:
     reading = results.get('host_written')
     if not written and reading:
         written = reading.number
-    return reading_rules.times_written(written, drive.identity.capacity)
+    capacity = drive.identity.capacity
+    return int(written / capacity) if written and capacity else 0
 
 
 def _lost(

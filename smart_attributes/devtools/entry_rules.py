@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 from ..knowledge import data_errors, decode, drive_database, drive_logs, formatting
 from ..knowledge.data_file import shown
 from ..knowledge.patterns import ESCAPES_AND_SETS, fits
+from ..knowledge.thresholds import several
 from ..typed import Json
 from . import reading_rules
 from .sources import Context, EntriesFile
@@ -214,17 +214,11 @@ def _pattern_rules(source: EntriesFile, _: Context) -> Iterator[str]:
     for path, place, pattern in data_errors.patterns(source.data):
         if place.endswith('firmware'):
             continue
-        owner = _part_at(source.data, path)
+        kind, number = path
+        owner = source.data[kind][number]  # the entry or advisory
         has_guard = 'first' in owner or 'only' in owner
         for problem in pattern_problems(pattern, has_guard):
             yield f'{place} {shown(pattern)} {problem}'
-
-
-def _part_at(data: Any, path: Sequence[str | int]) -> Any:
-    """Return the part of *data* to which the keys and indexes of *path* lead."""
-    for step in path:
-        data = data[step]
-    return data
 
 
 def pattern_problems(pattern: str, has_guard: bool = False) -> Iterator[str]:
@@ -326,8 +320,7 @@ def _traps(entry: Json, context: Context) -> Problems:
     for number, row in rows.items():
         for metric, specs in row.get('readings', {}).items():
             place = f'attribute {number}, {metric}'
-            alternatives = specs if isinstance(specs, list) else [specs]
-            for spec in alternatives:
+            for spec in several(specs):
                 formula = decode.parse(spec['from'])
                 for trap in sorted(traps.intersection(formula.attributes)):
                     yield (

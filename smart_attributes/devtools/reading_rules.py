@@ -256,16 +256,8 @@ def is_remainder(stated: float, number: float, precision: float) -> bool:
     return has_overflowed and min(above, below) <= precision
 
 
-def times_written(written: float | None, capacity: float | None) -> int:
-    """Return how many times a drive was completely written; 0 if unknown.
-
-    Both arguments are in bytes.
-    """
-    return int(written / capacity) if written and capacity else 0
-
-
 def is_doubtful(metric: str, number: float | None, times_written: int) -> bool:
-    """Return whether the statistic of a metric is probably stuck at 0 %. times_written: see
-    times_written().
+    """Return whether the statistic of a metric is probably stuck at 0 %. times_written: how many
+    times the drive was completely written.
     """
     return metric == ENDURANCE and number == 0 and times_written >= DOUBTFUL_FROM

@@ -366,13 +366,10 @@ def hidden_power_on_time(
         lead = hours * HOUR - age
         if lead > ignored_lead:
             leads.append((lead, log))
-    readings: list[Reading] = []
-    for lead, log in sorted(leads, reverse=True):
-        is_largest = not readings
-        readings.append(
-            Reading(HIDDEN, lead, unit='s', source=Source(log), judged=is_largest)
-        )
-    return readings
+    return [
+        Reading(HIDDEN, lead, unit='s', source=Source(log), judged=place == 0)
+        for place, (lead, log) in enumerate(sorted(leads, reverse=True))
+    ]
 
 
 def age_of(readings: Iterable[Reading]) -> float | None:

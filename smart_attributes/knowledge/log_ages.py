@@ -210,8 +210,8 @@ def is_certain(report: Report, readings: Iterable[Reading]) -> bool:
     if report.identity.protocol != 'ATA':
         return True
     ages = [reading for reading in readings if reading.metric == drive_logs.AGE]
-    of_attributes = [age for age in ages if age.source.attribute is not None]
-    counters = of_attributes or ages  # at most one, beside the statistic
+    # the counter is an attribute; a drive without this attribute has only the statistic
+    counters = [age for age in ages if age.source.attribute is not None] or ages
     counted = 0.0
     if counters:
         counted = counters[0].number or 0

@@ -239,11 +239,12 @@ def standard_readings(
     """
     identity = report.identity
     for place, statistic in report.statistics.items():  # place: page, offset
-        # Only the numbers of this page may be normalized. 29 of the measured disks report a
-        # normalized value of 200 as the number of reallocated sectors.
-        may_be_normalized = place[0] == drive_logs.ENDURANCE_PAGE
-        is_wrong = 'N' in statistic.flags and not may_be_normalized
-        if place not in drive_logs.ATA or is_wrong:
+        # Only this page has normalized numbers. 29 of the measured disks report a normalized value
+        # of 200 as the number of reallocated sectors.
+        is_wrongly_normalized = (
+            'N' in statistic.flags and place[0] != drive_logs.ENDURANCE_PAGE
+        )
+        if place not in drive_logs.ATA or is_wrongly_normalized:
             continue
         standard = drive_logs.ATA[place]
         # a factor of 0 means that the standard counts logical sectors

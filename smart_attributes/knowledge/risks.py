@@ -49,8 +49,7 @@ def of(
         return None
     stratum = min(matching, key=strata.index)  # the first one in the file
     rows = stratum['rows']
-    counted = [group for group in groups if group in rows]
-    group = counted[0] if counted else POOL
+    group = next(group for group in (*groups, POOL) if group in rows)
     drives, failures, soon, year, low, high = rows[group]
     whose = _whose(group, NOUNS[kind])
     return Risk(

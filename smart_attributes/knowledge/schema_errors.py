@@ -89,11 +89,10 @@ def _most_telling(error: Any) -> Any:
 
 
 def _is_about_type(error: Any) -> bool:
-    """Return whether an alternative requires another type, such as text instead of a list; False
-    if the type of a part of the value is wrong.
+    """Return whether the error of an alternative is that the value has another type, such as text
+    instead of a list; False if it is about a part of the value, which then has a path.
     """
-    is_about_whole_value = not error.path
-    return is_about_whole_value and error.validator == 'type'
+    return error.validator == 'type' and not error.path
 
 
 def _needs_one_of(error: Any) -> list[str]:

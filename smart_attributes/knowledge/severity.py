@@ -159,7 +159,7 @@ def of_drive(
     host and name. Findings of one state and kind count as one, with the largest extent: of two
     drives with lost data, the one with more of it comes first.
     """
-    # (minus urgency, place) -> the weight with the largest extent, which is sorted before the others
+    # (minus urgency, place) -> the weight with the largest extent, which comes first
     severest: dict[tuple[int, int], Weight] = {}
     for finding in sorted(weights):
         severest.setdefault(finding[:2], finding)

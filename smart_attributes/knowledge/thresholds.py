@@ -472,8 +472,8 @@ def _aged(rules: _Field, level_fields: Mapping[str, _Field]) -> tuple[Aged, ...]
     for rule in several(rules.value):
         bounds = {}
         for level, field in level_fields.items():
-            has_precedence = field.rank < rules.rank
-            if level in rule and not has_precedence:
+            # the level itself is set in the same layer, or in one of lower precedence
+            if level in rule and field.rank >= rules.rank:
                 bounds[level] = _bound(rule[level])
         stage = Aged(
             after=seconds(rule.get('after', '0d')),
@@ -511,8 +511,8 @@ def seconds(text: str) -> int:
 
 
 def several(rules: Any) -> Sequence[Json]:
-    """Return the rules of a field as a sequence; the field has one rule, a list of rules, or
-    null.
+    """Return the rules of a field as a sequence; the field has one rule, a list of rules, or null.
+    Readings of an entry have the same form.
     """
     if rules is None:
         return ()
