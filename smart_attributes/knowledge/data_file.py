@@ -48,8 +48,8 @@ def site_text(path: str) -> str:
 def read_text(path: str) -> str:
     """Return the text of a regular file of limited size.
 
-    Raises DataError for any other file. Also for a file to which another user, who must not read
-    it, could have placed a link at *path*: error messages quote files.
+    Raises DataError for any other file, and for a file that another user, who must not read it,
+    could have linked to *path*: error messages quote the text.
     """
     try:
         content = files.content(path, LARGEST_FILE, trust.foreign_secret)
@@ -193,9 +193,8 @@ def place(data: Any, path: Path) -> str:
             words.append(_item(previous, step, value))
         elif previous in _NAMED:  # '233': "attribute 233"
             words.append(f'{_NAMED[previous]} {_name(step)}'.strip())
-        elif (
-            is_last or not is_container
-        ):  # the next step names the content of a container
+        # what a container contains is named by the next step
+        elif is_last or not is_container:
             words.append(_name(step))
         previous = str(step)
     return ', '.join(words)

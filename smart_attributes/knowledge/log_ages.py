@@ -57,7 +57,7 @@ def with_logs(
             report.errors, INTERFACE_ERRORS, metric=interface_errors, age=age
         )
     passed = newest_extended(report.self_tests, report.identity, age)
-    # then the drive is not sound, although a test passed
+    # with pending sectors, a passed test does not show that the drive is sound
     has_pending = _is_counted(dated, *PENDING)
     if passed is None or passed.ago is None or has_pending:
         return dated

@@ -239,8 +239,8 @@ def standard_readings(
     """
     identity = report.identity
     for place, statistic in report.statistics.items():  # place: page, offset
-        # Only this page has normalized numbers. 29 of the measured disks report a normalized value
-        # of 200 as the number of reallocated sectors.
+        # Only ENDURANCE_PAGE has normalized numbers. 29 of the measured disks report a normalized
+        # value of 200 as the number of reallocated sectors.
         is_wrongly_normalized = (
             'N' in statistic.flags and place[0] != drive_logs.ENDURANCE_PAGE
         )

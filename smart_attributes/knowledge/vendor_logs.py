@@ -83,8 +83,8 @@ def _number(field: Json, part: bytes) -> float | None:
     """Return the number of a field: as stored, minus another number ("minus"), or its share of
     another number in % ("share_of"); None for a share if the drive does not report the other number.
 
-    A drive sets all bits of a number that it does not count. As the other number, this is 0, see
-    _counted(); as the field's own number, it is outside every valid range, see _readings().
+    A drive sets all bits of a number that it does not count. As the other number, this is taken
+    for 0; as the field's own number, it is left to the valid ranges, which _readings() checks.
     """
     number = _number_at(field['offset'], field, part)
     if 'minus' in field:

@@ -104,7 +104,7 @@ def facts(
         checked=checked,
         is_valid=validation.status == 0 or is_parsed,
         rules=rules,
-        # '' was not read, and is assumed to include the folder
+        # a file that could not be read is assumed to include the folder
         is_included=not main or bool(included),
         entries=entries,
         overriding=_overriding(denial(entries, executable), texts, names),
