@@ -365,7 +365,7 @@ def test_what_is_proposed_never_turns_an_unset_value_into_a_figure(formula):
     assert [
         problem
         for spec, _ in readings
-        for problem in reading_rules._plausible(
+        for problem in reading_rules._meaningless(
             spec, decode.parse(spec['from']), metric
         )
     ] == []

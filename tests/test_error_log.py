@@ -4,7 +4,7 @@ import pytest
 from shipped import DATABASE
 
 from smart_attributes.knowledge import drive_logs
-from smart_attributes.knowledge.log_ages import with_history
+from smart_attributes.knowledge.log_ages import with_logs
 from smart_attributes.model import (
     ErrorEntry,
     Identity,
@@ -32,9 +32,7 @@ def found(*errors, counted=(), count=None, age=AGE):
         Reading('reported_uncorrect', number, '', Source(attribute=187))
         for number in counted
     ]
-    dated = (
-        with_history(readings, report, DATABASE.metrics, age) if errors else readings
-    )
+    dated = with_logs(readings, report, DATABASE.metrics, age) if errors else readings
     return {reading.metric: reading for reading in dated}
 
 
@@ -177,7 +175,7 @@ def test_an_extended_test_that_passed_since_the_newest_error_counts_unless_a_sec
 
     dated = {
         reading.metric: reading
-        for reading in with_history(readings, report, DATABASE.metrics, AGE)
+        for reading in with_logs(readings, report, DATABASE.metrics, AGE)
     }
 
     assert dated['reported_uncorrect'].is_tested is is_tested

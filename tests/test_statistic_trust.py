@@ -2,7 +2,9 @@
 
 import pytest
 
-from smart_attributes.devtools import reading_rules
+from smart_attributes.devtools import drive_rules, reading_rules
+from smart_attributes.devtools.sources import SampleDrive
+from smart_attributes.model import Identity
 
 
 @pytest.mark.parametrize(
@@ -33,7 +35,7 @@ def test_a_reading_is_near_within_what_rounding_and_time_explain(
 
 
 @pytest.mark.parametrize(
-    ('metric', 'number', 'filled', 'is_doubtful'),
+    ('metric', 'number', 'times_written', 'is_doubtful'),
     [
         ('endurance_used', 0, 100, True),
         ('endurance_used', 0, 99, False),
@@ -41,18 +43,23 @@ def test_a_reading_is_near_within_what_rounding_and_time_explain(
         ('reallocated', 0, 1000, False),
     ],
 )
-def test_no_wear_after_a_hundred_fills_is_doubtful(metric, number, filled, is_doubtful):
+def test_no_wear_after_a_hundred_fills_is_doubtful(
+    metric, number, times_written, is_doubtful
+):
     """Other counters may be 0 for ever."""
-    assert reading_rules.is_doubtful(metric, number, filled) is is_doubtful
+    assert reading_rules.is_doubtful(metric, number, times_written) is is_doubtful
 
 
 @pytest.mark.parametrize(
-    ('written', 'capacity', 'filled'),
+    ('written', 'capacity', 'times_written'),
     [(1000, 10, 100), (999, 10, 99), (None, 10, 0), (1000, None, 0), (1000, 0, 0)],
 )
-def test_fills_are_known_where_both_numbers_are(written, capacity, filled):
+def test_fills_are_known_where_both_numbers_are(written, capacity, times_written):
     """Without one of them nothing is doubted."""
-    assert reading_rules.fills(written, capacity) == filled
+    stated = {} if written is None else {'host_written': written}
+    drive = SampleDrive('', Identity(capacity=capacity), (), stated=stated)
+
+    assert drive_rules._times_written(drive, {}) == times_written
 
 
 @pytest.mark.parametrize(
@@ -79,7 +86,7 @@ def test_a_count_without_a_unit_is_near_within_a_tenth(number, stated, is_near):
 
 
 @pytest.mark.parametrize(
-    ('stated', 'number', 'is_rest'),
+    ('stated', 'number', 'is_remainder'),
     [
         (0, reading_rules.WRAP, True),
         (0, reading_rules.WRAP - 1, False),
@@ -88,6 +95,6 @@ def test_a_count_without_a_unit_is_near_within_a_tenth(number, stated, is_near):
     ],
 )
 def test_an_amount_can_be_a_rest_only_below_the_wrap_and_of_a_number_above_it(
-    stated, number, is_rest
+    stated, number, is_remainder
 ):
-    assert reading_rules.is_rest(stated, number, 1) is is_rest
+    assert reading_rules.is_remainder(stated, number, 1) is is_remainder

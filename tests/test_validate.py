@@ -694,7 +694,7 @@ PATTERNS = [
 @pytest.mark.parametrize(('pattern', 'problems'), PATTERNS)
 def test_the_problems_of_a_pattern_are_said(pattern, problems):
     assert list(entry_rules.pattern_problems(pattern)) == problems
-    assert problems or list(entry_rules.pattern_problems('ACM', is_alone=False)) == []
+    assert problems or list(entry_rules.pattern_problems('ACM', has_guard=True)) == []
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,10 @@ ROOM = 4 << 20
 def run(work: Callable[[], int], failure: Callable[[str], str]) -> int:
     """Run *work*, print its output as one JSON document, and return its exit status.
 
-    work: prints to sys.stdout. If it raises, its output is dropped, but not a help text: SystemExit
-    with status 0 follows it. failure: returns the document for an error message.
+    work: prints to sys.stdout, and returns the exit status. An exception drops this output, except
+    SystemExit with status 0: then the output is a help text, and is printed unchanged. failure:
+    returns the document for an error message: the output, if it is plain text and the exit status
+    is UNKNOWN.
     """
     with tempfile.SpooledTemporaryFile(
         ROOM, 'w+', encoding='utf-8', errors='replace'
@@ -32,7 +34,7 @@ def run(work: Callable[[], int], failure: Callable[[str], str]) -> int:
             with contextlib.redirect_stdout(spool):
                 code = work()
         except SystemExit as end:
-            if end.code == 0:
+            if end.code == 0:  # after a help text
                 spool.seek(0)
                 shutil.copyfileobj(spool, sys.stdout)
             raise
@@ -42,8 +44,8 @@ def run(work: Callable[[], int], failure: Callable[[str], str]) -> int:
 
 
 def _print(spool: IO[str], code: int, failure: Callable[[str], str]) -> None:
-    """Print the command's document; convert plain lines, such as the output of `history
-    --remove`, to a document.
+    """Print the output of a command that has ended with the exit status *code*: a document
+    unchanged; plain lines, such as those of `history --remove`, as a document. failure: see run().
     """
     spool.seek(0)
     is_document = spool.read(1) == '{'

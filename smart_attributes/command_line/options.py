@@ -173,16 +173,13 @@ def positional(
 
 
 class OptionGroup(NamedTuple):
-    """Options under one heading of the help; groups with the same heading are shown as one.
+    """Options under one heading of the help; groups with the same heading are shown as one."""
 
-    title: '' for options without a heading. short: --help shows the group. first: --help of the
-    default command shows it, too. --help-all shows all.
-    """
-
-    title: str
+    title: str  # the heading; '': none, and --help shows all options of the group
     options: tuple[Option, ...]
+    # under a heading, --help shows only these options, by their first spelling; --help-all shows all
     short: Texts = ()
-    first: Texts = ()
+    first: Texts = ()  # those that only --help of the default command shows as well
 
 
 class Command(NamedTuple):
@@ -211,10 +208,13 @@ class Parser(argparse.ArgumentParser):
 
     color: bool  # attribute of the parser in Python 3.14
     others: Callable[[], Sequence[Command]]  # returns the commands that the help lists
-    rare: list[argparse.Action]  # the options that only --help-all shows
+    # the options that only --help-all shows; HelpAll empties the list
+    rare: list[argparse.Action]
 
     def format_help(self) -> str:
-        """Return the help; the rare options are only counted, unless --help-all is given."""
+        """Return the help, in which the rare options are only counted. This changes the parser, so
+        it can be called only once.
+        """
         hint = ''
         explanation = self.epilog or ''
         if self.rare:
@@ -278,11 +278,12 @@ class Help(argparse.RawDescriptionHelpFormatter):
 def parser(
     command: Command, others: Callable[[], Sequence[Command]] | None = None
 ) -> Parser:
-    """Return the parser of a command. others: returns further commands for the help of the
-    default command.
+    """Return the parser of a command. others: only for the default command; returns the further
+    commands that its help lists.
     """
+    is_default = others is not None
     made = Parser(
-        prog=PROGRAM if others else f'{PROGRAM} {command.name}',
+        prog=PROGRAM if is_default else f'{PROGRAM} {command.name}',
         description=command.summary,
         epilog=command.epilog,
         usage=f'%(prog)s {command.usage}',
@@ -299,7 +300,7 @@ def parser(
         title = group.title
         if title not in headings:
             headings[title] = made.add_argument_group(title)
-        shown = (*group.short, *group.first) if others else group.short
+        shown = (*group.short, *group.first) if is_default else group.short
         for spellings, arguments in group.options:
             action = headings[title].add_argument(*spellings, **arguments)
             is_shown = not title or spellings[0] in shown

@@ -71,7 +71,8 @@ def interval(text: str) -> int | None:
 
     Raises ArgumentTypeError.
 
-    A log is used for a week, so a longer interval could leave periods without a log.
+    A log is used for a week (vendor_logs.KEPT). With at most 3 days between two reads, one of them
+    can fail before the log is too old.
     """
     words = {'always': 0, 'never': None}
     if text in words:

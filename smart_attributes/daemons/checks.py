@@ -135,8 +135,8 @@ def text_of(answer: Answer) -> str:
 
 
 def run_as(user: str, line: Sequence[str], deadline: float) -> Answer:
-    """Run a check in a process of its user, and return its answer, in which *stdout* has all that it
-    printed; "not started" if it could not be run in time. deadline: time.monotonic() value.
+    """Run a check in a process of its user, and return its answer, whose *stdout* is followed by its
+    standard error; "not started" if it could not be run in time. deadline: time.monotonic() value.
     """
 
     def work(pipe: child.Pipe) -> None:
@@ -147,10 +147,10 @@ def run_as(user: str, line: Sequence[str], deadline: float) -> Answer:
         pipe.send(answer.stdout + answer.stderr, **values)
 
     process = child.Child(work)
-    process.is_ready(deadline + 1)
+    process.is_ready(deadline + 1)  # waits
     process.leave(ends=True)
     for values, printed in process.messages():
-        if 'outcome' in values:
+        if 'fault' not in values:  # sent instead if no process can be started
             return Answer(**values, stdout=printed)
     return Answer(tuple(line), 'not started', 'no answer in time')
 

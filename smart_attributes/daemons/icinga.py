@@ -78,8 +78,14 @@ def ask() -> tuple[Objects | None, list[Finding]]:
 
 
 def _asked(folder: str) -> tuple[Objects | None, list[Finding]]:
-    """Have Icinga write its objects into a folder, and return what ask() returns. Raises what
-    objects_in() raises.
+    """Have Icinga write its objects into a folder, and return what ask() returns:
+
+    - None and no finding if the program is not installed;
+    - these objects and no finding if Icinga accepts its configuration;
+    - empty Objects and no finding if only our CheckCommand is undefined; the doctor then reports that;
+    - else None and the finding for what Icinga refuses.
+
+    Raises OSError, ValueError or KeyError if the files have another format.
     """
     if os.geteuid() == 0 and os.path.isdir(OWNED):
         owner = os.stat(OWNED)
@@ -237,19 +243,15 @@ def findings(objects: Objects) -> Iterator[Finding]:
         yield from _misspelt(host, variables)
 
 
-def _misspelt(owner: Json, variables: set[str]) -> Iterator[Finding]:
-    """Yield a finding for each variable of a service or host that no argument uses, but whose name is
-    similar to one that an argument uses. variables: those in arguments.
+def _misspelt(owner: Json, used_in_arguments: set[str]) -> Iterator[Finding]:
+    """Yield a finding for each variable of a service or host that no argument of its CheckCommand
+    uses, but whose name is similar to a variable that an argument uses.
     """
-    # the lines that set the variables
-    hints = owner.get('debug_hints', {})
-    for key in ('properties', 'vars', 'properties'):
-        hints = hints.get(key, {})
     for name in owner['properties'].get('vars') or {}:
         # variables of Icinga are case-sensitive
-        similar = difflib.get_close_matches(name, variables, 1, _CLOSE)
-        places = hints.get(name, {}).get('messages')
-        if similar and name not in variables and places:
+        similar = difflib.get_close_matches(name, used_in_arguments, 1, _CLOSE)
+        places = _places_of(name, owner)
+        if similar and name not in used_in_arguments and places:
             _, file, line, *_ = places[-1]
             yield found(
                 'icinga-variable-misspelt',
@@ -258,6 +260,19 @@ def _misspelt(owner: Json, variables: set[str]) -> Iterator[Finding]:
                 file=file,
                 line=line,
             )
+
+
+def _places_of(variable: str, owner: Json) -> Sequence[Sequence[Any]]:
+    """Return the places that set a variable of a service or host, each ["=", file, line, ...]; () if
+    Icinga does not name them.
+
+    They are in {"properties": {"vars": {"properties": {VARIABLE: {"messages": [...]}}}}}.
+    """
+    hints = owner.get('debug_hints', {})
+    for key in ('properties', 'vars', 'properties', variable):
+        hints = hints.get(key, {})
+    places: Sequence[Sequence[Any]] = hints.get('messages', ())
+    return places
 
 
 def refusal(printed: str) -> Finding:

@@ -183,7 +183,9 @@ def nagios_checks(nrpe: Nrpe) -> tuple[list[DaemonCheck], list[Finding]]:
     if not path:
         return [], []
     settings = _values(path)
-    unit = daemons.unit_of(os.path.basename(os.path.dirname(path)), 'nagios', 'naemon')
+    # "nagios4" of /etc/nagios4/nagios.cfg; the program has the name of its service
+    folder_name = os.path.basename(os.path.dirname(path))
+    unit = daemons.unit_of(folder_name, 'nagios', 'naemon')
     validation = daemons.ask((unit, '-v', path))
     if validation.status:
         return [], [_refusal(daemons.text_of(validation), path, unit)]

@@ -180,7 +180,8 @@ def _attributes(
     database: SpecDatabase,
 ) -> Json:
     """Return the "attributes" of the new entry: those of the base entry that the drive has, in its
-    order, then the other rows of the drive, unless a set of the base entry describes them.
+    order, then the drive's rows that neither the base entry nor one of its sets describes. The
+    latter do not read a metric that the base entry or its sets already read.
 
     kind: "hdd", "ssd" ... base: the entry that matches the drive at present, or {}.
     """
@@ -196,10 +197,7 @@ def _attributes(
     read_metrics = set()
     for attribute in described.values():
         read_metrics.update(attribute.get('readings', ()))
-    meanings = {}
-    for key, (specs, reason) in _agreed_meanings(database, kind).items():
-        if read_metrics.isdisjoint(specs):
-            meanings[key] = specs, reason
+    meanings = _agreed_meanings(database, kind, read_metrics)
     new_fits = [fit for fit in fits if fit.metric not in read_metrics]
     for number, row in by_number.items():
         if number not in attributes and row.id not in described:
@@ -253,11 +251,14 @@ def _or_dashes(number: int | None) -> str:
     return '---' if number is None else f'{number:03d}'
 
 
-def _agreed_meanings(database: SpecDatabase, kind: str) -> Meanings:
+def _agreed_meanings(
+    database: SpecDatabase, kind: str, read_metrics: set[str]
+) -> Meanings:
     """Return the readings on which nearly all entries of several vendors agree, and the reason.
 
     Percentages and amounts of data are left out, because families count these differently under the
-    same name. kind: entries for other kinds of drives do not count.
+    same name. kind: entries for other kinds of drives do not count. read_metrics: metrics that the
+    new entry already reads; attributes that give one of them are left out.
     """
     # (ID, name) of an attribute -> of each entry, the text of its readings, and its vendor
     votes: dict[tuple[int, str], list[tuple[str, str]]] = {}
@@ -278,11 +279,12 @@ def _agreed_meanings(database: SpecDatabase, kind: str) -> Meanings:
         [(winner, count)] = Counter(text for text, _ in pairs).most_common(1)
         vendors = {vendor for text, vendor in pairs if text == winner}
         is_agreed = len(vendors) >= VENDORS and count >= AGREEMENT * len(pairs)
-        if is_agreed and winner != '{}':
+        agreed = json.loads(winner)
+        if is_agreed and agreed and read_metrics.isdisjoint(agreed):
             reason = (
                 f'interpreted as {count} of the {len(pairs)} entries with this name do'
             )
-            meanings[key] = json.loads(winner), reason
+            meanings[key] = agreed, reason
     return meanings
 
 
@@ -334,9 +336,9 @@ def _is_same_amount(stated: float, amount: float, size: float) -> bool:
     # the drive keeps counting between reading its log and its attributes
     if abs(amount - stated) <= max(size, 0.001 * stated):
         return True
-    return size <= reading_rules.COARSEST and reading_rules.is_rest(
-        stated, amount, size
-    )
+    # the drive's own count may have overflowed; a coarse unit fits what remains by chance
+    is_precise = size <= reading_rules.COARSEST
+    return is_precise and reading_rules.is_remainder(stated, amount, size)
 
 
 def _stated(report: Report, database: SpecDatabase) -> dict[str, float]:

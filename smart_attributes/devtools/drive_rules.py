@@ -42,7 +42,8 @@ def _disputes(claims: Sequence[Claim]) -> Iterator[str]:
 
 def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
     """Yield the problems of a sample: its own entry does not match it, or reads something else than
-    it expects. Yield nothing for a measured model, or if entries dispute the sample.
+    it expects. Yield nothing for a measured model, which expects nothing, or if entries dispute the
+    sample.
     """
     drive, winners = claim
     if drive.expect is None or len(winners) > 1:
@@ -61,6 +62,7 @@ def _sample_problems(claim: Claim, context: Context) -> Iterator[str]:
             'entry or the sample'
         )
         return
+    # its own entry matches, so there is a winner
     [(file, winner)] = winners
     if winner['family'] != drive.family:
         yield (
@@ -139,14 +141,14 @@ def _contradictions(
 ) -> Iterator[str]:
     """Yield a sentence for each reading that differs much from the drive's own statistic."""
     spec = database.identify(drive.identity, drive.attributes)
-    filled = _fills(drive, results)
+    times_written = _times_written(drive, results)
     for metric, number in drive.stated.items():
         reading = results.get(metric)
         if (
             reading is None
             or reading.number is None
             or metric in spec.untrusted_statistics
-            or reading_rules.is_doubtful(metric, number, filled)
+            or reading_rules.is_doubtful(metric, number, times_written)
         ):
             continue
         if not reading_rules.is_near(reading.number, number, reading.unit):
@@ -157,13 +159,14 @@ def _contradictions(
             )
 
 
-def _fills(drive: SampleDrive, results: Readings) -> int:
+def _times_written(drive: SampleDrive, results: Readings) -> int:
     """Return how many times a sample's drive was completely written; 0 if unknown."""
     written = drive.stated.get('host_written')
     reading = results.get('host_written')
     if not written and reading:
         written = reading.number
-    return reading_rules.fills(written, drive.identity.capacity)
+    capacity = drive.identity.capacity
+    return int(written / capacity) if written and capacity else 0
 
 
 def _lost(
@@ -198,7 +201,7 @@ def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
     """Yield a sentence for each drive at 0 % used after many full writes, if all samples of its
     entry report 0 %.
     """
-    # family -> samples with their endurance and the times that they were completely written
+    # family -> samples with their endurance and how many times they were completely written
     by_family: dict[str, list[tuple[SampleDrive, Reading, int]]] = {}
     for drive, winners in claims:
         is_ata_sample = drive.expect is not None and drive.identity.protocol == 'ATA'
@@ -208,16 +211,16 @@ def _stuck(claims: Sequence[Claim], context: Context) -> Iterator[str]:
         reading = results.get(reading_rules.ENDURANCE)
         if reading is not None and reading.number is not None:
             [(_, entry)] = winners
-            sample = drive, reading, _fills(drive, results)
+            sample = drive, reading, _times_written(drive, results)
             by_family.setdefault(entry['family'], []).append(sample)
     for samples in by_family.values():
         if any(reading.number for _, reading, _ in samples):
             continue
-        for drive, reading, filled in samples:
-            if filled >= reading_rules.FILLS:
+        for drive, reading, times_written in samples:
+            if times_written >= reading_rules.DOUBTFUL_FROM:
                 yield (
                     f'{drive.place}: {reading.source} gives 0 % used on a drive whose whole capacity '
-                    f'was written {filled} times, so it may be stuck at 0; add a sample with another '
+                    f'was written {times_written} times, so it may be stuck at 0; add a sample with another '
                     'value, read another attribute, or set "no_endurance"'
                 )
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 from ..knowledge import data_errors, decode, drive_database, drive_logs, formatting
 from ..knowledge.data_file import shown
 from ..knowledge.patterns import ESCAPES_AND_SETS, fits
+from ..knowledge.thresholds import several
 from ..typed import Json
 from . import reading_rules
 from .sources import Context, EntriesFile
@@ -36,11 +36,9 @@ STANDARD_METRICS = frozenset(
         'rated_written',
     ]
 )
-# Key that only dated facts have -> keys that such a fact needs, so that other people can verify it.
-DATED = {
-    'bytes': ('quote', 'read', 'url of its document'),
-    'effect': ('date', 'severity', 'url of its document'),
-}
+# Key that only dated facts have -> keys that such a fact needs, so that other people can verify it,
+# beside the URL of its document.
+DATED = {'bytes': ('quote', 'read'), 'effect': ('date', 'severity')}
 
 
 def file_problems(source: EntriesFile, context: Context) -> Iterator[str]:
@@ -111,15 +109,14 @@ def _citations(source: EntriesFile, context: Context) -> Iterator[str]:
             yield (
                 f'{place}: "source": {shown(citation)} names no document of "documents"; {advice}'
             )
-        present = [*part]
-        if any('url' in document for document in cited):
-            present.append('url of its document')
-        for mark, needed in DATED.items():
-            if mark not in part:
+        for dated_key, needed_keys in DATED.items():
+            if dated_key not in part:
                 continue
-            for key in needed:
-                if key not in present:
-                    yield f'{place}: {key} is missing; add it as the schema describes'
+            missing = [key for key in needed_keys if key not in part]
+            if not any('url' in document for document in cited):
+                missing.append('url of its document')
+            for what in missing:
+                yield f'{place}: {what} is missing; add it as the schema describes'
 
 
 def _cites(citation: str, key: str) -> bool:
@@ -196,10 +193,10 @@ def _layouts(source: EntriesFile, context: Context) -> Iterator[str]:
 
 
 def _metrics(source: EntriesFile, context: Context) -> Iterator[str]:
-    """Yield each standard metric that a complete database lacks, and the faults of the metrics that
-    the file defines.
+    """Yield each standard metric that the database lacks, if the file is a complete one, and the
+    faults of the metrics that the file defines.
     """
-    if source is context.sources[0]:
+    if source.is_whole:
         for name in sorted(STANDARD_METRICS - set(context.database.metrics)):
             yield f'metrics: {name} is missing, but standard logs report it; add it'
     for name in source.data.get('metrics', ()):
@@ -217,20 +214,18 @@ def _pattern_rules(source: EntriesFile, _: Context) -> Iterator[str]:
     for path, place, pattern in data_errors.patterns(source.data):
         if place.endswith('firmware'):
             continue
-        # at last, the part of the file that holds the pattern
-        holder: Any = source.data
-        for key in path:
-            holder = holder[key]
-        is_alone = 'first' not in holder and 'only' not in holder
-        for problem in pattern_problems(pattern, is_alone):
+        kind, number = path
+        owner = source.data[kind][number]  # the entry or advisory
+        has_guard = 'first' in owner or 'only' in owner
+        for problem in pattern_problems(pattern, has_guard):
             yield f'{place} {shown(pattern)} {problem}'
 
 
-def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
+def pattern_problems(pattern: str, has_guard: bool = False) -> Iterator[str]:
     """Yield the faults of a pattern for a whole model name, such as "has three literal characters;
     …".
 
-    is_alone: the entry does not have another condition, such as the first attributes of the table.
+    has_guard: the entry also has a condition on the drive's attributes, such as "first".
     """
     if pattern != pattern.strip() or '  ' in pattern:
         yield (
@@ -240,7 +235,7 @@ def pattern_problems(pattern: str, is_alone: bool = True) -> Iterator[str]:
     plain = re.sub(ESCAPES_AND_SETS, '.', pattern, flags=re.S)
     if re.search('[A-Za-z0-9 _-][*]', plain):
         yield 'has * after a character, which repeats that character; for any text, write .*'
-    elif literals < LITERALS and is_alone:
+    elif literals < LITERALS and not has_guard:
         yield (
             f'is too general, because it has only {literals} literal characters; write at least '
             f'{LITERALS}, or add "first" or "only" to the entry'
@@ -325,8 +320,7 @@ def _traps(entry: Json, context: Context) -> Problems:
     for number, row in rows.items():
         for metric, specs in row.get('readings', {}).items():
             place = f'attribute {number}, {metric}'
-            alternatives = specs if isinstance(specs, list) else [specs]
-            for spec in alternatives:
+            for spec in several(specs):
                 formula = decode.parse(spec['from'])
                 for trap in sorted(traps.intersection(formula.attributes)):
                     yield (

@@ -75,13 +75,13 @@ def interval_problems(valid: Interval) -> Iterator[str]:
         yield f'"valid": [{lowest:g}, {highest:g}] contains no number; write the smaller number first'
 
 
-def _plausible(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
+def _meaningless(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
     """Yield the first reason why the reading would accept a meaningless value as a number; nothing
     if it accepts none.
     """
     valid = _valid(spec)
     _, last = valid
-    # Some drives count beyond the ceiling; for these, the ceiling is shown.
+    # With a ceiling, larger numbers are valid, too: 300 % is shown as the ceiling, 255 %.
     has_ceiling = spec.get('ceiling', math.inf) <= HIGHEST_ENDURANCE
     largest = HIGHEST_BEYOND if has_ceiling else HIGHEST_ENDURANCE
     if formula.minus_from and metric.worse == 'low' and formula.first.column == 'value':
@@ -163,7 +163,7 @@ def _states(spec: Json, formula: Formula, metric: Metric) -> Iterator[str]:
             yield f'"states": {key} and {next_key} overlap; make each result match only one of them'
 
 
-RULES = (_unit, _interval, _plausible, _states)
+RULES = (_unit, _interval, _meaningless, _states)
 
 
 def bounds(formula: Formula) -> tuple[float, float]:
@@ -227,7 +227,7 @@ WORN = range(1, 100)
 # Full writes after which 0 % used is not credible: flash rated for 3,000 cycles has then used more
 # than 3 %. Of 5,136 SSDs that report 0 %, 140 were written this often, and on most of these an
 # attribute shows more.
-FILLS = 100
+DOUBTFUL_FROM = 100
 
 
 def is_stated(metric: str, unit: str) -> bool:
@@ -242,14 +242,14 @@ def is_near(number: float, stated: float, unit: str) -> bool:
     least, part = TOLERANCES.get(unit, (0, 0.1))
     if abs(number - stated) <= max(least, part * stated):
         return True
-    return unit == 'B' and is_rest(stated, number, COARSEST)
+    return unit == 'B' and is_remainder(stated, number, COARSEST)
 
 
-def is_rest(stated: float, number: float, precision: float) -> bool:
-    """Return whether *stated* equals *number* after an overflow of a 32-bit sector count: a drive
-    that wrote 2.3 TB states 0.1 TB.
+def is_remainder(stated: float, number: float, precision: float) -> bool:
+    """Return whether *stated* is what an overflow of a 32-bit sector count has left of *number*: a
+    drive that wrote 2.3 TB states 0.1 TB.
 
-    Arguments are in bytes.
+    Arguments are in bytes. precision: by which the two may differ.
     """
     has_overflowed = stated < WRAP <= number
     above = (stated - number) % WRAP
@@ -257,16 +257,8 @@ def is_rest(stated: float, number: float, precision: float) -> bool:
     return has_overflowed and min(above, below) <= precision
 
 
-def fills(written: float | None, capacity: float | None) -> int:
-    """Return how many times a drive was completely written; 0 if unknown.
-
-    Both arguments are in bytes.
+def is_doubtful(metric: str, number: float | None, times_written: int) -> bool:
+    """Return whether the statistic of a metric is probably stuck at 0 %. times_written: how many
+    times the drive was completely written.
     """
-    return int(written / capacity) if written and capacity else 0
-
-
-def is_doubtful(metric: str, number: float | None, filled: int) -> bool:
-    """Return whether a statistic is probably stuck at 0 %. filled: how many times the drive was
-    completely written.
-    """
-    return metric == ENDURANCE and number == 0 and filled >= FILLS
+    return metric == ENDURANCE and number == 0 and times_written >= DOUBTFUL_FROM

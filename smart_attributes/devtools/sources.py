@@ -32,7 +32,7 @@ class SampleDrive(NamedTuple):
     identity: Identity
     rows: tuple[AttributeRow, ...]
     family: str | None = None  # family of the entry that must be selected; None: any
-    expect: Json | None = None
+    expect: Json | None = None  # what a sample reads, by metric; None: a measured model
     stated: Mapping[str, float] = {}  # the drive's own statistics, by metric
     page: bytes | None = None  # the vendor's log
 
@@ -73,7 +73,7 @@ class Context(NamedTuple):
 
     database: SpecDatabase
     shipped: SpecDatabase  # without additions
-    sources: Sequence[EntriesFile]  # the shipped file first
+    sources: Sequence[EntriesFile]  # the complete database first
     documents: Mapping[str, Json]
 
 

@@ -187,8 +187,8 @@ def findings_in_order(answers: SudoAnswers) -> Iterator[Finding]:
         yield found('sudo-silent', reason=answers.late, user=answers.user)
     if answers.refused:
         yield _because(_refusal(answers), answers, SUBJECT)
-    if answers.files.winner:
-        yield _because(answers.files.winner, answers, SUBJECT)
+    if answers.files.overriding:
+        yield _because(answers.files.overriding, answers, SUBJECT)
     if ours and all(entry.needs_password for entry in ours):
         yield found('sudo-rule-asks-password', install=install)
     limits = [entry.timeout for entry in ours if entry.timeout is not None]
@@ -229,7 +229,7 @@ def _refusal(answers: SudoAnswers) -> Finding:
 
 def _too_much(answers: SudoAnswers) -> Finding:
     """Return the finding for a rule that allows more than checks need."""
-    path, number, _ = answers.files.widest
+    path, number, _ = answers.files.allowing_all
     if not path or path in answers.install.split():  # the command replaces that file
         return found('sudo-rule-too-wide', user=answers.user, install=answers.install)
     return found('sudo-line-too-wide', user=answers.user, file=path, line=number)

@@ -155,7 +155,7 @@ def written_readings(data: Json) -> Iterator[tuple[Path, str, str, Json]]:
             if row is None:  # the entry does without this attribute of its sets
                 continue
             for metric, specs in row.get('readings', {}).items():
-                alternatives = specs if isinstance(specs, list) else [specs]
+                alternatives = several(specs)
                 for position, spec in enumerate(alternatives, 1):
                     item = f', item {position}' if len(alternatives) > 1 else ''
                     yield (

@@ -48,8 +48,8 @@ def site_text(path: str) -> str:
 def read_text(path: str) -> str:
     """Return the text of a regular file of limited size.
 
-    Raises DataError for any other file, and if a user who cannot read the file may have placed a
-    link to it here.
+    Raises DataError for any other file, and for a file that another user, who must not read it,
+    could have linked to *path*: error messages quote the text.
     """
     try:
         content = files.content(path, LARGEST_FILE, trust.foreign_secret)
@@ -158,7 +158,7 @@ def listed(words: Sequence[str], conjunction: str) -> str:
     return f'{others} {conjunction} {words[-1]}' if others else words[-1]
 
 
-# For objects: what a key of the object is called in messages.
+# For objects: what a key of the object is called in messages; '': the key alone says it.
 _NAMED = {
     'documents': 'document',
     'metrics': 'metric',
@@ -176,24 +176,25 @@ _ITEMS = {
 
 
 def place(data: Any, path: Path) -> str:
-    """Return *path* as readable text, such as "Intel DC S3500, attribute 233, endurance_used"; ''
-    for the whole file.
+    """Return *path* as readable text; '' for the whole file.
 
-    A key of _NAMED or _ITEMS is left out, because the name of what it contains says as much, unless
-    the path ends there.
+    ('entries', 3, 'attributes', '233', 'readings', 'endurance_used')
+        -> "Intel DC S3500, attribute 233, endurance_used"
+    ('entries', 3, 'attributes') -> "Intel DC S3500, attributes"
     """
     words = []
     value = data
     previous = ''  # the step before
     for depth, step in enumerate(path, 1):
         value = _step(value, step)
-        names_its_content = step in _NAMED or step in _ITEMS
-        is_left_out = names_its_content and depth < len(path)
-        if isinstance(step, int):
+        is_last = depth == len(path)
+        is_container = step in _NAMED or step in _ITEMS
+        if isinstance(step, int):  # 3: "Intel DC S3500"
             words.append(_item(previous, step, value))
-        elif previous in _NAMED:
+        elif previous in _NAMED:  # '233': "attribute 233"
             words.append(f'{_NAMED[previous]} {_name(step)}'.strip())
-        elif not is_left_out:
+        # what a container contains is named by the next step
+        elif is_last or not is_container:
             words.append(_name(step))
         previous = str(step)
     return ', '.join(words)

@@ -187,9 +187,14 @@ class SpecDatabase:
         return spec
 
     def _matching(self, identity: Identity, attributes: Sequence[int]) -> DriveSpec:
-        """Return the content of the highest-ranked entry whose conditions are all met."""
+        """Return the content of the highest-ranked entry whose conditions are all met; NO_SPEC if
+        there is none.
+
+        If several entries of a site have the highest rank, the shipped entries decide. If several
+        of these have equal rank, too, the fallback for unknown drives is used, with a note.
+        """
         winners = self.claims(identity, attributes)
-        if _are_disputed(winners):
+        if _are_several_of_site(winners):
             winners = self.claims(identity, attributes, only_shipped=True)
         if not winners:
             return NO_SPEC
@@ -218,7 +223,7 @@ class SpecDatabase:
     def dispute(self, identity: Identity, attributes: Sequence[int]) -> str:
         """Return a message if several entries of a site match the drive with equal rank, or ''."""
         winners = self.claims(identity, attributes)
-        if _are_disputed(winners):
+        if _are_several_of_site(winners):
             return contradiction(winners, identity.model)
         return ''
 
@@ -304,7 +309,7 @@ class SpecDatabase:
 
     def rows_of(self, entry: Json) -> Mapping[int, Json]:
         """Return the entry's attributes by ID: its own attributes have priority, then its sets,
-        then the common set.
+        then the common set. An attribute that the entry sets to null is left out.
         """
         rows = dict(entry.get('attributes', {}))
         for name in self.sets_of(entry):
@@ -346,8 +351,10 @@ def _rated_written(
     return None
 
 
-def _are_disputed(winners: Sequence[Sourced]) -> bool:
-    """Return whether these (file, entry) are several entries of a site."""
+def _are_several_of_site(winners: Sequence[Sourced]) -> bool:
+    """Return whether these (file, entry), which have equal rank, are several entries of a site. A
+    shipped entry never has the rank of a site's.
+    """
     return len(winners) > 1 and winners[0][0] != SHIPPED
 
 

@@ -188,6 +188,7 @@ def refusals(report: Report) -> list[Reading]:
         if (code_type, code) in codes:
             reading = _in_words(ERROR_LOG, *meaning)
             if reading.state is State.WARNING:
+                # between 0 (failed) and 1 (passed)
                 reading = reading._replace(number=0.5)
             by_metric.setdefault(reading.metric, reading)
     return [*by_metric.values()]
@@ -207,7 +208,7 @@ _SELF_TEST_FAILED = 0x80  # bit of smartctl's exit status
 class SelfTestResult(NamedTuple):
     """A test that passed or failed."""
 
-    test: SelfTest
+    test: SelfTest  # its `passed` is not None
     coverage: str
     ago: float | None  # power-on seconds since the test; None if unknown
 
@@ -215,8 +216,9 @@ class SelfTestResult(NamedTuple):
 def results(
     tests: Sequence[SelfTest], identity: Identity, age: float | None
 ) -> list[SelfTestResult]:
-    """Return the tests that passed or failed, newest first; without ATA rows that were never
-    written. age: the drive's power-on time, seconds.
+    """Return the tests that passed or failed, newest first; without rows of an ATA log that were
+    never written: their hour is ERASED_HOUR or more, and lies in the future. age: the drive's
+    power-on time, seconds.
     """
     conclusive = []
     for test in tests:
@@ -228,8 +230,8 @@ def results(
             hour = None
         ago = None if hour is None else seconds_since(hour, age)
         looks_erased = identity.protocol == 'ATA' and (hour or 0) >= ERASED_HOUR
+        # seconds_since() returns None for such an hour
         is_in_future = age is not None and ago is None
-        # a real hour fits the power-on time
         if looks_erased and is_in_future:
             continue
         conclusive.append(SelfTestResult(test, coverage, ago))
@@ -240,7 +242,8 @@ def _decisive(newest_first: Sequence[SelfTestResult]) -> SelfTestResult | None:
     """Return the newest failure that no later passed test supersedes, else the newest test; None
     for an empty list.
 
-    A later test supersedes a failure if it covered the whole drive, or as much as the failed one.
+    A later test supersedes a failure if it covered the whole drive, or has the same coverage as the
+    failed test. A selective test supersedes no failure.
     """
     covered = set()  # by the later tests that passed
     for result in newest_first:
@@ -330,8 +333,13 @@ AGE = 'power_on_time'
 HIDDEN = 'hidden_power_on_time'
 CODES = 'power-on-time-set-back', 'power-on-time-behind'
 APART = 1000 * HOUR  # a smaller lead of the self-test log or the error log is ignored
-# hours and share by which such a counter may differ from attribute 9
-AGREED = 24, 0.02
+
+
+def tolerance(age: float) -> float:
+    """Return by how many seconds another power-on counter of a drive may differ from *age*, the
+    seconds in attribute 9.
+    """
+    return 24 * HOUR + 0.02 * age
 
 
 def hidden_power_on_time(
@@ -346,26 +354,22 @@ def hidden_power_on_time(
     if age is None:
         return []
     _, longest_age = metrics[AGE].valid
-    # Without a maximum, hours that have more than 16 bits are not used.
+    # 0 if the metric has no maximum: then only the 16-bit hours of ATA and SCSI logs are used
     longest_hours = (longest_age or 0) / HOUR
     latest_hour, its_log = max(_logged(report, longest_hours), default=(0, ''))
     farm_hours = _farm_hours(report, longest_hours)
-    hours_apart, share_apart = AGREED
     leads = []
-    for log, hours, tolerance in (
+    for log, hours, ignored_lead in (
         (its_log, latest_hour, APART),
-        (FARM_LOG, farm_hours, hours_apart * HOUR + share_apart * age),
+        (FARM_LOG, farm_hours, tolerance(age)),
     ):
-        power_on_time = hours * HOUR
-        if power_on_time > age + tolerance:
-            leads.append((power_on_time - age, log))
-    readings: list[Reading] = []
-    for lead, log in sorted(leads, reverse=True):
-        is_largest = not readings
-        readings.append(
-            Reading(HIDDEN, lead, unit='s', source=Source(log), judged=is_largest)
-        )
-    return readings
+        lead = hours * HOUR - age
+        if lead > ignored_lead:
+            leads.append((lead, log))
+    return [
+        Reading(HIDDEN, lead, unit='s', source=Source(log), judged=place == 0)
+        for place, (lead, log) in enumerate(sorted(leads, reverse=True))
+    ]
 
 
 def age_of(readings: Iterable[Reading]) -> float | None:

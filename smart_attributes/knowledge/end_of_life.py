@@ -83,15 +83,19 @@ def _has_lost_data(numbers: Iterable[Reading], metrics: Metrics) -> bool:
 
 
 def _is_used_up(log: Mapping[str, int]) -> bool:
-    """Return whether the NVMe health log shows wear and nothing else; False if a value is
-    missing.
+    """Return whether the NVMe health log shows that the rated life is used up, without lost data
+    and with enough spare blocks; False if one of these numbers is missing.
+
+    Of the warning bits, only that of the spare blocks matters: each other one is a verdict of its
+    own.
     """
     spare = log.get('available_spare', 0)
+    has_spare_warning = log.get('critical_warning', 0) & _SPARE_WARNING
     return (
         log.get('percentage_used', 0) >= _USED_UP
         and log.get('media_errors') == 0
         and spare > log.get('available_spare_threshold', 100)
-        and not log.get('critical_warning', 0) & _SPARE_WARNING
+        and not has_spare_warning
     )
 
 

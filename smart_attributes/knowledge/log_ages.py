@@ -21,26 +21,27 @@ from . import drive_logs
 from .drive_database import Metric, Metrics, unknown
 from .drive_logs import SelfTestResult
 
-# 32-bit device statistics, in hours: power-on, spindle motor (ACS-4, 9.5)
-WIDE = ((1, 0x010), (3, 0x008))
+# 32-bit device statistics, in hours: power-on, spindle motor (ACS-4, 9.5); page and offset
+WIDE_STATISTICS = ((1, 0x010), (3, 0x008))
 DATA_ERRORS = frozenset(('UNC', 'WP', 'IDNF'))
 INTERFACE_ERRORS = frozenset(('ICRC',))
 COUNTED = 'reported_uncorrect'  # the metric that counts data errors
 PENDING = frozenset(('pending', 'offline_uncorrectable'))
 
 
-def with_history(
+def with_logs(
     readings: Sequence[Reading],
     report: Report,
     metrics: Metrics,
     age: float | None,
 ) -> list[Reading]:
-    """Return the readings with what the logs add: the time since the newest data error, readings
-    of the logged errors that no reading counts, and later extended tests (see _with_test()).
+    """Return the readings with what the error log and the self-test log add: the time since the
+    newest data error, readings of the logged errors that no reading counts, and later extended
+    tests (see _with_test()).
 
     report: must have at least one error. age: the drive's power-on time, seconds; None: unknown.
     """
-    quiet, is_bound = newest(report, age)
+    quiet, is_bound = since_data_error(report, age)
     dated = [*readings]
     for place, reading in enumerate(readings):
         if reading.metric == COUNTED and reading.number:
@@ -56,7 +57,9 @@ def with_history(
             report.errors, INTERFACE_ERRORS, metric=interface_errors, age=age
         )
     passed = newest_extended(report.self_tests, report.identity, age)
-    if passed is None or passed.ago is None or _is_counted(dated, *PENDING):
+    # with pending sectors, a passed test does not show that the drive is sound
+    has_pending = _is_counted(dated, *PENDING)
+    if passed is None or passed.ago is None or has_pending:
         return dated
     return [_with_test(reading, passed.ago) for reading in dated]
 
@@ -76,11 +79,12 @@ def _is_counted(readings: Iterable[Reading], *metrics: str) -> bool:
     )
 
 
-def newest(report: Report, age: float | None) -> tuple[float | None, bool]:
+def since_data_error(report: Report, age: float | None) -> tuple[float | None, bool]:
     """Return the power-on seconds since the newest data error, None if unknown or if there was
     none, and whether the time may be longer.
 
     If a full log lists no data error, the time is that of its oldest error, and may be longer.
+    report: must have at least one error. age: as of with_logs().
     """
     # The newest error comes first. An entry without a kind may be a data error.
     for error in report.errors:
@@ -206,15 +210,14 @@ def is_certain(report: Report, readings: Iterable[Reading]) -> bool:
     if report.identity.protocol != 'ATA':
         return True
     ages = [reading for reading in readings if reading.metric == drive_logs.AGE]
-    of_attributes = [age for age in ages if age.source.attribute is not None]
-    counters = of_attributes or ages
-    counted = 0.0  # hours
+    # the counter is an attribute; a drive without this attribute has only the statistic
+    counters = [age for age in ages if age.source.attribute is not None] or ages
+    counted = 0.0
     if counters:
-        counted = (counters[-1].number or 0) / HOUR
-    hours_apart, share_apart = drive_logs.AGREED
-    for place in WIDE:
+        counted = counters[0].number or 0
+    for place in WIDE_STATISTICS:
         if place in report.statistics:
-            apart = abs(report.statistics[place].number - counted)
-            if apart <= hours_apart + share_apart * counted:
+            apart = abs(report.statistics[place].number * HOUR - counted)
+            if apart <= drive_logs.tolerance(counted):
                 return True
     return False

@@ -86,7 +86,11 @@ ESCAPES_AND_SETS = r'\\.|\[\^?\]?(?:\\.|[^]\\])*\]'
 
 
 def matches_pattern(pattern: str, text: str) -> bool:
-    """Return whether *pattern* matches the whole *text*. See has_top_level_bar()."""
+    """Return whether *pattern* matches the whole *text*.
+
+    pattern: without alternatives at the top level, see has_top_level_bar(). So each text that it
+    matches begins with the pattern's literal beginning, which is compared first.
+    """
     begin = _BEGIN.match(pattern)[0]
     return (
         text.startswith(begin)
@@ -96,7 +100,7 @@ def matches_pattern(pattern: str, text: str) -> bool:
 
 
 def _may_match(pattern: str, text: str) -> bool:
-    """Return whether *text* can match a pattern, as far as the beginning of the pattern tells."""
+    """Return whether *text* can match a pattern, as far as the beginning of the pattern shows."""
     alternatives = _ALTERNATIVES.match(pattern)
     if alternatives:  # plain characters and escaped points
         return text.startswith(tuple(alternatives[1].replace('\\', '').split('|')))

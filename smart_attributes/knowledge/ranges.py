@@ -90,8 +90,9 @@ def in_base_unit(text: str, unit: str) -> str:
 
 
 def _advice(text: str, unit: str) -> str:
-    """Return advice for an error message: how to write this limit without its unit, or the allowed
-    forms of a range. It begins with the separator, "; write 85".
+    """Return advice that continues the sentence '"85%" is not a Nagios range': how to write this
+    limit without its unit, "; leave out the unit: write 85", or the allowed forms of a range, or
+    " of a metric that is a count; ..." for a unit that the metric does not have.
     """
     if len(text) > LONGEST_BOUND:
         return '; its number is too long'

@@ -55,18 +55,17 @@ def readings(
     for metric, same in by_metric.items():
         numbers += _with_one_judged(same, metrics[metric], spec)
     age = drive_logs.age_of(numbers)
-    hidden = []
+    hidden = []  # if the counter was reset: by how much each log is ahead of it
     if spec.is_clock_trusted:
         hidden = drive_logs.hidden_power_on_time(report, age, metrics)
     if report.errors:
         from . import log_ages  # most drives have no errors
 
-        numbers = log_ages.with_history(numbers, report, metrics=metrics, age=age)
+        numbers = log_ages.with_logs(numbers, report, metrics=metrics, age=age)
     verdicts = _own_verdicts(report, spec, age=age, is_bound=bool(hidden))
     marked = end_of_life.marked(verdicts, report, numbers=numbers, metrics=metrics)
     result = [*marked, *numbers]
-    # If the counter was reset, an event in the log may be older than the counter shows.
-    if hidden:
+    if hidden:  # an event in the log may be older than the counter shows
         for place, reading in enumerate(result):
             if reading.quiet is not None:
                 result[place] = reading._replace(quiet_is_bound=True)
@@ -87,17 +86,17 @@ def _own_verdicts(
     age: power-on time, seconds. is_bound: the real power-on time may be longer.
     """
     warnings = drive_logs.nvme_warnings(report.nvme)
-    causes = [warning.metric for warning in warnings.values()]
     known_bits = sum(warnings)  # its keys are the bits
-    has_unknown_bit = known_bits != report.nvme.get('critical_warning', 0)
-    if has_unknown_bit:
-        causes = []  # this bit may be the cause
-    status = _smart_status(report, causes, spec.ignored_thresholds)
-    verdicts = [status]
+    causes_of_failure = []  # unknown if a bit is set that the standard does not define
+    if known_bits == report.nvme.get('critical_warning', 0):
+        causes_of_failure = [warning.metric for warning in warnings.values()]
+    status = _smart_status(report, causes_of_failure, spec.ignored_thresholds)
     if drive_logs.needs_scsi_codes(report):
         from . import scsi_codes  # few drives need the tables
 
-        verdicts = scsi_codes.verdicts(report, status)
+        verdicts = scsi_codes.verdicts(report, status)  # the status is one of these
+    else:
+        verdicts = [status]
     verdicts += [
         _failing(row)
         for row in report.attributes
@@ -240,12 +239,15 @@ def standard_readings(
     """
     identity = report.identity
     for place, statistic in report.statistics.items():  # place: page, offset
-        # 29 of the measured disks report a normalized value of 200 as the number of reallocated
-        # sectors.
-        is_normalized = 'N' in statistic.flags and place[0] != drive_logs.ENDURANCE_PAGE
-        if place not in drive_logs.ATA or is_normalized:
+        # Only ENDURANCE_PAGE has normalized numbers. 29 of the measured disks report a normalized
+        # value of 200 as the number of reallocated sectors.
+        is_wrongly_normalized = (
+            'N' in statistic.flags and place[0] != drive_logs.ENDURANCE_PAGE
+        )
+        if place not in drive_logs.ATA or is_wrongly_normalized:
             continue
         standard = drive_logs.ATA[place]
+        # a factor of 0 means that the standard counts logical sectors
         factor = standard.factor or identity.sector_size
         count = statistic.number * factor
         unit = standard.unit or sectors.get(standard.metric, '')
@@ -529,6 +531,7 @@ def _rated(
         _, highest_valid = metric.valid
         highest = highest_valid or BEYOND_RATED
         # Far more than the warranty covers is still wear: it counts as the highest valid number.
+        # Above BEYOND_RATED, _from_log() makes the share unknown: the counter has another unit.
         is_beyond = highest < share <= BEYOND_RATED
         number = highest if is_beyond else share
         reading = _from_log(metric, number, drive_logs.RATED)
@@ -561,9 +564,10 @@ def plausible_wear(
     written = _largest(readings, 'host_written', 'nand_written')
     if age is None or written is None or not capacity:
         return result
-    share = 100 * written / capacity
+    share = 100 * written / capacity  # % of the capacity
     hours = age / HOUR
-    highest = max(hours, share)  # % used
+    # % used: at most 1 % per hour, or 1 % per percent of the capacity written
+    highest = max(hours, share)
     for place, reading in enumerate(result):
         if reading.number is not None and reading.number > highest:
             why = (

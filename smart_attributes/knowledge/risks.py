@@ -22,7 +22,8 @@ FILE = 'thresholds/risk.json'
 LEVEL = 'level'
 RISE = 'rise'
 POOL = 'all vendors'
-UNKNOWN = 0  # instead of a number of days: it is not known when the value last rose
+# "days" of a stratum if it is not known when the value last rose, or if this is longer ago
+UNKNOWN = 0
 ALL = 'nearly all'
 NONE = 'almost none'
 NOUNS = {'hdd': 'disks', 'ssd': 'SSDs'}
@@ -32,7 +33,7 @@ def of(
     data: Json, judgements: Sequence[Judgement], kind: str, groups: Sequence[str]
 ) -> Risk | None:
     """Return the highest risk of these findings, whatever the drive's state; None if the file
-    has none of them.
+    has none of them. The file lists the highest risk first.
 
     The risk belongs to the finding on Risk.metric, and is shown beside it only: another finding
     may decide the state. data: the content of the file. groups: the groups of the drive's
@@ -48,8 +49,7 @@ def of(
         return None
     stratum = min(matching, key=strata.index)  # the first one in the file
     rows = stratum['rows']
-    counted = [group for group in groups if group in rows]
-    group = counted[0] if counted else POOL
+    group = next(group for group in (*groups, POOL) if group in rows)
     drives, failures, soon, year, low, high = rows[group]
     whose = _whose(group, NOUNS[kind])
     return Risk(
@@ -73,13 +73,12 @@ def _whose(group: str, noun: str) -> str:
 
 
 def _strata_of(judgement: Judgement, strata: Sequence[Json]) -> Iterator[Json]:
-    """Yield the strata of a finding; nothing if no number was compared with limits."""
+    """Yield the strata (at most one of each form) of a finding; nothing if it is not about a number
+    that was compared with limits.
+    """
     reading = judgement.reading
-    if (
-        judgement.state is State.OK
-        or reading.state is not None
-        or reading.number is None
-    ):
+    is_text_status = reading.state is not None
+    if judgement.state is State.OK or is_text_status or reading.number is None:
         return
     same = [stratum for stratum in strata if stratum['metric'] == reading.metric]
     yield from _in_bands(
@@ -90,7 +89,7 @@ def _strata_of(judgement: Judgement, strata: Sequence[Json]) -> Iterator[Json]:
     )
     yield from _in_bands(
         [stratum for stratum in same if stratum['form'] == RISE],
-        judgement.grown,
+        judgement.grown,  # 0 without an increase: below all bands
         seconds=judgement.grown_ago,
     )
 
@@ -101,10 +100,11 @@ def _in_bands(
     seconds: float | None,
     is_least: bool = False,
 ) -> Iterator[Json]:
-    """Yield the one of *strata*, which have the same metric and form, that contains a number or an
-    increase; nothing if the number is below all bands.
+    """Yield the one of *strata*, which have the same metric and form, whose bands contain a number
+    (or an increase) and the time since its last rise; nothing if there is none.
 
-    seconds, is_least: see _period().
+    A band of numbers is above "above", up to the next larger "above". A band of times is shorter
+    than "days", which may be UNKNOWN. seconds, is_least: the time, see _period().
     """
     lower_ends = [stratum['above'] for stratum in strata if stratum['above'] < number]
     if not lower_ends:
@@ -122,7 +122,8 @@ def _period(periods: Collection[int], seconds: float | None, is_least: bool) -> 
     does, or if this is not known.
 
     seconds: since the last rise; None: not known. is_least: the last rise may have happened
-    earlier, so it is not known whether it was in the shortest period.
+    earlier, for example before the first reading. Such a drive counts for the period of this time,
+    as in tools/measure/risk.py, but not for the shortest one, in which every new drive would be.
     """
     if seconds is None:
         return UNKNOWN

@@ -81,14 +81,18 @@ def _most_telling(error: Any) -> Any:
     probably intended: one of the right type, and of these the one with the deepest error.
     """
     while error.context and not _needs_one_of(error):
-        # An error of an alternative with another type is of type "type" and not inside the value.
-        of_right_type = [
-            inner for inner in error.context if inner.validator != 'type' or inner.path
-        ]
+        of_right_type = [inner for inner in error.context if not _is_about_type(inner)]
         if not of_right_type:
             return error
         error = max(of_right_type, key=lambda inner: len(inner.path))
     return error
+
+
+def _is_about_type(error: Any) -> bool:
+    """Return whether the error of an alternative is that the value has another type, such as text
+    instead of a list; False if it is about a part of the value, which then has a path.
+    """
+    return error.validator == 'type' and not error.path
 
 
 def _needs_one_of(error: Any) -> list[str]:

@@ -22,8 +22,8 @@ _DATA = files.data('scsi_codes.json')
 
 
 def verdicts(report: Report, status: Reading) -> list[Reading]:
-    """Return readings of the health status (judged by the sense code), the code's metric, and
-    the background scan, which has none if it is as usual. status: the reading of the health status.
+    """Return the readings of the health status, see _by_code(), and one of the background scan if
+    that is unusual. status: the reading of the health status, without regard to its sense code.
     """
     readings = [status]
     has_failed = status.number == 0
@@ -34,8 +34,12 @@ def verdicts(report: Report, status: Reading) -> list[Reading]:
 
 
 def _by_code(status: Reading, asc: str, ascq: str) -> list[Reading]:
-    """Return the health status as its sense code says, and the metric of the code. The status alone
-    is returned if it is the metric of the code, and unchanged if the code is unknown.
+    """Return the readings of a failed health status with a sense code:
+
+    - of an unknown code, the status unchanged;
+    - of a code that tests the alarm, the status, not judged;
+    - of a code about the health in general, the status, judged as the code says;
+    - of any other code, the status, not judged, and a reading of the code's own metric.
     """
     fitting = [
         row
@@ -57,7 +61,6 @@ def _by_code(status: Reading, asc: str, ascq: str) -> list[Reading]:
         return [note]  # the code is a test of the alarm
     if row['metric'] == status.metric:
         return [by_code]
-    # another metric replaces the status
     reading = Reading(
         row['metric'],
         0,

@@ -18,7 +18,9 @@ from ..model import Case, Judgement, LastFinding, Risk, State, Verdict
 from ..typed import NamedTuple
 from . import ranges
 
-Weight = tuple[int, int, float]  # of a finding; the smallest weight is the most severe
+# Of a finding: minus the urgency of its state, the place of its kind (see _place()), and minus its
+# extent. The smallest weight is the most severe.
+Weight = tuple[int, int, float]
 # of a drive; the smallest rank is the most severe
 Rank = tuple[int, tuple[Weight, ...], float, str, str]
 
@@ -60,7 +62,7 @@ ORDER = (
 )
 # a finding without a number weighs as much as a number at twice its limit
 BY_WORDS = 1.0
-NO_MORE = (1, 0, 0.0)  # marks the end of a drive's findings
+NO_MORE = (1, 0, 0.0)  # after all findings of a drive, which begin with 0 or less
 ENDURANCE = 'endurance_used'
 
 
@@ -157,12 +159,11 @@ def of_drive(
     host and name. Findings of one state and kind count as one, with the largest extent: of two
     drives with lost data, the one with more of it comes first.
     """
-    largest: dict[tuple[int, int], float] = {}
-    # an extent is negative, so the largest one is the minimum
-    for urgency, place, extent in weights:
-        largest[urgency, place] = min(extent, largest.get((urgency, place), 0.0))
-    severest_first = sorted((*key, extent) for key, extent in largest.items())
-    return -state.urgency, (*severest_first, NO_MORE), -worn, host, name
+    # (minus urgency, place) -> the weight with the largest extent, which comes first
+    severest: dict[tuple[int, int], Weight] = {}
+    for finding in sorted(weights):
+        severest.setdefault(finding[:2], finding)
+    return -state.urgency, (*severest.values(), NO_MORE), -worn, host, name
 
 
 def of_judgement(judgement: Judgement, risk: Risk | None = None) -> Weight:
@@ -193,11 +194,11 @@ def weight(
     grown: float = 0,
     is_growing: bool = False,
 ) -> Weight:
-    """Return the weight of a finding: state, kind and extent, each negative or smaller if worse.
+    """Return the weight of a finding.
 
     number: None if the finding is a text. limit: the Nagios range for its state; '' if that state
-    has no range. grown: increase of the number; it counts for numbers without unit only. is_growing:
-    whether an increase is part of the finding.
+    has no range. grown: increase of the number; without a unit, the extent is at least this.
+    is_growing: whether an increase is part of the finding.
     """
     state = alarm.state
     place = _place(alarm, is_growing)
@@ -213,8 +214,8 @@ def weight(
         except UsageError:
             # documents and perfdata of other hosts may contain invalid ranges
             extent = 0.0
-    least = 0 if unit else grown
-    return -state.urgency, place, -max(extent, least)
+    least_extent = 0 if unit else grown
+    return -state.urgency, place, -max(extent, least_extent)
 
 
 def _place(alarm: Alarm, is_growing: bool) -> int:

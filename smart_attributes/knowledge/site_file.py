@@ -201,11 +201,11 @@ def _sound_override(value: Json, part: Json, rules: Json) -> Any:
         return repaired
     parts = {}
     for key in ('for', *PROTECTING):
-        # "read": true protects nothing; it allows to read a drive that reading may harm.
-        if key not in value or value[key] is True:
-            continue
-        if is_fitting(value[key], schemas[key], rules):
+        if key in value and is_fitting(value[key], schemas[key], rules):
             parts[key] = value[key]
+    # this protects nothing: it allows to read a drive that reading may harm
+    if parts.get('read'):
+        del parts['read']
     if 'for' in parts and len(parts) > 1:
         return {
             **parts,

@@ -91,7 +91,7 @@ def stages(limit: Limit, reading: Reading) -> Iterator[Aged]:
         return
     for stage in limit.aged:
         is_inside = stage.after <= reading.quiet < stage.before
-        # the age may be only a lower bound, and then too high for a stage with an end
+        # the real age may be longer than `quiet`, and beyond the end of the stage
         may_be_too_old = reading.quiet_is_bound and stage.before < math.inf
         is_tested = reading.is_tested or not stage.is_for_tested
         if is_inside and not may_be_too_old and is_tested:
@@ -153,8 +153,8 @@ class Thresholds:
             ('default.json', default),
         ]
         self._command_line = command_line
-        # the limits of drives without overrides, by metric, kinds and groups
-        self._by_kind: dict[tuple[str, Sequence[str], tuple[str, ...]], Limit] = {}
+        # the limits of drives without overrides, by metric, kind and groups
+        self._by_kind: dict[tuple[str, _Kind, tuple[str, ...]], Limit] = {}
         self._groups: dict[str, tuple[str, ...]] = {}  # family -> its groups
         # by serial number and metric
         self._acknowledged: dict[tuple[str, str], Acknowledgement] = {}
@@ -190,7 +190,7 @@ class Thresholds:
 
         If overrides of equal rank disagree on a field, none of them sets this field.
         """
-        key = metric, _kinds(identity), self.groups(family)
+        key = metric, _kind_of(identity), self.groups(family)
         overrides = self._overrides(device, identity, family)
         if overrides:
             return _merged(self._layers(*key, overrides))
@@ -201,7 +201,7 @@ class Thresholds:
     def _layers(
         self,
         metric: str,
-        kinds: Sequence[str],
+        kind: _Kind,
         groups: Sequence[str],
         overrides: Sequence[Sourced],
     ) -> list[Layer]:
@@ -221,7 +221,7 @@ class Thresholds:
         by_selector: dict[str, list[Sourced]] = {selector: [] for selector in SELECTORS}
         for name, override in overrides:
             if metric in override.get('metrics', ()):
-                limits = _of_kind(override['metrics'][metric], kinds, groups)
+                limits = _fields_for(override['metrics'][metric], kind, groups)
                 # Limits without a reason of their own have that of their override. If it only
                 # acknowledges the metric, there are no limits.
                 if limits:
@@ -231,7 +231,7 @@ class Thresholds:
         layers: list[Layer] = [first, *by_selector.values()]
         for name, data in self._files:
             if metric in data.get('metrics', ()):
-                limits = _of_kind(data['metrics'][metric], kinds, groups)
+                limits = _fields_for(data['metrics'][metric], kind, groups)
                 layers.append([(name, limits)])
         return layers
 
@@ -255,11 +255,11 @@ class Thresholds:
             for _, override in overrides
             for metric in override.get('metrics', ())
         }
-        kinds = _kinds(identity)
+        kind = _kind_of(identity)
         groups = self.groups(family)
         messages = []
         for metric in sorted(metrics):
-            for layer in self._layers(metric, kinds, groups, overrides):
+            for layer in self._layers(metric, kind, groups, overrides):
                 for field, who in _disagreements(layer):
                     words = f'{metric}, {field}: {who} disagree and neither takes precedence'
                     messages.append(f'{words}; remove one of them')
@@ -355,29 +355,35 @@ def selects(
     return bool(identity.model) and fits(selector['model'], identity.model)
 
 
-def _kinds(identity: Identity) -> tuple[str, ...]:
-    """Return the kind of a drive alone, such as ("ssd",); for SAS, also the kind of a similar SATA
-    drive and the vendor, such as ("sas", "hdd", "SEAGATE").
-    """
+class _Kind(NamedTuple):
+    """The kind of a drive, which decides the fields that it has."""
+
+    name: str  # "ssd", "sas" ...
+    # only of a SAS drive
+    similar: str = ''  # the kind of a similar SATA drive, "hdd"
+    vendor: str = ''  # "SEAGATE"
+
+
+def _kind_of(identity: Identity) -> _Kind:
+    """Return the kind of a drive."""
     if identity.kind != 'sas':
-        return (identity.kind,)
-    twin = 'ssd' if identity.rotation == 0 else 'hdd'
-    return identity.kind, twin, identity.model.partition(' ')[0]
+        return _Kind(identity.kind)
+    similar = 'ssd' if identity.rotation == 0 else 'hdd'
+    return _Kind(identity.kind, similar, identity.model.partition(' ')[0])
 
 
-def _of_kind(metric: Json, kinds: Sequence[str], groups: Sequence[str]) -> Json:
+def _fields_for(metric: Json, kind: _Kind, groups: Sequence[str]) -> Json:
     """Return a metric's fields; fields for the drive's kind override them, and fields for its
     groups override both.
 
-    kinds: see _kinds(). With "like", a SAS drive has the fields of a similar SATA drive, and the
-    group that "like" gives its vendor.
+    With "like", a SAS drive has the fields of a similar SATA drive, and the group that "like" gives
+    its vendor. A SAS disk of Seagate has the warning "8" of the metric {"warning": "4", "sas":
+    {"like": {"SEAGATE": "Seagate"}}, "hdd": {"groups": {"Seagate": {"warning": "8"}}}}.
     """
-    kind, *of_sas = kinds
-    of_kind = metric.get(kind, {})
-    if 'like' in of_kind and of_sas:
-        twin, vendor = of_sas
-        groups = (of_kind['like'].get(vendor, ''),)
-        of_kind = {**metric.get(twin, {}), **of_kind}
+    of_kind = metric.get(kind.name, {})
+    if 'like' in of_kind and kind.similar:
+        groups = (of_kind['like'].get(kind.vendor, ''),)
+        of_kind = {**metric.get(kind.similar, {}), **of_kind}
     fields = {field: metric[field] for field in FIELDS if field in metric}
     fields.update(of_kind)
     for group in groups:
@@ -456,14 +462,17 @@ def _bound(value: Any) -> Bound:
     return value if value is None else str(value)
 
 
-def _aged(rules: _Field, levels: Mapping[str, _Field]) -> tuple[Aged, ...]:
-    """Return the stages of a limit, without the levels that a layer of higher precedence sets; ()
-    if *rules*, the field "aged", is not set.
+def _aged(rules: _Field, level_fields: Mapping[str, _Field]) -> tuple[Aged, ...]:
+    """Return the stages of a limit; () if *rules*, the field "aged", is not set.
+
+    A stage has no level that a layer of higher precedence sets. level_fields: the levels that apply
+    at any age.
     """
     stages = []
     for rule in several(rules.value):
         bounds = {}
-        for level, field in levels.items():
+        for level, field in level_fields.items():
+            # the level itself is set in the same layer, or in one of lower precedence
             if level in rule and field.rank >= rules.rank:
                 bounds[level] = _bound(rule[level])
         stage = Aged(
@@ -502,8 +511,8 @@ def seconds(text: str) -> int:
 
 
 def several(rules: Any) -> Sequence[Json]:
-    """Return the rules of a field as a sequence; the field has one rule, a list of rules, or
-    null.
+    """Return the rules of a field as a sequence; the field has one rule, a list of rules, or null.
+    Readings of an entry have the same form.
     """
     if rules is None:
         return ()

@@ -25,14 +25,17 @@ KEPT = 7 * DAY
 _NOTES = {
     HANGS: (
         'vendor-log-hangs',
-        'the drive did not answer in time when {} was read; checks skip this log for 24 hours',
+        'the drive did not answer in time when {page} was read; checks skip this log for 24 hours',
     ),
-    UNREAD: ('vendor-log-unread', '{} could not be read; to see the reason, run: {}'),
+    UNREAD: (
+        'vendor-log-unread',
+        '{page} could not be read; to see the reason, run: {command}',
+    ),
     FOREIGN: (
         'vendor-log-foreign',
-        'the layout of {} differs from {}, so this log is not used',
+        'the layout of {page} differs from {layout}, so this log is not used',
     ),
-    EMPTY: ('vendor-log-empty', '{} has no content'),
+    EMPTY: ('vendor-log-empty', '{page} has no content'),
 }
 
 
@@ -80,9 +83,10 @@ def _number(field: Json, part: bytes) -> float | None:
     """Return the number of a field: as stored, minus another number ("minus"), or its share of
     another number in % ("share_of"); None for a share if the drive does not report the other number.
 
-    A drive sets all bits of a number that it does not count. No valid range includes such a number.
+    A drive sets all bits of a number that it does not count. As the other number, this is taken
+    for 0; as the field's own number, it is left to the valid ranges, which _readings() checks.
     """
-    number = _bytes_at(field, field, part)
+    number = _number_at(field['offset'], field, part)
     if 'minus' in field:
         return number - _counted(field, 'minus', part)
     if 'share_of' in field:
@@ -91,15 +95,17 @@ def _number(field: Json, part: bytes) -> float | None:
     return number
 
 
-def _bytes_at(place: Json, field: Json, part: bytes) -> int:
-    """Return the number at the offset of *place*, with the length and the order of the field."""
-    end = place['offset'] + field['length']
-    return int.from_bytes(part[place['offset'] : end], field.get('order', 'little'))
+def _number_at(offset: int, field: Json, part: bytes) -> int:
+    """Return the number at an offset, with the length and the byte order of *field*."""
+    end = offset + field['length']
+    return int.from_bytes(part[offset:end], field.get('order', 'little'))
 
 
 def _counted(field: Json, key: str, part: bytes) -> int:
-    """Return the second number of a field; 0 if the drive does not count it."""
-    number = _bytes_at(field[key], field, part)
+    """Return the other number of a field; 0 if the drive does not count it. key: "minus" or
+    "share_of".
+    """
+    number = _number_at(field[key]['offset'], field, part)
     return 0 if number == 256 ** field['length'] - 1 else number
 
 
@@ -124,7 +130,7 @@ def _has_layout(layout: Json, page: bytes) -> bool:
         return False
     if not version:
         return True
-    number = _bytes_at(version, version, page)
+    number = _number_at(version['offset'], version, page)
     return bool(version['least'] <= number <= version.get('most', 0xFFFF))
 
 
@@ -234,13 +240,19 @@ def names(layout: Json) -> list[str]:
 
 
 def _notes(source: Source, status: int) -> tuple[Coded, ...]:
-    """Return the note on a page that gave no numbers; () for a page that was read."""
+    """Return the note on a page that gave no numbers; () for a page that was read. source: as from
+    source_of().
+    """
     if status not in _NOTES:
         return ()
     code, words = _NOTES[status]
-    by_hand = f'smartctl -l nvmelog,{source.log.rpartition(" ")[2]},0x200 /dev/nvmeN'
-    detail = clean(source.definition) if status == FOREIGN else by_hand
-    return (Coded(code, words.format(source.log, detail)),)
+    number = source.log.rpartition(' ')[2]  # "0xC0"
+    sentence = words.format(
+        page=source.log,
+        layout=clean(source.definition),
+        command=f'smartctl -l nvmelog,{number},0x200 /dev/nvmeN',
+    )
+    return (Coded(code, sentence),)
 
 
 def is_due(status: int, seconds: int, every: int) -> bool:

@@ -58,20 +58,21 @@ def denial(entries: Iterable[SudoersEntry], executable: str) -> str:
     """Return the last command about a program, as written, if it denies the program, or needs a
     password for all calls; else ''.
 
-    If several commands match a call, sudo obeys the last one. A denial of only some arguments does
-    not count.
+    If several commands match a call, sudo obeys the last one. So a later command that allows the
+    program, even with certain arguments only, cancels a denial. A command that denies only certain
+    arguments does not count.
     """
     paths = ('ALL', executable, os.path.dirname(executable) + '/')
-    last = ''
+    denying_command = ''
     for entry in entries:
         for command in entry.commands:
             path, _, arguments = command.lstrip('!').partition(' ')
             is_denial = command.startswith('!')
-            denies_some_calls = is_denial and arguments
-            if path in paths and not denies_some_calls:
-                needs_password = entry.needs_password and not arguments
-                last = command if is_denial or needs_password else ''
-    return last
+            if path not in paths or (is_denial and arguments):
+                continue
+            needs_password = entry.needs_password and not arguments
+            denying_command = command if is_denial or needs_password else ''
+    return denying_command
 
 
 def widest_command(entries: Iterable[SudoersEntry], executable: str) -> str:
@@ -95,14 +96,14 @@ class Sudo:
         self.late = ''  # why sudo did not answer in time
 
     def refuses(self, lines: Sequence[Command]) -> list[Command]:
-        """Return the smartctl command lines that sudo would refuse; sets *late* if sudo did not
-        answer.
+        """Return those of the smartctl command lines that sudo would refuse. Set *message* to what
+        sudo prints first; *late* is set if it does not answer in time, see _run().
         """
         questions = {
-            (smartctl_calls.find_sudo(), '-n', '-l', self._how.smartctl, *line): line
+            line: (smartctl_calls.find_sudo(), '-n', '-l', self._how.smartctl, *line)
             for line in lines
         }
-        answers = self._run(questions)
+        answers = self._run(questions.values())
         messages = [
             answer.stderr.decode('utf-8', 'replace').strip()
             for answer in answers.values()
@@ -110,8 +111,8 @@ class Sudo:
         self.message = next(filter(None, messages), '')
         return [
             line
-            for command, line in questions.items()
-            if answers[command].status or answers[command].signal
+            for line, question in questions.items()
+            if answers[question].status or answers[question].signal
         ]
 
     def entries(self) -> list[SudoersEntry]:
@@ -130,7 +131,7 @@ class Sudo:
         return self._run([command])[command]
 
     def _run(self, lines: Iterable[Command]) -> dict[Command, Answer]:
-        """Return the answer to each command line; sets *late* if one did not come."""
+        """Return the answer to each command line; set *late* if one does not come in time."""
         answers = {}
         for answer in self._runner.run(lines, self._how.drive_timeout, self._deadline):
             answers[answer.command] = answer

@@ -46,6 +46,14 @@ RULE_MISSING = 'password is required|not allowed|may not run|not in the sudoers|
 _BAD_MODE = r'(?m)^(/\S+): bad permissions.*$'
 
 
+class SudoersLine(NamedTuple):
+    """A line of a sudoers file; the default stands for a line that was not found."""
+
+    path: str = ''
+    number: int = 0
+    text: str = ''
+
+
 class SudoersFacts(NamedTuple):
     """Facts from the sudoers files, read as root before the process becomes the monitoring user."""
 
@@ -55,10 +63,9 @@ class SudoersFacts(NamedTuple):
     is_included: bool = True  # SUDOERS includes FOLDER
     # entries of this user, including entries that require a password
     entries: Sequence[SudoersEntry] = ()
-    # the line that denies smartctl after the rule allows it
-    winner: Finding | None = None
-    # file, number and text of the line that allows all calls
-    widest: tuple[str, int, str] = ('', 0, '')
+    # about the line that denies smartctl after the rule allows it
+    overriding: Finding | None = None
+    allowing_all: SudoersLine = SudoersLine()  # the line that allows all calls
 
 
 def facts(
@@ -97,10 +104,11 @@ def facts(
         checked=checked,
         is_valid=validation.status == 0 or is_parsed,
         rules=rules,
+        # a file that could not be read is assumed to include the folder
         is_included=not main or bool(included),
         entries=entries,
-        winner=_winner(denial(entries, executable), texts, names),
-        widest=located(widest_command(entries, executable), texts, names),
+        overriding=_overriding(denial(entries, executable), texts, names),
+        allowing_all=located(widest_command(entries, executable), texts, names),
     )
 
 
@@ -113,18 +121,18 @@ def _names_of(user: str) -> list[str]:
         return [user]
 
 
-def _winner(
-    against: str, texts: Mapping[str, str], names: Sequence[str]
+def _overriding(
+    command: str, texts: Mapping[str, str], names: Sequence[str]
 ) -> Finding | None:
-    """Return the finding for a command that overrides the rule; None without one. against: as
-    written. names: see located().
+    """Return the finding for a command that overrides the rule; None if *command* is ''. The
+    arguments are those of located().
     """
-    if not against:
+    if not command:
         return None
-    path, number, line = located(against, texts, names)
+    path, number, line = located(command, texts, names)
     if path:
         return found('sudo-rule-overridden', path=path, line=number, text=line)
-    return found('sudo-rule-overridden-somewhere', rule=against, user=names[0])
+    return found('sudo-rule-overridden-somewhere', rule=command, user=names[0])
 
 
 def _as_sudo(match: re.Match[str]) -> str:
@@ -165,33 +173,37 @@ def reason(message: str, user: str, program: str) -> Finding | None:
 
 def located(
     command: str, texts: Mapping[str, str], names: Sequence[str]
-) -> tuple[str, int, str]:
-    """Return the file, number and text of the last line with a command that `sudo -l` lists; ('',
-    0, '') if not found.
+) -> SudoersLine:
+    """Return the last line with a command that `sudo -l` lists; SudoersLine() if not found.
 
     command: as written, such as "!/usr/sbin/smartctl"; '' for none. texts: by path, in the order in
     which sudo reads them. names: the user and, with "%", the user's groups.
     """
-    last = ('', 0, '')
+    last = SudoersLine()
     if not command:
         return last
     # a name in capitals, also ALL, may be an alias for the user
     who = '|'.join([*map(re.escape, names), '[A-Z][A-Z0-9_]*'])
-    pattern = rf'\s*(?:{who})\s.*[=\s:,)]{re.escape(command)}\s*(?:,|#|$)'
-    with_command = pattern.replace('!', r'!\s*')  # sudo allows blanks after it
+    # sudo allows blanks after "!"
+    what = re.escape(command).replace('!', r'!\s*')
+    pattern = rf'\s*(?:{who})\s.*[=\s:,)]{what}\s*(?:,|#|$)'
     for path, text in texts.items():
         for number, line in enumerate(text.splitlines(), 1):
-            if re.match(with_command, line):
-                last = (path, number, line.strip())
+            if re.match(pattern, line):
+                last = SudoersLine(path, number, line.strip())
     return last
 
 
 def unread(sudoers: SudoersFacts) -> Finding | None:
-    """Return why sudo ignores a rule that exists; None if sudo reads all rules."""
+    """Return why sudo ignores a rule that exists; None if sudo reads all rules, or if visudo
+    rejects a file, for which why() has another finding.
+    """
+    if not sudoers.is_valid:
+        return None
     ignored = [
         path for path in sudoers.rules if f'{path}: parsed OK' not in sudoers.checked
     ]
-    if not ignored or not sudoers.is_valid:
+    if not ignored:
         return None
     path = ignored[0]
     if not sudoers.is_included:
@@ -210,4 +222,4 @@ def why(message: str, sudoers: SudoersFacts, user: str, program: str) -> Finding
     refusal = reason(message, user, program)
     if not refusal and not sudoers.is_valid:
         refusal = reason(sudoers.checked, user, program)
-    return refusal or sudoers.winner or unread(sudoers)
+    return refusal or sudoers.overriding or unread(sudoers)

@@ -80,24 +80,25 @@ def text(request: RuleRequest, how: HowRead, runner: Runner, drives: Drives) -> 
     """
     _check(request, how)
     try:
-        sudo = Sudo(how, runner, time.monotonic() + how.timeout).version()
-    except UsageError:  # sudo is not installed
-        sudo = ''
+        sudo_version = Sudo(how, runner, time.monotonic() + how.timeout).version()
+    except UsageError:
+        sudo_version = ''  # not installed yet: the rule is for a current version
     rule = general(request, how)
-    numbers = version(sudo)
-    if sudo and not numbers:  # a similar program, which supports neither option
+    numbers = version(sudo_version)
+    is_similar_program = sudo_version and not numbers
+    if is_similar_program:  # which supports neither TIMEOUT nor log_allowed
         rule = rule._replace(timeout=0, is_quiet=False)
     if numbers and numbers < FIRST_WITH_LOG_ALLOWED:
         rule = rule._replace(is_quiet=False)
-    if knows_expressions(sudo) and not request.is_literal:
+    if knows_expressions(sudo_version) and not request.is_literal:
         lines = _literal(how, drives) if request.names_drives else ()
         further = tuple(line for line in lines if not admits(rule.expressions, line))
         return document(rule._replace(literal=further))
     reason = 'as requested'
     if not request.is_literal:
         reason = (
-            f'because this sudo ("{sudo}") does not support regular expressions (1.9.10 and newer '
-            'do)'
+            f'because this sudo ("{sudo_version}") does not support regular expressions '
+            '(1.9.10 and newer do)'
         )
     return document(
         rule._replace(expressions=(), literal=tuple(_literal(how, drives))),
@@ -183,16 +184,16 @@ def _check(request: RuleRequest, how: HowRead) -> None:
         smartctl_calls.check_executable(how.smartctl, as_root=True, through_sudo=True)
 
 
-def knows_expressions(sudo: str) -> bool:
-    """Return whether this version of sudo supports regular expressions; True if sudo is not
-    installed.
+def knows_expressions(sudo_version: str) -> bool:
+    """Return whether a version of sudo supports regular expressions; True for '', which stands for
+    a sudo that is not installed yet. sudo_version: text such as "Sudo version 1.9.13p3".
     """
-    return not sudo or version(sudo) >= FIRST_WITH_EXPRESSIONS
+    return not sudo_version or version(sudo_version) >= FIRST_WITH_EXPRESSIONS
 
 
-def version(sudo: str) -> tuple[int, ...]:
+def version(sudo_version: str) -> tuple[int, ...]:
     """Return (1, 9, 13) for "Sudo version 1.9.13p3", and () for other programs such as "sudo-rs
     0.2.8".
     """
-    match = re.match(r'Sudo version ([0-9.]+)', sudo)
+    match = re.match(r'Sudo version ([0-9.]+)', sudo_version)
     return tuple(map(int, re.findall('[0-9]+', match[1]))) if match else ()
