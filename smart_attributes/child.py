@@ -165,8 +165,9 @@ def _run(sending: int, work: Callable[[Pipe], object]) -> None:
 
 
 def _detach(sending: int) -> None:
-    """Give up everything that belongs to the check: the handlers of its signals, and its open
-    files.
+    """Give up everything that belongs to the check: the handlers of its signals, and its open files.
+
+    sending: the only open file that stays, the end of the pipe to which the child writes.
     """
     for number in _SIGNALS:
         if _signal.getsignal(number) != _signal.SIG_IGN:
@@ -174,7 +175,7 @@ def _detach(sending: int) -> None:
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, _SIGNALS)
     # A daemon waits until all processes have closed its pipes, and a drive is locked by open files.
     nothing = os.open(os.devnull, os.O_RDWR)
-    # 0 to 2 stay open: a file that got the number of standard error would receive its messages
+    # 0 to 2 lead to /dev/null: a file that got the number of standard error would receive its messages
     for descriptor in range(3):
         if descriptor != sending:
             os.dup2(nothing, descriptor)
