@@ -135,9 +135,10 @@ def _foreseen(
             continue
         fenced, future = fence.tried(verdict, outlook, fence.UNCOMPARED, UNKNOWN_FUTURE)
         fenced, where = fence.tried(fenced, place, 'cannot be located', Place())
-        # an error here affects only this drive; later, it would affect all
-        alone, _ = _decided(Use(fenced), future, now)
-        located.append(Located(alone.verdict, where))
+        # The action is decided later, with the groups of all drives. An error would then affect all
+        # drives, so this attempt finds it now; then this drive alone becomes UNKNOWN.
+        decidable, _ = _decided(Use(fenced), future, now)
+        located.append(Located(decidable.verdict, where))
         outlooks[verdict.device] = future
     return located, outlooks
 
