@@ -68,9 +68,9 @@ class Child:
             if sending >= 0:
                 os.close(sending)
 
-    def is_ready(self, until: float) -> bool:
-        """Return whether nothing more is expected, because everything was sent or the process was
-        ended. Wait for it until *until*, a value of time.monotonic().
+    def wait(self, until: float) -> bool:
+        """Receive what the process sends, until *until*, a value of time.monotonic(). Return whether
+        nothing more will come, because the process has ended or was left.
 
         After LARGEST_SENT bytes, the process is ended.
         """
@@ -91,8 +91,8 @@ class Child:
         return True
 
     def messages(self) -> Iterator[tuple[dict[str, Any], bytes]]:
-        """Yield the messages that were sent completely: names and values, and bytes that belong to
-        them.
+        """Yield the messages that wait() has received completely: names and values, and bytes that
+        belong to them.
         """
         begin = 0
         while True:
@@ -107,8 +107,8 @@ class Child:
             yield values, bytes(self._buffer[content:begin])
 
     def leave(self, ends: bool) -> None:
-        """Wait no longer; do nothing if the process has ended. ends: end the process; if the kernel
-        blocks it, it ends later.
+        """Receive nothing more; do nothing if the process has ended. ends: end the process; if the
+        kernel blocks it, it ends later. Otherwise it continues alone.
         """
         if self._pipe >= 0:
             if ends:
