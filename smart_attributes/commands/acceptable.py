@@ -47,9 +47,7 @@ def acceptable(
     for verdict in verdicts:
         judgements = _asked_for(verdict, metrics)
         refused += _unread_or_missing(verdict, metrics, judgements)
-        why_not_with_all = ''
-        if is_every_drive:
-            why_not_with_all = _why_not_with_all(verdict)
+        why_not_with_all = _why_not_with_all(verdict) if is_every_drive else ''
         for judgement in judgements:
             words = f'{verdict.device.name} {finding(judgement)}'
             why_not = _why_not(verdict, judgement) or why_not_with_all

@@ -106,30 +106,24 @@ def _accept_and_print(config: str, choice: Choice, is_every_drive: bool) -> int:
 
 def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
     """Raise UsageError for options that cannot be combined, or do not select any drive."""
+    mistake = (
+        'do not name metrics with --list, --missing or --withdraw; for --missing, name the '
+        'missing drives or use --all; to withdraw one acknowledgement, use --withdraw SERIAL:METRIC'
+    )
     if own.missing_drives:
         is_valid = not which.metrics and not (which.names and own.every_alarm)
     elif own.lists or own.withdraw:
         is_valid = not (which.metrics or which.names or own.every_alarm)
     else:
-        _check_selection(which, own.every_alarm)
-        return
-    if not is_valid:
-        raise UsageError(
-            'do not name metrics with --list, --missing or --withdraw; for --missing, name the '
-            'missing drives or use --all; to withdraw one acknowledgement, use --withdraw SERIAL:METRIC'
-        )
-
-
-def _check_selection(which: Which, is_every_drive: bool) -> None:
-    """Raise UsageError unless the words and options select drives, or all drives without metrics."""
-    is_valid = bool(which.devices or which.reports or which.names)
-    if is_every_drive:
-        is_valid = not which.metrics
-    if not is_valid:
-        raise UsageError(
+        mistake = (
             'name a drive (NAME, -d ADDRESS or --report FILE), or use --missing, --list, --withdraw or '
             '--all (give no metrics with --all); for examples, use --help'
         )
+        is_valid = bool(which.devices or which.reports or which.names)
+        if own.every_alarm:
+            is_valid = not which.metrics
+    if not is_valid:
+        raise UsageError(mistake)
 
 
 def _print(lines: Sequence[str], mistakes: Sequence[str], status: int = OK) -> int:

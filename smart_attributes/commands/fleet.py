@@ -93,16 +93,15 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], path: str) -> None:
     first = [
         {**drive, 'place': place} for place, drive in enumerate(kept.drives(page.READ))
     ]
-    shown = page_drives.sentence(
-        urgent=kept.counts(is_urgent=True), others=kept.counts(is_urgent=False)
-    )
+    urgent = kept.counts(is_urgent=True)
+    others = kept.counts(is_urgent=False)
     data = kept.taken(fleet.now)  # the drives are no longer in *kept*
     counts = {state.name: fleet.summary.states[state.name] for state in WORST_FIRST}
     content = page.Content(
         data,
         counts,
         drives=first,
-        shown=shown,
+        shown=page_drives.sentence(urgent, others),
         notes=fleet.faults,
         remarks=fleet.remarks(),
         fleet=fleet.counted(),

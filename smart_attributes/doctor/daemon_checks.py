@@ -100,8 +100,7 @@ def _difference(check: DaemonCheck, answer: Answer, program: str) -> Finding:
     """Return why a daemon answers UNKNOWN, although its check works when doctor runs it."""
     process_folder = process_of(check.daemon)  # "/proc/812", or "/"
     has_ended = process_folder == '/'
-    started = os.stat(process_folder).st_mtime
-    if has_ended or started < os.stat(check.file).st_mtime:
+    if has_ended or os.stat(process_folder).st_mtime < os.stat(check.file).st_mtime:
         return _found('daemon-not-restarted', check, answer)
     return _cause(check, answer, program, check.user)
 
@@ -253,8 +252,9 @@ def _short(check: DaemonCheck, limit: float) -> Finding:
         fitting=fits,
     )
     option = OWN_LIMIT.search(check.text)
-    is_of_another_program = not check.own_limit
-    if not option or is_of_another_program:
+    if (
+        not option or not check.own_limit
+    ):  # without own_limit, it belongs to another program
         return finding
     shorter = f'{option[1]}{option[2]}{fits:g}'  # "-t 45", "--timeout=45"
     return finding._replace(command=check.edit(option[0].lstrip(), shorter))

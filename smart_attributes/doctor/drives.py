@@ -236,7 +236,7 @@ def pastes(
     line = shlex.join([*other_options, *drives, *limits])
     icinga = _icinga_variables(named, [*other_options, *limits])
     return [
-        Paste('icinga', 'Icinga, in the Host', '\n'.join(icinga)),
+        Paste('icinga', 'Icinga, in the Host', icinga),
         Paste(
             'nagios',
             'Nagios, in the service',
@@ -250,7 +250,7 @@ def pastes(
     ]
 
 
-def _icinga_variables(named: Sequence[str], options: Sequence[str]) -> list[str]:
+def _icinga_variables(named: Sequence[str], options: Sequence[str]) -> str:
     """Return the variables of a Host whose drives Icinga checks. Without addresses in *named*, Icinga
     lets the check scan.
 
@@ -263,4 +263,4 @@ def _icinga_variables(named: Sequence[str], options: Sequence[str]) -> list[str]
     for option, value in zip(options[::2], options[1::2]):
         variable = option.removeprefix('--').replace('-', '_')
         lines.append(f'vars.smart_attributes_{variable} = {json.dumps(value)}')
-    return lines
+    return '\n'.join(lines)

@@ -37,7 +37,7 @@ def history(options: Options, user: str) -> Finding:
         is_of_person = not options.own.user and is_person(os.geteuid())
         return unusable(error, advised, user, group_of(user), is_of_person)
     except HistoryUnusable as error:
-        is_denied = access.is_denied(os.path.join(used, state_directory.HISTORY))
+        is_denied = access.is_denied(f'{used}/{state_directory.HISTORY}')
         command = f'chown -hR {user}: {shlex.quote(used)}' if is_denied else ''
         return said('history-files-unusable', str(error), path=used)._replace(
             command=command

@@ -239,10 +239,13 @@ def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
         points = _points(point_rows, first, most_of(definition))
         stored[Key(metric, definition)] = Series(pace, points, last_seen)
     identity = Identity(*_checked([''] * 5, document['identity']))
-    all_places = [DrivePlace(*_checked(_PLACE, fields)) for fields in places]
+    all_places = [
+        DrivePlace(*_checked(_PLACE, fields))._replace(drive=number)
+        for fields in places
+    ]
     return DriveHistory(
         record=Record(number, identity, first_read=first, last_read=last, order=order),
-        places=tuple(place._replace(drive=number) for place in all_places),
+        places=tuple(all_places),
         # null: written by an earlier version
         verdict=LastVerdict(0) if verdict is None else _verdict(*verdict),
         series=stored,
@@ -342,18 +345,14 @@ def with_readings(
     dated = _with_right_times(drive, now)
     last_read = dated.record.last_read
     stored_at = now if is_new else max(now, last_read + 1)
-    all_series = dict(dated.series)
-    read_keys = set()
-    for observation in observations:
-        if _is_storable(observation):
-            key = observation.key
-            all_series[key] = _grown(
-                dated.series.get(key), observation, last_read, now=stored_at
-            )
-            read_keys.add(key)
+    # the series as they are if this check has no number for them
+    unread = {}
     for key, before in dated.series.items():
-        if key not in read_keys and not before.last_seen:
-            all_series[key] = before._replace(last_seen=last_read)
+        unread[key] = before._replace(last_seen=before.last_seen or last_read)
+    all_series = dict(unread)
+    for observation in filter(_is_storable, observations):
+        key = observation.key
+        all_series[key] = _grown(unread.get(key), observation, now=stored_at)
     return dated._replace(
         record=_read_again(dated.record, identity, stored_at),
         series=all_series,
@@ -370,11 +369,10 @@ def _is_storable(observation: Observation) -> bool:
 def _grown(
     before: Series | None,
     observation: Observation,
-    last_read: int,
     now: int,
 ) -> Series:
-    """Return a series with a number of this check. before: the series until now; None: it is new.
-    last_read: when the drive was last read.
+    """Return a series with a number of this check. before: the series until now, with the time when
+    it was last seen; None: it is new.
 
     A series for hysteresis (LATELY) keeps only the peaks of the last day.
     """
@@ -384,7 +382,7 @@ def _grown(
     if before is None:
         return Series(pace, (Point(now, number, gap),))
     # when the number of the newest point was last seen
-    last_seen = now - gap if gap else before.last_seen or last_read
+    last_seen = now - gap if gap else before.last_seen
     history = History(before.points, last_seen)
     points = series.extended(pace, history, number=number, now=now)
     if pace == series.LATELY and points != before.points:
@@ -432,18 +430,18 @@ def _limited(drive: DriveHistory, latest: int) -> DriveHistory:
     each later time. The clock is then no longer behind. The verdict is as before: the next one
     replaces it.
     """
-    first_read = min(drive.record.first_read, latest)
-    places = []
-    for place in drive.places:
-        first = min(place.first, latest)
-        gone = min(place.gone, latest)
-        places.append(place._replace(first=first, gone=gone))
+    record = drive.record
+    first_read = min(record.first_read, latest)
+    places = [
+        place._replace(first=min(place.first, latest), gone=min(place.gone, latest))
+        for place in drive.places
+    ]
     all_series = {}
     for key, stored in drive.series.items():
         points = _not_after(stored.points, latest)
         all_series[key] = Series(stored.pace, points, min(stored.last_seen, latest))
     return drive._replace(
-        record=drive.record._replace(first_read=first_read, last_read=latest),
+        record=record._replace(first_read=first_read, last_read=latest),
         places=tuple(places),
         series=all_series,
         behind_since=0,

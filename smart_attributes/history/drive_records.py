@@ -197,12 +197,12 @@ def updated(
             continue
         key = address, drive
         current = after.get(key)
-        if current is None:
-            current = DrivePlace(address, drive, now, is_first=drive not in recorded)
-        elif current.gone:
-            # the drive has come again: its new entry must be the last one
-            del after[key]
-            current = DrivePlace(address, drive, now, is_first=current.is_first)
+        if current is None or current.gone:
+            after.pop(
+                key, None
+            )  # if the drive comes again, its new entry is the last one
+            is_first = current.is_first if current else drive not in recorded
+            current = DrivePlace(address, drive, now, is_first=is_first)
         after[key] = current._replace(
             is_scanned=current.is_scanned or scope.is_scan,
             slot=slots.get(address) or current.slot,
@@ -284,25 +284,22 @@ def _one_for_one(
     missing: the places that these drives have left. drive_by_order: the drives that have ever been
     at this controller and have no other predecessor, by Record.order.
 
-    As soon as at least as many new drives have come as are missing, they replace the missing ones, in
-    the order in which they came. An example, in which the successor of A is 4 and that of B is 6:
-
-    drives in the history    1 2 3        4 5          6
-    leaves, newest_order           A, 3         B, 5
+    As soon as as many new drives have come as are missing, they replace these, in the order in which
+    they came. If A left after the drive with order 3 had come, and B after that with order 5, the
+    drive with order 4 replaces A, that with order 5 none, and that with order 6 replaces B.
     """
     successors: dict[int, int] = {}
-    waiting = []  # missing drives without a successor so far
     free = []  # new drives that have replaced none so far
-    # Each pair is the highest order when drives left, and when the next drives left.
-    ends = sorted({place.newest_order for place in missing})
-    for end, next_end in zip(ends, [*ends[1:], LATEST]):
-        waiting += [place.drive for place in missing if place.newest_order == end]
-        for order in sorted(drive_by_order):
-            if end < order <= next_end:
-                free.append(drive_by_order[order])
+    by_departure = sorted(missing, key=attrgetter('newest_order'))
+    for order in sorted(drive_by_order):
+        free.append(drive_by_order[order])
+        waiting = [
+            place.drive
+            for place in by_departure
+            if place.newest_order < order and place.drive not in successors
+        ]
         if len(free) >= len(waiting):
             successors.update(zip(waiting, free))
-            waiting = []
             free = []
     return successors
 

@@ -145,7 +145,7 @@ def _is_expected(place: str, state_dir: str, is_writing: bool) -> bool:
     """
     if not state_directory.has_a_place(state_dir):
         return False
-    has_history = os.path.isdir(os.path.join(place, state_directory.HISTORY))
+    has_history = os.path.isdir(f'{place}/{state_directory.HISTORY}')
     return is_writing or bool(state_dir) or has_history
 
 

@@ -240,13 +240,10 @@ class HistoryStore:
         """
         self.read()
         matches = self._matches(self._parsed, identities)
-        result = []
-        for identity, match in zip(identities, matches):
-            note = ''
-            if match.record is None:
-                note = _why_not_stored(identity, match, self._parsed)
-            result.append(Match(match.record, note))
-        return result
+        return [
+            Match(match.record, _why_not_stored(identity, match, self._parsed))
+            for identity, match in zip(identities, matches)
+        ]
 
     def seen_as(self, first: str, second: str) -> str:
         """Return what is known of two addresses: SEPARATE, or ONE or DOUBTED if they led to the same
@@ -464,7 +461,9 @@ def newest_order(drives: Mapping[int, DriveHistory]) -> int:
 
 
 def _why_not_stored(identity: Identity, match: Match, parsed: Parsed) -> str:
-    """Return why a drive without a record cannot be stored; '' if it can."""
+    """Return why a drive without a record cannot be stored; '' if it can, or has a record."""
+    if match.record:
+        return ''
     reason = match.note or parsed.untouched.get(number_of(identity), '')
     if not reason and len(parsed.drives) >= MOST_DRIVES:
         return FULL

@@ -142,7 +142,7 @@ def _warm_since(points: Points, halfway: float) -> float:
     since = points[0][0]
     for (_, before), (moment, _) in zip(points, points[1:]):
         if before < halfway:
-            since = moment
+            since = moment  # the first point after a lower one
     return since
 
 

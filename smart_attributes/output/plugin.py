@@ -97,9 +97,7 @@ def first_line(
     files that are no reports. most: each of both messages is cut to this number of characters, and
     what the line says about a drive to twice as many; 0: nothing is cut.
     """
-    before = extra
-    if not cases and not extra:
-        before = coded(nobody)
+    before = extra if extra or cases else coded(nobody)
     if most:
         before = sentence(before, most)
         milder = sentence(milder, most)
