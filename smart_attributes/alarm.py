@@ -50,9 +50,9 @@ class TakesTooLong(Exception):
 
 
 class _Granted:
-    """The CPU time that one drive may take, in seconds; 0 means unlimited."""
+    """The CPU time that one drive may take, in seconds."""
 
-    share = 0.0
+    share = 0.0  # unlimited: arm() was not called, so the command has no time limit
 
 
 def obey() -> None:
@@ -77,8 +77,8 @@ def arm(seconds: float) -> None:
     """Raise TimeIsOver after *seconds* minus the time reserved for printing, and again when the
     reserved time ends.
 
-    limited() then grants each drive a tenth of the time. If the time limit is short, each share is
-    larger, because the first drive also pays for imports.
+    limited() then grants each drive a tenth of *seconds* as CPU time, but at least one second,
+    because the first drive also pays for imports, and at most half of *seconds*.
     """
     _Granted.share = min(seconds / 2, max(1.0, seconds / 10))
 
@@ -144,12 +144,12 @@ def in_time(work: Callable[[str], T]) -> T:
 
 
 class _Conclusion:
-    """The output that is left to write, and the exit status that belongs to it."""
+    """The output of a check, which conclude() sets, and _write() and _leave() write."""
 
-    rest = b''
-    status = 3
+    rest = b''  # not written yet
+    status = 3  # exit status that belongs to the output
     descriptor = 1
-    is_begun = False
+    is_begun = False  # a part of the output may be written
 
 
 def conclude(text: str, status: int) -> None:
@@ -167,11 +167,14 @@ def conclude(text: str, status: int) -> None:
         return
     _Conclusion.rest = text.encode(sys.stdout.encoding, 'replace')
     _Conclusion.status = status
-    for number in (*_ENDINGS, int(_signal.SIGALRM)):
-        # an ending that the caller ignores stays ignored
-        if _signal.getsignal(number) != _signal.SIG_IGN or number == _signal.SIGALRM:
+    for number in _ENDINGS:
+        # a signal that the caller ignores stays ignored
+        if _signal.getsignal(number) != _signal.SIG_IGN:
             _signal.signal(number, _leave)
-    _signal.setitimer(_signal.ITIMER_VIRTUAL, 0)
+    _signal.setitimer(
+        _signal.ITIMER_VIRTUAL, 0
+    )  # of limited(): no drive is judged any more
+    _signal.signal(_signal.SIGALRM, _leave)
     _signal.setitimer(_signal.ITIMER_REAL, OUTPUT_TIME, OUTPUT_TIME)
     _write()
     _signal.setitimer(_signal.ITIMER_REAL, 0)
@@ -196,15 +199,17 @@ def _leave(number: int, frame: object) -> None:
 
 
 def _end(number: int, frame: object) -> None:
-    """Raise TimeIsOver because of a signal; if the command has a time limit, raise it again after
-    GRACE.
+    """Raise TimeIsOver because of a signal. If the command has a time limit, let SIGALRM raise it
+    again after GRACE, in case the printing does not end.
     """
     for ending in _ENDINGS:  # a second signal would interrupt the printing
         _signal.signal(ending, _signal.SIG_IGN)
-    if _Granted.share:
+    has_time_limit = _Granted.share > 0
+    if has_time_limit:
         _signal.setitimer(_signal.ITIMER_REAL, GRACE, GRACE)
     raise TimeIsOver(f'ended by {_ENDINGS[number]}')
 
 
 def _too_long(number: int, frame: object) -> None:
+    """Raise TakesTooLong because the virtual timer of limited() has ended."""
     raise TakesTooLong(f'{_Granted.share:g} s of CPU time')

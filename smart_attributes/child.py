@@ -68,9 +68,9 @@ class Child:
             if sending >= 0:
                 os.close(sending)
 
-    def is_ready(self, until: float) -> bool:
-        """Return whether nothing more is expected, because everything was sent or the process was
-        ended. Wait for it until *until*, a value of time.monotonic().
+    def wait(self, until: float) -> bool:
+        """Receive what the process sends, until *until*, a value of time.monotonic(). Return whether
+        nothing more will come, because the process has ended or was left.
 
         After LARGEST_SENT bytes, the process is ended.
         """
@@ -91,8 +91,8 @@ class Child:
         return True
 
     def messages(self) -> Iterator[tuple[dict[str, Any], bytes]]:
-        """Yield the messages that were sent completely: names and values, and bytes that belong to
-        them.
+        """Yield the messages that wait() has received completely: names and values, and bytes that
+        belong to them.
         """
         begin = 0
         while True:
@@ -107,8 +107,8 @@ class Child:
             yield values, bytes(self._buffer[content:begin])
 
     def leave(self, ends: bool) -> None:
-        """Wait no longer; do nothing if the process has ended. ends: end the process; if the kernel
-        blocks it, it ends later.
+        """Receive nothing more; do nothing if the process has ended. ends: end the process; if the
+        kernel blocks it, it ends later. Otherwise it continues alone.
         """
         if self._pipe >= 0:
             if ends:
@@ -165,8 +165,9 @@ def _run(sending: int, work: Callable[[Pipe], object]) -> None:
 
 
 def _detach(sending: int) -> None:
-    """Give up everything that belongs to the check: the handlers of its signals, and its open
-    files.
+    """Give up everything that belongs to the check: the handlers of its signals, and its open files.
+
+    sending: the only open file that stays, the end of the pipe to which the child writes.
     """
     for number in _SIGNALS:
         if _signal.getsignal(number) != _signal.SIG_IGN:
@@ -174,7 +175,7 @@ def _detach(sending: int) -> None:
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, _SIGNALS)
     # A daemon waits until all processes have closed its pipes, and a drive is locked by open files.
     nothing = os.open(os.devnull, os.O_RDWR)
-    # 0 to 2 stay open: a file that got the number of standard error would receive its messages
+    # 0 to 2 lead to /dev/null: a file that got the number of standard error would receive its messages
     for descriptor in range(3):
         if descriptor != sending:
             os.dup2(nothing, descriptor)

@@ -39,7 +39,7 @@ def main() -> None:
             if stream is not None:
                 stream.reconfigure(errors='replace')  # type: ignore[union-attr]
         code = run(sys.argv[1:], runner)
-        if not _is_printed():
+        if not _flush():
             code = UNKNOWN
         end = time.monotonic() + READER_TIME
         _do_later(runner.later)
@@ -55,9 +55,9 @@ def _conclude(text: str, status: int) -> None:
     alarm.conclude(text, status)
 
 
-def _is_printed() -> bool:
-    """Flush standard output; return False if the reader is gone, the disk is full or the output
-    is closed.
+def _flush() -> bool:
+    """Flush standard output; return whether all of it is written: False if the reader is gone, the
+    disk is full or the output is closed.
     """
     try:
         sys.stdout.flush()
@@ -68,15 +68,16 @@ def _is_printed() -> bool:
 
 def _do_later(later: list[Callable[[], object]]) -> None:
     """Run the work that remains after the output, for at most WRITING_TIME; ignore errors in
-    this work.
+    this work, and from then on all signals.
     """
     try:
         alarm.arm(WRITING_TIME)
         for work in later:
             work()
-    except BaseException:
-        alarm.disarm()
-    alarm.ignore()
+    except BaseException:  # TimeIsOver, too
+        return
+    finally:
+        alarm.ignore()
 
 
 def _wait_for_reader(end: float) -> None:
@@ -103,7 +104,8 @@ def run(argv: list[str], runner: processes.Runner | None = None) -> int:
 
     For every error, print a sentence to standard output and return 3.
 
-    runner: has the work to do after the output in *later*; None: nobody does this work.
+    runner: a command adds the work for after the output to *runner.later*; the caller does it.
+    None: this work is not done.
     """
     gc.disable()  # saves 3 ms; a check creates few reference cycles
     runner = runner or processes.Runner()
@@ -118,12 +120,12 @@ def run(argv: list[str], runner: processes.Runner | None = None) -> int:
         return UNKNOWN
     except BaseException as error:
         print(failure(argv, explained(error)))
-        _is_printed()  # if the module alarm is damaged, disarm() fails, too
+        _flush()  # already here: if the module alarm is damaged, disarm() fails below
         return UNKNOWN
     finally:
         alarm.disarm()
         # print before waiting for processes: the caller may not wait that long
-        _is_printed()
+        _flush()
         runner.close()
 
 

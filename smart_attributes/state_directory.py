@@ -20,10 +20,9 @@ WAITING = 'waiting'  # the folder of locks, see for_locks()
 # owned by root, for locks; like processes, it does not survive a reboot
 RUN = f'{constants.RUN}/{NAME}'
 _HOME = '~/.local/state'
-_MAKE_IT = (
-    'create it, owned by the monitoring user, or use another one with --state-dir'
-)
-_LET_HIM = (
+# the next step in the message about a directory that is missing, or that others can write to
+_CREATE = 'create it, owned by the monitoring user, or use another one with --state-dir'
+_RESTRICT = (
     'restrict writing to the monitoring user, or use another directory with --state-dir'
 )
 
@@ -96,15 +95,16 @@ def ready(state_dir: str) -> StateDirectory:
     Raises Unusable.
     """
     path = location(state_dir)
-    is_own = path not in ('', state_dir, PACKAGE)
+    # '' if this user has no home directory, which there() reports
+    is_of_this_user = path not in ('', state_dir, PACKAGE)
     try:
-        if is_own:
+        if is_of_this_user:
             os.makedirs(path, 0o700, exist_ok=True)
     except OSError as error:
-        raise Unusable(f'{path}: {error.strerror}', _MAKE_IT, path) from None
+        raise Unusable(f'{path}: {error.strerror}', _CREATE, path) from None
     directory = there(state_dir)
     if os.geteuid() not in (0, directory.user):
-        raise Unusable(f'{path} belongs to another user', _LET_HIM, path)
+        raise Unusable(f'{path} belongs to another user', _RESTRICT, path)
     return directory
 
 
@@ -123,21 +123,15 @@ def there(state_dir: str) -> StateDirectory:
         status = os.stat(path)
         fault = trust.fault(path, status.st_uid)
     except OSError as error:
-        raise Unusable(f'{path}: {error.strerror}', _MAKE_IT, path) from None
-    if fault:
-        raise Unusable(
-            fault,
-            _LET_HIM,
-            path=getattr(fault, 'path', path),
-            is_open=getattr(fault, 'is_open', False),
-        )
+        raise Unusable(f'{path}: {error.strerror}', _CREATE, path) from None
+    if isinstance(fault, trust.PathFault):
+        raise Unusable(fault, _RESTRICT, path=fault.path, is_open=fault.is_open)
     return StateDirectory(path, status.st_uid, status.st_gid)
 
 
 def for_locks(name: str, state_dir: str) -> str:
-    """Return the path of the lock folder *name*, and create a missing folder.
-
-    Only this user and root can write to it.
+    """Return the path of the lock folder *name*, which only this user and root can write to. Create
+    the folder if it is missing.
 
     All checks of one user share the folder. state_dir: the argument of --state-dir, used only if the
     default places are unusable. Raises Unusable.
@@ -145,13 +139,15 @@ def for_locks(name: str, state_dir: str) -> str:
     fault = 'this user has no home directory'
     for place in _places_of_locks(state_dir):
         path = os.path.join(place, name)
+        # the package or an admin creates these
+        must_exist = place in (state_dir, PACKAGE)
         try:
-            fault = _unfit(place, path, must_exist=place in (state_dir, PACKAGE))
+            fault = _prepare(place, path, must_exist)
         except OSError as error:
             fault = f'{error.filename}: {error.strerror}'
         if not fault:
             return path
-    raise Unusable(fault, _LET_HIM)
+    raise Unusable(fault, _RESTRICT)
 
 
 def _places_of_locks(state_dir: str) -> list[str]:
@@ -164,11 +160,11 @@ def _places_of_locks(state_dir: str) -> list[str]:
     return [place for place in places if place]
 
 
-def _unfit(place: str, path: str, must_exist: bool) -> str:
-    """Create the lock folder *path* below *place*; return why the folder cannot be used, or '' if
-    it can.
+def _prepare(place: str, path: str, must_exist: bool) -> str:
+    """Create the lock folder *path* below *place* if it is missing; return why the folder cannot be
+    used, or '' if it can.
 
-    must_exist: *place* is not created. Raises OSError.
+    must_exist: a missing *place* is not created. Raises OSError.
     """
     user = os.geteuid()
     if not os.path.isdir(path):

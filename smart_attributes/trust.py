@@ -43,8 +43,8 @@ class PathFault(str):
 
 
 def fault(path: str, user: int) -> str:
-    """Return why *user* should not trust the file at *path*, or '' if only this user or root can
-    change it.
+    """Return why *user* should not trust the file at *path*, as a PathFault, or '' if only this user
+    or root can change it.
 
     Every folder, link and file on the way is examined. Raises OSError if any is missing or cannot
     be examined.

@@ -320,7 +320,7 @@ def test_a_long_first_line_is_shortened_and_still_counts_the_drives():
 def test_text_keeps_a_third_of_a_small_output_and_a_sixteenth_of_a_large_one(
     limit, least
 ):
-    assert budget.share(limit) == least
+    assert budget.share_of_lines(limit) == least
 
 
 @pytest.mark.parametrize(

@@ -289,7 +289,7 @@ def test_a_child_that_sends_too_much_is_ended(monkeypatch):
 
     endless = Child(work)
 
-    assert endless.is_ready(time.monotonic() + 20)
+    assert endless.wait(time.monotonic() + 20)
     assert next(values for values, _ in endless.messages()) == {'first': True}
     assert len(endless._buffer) < 400_000
 
@@ -301,10 +301,10 @@ def test_messages_of_a_child_that_is_cut_off_in_a_message_arrive():
         time.sleep(60)
 
     cut = Child(work)
-    is_ready = cut.is_ready(time.monotonic() + 0.5)
+    has_ended = cut.wait(time.monotonic() + 0.5)
     cut.leave(ends=True)
 
-    assert not is_ready
+    assert not has_ended
     assert list(cut.messages()) == [({'number': 1}, b'whole')]
 
 

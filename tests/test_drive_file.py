@@ -53,16 +53,16 @@ WHOLE = DriveHistory(
             is_scanned=True,
             slot='pci-1',
             machine='1a2b',
-            newest=9,
+            newest_order=9,
         ),
     ),
     VERDICT,
     {
         CRC: Series(CHANGE, (Point(NOW - DAY, 0), Point(NOW - HOUR, 3, 300))),
-        HOT: Series(HIGHEST, (Point(NOW, 30.5),), absent=NOW - 9),
+        HOT: Series(HIGHEST, (Point(NOW, 30.5),), last_seen=NOW - 9),
         Key('none', 'yet'): Series(LATELY),
     },
-    behind=NOW - 6,
+    behind_since=NOW - 6,
 )
 
 
@@ -271,7 +271,7 @@ def test_forged_files_take_little_time_and_memory():
 def many(count: int, length: int) -> dict[Key, Series]:
     points = tuple(Point(NOW - length + place, place, 1) for place in range(length))
     return {
-        Key(f'metric {number}', 'x' * 300): Series(CHANGE, points, absent=number + 1)
+        Key(f'metric {number}', 'x' * 300): Series(CHANGE, points, last_seen=number + 1)
         for number in range(count)
     }
 
@@ -359,7 +359,7 @@ def test_a_number_that_is_missing_is_absent_since_its_last_reading():
     drive = read([(NOW, 1)], CHANGE)
     for moment in (NOW + 300, NOW + 600):
         drive = checked(drive, moment, Observation(HOT, 30, HIGHEST))
-    assert drive.series[CRC].absent == drive.histories[CRC].last_read == NOW
+    assert drive.series[CRC].last_seen == drive.histories[CRC].last_read == NOW
     drive = checked(drive, NOW + 900, Observation(CRC, 2, CHANGE))
 
     assert drive.series[CRC] == Series(
@@ -448,10 +448,10 @@ def test_what_was_cut_or_hidden_in_the_identity_becomes_complete():
     ],
 )
 def test_a_clock_that_stays_behind_for_a_day_is_right(behind, now, is_dated, noted):
-    before = WHOLE._replace(behind=behind)
+    before = WHOLE._replace(behind_since=behind)
     drive = checked(before, now, Observation(CRC, 4, CHANGE))
 
-    assert drive.behind == noted
+    assert drive.behind_since == noted
     newest = drive.series[CRC].points[-1]
     assert (newest.time, newest.gap) == ((now, 1) if is_dated else (NOW + 1, 1))
     assert (drive.series[CRC].points[0].time <= now) is (is_dated or now >= NOW - DAY)

@@ -61,7 +61,7 @@ def test_a_drive_with_another_serial_number_at_its_address_has_replaced_it():
     left = replaced.place
     assert replaced == Change('replaced', left, successor=2)
     assert (left.address, left.drive, left.first) == ('/dev/sda', 1, START)
-    assert (left.gone, left.newest) == (START + STEP, 1)
+    assert (left.gone, left.newest_order) == (START + STEP, 1)
     assert kinds(places, SDA, START + DAY, first) == [('replaced', '/dev/sda', 1)]
     assert kinds(places, SDA, START + STEP + DAY, first) == []
 
@@ -329,7 +329,7 @@ def test_a_drive_that_came_elsewhere_or_was_known_before_replaces_nobody(
     recorded = records({1: START, 2: START})
     recorded[2] = recorded[2]._replace(order=order)
     places = [
-        DrivePlace(addresses[0], 1, START, gone=START + STEP, newest=1),
+        DrivePlace(addresses[0], 1, START, gone=START + STEP, newest_order=1),
         DrivePlace(addresses[1], 2, START + STEP),
     ]
     missing = changes(places, recorded, Scope(set(addresses)), START + STEP)
@@ -369,7 +369,7 @@ def test_which_drive_is_new_is_told_by_its_order_and_not_by_the_clock(
     recorded = records({1: START, 2: START + clock})
     recorded[2] = recorded[2]._replace(order=order)
     places = [
-        DrivePlace('/dev/sda', 1, START, gone=START + STEP, newest=1),
+        DrivePlace('/dev/sda', 1, START, gone=START + STEP, newest_order=1),
         DrivePlace('/dev/sda', 2, START + STEP + clock, is_first=True),
     ]
 
@@ -382,8 +382,10 @@ def test_which_drive_is_new_is_told_by_its_order_and_not_by_the_clock(
 def test_a_new_drive_has_replaced_another_one_even_if_it_has_gone_itself(gone):
     recorded = records({1: START, 2: START + STEP})
     places = [
-        DrivePlace('/dev/sda', 1, START, gone=START + STEP, newest=1),
-        DrivePlace('/dev/sda', 2, START + STEP, gone=gone, newest=2, is_first=True),
+        DrivePlace('/dev/sda', 1, START, gone=START + STEP, newest_order=1),
+        DrivePlace(
+            '/dev/sda', 2, START + STEP, gone=gone, newest_order=2, is_first=True
+        ),
     ]
     first = changes(places, recorded, SDA, START + 2 * STEP)[0]
 

@@ -200,7 +200,7 @@ def test_one_child_at_most_waits_for_a_dead_disk(state, path, monkeypatch):
     while not _held():
         time.sleep(0.01)
     second = folder.reading_child(state.path, True)
-    assert not second.is_ready(time.monotonic() + 0.3) and not list(second.messages())
+    assert not second.wait(time.monotonic() + 0.3) and not list(second.messages())
     os.kill(first._pid, signal.SIGKILL)
 
     assert folder.contents_of(second, time.monotonic() + 20).is_complete

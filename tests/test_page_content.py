@@ -163,7 +163,7 @@ def test_a_reason_names_metrics_as_people_say_them(why, text):
     ],
 )
 def test_strings_are_shown_without_what_has_no_shape(value, seen):
-    assert page._seen(value) == seen
+    assert page._made_visible(value) == seen
 
 
 def test_notes_and_remarks_are_on_the_page():

@@ -38,7 +38,7 @@ def acceptable(
     acknowledged.
 
     metrics: to be acknowledged at the current value; if empty, all that alert. template: `why`,
-    `until`, `by`, `at`. is_every_drive: nobody named these drives, so the findings of a drive that
+    `until`, `by`, `at`. is_every_drive: --all selects these drives, so the findings of a drive that
     must be replaced are refused. hide_serial: print no serial number.
     """
     new = []
@@ -47,12 +47,10 @@ def acceptable(
     for verdict in verdicts:
         judgements = _asked_for(verdict, metrics)
         refused += _unread_or_missing(verdict, metrics, judgements)
-        why_by_name_only = ''
-        if is_every_drive:
-            why_by_name_only = _why_by_name_only(verdict)
+        why_not_with_all = _why_not_with_all(verdict) if is_every_drive else ''
         for judgement in judgements:
             words = f'{verdict.device.name} {finding(judgement)}'
-            why_not = _why_not(verdict, judgement) or why_by_name_only
+            why_not = _why_not(verdict, judgement) or why_not_with_all
             if why_not:
                 refused.append(f'{words}: {why_not}')
                 continue
@@ -96,15 +94,15 @@ def _unread_or_missing(
     ]
 
 
-def _why_by_name_only(verdict: Verdict) -> str:
-    """Return why a drive is only acknowledged by its name: one of its actions, even the last,
-    needs a new drive or copies its data; '' for all other drives.
+def _why_not_with_all(verdict: Verdict) -> str:
+    """Return why --all does not acknowledge the values of a drive: one of its actions needs a new
+    drive or copies its data. Return '' for a drive without such an action.
     """
-    to_do = work_list.rescue(verdict)
-    if not to_do:
+    action = work_list.rescue(verdict)
+    if not action:
         return ''
     return (
-        f'{to_do}; --all does not acknowledge such drives; to acknowledge this one, run: '
+        f'{action}; --all does not acknowledge such drives; to acknowledge this one, run: '
         f'{PROGRAM} acknowledge {shlex.quote(verdict.device.name)} --why WHY'
     )
 
@@ -135,6 +133,7 @@ def _why_not(verdict: Verdict, judgement: Judgement) -> str:
         return 'this metric currently has no value'
     # an acknowledgement finds its drive by the serial number only
     without_wwn = verdict.identity._replace(wwn='')
+    # a serial number that many drives share does not even match itself
     has_own_serial = is_same_drive(without_wwn, without_wwn)
     if has_own_serial:
         return ''

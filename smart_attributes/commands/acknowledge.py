@@ -46,7 +46,7 @@ def run(options: Options, runner: processes.Runner) -> int:
     _check_combination(options.which, own)
     config = options.data.config
     hide_serial = options.naming.hide_serial
-    if own.shown:
+    if own.lists:
         present = content(config)
         lines = [
             line(accepted, hide_serial) for accepted in sorted(present.acknowledgements)
@@ -57,10 +57,10 @@ def run(options: Options, runner: processes.Runner) -> int:
         lines = [f'withdrawn: {line(accepted, hide_serial)}' for accepted in ended]
         return _print(lines, mistakes)
     why = own.why
-    if own.removed and not why:
+    if own.missing_drives and not why:
         why = 'the drive was removed'
     common = template(why, own.until)
-    if own.removed:
+    if own.missing_drives:
         serials, unknown = _named_missing(options, runner, own.every_alarm)
         choice = accepted_as_missing(serials, unknown, common, hide_serial)
         return _accept_and_print(config, choice, own.every_alarm)
@@ -88,7 +88,8 @@ def run(options: Options, runner: processes.Runner) -> int:
 def _accept_and_print(config: str, choice: Choice, is_every_drive: bool) -> int:
     """Acknowledge the chosen values and print a line for each value; return the exit status.
 
-    is_every_drive: nothing was named, so nothing that was asked for is refused entirely.
+    is_every_drive: --all, which names no value: refused values are a partial success, PARTLY, even
+    if every value is refused.
     """
     mistakes = accept(config, choice.new) if choice.new else ()
     lines = [
@@ -104,26 +105,25 @@ def _accept_and_print(config: str, choice: Choice, is_every_drive: bool) -> int:
 
 
 def _check_combination(which: Which, own: AcknowledgeOptions) -> None:
-    """Raise UsageError for options that cannot be combined."""
-    has_either_names_or_all = bool(which.names) != own.every_alarm
-    if own.removed and has_either_names_or_all and not which.metrics:
-        return
-    # what concerns acknowledgements in the file, or drives that are not there
-    if own.shown or own.withdraw or own.removed:
-        if which.metrics or which.names or own.every_alarm:
-            raise UsageError(
-                '--list, --missing and --withdraw take no metrics; --missing takes the names of missing '
-                'drives, or --all; to withdraw one acknowledgement, use --withdraw SERIAL:METRIC'
-            )
-        return
-    is_complete = bool(which.devices or which.reports or which.names)
-    if own.every_alarm:
-        is_complete = not which.metrics
-    if not is_complete:
-        raise UsageError(
+    """Raise UsageError for options that cannot be combined, or do not select any drive."""
+    mistake = (
+        '--list, --missing and --withdraw take no metrics; --missing takes the names of missing '
+        'drives, or --all; to withdraw one acknowledgement, use --withdraw SERIAL:METRIC'
+    )
+    if own.missing_drives:
+        is_valid = not which.metrics and not (which.names and own.every_alarm)
+    elif own.lists or own.withdraw:
+        is_valid = not (which.metrics or which.names or own.every_alarm)
+    else:
+        mistake = (
             'name a drive (NAME, -d ADDRESS or --report FILE), or use --missing, --list, --withdraw or '
             '--all (give no metrics with --all); for examples, use --help'
         )
+        is_valid = bool(which.devices or which.reports or which.names)
+        if own.every_alarm:
+            is_valid = not which.metrics
+    if not is_valid:
+        raise UsageError(mistake)
 
 
 def _print(lines: Sequence[str], mistakes: Sequence[str], status: int = OK) -> int:

@@ -51,10 +51,14 @@ def of_alerts(survey: Survey, options: Options) -> Overview:
         past = survey.history.past(verdict.device)
         return Outlook(forecasts.forecasts(verdict, past))
 
-    def place(verdict: Verdict) -> Place:
-        return former_place(verdict.device)  # what the address alone tells
-
-    located, outlooks = _foreseen(survey.verdicts, outlook, place, only_alerting=True)
+    located, outlooks = _foreseen(
+        survey.verdicts,
+        outlook,
+        place=lambda verdict: former_place(
+            verdict.device
+        ),  # what the address alone tells
+        only_alerting=True,
+    )
     return _with_groups(survey, located, outlooks, options)
 
 
@@ -135,9 +139,10 @@ def _foreseen(
             continue
         fenced, future = fence.tried(verdict, outlook, fence.UNCOMPARED, UNKNOWN_FUTURE)
         fenced, where = fence.tried(fenced, place, 'cannot be located', Place())
-        # an error here affects only this drive; later, it would affect all
-        alone, _ = _decided(Use(fenced), future, now)
-        located.append(Located(alone.verdict, where))
+        # The action is decided later, with the groups of all drives. An error would then affect all
+        # drives, so this attempt finds it now; then this drive alone becomes UNKNOWN.
+        decidable, _ = _decided(Use(fenced), future, now)
+        located.append(Located(decidable.verdict, where))
         outlooks[verdict.device] = future
     return located, outlooks
 

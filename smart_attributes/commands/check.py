@@ -37,7 +37,8 @@ def run(options: Options, runner: Runner) -> int:
 
 
 def _finish(result: Overview, options: Options, runner: Runner) -> int:
-    """Print the result; return the state. All drives are judged, so only the output is left."""
+    """Print the result, and let the caller store the readings afterwards; return the state."""
+    # work for after the output, see main
     runner.later = [lambda: result.survey.history.keep(result.verdicts)]
     outcome, _ = fence.shown(
         result.cases,

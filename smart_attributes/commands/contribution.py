@@ -17,8 +17,9 @@ from .records.validate import ValidateOptions
 
 
 def draft(options: Options, runner: Runner) -> int:
-    """Print a new database entry for one drive and return 0; if impossible, print why to stderr
-    and return 3.
+    """Print a new database entry for one drive, or print to stderr why this drive gets none; return 0.
+
+    If not exactly one drive was read, print the reason to stderr and return 3.
     """
     result = survey(options, runner)
     reports = [read.report for read in result.reads if read.report is not None]
@@ -28,7 +29,8 @@ def draft(options: Options, runner: Runner) -> int:
     from ..devtools import draft as drafts
 
     text = drafts.draft(reports[0], result.judge.database)
-    print(text.rstrip(), file=sys.stdout if text.startswith('{') else sys.stderr)
+    is_entry = text.startswith('{')
+    print(text.rstrip(), file=sys.stdout if is_entry else sys.stderr)
     return OK
 
 

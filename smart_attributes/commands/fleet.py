@@ -93,15 +93,17 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], path: str) -> None:
     first = [
         {**drive, 'place': place} for place, drive in enumerate(kept.drives(page.READ))
     ]
-    data = kept.taken(fleet.now)  # nothing is kept from here on
+    urgent = kept.counts(is_urgent=True)
+    others = kept.counts(is_urgent=False)
+    data = kept.taken(fleet.now)  # the drives are no longer in *kept*
     counts = {state.name: fleet.summary.states[state.name] for state in WORST_FIRST}
     content = page.Content(
         data,
         counts,
-        first,
-        page_drives.sentence(kept.counts(True), kept.counts(False)),
-        fleet.faults,
-        fleet.remarks(),
+        drives=first,
+        shown=page_drives.sentence(urgent, others),
+        notes=fleet.faults,
+        remarks=fleet.remarks(),
         fleet=fleet.counted(),
     )
     person.write(page.rendered(content, 'Drives of all hosts', fleet.now), path)
@@ -123,7 +125,7 @@ def _print_table(fleet: Fleet, drives: Iterable[FleetDrive], limit: int) -> None
         table.rows(kept.drives(), fleet.now),
         [(State.UNKNOWN, fault) for fault in fleet.faults],
     )
-    listed, added = kept.counts(False)
+    listed, added = kept.counts(is_urgent=False)
     if added > listed:
         print(
             f'{added - listed} more drives, none of them worse; to see more, use --limit N (up to '

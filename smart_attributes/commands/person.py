@@ -33,18 +33,26 @@ def surveyed(options: Options, runner: Runner, asked: Sequence[str]) -> Overview
 
 
 def with_names(options: Options) -> Options:
-    """Return options in which each word except a metric names a drive."""
+    """Return options whose words, all of them in *which.metrics*, are divided into names of drives and
+    metrics.
+    """
     from ..check.rulebook import database_of
 
     which = options.which
     if not which.metrics:
         return options
     units = database_of(options.data).units
-    # a mistyped metric, such as "realocated", is not a name like "wd_gold_healthy": its message
-    # suggests the right metric
-    names = [word for word in which.metrics if not closest(word, units, 0.8)]
-    metrics = tuple(word for word in which.metrics if word not in names)
-    return options._replace(which=which._replace(names=tuple(names), metrics=metrics))
+    names = []
+    metrics = []
+    for word in which.metrics:
+        # A mistyped metric, such as "realocated", stays a metric: the message about it suggests the
+        # right one. Any other word, such as "wd_gold_healthy", is a name.
+        if closest(word, units, 0.8):
+            metrics.append(word)
+        else:
+            names.append(word)
+    selected = which._replace(names=tuple(names), metrics=tuple(metrics))
+    return options._replace(which=selected)
 
 
 def why_empty(verdicts: Sequence[Verdict], nobody: tuple[State, str]) -> Json:

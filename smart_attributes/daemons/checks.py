@@ -147,7 +147,7 @@ def run_as(user: str, line: Sequence[str], deadline: float) -> Answer:
         pipe.send(answer.stdout + answer.stderr, **values)
 
     process = child.Child(work)
-    process.is_ready(deadline + 1)  # waits
+    process.wait(deadline + 1)
     process.leave(ends=True)
     for values, printed in process.messages():
         if 'fault' not in values:  # sent instead if no process can be started

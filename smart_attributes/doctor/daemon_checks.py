@@ -98,9 +98,9 @@ def _found(
 
 def _difference(check: DaemonCheck, answer: Answer, program: str) -> Finding:
     """Return why a daemon answers UNKNOWN, although its check works when doctor runs it."""
-    process = process_of(check.daemon)
-    has_ended = process == '/'
-    if has_ended or os.stat(process).st_mtime < os.stat(check.file).st_mtime:
+    process_folder = process_of(check.daemon)  # "/proc/812", or "/"
+    has_ended = process_folder == '/'
+    if has_ended or os.stat(process_folder).st_mtime < os.stat(check.file).st_mtime:
         return _found('daemon-not-restarted', check, answer)
     return _cause(check, answer, program, check.user)
 
@@ -221,10 +221,10 @@ def limits(checks: Sequence[DaemonCheck], timeout: float) -> list[Finding]:
     """
     ended_early = []
     for check in checks:
-        own_limit = check.own_limit or timeout
+        limit = check.own_limit or timeout
         daemon_limit = check.seconds
-        if daemon_limit <= own_limit:
-            ended_early.append(_short(check, own_limit))
+        if daemon_limit <= limit:
+            ended_early.append(_short(check, limit))
     if ended_early:
         return ended_early
     if not checks:
@@ -236,9 +236,9 @@ def limits(checks: Sequence[DaemonCheck], timeout: float) -> list[Finding]:
     return [found('time-limit-fits', limits=', '.join(of_daemons), seconds=timeout)]
 
 
-def _short(check: DaemonCheck, own_limit: float) -> Finding:
-    """Return the finding for a check that its daemon ends before its own time limit, with a command
-    that shortens this limit if the check has one.
+def _short(check: DaemonCheck, limit: float) -> Finding:
+    """Return the finding for a check that its daemon ends before its time limit, with a command that
+    shortens -t if the check has this option. limit: the value of -t, or the default, in seconds.
     """
     fits = fitting(check.seconds)
     finding = found(
@@ -246,13 +246,15 @@ def _short(check: DaemonCheck, own_limit: float) -> Finding:
         daemon=check.daemon,
         limit=check.seconds,
         file=check.file,
-        seconds=own_limit,
+        seconds=limit,
         setting=check.setting,
-        longer=max(USUAL, own_limit + 5),
+        longer=max(USUAL, limit + 5),
         fitting=fits,
     )
     option = OWN_LIMIT.search(check.text)
-    if not check.own_limit or not option:
+    if (
+        not option or not check.own_limit
+    ):  # without own_limit, it belongs to another program
         return finding
     shorter = f'{option[1]}{option[2]}{fits:g}'  # "-t 45", "--timeout=45"
     return finding._replace(command=check.edit(option[0].lstrip(), shorter))

@@ -228,23 +228,15 @@ def pastes(
     drives = [] if named else ['--scan']
     for address in named:
         drives += ['-d', address]
-    limits = []
+    limits = []  # --expect and --timeout, if they are needed
     if named and len(named) < len(addresses):  # a range: its empty slots are skipped
         limits += ['--expect', str(len(addresses))]
     if timeout != TIMEOUT:
         limits += ['--timeout', f'{timeout:g}']
     line = shlex.join([*other_options, *drives, *limits])
-    icinga = ['vars.smart = true']
-    if named:
-        listed = json.dumps(named).replace('$', '$$')
-        icinga.append(f'vars.smart_attributes_device = {listed}')
-    # option, value, option, value, ...
-    words = [*other_options, *limits]
-    for option, value in zip(words[::2], words[1::2]):
-        variable = option[2:].replace('-', '_')
-        icinga.append(f'vars.smart_attributes_{variable} = {json.dumps(value)}')
+    icinga = _icinga_variables(named, [*other_options, *limits])
     return [
-        Paste('icinga', 'Icinga, in the Host', '\n'.join(icinga)),
+        Paste('icinga', 'Icinga, in the Host', icinga),
         Paste(
             'nagios',
             'Nagios, in the service',
@@ -256,3 +248,19 @@ def pastes(
             f'command[{PROGRAM}]={program} --max-output {BEHIND_NRPE} {line}',
         ),
     ]
+
+
+def _icinga_variables(named: Sequence[str], options: Sequence[str]) -> str:
+    """Return the variables of a Host whose drives Icinga checks. Without addresses in *named*, Icinga
+    lets the check scan.
+
+    options: option, value, option, value, ...
+    """
+    lines = ['vars.smart = true']
+    if named:
+        listed = json.dumps(named).replace('$', '$$')  # "$" would begin a macro
+        lines.append(f'vars.smart_attributes_device = {listed}')
+    for option, value in zip(options[::2], options[1::2]):
+        variable = option.removeprefix('--').replace('-', '_')
+        lines.append(f'vars.smart_attributes_{variable} = {json.dumps(value)}')
+    return '\n'.join(lines)

@@ -16,7 +16,7 @@ from ..check.settings import of_reads
 from ..command_line.options import PROGRAM, Options
 from ..constants import DAY, SMARTCTL
 from ..daemons import icinga, nagios
-from ..daemons.checks import USUAL, fitting
+from ..daemons.checks import USUAL, DaemonCheck, fitting
 from ..daemons.users import become
 from ..errors import SmartError, UsageError
 from ..failures import not_installed
@@ -57,13 +57,13 @@ class Examiner:
         self,
         options: Options,
         runner: processes.Runner,
-        printed: Callable[[survey.Survey], str],
-        addresses: Callable[[survey.Survey], Sequence[str]],
+        output_of: Callable[[survey.Survey], str],
+        addresses_of: Callable[[survey.Survey], Sequence[str]],
     ) -> None:
         """Look at what only root may read.
 
-        printed: takes a survey and returns the output of the check. addresses: takes a survey and
-        returns the -d arguments. Raises UsageError if the options do not describe an installation.
+        output_of: returns the output of a check. addresses_of: returns the -d arguments for the
+        drives. Raises UsageError if the options do not describe an installation.
         """
         if options.which.reports:
             raise UsageError(
@@ -72,7 +72,7 @@ class Examiner:
         how = options.how_read
         name = options.own.user
         self._options, self._runner = options, runner
-        self._printed, self._addresses = printed, addresses
+        self._output_of, self._addresses_of = output_of, addresses_of
         # before become(), which changes the working directory
         self._path = _path_for_daemons()
         self._deadline = reads.deadline(how.timeout)
@@ -81,7 +81,10 @@ class Examiner:
             if name and not how.nosudo:
                 end = time.monotonic() + min(reports.PATIENCE, how.timeout / 4)
                 self._sudoers = reports.facts(name, how.smartctl, runner, end)
-        self._ask_daemons()
+        self._checks, self._refused = self._ask_daemons()
+        self._results = daemon_checks.examine(
+            self._checks, self._path, name, self._half_time()
+        )
         which = options.which
         self._is_scanning = which.scan or not which.devices  # scanning is the default
         self._uses = list(map(coverage.of_check, self._checks))
@@ -90,26 +93,26 @@ class Examiner:
         if selects_drives and not options.before:
             self._uses.append(coverage.Uses(which.devices, which.scan))
         self._missing = installed.examine(self._path)
-        self._unfound: SmartError | None = None  # why no devices were found
+        self._scan_error: SmartError | None = None
         self._findings: list[Finding] = []
         self._pastes: Sequence[Paste] = ()
 
-    def _ask_daemons(self) -> None:
-        """Ask Icinga 2, Nagios and NRPE for their checks, and run these as their users."""
+    def _ask_daemons(self) -> tuple[list[DaemonCheck], list[Finding]]:
+        """Return the checks of Icinga 2, Nagios and NRPE, and the findings about checks that these
+        daemons refuse or do not know.
+        """
         nrpe = nagios.nrpe()
-        user = self._options.own.user
-        objects, self._refused = icinga.ask()
-        checks, refused = nagios.nagios_checks(nrpe)
-        self._refused += [*refused, *nagios.nrpe_findings(nrpe, user)]
-        self._checks = [*nagios.nrpe_checks(nrpe), *checks]
+        objects, refused = icinga.ask()
+        nagios_checks, refused_by_nagios = nagios.nagios_checks(nrpe)
+        refused += refused_by_nagios
+        refused += nagios.nrpe_findings(nrpe, self._options.own.user)
+        checks = [*nagios.nrpe_checks(nrpe), *nagios_checks]
         if objects:
-            self._checks += icinga.checks(objects)
-            self._refused += icinga.findings(objects)
+            checks += icinga.checks(objects)
+            refused += icinga.findings(objects)
             if not objects.commands:
-                self._refused += installed.check_command(self._path)
-        self._results = daemon_checks.examine(
-            self._checks, self._path, user, self._half_time()
-        )
+                refused += installed.check_command(self._path)
+        return checks, refused
 
     def _half_time(self) -> float:
         """Return when half of the remaining time is over: a drive or a scan may hang, and the rest
@@ -205,7 +208,7 @@ class Examiner:
             reading = of_reads(self._options)
             return reads.find(reading, self._runner, self._half_time()).devices
         except SmartError as error:
-            self._unfound = error
+            self._scan_error = error
             return ()
 
     def _needed(self, devices: Sequence[Device]) -> list[sudo_rule.Arguments]:
@@ -237,10 +240,11 @@ class Examiner:
         if not os.path.exists(options.how_read.smartctl):
             yield found('drives-wait-for-smartctl')
             return
+        if self._scan_error:
+            # do not scan again: a scan that hangs uses its whole time limit
+            yield self._unread(self._scan_error)
+            return
         try:
-            if self._unfound:
-                # do not scan again: a scan that hangs uses its whole time limit
-                raise self._unfound
             survey_of_all = survey.survey(options, self._runner, is_for_a_person=True)
         except SmartError as error:
             yield self._unread(error)
@@ -251,7 +255,7 @@ class Examiner:
             survey_of_all, options.naming.hide_serial, check, is_root
         ):
             yield self._without_drives() if finding.code == 'no-drives' else finding
-        printed = self._printed(survey_of_all)
+        printed = self._output_of(survey_of_all)
         if any(not verdict.problem for verdict in survey_of_all.verdicts):
             yield daemon_checks.output(
                 self._checks, len(printed.encode()), budget.WHY in printed
@@ -270,7 +274,7 @@ class Examiner:
         if timeout >= shortest:
             timeout = fitting(shortest)
         return drives.pastes(
-            drives.to_watch(survey_of_all.reads, self._addresses(survey_of_all)),
+            drives.to_watch(survey_of_all.reads, self._addresses_of(survey_of_all)),
             self._path,
             timeout,
             _other_options(self._options),

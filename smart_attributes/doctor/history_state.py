@@ -23,19 +23,21 @@ ROOM = 4 << 20  # bytes that the history of a few drives needs over years
 
 def history(options: Options, user: str) -> Finding:
     """Read the history as a check does, and return the finding; this may create the directory."""
-    # for the advice: other users do not look in this user's home
-    shared = options.state_dir or state_directory.PACKAGE
-    used = state_directory.location(options.state_dir) or shared
+    # the directory to create, if one is missing: other users do not look in this user's home
+    advised = options.state_dir or state_directory.PACKAGE
+    # the directory that a check of this user uses
+    used = state_directory.location(options.state_dir) or advised
     unfit = unfit_mount(used, *mount_of(used), owner=user)
     if unfit:
-        return full(used) or unfit
+        return full(used) or unfit  # a full disk prevents writing even now
     try:
         return _examined(options, user)
     except state_directory.Unusable as error:
-        is_persons = not options.own.user and is_person(os.geteuid())
-        return unusable(error, shared, user, group_of(user), is_persons)
+        # without --user, doctor examines the user who runs it
+        is_of_person = not options.own.user and is_person(os.geteuid())
+        return unusable(error, advised, user, group_of(user), is_of_person)
     except HistoryUnusable as error:
-        is_denied = access.is_denied(os.path.join(used, state_directory.HISTORY))
+        is_denied = access.is_denied(f'{used}/{state_directory.HISTORY}')
         command = f'chown -hR {user}: {shlex.quote(used)}' if is_denied else ''
         return said('history-files-unusable', str(error), path=used)._replace(
             command=command
@@ -144,17 +146,21 @@ def full(path: str) -> Finding | None:
 
 
 def unusable(
-    error: state_directory.Unusable, place: str, user: str, group: str, is_persons: bool
+    error: state_directory.Unusable,
+    place: str,
+    user: str,
+    group: str,
+    is_of_person: bool,
 ) -> Finding:
     """Return the finding for a state directory that cannot be used. place: where the directory is,
     or should be.
 
-    is_persons: the user is a person, who probably does not run the checks and must not own the
+    is_of_person: the user is a person, who probably does not run the checks and must not own the
     directory.
     """
     reason = error.what
     path = error.path
-    if is_persons:
+    if is_of_person:
         return found('history-examined-by-a-person', reason=reason, path=path or place)
     if error.is_open and os.path.isdir(path):
         close = 'chmod go-w'

@@ -49,14 +49,15 @@ def examine(program: str) -> list[Finding]:
 
 
 def check_command(program: str) -> list[Finding]:
-    """Return the finding for the CheckCommand that Icinga 2 lacks; [] without Icinga 2.
+    """Return the finding for an Icinga 2 that does not know the CheckCommand: its file is missing, or
+    is there but not included. Return [] without Icinga 2.
 
     program: path of this program.
     """
     folder = daemons.existing(ICINGA_FOLDERS)
-    path = f'{folder}/{CHECK_COMMAND}'
     if not folder:
         return []
+    path = f'{folder}/{CHECK_COMMAND}'
     if os.path.lexists(daemons.ROOT + path):
         file = f'{ICINGA}/icinga2.conf'
         return [found('check-command-not-included', path=path, file=file)]
@@ -73,7 +74,12 @@ def check_command(program: str) -> list[Finding]:
 def site_files(options: Options) -> list[Finding]:
     """Return the findings for the files in the configuration folder and on the command line: one
     if all files are valid, else one for each mistake.
+
+    If the name of a file keeps it from being read at all, only such files are reported.
     """
+    ignored = _ignored(options.data.config)
+    if ignored:
+        return ignored
     attributes, limits = files_of(options.data, [])
     files = [path for path, _ in (*attributes, *limits)]
     mistakes: list[str] = [*judge_of(options, site_of(options.data, None)).mistakes]
@@ -84,9 +90,6 @@ def site_files(options: Options) -> list[Finding]:
         if not any(os.path.basename(path) in mistake for mistake in mistakes)
     ]
     mistakes += validate.problems(unreported)
-    ignored = _ignored(options.data.config)
-    if ignored:
-        return ignored
     if mistakes:
         return [_mistake(sentence, files) for sentence in mistakes]
     if not files:

@@ -109,9 +109,9 @@ def finding(path: str, user: str, answer: Answer, barrier: Barrier | None) -> Fi
             interpreter=interpreter,
             python=sys.executable,
         )
-    # one of the files that the package brings
+    # the program started, but cannot use a data file of its own package
     if b'[configuration-error]' in answer.stdout:
-        # the name of the Debian package and of the RPM
+        # the Debian package and the RPM have the same name
         install = f'{installer().reinstall} monitoring-plugins-check-smart-attributes'
         return found('program-damaged', reason=_text(answer.stdout), install=install)
     reason = answer.reason or f'exit status {answer.status}'

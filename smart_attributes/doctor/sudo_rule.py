@@ -121,7 +121,7 @@ def examine_rule(
         files=files,
         as_root='' if options.own.user else _as_root(how, user),
     )
-    findings = [next(findings_in_order(answers))]  # the most important one
+    findings = [next(findings_in_order(answers))]
     complaint = None if refused else reports.reason(message, user, how.smartctl)
     if complaint:
         findings.append(_because(complaint, answers, 'sudo files'))
@@ -178,8 +178,8 @@ def _as_root(how: HowRead, user: str) -> str:
 
 
 def findings_in_order(answers: SudoAnswers) -> Iterator[Finding]:
-    """Yield the reasons to renew the rule, the most important first, then the fact that the rule
-    is good.
+    """Yield the reasons to renew the rule, the most important first, and last the finding that the
+    rule is good. The examination uses only the first of these.
     """
     install = answers.install
     ours = answers.ours
@@ -208,11 +208,13 @@ def findings_in_order(answers: SudoAnswers) -> Iterator[Finding]:
 
 
 def _refusal(answers: SudoAnswers) -> Finding:
-    """Return why sudo refuses: a reason that is not the rule's, else what is wrong with the rule."""
+    """Return why sudo refuses the calls: a reason outside the rule, else what is wrong with the rule."""
     program = answers.rule.executable
     reason = reports.why(answers.message, answers.files, answers.user, program)
     if reason:
         return reason
+    # The monitoring user may be unable to list its rules; root sees all of them. A person probably has
+    # no rule at all.
     if answers.as_root and not answers.ours and not answers.is_person:
         return found('sudo-rule-not-seen', as_root=answers.as_root)
     code = 'sudo-rule-refuses' if answers.ours else 'sudo-rule-absent'

@@ -34,7 +34,8 @@ from .series import History, Key, Observation, Point
 
 VERSION = 1
 SLACK = DAY  # a clock that is behind by less is expected to catch up
-# seconds; a check that is this much older than the newest reading is not stored
+# seconds: a check whose time is before the newest reading, but by less than this, ran at the same
+# time as another check; by more, its clock is wrong
 _SAME_TIME = 150
 EARLIEST = 1_767_225_600  # 1 January 2026: before this date, this program did not exist
 # older points of a series with MANY points are reduced to one per day
@@ -56,10 +57,10 @@ class Newer(ValueError):
 class Series(NamedTuple):
     """A stored series of a drive."""
 
-    pace: int
+    pace: int  # how often it gets a point: series.CHANGE, DAILY, HIGHEST or LATELY
     points: tuple[Point, ...] = ()  # oldest first, with strictly increasing times
-    # when it was last read, if later checks had no value; 0: with its drive
-    absent: int = 0
+    # when its number was last read, if not when its drive was last read; 0: then
+    last_seen: int = 0
 
 
 AllSeries = Mapping[Key, Series]
@@ -72,8 +73,8 @@ class DriveHistory(NamedTuple):
     places: tuple[DrivePlace, ...] = ()  # on all machines that use this directory
     verdict: LastVerdict = LastVerdict(0)
     series: AllSeries = {}  # noqa: RUF012  (never changed)
-    # when the clock was first found far behind this history; 0: it is not
-    behind: int = 0
+    # when a check first found its clock far behind this history; 0: it is not behind
+    behind_since: int = 0
     # the other addresses at which the last check read it
     aliases: tuple[Alias, ...] = ()
 
@@ -81,7 +82,7 @@ class DriveHistory(NamedTuple):
     def histories(self) -> dict[Key, History]:
         """The series as readings; a series in series.PACES has only its newest points."""
         return {
-            key: History(stored.points, stored.absent or self.record.last_read)
+            key: History(stored.points, stored.last_seen or self.record.last_read)
             for key, stored in self.series.items()
         }
 
@@ -106,11 +107,16 @@ def _text(drive: DriveHistory) -> bytes:
     rows = []
     for key, stored in [*drive.series.items()][:MOST_SERIES]:
         points = _point_fields(stored.points, record.first_read)
-        rows.append([*key, stored.pace, stored.absent, points])
+        rows.append([*key, stored.pace, stored.last_seen, points])
     document = {
         # protocol, model, firmware, serial number, WWN
         'identity': _clipped(record.identity[:5]),
-        'times': [record.first_read, record.last_read, drive.behind, record.order],
+        'times': [
+            record.first_read,
+            record.last_read,
+            drive.behind_since,
+            record.order,
+        ],
         'verdict': _verdict_fields(drive.verdict),
         'places': drive.places,
         'aliases': drive.aliases[:MOST_PLACES],
@@ -218,7 +224,7 @@ def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
     """Return the history in a document as _text() writes it. Raises Damaged, or any exception for
     content with another structure.
     """
-    first, last, behind, order = _checked((0,) * 4, document['times'])
+    first, last, behind_since, order = _checked((0,) * 4, document['times'])
     rows = document['series']
     verdict = document['verdict']
     places = document['places']
@@ -227,20 +233,23 @@ def _drive(document: Mapping[str, Any], number: int) -> DriveHistory:
         raise Damaged
     stored = {}
     for *fields, point_rows in rows:
-        metric, definition, pace, absent = _checked(('', '', 0, 0), fields)
+        metric, definition, pace, last_seen = _checked(('', '', 0, 0), fields)
         if pace > series.LATELY:
             raise Damaged
         points = _points(point_rows, first, most_of(definition))
-        stored[Key(metric, definition)] = Series(pace, points, absent)
+        stored[Key(metric, definition)] = Series(pace, points, last_seen)
     identity = Identity(*_checked([''] * 5, document['identity']))
-    all_places = [DrivePlace(*_checked(_PLACE, fields)) for fields in places]
+    all_places = [
+        DrivePlace(*_checked(_PLACE, fields))._replace(drive=number)
+        for fields in places
+    ]
     return DriveHistory(
         record=Record(number, identity, first_read=first, last_read=last, order=order),
-        places=tuple(place._replace(drive=number) for place in all_places),
+        places=tuple(all_places),
         # null: written by an earlier version
         verdict=LastVerdict(0) if verdict is None else _verdict(*verdict),
         series=stored,
-        behind=behind,
+        behind_since=behind_since,
         aliases=tuple(Alias(*_checked(('', False), fields)) for fields in aliases),
     )
 
@@ -325,27 +334,25 @@ def with_readings(
 ) -> DriveHistory:
     """Return the history with the readings of a check. now: the time of the check.
 
-    If the clock is behind the history, the readings are stored one second after the newest one. If
-    another check has stored readings at the time of this check, or just after it, they stay.
+    If another check has stored readings at the time of this check, or up to _SAME_TIME later, the
+    history stays as it is. If the clock is behind the history, the readings are stored one second
+    after the newest one.
     """
+    is_new = not drive.series  # its last_read is the time of this check
     is_stored_already = 0 <= drive.record.last_read - now < _SAME_TIME
-    if drive.series and is_stored_already:
+    if is_stored_already and not is_new:
         return drive
-    dated = _dated(drive, now)
+    dated = _with_right_times(drive, now)
     last_read = dated.record.last_read
-    stored_at = max(now, last_read + 1) if dated.series else now
-    all_series = dict(dated.series)
-    read_keys = set()
-    for observation in observations:
-        if _is_storable(observation):
-            key = observation.key
-            all_series[key] = _grown(
-                dated.series.get(key), observation, last_read, now=stored_at
-            )
-            read_keys.add(key)
+    stored_at = now if is_new else max(now, last_read + 1)
+    # the series as they are if this check has no number for them
+    unread = {}
     for key, before in dated.series.items():
-        if key not in read_keys and not before.absent:
-            all_series[key] = before._replace(absent=last_read)
+        unread[key] = before._replace(last_seen=before.last_seen or last_read)
+    all_series = dict(unread)
+    for observation in filter(_is_storable, observations):
+        key = observation.key
+        all_series[key] = _grown(unread.get(key), observation, now=stored_at)
     return dated._replace(
         record=_read_again(dated.record, identity, stored_at),
         series=all_series,
@@ -362,11 +369,12 @@ def _is_storable(observation: Observation) -> bool:
 def _grown(
     before: Series | None,
     observation: Observation,
-    last_read: int,
     now: int,
 ) -> Series:
-    """Return a series with a number of this check. before: the series until now; None: it is new.
-    last_read: when the drive was last read.
+    """Return a series with a number of this check. before: the series until now, with the time when
+    it was last seen; None: it is new.
+
+    A series for hysteresis (LATELY) keeps only the peaks of the last day.
     """
     pace = observation.pace
     gap = observation.gap
@@ -374,24 +382,19 @@ def _grown(
     if before is None:
         return Series(pace, (Point(now, number, gap),))
     # when the number of the newest point was last seen
-    if gap:
-        last_seen = now - gap
-    elif before.absent:
-        last_seen = before.absent
-    else:
-        last_seen = last_read
+    last_seen = now - gap if gap else before.last_seen
     history = History(before.points, last_seen)
     points = series.extended(pace, history, number=number, now=now)
     if pace == series.LATELY and points != before.points:
-        # of a history that is shorter than SPAN, all points are recent
+        # latest() is empty if all points are recent
         recent = series.latest(History(points), now, series.SPAN) or points
         points = tuple(series.peaks(recent))
     return Series(pace, points)
 
 
 def _read_again(record: Record, identity: Identity, now: int) -> Record:
-    """Return the record with what this check has read: a cut model or a hidden WWN becomes
-    complete; what was known stays.
+    """Return the record with the identity that this check has read. Of the earlier identity, the
+    protocol, the serial number, the WWN and a longer model stay.
     """
     before = record.identity
     after = identity._replace(
@@ -403,7 +406,7 @@ def _read_again(record: Record, identity: Identity, now: int) -> Record:
     return record._replace(identity=after, last_read=now)
 
 
-def _dated(drive: DriveHistory, now: int) -> DriveHistory:
+def _with_right_times(drive: DriveHistory, now: int) -> DriveHistory:
     """Return the history with its times corrected if the clock was ahead when they were stored.
 
     A clock that is more than SLACK behind the history is wrong now, or was wrong before. These
@@ -411,34 +414,37 @@ def _dated(drive: DriveHistory, now: int) -> DriveHistory:
     right.
     """
     if not is_behind(drive.record.last_read, now):
-        return drive._replace(behind=0)
-    # the first check that finds it behind, or the stored time is wrong, too
-    if not EARLIEST <= drive.behind <= now:
-        return drive._replace(behind=now)
-    if now - drive.behind < DAY:
+        return drive._replace(behind_since=0)
+    is_plausible = EARLIEST <= drive.behind_since <= now
+    if (
+        not is_plausible
+    ):  # such as 0: this check is the first that finds the clock behind
+        return drive._replace(behind_since=now)
+    if now - drive.behind_since < DAY:
         return drive
-    return _ended(drive, latest=now - 1)
+    return _limited(drive, latest=now - 1)
 
 
-def _ended(drive: DriveHistory, latest: int) -> DriveHistory:
+def _limited(drive: DriveHistory, latest: int) -> DriveHistory:
     """Return the history of a drive that was last read after *latest*, with *latest* instead of
-    each later time. The verdict is as before: the next one replaces it.
+    each later time. The clock is then no longer behind. The verdict is as before: the next one
+    replaces it.
     """
-    first_read = min(drive.record.first_read, latest)
-    places = []
-    for place in drive.places:
-        first = min(place.first, latest)
-        gone = min(place.gone, latest)
-        places.append(place._replace(first=first, gone=gone))
+    record = drive.record
+    first_read = min(record.first_read, latest)
+    places = [
+        place._replace(first=min(place.first, latest), gone=min(place.gone, latest))
+        for place in drive.places
+    ]
     all_series = {}
     for key, stored in drive.series.items():
         points = _not_after(stored.points, latest)
-        all_series[key] = Series(stored.pace, points, min(stored.absent, latest))
+        all_series[key] = Series(stored.pace, points, min(stored.last_seen, latest))
     return drive._replace(
-        record=drive.record._replace(first_read=first_read, last_read=latest),
+        record=record._replace(first_read=first_read, last_read=latest),
         places=tuple(places),
         series=all_series,
-        behind=0,
+        behind_since=0,
     )
 
 
@@ -505,7 +511,12 @@ def thinned_file(drive: DriveHistory, now: int, is_new_day: bool) -> DriveHistor
 
 
 def _thinned_series(stored: Series, now: int, is_new_day: bool) -> Series:
-    """Return a series with fewer old points; with all of its points if none is old enough."""
+    """Return a series with fewer old points.
+
+    The first check of a day (is_new_day) reduces the points before _monthly_until() to one per month.
+    If a series of changes has more than MANY points, each check does so, and reduces later points to
+    one per day, except those of the last KEPT_WHOLE seconds.
+    """
     points = stored.points
     monthly_until = _monthly_until(points, now)
     if stored.pace == series.CHANGE and len(points) > series.MANY:
@@ -515,8 +526,6 @@ def _thinned_series(stored: Series, now: int, is_new_day: bool) -> Series:
     else:
         return stored
     older = [point for point in points if point.time < kept_from]
-    if not older:
-        return stored
     newer = points[len(older) :]
     fewer = thinned(older, monthly_until, stored.pace)
     return stored._replace(points=(*fewer, *newer))

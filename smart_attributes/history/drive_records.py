@@ -44,7 +44,9 @@ class Record(NamedTuple):
     identity: Identity
     first_read: int  # seconds since 1970
     last_read: int
-    order: int = 0  # its place among all drives of the history, by when they came
+    order: int = (
+        0  # its number among all drives of the history: 1 for the first that came
+    )
 
 
 class Match(NamedTuple):
@@ -66,12 +68,13 @@ class DrivePlace(NamedTuple):
     # name in /dev/disk/by-path: it depends only on the socket; '' if unknown
     slot: str = ''
     machine: str = ''  # checksum of the ID of the machine
-    # the highest Record.order when the drive was found gone: later drives are new, whatever the
-    # clock says
-    newest: int = 0
+    # the highest Record.order in the history when the drive was found gone, 0: it is still here; a
+    # drive with a higher order came later, whatever the clock says
+    newest_order: int = 0
     last: int = 0  # when a check last found the drive here
     is_first: bool = False  # the drive was new to the history when it came here
-    # the place among the checks that found drives gone, whatever the clock says; 0: it is still here
+    # number of the check that found the drive gone, counted from 1 for the first check that found a
+    # drive gone, whatever the clock says; 0: it is still here
     departure: int = 0
 
     @property
@@ -168,35 +171,39 @@ def updated(
     scope: Scope,
     now: int,
     slots: Mapping[str, str],
-    newest: int,
+    newest_order: int,
 ) -> list[DrivePlace]:
     """Return all places, changed and unchanged, as they are after a run. The places of a drive are
-    in the order in which the drive came to them, which times do not show if clocks are set back.
+    in the order in which the drive came to them, its last place at the end. If clocks are set back,
+    only this order shows it.
 
     drive_at: the drive at each occupied address; None for drives that are in standby, unreadable or
     indistinguishable.
-    slots: address -> slot, if known. newest: the highest Record.order before this run.
+    slots: address -> slot, if known. newest_order: the highest Record.order before this run.
     """
     after = {}
     departure = 1 + max((place.departure for place in places), default=0)
     for place in places:
         key = place.address, place.drive
         if not place.gone and _has_left(place, drive_at, scope):
-            after[key] = place._replace(gone=now, newest=newest, departure=departure)
+            after[key] = place._replace(
+                gone=now, newest_order=newest_order, departure=departure
+            )
         else:
             after[key] = place
     recorded = {place.drive for place in places}
     for address, drive in drive_at.items():
         if drive is None:
             continue
-        current = after.get((address, drive))
-        if current is None:
-            current = DrivePlace(address, drive, now, is_first=drive not in recorded)
-        elif current.gone:
-            # the drive has come again: the new entry is added at the end, as its last place
-            del after[address, drive]
-            current = DrivePlace(address, drive, now, is_first=current.is_first)
-        after[address, drive] = current._replace(
+        key = address, drive
+        current = after.get(key)
+        if current is None or current.gone:
+            after.pop(
+                key, None
+            )  # if the drive comes again, its new entry is the last one
+            is_first = current.is_first if current else drive not in recorded
+            current = DrivePlace(address, drive, now, is_first=is_first)
+        after[key] = current._replace(
             is_scanned=current.is_scanned or scope.is_scan,
             slot=slots.get(address) or current.slot,
             last=now,
@@ -225,7 +232,7 @@ def changes(
 
     places: the result of updated(). records: by number.
     """
-    # the newest current place of each drive
+    # In these, the last place of a drive replaces its earlier ones.
     here = {place.drive: place for place in places if not place.gone}
     left = {
         place.drive: place for place in places if place.gone and scope.covers(place)
@@ -242,11 +249,11 @@ def with_successors(
     places: Sequence[DrivePlace],
     records: Mapping[int, Record],
 ) -> list[Change]:
-    """Return the changes, with a successor for each missing drive of a controller that has got as
-    many new drives since.
+    """Return the changes, with a successor for each missing drive of a controller that has got at
+    least as many new drives since.
 
     A RAID controller gives a new drive a new number, so it is at another address. With fewer new
-    drives, it is not known which of the missing ones were replaced.
+    drives, it is not known which of the missing ones were replaced; see _one_for_one().
     """
     missing: dict[str, list[DrivePlace]] = {}  # by controller
     for change in changes:
@@ -257,8 +264,8 @@ def with_successors(
     successors = {}
     for controller, left in missing.items():
         there = {place.drive for place in places if place.controller == controller}
-        candidates = {records[drive].order: drive for drive in there - known}
-        successors.update(_one_for_one(left, candidates))
+        drive_by_order = {records[drive].order: drive for drive in there - known}
+        successors.update(_one_for_one(left, drive_by_order))
     result = []
     for change in changes:
         successor = successors.get(change.place.drive)
@@ -270,30 +277,29 @@ def with_successors(
 
 
 def _one_for_one(
-    missing: Sequence[DrivePlace], candidates: Mapping[int, int]
+    missing: Sequence[DrivePlace], drive_by_order: Mapping[int, int]
 ) -> dict[int, int]:
     """Return the successor of each missing drive of one controller, as far as it is known.
 
-    missing: the places that these drives have left. candidates: the drives that have ever been at
-    this controller and have no other predecessor, by Record.order. Whenever as many new drives have
-    come as were missing, all of them are replaced, in the order in which they came.
+    missing: the places that these drives have left. drive_by_order: the drives that have ever been
+    at this controller and have no other predecessor, by Record.order.
 
-    If A went after the drive with order 3 had come, and B after that with order 5, the drive with
-    order 4 replaces A, and that with order 6 replaces B.
+    As soon as as many new drives have come as are missing, they replace these, in the order in which
+    they came. If A left after the drive with order 3 had come, and B after that with order 5, the
+    drive with order 4 replaces A, that with order 5 none, and that with order 6 replaces B.
     """
     successors: dict[int, int] = {}
-    waiting = []  # missing drives without a successor so far
     free = []  # new drives that have replaced none so far
-    # the newest drive at each time at which drives went
-    all_newest = sorted({place.newest for place in missing})
-    for newest, next_newest in zip(all_newest, [*all_newest[1:], LATEST]):
-        waiting += [place.drive for place in missing if place.newest == newest]
-        for order in sorted(candidates):
-            if newest < order <= next_newest:
-                free.append(candidates[order])
+    by_departure = sorted(missing, key=attrgetter('newest_order'))
+    for order in sorted(drive_by_order):
+        free.append(drive_by_order[order])
+        waiting = [
+            place.drive
+            for place in by_departure
+            if place.newest_order < order and place.drive not in successors
+        ]
         if len(free) >= len(waiting):
             successors.update(zip(waiting, free))
-            waiting = []
             free = []
     return successors
 
@@ -310,13 +316,15 @@ def _change(
     """
     other = here.get(place.drive)
     if other is not None:
+        # The times of *place* can be later than now, if the clock was set back; therefore a drive
+        # that this run has read is tested first.
         is_read_now = other.last == now
-        # place.gone and place.last can be later than now, if the clock was set back
         came_now = is_read_now and other.first == now
-        if came_now or other.first >= place.gone:
+        came_after_leaving = came_now or other.first >= place.gone
+        if came_after_leaving:
             return Change('moved', place, now_at=other.address)
-        # It was seen at its other place after it was last seen here.
-        if is_read_now or other.last > place.last:
+        was_seen_there_later = is_read_now or other.last > place.last
+        if was_seen_there_later:
             return None
     # A successor counts even if it has gone itself since.
     successor = _successor(place, places, records)
@@ -335,21 +343,19 @@ def _successor(
     """
     others = [other for other in places if other.drive != place.drive]
     at_address = [other for other in others if other.address == place.address]
-    # Drives that came after the next departure from this address replace the drive that left then.
-    next_departure = min(
-        (other.newest for other in at_address if other.departure > place.departure),
-        default=LATEST,
-    )
+    left_later = [other for other in at_address if other.departure > place.departure]
+    # A drive that came even later replaces a drive that left later.
+    highest_order = min((other.newest_order for other in left_later), default=LATEST)
     successors = []
     for other in others:
         order = records[other.drive].order
-        came_later = order > place.newest
+        came_later = order > place.newest_order
         if place.slot != '' and other.slot == place.slot:
             # a drive that came earlier, to another place, can be in the slot now
             is_successor = came_later or not other.gone
         else:
             is_new_there = other.is_first and other.address == place.address
-            is_successor = is_new_there and came_later and order <= next_departure
+            is_successor = is_new_there and came_later and order <= highest_order
         if is_successor:
             successors.append(other.drive)
     return min(successors, key=lambda drive: records[drive].order, default=None)

@@ -111,7 +111,7 @@ def _in_child(
 
     state_dir: the argument of --state-dir. kind: READING or CHANGING.
     """
-    lock = _in_turn(state_dir, kind, pipe)
+    lock = _lock(state_dir, kind, pipe)
     place = state_directory.location(state_dir)
     if not _is_expected(place, state_dir, is_writing):
         fault = f'{place} does not exist'
@@ -145,7 +145,7 @@ def _is_expected(place: str, state_dir: str, is_writing: bool) -> bool:
     """
     if not state_directory.has_a_place(state_dir):
         return False
-    has_history = os.path.isdir(os.path.join(place, state_directory.HISTORY))
+    has_history = os.path.isdir(f'{place}/{state_directory.HISTORY}')
     return is_writing or bool(state_dir) or has_history
 
 
@@ -159,24 +159,32 @@ def _become(state: StateDirectory) -> None:
         os.setresuid(state.user, state.user, state.user)
 
 
-def _in_turn(state_dir: str, kind: str, pipe: Pipe) -> int | None:
-    """Wait until the previous child of this user has ended; return the locked file, None without
-    locks.
+def _lock(state_dir: str, kind: str, pipe: Pipe) -> int | None:
+    """Wait until the previous child of this kind and user has ended; return the locked file, None
+    without locks.
 
-    End this process if an earlier child that changes the history does not end. The content of its
-    lock then shows since when nothing could be written; the next reading child sends this.
+    A reading child also sends the failure that a hung changing child has caused.
     """
     name = f'history-{crc32(os.fsencode(state_dir)):08x}'
-    if kind == READING:
-        lock = child.in_turn(f'{name}.{kind}', state_dir)
-        with suppress(OSError, state_directory.Unusable):
-            lock_path = child.path_of_lock(f'{name}.{CHANGING}', state_dir)
-            since, reason = _mark(lock_path)
-            if reason:
-                pipe.send(not_written=(since, reason))
-        return lock
+    changing_lock = f'{name}.{CHANGING}'
+    if kind == CHANGING:
+        return _lock_for_changes(changing_lock, state_dir)
+    lock = child.in_turn(f'{name}.{kind}', state_dir)
+    with suppress(OSError, state_directory.Unusable):
+        since, reason = _failure_in(child.path_of_lock(changing_lock, state_dir))
+        if reason:
+            pipe.send(not_written=(since, reason))
+    return lock
+
+
+def _lock_for_changes(name: str, state_dir: str) -> int | None:
+    """Wait until the previous changing child has ended; return the locked file, None without locks.
+
+    If that child does not end, end this process, and leave a reason in the lock file. It is written
+    only once, so the time of the file shows since when nothing could be written.
+    """
     try:
-        lock = child.opened_lock(f'{name}.{kind}', state_dir)
+        lock = child.opened_lock(name, state_dir)
         if files.has_locked(lock, LOCK_PATIENCE):
             os.ftruncate(lock, 0)
             return lock
@@ -211,8 +219,8 @@ def contents_of(reader: Child, until: float) -> Contents:
     """Return what a reading child sends until *until*, a value of time.monotonic(); then end the
     child.
     """
-    reader.is_ready(until)
-    reader.leave(ends=True)
+    reader.wait(until)
+    reader.leave(ends=True)  # messages() yields what was received before
     stored = {}
     fields: dict[str, Any] = {}
     for values, content in reader.messages():
@@ -231,7 +239,10 @@ def _send(
     is_writing: bool,
     only: str,
 ) -> None:
-    """Send the fields of Contents, and each file with its name."""
+    """Send messages from which contents_of() makes Contents: fields by name, then each file.
+
+    only: the name of the only file to send; '': all files that a check needs.
+    """
     path = path_of(state)
     try:
         _examine(state, path, is_writing)
@@ -242,7 +253,7 @@ def _send(
     except (OSError, HistoryUnusable) as error:
         pipe.send(fault=_reason(path, error))
         return
-    since, reason = _mark(f'{path}/{NOT_WRITTEN}')
+    since, reason = _failure_in(f'{path}/{NOT_WRITTEN}')
     if since:
         pipe.send(not_written=(since, reason))
     aside = {}
@@ -351,9 +362,9 @@ def read_file(path: str, rest: int = LARGEST_HISTORY) -> StoredFile:
         return StoredFile(fault=fault or 'it cannot be read')
 
 
-def _mark(path: str) -> tuple[int, str]:
+def _failure_in(path: str) -> tuple[int, str]:
     """Return since when nothing could be written, in seconds since 1970, and the reason: the time
-    and the content of the file *path*.
+    and the content of the file *path*, which the first failure has left.
 
     Without this file, nothing has failed: (0, ''). The reason is '' if the disk was full.
     """
@@ -373,11 +384,12 @@ def _mark(path: str) -> tuple[int, str]:
 def change(
     state_dir: str, changing: Callable[[str], int], seconds: float = CHANGING_TIME
 ) -> int:
-    """Run *changing* with the path of the directory, alone there; return its result.
+    """Let a child run *changing* with the path of the directory, while no other child changes it;
+    return its result.
 
-    state_dir: the argument of --state-dir. Raises HistoryUnusable if it raised it or OSError, or
-    has not ended after this time; the child then continues alone. It leaves a mark for the next
-    check if it fails, and removes it otherwise.
+    state_dir: the argument of --state-dir. Raises HistoryUnusable if *changing* raises an exception
+    or the directory cannot be used. The same if this takes longer than *seconds*; the child then
+    continues alone. See _outcome() for what the next check learns of a failure.
     """
     writer = Child(
         lambda pipe: _in_child(
@@ -388,7 +400,7 @@ def change(
             work=lambda state: pipe.send(**_outcome(state, changing)),
         )
     )
-    is_ready = writer.is_ready(time.monotonic() + seconds)
+    has_ended = writer.wait(time.monotonic() + seconds)
     writer.leave(ends=False)
     path = state_dir or 'the state directory'
     for values, _ in writer.messages():
@@ -399,7 +411,7 @@ def change(
             return int(values['result'])
     reason = (
         'the process that writes it was killed'
-        if is_ready
+        if has_ended
         else f'no answer within {seconds:g} s'
     )
     raise HistoryUnusable(f'{path}: {reason}; to see why, run: dmesg -T')
@@ -408,7 +420,10 @@ def change(
 def _outcome(
     state: StateDirectory, changing: Callable[[str], int]
 ) -> dict[str, object]:
-    """Run *changing* in the locked directory; return {"result": its result}, or {"fault": reason}."""
+    """Run *changing* in the locked directory; return {"result": its result}, or {"fault": reason}.
+
+    A failure leaves its reason in the file NOT_WRITTEN, for the next check; success removes the file.
+    """
     path = path_of(state)
     try:
         _examine(state, path, is_writing=True)
@@ -422,8 +437,9 @@ def _outcome(
         return {'result': result}  # the lock ends with this process
     except Exception as error:  # the parent reports it
         reason = _reason(path, error)
-    # On a full disk, the mark stays empty, but its time still shows when the failure began. If
-    # there is no mark, an earlier failure left it, or the next check finds a read-only disk.
+    # On a full disk, the file stays empty, but its time still shows when the failure began. The file
+    # cannot be written if an earlier failure has left it, or if the disk is read-only, which the next
+    # check finds out itself.
     with suppress(OSError):
         _write_file(f'{path}/{NOT_WRITTEN}', reason.encode(errors='replace'))
     return {'fault': reason}
@@ -435,10 +451,11 @@ def apply(
     set_aside: Collection[str],
     now: int,
 ) -> None:
-    """Replace files: number -> ending -> new content, DRIVE last. now: seconds since 1970.
+    """Replace the files of drives, and rename damaged files. now: seconds since 1970.
 
-    set_aside: the names of damaged files. A failure with the files of one drive changes nothing
-    about the others. Raises the first OSError.
+    replaced: for the number of each drive, the new content by the ending of the file; the last
+    ending is DRIVE. set_aside: the names of damaged files. A failure with the files of one drive
+    changes nothing about the others. Raises the first OSError.
     """
     failures = []
     for name in set_aside:
@@ -470,7 +487,8 @@ def _replace(stem: str, contents: Mapping[str, bytes]) -> None:
         if ending == DRIVE:
             _keep_former(f'{stem}{DRIVE}', f'{stem}{FORMER}')
         os.rename(f'{stem}{ending}{_NEW}', f'{stem}{ending}')
-        if ending == DAYS:  # its points leave the other file
+        if ending == DAYS:
+            # must be on the disk first: the new NUMBER.drive no longer has these points
             files.flush(os.path.dirname(stem))
 
 
@@ -491,13 +509,15 @@ def _write_file(path: str, content: bytes) -> None:
 
 
 def _set_aside(path: str, name: str, now: int) -> None:
-    """Rename a damaged file, if it is there. Raises OSError."""
+    """Rename a damaged file, if it is there: 7.drive becomes 7.damaged, or 7.drive.TIME.damaged if
+    that name cannot be used. Raises OSError.
+    """
     aside = f'{path}/{name.removesuffix(DRIVE)}{ASIDE}'
     try:
         os.rename(f'{path}/{name}', aside)
     except FileNotFoundError:
         return
-    except OSError:  # a folder has one of the two names
+    except OSError:  # a folder has the new name, or the damaged file is a folder itself
         aside = f'{path}/{name}.{now}{ASIDE}'
         os.rename(f'{path}/{name}', aside)
     with suppress(OSError):

@@ -266,33 +266,36 @@ def _level_change(
     now: int,
     falls: bool,
 ) -> Growth | None:
-    """Return the largest change in a rule's period that causes an alert; None if there is none that
-    still lasts, is at most rule.held seconds old, and exceeds the noise of the level.
+    """Return the largest change of a level that causes an alert; None if there is none.
+
+    A change for the worse took place within rule.within seconds, and ended at most rule.held seconds
+    ago. Only the part of it that still lasts counts, and it must exceed the noise of the level.
 
     falls: lower levels are worse, else higher levels.
     """
     sign = -1 if falls else 1
     read = list(_readings(history))
     steady = list(_medians(read))
+    # twice the time in which changes are searched, to see how much the level fluctuates
     start_of_noise = now - 2 * (rule.within + rule.held)
     recent = [reading for reading in read if reading.time > start_of_noise]
     noise = _noise(recent, sign)
     if not steady or noise is None:
         return None
-    _, present = steady[-1]
+    _, level_now = steady[-1]
     changes = []
-    for (since, before), (noticed, at_end) in _periods(steady, rule, now):
-        size = sign * (present - before)
-        size_then = sign * (at_end - before)
-        # What has gone since then does not count, nor does what was added later.
-        state = state_of(rule, min(size, size_then))
+    for (since, level_before), (noticed, level_at_end) in _periods(steady, rule, now):
+        size = sign * (level_now - level_before)
+        size_at_end = sign * (level_at_end - level_before)
+        # the smaller one: without what was reversed after the period, or added after it
+        state = state_of(rule, min(size, size_at_end))
         if size > _ABOVE_NOISE * noise and state is not State.OK:
             changes.append(
                 Growth(
                     state=state,
                     size=size,
-                    before=before,
-                    after=present,
+                    before=level_before,
+                    after=level_now,
                     since=since,
                     noticed=noticed,
                     rule=rule,
@@ -372,15 +375,15 @@ def is_hasty(
     within rule.gone seconds.
 
     history: the series of endurance_used. age: power-on time in seconds; None if unknown. The speed
-    in the rule's period is measured from one step of the counter to another, because the exact wear
-    between two steps is unknown. False if the history is too short or the counter has not risen.
+    is the difference between the newest number and the last one before the rule's period, divided by
+    this period. False if the history is too short, or if the counter has not risen.
     """
     start = now - rule.within
-    steps = [point.number for point in history.points if point.time > start]
+    in_period = [point.number for point in history.points if point.time > start]
     before = [point.number for point in history.points if point.time <= start]
-    if not (steps and before and age):
+    if not (in_period and before and age):
         return False
-    used = steps[-1]
+    used = in_period[-1]
     grown = used - before[-1]
     speed = grown / rule.within  # per cent per second; the average is used / age
     if grown <= 0 or speed <= rule.times * used / age:

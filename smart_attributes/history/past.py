@@ -27,7 +27,9 @@ LEAST: Mapping[str, tuple[float, float]] = {
 }
 # 16-bit counters wrap around after 65,536 h, and on old Seagate disks after 78,187 h
 RUNS_OVER = 65000 * HOUR
-_BESIDE = ', set back'
+# The former numbers of a counter that was lower than before are a separate series. Its metric ends
+# with this, and its definition is Fall.firmware.
+_SET_BACK = ', set back'
 
 
 class Past(NamedTuple):
@@ -67,17 +69,18 @@ def observations(
 
     past: earlier readings of the drive; if missing, nothing is stored for hysteresis.
     """
-    numbers = {key(reading): reading for reading in readings if _is_measured(reading)}
+    by_key = {key(reading): reading for reading in readings if _is_measured(reading)}
     result = []
-    for series_key, reading in numbers.items():
+    for series_key, reading in by_key.items():
         number = reading.number or 0
         pace = series.PACES.get(reading.metric, series.CHANGE)
         result.append(Observation(series_key, number, pace))
-        if past and reading.judged and reading.metric in series.MARGINS:
-            recent = _beside(reading, _RECENT)
-            result.append(Observation(recent, number, series.LATELY))
-            level = _beside(reading, _HELD)
-            result.append(Observation(level, held(past, reading), series.LATELY))
+        has_hysteresis = reading.metric in series.MARGINS
+        if past and reading.judged and has_hysteresis:
+            recent_key = _beside(reading, _RECENT)
+            result.append(Observation(recent_key, number, series.LATELY))
+            held_key = _beside(reading, _HELD)
+            result.append(Observation(held_key, held(past, reading), series.LATELY))
     return tuple(result)
 
 
@@ -171,8 +174,8 @@ def falls(past: Past, readings: Iterable[Reading], firmware: str) -> list[Fall]:
 
 def _stored_falls(past: Past, reading: Reading) -> Iterator[Fall]:
     """Yield the resets of a counter that earlier checks noticed."""
-    for name, stored in past.histories.items():
-        if name.metric != reading.metric + _BESIDE:
+    for series_key, stored in past.histories.items():
+        if series_key.metric != reading.metric + _SET_BACK:
             continue
         for point in stored.points:
             yield Fall(
@@ -180,7 +183,7 @@ def _stored_falls(past: Past, reading: Reading) -> Iterator[Fall]:
                 before=point.number,
                 since=point.time - point.gap,
                 noticed=point.time,
-                firmware=name.definition,
+                firmware=series_key.definition,
             )
 
 
@@ -210,12 +213,12 @@ def _new_fall(past: Past, reading: Reading, firmware: str) -> Fall | None:
 def former_numbers(
     past: Past, readings: Sequence[Reading], firmware: str
 ) -> tuple[Observation, ...]:
-    """Return the former number, to be stored, of each counter that this check found lower than
-    before; () if there is none.
+    """Return the former number, to be stored, of each counter that this check is the first to find
+    lower than before; () if there is none. Its gap is the time since the former number was last seen.
     """
     return tuple(
         Observation(
-            Key(fall.reading.metric + _BESIDE, fall.firmware),
+            Key(fall.reading.metric + _SET_BACK, definition=fall.firmware),
             fall.before,
             pace=series.CHANGE,
             gap=past.now - fall.since,

@@ -169,12 +169,14 @@ def level(
     recent: History,
     now: int,
 ) -> float:
-    """Return the number to compare with limits: the number from this check, or a higher number from
-    earlier checks: *before*, but at most the highest number of the last day plus *margin*, and at
-    most AT_ONCE above the number.
+    """Return the number to compare with limits: *number*, or a higher one, so that a limit stays
+    exceeded until the number has been *margin* below it for a day, or is AT_ONCE below it.
 
-    margin: how far below a limit, in the metric's unit, the number must be. before: the result of
-    this function at the previous check. recent: the readings, including the reading of this check.
+    number: the reading of this check. before: the result of this function at the previous check.
+    recent: the readings of the last day, including that of this check.
+
+    With a margin of 3 and numbers of 55, then 51 for more than a day, the result is 55 on the first
+    day, then 54.
     """
     held = min(before, number + AT_ONCE)
     day = latest(recent, now, SPAN)

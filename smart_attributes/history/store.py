@@ -102,7 +102,7 @@ class HistoryStore:
     def is_ready(self, seconds: float) -> bool:
         """Return whether the history is read; wait at most this time."""
         until = min(self._until, time.monotonic() + seconds)
-        return self._child.is_ready(until)
+        return self._child.wait(until)
 
     def read(self) -> Contents:
         """Wait for the reading child, at the first call, and return what it has sent."""
@@ -116,6 +116,7 @@ class HistoryStore:
     def _received(self) -> Contents:
         """Return what the reading child has sent; at the first call, wait for it."""
         if self._contents is None:
+            # even if the time is over: the child has sent much while the drives were being read
             earliest_end = time.monotonic() + LAST_SHARE * self._patience
             until = max(self._until, earliest_end)
             self._contents = folder.contents_of(self._child, until)
@@ -239,13 +240,10 @@ class HistoryStore:
         """
         self.read()
         matches = self._matches(self._parsed, identities)
-        result = []
-        for identity, match in zip(identities, matches):
-            note = ''
-            if match.record is None:
-                note = _why_not_stored(identity, match, self._parsed)
-            result.append(Match(match.record, note))
-        return result
+        return [
+            Match(match.record, _why_not_stored(identity, match, self._parsed))
+            for identity, match in zip(identities, matches)
+        ]
 
     def seen_as(self, first: str, second: str) -> str:
         """Return what is known of two addresses: SEPARATE, or ONE or DOUBTED if they led to the same
@@ -343,7 +341,7 @@ class HistoryStore:
             scope=scope,
             now=self.now,
             slots=slots,
-            newest=newest(before.drives),
+            newest_order=newest_order(before.drives),
         )
         for number, drive in after.drives.items():
             places = [place for place in drive.places if place.machine != self._machine]
@@ -405,7 +403,7 @@ class HistoryStore:
         number = number_of(identity)
         while number in parsed.drives or number in parsed.untouched:
             number += 1
-        order = newest(parsed.drives) + 1
+        order = newest_order(parsed.drives) + 1
         return DriveHistory(Record(number, identity, self.now, self.now, order))
 
     def _removed(self, path: str, serial: str) -> int:
@@ -457,13 +455,15 @@ def number_of(identity: Identity) -> int:
     return crc32('\n'.join(drive_records.name(identity)).encode('utf-8', 'replace'))
 
 
-def newest(drives: Mapping[int, DriveHistory]) -> int:
+def newest_order(drives: Mapping[int, DriveHistory]) -> int:
     """Return the highest order of the drives in a history."""
     return max((drive.record.order for drive in drives.values()), default=0)
 
 
 def _why_not_stored(identity: Identity, match: Match, parsed: Parsed) -> str:
-    """Return why a drive without a record cannot be stored; '' if it can."""
+    """Return why a drive without a record cannot be stored; '' if it can, or has a record."""
+    if match.record:
+        return ''
     reason = match.note or parsed.untouched.get(number_of(identity), '')
     if not reason and len(parsed.drives) >= MOST_DRIVES:
         return FULL

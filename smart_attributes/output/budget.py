@@ -42,8 +42,10 @@ def size(part: str) -> int:
     return len(part.encode()) + 1
 
 
-def share(limit: int) -> int:
-    """Return the minimum number of bytes reserved for text. limit: bytes of the whole output."""
+def share_of_lines(limit: int) -> int:
+    """Return how many bytes are reserved for the lines of text, which perfdata must not use. limit:
+    bytes of the whole output.
+    """
     return max(limit // 16, min(2000, limit // 3))
 
 
@@ -52,7 +54,7 @@ def metrics(needed: Mapping[str, int], definitions: Metrics, limit: int) -> set[
 
     needed: largest size of each metric in bytes. limit: bytes of the whole output.
     """
-    room = limit - share(limit) - ROOM_TO_SAY_SO
+    room = limit - share_of_lines(limit) - ROOM_TO_SAY_SO
     kept = set()
     for metric in in_order(needed, definitions):
         if needed[metric] <= room:
@@ -112,15 +114,18 @@ def needed(
 
 
 def _possible(verdict: Verdict, definitions: Metrics, is_all: bool) -> set[str]:
-    """Return a drive's metrics that can be graphed, even if this check has no number for them."""
+    """Return a drive's metrics that can be graphed, even if this check has no number for them.
+
+    is_all: not only those that are graphed by default.
+    """
     reported = {
         judgement.reading.metric
         for judgement in verdict.judgements
         if judgement.graphed or is_all
     }
-    # other checks of such a drive report these beside them
-    others = [name for name in definitions if definitions[name].beside in reported]
-    return reported.union(others)
+    # not reported now, but by other checks of a drive that reports the metric in *beside*
+    later = [name for name in definitions if definitions[name].beside in reported]
+    return reported.union(later)
 
 
 def _width(metric: str, values: Iterable[perfdata.Value], definition: Metric) -> int:
@@ -137,22 +142,22 @@ def _width(metric: str, values: Iterable[perfdata.Value], definition: Metric) ->
 
 
 def fitted(
-    text: OutputText, missing: Sequence[str], limit: int, others: Sequence[str]
+    text: OutputText, missing: Sequence[str], limit: int, fixed: Sequence[str]
 ) -> list[str]:
     """Return the lines that fit, and a line about the omitted lines and metrics, if there are any.
 
-    missing: omitted metrics. limit: bytes of the whole output. others: the first line and the
-    perfdata.
+    missing: omitted metrics. limit: bytes of the whole output. fixed: what is printed in any case,
+    the first line, and then each value of the perfdata.
     """
-    room = limit - sum(map(size, others)) - ROOM_TO_SAY_SO
+    room = limit - sum(map(size, fixed)) - ROOM_TO_SAY_SO
     lines = [*text.checks, *text.drives, *text.notes]
     kept = lines if sum(map(size, lines)) <= room else _most_important(text, room)
     omitted = []
     if len(kept) < len(lines):
         omitted.append(f'{len(lines) - len(kept)} lines of text')
     if missing:
-        # without perfdata, only the first line is left of the others
-        all_of_it = 'all ' if len(others) == 1 else ''
+        has_perfdata = len(fixed) > 1
+        all_of_it = '' if has_perfdata else 'all '
         names = listed(missing, len(first(missing, NAMED)))
         omitted.append(f'{all_of_it}perfdata of all drives for {names}')
     if not omitted:

@@ -96,10 +96,10 @@ def found(code: str, subject: str = '', **fields: Any) -> Finding:
 
 
 def said(code: str, sentence: str, subject: str = '', **fields: Any) -> Finding:
-    """Return the finding for an error or a note. sentence: states the problem and, optionally, the
-    next step, which counts if the code has none of its own.
+    """Return the finding for an error or a note.
 
-    code: a name in any group of codes.json; if it is none of doctor, the finding is a problem.
+    code: a name in any group of codes.json. Outside the group "doctor", the finding is a PROBLEM.
+    sentence: the problem and, after "; ", perhaps the next step. A next step in codes.json replaces it.
     """
     message, remedy = halves(sentence)
     if code not in codes.DOCTOR:

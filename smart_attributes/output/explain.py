@@ -91,12 +91,12 @@ def _print_lines(lines: Iterable[str], screen: Console) -> None:
 
 
 def _wrapped(line: str, width: int) -> str:
-    """Return a line whose continuation begins in the column of its text: below the value of a
-    detail, below a reason, or two columns to the right.
+    """Return a line that is wrapped at *width*. Further lines begin below the value if the line is a
+    detail, else two columns to the right.
     """
     if len(line) <= width:
         return line
-    # such as "model       SAMSUNG": two blanks, and then the value in its column
+    # such as "model       SAMSUNG": blanks, and then the value in column DETAIL
     is_detail = line[:DETAIL].endswith('  ') and line[DETAIL : DETAIL + 1].strip()
     indent = DETAIL if is_detail else 2
     # Paths and commands are copied, so they are not broken.

@@ -196,11 +196,10 @@ def _finding(judgement: Judgement) -> Json:
     value, unit = _value(judgement)
     against_growth = judgement.growth_against
     code = against_growth.code or judgement.against.code
-    of_value = judgement.warning
-    if judgement.state is State.CRITICAL:
-        of_value = judgement.critical
-    of_growth = against_growth.fields.get('limit')
-    limit = of_growth or ranges.in_base_unit(of_value, reading.unit)
+    is_critical = judgement.state is State.CRITICAL
+    value_limit = judgement.critical if is_critical else judgement.warning
+    growth_limit = against_growth.fields.get('limit')
+    limit = growth_limit or ranges.in_base_unit(value_limit, reading.unit)
     return {
         'code': code or OF_STATUS.get(reading.metric, STATUS),
         'text': finding(judgement),

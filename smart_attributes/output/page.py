@@ -77,10 +77,13 @@ def page(document: Json, title: str, now: float) -> str:
 
     Raises SmartError if Jinja2 is not installed.
     """
-    in_order = [_readable(drive) for drive in _listed(document)]
-    listed = [{**drive, 'place': place} for place, drive in enumerate(in_order)]
-    safe = _seen({**document, 'drives': listed})
+    readable_drives = map(_with_readable_reason, _listed(document))
+    numbered = [
+        {**drive, 'place': place} for place, drive in enumerate(readable_drives)
+    ]
+    safe = _made_visible({**document, 'drives': numbered})
     drives = safe['drives']
+    # the script gets the drives in a shorter form, and with their history
     data = {'drives': list(map(compact, _with_trends(drives))), 'made': round(now)}
     content = Content(
         json.dumps(data, separators=(',', ':')),
@@ -159,12 +162,13 @@ def rendered(content: Content, title: str, now: float) -> tuple[str, ...]:
     style = _content('page.css')
     # Megabytes of data bypass the template, which would copy them three times. As a separate
     # string, they take one byte per character, whatever characters the rest of the page contains.
-    place = secrets.token_hex(16)
+    # So the template gets a random placeholder, which the data then replaces.
+    placeholder = secrets.token_hex(16)
     text = environment.from_string(_content('page.html')).render(
         content._asdict(),
         title=title,
         made=time.strftime('%Y-%m-%d %H:%M %Z', time.localtime(now)),
-        data=place,
+        data=placeholder,
         codes=json.dumps(WORDS),
         read=READ,
         day=day,
@@ -176,8 +180,8 @@ def rendered(content: Content, title: str, now: float) -> tuple[str, ...]:
         script_hash=_hash(script),
         style_hash=_hash(style),
     )
-    head, _, tail = text.partition(place)
-    # so that it cannot end a script element or start a comment anywhere in the page
+    head, _, tail = text.partition(placeholder)
+    # so that the data cannot end its script element or start a comment
     data = (
         content.data.replace('&', '\\u0026')
         .replace('<', '\\u003c')
@@ -186,22 +190,22 @@ def rendered(content: Content, title: str, now: float) -> tuple[str, ...]:
     return head, data, tail
 
 
-def _readable(drive: Json) -> Json:
+def _with_readable_reason(drive: Json) -> Json:
     """Return a drive whose reason has words instead of metric names."""
     metrics = {reading['metric'] for reading in drive['readings']}
     return {**drive, 'why': readable(drive.get('why') or '', metrics)}
 
 
-def _seen(value: Any) -> Any:
+def _made_visible(value: Any) -> Any:
     """Return a value with all strings made safe to display; paths and documents of other hosts
     may hold anything.
     """
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):
-        return {key: _seen(part) for key, part in value.items()}
+        return {key: _made_visible(part) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_seen(part) for part in value]
+        return [_made_visible(part) for part in value]
     return value
 
 

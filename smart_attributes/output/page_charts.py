@@ -48,7 +48,7 @@ class Course(NamedTuple):
     rate: float  # average increase per month in the last year
     usual: float  # median
     is_usual: bool  # the present value is not much higher
-    # time at which it became closer to the present value than to the usual one
+    # shown for temperatures: since when the number is closer to the present than to the usual one
     warm_since: float
     # time and size of the rises, by day; a lower number is a reset
     rises: Points
@@ -109,12 +109,6 @@ def _course(drive: Json, reading: Json, now: float) -> Course:
     points = [*sorted(point for point in past if point[0] < now), [now, value]]
     numbers = [number for _, number in points]
     usual = median(numbers)
-    begin = points[0][0]
-    halfway = (value + usual) / 2
-    warm_since = begin
-    for (_, before), (moment, _) in zip(points, points[1:]):
-        if before < halfway:
-            warm_since = moment
     of_year = [point for point in points if point[0] >= now - YEAR]
     year_began, number_then = of_year[0]
     span = now - year_began
@@ -127,7 +121,7 @@ def _course(drive: Json, reading: Json, now: float) -> Course:
         drive=drive,
         metric=metric,
         unit=reading['unit'],
-        begin=begin,
+        begin=points[0][0],
         last=value,
         low=min(numbers),
         high=max(numbers),
@@ -136,9 +130,20 @@ def _course(drive: Json, reading: Json, now: float) -> Course:
         rate=rate,
         usual=usual,
         is_usual=value < usual + WARMER,
-        warm_since=warm_since,
+        warm_since=_warm_since(points, halfway=(value + usual) / 2),
         rises=_rises(points),
     )
+
+
+def _warm_since(points: Points, halfway: float) -> float:
+    """Return the time of the first point after which no number is below *halfway*; that of the first
+    point of all if none is.
+    """
+    since = points[0][0]
+    for (_, before), (moment, _) in zip(points, points[1:]):
+        if before < halfway:
+            since = moment  # the first point after a lower one
+    return since
 
 
 def _rises(points: Points) -> Points:

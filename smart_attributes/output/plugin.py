@@ -84,27 +84,26 @@ def first_line(
     cases: Sequence[Case],
     extra: str,
     nobody: str,
-    longest: int = 0,
+    most: int = 0,
     milder: str = '',
     left_out: str = '',
 ) -> str:
     """Return the first line of output: the worst finding with its drive and limit.
 
-    It is the longest choice of parts that fits LONGEST_FIRST_LINE, or else the shortest one.
+    Of what _choices() offers, it has the first part that fits LONGEST_FIRST_LINE, else the last one.
 
     cases: in order of severity. extra: messages that determine the state of the check as a whole;
-    milder: less severe messages. nobody: the message if *cases* is empty. longest: maximum
-    characters of messages, and half the maximum of the drive's part; 0: unlimited.
+    milder: less severe messages. nobody: the message if *cases* is empty. left_out: the message about
+    files that are no reports. most: each of both messages is cut to this number of characters, and
+    what the line says about a drive to twice as many; 0: nothing is cut.
     """
-    before = extra
-    if not cases and not extra:
-        before = coded(nobody)
-    if longest:
-        before = sentence(before, longest)
-        milder = sentence(milder, longest)
+    before = extra if extra or cases else coded(nobody)
+    if most:
+        before = sentence(before, most)
+        milder = sentence(milder, most)
     line = ''
-    for drive, numbers in _choices(cases, bool(extra)):
-        shown = sentence(drive, 2 * longest) if longest else drive
+    for alert, numbers in _choices(cases, bool(extra)):
+        shown = sentence(alert, 2 * most) if most else alert
         line = '; '.join(filter(None, (before, shown, milder, numbers, left_out)))
         if len(line) <= LONGEST_FIRST_LINE:
             break
@@ -112,8 +111,9 @@ def first_line(
 
 
 def _choices(cases: Sequence[Case], is_extra: bool) -> list[tuple[str, str]]:
-    """Return what a first line can say about the drives, longest first: about the worst drive, and
-    how many there are. is_extra: a message about the check stands before it.
+    """Return what a first line can say about the drives, longest first. Each choice is a pair: the
+    alert of the worst drive, and how many drives there are, such as "9 drives, 2 not ok"; '' for a
+    part that is left out. is_extra: a message about the check stands before it.
     """
     if not cases:
         return [('', '')]
@@ -125,16 +125,22 @@ def _choices(cases: Sequence[Case], is_extra: bool) -> list[tuple[str, str]]:
     alerting = sum(verdict.state is not State.OK for verdict in verdicts)
     # the state of a single drive is that of the line
     numbers = f'{len(verdicts)} drives, {alerting} not ok' if len(verdicts) > 1 else ''
-    choices = [(alerts[0], count(verdicts)), *((alert, numbers) for alert in alerts)]
-    if not alerts[-1]:
-        # the message about missing drives has numbers, too
-        choices.insert(-1, (alerts[0], ''))
+    choices = [(alerts[0], count(verdicts))]
+    for alert in alerts:
+        if not alert:
+            # before the drive, leave out the numbers: the message about missing drives has some, too
+            choices.append((alerts[0], ''))
+        choices.append((alert, numbers))
     return choices
 
 
 def _of_drive(case: Case, is_extra: bool) -> list[str]:
-    """Return the alert of a drive, as alerts() does. is_extra: a message about the check stands
-    before it, which also says what to do about missing drives.
+    """Return what a first line can say about the worst drive, longest first: which drive, why, and
+    what to do, as in alerts().
+
+    is_extra: a message about the check stands before it, so there are shorter texts, too: only the
+    action. If the drive is missing, the message says what to do, so the texts are the last finding,
+    if there is one, and '', which leaves out the drive.
     """
     from ..work import actions  # a check without an alert does not need them
     from ..work.alerts import action_alone, alerts
@@ -144,7 +150,6 @@ def _of_drive(case: Case, is_extra: bool) -> list[str]:
         return alerts(case)
     if case.todo.action != actions.SEARCH:
         return [*alerts(case), action_alone(case)]
-    # a missing drive: only its last finding is left to say
     last = verdict.last.findings if verdict.last else ()
     if not last:
         return ['']
@@ -153,41 +158,42 @@ def _of_drive(case: Case, is_extra: bool) -> list[str]:
 
 def render(
     cases: Iterable[Case],
-    metrics: Mapping[str, Metric],
+    definitions: Mapping[str, Metric],
     face: Face,
     whole: Whole,
     transcript: Sequence[str] = (),
 ) -> Outcome:
     """Return the complete output of the plugin and its state.
 
-    transcript: lines of smartctl's output. With a transcript, nothing is omitted, because a person
-    reads the output.
+    definitions: all metrics, by name. transcript: lines of smartctl's output. With a transcript,
+    nothing is omitted, because a person reads the output.
     """
     ordered = severity.worst_first(cases)
     verdicts = [case.verdict for case in ordered]
     state, extra, milder = state_and_reasons(ordered, whole)
     left_out = sentence(whole.left_out, 200)
 
-    def first_of(longest: int) -> str:
+    def first_of(most: int) -> str:
         _, nobody = whole.nobody
-        words = first_line(ordered, extra, nobody, longest, milder, left_out)
+        words = first_line(ordered, extra, nobody, most, milder, left_out)
         return f'{NAME} {state.name} - {words}'
 
-    first = first_of(longest=0)
+    first = first_of(most=0)  # unlimited
     text = lines(ordered, face, whole)
-    values = perfdata.values(verdicts, metrics, face.all_perfdata)
+    values = perfdata.values(verdicts, definitions, face.all_perfdata)
     if transcript:
         everything = [first, *text.checks, *text.drives, *text.notes, *transcript]
         return _outcome(state, everything, values)
-    share = budget.share(face.max_output)
-    if budget.size(first) > share:
-        first = first_of(share // 4)
-    needed = budget.needed(verdicts, values, metrics, face.all_perfdata)
-    kept = budget.metrics(needed, metrics, face.max_output)
+    room = budget.share_of_lines(face.max_output)
+    if budget.size(first) > room:
+        # the parts of a first line have up to four times this number of characters
+        first = first_of(room // 4)
+    sizes = budget.needed(verdicts, values, definitions, face.all_perfdata)
+    kept = budget.metrics(sizes, definitions, face.max_output)
     printed = [value for value in values if value.metric in kept]
-    missing = budget.in_order({value.metric for value in values} - kept, metrics)
-    others = [first, *(value.text for value in printed)]
-    fitting = budget.fitted(text, missing, face.max_output, others)
+    missing = budget.in_order({value.metric for value in values} - kept, definitions)
+    fixed = [first, *(value.text for value in printed)]
+    fitting = budget.fitted(text, missing, face.max_output, fixed)
     return _outcome(state, [first, *fitting], printed)
 
 

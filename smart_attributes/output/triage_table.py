@@ -258,7 +258,8 @@ def work_list(items: Sequence[Item], counted: str) -> list[str]:
             words = f'{names} {item.reason}; {item.to_do}'
         parts = [words, also(item)]
         redundancy = item.step.why if item.step else item.unknown
-        if redundancy != item.why:  # else item.reason says it
+        is_only_reason = redundancy == item.why  # then item.reason states it already
+        if not is_only_reason:
             parts.append(sentence(redundancy, WHAT))
         lines += _folded('; '.join(filter(None, parts)), width, '  ')
         if item.place.locate:  # not wrapped, so that it can be pasted

@@ -39,7 +39,7 @@ def read(question: Question, state_dir: str) -> Seen:
     reader = Child(lambda pipe: _send(pipe, question, state_dir))
     why = ''
     try:
-        if not reader.is_ready(time.monotonic() + seconds):
+        if not reader.wait(time.monotonic() + seconds):
             why = f'no answer within {seconds:.2g} s'
     except alarm.TimeIsOver as over:
         why = str(over)

@@ -25,7 +25,7 @@ class SiteFiles(NamedTuple):
 
     attributes: list[str]  # paths of files with entries of this version
     limits: list[str]  # paths of files with limits of this version
-    # path and SHA-256 of each file with limits that version 1.6 used
+    # path and SHA-256 of each file with limits that version 1.6 used, and that it did not ship
     of_1_6: list[tuple[str, str]]
     unusable: list[str]  # a message for each file that cannot be read
 
@@ -50,12 +50,13 @@ class SiteFiles(NamedTuple):
 
 
 def site_files(database: str | None, users: str | None) -> SiteFiles:
-    """Return what the files of -dbj and -ucfgj are, without files that do not exist.
+    """Return what the files of -dbj and -ucfgj are. A file that does not exist, or of which all entries
+    were shipped with version 1.6, is left out.
 
     database, users: the paths given with -dbj and -ucfgj.
     """
     result = SiteFiles([], [], of_1_6=[], unusable=[])
-    for option, path, of_this_version in (
+    for option, path, paths_of_this_version in (
         ('-dbj', database, result.attributes),
         ('-ucfgj', users, result.limits),
     ):
@@ -67,7 +68,7 @@ def site_files(database: str | None, users: str | None) -> SiteFiles:
             result.unusable.append(f'the file of {option} is not used: {error}')
             continue
         if not is_of_1_6(data):
-            of_this_version.append(path)
+            paths_of_this_version.append(path)
         elif not all(
             is_shipped(name, entry) for name, entry in data['Devices'].items()
         ):

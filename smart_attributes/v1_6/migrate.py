@@ -68,7 +68,9 @@ def old_file(path: str) -> OldFile:
 
 
 def plain_paths(old: Sequence[OldFile]) -> list[str]:
-    """Return the drives of user configurations that can be read at their keys."""
+    """Return the keys of user configurations that are paths at which smartctl can read a drive, such as
+    "/dev/sda"; not "/dev/megaraid_6".
+    """
     plain = '/dev/(?:[a-z]+|nvme[0-9]+(?:n[0-9]+)?|disk/by-[a-z]+/[^/]+)'
     paths: list[str] = []
     for file in old:

@@ -10,12 +10,12 @@ from ...typed import NamedTuple
 class AcknowledgeOptions(NamedTuple):
     """Which values are accepted, why, and until when."""
 
-    every_alarm: bool
+    every_alarm: bool  # --all
     why: str
     until: str
-    shown: bool
+    lists: bool  # --list
     withdraw: tuple[str, ...]
-    removed: bool
+    missing_drives: bool  # --missing
 
 
 COMMAND = Command(
@@ -71,10 +71,10 @@ exit status: 0 success, 1 a part was refused, 3 everything was refused (with --a
             '--missing',
             'acknowledge that drives were removed: those that you name, or with --all every '
             'missing drive; the acknowledgement ends when a drive is found again',
-            dest='removed',
+            dest='missing_drives',
         ),
         flag(
-            '--list', 'list acknowledgements with user, date and reason', dest='shown'
+            '--list', 'list acknowledgements with user, date and reason', dest='lists'
         ),
         repeated(
             '--withdraw',
