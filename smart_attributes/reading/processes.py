@@ -300,8 +300,8 @@ class Runner:
         return refused
 
     def _busy(self, command: Command, drive_timeout: float) -> Answer | None:
-        """Return the answer for a command whose drive hangs in another check; None if the command
-        may still start.
+        """Return the answer for a command whose drive another check has been reading for at least
+        *drive_timeout* seconds, so the drive hangs; None if the command may still start.
         """
         reader = self._readers.get(command)
         if reader and reader.is_stuck(drive_timeout):
