@@ -112,7 +112,7 @@ def _has_nvme_log(report: Report) -> bool:
 
 def _nvme_part(key: str) -> Part:
     """Return the part for a value of the NVMe health log. It is missing only if the report has other
-    values of this log; the whole log is a part of its own.
+    values of this log, because the whole log is a part of its own; a text then counts as cut.
     """
     return Part(
         key,
