@@ -13,7 +13,7 @@ class Listener(processes.Runner):
         self.asked: list[Command] = []
         self.state_dirs: list[str] = []
 
-    def keep(self, state_dir: str) -> None:
+    def lock_drives_in(self, state_dir: str) -> None:
         """Write down which folder is used, before the first process."""
         self.state_dirs += [] if self.asked else [state_dir]
 

@@ -209,7 +209,7 @@ def _seagate() -> Report:
 def read_text(data: bytes) -> None:
     """smartctl's text."""
     text = data.decode('utf-8', 'replace')
-    report = text_report.parse(text)
+    report = text_report.parse_text(text)
     # Other scripts' digits are numbers, too; those of each line stand together, whatever parts
     # their groups.
     western = re.sub(

@@ -116,7 +116,7 @@ def test_what_a_text_lacks_or_holds_damaged_is_told(before, after, told):
     What tells nothing is no gap: a headline, an error that is older than the others.
     """
     assert before in TEXT
-    found = text_report.parse(TEXT.replace(before, after, 1)).gaps
+    found = text_report.parse_text(TEXT.replace(before, after, 1)).gaps
 
     assert (
         any(told in gap for gap in found)
@@ -129,12 +129,12 @@ def test_a_number_of_a_test_that_no_drive_can_have_is_not_cut_to_fit():
     """The first digits of a damaged number are a number that the report does not hold."""
     changed = TEXT.replace('ATA Error Count: 2', 'ATA Error Count: ' + '9' * 30)
 
-    assert text_report.parse(changed).error_count is None
+    assert text_report.parse_text(changed).error_count is None
 
 
 def test_a_whole_report_has_no_gaps():
     """Else nobody would read the note."""
-    assert text_report.parse(TEXT).gaps == ()
+    assert text_report.parse_text(TEXT).gaps == ()
     assert json_report.parse(drive('nvme-worn')).gaps == ()
 
 
@@ -151,8 +151,8 @@ def test_a_report_of_everything_that_lacks_its_last_log_was_cut_off(section, las
     """However it ends."""
     text = TEXT.replace('Vendor Specific', section + 'Vendor Specific')
 
-    assert 'its end' in ' '.join(text_report.parse(text).gaps)
-    assert 'its end' not in ' '.join(text_report.parse(text + last).gaps)
+    assert 'its end' in ' '.join(text_report.parse_text(text).gaps)
+    assert 'its end' not in ' '.join(text_report.parse_text(text + last).gaps)
 
 
 def test_gaps_are_told_with_v(tmp_path):
@@ -174,7 +174,7 @@ def test_a_line_without_end_takes_no_time():
         'Vendor Specific', '# 1 ' + 'Error Log ' * 200_000 + '\nVendor Specific', 1
     )
 
-    assert [gap.code for gap in text_report.parse(text).gaps] == ['rows-unread']
+    assert [gap.code for gap in text_report.parse_text(text).gaps] == ['rows-unread']
 
 
 WHOLE: Json = {'device': {'protocol': 'ATA'}, 'smartctl': {'argv': []}}
@@ -302,8 +302,8 @@ def test_that_smart_is_enabled_is_missed_since_smartctl_prints_it(
     ],
 )
 def test_the_first_five_places_are_named(places, sentence):
-    assert list(completeness.sentences(places, [], [])) == sentence
-    assert list(completeness.sentences([], places, [])) == [
+    assert list(completeness.sentences(unread=[], damaged=places, lost=[])) == sentence
+    assert list(completeness.sentences(unread=[], damaged=[], lost=places)) == [
         words.replace('damaged', 'not') for words in sentence
     ]
 
@@ -338,4 +338,4 @@ def test_the_first_five_places_are_named(places, sentence):
     ],
 )
 def test_a_log_that_the_drive_does_not_keep_has_a_mark(more, marks):
-    assert completeness._places(more) == marks
+    assert completeness._present(more) == marks

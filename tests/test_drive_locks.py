@@ -93,7 +93,7 @@ from smart_attributes.reading.processes import Runner
 told = []
 for _ in range(5):
     runner = Runner()
-    runner.keep(sys.argv[2])
+    runner.lock_drives_in(sys.argv[2])
     commands = map(tuple, json.loads(sys.argv[1]))
     answers = {a.command[-1]: a for a in runner.run(commands, 0.6, time.monotonic() + 20)}
     told.append([*(answers[path].outcome for path in ('/dev/sda', '/dev/sdb')), answers['/dev/sda'].reason])
@@ -330,7 +330,7 @@ def test_two_addresses_of_one_drive_are_read_one_after_the_other(fake, tmp_path,
     path = tmp_path / 'sda'
     path.touch()
     runner = Runner()
-    runner.keep(str(state))
+    runner.lock_drives_in(str(state))
     lines = [
         fake.answers(read_arguments(str(path), kind), output=kind, before='sleep 0.3')
         for kind in ('', 'sat')

@@ -144,7 +144,7 @@ def test_a_user_starts_smartctl_through_sudo(monkeypatch, is_root, nosudo, begin
         '/dev/sda',
     ]
     words += ['--nosudo'] if nosudo else []
-    [command] = fast_path._commands(fast_path._options(words))
+    [command] = fast_path._commands(fast_path._option_values(words))
 
     assert command == (*begin, *read_arguments('/dev/sda'))
     assert checked == [(('/sbin/smartctl', is_root), {'through_sudo': len(begin) > 1})]

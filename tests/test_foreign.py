@@ -18,6 +18,10 @@ from smart_attributes.reading import text_report
 
 SEEDS = seeds()
 FOUND = sorted((Path(__file__).parent / 'found').glob('*-*'))
+PARSERS = {
+    'json': 'foreign.json_report.parse',
+    'text': 'foreign.text_report.parse_text',
+}
 PIECES = (
     b'{',
     b'}',
@@ -138,7 +142,7 @@ def test_what_a_reader_must_not_do_is_noticed(fault, error):
 )
 def test_what_a_report_does_not_hold_is_noticed(reader, made_up, words, monkeypatch):
     """Of this report, nobody could say that."""
-    monkeypatch.setattr(f'foreign.{reader}_report.parse', lambda text: made_up)
+    monkeypatch.setattr(PARSERS[reader], lambda text: made_up)
 
     with pytest.raises(AssertionError, match=words):
         READERS[reader](b'{"smartctl": {}}')
@@ -148,7 +152,7 @@ def test_what_a_report_does_not_hold_is_noticed(reader, made_up, words, monkeypa
 def test_an_ok_from_nothing_is_noticed(reader, monkeypatch):
     """The program says UNKNOWN of such a report; here it takes any report for one with counters."""
     identity = Identity(model='ACME')  # without one, the program has another reason
-    monkeypatch.setattr(f'foreign.{reader}_report.parse', lambda text: Report(identity))
+    monkeypatch.setattr(PARSERS[reader], lambda text: Report(identity))
     monkeypatch.setattr(
         'smart_attributes.knowledge.readings._has_counters', lambda report: True
     )

@@ -87,7 +87,7 @@ def spoilt_text(text: str, chance: random.Random) -> Report:
                 + str(chance.choice(WRONG))
                 + line[cut + chance.choice([0, 5]) :]
             )
-    return text_report.parse('\n'.join(lines))
+    return text_report.parse_text('\n'.join(lines))
 
 
 def assert_harmless(text: str, forbidden: str = '<>`|') -> None:

@@ -348,7 +348,7 @@ WORDS = {
 
 @pytest.mark.parametrize('words', WORDS)
 def test_passed_with_anything_behind_it_is_never_a_failure(words):
-    report = text_report.parse(
+    report = text_report.parse_text(
         f'{BANNER}{MODEL}\n{PASSED.format(words)}{HEADING}\n{ROW}\n\n'
     )
 
@@ -370,7 +370,7 @@ def test_a_value_that_smartctl_calls_not_available_is_no_tag_and_no_damage():
 def test_a_number_that_was_cut_with_its_column_is_not_judged():
     """Of 48000, 4 is left."""
     table = f'{HEADING[:-8]}\n{ROW[:-4]}\n\n'
-    report = text_report.parse(f'{BANNER}{MODEL}\n{table}')
+    report = text_report.parse_text(f'{BANNER}{MODEL}\n{table}')
 
     assert [(row.id, row.value, row.raw) for row in report.attributes] == [(5, 63, '')]
     assert 'rows-unread' in [gap.code for gap in report.gaps]
@@ -440,10 +440,10 @@ NEWER = TABLE.replace('48000', '48008')
 def test_calls_about_one_drive_are_one_report_and_the_newest_counts(calls, raw):
     if raw is None:
         with pytest.raises(DriveError) as caught:
-            text_report.parse(''.join(calls))
+            text_report.parse_text(''.join(calls))
         assert caught.value.code == 'several-reports'
     else:
-        report = text_report.parse(''.join(calls))
+        report = text_report.parse_text(''.join(calls))
         assert [row.raw for row in report.attributes] == [raw]
         assert report.identity.model == 'A'
 
@@ -483,7 +483,7 @@ def test_a_damaged_entry_of_a_table_of_json_is_never_ok(value):
 def test_a_table_of_which_no_row_can_be_read_names_no_bridge():
     text = f'{BANNER}{MODEL}\nGeneral SMART Values:\n{PASSED.format("PASSED")}{HEADING}\n{ROW[:40]}\n'
     with pytest.raises(DriveError) as caught:
-        text_report.parse(text)
+        text_report.parse_text(text)
 
     assert caught.value.code == 'report-damaged' and ROW[:38].split()[1] in str(
         caught.value

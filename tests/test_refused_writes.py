@@ -77,7 +77,7 @@ def test_smartctls_text_holds_the_entries_of_commands():
     """Since 7.4 with a message; an entry without a command concerns no queue. A retry delay is no part
     of the code.
     """
-    assert text_report.parse(TEXT).nvme_errors == (
+    assert text_report.parse_text(TEXT).nvme_errors == (
         INVALID_FIELD,
         READ_ONLY,
         PROTECTED,

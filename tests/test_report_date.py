@@ -88,7 +88,7 @@ def test_text_and_json_have_the_same_date():
     document = json.loads(drive('intel-worn'))
     document['local_time'] = {'time_t': MADE, 'asctime': 'Tue May  5 09:30:24 2020 UTC'}
     dates = [json_report.parse(json.dumps(document)).date]
-    dates += [text_report.parse(WORN.format(date=DATED, used=80)).date]
+    dates += [text_report.parse_text(WORN.format(date=DATED, used=80)).date]
 
     assert dates == [MADE] * 2
 

@@ -63,7 +63,7 @@ def lacking(said: Any) -> str:
     report = (
         json_report.from_json(said)
         if isinstance(said, dict)
-        else text_report.parse(said)
+        else text_report.parse_text(said)
     )
     codes = (
         ('values-missing',)
@@ -234,15 +234,15 @@ def test_a_report_without_health_status_never_says_passed(tmp_path: Any):
 @pytest.mark.parametrize(
     'command, arguments',
     [
-        (['--log', 'error'], {'--log', '', 'error'}),
-        (['-iHl', 'xerror,7,error'], {'-i', '-H', '-l', '', 'xerror', '7', 'error'}),
-        (['-n', 'standby', '-TA'], {'-n', '', 'standby', '-T', 'A'}),
-        (['-jA', '--attributes=brief', '--health'], {'-j', '', '-A', 'brief', '-H'}),
-        (['--xall', '--json=c'], {'-x', '--json', '', 'c'}),
+        (['--log', 'error'], {'--log', 'error'}),
+        (['-iHl', 'xerror,7,error'], {'-i', '-H', '-l', 'xerror', '7', 'error'}),
+        (['-n', 'standby', '-TA'], {'-n', 'standby', '-T', 'A'}),
+        (['-jA', '--attributes=brief', '--health'], {'-j', '-A', 'brief', '-H'}),
+        (['--xall', '--json=c'], {'-x', '--json', 'c'}),
         (['-lerror,7'], {'-l', 'error', '7'}),
-        (['-iHA'], {'-i', '-H', '-A', ''}),
+        (['-iHA'], {'-i', '-H', '-A'}),
         (['-HlX', '/dev/sda'], {'-H', '-l', 'X', '/dev/sda'}),
-        (['-dsat', '-'], {'-d', 'sat', ''}),
+        (['-dsat', '-'], {'-d', 'sat'}),
         ([], set()),
     ],
 )

@@ -461,14 +461,14 @@ def row(number, status, block=7, minutes=900):
     ],
 )
 def test_the_status_is_read_from_text(words, status):
-    assert text_report.parse(text(words)).scsi.get('background_status') == status
+    assert text_report.parse_text(text(words)).scsi.get('background_status') == status
 
 
 @pytest.mark.parametrize('number', range(len(REASSIGN_STATUSES)))
 def test_results_are_read_from_text_as_from_json(number):
     page = scan((number, 7, 900), (1, 8, 901))
     from_json = json_report.parse(json.dumps(document(scsi_background_scan=page))).scsi
-    from_text = text_report.parse(
+    from_text = text_report.parse_text(
         text(
             'waiting until BMS interval timer expires',
             row(1, REASSIGN_STATUSES[number]),
@@ -487,7 +487,7 @@ def test_results_are_read_from_text_as_from_json(number):
 
 def test_a_result_in_words_of_another_version_is_unknown():
     assert (
-        text_report.parse(
+        text_report.parse_text(
             text('scan is active', row(1, 'Reassign status: reserved [0xb]'))
         ).scsi['background_unknown']
         == 1

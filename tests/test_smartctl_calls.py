@@ -81,7 +81,7 @@ def test_the_real_smartctl_understands_every_word(arguments):
 @needs_root
 def test_root_needs_no_sudo():
     """sudo as root costs time and can be forbidden."""
-    assert prefix('/usr/sbin/smartctl') == ('/usr/sbin/smartctl',)
+    assert prefix('/usr/sbin/smartctl', nosudo=False) == ('/usr/sbin/smartctl',)
 
 
 # Which program
@@ -220,11 +220,11 @@ def test_a_user_needs_sudo_unless_told_otherwise(monkeypatch, tmp_path):
     monkeypatch.setenv('PATH', 'relative')
     monkeypatch.setitem(smartctl_calls.ENVIRONMENT, 'PATH', str(tmp_path))
     with pytest.raises(UsageError, match='not installed') as caught:
-        prefix(SMARTCTL)
+        prefix(SMARTCTL, nosudo=False)
     assert caught.value.code == 'sudo-missing'
 
     (tmp_path / 'sudo').touch(0o755)
-    assert prefix(SMARTCTL) == (str(tmp_path / 'sudo'), '-n', SMARTCTL)
+    assert prefix(SMARTCTL, nosudo=False) == (str(tmp_path / 'sudo'), '-n', SMARTCTL)
     assert prefix(SMARTCTL, nosudo=True) == (SMARTCTL,)
 
 

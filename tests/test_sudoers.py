@@ -856,8 +856,8 @@ from smart_attributes.reading import smartctl_calls
 from smart_attributes.reading.processes import Runner
 for _ in range(2):
     runner = Runner()
-    runner.keep(sys.argv[1])
-    command = (*smartctl_calls.prefix(sys.argv[2]), *smartctl_calls.read_arguments('/dev/sdq'))
+    runner.lock_drives_in(sys.argv[1])
+    command = (*smartctl_calls.prefix(sys.argv[2], False), *smartctl_calls.read_arguments('/dev/sdq'))
     print(*(answer.outcome for answer in runner.run([command], 0.7, time.monotonic() + 20)), runner.forgetful)
     runner.close()"""
     before = len(sudo.fake.calls())

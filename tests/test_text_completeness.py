@@ -100,13 +100,13 @@ def test_the_value_of_a_line_has_a_form(label, value, is_damaged):
 def test_self_tests_are_numbered_from_1_in_each_log(numbers, is_lost):
     text = '\n'.join(TEST.replace('# 1', f'#{number:2}') for number in numbers) + END
 
-    found = text_report.of_text(text, NO_LINES, WELL, (), ())
+    found = text_report.of_text(text, NO_LINES, WELL, set(), ())
     assert any(' self-test log' in gap for gap in found) is is_lost
 
 
 def test_what_is_damaged_and_what_is_missing_are_one_sentence_each():
     found = text_report.of_text(
-        '# 2  Short\n\n', NO_LINES, WELL, (), ('x' * 70, '# 2  Short')
+        '# 2  Short\n\n', NO_LINES, WELL, set(), ('x' * 70, '# 2  Short')
     )
 
     assert [(gap.code, gap) for gap in found] == [
@@ -125,7 +125,7 @@ def test_a_report_of_everything_lacks_neither_its_end_nor_a_log_that_is_in_its_l
     )
     lines = lines_by_kind('Error counter logging not supported')
 
-    assert text_report.of_text(NO_TESTS, lines, report, ('-a',), ()) == ()
+    assert text_report.of_text(NO_TESTS, lines, report, {'-a'}, ()) == ()
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ BANNER = (
 
 def report(text, **known):
     """Parse *text* below smartctl's first lines."""
-    return text_report.parse(BANNER + textwrap.dedent(text), **known)
+    return text_report.parse_text(BANNER + textwrap.dedent(text), **known)
 
 
 def ata(body, model='ACME ARGO 500'):
@@ -404,7 +404,7 @@ def test_junk_around_a_report_is_ignored():
         + '\n==========\nroot@web1:~#\n'
     )
 
-    assert text_report.parse(text).identity.serial == 'EXAMPLE0002'
+    assert text_report.parse_text(text).identity.serial == 'EXAMPLE0002'
 
 
 @pytest.mark.parametrize('encoding', ['utf-16', 'cp1252'])
@@ -481,7 +481,7 @@ def test_a_report_of_nothing_but_almost_rows_is_read_soon(start):
     started = time.process_time()
 
     with pytest.raises(DriveError):
-        text_report.parse(text)
+        text_report.parse_text(text)
 
     assert time.process_time() - started < 5
 
@@ -812,7 +812,7 @@ def test_a_text_without_a_verdict_says_why(case):
     """Never OK by silence, never a traceback."""
     text, kind, words = REFUSALS[case]
     with pytest.raises(DriveError) as caught:
-        text_report.parse(text)
+        text_report.parse_text(text)
 
     assert (type(caught.value), str(caught.value)) == (kind, words)
     assert (caught.value.code == 'several-reports') is (case == 'two')
@@ -831,10 +831,10 @@ def test_a_passed_alone_is_worth_nothing_where_attributes_were_asked_for(
 ):
     whole = f'smartctl 7.2\n{text}SMART overall-health self-assessment test result: PASSED\n'
     if not is_empty:
-        assert text_report.parse(whole).smart_status
+        assert text_report.parse_text(whole).smart_status
         return
     with pytest.raises(DriveError, match='no SMART attributes'):
-        text_report.parse(whole)
+        text_report.parse_text(whole)
 
 
 @pytest.mark.parametrize(
@@ -847,7 +847,7 @@ def test_a_passed_alone_is_worth_nothing_where_attributes_were_asked_for(
     ],
 )
 def test_a_version_is_in_the_first_line(text, version):
-    assert text_report.parse(f'{text}\n{CLASSIC_ROW}\n').version == version
+    assert text_report.parse_text(f'{text}\n{CLASSIC_ROW}\n').version == version
 
 
 WHOLE = f'smartctl 7.2\nDevice Model: X\n{CLASSIC_ROW}\n\n'
@@ -855,8 +855,8 @@ WHOLE = f'smartctl 7.2\nDevice Model: X\n{CLASSIC_ROW}\n\n'
 
 def test_a_drive_has_the_logs_of_its_protocol_alone():
     passed = 'SMART overall-health self-assessment test result: PASSED'
-    ata = text_report.parse(f'{WHOLE}Current Temperature: 7\n{passed}\n')
-    nvme = text_report.parse('Critical Warning: 0x00\nATA Error Count: 7\n')
+    ata = text_report.parse_text(f'{WHOLE}Current Temperature: 7\n{passed}\n')
+    nvme = text_report.parse_text('Critical Warning: 0x00\nATA Error Count: 7\n')
 
     assert (ata.nvme, ata.scsi, nvme.error_count) == ({}, {}, None)
 
@@ -865,4 +865,4 @@ def test_a_drive_has_the_logs_of_its_protocol_alone():
 def test_a_drive_that_counts_starts_of_its_spindle_is_a_hard_disk(numbers, kind):
     rows = ''.join(f'{number}{CLASSIC_ROW[1:]}\n' for number in numbers)
 
-    assert text_report.parse(f'smartctl 7.2\n{rows}').identity.kind == kind
+    assert text_report.parse_text(f'smartctl 7.2\n{rows}').identity.kind == kind

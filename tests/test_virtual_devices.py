@@ -70,7 +70,9 @@ SMART support is: Unavailable - device lacks SMART capability.
 def test_a_virtual_disk_is_known_as_one(report, hypervisor):
     """A scan in such a guest was UNKNOWN for ever."""
     with pytest.raises(DriveIsNoDrive, match=f'disk of {hypervisor}') as caught:
-        (json_report.parse if report.startswith('{') else text_report.parse)(report)
+        (json_report.parse if report.startswith('{') else text_report.parse_text)(
+            report
+        )
 
     assert caught.value.identity.model
 
@@ -204,12 +206,14 @@ Drive Trip Temperature:        25 C
 {lines}
 """
     if not is_volume:
-        assert text_report.parse(text).smart_status
+        assert text_report.parse_text(text).smart_status
         return
     with pytest.raises(DriveIsNoDrive) as error:
-        text_report.parse(text)
+        text_report.parse_text(text)
     assert error.value.code == 'raid-volume'
     assert (
-        text_report.parse(text.replace('Status: OK', 'Status: FAILED')).smart_status
+        text_report.parse_text(
+            text.replace('Status: OK', 'Status: FAILED')
+        ).smart_status
         is False
     )

@@ -64,7 +64,7 @@ def start(settings: ReadSettings, site: Site, runner: Runner, end: float) -> Sta
     smartctl_calls.check_executable(
         how.smartctl, as_root, through_sudo=not (as_root or how.nosudo)
     )
-    runner.keep(settings.state_dir)
+    runner.lock_drives_in(settings.state_dir)
     found = find(settings, runner, end)
     plans, not_read = _planned(found.devices, settings, site)
     for planned in plans[:PARALLEL]:

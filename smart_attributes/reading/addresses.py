@@ -33,6 +33,8 @@ from .device_types import (
 # One slot, "0-7", or "[0-7,16]". A list needs no brackets if the type takes only one number.
 _SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?)'
 _ONLY_SLOT = r'(\[[0-9,-]+\]|[0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*)'
+# What ends the name of a type: "megaraid,6", "areca[1-2]", "sntasmedia/sat"
+_AFTER_NAME = r'[,/+\[\]]'
 
 # With all characters of udev's names under /dev/disk. No part may begin with a dot, as ".." does.
 _PATH = '/dev(?:/[A-Za-z0-9_:+=@-][A-Za-z0-9._:+=@-]*)+'
@@ -164,26 +166,28 @@ def _expand(device_type: str, path: str, text: str) -> tuple[list[str], bool]:
         return [''], False
     match = re.match(TUNNELS, device_type)
     tunnel = match[0] if match else ''  # "sat+" in "sat+megaraid,6"
-    inner = device_type[len(tunnel) :]
-    entry = _entry(inner, text)
+    inner_type = device_type[len(tunnel) :]
+    entry = _entry(inner_type, text)
     if tunnel and not entry.is_scsi:
         raise UsageError(
             f'{quoted(text)}: {entry.name} does not work through {tunnel}; write '
-            f'{clean(inner)}@{path}'
+            f'{clean(inner_type)}@{path}'
         )
     if entry.slots:
-        expanded, is_range = _slots(entry, inner, text)
+        expanded, is_range = _slots(entry, inner_type, text)
         return [tunnel + exact for exact in expanded], is_range
-    if not re.fullmatch(re.escape(entry.name) + entry.arguments, inner):
+    if not re.fullmatch(re.escape(entry.name) + entry.arguments, inner_type):
         raise UsageError(f'{quoted(text)}: write the type as {entry.form}')
     return [device_type], False
 
 
-def _entry(inner: str, text: str) -> DeviceType:
-    """Return the entry for a type without its tunnel. Raises UsageError if it is unknown, or if a
-    check must not use it.
+def _entry(inner_type: str, text: str) -> DeviceType:
+    """Return the entry of TYPES for a type: the one named "megaraid" for "megaraid,4".
+
+    inner_type: the type without a tunnel such as "sat+". text: the address as written, for the
+    messages. Raises UsageError if the type is unknown, or if a check must not use it.
     """
-    name = re.split(r'[],[/+]', inner)[0]
+    name = re.split(_AFTER_NAME, inner_type)[0]
     if name in REFUSED:
         raise UsageError(
             f'{quoted(text)}: the type {name} is not allowed, because it {REFUSED[name]}'
@@ -199,7 +203,7 @@ def _entry(inner: str, text: str) -> DeviceType:
     return BY_NAME[name]
 
 
-def _slots(entry: DeviceType, inner: str, text: str) -> tuple[list[str], bool]:
+def _slots(entry: DeviceType, inner_type: str, text: str) -> tuple[list[str], bool]:
     """Return the types into which a type expands ("a,[0-1]" into "a,0" and "a,1"), and whether
     it contains ranges. Raises UsageError.
     """
@@ -207,7 +211,7 @@ def _slots(entry: DeviceType, inner: str, text: str) -> tuple[list[str], bool]:
     form = re.escape(entry.form).replace(r'\[', '(?:').replace(r'\]', ')?')
     slot_pattern = _SLOT if len(entry.slots) > 1 else _ONLY_SLOT
     type_pattern = re.sub('[A-Z]+', lambda _: slot_pattern, form)
-    match = re.fullmatch(type_pattern, inner)
+    match = re.fullmatch(type_pattern, inner_type)
     if not match:
         raise UsageError(
             f'{quoted(text)}: write the type as {entry.form}; '

@@ -39,8 +39,11 @@ def as_one(lines: Sequence[str]) -> Lines:
 
 
 def _parts(lines: Sequence[str]) -> list[list[str]]:
-    """Return the lines of each call, which begin with its banner; a text without a banner is one
-    part.
+    """Return the lines of each call, from its banner on; a text without a banner is one call.
+
+    The lines above the first banner are dropped, because they are typed commands. If they contain
+    the heading of a section, they are the end of a call that was pasted above its beginning, so
+    they are added at the end of the first call.
     """
     parts: list[list[str]] = [[]]
     for line in lines:
@@ -50,7 +53,6 @@ def _parts(lines: Sequence[str]) -> list[list[str]]:
     before, *calls = parts
     if not calls:
         return parts
-    # Before the first banner stand typed commands, or the end of a call that was pasted above it.
     if any(line.startswith('=== START OF') for line in before):
         calls[0] += before
     return calls
@@ -65,10 +67,8 @@ def _is_one_drive(calls: Sequence[Lines], lines: Sequence[str]) -> bool:
         typed.update(_TYPED.findall(line))
     if len(models) > 1 or len(serials) > 1 or len(typed) > 1:
         return False
-    tables_without_model = [
-        call for call in calls if _has_table(call) and not _model(call)
-    ]
-    if len(tables_without_model) > 1:
+    tables_without_model = sum(_has_table(call) and not _model(call) for call in calls)
+    if tables_without_model > 1:
         return False
     # Two calls with the same kind of data need a serial number each, which are then equal.
     for has_data in (_has_table, _has_status):
@@ -103,8 +103,7 @@ def _by_date(calls: Sequence[Lines]) -> list[Lines]:
     dated = []
     date = 0
     for call in calls:
-        printed = report_date.of_text(call.fields.get('local time is', ''))
-        date = printed or date
+        date = report_date.of_text(call.fields.get('local time is', '')) or date
         dated.append((date, call))
     dated.sort(key=lambda pair: pair[0])  # calls of one date keep their order
     return [call for _, call in dated]

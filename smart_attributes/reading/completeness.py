@@ -15,7 +15,7 @@ loss cannot be detected: the "verify" row of the SCSI error counter log (only if
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from types import FunctionType
 
 from ..errors import Coded
@@ -33,7 +33,9 @@ from .content import (
     words_of,
 )
 
-_WITHOUT_VALUE = 'hVHcAiaxCXj'  # smartctl's one-letter options that take no value
+# One-letter options of smartctl: those that take no value, and the first one that may take one, with
+# its value. "-Hdsat" -> "Hd", "sat"
+_SHORT = re.compile(r'-([hVHcAiaxCXj]*.?)(.*)', re.DOTALL)
 _LONG = {
     '--all': '-a',
     '--xall': '-x',
@@ -49,7 +51,7 @@ _ERROR_LOGS = ALL | {'error', 'xerror'}
 LIKELY = {'-A', '-a'}  # assumed if the arguments of a report are unknown
 _ALWAYS: Set[str] = frozenset()
 
-# Entries of `places` for a log: a key of JSON, a line of text, or a mark that the drive does not
+# Entries of `alternatives` for a log: a key of JSON, a line of text, or a mark that the drive does not
 # keep this log.
 NO_ERROR_LOG = 'error_logging_supported'
 NO_TEST_LOG = 'self_tests_supported'
@@ -98,8 +100,8 @@ class Part(NamedTuple):
     # each of these arguments requests the part; empty: always printed
     arguments: Set[str]
     holds: Callable[[Report], object]  # whether a report has the part
-    # each of these keys or lines of a report is sufficient, too
-    places: Set[str] = frozenset()
+    # each of these keys, lines or marks is sufficient, too: "no FARM log"
+    alternatives: Set[str] = frozenset()
     # a text with one of these lines or marks had the part
     headings: Set[str] = frozenset()
 
@@ -109,6 +111,9 @@ def _has_nvme_log(report: Report) -> bool:
 
 
 def _nvme_part(key: str) -> Part:
+    """Return the part for a value of the NVMe health log. It is missing only if the report has other
+    values of this log, because the whole log is a part of its own; a text then counts as cut.
+    """
     return Part(
         key,
         TABLE,
@@ -233,25 +238,24 @@ PARTS = {
 
 
 def missing(
-    report: Report, arguments: Collection[str], places: Collection[str]
+    report: Report, arguments: Set[str], present: Set[str]
 ) -> tuple[list[str], list[str]]:
-    """Return the names of the parts that a report lacks, and of the parts that are cut out of a
-    table of a text whose heading it has; worst first.
+    """Return the names of the parts that are absent from a report, and the names of the parts that
+    are cut: the text has their heading, but not their rows. Both lists begin with the worst.
 
-    arguments: of smartctl, as returned by arguments_of(). places: keys of a JSON report, or lines
-    of a text report.
+    arguments: of smartctl, as returned by arguments_of(). present: keys of a JSON report, or lines
+    of a text report, and marks such as NO_ERROR_LOG and IS_TEXT.
     """
     lost = []
     cut = []
     for part in PARTS.get(report.identity.protocol, _ANY):
-        if part.arguments and part.arguments.isdisjoint(arguments):
-            continue  # not requested
-        if part.holds(report) or not part.places.isdisjoint(places):
+        is_requested = not part.arguments or part.arguments & arguments
+        if not is_requested or part.holds(report) or part.alternatives & present:
             continue
-        if part.headings.isdisjoint(places):
-            lost.append(part.name)
-        else:
+        if part.headings & present:
             cut.append(part.name)
+        else:
+            lost.append(part.name)
     return lost, cut
 
 
@@ -259,21 +263,18 @@ def arguments_of(command: Iterable[str]) -> frozenset[str]:
     """Return the arguments of a smartctl command, separated: "-iHA" is -i, -H and -A,
     "--log=a,7" is --log, a and 7.
     """
-    arguments = []
+    arguments = set()
     for word in command:
+        value = word
+        short = _SHORT.fullmatch(word)
         if word.startswith('--'):
             name, _, value = word.partition('=')
-            arguments.append(_LONG.get(name, name))
-        elif word.startswith('-'):
-            # "-Hdsat": the letter "d" takes the value "sat"
-            from_value_letter = word[1:].lstrip(_WITHOUT_VALUE)  # "dsat"
-            value = from_value_letter[1:]
-            letters = word[1:].removesuffix(value)  # "Hd"
-            arguments += ['-' + letter for letter in letters]
-        else:
-            value = word
-        arguments += value.split(',')
-    return frozenset(arguments)
+            arguments.add(_LONG.get(name, name))
+        elif short:
+            letters, value = short.groups()
+            arguments.update('-' + letter for letter in letters)
+        arguments.update(value.split(','))
+    return frozenset(arguments - {''})
 
 
 UNREAD = 'rows-unread'  # code of the sentence on rows that may hold an alert
@@ -327,11 +328,12 @@ _COUNTERS = _all_of(**content.ERROR_COUNTERS)
 
 
 def _nested(
-    paths: Iterable[str], value: Callable[[Json, str], object]
+    paths: Iterable[str], check: Callable[[Json, str], object]
 ) -> dict[str, Any]:
-    """Return the shape of a document with values at these paths, such as "temperature.current".
+    """Return the shape of a document with values at these paths: "temperature.current" ->
+    {"temperature": {"current": check}}.
 
-    value: what each of these keys has in the shape.
+    check: returns None for a bad value; _unfit() calls it with an object and a key.
     """
     shape: dict[str, Any] = {}
     for path in paths:
@@ -339,7 +341,7 @@ def _nested(
         inner = shape
         for parent in parents:
             inner = inner.setdefault(parent, {})
-        inner[key] = value
+        inner[key] = check
     return shape
 
 
@@ -392,29 +394,29 @@ _SHAPE: Json = {
     },
     'spare_available': {'current_percent': integer_of},
 }
-# Places in the tables of the drive's health. smartctl omits thresholds that the drive does not have.
+# Places in the tables of the drive's health, where damage may hide an alert. Not among them: the
+# columns of a threshold, which smartctl omits if the drive has none, temperatures, and the directory
+# of the logs.
 _IN_TABLES = r'smart_status|(?:ata|nvme|scsi)_(?!.*\.(?:thresh|when_failed)$)(?!.*temperature|log_directory)'
 _OF_THRESHOLD = {'thresh', 'when_failed'}
 _COLUMNS = {'value', 'worst', 'thresh', 'when_failed'}
 
 
-def of_json(
-    data: Json, report: Report, arguments: Collection[str]
-) -> tuple[Coded, ...]:
+def of_json(data: Json, report: Report, arguments: Set[str]) -> tuple[Coded, ...]:
     """Return up to three sentences: on damaged tables, on other damaged data, and on requested data
     that is missing; () if the report is whole.
 
     arguments: smartctl's, as `arguments_of` returns them.
     """
-    lost, _ = missing(report, arguments, _places(data))
-    in_tables = []
-    elsewhere = []
+    lost, _ = missing(report, arguments, _present(data))
+    unread = []
+    damaged = []
     for place in _unfit(data, _shape_of(data), ''):
         if re.match(_IN_TABLES, place):
-            in_tables.append(place)
+            unread.append(place)
         else:
-            elsewhere.append(place)
-    return sentences(elsewhere, lost, in_tables)
+            damaged.append(place)
+    return sentences(unread=unread, damaged=damaged, lost=lost)
 
 
 def _shape_of(data: Json) -> Json:
@@ -430,9 +432,9 @@ def _shape_of(data: Json) -> Json:
 
 
 def sentences(
-    damaged: Sequence[str], lost: Sequence[str], unread: Sequence[str]
+    *, unread: Sequence[str], damaged: Sequence[str], lost: Sequence[str]
 ) -> tuple[Coded, ...]:
-    """Return up to three sentences: on rows of tables that cannot be read, on other damaged data, and
+    """Return up to three sentences: on parts of tables that cannot be read, on other damaged data, and
     on missing data.
     """
     return tuple(
@@ -494,18 +496,18 @@ def _unfit_items(items: list[Any], shape: Json, where: str) -> Iterator[str]:
             yield f'{place}.{key}'
 
 
-def _places(data: Json) -> set[str]:
-    """Return a report's keys, and a constant such as NO_ERROR_LOG for each log that the drive
-    does not support.
+def _present(data: Json) -> set[str]:
+    """Return a report's keys, and a mark such as NO_ERROR_LOG for each log that the drive does not
+    support.
     """
-    places = set(data)
+    present = set(data)
     capabilities = object_of(data, 'ata_smart_data', 'capabilities')
     for key in (NO_ERROR_LOG, NO_TEST_LOG):
         if capabilities.get(key) is False:
-            places.add(key)
+            present.add(key)
     logs = objects_of(data, 'ata_log_directory', 'table')
     if logs and all(log.get('address') != _STATISTICS_LOG for log in logs):
-        places.add(NO_STATISTICS)
+        present.add(NO_STATISTICS)
     if object_of(data, content.FARM_LOG).get('supported') is False:
-        places.add(NO_FARM_LOG)
-    return places
+        present.add(NO_FARM_LOG)
+    return present

@@ -342,8 +342,6 @@ _PENDING_ERRORS = (1, 0x040)  # device statistics: Pending Error Count
 COMMAND_FAILED = 4
 FAILED = 8
 _TEMPERATURES = frozenset(('temperature', 'drive_trip'))
-# what volumes of some RAID controllers report; a drive also reports its errors
-_OF_VOLUMES = _TEMPERATURES | {'grown_defects'}
 _THRESHOLDS = frozenset(('warning_temp_threshold', 'critical_temp_threshold'))
 _HEXADECIMAL = frozenset('0123456789abcdef')
 
@@ -388,15 +386,17 @@ def _exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
         from .failure_reasons import virtual_disk
 
         return virtual_disk(model)
-    values = set(report.scsi)
-    if report.smart_status is False or values - _OF_VOLUMES:
+    values = set(report.scsi) - _TEMPERATURES  # a volume reports a temperature, too
+    # only drives report more than the number of grown defects
+    if report.smart_status is False or values - {'grown_defects'}:
         return None
     from .failure_reasons import areca_volume, not_a_drive, virtual_disk
 
     volume = areca_volume(model)
     if volume:
         return volume
-    if report.farm or 'grown_defects' in values:
+    # of all volumes, only those of Areca report grown defects
+    if report.farm or values:
         return None
     return virtual_disk(model) or not_a_drive(
         model, kind, transport, report.identity.wwn

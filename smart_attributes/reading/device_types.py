@@ -31,9 +31,12 @@ class Controller:
         has_bus: bool = False,
         own_nodes: tuple[str, ...] = (),
     ) -> None:
-        self.name = name  # name in messages: "MegaRAID"
-        self.slots = slots  # lowest and highest value of each number in the form
-        # in /sys/class/scsi_host/hostN/proc_name; (): not searched for after a move
+        # name in messages: "MegaRAID"
+        self.name = name
+        # lowest and highest value of each number in the form
+        self.slots = slots
+        # names of the driver, as in /sys/class/scsi_host/hostN/proc_name; (): the controller is not
+        # searched for after a move
         self.drivers = drivers
         # the bay, built from the numbers: "slot {1} of enclosure {0}"; '': unknown
         self.bay = bay
@@ -41,7 +44,8 @@ class Controller:
         self.drive_id = drive_id
         # a slot that opens but does not answer is empty
         self.silent_is_empty = silent_is_empty
-        self.has_bus = has_bus  # can also be addressed by its SCSI host: /dev/bus/H
+        # can also be addressed by its SCSI host: /dev/bus/H
+        self.has_bus = has_bus
         # regular expressions of paths below /dev that only this driver creates
         self.own_nodes = own_nodes
 

@@ -208,8 +208,9 @@ def drive_name(command: Command) -> str:
 
 
 def _place(path: str) -> str:
-    """Return the sysfs name of the drive that a device node belongs to: a disk, a partition or a
-    /dev/sgN; the path without links if sysfs does not know it.
+    """Return the sysfs name of the drive of a device node: "0:0:0:0" for /dev/sda, its partition
+    /dev/sda1 and its /dev/sg0, "nvme0" for /dev/nvme0n1, "md0" for the virtual disk /dev/md0; the
+    path without links if sysfs does not know it.
 
     Source: Linux, Documentation/ABI/stable/sysfs-dev; drivers/scsi/sg.c; drivers/nvme/host/core.c.
     """
@@ -221,12 +222,14 @@ def _place(path: str) -> str:
         )
     except OSError:
         return os.path.realpath(path)
-    # "…/0000:01:00.0/nvme/nvme0/nvme0n1", "…/target0:0:0/0:0:0:0/block/sda/sda1"
+    # "…/0000:01:00.0/nvme/nvme0/nvme0n1"
     nvme = node.partition('/nvme/')[2]
     if nvme:
         return nvme.partition('/')[0]
+    # "…/target0:0:0/0:0:0:0/block/sda/sda1", "…/0:0:0:0/scsi_generic/sg0", "…/virtual/block/md0"
     drive = node.partition('/block/')[0].partition('/scsi_generic/')[0]
-    return os.path.basename(node if drive.endswith('/virtual') else drive)
+    is_virtual = drive.endswith('/virtual')  # several disks are in this folder
+    return os.path.basename(node if is_virtual else drive)
 
 
 def _file_name(words: str) -> str:

@@ -69,10 +69,10 @@ _CLASSES = {
 
 
 def diagnose(printed: str) -> DriveError | None:
-    """Return why a drive cannot be judged, or None if this gives no known reason.
+    """Return why a drive cannot be judged, or None if the text matches no known cause.
 
-    printed: standard output and standard error, with all messages in smartctl's JSON, of any
-    severity, in place of the JSON. Call this only if a report lacks SMART data, because text in a
+    printed: standard output and standard error; of JSON, only smartctl's messages, of any severity.
+    Call this only if a report lacks SMART data, because text in a
     complete report may also match.
     """
     text = examined(printed)

@@ -115,23 +115,29 @@ def cut(text: str) -> tuple[str, Farm | None]:
 def _of_text(section: str) -> Farm | None:
     """Return the log, parsed from lines of text; their labels are similar to the keys in a SAS
     drive's JSON.
+
+    "Power on Hours: 7" -> power_on_hour, 7
+    "Number of Reallocated Sectors by Head 3: 8" -> number_of_reallocated_sectors_3, 8
+    "Cum Lifetime Unrecoverable by head 3:", below it
+    "Cumulative Lifetime Unrecoverable Read Unique: 9" -> cum_lifetime_unrecoverable_read_unique_3, 9
     """
     values: dict[str, object] = {}
     head = ''  # number of the head whose counts follow
     for label, value in re.findall(_LINE, section, re.MULTILINE):
-        if not value:  # "Cum Lifetime Unrecoverable by head 3:", before its counts
+        if not value:  # the heading of a head, above its counts
             head = label.split()[-1]
         name = label.lower().replace('cumulative', 'cum').replace(' by head', '')
+        name = name.replace('hours', 'hour')
         key = re.sub(' +', '_', name)
         # the only counts whose own lines do not name the head
         if key.endswith(('read_unique', 'read_repeating')):
             key = f'{key}_{head}'
         number = int(value) if re.fullmatch('[0-9]{1,39}', value) else value
         values.setdefault(key, number)
-    hours = values.get('power_on_hours', values.get('power_on_hour'))
+    # the two objects in which of_json() looks for a value
     log = {
         'supported': True,
-        'drive_information': {**values, 'power_on_hour': hours},
+        'drive_information': values,
         'head_information': values,
     }
     return of_json({FARM_LOG: log})

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from .processes import Runner
     from .smartctl_calls import Command
 
-    Options = dict[tuple[str, ...], list[str]]  # spellings of an option -> values
+    OptionValues = dict[tuple[str, ...], list[str]]  # spellings of an option -> values
 
 # Every spelling of each option of a check and of triage; a test compares them with the table of
 # commands. Options that select what is read:
-DEVICE = ('-d', '--device')
-SMARTCTL = ('-p', '--path')
-STATE_DIR = ('--state-dir',)
-SCAN = ('--scan',)
-NOSUDO = ('--nosudo', '-nosudo')
+DEVICE_OPTION = ('-d', '--device')
+SMARTCTL_OPTION = ('-p', '--path')
+STATE_DIR_OPTION = ('--state-dir',)
+SCAN_OPTION = ('--scan',)
+NOSUDO_OPTION = ('--nosudo', '-nosudo')
 # Options that change neither drives nor command lines, with and without a value:
 HARMLESS = (
     '-w',
@@ -70,29 +70,29 @@ HARMLESS_FLAGS = (
     '--json',
 )
 
-FLAGS = (SCAN, NOSUDO, HARMLESS_FLAGS)
-WITH_VALUE = (DEVICE, SMARTCTL, STATE_DIR, HARMLESS)
+FLAGS = (SCAN_OPTION, NOSUDO_OPTION, HARMLESS_FLAGS)
+WITH_VALUE = (DEVICE_OPTION, SMARTCTL_OPTION, STATE_DIR_OPTION, HARMLESS)
 _PLAIN_TYPES = ('', 'sat', 'scsi', 'nvme')  # without vendor commands
 
 
 def start(argv: list[str], runner: Runner) -> None:
     """Start the commands that *argv* certainly needs; start none if in doubt."""
-    options = _options(argv)
-    if options is None:
+    values = _option_values(argv)
+    if values is None:
         return
     try:
-        commands = _commands(options)
+        commands = _commands(values)
     except Exception:  # the real run reports the reason
         return
     if commands:
-        runner.keep(options.get(STATE_DIR, [''])[-1])
+        runner.lock_drives_in(_last(values, STATE_DIR_OPTION, ''))
     for command in commands:
         runner.start(command)
 
 
-def _options(argv: list[str]) -> Options | None:
+def _option_values(argv: list[str]) -> OptionValues | None:
     """Return the values of each option of a command line; None if in doubt."""
-    options: Options = {}
+    values: OptionValues = {}
     words = iter(argv[1:] if argv[:1] == ['triage'] else argv)
     for word in words:
         name, equals_sign, value = word.partition('=')
@@ -102,8 +102,13 @@ def _options(argv: list[str]) -> Options | None:
             return None
         if takes_value and not equals_sign:
             value = next(words, '')
-        options.setdefault(option, []).append(value)
-    return options
+        values.setdefault(option, []).append(value)
+    return values
+
+
+def _last(values: OptionValues, option: tuple[str, ...], default: str) -> str:
+    """Return the last value of an option, which is the one that counts."""
+    return values.get(option, [default])[-1]
 
 
 def _spellings(name: str) -> tuple[str, ...]:
@@ -114,15 +119,17 @@ def _spellings(name: str) -> tuple[str, ...]:
     return ()
 
 
-def _commands(options: Options) -> list[Command]:
-    """Return the scan, or commands for the drives that local files certainly allow; [] if in
-    doubt. Raises an exception that the real run will report.
+def _commands(values: OptionValues) -> list[Command]:
+    """Return the command of the scan, or a command for each drive that local files certainly allow
+    to read; [] if an address is unusual or the site has files of its own.
+
+    Raises an exception that the real run will report.
     """
     is_root = os.geteuid() == 0
-    nosudo = NOSUDO in options
-    executable = options.get(SMARTCTL, [constants.SMARTCTL])[-1]
+    nosudo = NOSUDO_OPTION in values
+    executable = _last(values, SMARTCTL_OPTION, constants.SMARTCTL)
     devices = []
-    for address in options.get(DEVICE, ()):
+    for address in values.get(DEVICE_OPTION, ()):
         device_type, _, path = address.rpartition('@')
         if device_type not in _PLAIN_TYPES or not _is_plain_path(path):
             return []
@@ -131,7 +138,7 @@ def _commands(options: Options) -> list[Command]:
         executable, is_root, through_sudo=not (nosudo or is_root)
     )
     prefix = smartctl_calls.prefix(executable, nosudo)
-    if SCAN in options or not devices:
+    if SCAN_OPTION in values or not devices:
         return [(*prefix, *smartctl_calls.SCAN)]  # the drives are read later
     if _has_site_files():
         return []

@@ -38,10 +38,8 @@ def is_same_drive(first: Identity, second: Identity) -> bool:
 
 def identifiers(identity: Identity) -> list[str]:
     """Return the identifiers of a drive; drives that agree have one in common."""
-    serial = serial_key(identity.serial)
-    wwn = wwn_key(identity.wwn)
-    names = ('serial', serial), ('wwn', wwn)
-    return [f'{name} {value}' for name, value in names if value]
+    keys = {'serial': serial_key(identity.serial), 'wwn': wwn_key(identity.wwn)}
+    return [f'{name} {key}' for name, key in keys.items() if key]
 
 
 def _models_agree(first: str, second: str) -> bool:

@@ -17,11 +17,12 @@ from .pysmart import NVME_LOG, classic, is_row, label_and_value
 
 
 class Kind(NamedTuple):
-    """A kind of line, with what tells whether it is whole and what follows it."""
+    """A kind of line: how it begins, whether it is whole, and how its wrapped rest begins."""
 
     begins: re.Pattern[str]
     is_whole: Callable[[str], object]
-    rest: re.Pattern[str]  # how a whole line of this kind may go on
+    # beginning of a line that goes on with a line of this kind, although this is whole already
+    rest: re.Pattern[str]
 
 
 class Table(NamedTuple):
@@ -162,8 +163,10 @@ _LONG = re.compile(
     r'(?:Model Family|Device Model|Model Number|Product|User Capacity|Sector Sizes?|Local Time is|'
     r'Accumulated power on time, hours):'
 )
+# the rest of a count or a health status: "[5.85 TB]", "[asc=5d, ascq=10]"
+_BRACKETS = r'\[|asc'
 # the rest of a model, a size or a date
-_REST = r'[^:]*$|\d\d:\d\d:\d\d|[A-Z][a-z]{2} +\d'
+_WORDS_REST = r'[^:]*$|\d\d:\d\d:\d\d|[A-Z][a-z]{2} +\d'
 _LEAST = 12  # letters of a label that was cut
 
 # What begins a line of its own, whatever stands before it.
@@ -183,15 +186,16 @@ _INSIDE = re.compile(
 
 def joined(plain: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the lines of a plain text after joining those that were wrapped, and those lines that
-    a verdict needs but that cannot be read.
+    a verdict needs but that cannot be read, such as damaged rows and rows outside of their table.
     """
     page = _Page()
     for line in plain:
         for part in _INSIDE.split(line):
             page.add(part)
     page.close_line()
-    if page.has_attributes:  # without a heading, single rows were pasted on purpose
-        page.unread += page.without_heading
+    # If the heading stands nowhere, single rows were pasted on purpose.
+    if page.has_attribute_heading:
+        page.unread += page.rows_outside
     return page.lines, list(dict.fromkeys(page.unread))
 
 
@@ -201,15 +205,16 @@ class _Page:
     def __init__(self) -> None:
         self.lines: list[str] = ['']
         self.unread: list[str] = []
-        # rows of attributes outside of their table
-        self.without_heading: list[str] = []
-        self.has_attributes = False
+        # rows of attributes that are not below the heading of their table
+        self.rows_outside: list[str] = []
+        self.has_attribute_heading = False
         self._table: Table | None = None
-        self._table_above: Table | None = None  # the table that an empty line ended
+        # the table that an empty line ended; its rows may go on below the empty line
+        self._table_above: Table | None = None
         self._last_kind: Kind | None = None  # of the last line
 
     def add(self, line: str) -> None:
-        """Add a line, or join it to the last one if that goes on in it."""
+        """Add a line, or join it to the last line if it is the rest of that line."""
         last_kind = self._last_kind
         if last_kind and line == self.lines[-1]:  # doubled
             return
@@ -222,14 +227,10 @@ class _Page:
         self.lines.append(line)
         self._last_kind = kind
         if table:
-            self._table = table
-            self._table_above = None
-            if table is _ATTRIBUTES:
-                self.has_attributes = True
+            self._enter_table(table)
         elif kind is _CLEAR_ROW:
-            has_heading = self._table is _ATTRIBUTES or self._table_above is _ATTRIBUTES
-            if not has_heading:
-                self.without_heading.append(line)
+            if _ATTRIBUTES not in (self._table, self._table_above):
+                self.rows_outside.append(line)
             self._table = _ATTRIBUTES
         elif kind is None:
             self._leave_table(line)
@@ -237,20 +238,27 @@ class _Page:
     def close_line(self) -> None:
         """Note the last line if it is a row that cannot be read."""
         line = self.lines[-1]
-        if not self._last_kind:
-            return
-        if len(line) > LONGEST_LINE or not self._last_kind.is_whole(line):
+        kind = self._last_kind
+        if kind and (len(line) > LONGEST_LINE or not kind.is_whole(line)):
             self.unread.append(line)
 
+    def _enter_table(self, table: Table) -> None:
+        self._table = table
+        self._table_above = None
+        if table is _ATTRIBUTES:
+            self.has_attribute_heading = True
+
     def _leave_table(self, line: str) -> None:
-        """End the table at a line that is not a row, unless this is what is left of one."""
+        """End the table at a line that is not a row; a fragment of a row does not end it, but cannot
+        be read.
+        """
         fragment = _FRAGMENT if self._table is _ATTRIBUTES else _DIGITS
         if self._table and fragment.search(line):
             self.unread.append(line)
             return
         if line:
             self._table_above = None
-        elif self._table:  # after an empty line, more rows of the table may follow
+        elif self._table:
             self._table_above = self._table
         self._table = None
 
@@ -287,20 +295,30 @@ def is_whole(line: str) -> object:
 def _labelled(line: str) -> Kind | None:
     """Return the kind of a line with a known label, whole or cut; None if it has no such label."""
     label, value = label_and_value(line)
-    has_separator = label != ' '.join(line.lower().split())
+    has_separator = ':' in line or ' = ' in line
     if has_separator and label in _PATTERNS:
         has_form = _PATTERNS[label].fullmatch
-        return _kind('', lambda whole: has_form(label_and_value(whole)[1]), r'\[|asc')
+        return _kind(
+            begins='',
+            is_whole=lambda whole: has_form(label_and_value(whole)[1]),
+            rest=_BRACKETS,
+        )
     if _LONG.match(line):
-        return _kind('', lambda whole: label_and_value(whole)[1], _REST)
+        return _kind(
+            begins='',
+            is_whole=lambda whole: label_and_value(whole)[1],
+            rest=_WORDS_REST,
+        )
     if _is_cut(label, value):
-        return _kind('', lambda whole: False)  # a part of a label is never whole
+        return _kind(begins='', is_whole=lambda whole: False)
     return None
 
 
 def _is_cut(part: str, value: str) -> bool:
-    """Return whether *part* is the beginning of a known label without a value, or the end of one
-    with a value of its form.
+    """Return whether *part* is a known label that lost its end (it has no value then), or one that
+    lost its beginning and has a value of its form.
+
+    A whole label with a separator is known to _labelled().
     """
     for label, form in _PATTERNS.items():
         is_end = len(part) > 2 and label.endswith(part)
@@ -313,7 +331,10 @@ def _is_cut(part: str, value: str) -> bool:
 
 
 def _goes_on(line: str, kind: Kind, following: str) -> bool:
-    """Return whether a line goes on in the following one, which is no row and has no known label."""
+    """Return whether a line of this kind goes on in the following one.
+
+    following: a line that has no kind, so it is not a row and has no known label.
+    """
     if not following or len(line) + len(following) > LONGEST_LINE:
         return False
     if _BEGINNING.match(following):
@@ -324,30 +345,33 @@ def _goes_on(line: str, kind: Kind, following: str) -> bool:
 
 
 def is_shifted(ids: Sequence[int]) -> bool:
-    """Return whether two rows at the top of the attribute table are swapped (IDs 1, 9, 5, 197), or
-    one of them took the place of a row that stands further below (9 in 1, 248, 12, 197, 9).
+    """Return whether a row at the top of the attribute table stands too early, because two rows are
+    swapped (IDs 1, 9, 5, 197), or because it took the place of a row that stands further below (248
+    that of 9 in 1, 248, 12, 197, 9).
     """
+    # the rows whose IDs are lower than those of the rows above them
     late = [lower for upper, lower in zip(ids, ids[1:]) if lower < upper]
     bounded = [0, *ids, 256]  # one lower and one higher than any ID
-    # each pair of rows, with the rows before and after it
-    windows = list(zip(bounded, bounded[1:], bounded[2:], bounded[3:]))
-    # the order of the first ones can identify a controller
-    for before, upper, lower, after in windows[:15]:
+    # each of the first pairs of rows, with the rows before and after it; the order of these rows can
+    # identify a controller
+    windows = zip(bounded[:15], bounded[1:], bounded[2:], bounded[3:])
+    for before, upper, lower, after in windows:
         is_upper_too_early = before < lower < upper
-        if not is_upper_too_early:
-            continue
+        # 9 and 5 in 1, 9, 5, 197
         is_swapped = upper < after
-        # otherwise, the place of the upper row may be that of a late row
-        if is_swapped or any(before < row < lower for row in late):
+        # 9 in the place of 248, between 1 and 12
+        fitting_rows = [row for row in late if before < row < lower]
+        if is_upper_too_early and (is_swapped or fitting_rows):
             return True
     return False
 
 
 def kept_length(unread: Sequence[str]) -> int:
-    """Return the length to which raw values were cut, because longer ones may have become other
-    numbers: 0 if their column is missing, LONGEST_LINE if nothing was cut.
+    """Return the length of the shortest raw value among the rows that were cut at the right;
+    LONGEST_LINE if no row was cut, 0 if the heading was cut before the column of the raw values.
 
-    unread: the lines that cannot be read.
+    A raw value of this length or more may have lost digits, so the caller must not use it.
+    unread: the lines that cannot be read, as returned by joined().
     """
     lengths = [LONGEST_LINE]
     for line in unread:

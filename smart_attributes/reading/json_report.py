@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from ..errors import DriveError, NotAReport
 from ..model import (
@@ -77,8 +78,8 @@ def from_json(
 ) -> Report:
     """Return the Report of one parsed JSON document.
 
-    other_text: text printed in addition to the JSON. Raises DriveError (or a subclass) if the drive
-    cannot be judged.
+    exit_status: of smartctl, used if the document lacks it; None: not known. other_text: what was
+    printed in addition to the JSON. Raises DriveError (or a subclass) if the drive cannot be judged.
     """
     report = _report(data, exit_status, other_text)
     words = list_of(data, 'smartctl', 'argv')[1:]
@@ -93,21 +94,31 @@ def from_json(
     # A document without smartctl's arguments was modified, so it is compared with a report of
     # `smartctl -a`.
     gaps = completeness.of_json(data, report, arguments or completeness.LIKELY)
-    status = report.exit_status
-    scsi = report.scsi
-    if 'background' in arguments and scsi and 'background_status' not in scsi:
-        # smartctl sets this bit, too, if the disk does not have the page.
-        status = (status or 0) & ~content.COMMAND_FAILED
-    return report._replace(gaps=gaps, exit_status=status)
+    return report._replace(gaps=gaps, exit_status=_meant_status(report, arguments))
 
 
-def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
-    """Return the content of a document, even if the drive cannot be judged from it."""
+def _meant_status(report: Report, arguments: Collection[str]) -> int | None:
+    """Return smartctl's exit status, without COMMAND_FAILED if the requested log of the background
+    scan is missing: smartctl sets this bit, too, if the disk does not have the log.
+    """
+    lacks_log = report.scsi and 'background_status' not in report.scsi
+    if 'background' in arguments and lacks_log:
+        return (report.exit_status or 0) & ~content.COMMAND_FAILED
+    return report.exit_status
+
+
+def _report(data: Json, process_status: int | None, other_text: str) -> Report:
+    """Return the content of a document, even if the drive cannot be judged from it.
+
+    process_status: smartctl's exit status, used if the document lacks it; None: not known.
+    other_text: what smartctl printed before the JSON, and its standard error.
+    """
     smartctl = object_of(data, 'smartctl')
     error_log = object_of(data, 'ata_smart_error_log')
-    own_exit_status = integer_of(smartctl, 'exit_status')
-    status = exit_status if own_exit_status is None else own_exit_status
-    passed, words = _smart_status(object_of(data, 'smart_status'), status)
+    exit_status = integer_of(smartctl, 'exit_status')
+    if exit_status is None:
+        exit_status = process_status
+    passed, words = _smart_status(object_of(data, 'smart_status'), exit_status)
     attributes = _attributes(objects_of(data, 'ata_smart_attributes', 'table'))
     statistics = _statistics(objects_of(data, 'ata_device_statistics', 'pages'))
     identity = _identity(data)
@@ -144,7 +155,7 @@ def _report(data: Json, exit_status: int | None, other_text: str) -> Report:
         nvme_errors=_nvme_errors(
             objects_of(data, 'nvme_error_information_log', 'table')
         ),
-        exit_status=status,
+        exit_status=exit_status,
         is_status_derived=content.is_derived(complaints),
         messages=content.messages_of(complaints, byte_of(offline, 'value')),
         farm=farm,
@@ -231,10 +242,11 @@ def _protocol(data: Json) -> str:
     If the key "device" contradicts all logs, the logs decide.
     """
     named = text_of(data, 'device', 'protocol')
-    of_logs = []
-    for prefix, protocol in _PROTOCOLS:
-        if any(key.startswith(prefix) for key in data):
-            of_logs.append(protocol)
+    of_logs = [
+        protocol
+        for prefix, protocol in _PROTOCOLS
+        if any(key.startswith(prefix) for key in data)
+    ]
     if named in of_logs or not of_logs:
         return named
     return of_logs[0]
@@ -271,7 +283,8 @@ def _rotation(data: Json, protocol: str) -> int | None:
     rate = integer_of(data, 'rotation_rate')
     if rate is None or rate < 0:
         return None
-    # SBC-4, 6.6.2: 2h to 400h and FFFFh are reserved; smartctl prints them for SCSI.
+    # SBC-4, 6.6.2: 2h to 400h and FFFFh are reserved; smartctl prints them for SCSI. It has already
+    # turned 1h (a solid state drive) into 0.
     is_reserved = 0 < rate <= 0x400 or rate == 0xFFFF
     return None if protocol == 'SCSI' and is_reserved else rate
 
@@ -340,12 +353,10 @@ def _statistics(pages: list[Json]) -> content.Statistics:
                 continue
             if flags.get('valid') is False:
                 continue
-            letters = [
+            letters = ''.join(
                 letter for letter, key in _STATISTIC_FLAGS if flags.get(key) is True
-            ]
-            valid[number, offset] = Statistic(
-                value, text_of(entry, 'name'), ''.join(letters)
             )
+            valid[number, offset] = Statistic(value, text_of(entry, 'name'), letters)
     return valid
 
 
@@ -372,8 +383,8 @@ def _errors(log: Json) -> tuple[ErrorEntry, ...]:
 
 
 def _derived(data: Json) -> dict[str, int]:
-    """Return the percentages that smartctl 7.5 and later calculate for ATA drives and copy from
-    the logs otherwise.
+    """Return the used endurance and the available spare of an ATA drive, in percent; smartctl 7.5
+    and later calculate them from its logs.
     """
     return content.present(
         {

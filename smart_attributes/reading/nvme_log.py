@@ -47,11 +47,13 @@ def controller(device: Device) -> str:
 def _controller_of(name: str, namespace: str) -> str:
     """Return the path of the controller of a namespace, from sysfs; '' if it has several.
 
-    Source: Linux, drivers/nvme/host/multipath.c.
+    name, namespace: the parts of its name: "nvme0" and "n1". Source: Linux, drivers/nvme/host/multipath.c.
     """
     folder = os.path.realpath(f'{system.ROOT}/sys/class/block/{name}{namespace}/device')
     parent = os.path.basename(folder)
-    if parent == 'device':  # sysfs does not know the namespace
+    if (
+        parent == 'device'
+    ):  # there is no such link, so realpath() returned the path itself
         return f'/dev/{name}'
     is_controller = re.compile('nvme[0-9]+').fullmatch
     if is_controller(parent):

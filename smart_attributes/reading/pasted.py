@@ -31,21 +31,29 @@ _ESCAPES = {'\\n': '\n', '\\r': '\n', '\\t': ' ', '\\"': '"', '\\/': '/'}
 
 def _decoded(text: str) -> str:
     """Return the text behind base64, quoted-printable or the escapes of a JSON string, one after
-    the other; text without them is returned unchanged.
+    the other; text in none of these encodings is returned unchanged.
     """
     text = _BASE64.sub(_of_base64, text)
     if _QUOTED_PRINTABLE.search(text):
         import quopri
 
         text = quopri.decodestring(text.encode()).decode('utf-8', 'replace')
-    text = _SOFT_BREAK.sub('', text)
-    escaped_ends = text.count('\\n')
-    # more than real ends: a string of JSON
-    if text.count('\n') < escaped_ends < 2 * MOST_LINES:
-        text = re.sub(r'\\u([0-9a-fA-F]{4})', lambda code: chr(int(code[1], 16)), text)
-        text = re.sub(r'(?<!\\)" *[,}\]]+', '\n', text)  # the end of the string
-        text = re.sub(r'\\[nrt"/]', lambda escape: _ESCAPES[escape[0]], text)
-    return text
+    text = _SOFT_BREAK.sub('', text)  # some programs decode all but these
+    return _without_escapes(text)
+
+
+def _without_escapes(text: str) -> str:
+    """Return the text in a JSON string; a text is one if most of its ends of lines are escaped.
+
+    A text with more lines than any report stays as it is.
+    """
+    is_string = text.count('\n') < text.count('\\n') < 2 * MOST_LINES
+    if not is_string:
+        return text
+    text = re.sub(r'\\u([0-9a-fA-F]{4})', lambda code: chr(int(code[1], 16)), text)
+    # the end of the string, found before the quotes within it lose their backslashes
+    text = re.sub(r'(?<!\\)" *[,}\]]+', '\n', text)
+    return re.sub(r'\\[nrt"/]', lambda escape: _ESCAPES[escape[0]], text)
 
 
 def _of_base64(block: re.Match[str]) -> str:
@@ -62,40 +70,30 @@ def _of_base64(block: re.Match[str]) -> str:
 
 # --- markup -------------------------------------------------------------------------------
 
-
-def _patterns(
-    pairs: Sequence[tuple[str, str]],
-) -> Sequence[tuple[re.Pattern[str], str]]:
-    return [(re.compile(pattern, re.MULTILINE), new) for pattern, new in pairs]
-
-
-_BREAKS = _patterns(
-    (
-        (r'\r+\n', '\n'),
-        (r'[\r\x0b\x0c\x85\u2028\u2029]', '\n'),
-        (r'<br[ /]{0,2}>\n?|</(?:p|div|li|tr|pre|line|td)>\n?', '\n'),
-    )
+# pattern -> replacement
+_BREAKS = (
+    (r'\r+\n', '\n'),
+    (r'[\r\x0b\x0c\x85\u2028\u2029]', '\n'),
+    (r'<br[ /]{0,2}>\n?|</(?:p|div|li|tr|pre|line|td)>\n?', '\n'),
 )
-_MARKUP = _patterns(
+_MARKUP = (
+    # colours of a terminal
+    (r'(?:\x1b|\^\[|\\e|\\033)\[[0-9;?]*[A-Za-z]|\x1b[()][0-9A-B]', ''),
+    # tags of HTML; smartctl prints "<not available>" in place of a value
+    (r'</?(?!not available>)[A-Za-z][\w-]*(?:\s[^<>\n]*)?/?>', ''),
+    # {noformat}, {code:title=x}, [code], [/quote]
+    (r'\{(?:noformat|code|quote|panel|color)(?:[:|][^{}\n]*)?\}', '\n'),
     (
-        # colours of a terminal
-        (r'(?:\x1b|\^\[|\\e|\\033)\[[0-9;?]*[A-Za-z]|\x1b[()][0-9A-B]', ''),
-        # tags of HTML; smartctl prints "<not available>" in place of a value
-        (r'</?(?!not available>)[A-Za-z][\w-]*(?:\s[^<>\n]*)?/?>', ''),
-        # {noformat}, {code:title=x}, [code], [/quote]
-        (r'\{(?:noformat|code|quote|panel|color)(?:[:|][^{}\n]*)?\}', '\n'),
-        (
-            r'\[/?(?:code|quote|pre|spoiler|hidden|font|size|color|b|i|tt)(?:=[^\]\n]*)?\]',
-            '\n',
-        ),
-        # fences of Markdown, with the name of a language or a line of text behind them
-        (r'^([ \t>]*)(?:```+|~~~+)[ \t]*[\w+-]*[ \t]*$', r'\1'),
-        (r'```+', '\n'),
-        # ends of lines, tabs of cat -A
-        (r'\\{1,3}[ \t]{0,3}$|(?:\^M)?\$$|\^M$|\^I', ' '),
-        (r'\\(?=[^\w\s])|\\(?=_)|\*\*', ''),
-        (r'(?:<[-=]+|\u2190).*$', ''),  # "<-- look at this"
-    )
+        r'\[/?(?:code|quote|pre|spoiler|hidden|font|size|color|b|i|tt)(?:=[^\]\n]*)?\]',
+        '\n',
+    ),
+    # fences of Markdown, with the name of a language or a line of text behind them
+    (r'(?m)^([ \t>]*)(?:```+|~~~+)[ \t]*[\w+-]*[ \t]*$', r'\1'),
+    (r'```+', '\n'),
+    # ends of lines, tabs of cat -A
+    (r'(?m)\\{1,3}[ \t]{0,3}$|(?:\^M)?\$$|\^M$|\^I', ' '),
+    (r'\\(?=[^\w\s])|\\(?=_)|\*\*', ''),
+    (r'(?m)(?:<[-=]+|\u2190).*$', ''),  # "<-- look at this"
 )
 _UNREADABLE = ('\u00e2\u20ac', '\u00c2\u00a0')  # UTF-8 that was read as Windows-1252
 
@@ -108,14 +106,14 @@ def _without_markup(text: str) -> str:
     if any(sign in text for sign in _UNREADABLE):
         text = text.encode('cp1252', 'ignore').decode('utf-8', 'ignore')
     for pattern, replacement in _BREAKS:
-        text = pattern.sub(replacement, text)
+        text = re.sub(pattern, replacement, text)
     if text.count('\n') > 2 * MOST_LINES:  # an empty line may follow each line
         raise NotAReport(
             f'is not a smartctl report: it has more than {MOST_LINES} lines'
         )
     text = '\n'.join(line[:LONGEST_PASTED_LINE] for line in text.split('\n'))
     for pattern, replacement in _MARKUP:
-        text = pattern.sub(replacement, text)
+        text = re.sub(pattern, replacement, text)
     if '&' in text:
         import html
 
@@ -168,29 +166,29 @@ _ANCHORED_ROW = re.compile(
 )
 _NUMBER = re.compile(r'\d+')
 _COUNTER = re.compile(r'(\d+)[^\w#]*')  # a prefix that is only a number: of the line
+_LARGEST_STEP = 3  # between the numbers of two lines; those between them may be lost
 _QUOTES = re.compile(r'^[ ]*(?:>[> ]*|\|(?=[ ]|$))+')
 
 
 def _without_marks(lines: Sequence[str]) -> list[str]:
-    """Return the lines without what stands before most lines that are known: quotes, names, times,
-    line numbers.
+    """Return the lines without the mark (quote sign, name, time, line number) that stands before
+    most of the lines that begin as smartctl's do.
     """
     prefixes = _prefixes(lines)
     plain = []
     last_number = 0
     for line in lines:
         mark = _mark(line, prefixes, last_number)
-        number = _line_number(mark)
-        if number is not None:
-            last_number = number
+        last_number = _line_number(mark) or last_number
         plain.append(line[len(mark) :])
     return plain
 
 
 def _mark(line: str, prefixes: Sequence[re.Pattern[str]], last_number: int) -> str:
-    """Return what stands before a line; '' if nothing does.
+    """Return the mark before a line; '' if it has none.
 
-    last_number: that of the last numbered line before it; 0 if there is none.
+    prefixes: patterns of such marks, as returned by _prefixes(). last_number: that of the last
+    numbered line before it; 0 if there is none.
     """
     for prefix in prefixes:
         match = prefix.match(line)
@@ -199,8 +197,8 @@ def _mark(line: str, prefixes: Sequence[re.Pattern[str]], last_number: int) -> s
         number = _line_number(match[0])
         if number is None or not last_number:
             return match[0]
-        # a number that does not count the lines belongs to the line: the ID of an attribute
-        if last_number < number <= last_number + 3:
+        counts_lines = last_number < number <= last_number + _LARGEST_STEP
+        if counts_lines:  # not the ID of an attribute, which belongs to the line
             return match[0]
     return ''
 
@@ -212,8 +210,10 @@ def _line_number(mark: str) -> int | None:
 
 
 def _prefixes(lines: Sequence[str]) -> list[re.Pattern[str]]:
-    """Return patterns of the marks before the known lines, most frequent first; [] if too few lines
-    have the same mark. A number in a mark may be any number.
+    """Return patterns of the marks before the lines that begin as smartctl's do, most frequent
+    first; [] if too few lines have the same mark. A number in a mark may be any number.
+
+    "Nov 12 host smartd[123]: Device Model: ..." -> the pattern of "Nov 0 host smartd[0]:"
     """
     marks: Counter[str] = Counter()  # with 0 for each number
     for line in lines:
@@ -221,22 +221,27 @@ def _prefixes(lines: Sequence[str]) -> list[re.Pattern[str]]:
         if match:
             words = _NUMBER.sub('0', match[1]).split()
             marks[' '.join(words)] += 1
-    # half of the known lines, but no more than three
-    enough = min(3, (sum(marks.values()) + 1) // 2)
+    # half of these lines, but no more than three
+    least_count = min(3, (sum(marks.values()) + 1) // 2)
     prefixes = []
     for mark, count in marks.most_common(6):
-        if mark and count >= enough:
+        if mark and count >= least_count:
             pattern = re.escape(mark).replace('0', r'\d{1,9}').replace(r'\ ', r'\s+')
+            # after a number, only a blank or the end of the line: its digits must not go on
             prefixes.append(re.compile(rf'\s*{pattern}(?:\s|(?<!\d)|$)'))
     return prefixes
 
 
 def _unframed(line: str) -> str:
-    """Return a line without quotes before it, and without the frame of a table."""
-    unquoted = line.lstrip(' >')
-    is_framed = unquoted.startswith('| ') or unquoted == '|'
-    bare = _QUOTES.sub('', line).rstrip(' |\\')
-    if is_framed or bare.count(' | ') > 3 or bare.count(';') > 5:
+    """Return a line without quote signs before it, and without the frame of a table:
+    "> | 9 | Power_On_Hours | 0x0032 |" -> "9 Power_On_Hours 0x0032"
+    """
+    unquoted = _QUOTES.sub('', line)
+    is_framed = '|' in line.removesuffix(unquoted)  # among the quote signs
+    bare = unquoted.rstrip(' |\\')
+    # lines of smartctl itself have fewer of these signs
+    has_columns = bare.count(' | ') > 3 or bare.count(';') > 5
+    if is_framed or has_columns:
         if not bare.strip('-+|:=. '):  # the line between two rows of the frame
             return ''
         bare = ' '.join(re.sub('[|;]', ' ', bare).split())
@@ -274,7 +279,11 @@ def _unbroken(lines: Sequence[str]) -> Sequence[str]:
     as well.
     """
     width = max(map(len, lines))
-    if not _has_broken_line(lines, width):
+    has_broken_line = any(
+        len(line) == width and _is_broken(line, following, later)
+        for line, following, later in zip(lines, lines[1:], [*lines[2:], ''])
+    )
+    if not has_broken_line:
         return lines
     joined: list[str] = []
     is_below_full_line = False
@@ -287,18 +296,11 @@ def _unbroken(lines: Sequence[str]) -> Sequence[str]:
     return joined
 
 
-def _has_broken_line(lines: Sequence[str], width: int) -> bool:
-    """Return whether one of the lines of full *width* is broken."""
-    for line, following, later in zip(lines, lines[1:], [*lines[2:], '']):
-        if len(line) == width and _is_broken(line, following, later):
-            return True
-    return False
-
-
 def _is_broken(line: str, following: str, later: str) -> bool:
     """Return whether a line of the full width ends within a word or a number: it and the line that
     follows are a whole row, but not with a blank between them.
 
+    "9 Power_On_Hours 0x0032 100 100 000 Old_age Alw", "ays - 8211" is such a row.
     later: the line after the following one.
     """
     row = _QUOTES.sub('', line).lstrip()
@@ -307,8 +309,9 @@ def _is_broken(line: str, following: str, later: str) -> bool:
         return False
     if joined_rows.is_whole(f'{row} {rest}'):
         return False
-    # A number between those of two attributes can be all that is left of an attribute.
-    return not (rest.isdigit() and _id(row) < int(rest) < _id(later))
+    # A number between the IDs of two attributes can be all that is left of an attribute.
+    is_lone_id = rest.isdigit() and _id(row) < int(rest) < _id(later)
+    return not is_lone_id
 
 
 def _id(line: str) -> int:

@@ -53,12 +53,13 @@ class _Process:
     def __init__(self, command: Command, pid: int, streams: dict[int, int]) -> None:
         self.command, self.pid = command, pid
         self.started = time.monotonic()
-        self.streams = streams  # open descriptor -> 0 stdout, 1 stderr
-        self.output = (bytearray(), bytearray())
+        # descriptor of each pipe that is open -> place in `output`
+        self.streams = streams
+        self.output = (bytearray(), bytearray())  # stdout, stderr
         self.status: int | None = None  # exit status, or the negative signal number
         # seconds spent waiting for another check of the drive
         self.waited = 0.0
-        # it closed a pipe, got SIGTERM, or exited
+        # when it last closed a pipe, got SIGTERM, or exited; before that, its start
         self.ending_since = self.started
 
     def reap(self) -> bool:
@@ -89,8 +90,8 @@ class _Process:
 def _spawn(command: Command, lock: int) -> _Process:
     """Start *command* with pipes as its output and the lock file as its input, and return it.
 
-    lock: the descriptor of the lock file, which is closed here, even if this fails; -1 if there is
-    no lock file. Raises OSError.
+    lock: the descriptor of the lock file, -1 if there is none; this process's copy is closed, on
+    success as well as on failure. Raises OSError.
 
     This uses posix_spawn and poll, because importing subprocess costs more CPU than this module needs
     for 24 drives.
@@ -107,12 +108,12 @@ def _spawn(command: Command, lock: int) -> _Process:
             os.close(descriptor)
         raise
     if lock >= 0:
-        sign(lock, pid)
+        sign(lock, pid)  # also closes it
     os.close(write_output)
     os.close(write_errors)
     os.set_blocking(output, False)
     os.set_blocking(errors, False)
-    return _Process(command, pid, {output: 0, errors: 1})
+    return _Process(command, pid, streams={output: 0, errors: 1})
 
 
 def _started(command: Command, lock: int, output: int, errors: int) -> int:
@@ -165,13 +166,14 @@ class Runner:
     """
 
     def __init__(self) -> None:
-        self._waiting: Waiting | None = None
+        self._locks: Waiting | None = None
         self.later: list[Callable[[], object]] = []  # work to do after the output
         # prints the output of a check, to which an exit status belongs
         self.conclude: Callable[[str, int], object] = _print
-        # The last process of another check that used the drive, and when the first such process was
-        # noticed.
-        self._met: dict[Command, tuple[Earlier, float]] = {}
+        # For a command that must wait: the smartctl of another check that is reading the drive, and
+        # when the command began to wait, as a value of time.monotonic().
+        self._readers: dict[Command, Earlier] = {}
+        self._waiting_since: dict[Command, float] = {}
         self._poll = select.poll()
         self._by_descriptor: dict[int, _Process] = {}
         self._active: list[_Process] = []
@@ -208,7 +210,13 @@ class Runner:
             else:
                 self._end(process)
         while waiting or self._active:
-            answers = self._fill(waiting, drive_timeout, deadline)
+            if time.monotonic() < deadline:
+                answers = self._fill(waiting, drive_timeout)
+            else:
+                answers = [
+                    self._too_late(command, drive_timeout) for command in waiting
+                ]
+                waiting.clear()
             self._listen(0 if answers else self._pause(drive_timeout, deadline))
             # Collect all answers before yielding the first, so that the time that the caller spends
             # on one answer does not count against the other drives.
@@ -232,87 +240,85 @@ class Runner:
         """
         return len(self._active) + len(self._dying) >= PARALLEL
 
-    def keep(self, state_dir: str) -> None:
-        """From now on, use the state directory to find processes of earlier checks that are
-        still waiting.
+    def lock_drives_in(self, state_dir: str) -> None:
+        """From now on, lock each drive that is read, with a file in the state directory: then no
+        two checks read it at once.
         """
-        if self._waiting is None or self._waiting.state_dir != state_dir:
-            self._waiting = Waiting(state_dir)
+        if self._locks is None or self._locks.state_dir != state_dir:
+            self._locks = Waiting(state_dir)
 
     @property
     def forgetful(self) -> str:
         """Return why processes of earlier checks cannot be detected, or '' if they can."""
-        return self._waiting.why_not if self._waiting else ''
+        return self._locks.why_not if self._locks else ''
 
     def _begin(self, command: Command) -> bool:
         """Start a command; return False if another check or command is already using the drive.
 
         Raises OSError.
         """
-        found = self._waiting.begin(command) if self._waiting else -1
-        if isinstance(found, Earlier):
+        # begin() returns the descriptor of a lock, or the process that holds the lock
+        lock_or_user = self._locks.begin(command) if self._locks else -1
+        if isinstance(lock_or_user, Earlier):
             own_pids = [process.pid for process in (*self._active, *self._dying)]
-            is_of_another_check = found.pid not in own_pids
+            is_of_another_check = lock_or_user.pid not in own_pids
             if is_of_another_check:
-                first_met = time.monotonic()
-                if command in self._met:
-                    _, first_met = self._met[command]
-                self._met[command] = (found, first_met)
+                self._readers[command] = lock_or_user
+                self._waiting_since.setdefault(command, time.monotonic())
             return False
-        process = _spawn(command, lock=found)
-        if command in self._met:
-            _, first_met = self._met.pop(command)
-            process.waited = process.started - first_met
+        process = _spawn(command, lock=lock_or_user)
+        self._readers.pop(command, None)
+        since = self._waiting_since.pop(command, process.started)
+        process.waited = process.started - since
         self._active.append(process)
         for descriptor in process.streams:
             self._by_descriptor[descriptor] = process
             self._poll.register(descriptor, select.POLLIN)
         return True
 
-    def _fill(
-        self, waiting: list[Command], drive_timeout: float, deadline: float
-    ) -> list[Answer]:
+    def _fill(self, waiting: list[Command], drive_timeout: float) -> list[Answer]:
         """Start as many commands as allowed; return answers for the commands that cannot be
         started. Both kinds are removed from *waiting*; the others may start later.
         """
         refused = []
         for command in list(waiting):
-            answer = None
-            is_late = time.monotonic() >= deadline
-            if not is_late and self._is_full():
+            if self._is_full():
                 break
             try:
-                has_begun = not is_late and self._begin(command)
+                if self._begin(command):
+                    waiting.remove(command)
+                    continue
+                refusal = self._busy(command, drive_timeout)
             except OSError as error:
                 if self._active and error.errno in _LATER:
                     # no descriptors or processes are left: wait for others to end
                     break
-                answer = _not_started(command, error.strerror or str(error))
-            else:
-                if not has_begun:  # it is too late, or the drive is in use
-                    answer = self._not_begun(command, is_late, drive_timeout)
-                    if not answer:
-                        continue
-            waiting.remove(command)
-            if answer:
-                refused.append(answer)
+                refusal = _not_started(command, error.strerror or str(error))
+            if refusal:
+                waiting.remove(command)
+                refused.append(refusal)
         return refused
 
-    def _not_begun(
-        self, command: Command, is_late: bool, drive_timeout: float
-    ) -> Answer | None:
-        """Return the answer for a command that was not started, or None if it may still start."""
-        earlier, _ = self._met.get(command, (None, None))
-        if earlier and earlier.is_stuck(drive_timeout):
-            reason = f'smartctl has been waiting{earlier.since}'
+    def _busy(self, command: Command, drive_timeout: float) -> Answer | None:
+        """Return the answer for a command whose drive another check has been reading for at least
+        *drive_timeout* seconds, so the drive hangs; None if the command may still start.
+        """
+        reader = self._readers.get(command)
+        if reader and reader.is_stuck(drive_timeout):
+            reason = f'smartctl has been waiting{reader.since}'
             return _not_started(command, reason, 'busy')
-        if not is_late:
-            return None
-        if earlier:
-            reason = f'another check has been reading the drive{earlier.since}'
-            return _not_started(command, reason, 'met')
-        return _not_started(
-            command, 'the time limit passed before its turn', 'too late'
+        return None
+
+    def _too_late(self, command: Command, drive_timeout: float) -> Answer:
+        """Return the answer for a command that was not started before the deadline."""
+        reader = self._readers.get(command)
+        if not reader:
+            return _not_started(
+                command, 'the time limit passed before its turn', 'too late'
+            )
+        reason = f'another check has been reading the drive{reader.since}'
+        return self._busy(command, drive_timeout) or _not_started(
+            command, reason, 'met'
         )
 
     def _pause(self, drive_timeout: float, deadline: float) -> float:
@@ -404,7 +410,7 @@ class Runner:
 
     def _escalate(self) -> None:
         """Kill processes that ignored SIGTERM; abandon processes that survive SIGKILL, because the
-        kernel blocks them.
+        kernel blocks them, and processes that may not be killed.
 
         sudo (1.9) accepts signals from its caller and passes SIGTERM to smartctl. SIGKILL would end
         only sudo, so the TIMEOUT of its rule would no longer end a smartctl that ignores signals.
@@ -412,15 +418,15 @@ class Runner:
         now = time.monotonic()
         for process in list(self._dying):
             late = now - process.ending_since  # seconds since SIGTERM
-            has_ended = process.reap()
-            is_abandoned = late > 2 * GRACE
-            if late > GRACE and not (has_ended or is_abandoned):
-                if is_behind_sudo(process.command):
-                    is_abandoned = True  # sudo has to end it
-                else:
-                    is_ours = process.signal(SIGKILL)
-                    is_abandoned = not is_ours
-            if has_ended or is_abandoned:
+            if process.reap():
+                is_finished = True
+            elif late <= GRACE:
+                is_finished = False
+            elif late > 2 * GRACE or is_behind_sudo(process.command):
+                is_finished = True  # abandoned
+            else:
+                is_finished = not process.signal(SIGKILL)
+            if is_finished:
                 self._dying.remove(process)
 
 

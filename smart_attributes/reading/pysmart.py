@@ -244,7 +244,8 @@ Fields = Mapping[str, str]  # label in lower case -> value
 class Lines(NamedTuple):
     """The lines of a report, grouped by type."""
 
-    # "Label: value"; labels in lower case, the first value of each
+    # "Label: value"; labels in lower case, the first value of each; a line without a value is a
+    # label with the value ''
     fields: dict[str, str]
     last: dict[str, str]  # the same, with the last value of each
     rows: list[str]  # rows of the attribute table, classic
@@ -265,17 +266,19 @@ def lines_by_kind(text: str) -> Lines:
     """Return the lines of a report, grouped by type, without lines that are longer than any line of
     smartctl.
     """
-    lines = Lines({}, {}, *([] for _ in range(11)))
+    # the rest of Lines are lists
+    tables: dict[str, Any] = {name: [] for name in Lines._fields[2:]}
+    lines = Lines(fields={}, last={}, **tables)
     for line in map(str.strip, text.split('\n')):
         if not line or len(line) > LONGEST_LINE:
             continue
+        error = ERROR.match(line)
         # The registers of an error have no label, so they are looked for only below its head.
-        is_below = lines.errors and lines.errors[-1].re is ERROR
-        if is_below or line.startswith('Error '):
-            part = ERROR.match(line) or REGISTERS.match(line)
-            if part:
-                lines.errors.append(part)
-        if line[0].isdigit() or line[0] == '#':
+        if not error and lines.errors and lines.errors[-1].re is ERROR:
+            error = REGISTERS.match(line)
+        if error:
+            lines.errors.append(error)
+        elif line[0].isdigit() or line[0] == '#':
             _add_row(line, lines)
         else:
             _add_line(line, lines)

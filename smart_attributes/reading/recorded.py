@@ -46,15 +46,17 @@ def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
     """Append the content of recorded files to *reads*; return a note on the skipped files in
     folders.
 
+    A file in a folder is skipped if it does not look like a report. If other files there with its
+    ending do, it may be a damaged report, so only a mail or a ticket is skipped.
     The devices get their names after all files are read; see named().
     """
     files_read = []
     sure_paths = set()  # of the files that surely are reports
-    for path, is_named in _report_files(paths):
+    for path, must_be_read in _report_files(paths):
         outcome = machine.parsed(_report_in, path)
         files_read.append(Read(Device(path, is_recorded=True), outcome))
         is_report = not isinstance(outcome, NotAReport)
-        if is_named or is_report or _looks_like_report(path):
+        if must_be_read or is_report or _looks_like_report(path):
             sure_paths.add(path)
     groups = set(map(_group, sure_paths))
     skipped = []
@@ -76,9 +78,8 @@ def _report_in(path: str) -> Report:
 
 
 def _group(path: str) -> tuple[str, str]:
-    """Return a file's folder and ending.
-
-    If one file of such a group is a report, no file in it is skipped.
+    """Return a file's folder and ending; if one file with both is a report, so are probably the
+    others, except mails and tickets.
     """
     return os.path.dirname(path), os.path.splitext(path)[1]
 
@@ -135,8 +136,8 @@ def _forms(path: str, number: int) -> Iterator[str]:
 
 
 def _report_files(paths: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Yield (file, whether the user named it) for each named file, and for all files in named
-    folders at any depth.
+    """Yield each named file and all files in named folders at any depth, with whether it must be
+    read. Only a file that was found in a folder may be skipped.
     """
     for path in paths:
         if not os.path.isdir(path):
@@ -151,7 +152,8 @@ def _report_files(paths: Sequence[str]) -> Iterator[tuple[str, bool]]:
             ]
             for name in sorted([*names, *links]):
                 yield os.path.join(folder, name), False
-        for error in unlisted:  # reading such a folder as a file fails with the reason
+        # A folder that cannot be listed must not be skipped; reading it as a file tells the reason.
+        for error in unlisted:
             yield error.filename, True
 
 

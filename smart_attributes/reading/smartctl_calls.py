@@ -93,7 +93,7 @@ def is_refused(answer: Answer) -> bool:
     )
 
 
-def prefix(executable: str, nosudo: bool = False) -> Command:
+def prefix(executable: str, nosudo: bool) -> Command:
     """Return the beginning of the command, before the arguments: `sudo -n` (unless the user is
     root) and smartctl.
 

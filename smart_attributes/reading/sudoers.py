@@ -117,6 +117,7 @@ def type_expression(entry: DeviceType) -> str:
     """
     if not entry.slots:
         return literally(entry.name) + entry.arguments
+    # "areca,N[/E]" -> areca,N(/E)? -> areca,[0-9]{1,3}(/E)? -> areca,[0-9]{1,3}(/[0-9])?
     expression = entry.form.replace('[', '(').replace(']', ')?')
     for _, highest in entry.slots:
         number = f'[0-9]{{1,{len(str(highest))}}}' if highest > 9 else '[0-9]'

@@ -67,12 +67,11 @@ def text_of(path: str, limit: int = LARGEST_SYSTEM_FILE, unread: str = '') -> st
         try:
             if not stat.S_ISREG(os.fstat(file).st_mode):
                 return unread
-            content = os.read(file, limit)
-            page = content
-            is_long = limit > LARGEST_SYSTEM_FILE  # /proc returns such a file in pages
-            while is_long and page and len(content) < limit:
-                page = os.read(file, limit - len(content))
+            content = b''
+            page = os.read(file, limit)
+            while page:  # /proc returns a long file in several
                 content += page
+                page = os.read(file, limit - len(content))
         finally:
             os.close(file)
     except (OSError, ValueError):
@@ -179,27 +178,28 @@ def relocated(reads: Sequence[Read]) -> Sequence[Read]:
     Host numbers can change at boot, and a slot that was never examined must not count as empty.
     """
     # controllers that did not move, because a drive behind them answered
-    answered = set()
-    for read in reads:
-        is_silent = type(read.outcome) in (DriveAbsent, DriveError)
-        has_answered = read.identity or not is_silent
-        if has_answered:
-            answered.add(_controller_key(read.device))
+    answered = {_controller_key(read.device) for read in reads if _has_answered(read)}
     reasons: dict[tuple[str, str], ControllerElsewhere | None] = {}
     result = []
     for read in reads:
         key = _controller_key(read.device)
         is_first = key not in reasons
         if is_first:
-            is_lost = is_raid(read.device) and key not in answered
-            reasons[key] = moved(read.device) if is_lost else None
+            reasons[key] = None if key in answered else moved(read.device)
         reason = reasons[key]
-        is_repeated = read.device.optional and not is_first
         if not reason:
             result.append(read)
-        elif not is_repeated:  # one slot of a range is enough
+        elif (
+            is_first or not read.device.optional
+        ):  # of a range, the first slot is enough
             result.append(read._replace(outcome=reason))
     return result
+
+
+def _has_answered(read: Read) -> bool:
+    """Return whether the drive itself answered, with a report or with an error such as DriveAsleep."""
+    is_silent = type(read.outcome) in (DriveAbsent, DriveError)
+    return bool(read.identity) or not is_silent
 
 
 def _controller_key(device: Device) -> tuple[str, str]:

@@ -6,7 +6,7 @@ The module `pysmart` reads some of the logs.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 
 from ..errors import Coded, DriveError
 from ..model import ErrorEntry, Farm, Identity, NvmeError, Report, SelfTest, Statistic
@@ -72,15 +72,16 @@ _ERROR_LOGS = (
 
 
 def parse_report(data: bytes) -> Report:
-    """Return the Report of a recorded output, JSON or text.
+    """Return the Report of a recorded output, JSON or text, as it is or as a mail quoted it.
 
     Raises DriveError (or a subclass) if this is not a report, or if the drive cannot be judged.
     """
     text = as_text(data)
     if not _is_json(text):
-        return parse(text)
+        return parse_text(text)
     if not _can_be_decoded(text):
-        # quoted or wrapped: outside of strings, JSON may have a blank for each end of a line
+        # Without quote signs, and with the wrapped lines joined: outside of strings, JSON may have a
+        # blank for each end of a line.
         plain = ' '.join(pasted.plain_lines(text))
         if _can_be_decoded(plain):
             return parse_json(plain)
@@ -106,33 +107,34 @@ def _is_json(text: str) -> bool:
     return looks_like_json(text) and not _TEXT_SIGNS.search(text)
 
 
-def parse(text: str) -> Report:
+def parse_text(text: str) -> Report:
     """Return the Report of smartctl's text.
 
     Raises DriveError (or a subclass) if the drive cannot be judged; see pysmart.attributes(), too.
     """
     without_farm, log = farm.cut('\n'.join(pasted.plain_lines(text)))
-    plain, unread = joined_rows.joined(without_farm.split('\n'))
-    joined = '\n'.join(plain)
-    banners = _BANNER.findall(joined)
+    # unread: rows that a verdict needs, but that are damaged
+    whole_lines, unread = joined_rows.joined(without_farm.split('\n'))
+    plain = '\n'.join(whole_lines)
+    banners = _BANNER.findall(plain)
     version = tuple(map(int, banners[-1])) if banners else ()
-    lines = calls.as_one(plain)
+    lines = calls.as_one(whole_lines)
     kept_length = joined_rows.kept_length(unread)
     report = _report(lines, log, kept_length)._replace(version=version)
-    arguments = likely_arguments(joined, lines.fields, report.identity.protocol)
-    problem = _problem(lines, report, joined, arguments)
+    arguments = likely_arguments(plain, lines.fields, report.identity.protocol)
+    problem = _problem(lines, report, plain, arguments)
     if problem and unread and problem.code in _NO_DATA:
         problem = rows_unread(unread[0])
     if problem:
         raise problem.of(report.identity)
-    return report._replace(gaps=of_text(joined, lines, report, arguments, unread))
+    return report._replace(gaps=of_text(plain, lines, report, arguments, unread))
 
 
 def _report(lines: Lines, log: Farm | None, kept_length: int) -> Report:
     """Return the content of *lines*, even if the drive cannot be judged from it.
 
-    log: FARM. kept_length: raw values of this length or more are left out, because they were cut:
-    what is left of them are other numbers.
+    log: the FARM log, None if absent. kept_length: raw values of this length or more are left out,
+    because they may have lost digits; see joined_rows.kept_length().
     """
     protocol = _protocol(lines)
     passed, words = _smart_status(lines.fields)
@@ -289,9 +291,8 @@ def _pending_defects(lines: Lines) -> int | None:
     """Return how many sectors the Pending Defects log lists, or None if it was not read."""
     if 'pending defects log (gp log 0x0c)' not in lines.fields:
         return None
-    hidden = re.search(
-        r'\.\.\. \((\d{1,19}) entries not shown', '\n'.join(lines.fields)
-    )
+    labels = '\n'.join(lines.fields)  # with the lines that have no value
+    hidden = re.search(r'\.\.\. \((\d{1,19}) entries not shown', labels)
     return len(lines.pending) + (int(hidden[1]) if hidden else 0)
 
 
@@ -492,7 +493,7 @@ def of_text(
     text: str,
     lines: Lines,
     report: Report,
-    arguments: Collection[str],
+    arguments: Set[str],
     unread: Sequence[str],
 ) -> tuple[Coded, ...]:
     """Return up to two sentences: on rows and parts of tables that cannot be read, and on requested
@@ -500,9 +501,10 @@ def of_text(
 
     arguments: of smartctl, as returned by likely_arguments(). unread: rows that cannot be read.
     """
+    # labels, lines without a value, and marks: what Part.alternatives and .headings may name
     present = {*lines.fields, *_marks(text, lines.fields), IS_TEXT}
-    is_all = not ALL.isdisjoint(arguments)
-    if is_all and not report.messages and not report.smart_status_text:
+    has_message = report.messages or report.smart_status_text
+    if ALL & arguments and not has_message:
         present.add(IS_ALL)
     lost, cut = missing(report, arguments, present)
     if _lacks_self_test(text):
@@ -511,13 +513,16 @@ def of_text(
     if last:
         lost.append(f'its end: {last}')
     rows = [f'"{clean(line, _LINE)}"' for line in unread]
-    return sentences((), lost, [*rows, *_lost_rows(text, lines, report), *cut])
+    unread_parts = [*rows, *_lost_rows(text, lines, report), *cut]
+    return sentences(unread=unread_parts, damaged=(), lost=lost)
 
 
 def _lost_rows(text: str, lines: Lines, report: Report) -> Iterator[str]:
-    """Yield what the other rows show to be lost, as nouns."""
+    """Yield a noun for each thing of which only traces are left: "the registers of an error"."""
+    # Each error has both lines.
     if len(_CAUSES.findall(text)) > len(_HEADS.findall(text)):
         yield 'the first line of an error'
+    # the numbers of errors with a first line; without registers, they are not among report.errors
     heads = {int(row['number']) for row in lines.errors if row.re is pysmart.ERROR}
     if heads - {entry.number for entry in report.errors}:
         yield 'the registers of an error'
@@ -552,9 +557,11 @@ def _marks(text: str, fields: Fields) -> Iterator[str]:
 def _missing_end(text: str, protocol: str, arguments: Collection[str]) -> str:
     """Return what is missing at the end of a text: the last log, if all logs were requested, or else
     the empty line that smartctl prints behind the data; '' if nothing is missing.
+
+    arguments: as returned by likely_arguments(): -a if all logs were requested, and -x as well if
+    these are the longer ones of an ATA drive.
     """
     if '-a' in arguments:
-        # likely_arguments() adds -x only for ATA drives
         name, pattern = _LAST['long ATA' if '-x' in arguments else protocol]
         has_log = re.search(pattern, text, re.MULTILINE | re.IGNORECASE)
         return '' if has_log else name
