@@ -186,8 +186,9 @@ def _derived(case: _Case, by_metric: Readings) -> list[Reading]:
     hours = None if power_on_time is None else power_on_time / HOUR
     now = case.date or case.rules.now
     defects = case.defects
-    if case.exceptions.is_allowed:  # the site accepts the defects that forbid reading
-        defects = [defect for defect in defects if defect.is_read]
+    if case.exceptions.is_reading_allowed:
+        # a note reports these instead: see drive_notes.allowed()
+        defects = [defect for defect in defects if not defect.forbids_reading]
     derived = [
         drive_notes.advisory(defect, case.identity, hours, now) for defect in defects
     ]
@@ -266,7 +267,7 @@ def _notes(
         *drive_notes.self_test_to_repeat(case.device, judgements),
         *undated,
         *case.thresholds.over(case.device, case.identity, case.family),
-        *drive_notes.allowed(case.defects, case.exceptions.is_allowed),
+        *drive_notes.allowed(case.defects, case.exceptions.is_reading_allowed),
     ]
 
 

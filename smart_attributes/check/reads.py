@@ -116,14 +116,14 @@ def _planned(
     may_be_harmed = []
     for device in devices:
         skipped_logs = []
-        is_allowed = False  # although it can harm the drive
+        is_allowed = False  # reading, although it can harm the drive
         if limits:
             # only by its address, because its identity is not known yet
             exceptions = limits.exceptions(device, Identity(), '')
             if not exceptions.is_read:
                 continue
             skipped_logs = sorted(exceptions.skipped_logs)
-            is_allowed = exceptions.is_allowed
+            is_allowed = exceptions.is_reading_allowed
         if _is_excluded(device, match, ignore):
             continue
         arguments = smartctl_calls.read_arguments(

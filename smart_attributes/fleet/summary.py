@@ -186,20 +186,17 @@ def steps(summary: Summary, database: SpecDatabase) -> list[Step]:
 def firmware_steps(summary: Summary, database: SpecDatabase) -> list[Step]:
     """Return the known firmware defects in the fleet, most affected drives first.
 
-    An update is advised only if a corrected version exists.
+    An update is advised only if a corrected version or a patch exists.
     """
     plan = []
     for (model, firmware), group in summary.models.items():
         if not model or not firmware:
             continue
         for advisory in database.advisories(Identity(model=model, firmware=firmware)):
-            action = actions.FIRMWARE
+            action = actions.FIRMWARE if advisory.has_correction else actions.WATCH
             why = f'{advisory.effect}; {advisory.action}'
             if advisory.fixed_in:
                 why += f', fixed in {advisory.fixed_in}'
-            elif advisory.is_read:
-                # a patch for a drive that must not be read keeps its revision
-                action = actions.WATCH
             step = Step(
                 actions.action(action).words,
                 model=model,
