@@ -101,7 +101,10 @@ class Wanted:
         return list(dict.fromkeys(self._item(word) for word in self._words))
 
     def _item(self, word: str) -> Any:
-        """Return the item of the drive that a word names. Raises UsageError unless it is one."""
+        """Return the item of the drive that a word names.
+
+        Raises UsageError if the word names no drive, or several.
+        """
         exactly, nearly = self._found[word]
         matches = exactly or nearly
         shown_word = 'this name' if self._hide_serial else quoted(word)
