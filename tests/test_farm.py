@@ -342,7 +342,9 @@ def test_each_witness_has_its_note_and_the_larger_time_counts():
 )
 def test_a_serial_number_contradicts_only_another_whole_one(serial, own, is_foreign):
     """SAS drives append that of their board; people mask theirs."""
-    assert farm.beside(Farm(serial, 5), own) == Farm(serial, 5, is_foreign=is_foreign)
+    assert farm.marked_if_foreign(Farm(serial, 5), own) == Farm(
+        serial, 5, is_foreign=is_foreign
+    )
 
 
 # --- asking ----------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from ..errors import Coded, DriveError
 from ..knowledge import vendor_logs
 from ..model import Answer, Device, Farm, HowRead, Read
 from ..reading import nvme_log, smartctl_calls
-from ..reading.farm import answered, beside
+from ..reading.farm import answered, marked_if_foreign
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import vendor_readings
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
     Kind = Union['VendorPages', 'FarmLogs']
 
+# outcomes of a call that was not started: no time was left, or another check used the drive
+NOT_STARTED = ('not started', 'too late', 'met', 'busy')
 OLD_RULE = Coded(
     'sudo-rule-old',
     'the sudoers rule is from an earlier version and does not allow newer calls (vendor logs); '
@@ -171,7 +173,10 @@ class FarmLogs(NamedTuple):
     prefix: Command  # smartctl
 
     def call(self, read: Read, past: Past | None, is_stored: bool) -> Command:
-        """Return the call that reads the log of a disk; () if the disk keeps no FARM log."""
+        """Return the call that reads the log of a disk; () if the disk keeps no FARM log.
+
+        past, is_stored: not used, because the log is due each time; as for VendorPages.call().
+        """
         report = read.report
         device = read.device
         # -l farm came with smartctl 7.4
@@ -187,10 +192,9 @@ class FarmLogs(NamedTuple):
         the call was not started.
         """
         report = read.report
-        is_asked = answer.outcome not in ('not started', 'too late', 'met', 'busy')
-        if report is None or not is_asked:
+        if report is None or answer.outcome in NOT_STARTED:
             return read
-        farm = beside(_farm(answer), report.identity.serial)
+        farm = marked_if_foreign(_farm(answer), report.identity.serial)
         return read._replace(outcome=report._replace(farm=farm))
 
 
