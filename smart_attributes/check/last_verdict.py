@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ..history.drive_file import DriveHistory
+    from ..knowledge.drive_database import Metric
     from .rulebook import Judge
 
 
@@ -123,27 +124,32 @@ def standing(
 
 
 def _with_present_kind(finding: LastFinding, judge: Judge) -> LastFinding:
-    """Return a finding with names that this version knows, because another version or another user
-    may have written the file.
+    """Return a finding with the concern, the remedy and the plain words that its metric has in this
+    version, because another version or another user may have written the file.
     """
     metrics = judge.database.metrics
     metric = metrics.get(finding.metric)
+    meaning = metric
+    # A status of the drive has a remedy only if it means wear: see knowledge.end_of_life
     wear = metrics[ENDURANCE]
-    plain = plain_words.of_last(finding, metric)
-    concern = ''
-    remedy = ''
-    if metric:
-        # A status of the drive has a remedy only if it means wear: see knowledge.end_of_life
-        is_status = metric.concern == severity.HEALTH
-        means_wear = is_status and finding.remedy == wear.remedy
-        counted_as = wear if means_wear else metric
-        concern = counted_as.concern
-        if finding.remedy:
-            remedy = counted_as.remedy
+    is_status = metric is not None and metric.concern == severity.HEALTH
+    if is_status and finding.remedy == wear.remedy:
+        meaning = wear
+    return finding._replace(
+        concern=meaning.concern if meaning else '',
+        remedy=_present_remedy(finding, meaning),
+        plain=plain_words.of_last(finding, metric),
+    )
+
+
+def _present_remedy(finding: LastFinding, meaning: Metric | None) -> str:
+    """Return the remedy of a finding in this version; '' if it has none. meaning: the metric whose
+    remedy counts; None if this version does not know it.
+    """
     # this remedy follows from a risk, not from the metric, and only for a WARNING
     if finding.remedy == severity.ORDER_COPY and finding.state is State.WARNING:
-        remedy = finding.remedy
-    return finding._replace(concern=concern, remedy=remedy, plain=plain)
+        return finding.remedy
+    return meaning.remedy if meaning and finding.remedy else ''
 
 
 def _present_state(
