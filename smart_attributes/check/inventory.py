@@ -343,7 +343,7 @@ def _volumes_of_watched_drives(reads: Sequence[Read]) -> list[Read]:
     return [read for read in volumes if system.host_of(read.device) in watched]
 
 
-def missing(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
+def too_few(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
     """Return a message if the run found fewer drives than expected; else nothing.
 
     Drives in standby and unreadable drives count as present; RAID volumes do not count as drives.
