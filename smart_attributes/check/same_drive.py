@@ -29,51 +29,64 @@ class Distinct(NamedTuple):
     is_doubted: bool = False  # its reports contradict each other
 
 
+class _Group:
+    """The addresses that lead to one drive."""
+
+    def __init__(self) -> None:
+        self.reads: list[Read] = []
+        self.is_doubted = False  # as in Distinct
+
+
 def distinct(reads: Sequence[Read], seen_as: Known) -> list[Distinct]:
     """Return each drive once, in the order in which the drives were given.
 
     An address with a report is kept, preferably an address behind RAID, because it stays the same
     when the volume gets another letter. seen_as: asked only about reports that contradict each other.
     """
-    groups: list[list[Read]] = []  # the addresses of each drive
-    # identifier of a drive -> groups that have it
-    groups_by_name: dict[str, list[list[Read]]] = {}
-    doubted = set()  # id() of the groups whose reports contradict each other
+    groups: list[_Group] = []
+    groups_by_identifier: dict[str, list[_Group]] = {}
     # Addresses that say less come last: they fit several drives that share a serial number.
-    for read in sorted(reads, key=_says_little):
-        names = _identifiers(read)
-        alike: list[list[Read]] = []
-        for name in names:
-            alike += groups_by_name.get(name, ())
+    for read in sorted(reads, key=_vagueness):
+        alike: list[_Group] = []
+        for identifier in _identifiers(read):
+            alike += groups_by_identifier.get(identifier, ())
         group = _group_of(read, alike, seen_as)
         if group is None:
-            group = []
+            group = _Group()
             groups.append(group)
-        elif any(_differ(read, member, seen_as) for member in group):
-            doubted.add(id(group))
-        for name in names:
-            groups_by_name.setdefault(name, []).append(group)
-        group.append(read)
-    # back to the order in which they were given
+        elif any(_differ(read, member, seen_as) for member in group.reads):
+            group.is_doubted = True
+        for identifier in _identifiers(read):
+            groups_by_identifier.setdefault(identifier, []).append(group)
+        group.reads.append(read)
+    return [
+        _one_drive(group.reads, group.is_doubted) for group in _as_given(groups, reads)
+    ]
+
+
+def _as_given(groups: Sequence[_Group], reads: Sequence[Read]) -> list[_Group]:
+    """Return the groups and the addresses in each group in the order of *reads*."""
     place = {id(read): number for number, read in enumerate(reads)}
     for group in groups:
-        group.sort(key=lambda read: place[id(read)])
-    groups.sort(key=lambda group: place[id(group[0])])
-    return [_one_drive(group, id(group) in doubted) for group in groups]
+        group.reads.sort(key=lambda read: place[id(read)])
+    return sorted(groups, key=lambda group: place[id(group.reads[0])])
 
 
-def _group_of(read: Read, alike: list[list[Read]], seen_as: Known) -> list[Read] | None:
-    """Return the group of a drive to which an address belongs, preferably one that reports the same
-    serial number and WWN.
+def _group_of(read: Read, alike: list[_Group], seen_as: Known) -> _Group | None:
+    """Return the group to which an address belongs, preferably one that reports the same serial
+    number and WWN; None if it belongs to none of them.
     """
-    for group in sorted(alike, key=lambda group: _differs_in_name(group[0], read)):
-        if _is_of(read, group, seen_as):
+    alike.sort(key=lambda group: _differs_in_name(group.reads[0], read))
+    for group in alike:
+        if _is_of(read, group.reads, seen_as):
             return group
     return None
 
 
-def _says_little(read: Read) -> tuple[bool, bool, bool]:
-    """Return a key by which addresses that say less about their drive come last."""
+def _vagueness(read: Read) -> tuple[bool, bool, bool]:
+    """Return a key by which addresses that say less about their drive come last: those without an
+    answer, without a health status, and without a WWN.
+    """
     has_wwn = read.identity is not None and read.identity.wwn != ''
     is_silent = _has_failed(read) or read.report is None
     return is_silent, _own_status(read) is None, not has_wwn
@@ -95,20 +108,28 @@ def _identifiers(read: Read) -> list[str]:
 
 
 def _is_of(read: Read, group: Sequence[Read], seen_as: Known) -> bool:
-    """Return whether an address belongs to the drive of a group."""
-    # What an address that failed would have said of the drive's health is not known, so it joins
-    # only a group that reports the health.
+    """Return whether an address belongs to the drive of a group.
+
+    Its identity must agree with that of each member, and so must its report, unless the history
+    says that both addresses led to one drive. What an address that failed would have reported of
+    the drive's health is not known, so it does not join a group whose reports have no health status.
+    """
     statuses = {_own_status(member) for member in group if member.report is not None}
-    if _has_failed(read) and statuses == {None}:
+    has_no_status = statuses == {None}
+    if has_no_status and _has_failed(read):
         return False
     for member in group:
         if _agreement(read, member) == NONE:
             return False
-        if not _differ(read, member, seen_as):
-            continue
-        if seen_as(read.device.address, member.device.address) != ONE:
+        is_contradiction = _differ(read, member, seen_as)
+        if is_contradiction and _history_says(read, member, seen_as) != ONE:
             return False
     return True
+
+
+def _history_says(first: Read, second: Read, seen_as: Known) -> str:
+    """Return what the history says about two addresses: SEPARATE, ONE or DOUBTED."""
+    return seen_as(first.device.address, second.device.address)
 
 
 def _has_failed(read: Read) -> bool:
@@ -136,7 +157,11 @@ def _namespace(read: Read) -> str:
 
 
 def _differ(first: Read, second: Read, seen_as: Known) -> bool:
-    """Return whether the reports at two addresses are from different drives."""
+    """Return whether the reports at two addresses are from different drives.
+
+    A drive can count errors between the two reads. But this explains different reports only if both
+    addresses surely have one drive: by their identities, or according to the history.
+    """
     earlier, later = second, first
     if first.ended < second.ended:
         earlier, later = first, second
@@ -145,16 +170,12 @@ def _differ(first: Read, second: Read, seen_as: Known) -> bool:
     if before is None or after is None:
         return False
     seconds = later.ended - earlier.ended + earlier.seconds
-    # only a drive that is surely the same can have counted errors in between
+    if drive_facts.differ(before, after, seconds, may_count=True):
+        return True
     is_surely_one = _agreement(first, second) == STRONG
-    if not drive_facts.differ(before, after, seconds, may_count=is_surely_one):
+    if is_surely_one or not drive_facts.differ(before, after, seconds, may_count=False):
         return False
-    if is_surely_one:
-        return True
-    if seen_as(first.device.address, second.device.address) == SEPARATE:
-        return True
-    # the history has seen them as one drive, so it can have counted errors, too
-    return drive_facts.differ(before, after, seconds, may_count=True)
+    return _history_says(first, second, seen_as) == SEPARATE
 
 
 def aliases(drives: Sequence[Distinct]) -> dict[str, tuple[Alias, ...]]:
@@ -299,13 +320,14 @@ def _completed(identities: Sequence[Identity]) -> Identity:
 
 
 def _nvme(logs: Sequence[Mapping[str, int]]) -> Mapping[str, int]:
-    """Return the health log with the most errors, with the warnings of all."""
-    worst = max(logs, key=drive_facts.errors_of_nvme)
-    if not worst:
-        return worst
+    """Return the health log with the most errors, with the warnings of all; {} if all are empty."""
+    not_empty = [log for log in logs if log]
+    if not not_empty:
+        return {}
     warnings = 0
-    for log in logs:
+    for log in not_empty:
         warnings |= log.get('critical_warning', 0)
+    worst = max(not_empty, key=drive_facts.errors_of_nvme)
     return {**worst, 'critical_warning': warnings}
 
 
