@@ -153,26 +153,28 @@ def _is_excluded(
 def finish(
     started: Started, settings: ReadSettings, runner: Runner, end: float
 ) -> Reads:
-    """Collect answers until *end* (a value of time.monotonic()) or the time limit; return the
-    answers.
+    """Return an answer of each device. A device that has not answered at *end*, a value of
+    time.monotonic(), or at the time limit, has an error as its answer.
     """
     if settings.which.reports:
         return _recorded(settings.which.reports)
     reads = list(started.harmful)
-    why = ''  # why the other devices were not read
+    is_cut = False
     try:
+        # read_all() itself yields an error for each device that has not answered at *end*
         for read in machine.read_all(started.plans, settings.how, runner, end):
             reads.append(read)  # one by one, so that completed reads are kept
     except alarm.TimeIsOver as over:
-        why = f'was not read: {over}'
-    # by name, because reading may have changed the type
-    reached = {read.device.name for read in reads}
-    for planned in started.plans:
-        if planned.device.name not in reached:
-            reads.append(Read(planned.device, DriveNotReached(why, step=FEWER)))
+        is_cut = True
+        error = DriveNotReached(f'was not read: {over}', step=FEWER)
+        # by name, because reading may have changed the type
+        reached = {read.device.name for read in reads}
+        for planned in started.plans:
+            if planned.device.name not in reached:
+                reads.append(Read(planned.device, error))
     places = {device.name: place for place, device in enumerate(started.found.devices)}
     reads.sort(key=lambda read: places[read.device.name])
-    return Reads(started.found, tuple(reads), is_cut=bool(why))
+    return Reads(started.found, tuple(reads), is_cut=is_cut)
 
 
 def _recorded(paths: Sequence[str]) -> Reads:
