@@ -66,8 +66,8 @@ def survey(
     Raises SmartError if no verdict can be formed.
 
     meanwhile: called once, while the drives are being read. is_for_a_person: also read logs
-    that a check does not read. done: receives the survey as soon as there is one: the end of the time
-    can prevent that it is returned.
+    that a check does not read. done: receives the survey as soon as there is one, because the end of
+    the time can prevent that it is returned.
     """
     if options.which.names:
         from . import named_drives
@@ -104,6 +104,7 @@ def survey(
             done(result)
         return result
 
+    # finished(''), and again with the reason if the time ends before it returns
     return alarm.in_time(finished)
 
 

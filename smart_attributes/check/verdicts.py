@@ -35,7 +35,10 @@ class Verdicts:
         return self._judged(late) if late else alarm.in_time(self._judged)
 
     def _judged(self, late: str) -> tuple[Verdict, ...]:
-        self._late = late
+        """Return the verdicts in the order of the reads, but judge the most urgent drives first,
+        because the time may end. late: as for all().
+        """
+        self._late = late  # for _on()
         verdicts = {}
         for read in sorted(self._drives.reads, key=self._urgency):
             verdicts[read.device] = self._fenced(read)
