@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations
 
 from ..errors import DriveAsleep
-from ..model import ONE, SEPARATE, Alias, Identity, Read, Report, SelfTest
+from ..model import DOUBTED, ONE, Alias, Identity, Read, Report, SelfTest
 from ..reading.content import COMMAND_FAILED, FAILED
 from ..reading.device_types import is_raid
-from ..reading.identity import NONE, STRONG, WEAK, agreement, identifiers
+from ..reading.identity import NONE, WEAK, agreement, identifiers
 from ..typed import NamedTuple, T
 from . import drive_facts
 
@@ -29,56 +30,44 @@ class Distinct(NamedTuple):
     is_doubted: bool = False  # its reports contradict each other
 
 
-class _Group:
-    """The addresses that lead to one drive."""
-
-    def __init__(self) -> None:
-        self.reads: list[Read] = []
-        self.is_doubted = False  # as in Distinct
-
-
 def distinct(reads: Sequence[Read], seen_as: Known) -> list[Distinct]:
     """Return each drive once, in the order in which the drives were given.
 
     An address with a report is kept, preferably an address behind RAID, because it stays the same
     when the volume gets another letter. seen_as: asked only about reports that contradict each other.
     """
-    groups: list[_Group] = []
-    groups_by_identifier: dict[str, list[_Group]] = {}
+    groups: list[list[Read]] = []  # the addresses of each drive
+    groups_by_identifier: dict[str, list[list[Read]]] = {}
     # Addresses that say less come last: they fit several drives that share a serial number.
     for read in sorted(reads, key=_vagueness):
-        alike: list[_Group] = []
-        for identifier in _identifiers(read):
+        own_identifiers = _identifiers(read)
+        alike: list[list[Read]] = []
+        for identifier in own_identifiers:
             alike += groups_by_identifier.get(identifier, ())
         group = _group_of(read, alike, seen_as)
         if group is None:
-            group = _Group()
+            group = []
             groups.append(group)
-        elif any(_differ(read, member, seen_as) for member in group.reads):
-            group.is_doubted = True
-        for identifier in _identifiers(read):
+        for identifier in own_identifiers:
             groups_by_identifier.setdefault(identifier, []).append(group)
-        group.reads.append(read)
-    return [
-        _one_drive(group.reads, group.is_doubted) for group in _as_given(groups, reads)
-    ]
+        group.append(read)
+    return [_one_drive(group) for group in _as_given(groups, reads)]
 
 
-def _as_given(groups: Sequence[_Group], reads: Sequence[Read]) -> list[_Group]:
-    """Return the groups and the addresses in each group in the order of *reads*."""
+def _as_given(groups: list[list[Read]], reads: Sequence[Read]) -> list[list[Read]]:
+    """Return the groups, and in each group its addresses, in the order of *reads*."""
     place = {id(read): number for number, read in enumerate(reads)}
     for group in groups:
-        group.reads.sort(key=lambda read: place[id(read)])
-    return sorted(groups, key=lambda group: place[id(group.reads[0])])
+        group.sort(key=lambda read: place[id(read)])
+    return sorted(groups, key=lambda group: place[id(group[0])])
 
 
-def _group_of(read: Read, alike: list[_Group], seen_as: Known) -> _Group | None:
+def _group_of(read: Read, alike: list[list[Read]], seen_as: Known) -> list[Read] | None:
     """Return the group to which an address belongs, preferably one that reports the same serial
     number and WWN; None if it belongs to none of them.
     """
-    alike.sort(key=lambda group: _differs_in_name(group.reads[0], read))
-    for group in alike:
-        if _is_of(read, group.reads, seen_as):
+    for group in sorted(alike, key=lambda group: _differs_in_name(group[0], read)):
+        if _is_of(read, group, seen_as):
             return group
     return None
 
@@ -119,17 +108,20 @@ def _is_of(read: Read, group: Sequence[Read], seen_as: Known) -> bool:
     if has_no_status and _has_failed(read):
         return False
     for member in group:
-        if _agreement(read, member) == NONE:
+        level = _agreement(read, member)
+        if level == NONE:
             return False
-        is_contradiction = _differ(read, member, seen_as)
-        if is_contradiction and _history_says(read, member, seen_as) != ONE:
+        # what the history must say about the two addresses, so that they are one drive all the same
+        if _differ(read, member, may_count=True):
+            required = [ONE]
+        # if it is surely one drive, errors that it counted between the reads explain the difference
+        elif level == WEAK and _differ(read, member, may_count=False):
+            required = [ONE, DOUBTED]
+        else:
+            continue
+        if seen_as(read.device.address, member.device.address) not in required:
             return False
     return True
-
-
-def _history_says(first: Read, second: Read, seen_as: Known) -> str:
-    """Return what the history says about two addresses: SEPARATE, ONE or DOUBTED."""
-    return seen_as(first.device.address, second.device.address)
 
 
 def _has_failed(read: Read) -> bool:
@@ -156,11 +148,10 @@ def _namespace(read: Read) -> str:
     return match[1] if match else ''
 
 
-def _differ(first: Read, second: Read, seen_as: Known) -> bool:
-    """Return whether the reports at two addresses are from different drives.
+def _differ(first: Read, second: Read, may_count: bool) -> bool:
+    """Return whether there are reports at both addresses, and these are from different drives.
 
-    A drive can count errors between the two reads. But this explains different reports only if both
-    addresses surely have one drive: by their identities, or according to the history.
+    may_count: as for drive_facts.differ().
     """
     earlier, later = second, first
     if first.ended < second.ended:
@@ -170,12 +161,7 @@ def _differ(first: Read, second: Read, seen_as: Known) -> bool:
     if before is None or after is None:
         return False
     seconds = later.ended - earlier.ended + earlier.seconds
-    if drive_facts.differ(before, after, seconds, may_count=True):
-        return True
-    is_surely_one = _agreement(first, second) == STRONG
-    if is_surely_one or not drive_facts.differ(before, after, seconds, may_count=False):
-        return False
-    return _history_says(first, second, seen_as) == SEPARATE
+    return drive_facts.differ(before, after, seconds, may_count)
 
 
 def aliases(drives: Sequence[Distinct]) -> dict[str, tuple[Alias, ...]]:
@@ -192,8 +178,8 @@ def aliases(drives: Sequence[Distinct]) -> dict[str, tuple[Alias, ...]]:
 # --- one report -----------------------------------------------------------------------------------
 
 
-def _one_drive(group: Sequence[Read], is_doubted: bool) -> Distinct:
-    """Return a drive, from all addresses that lead to it. is_doubted: as in Distinct."""
+def _one_drive(group: Sequence[Read]) -> Distinct:
+    """Return a drive, from all addresses that lead to it."""
     candidates = [read for read in group if read.report is not None] or group
     statuses = {_own_status(read) for read in group}
     if True in statuses and False in statuses:
@@ -207,6 +193,10 @@ def _one_drive(group: Sequence[Read], is_doubted: bool) -> Distinct:
     reports = [read.report for read in (kept, *others) if read.report is not None]
     if len(reports) > 1:
         kept = kept._replace(outcome=merged(reports))
+    is_doubted = any(
+        _differ(first, second, may_count=True)
+        for first, second in combinations(group, 2)
+    )
     return Distinct(kept, others, is_doubted)
 
 
