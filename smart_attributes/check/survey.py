@@ -90,8 +90,8 @@ def survey(
     if may_have_logs and not answered.is_cut:
         from . import further_logs
 
-        kinds = further_logs.kinds_of(judge, options.how_read, is_for_a_person)
-        complete = further_logs.joined(drives.reads, kinds, history, runner, deadline)
+        kinds = further_logs.kinds_of(judge, options.how_read, history, is_for_a_person)
+        complete = further_logs.joined(drives.reads, kinds, runner, deadline)
         drives = drives._replace(reads=complete)
     verdicts = Verdicts(drives, history, judge)
 
