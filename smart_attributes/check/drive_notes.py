@@ -192,11 +192,10 @@ def _failed_before(report: Report) -> list[Coded]:
 
 def _explanations(all_readings: Sequence[Reading]) -> list[Coded]:
     """Return a note why a reported health status is not judged; [] if it is."""
-    statuses = [reading for reading in all_readings if reading.metric == HEALTH]
     return [
-        Coded('health-status-explained', status.verdict)
-        for status in statuses
-        if not status.judged and status.verdict
+        Coded('health-status-explained', reading.verdict)
+        for reading in all_readings
+        if reading.metric == HEALTH and not reading.judged and reading.verdict
     ]
 
 
@@ -237,11 +236,13 @@ def self_test_to_repeat(device: Device, judgements: Sequence[Judgement]) -> list
     )
     if not has_failed:
         return []
-    words = (
-        'the self_test alert ends only when an extended self-test passes; to start one, run: '
-        f'{drive_logs.extended_self_test(device)}'
-    )
-    return [Coded('self-test-to-repeat', words)]
+    return [
+        Coded(
+            'self-test-to-repeat',
+            'the self_test alert ends only when an extended self-test passes; to start one, run: '
+            f'{drive_logs.extended_self_test(device)}',
+        )
+    ]
 
 
 def undated(all_readings: Sequence[Reading]) -> list[Coded]:
@@ -253,8 +254,12 @@ def undated(all_readings: Sequence[Reading]) -> list[Coded]:
     )
     if not has_date_ahead:
         return []
-    words = 'the report has no usable date, so its forecast counts from today'
-    return [Coded('report-undated', words)]
+    return [
+        Coded(
+            'report-undated',
+            'the report has no usable date, so its forecast counts from today',
+        )
+    ]
 
 
 def judged_by_metric(all_readings: Sequence[Reading]) -> dict[str, Reading]:
@@ -307,11 +312,13 @@ def _lost_wear(report: Report, spec: DriveSpec) -> list[Coded]:
     is_lost = reported and sources and reported.isdisjoint(sources)
     if not is_lost:
         return []
-    words = (
-        f'the report lacks attribute {" or ".join(map(str, sources))}, the source of '
-        'endurance_used for this drive family'
-    )
-    return [Coded('values-missing', words)]
+    return [
+        Coded(
+            'values-missing',
+            f'the report lacks attribute {" or ".join(map(str, sources))}, the source of '
+            'endurance_used for this drive family',
+        )
+    ]
 
 
 def _differences(all_readings: Sequence[Reading], spec: DriveSpec) -> list[Coded]:
@@ -333,8 +340,12 @@ def _differences(all_readings: Sequence[Reading], spec: DriveSpec) -> list[Coded
             sources = [
                 f'{amount(number, "%")} from {source}' for number, source in values
             ]
-            words = f'{metric}: {", ".join(sources)}; the worse value is used'
-            notes.append(Coded('sources-differ', words))
+            notes.append(
+                Coded(
+                    'sources-differ',
+                    f'{metric}: {", ".join(sources)}; the worse value is used',
+                )
+            )
     return notes
 
 

@@ -6,7 +6,7 @@ Pure: the history is passed as values.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ..constants import DAY, LONGEST_GIVEN_NAME, MONTH
 from ..errors import Coded, DriveMissing, UsageError
@@ -74,13 +74,20 @@ def found(
     and its match in the history. slots: the slot, or '', of each occupied address.
     """
     records_by_number = {record.number: record for record in records}
+    last_number = max(records_by_number, default=0)
+    newest = max((record.order for record in records), default=0)
+    new_drives = 0
     # the number of the drive at each occupied address; None: it did not say which it is
     number_at: dict[str, int | None] = dict.fromkeys(slots)
     for address, identity, match in met:
         record = match.record
         if record is None and not match.note:
-            record = _provisional(records_by_number, identity, now)
-            records_by_number[record.number] = record
+            # The history numbers a new drive only after the result is printed. With a provisional
+            # number, the same run can already report which drive the new one replaced.
+            new_drives += 1
+            number = last_number + new_drives
+            record = Record(number, identity, now, now, order=newest + new_drives)
+            records_by_number[number] = record
         number_at[address] = record.number if record else None
     unread = frozenset(slots).difference(address for address, _, _ in met)
     identities = {
@@ -94,7 +101,7 @@ def found(
             scope,
             now,
             slots=slots,
-            newest=_newest(records),
+            newest=newest,
         ),
         records_by_number,
         scope,
@@ -102,21 +109,6 @@ def found(
         shown=identities,
         unread=unread,
     )
-
-
-def _provisional(records: Mapping[int, Record], identity: Identity, now: int) -> Record:
-    """Return a record of a new drive, with a number that no other one has.
-
-    The history stores the drive only after the result is printed. With this record, the same run
-    can already report which drive the new one replaced.
-    """
-    number = max(records, default=0) + 1
-    return Record(number, identity, now, now, _newest(records.values()) + 1)
-
-
-def _newest(records: Iterable[Record]) -> int:
-    """Return the order of the drive that came last; 0 without drives."""
-    return max((record.order for record in records), default=0)
 
 
 def news(

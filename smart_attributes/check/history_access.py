@@ -179,8 +179,12 @@ class Remembered:
             return (Coded('clock-behind', f'history: {store.doubt}'),)
         if not self.trouble:
             return ()
-        words = f'no history: {self.trouble}; increases are not detected'
-        return (Coded('history-unusable', words),)
+        return (
+            Coded(
+                'history-unusable',
+                f'no history: {self.trouble}; increases are not detected',
+            ),
+        )
 
     def recalled(self, device: Device) -> Match | None:
         """Return what recall() found about a drive; None without history, and for a drive that
@@ -330,8 +334,9 @@ class Remembered:
         if match is None or store is None:
             return ()
         if match.note:
-            words = f'{verdict.device.name} {match.note}'
-            return (Coded('drive-not-remembered', words),)
+            return (
+                Coded('drive-not-remembered', f'{verdict.device.name} {match.note}'),
+            )
         dated_metrics = [
             judgement.reading.metric
             for judgement in verdict.alerts
@@ -339,12 +344,14 @@ class Remembered:
         ]
         if store.is_own or not dated_metrics:
             return ()
-        words = (
-            'the history belongs to another user, who could have changed it; until the error log of '
-            'the drive confirms the dates in the history, '
-            f'{" and ".join(dated_metrics)} keeps alerting'
+        return (
+            Coded(
+                'history-not-trusted',
+                'the history belongs to another user, who could have changed it; until the error log '
+                'of the drive confirms the dates in the history, '
+                f'{" and ".join(dated_metrics)} keeps alerting',
+            ),
         )
-        return (Coded('history-not-trusted', words),)
 
     def keep(self, verdicts: Sequence[Verdict]) -> None:
         """Write the readings of this run, after its output is printed.

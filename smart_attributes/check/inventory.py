@@ -269,11 +269,13 @@ def counted(
     faults = []
     if unseen:
         slots = sum(device.optional for device in found.devices)
-        words = (
-            f'{len(unseen)} of {slots} slots were not read before the time limit; name '
-            f'fewer slots, or increase -t'
+        faults.append(
+            Coded(
+                'slots-not-reached',
+                f'{len(unseen)} of {slots} slots were not read before the time limit; name '
+                'fewer slots, or increase -t',
+            )
         )
-        faults.append(Coded('slots-not-reached', words))
     is_complete = len(candidates) == len(found.devices)
     return Inventory(
         reads=tuple(labelled(answered, label)),
@@ -293,11 +295,13 @@ def reached_otherwise(reads: Sequence[Read], asked: Sequence[Device]) -> list[Co
         device = read.device
         requested = requested_devices.get(device.name, device)
         if device.type != requested.type:
-            words = (
-                f'{device.name} does not answer as {requested.address}, only as '
-                f'{device.address}; use that address'
+            notes.append(
+                Coded(
+                    'type-differs',
+                    f'{device.name} does not answer as {requested.address}, only as '
+                    f'{device.address}; use that address',
+                )
             )
-            notes.append(Coded('type-differs', words))
     return notes
 
 
@@ -358,11 +362,13 @@ def too_few(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
     lost = expected - len(present)
     names = f' (found: {listed(present, 3)})' if present else ''
     verb, what = ('is', 'it') if lost == 1 else ('are', 'them')
-    words = (
-        f'{lost} of {expected} expected drives {verb} missing{names}; look for {what}, or '
-        'correct --expect'
+    return (
+        Coded(
+            'too-few-drives',
+            f'{lost} of {expected} expected drives {verb} missing{names}; look for {what}, or '
+            'correct --expect',
+        ),
     )
-    return (Coded('too-few-drives', words),)
 
 
 def nobody(stage: Reads, drives: Inventory, settings: RunSettings) -> tuple[State, str]:

@@ -196,15 +196,16 @@ def _derived(case: _Case, by_metric: Readings) -> list[Reading]:
     if asked.selftest_max_age:
         from ..knowledge.log_ages import freshness
 
-        of_self_tests = freshness(
-            report.self_tests,
-            case.identity,
-            power_on_time,
-            asked.selftest_max_age,
-            # a log shows that the drive has run longer than it reports
-            is_bound=drive_logs.HIDDEN in by_metric,
+        derived.append(
+            freshness(
+                report.self_tests,
+                case.identity,
+                power_on_time,
+                asked.selftest_max_age,
+                # a log shows that the drive has run longer than it reports
+                is_bound=drive_logs.HIDDEN in by_metric,
+            )
         )
-        derived.append(of_self_tests)
     if not case.spec.family:
         derived.append(drive_notes.unknown_model(device, report, asked.unknown_model))
     derived += drive_notes.unread_rows(device, report)

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ..history.drive_file import DriveHistory
-    from ..knowledge.drive_database import Metric
     from .rulebook import Judge
 
 
@@ -135,21 +134,17 @@ def _with_present_kind(finding: LastFinding, judge: Judge) -> LastFinding:
     is_status = metric is not None and metric.concern == severity.HEALTH
     if is_status and finding.remedy == wear.remedy:
         meaning = wear
-    return finding._replace(
-        concern=meaning.concern if meaning else '',
-        remedy=_present_remedy(finding, meaning),
-        plain=plain_words.of_last(finding, metric),
-    )
-
-
-def _present_remedy(finding: LastFinding, meaning: Metric | None) -> str:
-    """Return the remedy of a finding in this version; '' if it has none. meaning: the metric whose
-    remedy counts; None if this version does not know it.
-    """
+    remedy = ''
     # this remedy follows from a risk, not from the metric, and only for a WARNING
     if finding.remedy == severity.ORDER_COPY and finding.state is State.WARNING:
-        return finding.remedy
-    return meaning.remedy if meaning and finding.remedy else ''
+        remedy = finding.remedy
+    elif meaning and finding.remedy:
+        remedy = meaning.remedy
+    return finding._replace(
+        concern=meaning.concern if meaning else '',
+        remedy=remedy,
+        plain=plain_words.of_last(finding, metric),
+    )
 
 
 def _present_state(
@@ -212,11 +207,16 @@ def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
         stored if judgement is present else judgement
         for judgement in verdict.judgements
     ]
-    words = 'the drive did not report its health status to this check, so the last reported one is used'
     return verdict._replace(
         state=worst([verdict.state, last_status.state]),
         judgements=severity.in_order(judgements, verdict.risk),
-        notes=(*verdict.notes, Coded('status-from-before', words)),
+        notes=(
+            *verdict.notes,
+            Coded(
+                'status-from-before',
+                'the drive did not report its health status to this check, so the last reported one is used',
+            ),
+        ),
     )
 
 

@@ -70,8 +70,10 @@ def start(settings: ReadSettings, site: Site, runner: Runner, end: float) -> Sta
     for planned in plans[:PARALLEL]:
         runner.start(planned.command)
     if runner.forgetful:
-        words = f'if a drive hangs, each check may leave another process behind: {runner.forgetful}'
-        note = Coded('processes-not-recorded', words)
+        note = Coded(
+            'processes-not-recorded',
+            f'if a drive hangs, each check may leave another process behind: {runner.forgetful}',
+        )
         found = found._replace(notes=(*found.notes, note))
     return Started(found, plans, not_read)
 
@@ -189,8 +191,12 @@ def _recorded(paths: Sequence[str]) -> Reads:
     try:
         notes = recorded.read_files(paths, reads)
     except alarm.TimeIsOver as over:
-        words = f'only {len(reads)} recorded reports were read: {over}; give fewer, or increase -t'
-        faults = (Coded('not-reached', words),)
+        faults = (
+            Coded(
+                'not-reached',
+                f'only {len(reads)} recorded reports were read: {over}; give fewer, or increase -t',
+            ),
+        )
     reads = recorded.named(reads)
     devices = tuple(read.device for read in reads)
     return Reads(DeviceList(devices, notes=tuple(notes)), tuple(reads), faults=faults)
