@@ -93,13 +93,14 @@ def _write_page(fleet: Fleet, drives: Iterable[FleetDrive], path: str) -> None:
     first = [
         {**drive, 'place': place} for place, drive in enumerate(kept.drives(page.READ))
     ]
+    left_out = page_drives.sentence(kept.counts(True), kept.counts(False))
     data = kept.taken(fleet.now)  # nothing is kept from here on
     counts = {state.name: fleet.summary.states[state.name] for state in WORST_FIRST}
     content = page.Content(
         data,
         counts,
         first,
-        page_drives.sentence(kept.counts(True), kept.counts(False)),
+        left_out,
         fleet.faults,
         fleet.remarks(),
         fleet=fleet.counted(),
