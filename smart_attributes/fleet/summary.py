@@ -70,7 +70,7 @@ class Summary:
             if state != State.OK.name:
                 self.codes[facts['code']] += 1
             return
-        key = _key(facts)
+        key = _key(facts)  # 0: each report counts as another drive
         model = facts['model'] or ''
         group = self.models[model, facts['firmware'] or '']
         earlier_state = self._counted.get(key)
@@ -80,7 +80,8 @@ class Summary:
                 return
             # count it again, in the new state
             self.states[earlier_state] -= 1
-            # a drive that reported other firmware then stays counted in that firmware's group
+            # The earlier report is taken for one of the same firmware, because its firmware is not
+            # stored. If it was another one, the drive can stay counted in both groups.
             if group.states[earlier_state]:
                 group.states[earlier_state] -= 1
         if key:
@@ -197,13 +198,14 @@ def firmware_steps(summary: Summary, database: SpecDatabase) -> list[Step]:
             why = f'{advisory.effect}; {advisory.action}'
             if advisory.fixed_in:
                 why += f', fixed in {advisory.fixed_in}'
-            step = Step(
-                actions.action(action).words,
-                model=model,
-                firmware=firmware,
-                drives=group.drives,
-                hosts=group.hosts,
-                why=why,
+            plan.append(
+                Step(
+                    actions.action(action).words,
+                    model=model,
+                    firmware=firmware,
+                    drives=group.drives,
+                    hosts=group.hosts,
+                    why=why,
+                )
             )
-            plan.append(step)
     return sorted(plan, key=lambda step: (-step.drives, step.model, step.firmware))
