@@ -35,16 +35,6 @@ RAID = named(
 BARE = named(Device('/dev/sdb', '', 'sdb'), Identity(), '', (), 'web1')
 
 
-def test_a_drive_that_is_seen_is_wanted_or_not():
-    wanted = Wanted(['sda', 'S0004'])
-
-    assert [wanted.see([drive], drive) for drive in (SDA, BARE, RAID)] == [
-        True,
-        False,
-        True,
-    ]
-
-
 def chosen(word: str, *drives: Named, hide_serial: bool = False) -> list[Named]:
     """Return the drives that a word names."""
     wanted = Wanted([word], hide_serial)

@@ -13,6 +13,7 @@ from fake_smartctl import HANGS, FakeSmartctl
 from simulator import Machine, library, read, why_not
 
 from smart_attributes.check import further_logs, judging
+from smart_attributes.check.history_access import Remembered
 from smart_attributes.check.rulebook import Site, judge_of
 from smart_attributes.command_line.options import Options
 from smart_attributes.knowledge import drive_logs
@@ -342,7 +343,9 @@ def test_each_witness_has_its_note_and_the_larger_time_counts():
 )
 def test_a_serial_number_contradicts_only_another_whole_one(serial, own, is_foreign):
     """SAS drives append that of their board; people mask theirs."""
-    assert farm.beside(Farm(serial, 5), own) == Farm(serial, 5, is_foreign=is_foreign)
+    assert farm.marked_if_foreign(Farm(serial, 5), own) == Farm(
+        serial, 5, is_foreign=is_foreign
+    )
 
 
 # --- asking ----------------------------------------------------------------------------
@@ -438,16 +441,18 @@ def test_the_monitoring_user_does_not_ask_what_sudo_refuses(
     """sudo would refuse the call and log that."""
     monkeypatch.setattr(os, 'geteuid', lambda: user)
     monkeypatch.setattr(smartctl_calls, 'find_sudo', lambda: '/usr/bin/sudo')
-    kinds = further_logs.kinds_of(SHIPPED, HowRead(nosudo=nosudo), True)
+    how = HowRead(nosudo=nosudo)
+    kinds = further_logs.kinds_of(SHIPPED, how, Remembered(), True)
 
     assert [type(kind).__name__ for kind in kinds[1:]] == ['FarmLogs'] * is_asked
 
 
 @pytest.mark.parametrize('outcome', ['not started', 'too late', 'met', 'busy'])
 def test_a_disk_whose_turn_never_came_is_not_spoken_of(outcome):
-    _, logs = further_logs.kinds_of(SHIPPED, HowRead(nosudo=True), True)
+    how = HowRead(nosudo=True)
+    _, logs = further_logs.kinds_of(SHIPPED, how, Remembered(), True)
     disk = Read(Device('/dev/sda'), report(5, None)._replace(version=(7, 4)))
-    call = logs.call(disk, None, True)
+    call = logs.call(disk)
 
     assert logs.joined(disk, Answer(call, outcome, 'it was not started')) == disk
 

@@ -374,6 +374,18 @@ def test_the_run_of_a_host_is_a_row_by_the_code_of_its_first_note(
     )
 
 
+@pytest.mark.parametrize(
+    'state, names', [('WARNING', ['sda']), ('CRITICAL', ['(triage)', 'sda'])]
+)
+def test_a_note_without_a_text_is_no_problem_of_the_run(tmp_path, state, names):
+    """The run only has a row if its state is that of no drive."""
+    drive = {'name': 'sda', 'model': 'ACME X1', 'state': 'WARNING'}
+    notes = [{'code': 'x', 'text': ''}]
+    found = fleet(written(tmp_path, drive, version=2, state=state, notes=notes))
+
+    assert sorted(row['name'] for row in found['drives']) == names
+
+
 def test_a_triage_that_failed_is_a_row_with_its_error(tmp_path):
     (tmp_path / 'web8.json').write_text(run('triage', '--json', '-d', 'x@@y').text)
 

@@ -3,7 +3,7 @@
 import pytest
 import sys_tree
 
-from smart_attributes.check.inventory import Inventory, counted, missing, nobody
+from smart_attributes.check.inventory import Inventory, counted, nobody, too_few
 from smart_attributes.check.reads import Reads
 from smart_attributes.commands import table
 from smart_attributes.errors import (
@@ -216,7 +216,7 @@ def test_a_check_without_drives_says_why(devices, is_scan, reads, is_cut, cause)
     ],
 )
 def test_missing_drives_are_counted(reads, expected, words):
-    messages = missing(reads, expected)
+    messages = too_few(reads, expected)
 
     assert [message.partition(' drives')[0] for message in messages] == words
     assert {message.code for message in messages} <= {'too-few-drives'}

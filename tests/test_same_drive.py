@@ -314,6 +314,7 @@ ENTRIES = (ErrorEntry(3, ('UNC',), 800),)
         ('errors', ENTRIES),
         ('error_count', 3),
         ('derived', {'endurance_used': 3}),
+        ('nvme', {'critical_warning': 1, 'available_spare': 100}),
         ('farm', Farm(hours=9)),
         ('vendor_log', LogPage('0xC0', b'x')),
     ],

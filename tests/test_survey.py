@@ -369,7 +369,7 @@ def test_the_time_limit_during_further_logs_costs_no_drive(monkeypatch):
 
     answers = (Read(SDA, REPORT),)
 
-    assert further_logs.joined(answers, [Logs()], NO_HISTORY, Runner(), 0) == answers
+    assert further_logs.joined(answers, [Logs()], Runner(), 0) == answers
 
 
 def test_recorded_reports_that_were_not_read_in_time_are_counted(monkeypatch):

@@ -420,11 +420,15 @@ def test_an_exception_is_found_by_whatever_names_the_drive(selector):
         ignored_attributes=frozenset((5, 246)),
         skipped_logs=frozenset(('selftest',)),
         is_read=False,
-        is_allowed=False,
+        is_reading_allowed=False,
         is_optional=True,
     )
     usual = Thresholds(DEFAULT).exceptions(SDA, SSD, FAMILY)
-    assert (usual.is_read, usual.is_allowed, usual.is_optional) == (True, False, False)
+    assert (usual.is_read, usual.is_reading_allowed, usual.is_optional) == (
+        True,
+        False,
+        False,
+    )
 
 
 # --- growth and acknowledgements ------------------------------------------------------------------

@@ -428,8 +428,8 @@ class Answers:
 
 def joined(*reads, runner):
     """Return the reads with the pages that were due and that the runner could read."""
-    kinds = [further_logs.VendorPages(attributes_with(), 0, SUDO)]
-    return further_logs.joined(reads, kinds, Remembered(), runner, deadline=60)
+    kinds = [further_logs.VendorPages(attributes_with(), 0, SUDO, Remembered())]
+    return further_logs.joined(reads, kinds, runner, deadline=60)
 
 
 @pytest.mark.parametrize(
@@ -478,8 +478,8 @@ def test_a_drive_is_asked_each_time_only_if_nothing_stores_when_it_was_asked(
     every, is_asked
 ):
     runner = Answers()
-    kinds = [further_logs.VendorPages(attributes_with(), every, SUDO)]
-    further_logs.joined([READ], kinds, Remembered(), runner, deadline=60)
+    kinds = [further_logs.VendorPages(attributes_with(), every, SUDO, Remembered())]
+    further_logs.joined([READ], kinds, runner, deadline=60)
 
     assert runner.calls == ([CALL] if is_asked else [])
 
@@ -505,7 +505,7 @@ def test_a_run_reads_the_logs_that_its_command_may_read(
     how = HowRead(smartctl='/sbin/smartctl', nosudo=nosudo)
     rules = Rules(Judging(vendor_logs=every))
     judge = attributes_with()._replace(rules=rules)
-    found = further_logs.kinds_of(judge, how, is_for_a_person)
+    found = further_logs.kinds_of(judge, how, Remembered(), is_for_a_person)
 
     assert [type(kind).__name__ for kind in found] == kinds
     assert all(

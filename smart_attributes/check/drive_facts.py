@@ -120,10 +120,13 @@ def _raw_numbers(rows: Sequence[AttributeRow]) -> dict[int, int]:
 
 
 def _has_other_capacity(first: Identity, second: Identity) -> bool:
-    """Return whether both identities have a capacity, and these differ."""
+    """Return whether both identities have a capacity, and these differ.
+
+    An NVMe drive reports the capacity of the namespace that was read. So for NVMe drives, the
+    result is False unless the identities have the same WWN, which is that of one namespace.
+    """
     is_nvme = 'NVMe' in (first.protocol, second.protocol)
     has_same_wwn = first.wwn != '' and first.wwn == second.wwn
-    # That of an NVMe drive is the capacity of the namespace that was read.
     if is_nvme and not has_same_wwn:
         return False
     capacities = {first.capacity, second.capacity} - {None}

@@ -65,25 +65,19 @@ class Wanted:
         # names that a message may suggest, by slug
         self._spellings: dict[str, str] = {}
 
-    def see(self, addressed: Sequence[Named], item: Any) -> bool:
-        """Add a drive (its names at each address) with its *item*.
-
-        Return whether one of the words names the drive.
-        """
+    def see(self, addressed: Sequence[Named], item: Any) -> None:
+        """Add a drive (its names at each address) with its *item*."""
         first = addressed[0]
         names: set[str] = set()
         for drive in addressed:
             names.update((drive.address, drive.name), drive.others)
         # names without letters and digits have the slug of '', and are not like each other
         slugs = {slug(name) for name in names} - {slug('')}
-        is_wanted = False
         for word, (exactly, nearly) in self._found.items():
             if word in names:
                 exactly.append((first.address, item))
-                is_wanted = True
             elif slug(word) in slugs:
                 nearly.append((first.address, item))
-                is_wanted = True
         # a mistyped name is compared with at most about this many names
         if len(self._spellings) < 2000:
             self._names.append(first.name)
@@ -91,7 +85,6 @@ class Wanted:
                 others = () if self._hide_serial else sorted(drive.others)
                 for name in (drive.name, *others):
                     self._spellings[slug(name)] = name
-        return is_wanted
 
     def items(self) -> list[Any]:
         """Return the items of the drives that the words name.
@@ -101,7 +94,10 @@ class Wanted:
         return list(dict.fromkeys(self._item(word) for word in self._words))
 
     def _item(self, word: str) -> Any:
-        """Return the item of the drive that a word names. Raises UsageError unless it is one."""
+        """Return the item of the drive that a word names.
+
+        Raises UsageError if the word names no drive, or several.
+        """
         exactly, nearly = self._found[word]
         matches = exactly or nearly
         shown_word = 'this name' if self._hide_serial else quoted(word)

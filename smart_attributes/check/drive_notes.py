@@ -50,16 +50,15 @@ def advisory(
     is_near = False
     if due_at is not None and power_on_hours is not None:
         is_near = power_on_hours > due_at - ADVISORY_HOURS
-    # a drive that must not be read has a patch, which does not change the firmware revision
-    has_patch = not defect.is_read
     firmware = f'firmware {identity.firmware}'
     fix = f', fixed in {defect.fixed_in}' if defect.fixed_in else ''
     words = f'{firmware}{fix}: {defect.effect}'
     if due_at is not None:
         words = f'{words} ({_countdown(due_at, power_on_hours, now)})'
+    # only the findings of a drive that is not OK are followed by the action
     if defect.state is State.OK:
         words = f'{words}; {defect.action}'
-    if has_patch:
+    if defect.forbids_reading:
         words = f'{words}; until the patch is applied, do not read the drive'
     harm = _HARM.get(defect.severity, 'has a known defect')
     return Reading(
@@ -69,16 +68,16 @@ def advisory(
         Source(defect.source),
         words,
         State.CRITICAL if is_near else defect.state,
-        has_remedy=bool(defect.fixed_in) or has_patch,
+        has_remedy=defect.has_correction,
         brief=f'{firmware} {harm}',
         action=defect.action,
     )
 
 
-def allowed(defects: Sequence[Advisory], is_allowed: bool) -> Iterator[Coded]:
-    """Yield a note for each defect that forbids to read the drive, if the site allows it."""
+def allowed(defects: Sequence[Advisory], is_reading_allowed: bool) -> Iterator[Coded]:
+    """Yield a note for each defect that forbids reading the drive, if the site allows it."""
     for defect in defects:
-        if is_allowed and not defect.is_read:
+        if is_reading_allowed and defect.forbids_reading:
             yield Coded(
                 'reading-allowed',
                 f'was read although {defect.effect}, because a limits file has "read": true',
@@ -193,11 +192,10 @@ def _failed_before(report: Report) -> list[Coded]:
 
 def _explanations(all_readings: Sequence[Reading]) -> list[Coded]:
     """Return a note why a reported health status is not judged; [] if it is."""
-    statuses = [reading for reading in all_readings if reading.metric == HEALTH]
     return [
-        Coded('health-status-explained', status.verdict)
-        for status in statuses
-        if not status.judged and status.verdict
+        Coded('health-status-explained', reading.verdict)
+        for reading in all_readings
+        if reading.metric == HEALTH and not reading.judged and reading.verdict
     ]
 
 
@@ -238,22 +236,30 @@ def self_test_to_repeat(device: Device, judgements: Sequence[Judgement]) -> list
     )
     if not has_failed:
         return []
-    words = (
-        'the self_test alert ends only when an extended self-test passes; to start one, run: '
-        f'{drive_logs.extended_self_test(device)}'
-    )
-    return [Coded('self-test-to-repeat', words)]
+    return [
+        Coded(
+            'self-test-to-repeat',
+            'the self_test alert ends only when an extended self-test passes; to start one, run: '
+            f'{drive_logs.extended_self_test(device)}',
+        )
+    ]
 
 
 def undated(all_readings: Sequence[Reading]) -> list[Coded]:
-    """Return a note that a recorded report has no usable date, if a forecast counts from it; else
-    [].
+    """Return a note on a recorded report without a usable date: its forecast counts from today. []
+    without a forecast, or if the endurance is already used up.
     """
-    forecasts = [reading.forecast for reading in all_readings if reading.forecast]
-    if all(forecast.left <= 0 for forecast in forecasts):
+    has_date_ahead = any(
+        reading.forecast and reading.forecast.left > 0 for reading in all_readings
+    )
+    if not has_date_ahead:
         return []
-    words = 'the report has no usable date, so its forecast counts from today'
-    return [Coded('report-undated', words)]
+    return [
+        Coded(
+            'report-undated',
+            'the report has no usable date, so its forecast counts from today',
+        )
+    ]
 
 
 def judged_by_metric(all_readings: Sequence[Reading]) -> dict[str, Reading]:
@@ -306,11 +312,13 @@ def _lost_wear(report: Report, spec: DriveSpec) -> list[Coded]:
     is_lost = reported and sources and reported.isdisjoint(sources)
     if not is_lost:
         return []
-    words = (
-        f'the report lacks attribute {" or ".join(map(str, sources))}, the source of '
-        'endurance_used for this drive family'
-    )
-    return [Coded('values-missing', words)]
+    return [
+        Coded(
+            'values-missing',
+            f'the report lacks attribute {" or ".join(map(str, sources))}, the source of '
+            'endurance_used for this drive family',
+        )
+    ]
 
 
 def _differences(all_readings: Sequence[Reading], spec: DriveSpec) -> list[Coded]:
@@ -332,8 +340,12 @@ def _differences(all_readings: Sequence[Reading], spec: DriveSpec) -> list[Coded
             sources = [
                 f'{amount(number, "%")} from {source}' for number, source in values
             ]
-            words = f'{metric}: {", ".join(sources)}; the worse value is used'
-            notes.append(Coded('sources-differ', words))
+            notes.append(
+                Coded(
+                    'sources-differ',
+                    f'{metric}: {", ".join(sources)}; the worse value is used',
+                )
+            )
     return notes
 
 

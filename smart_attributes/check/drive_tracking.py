@@ -6,7 +6,7 @@ Pure: the history is passed as values.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ..constants import DAY, LONGEST_GIVEN_NAME, MONTH
 from ..errors import Coded, DriveMissing, UsageError
@@ -23,7 +23,7 @@ A_DRIVE = 'a drive'
 
 
 class Whereabouts(NamedTuple):
-    """The address at which one run finds each drive."""
+    """The addresses at which one run finds the drives, and those that they have left."""
 
     places: Sequence[DrivePlace]
     records: Mapping[int, Record]
@@ -60,22 +60,23 @@ class MissingDrive(NamedTuple):
 
 def found(
     places: Sequence[DrivePlace],
-    records: Iterable[Record],
+    records: Sequence[Record],
     met: Sequence[tuple[str, Identity, Match]],
     slots: Mapping[str, str],
     scope: Scope,
     now: int,
     hide_serial: bool = False,
 ) -> Whereabouts:
-    """Return the current address of each drive.
+    """Return where each drive is now and where it was before, with a provisional record for each new
+    drive.
 
     places, records: as stored in the history. met: the drives that answered, each with its address
     and its match in the history. slots: the slot, or '', of each occupied address.
     """
     records_by_number = {record.number: record for record in records}
-    orders = [record.order for record in records_by_number.values()]
-    newest = max(orders, default=0)  # before this run
-    order = newest
+    last_number = max(records_by_number, default=0)
+    newest = max((record.order for record in records), default=0)
+    new_drives = 0
     # the number of the drive at each occupied address; None: it did not say which it is
     number_at: dict[str, int | None] = dict.fromkeys(slots)
     for address, identity, match in met:
@@ -83,9 +84,9 @@ def found(
         if record is None and not match.note:
             # The history numbers a new drive only after the result is printed. With a provisional
             # number, the same run can already report which drive the new one replaced.
-            number = max(records_by_number, default=0) + 1
-            order += 1
-            record = Record(number, identity, now, now, order)
+            new_drives += 1
+            number = last_number + new_drives
+            record = Record(number, identity, now, now, order=newest + new_drives)
             records_by_number[number] = record
         number_at[address] = record.number if record else None
     unread = frozenset(slots).difference(address for address, _, _ in met)
@@ -94,12 +95,19 @@ def found(
         for number, record in records_by_number.items()
     }
     return Whereabouts(
-        drive_records.updated(places, number_at, scope, now, slots, newest),
+        drive_records.updated(
+            places,
+            number_at,
+            scope,
+            now,
+            slots=slots,
+            newest_order=newest,
+        ),
         records_by_number,
         scope,
         now,
-        identities,
-        unread,
+        shown=identities,
+        unread=unread,
     )
 
 
@@ -125,15 +133,23 @@ def news(
 
 
 def _changes(
-    whereabouts: Whereabouts, is_counted: Callable[[Change], bool] | None = None
+    whereabouts: Whereabouts,
+    is_missed: Callable[[DrivePlace], bool] = lambda place: True,
 ) -> list[Change]:
-    """Return the changes that count (None: all), each with the drive that came instead."""
+    """Return the changes, each with the drive that came instead.
+
+    is_missed: whether to count a drive that is missing from this place. All other changes count,
+    so that the successor of a replaced drive is not taken for that of a missing one.
+    """
     places = whereabouts.places
     records = whereabouts.records
     changes = drive_records.changes(places, records, whereabouts.scope, whereabouts.now)
-    if is_counted:
-        changes = list(filter(is_counted, changes))
-    return drive_records.with_successors(changes, places, records)
+    counted = [
+        change
+        for change in changes
+        if change.kind != 'missing' or is_missed(change.place)
+    ]
+    return drive_records.with_successors(counted, places, records)
 
 
 def missed(
@@ -149,17 +165,12 @@ def missed(
     drive is missing from this place.
     """
 
-    def is_counted(change: Change) -> bool:
-        if change.kind != 'missing':
-            # so that its successor is not taken for that of a missing drive
-            return True
-        place = change.place
-        if place.is_removable:
-            return False
+    def is_missed(place: DrivePlace) -> bool:
         identity = whereabouts.records[place.drive].identity
-        return not is_accepted(identity, place, _device_at(place.address))
+        device = _device_at(place.address)
+        return not (place.is_removable or is_accepted(identity, place, device))
 
-    changes = _changes(whereabouts, is_counted)
+    changes = _changes(whereabouts, is_missed)
     places = [change.place for change in changes if change.kind == 'missing']
     drives_gone_at = Counter(place.gone for place in places)
     missing_drives = []

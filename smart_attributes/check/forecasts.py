@@ -96,9 +96,11 @@ def forecasts(verdict: Verdict, past: Past | None) -> Mapping[str, Forecast]:
         reading = judgement.reading
         has_limit = judgement.warning or judgement.critical
         if reading.forecast is not None:
+            # the reading is endurance_time_left: see time_left()
             by_metric[ENDURANCE] = reading.forecast
         elif reading.metric == SPARE and reading.judged and has_limit:
-            foreseen = _foreseen(reading, None, past)
+            # without an age: the estimate by age was measured for endurance_used alone
+            foreseen = _foreseen(reading, age=None, past=past)
             if isinstance(foreseen, Forecast):
                 by_metric[SPARE] = foreseen
     return by_metric

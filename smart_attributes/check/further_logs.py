@@ -16,7 +16,7 @@ from ..errors import Coded, DriveError
 from ..knowledge import vendor_logs
 from ..model import Answer, Device, Farm, HowRead, Read
 from ..reading import nvme_log, smartctl_calls
-from ..reading.farm import answered, beside
+from ..reading.farm import answered, marked_if_foreign
 from ..reading.processes import Runner
 from ..typed import TYPE_CHECKING, NamedTuple
 from . import vendor_readings
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
     Kind = Union['VendorPages', 'FarmLogs']
 
+# outcomes of a call that was not started: no time was left, or another check used the drive
+NOT_STARTED = ('not started', 'too late', 'met', 'busy')
 OLD_RULE = Coded(
     'sudo-rule-old',
     'the sudoers rule is from an earlier version and does not allow newer calls (vendor logs); '
@@ -42,7 +44,6 @@ OLD_RULE = Coded(
 def joined(
     reads: Sequence[Read],
     kinds: Sequence[Kind],
-    history: Remembered,
     runner: Runner,
     deadline: float,
 ) -> tuple[Read, ...]:
@@ -54,7 +55,7 @@ def joined(
     complete = {read.device: read for read in reads}
     with suppress(alarm.TimeIsOver):
         for kind in kinds:
-            calls = _calls(reads, kind, history)
+            calls = _calls(reads, kind)
             for answer in runner.run(list(calls), kind.patience, deadline):
                 for device in calls[answer.command]:
                     with suppress(Exception):  # this drive is judged without that log
@@ -62,23 +63,22 @@ def joined(
     return tuple(complete[read.device] for read in reads)
 
 
-def _calls(
-    reads: Sequence[Read], kind: Kind, history: Remembered
-) -> dict[Command, list[Device]]:
+def _calls(reads: Sequence[Read], kind: Kind) -> dict[Command, list[Device]]:
     """Return the calls that read the logs of one kind that are due, each with the devices whose log
     it reads: the namespaces of one NVMe drive have the same log.
     """
     calls: dict[Command, list[Device]] = {}
     for read in reads:
-        device = read.device
         with suppress(Exception):  # this drive is judged without its log
-            call = kind.call(read, history.past(device), history.keeps(device))
+            call = kind.call(read)
             if call:
-                calls.setdefault(call, []).append(device)
+                calls.setdefault(call, []).append(read.device)
     return calls
 
 
-def kinds_of(judge: Judge, how: HowRead, is_for_a_person: bool) -> list[Kind]:
+def kinds_of(
+    judge: Judge, how: HowRead, history: Remembered, is_for_a_person: bool
+) -> list[Kind]:
     """Return the further logs that a run may read. is_for_a_person: as for survey().
 
     The sudoers rule does not allow to read FARM logs, so only root, or a user who may run smartctl
@@ -88,7 +88,7 @@ def kinds_of(judge: Judge, how: HowRead, is_for_a_person: bool) -> list[Kind]:
     prefix = smartctl_calls.prefix(how.smartctl, how.nosudo)
     kinds: list[Kind] = []
     if every is not None:
-        kinds.append(VendorPages(judge, every, prefix))
+        kinds.append(VendorPages(judge, every, prefix, history))
     if is_for_a_person and (os.geteuid() == 0 or how.nosudo):
         kinds.append(FarmLogs(judge, how.drive_timeout, prefix))
     return kinds
@@ -100,18 +100,18 @@ class VendorPages(NamedTuple):
     judge: Judge
     every: int  # seconds between two reads of one drive
     prefix: Command  # smartctl, with sudo if needed
+    history: Remembered
     patience: float = nvme_log.PATIENCE  # seconds that a drive has to answer
 
-    def call(self, read: Read, past: Past | None, is_stored: bool) -> Command:
-        """Return the call that reads the page of a drive, or () if it is not due.
-
-        past: the earlier readings of the drive. is_stored: this run stores when the page was read.
-        """
+    def call(self, read: Read) -> Command:
+        """Return the call that reads the page of a drive, or () if it is not due."""
+        device = read.device
         # without a stored date, the page would be read at each check
-        if self.every and not is_stored:
+        if self.every and not self.history.keeps(device):
             return ()
         log = log_of(read, self.judge)
-        controller = nvme_log.controller(read.device)
+        controller = nvme_log.controller(device)
+        past = self.history.past(device)
         if not log or not controller or not is_due(log, past, self.every):
             return ()
         page, _ = log
@@ -170,7 +170,7 @@ class FarmLogs(NamedTuple):
     patience: float  # seconds that a disk has to answer
     prefix: Command  # smartctl
 
-    def call(self, read: Read, past: Past | None, is_stored: bool) -> Command:
+    def call(self, read: Read) -> Command:
         """Return the call that reads the log of a disk; () if the disk keeps no FARM log."""
         report = read.report
         device = read.device
@@ -187,10 +187,9 @@ class FarmLogs(NamedTuple):
         the call was not started.
         """
         report = read.report
-        is_asked = answer.outcome not in ('not started', 'too late', 'met', 'busy')
-        if report is None or not is_asked:
+        if report is None or answer.outcome in NOT_STARTED:
             return read
-        farm = beside(_farm(answer), report.identity.serial)
+        farm = marked_if_foreign(_farm(answer), report.identity.serial)
         return read._replace(outcome=report._replace(farm=farm))
 
 

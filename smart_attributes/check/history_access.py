@@ -60,12 +60,13 @@ class Remembered:
         self._now = store.now if store else 0  # seconds since 1970
         # Filled by recall(). The drives of this run that answered, by address.
         self._matches: dict[str, Match] = {}
-        # the occupied addresses, each with its slot or ''
+        # the occupied addresses of this run, each with its slot or ''
         self._slots: dict[str, str] = {}
-        # drives that are not judged, by address: in standby, or excluded by the options
+        # known drives of this run that are not judged, by address: in standby, not to be read, or
+        # excluded by the options
         self._recognized: dict[str, Record] = {}
         self._scope: Scope | None = None
-        # other addresses of each drive
+        # address -> other addresses of the same drive
         self._aliases: Mapping[str, tuple[Alias, ...]] = {}
 
     @property
@@ -105,7 +106,11 @@ class Remembered:
         the last check.
 
         Return None if the history is not used, cannot be read (`trouble` then has the reason), or
-        was not read completely in time. reads, candidates, aliases: as in Inventory.
+        was not read completely in time.
+
+        reads: one for each drive, also for those that no name on the command line selects.
+        candidates: these, and those of duplicates and empty slots. aliases: address -> other
+        addresses of the same drive.
         """
         store = self.store
         if store is None:
@@ -132,16 +137,17 @@ class Remembered:
             (address, identified[address], match)
             for address, match in self._matches.items()
         ]
+        # these drives are not judged, but they are not missing either
         for address, record in self._recognized.items():
             met.append((address, record.identity, Match(record)))
         return drive_tracking.found(
             store.places,
             store.records,
-            met,
-            self._slots,
-            self._scope,
-            store.now,
-            self._settings.hide_serial,
+            met=met,
+            slots=self._slots,
+            scope=self._scope,
+            now=store.now,
+            hide_serial=self._settings.hide_serial,
         )
 
     @property
@@ -173,8 +179,12 @@ class Remembered:
             return (Coded('clock-behind', f'history: {store.doubt}'),)
         if not self.trouble:
             return ()
-        words = f'no history: {self.trouble}; increases are not detected'
-        return (Coded('history-unusable', words),)
+        return (
+            Coded(
+                'history-unusable',
+                f'no history: {self.trouble}; increases are not detected',
+            ),
+        )
 
     def recalled(self, device: Device) -> Match | None:
         """Return what recall() found about a drive; None without history, and for a drive that
@@ -223,7 +233,7 @@ class Remembered:
         """Return the address and the last state of each drive that another run has read within the
         last day.
 
-        If another user can write the history, return only drives that are not OK.
+        If another user can write the history (is_own is False), return only drives that are not OK.
         """
         store = self.store
         if store is None:
@@ -232,7 +242,8 @@ class Remembered:
         for place in store.recent_places(DAY):
             state = store.drives[place.drive].verdict.state
             is_trusted = store.is_own or state is not State.OK
-            if is_trusted and place.address not in self._slots:
+            is_of_this_run = place.address in self._slots
+            if is_trusted and not is_of_this_run:
                 states.append((place.address, state))
         return states
 
@@ -251,22 +262,26 @@ class Remembered:
     def _record_of(
         self, store: HistoryStore, device: Device, identity: Identity | None
     ) -> Record | None:
-        """Return the record of a drive: by its identity, by what this run found at the address, or
-        of the drive last read there, unless this run found that one elsewhere.
+        """Return the record of a drive; None if it is not certain which drive this is.
+
+        If the history does not have this identity, the record is that of the drive that this run
+        found at the address. Without an answer from there, it is that of the drive last read at the
+        address, unless this run found that drive at another address.
         """
         named = store.named(identity) if identity is not None else None
         if named:
             return named
+        # found by its report: a new drive has no record
         match = self.recalled(device)
         if match:
             return match.record
+        # found without being judged
         if device.address in self._recognized:
             return self._recognized[device.address]
         last_there = store.at(device.address)
-        matched = [other.record for other in self._matches.values()]
-        if last_there in (*matched, *self._recognized.values()):
-            return None
-        return last_there
+        records_here = [match.record for match in self._matches.values()]
+        is_elsewhere = last_there in (*records_here, *self._recognized.values())
+        return None if is_elsewhere else last_there
 
     def asleep(self, verdict: Verdict) -> Verdict:
         """Return the verdict on a drive in standby, with the identity that is stored in the
@@ -319,8 +334,9 @@ class Remembered:
         if match is None or store is None:
             return ()
         if match.note:
-            words = f'{verdict.device.name} {match.note}'
-            return (Coded('drive-not-remembered', words),)
+            return (
+                Coded('drive-not-remembered', f'{verdict.device.name} {match.note}'),
+            )
         dated_metrics = [
             judgement.reading.metric
             for judgement in verdict.alerts

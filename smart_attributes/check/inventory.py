@@ -63,8 +63,10 @@ def _wanted_missing(
     selected = []
     faults = []
     for drive in missing_drives:
-        # {}: two of them can have had the same address
-        kept, undecided = wanted([drive.read], settings, history, {}, why_late)
+        # no earlier decisions: they are stored by device, and another drive can have the same one
+        kept, undecided = wanted(
+            [drive.read], settings, history, decided={}, late=why_late
+        )
         faults += undecided
         if kept:
             selected.append(drive)
@@ -76,20 +78,22 @@ def inventory(
 ) -> Inventory:
     """Return the drives of a run, with their history.
 
-    After the time limit, patterns are no longer evaluated. judge: None: leave out missing drives.
+    If the time limit ends the work, it is done again without evaluating further patterns. judge:
+    None: leave out missing drives.
     """
-    # what the patterns decided before the time limit
+    # whether the patterns select a device; kept for the second call of taken()
     decided: dict[Device, bool] = {}
 
-    def before_the_end(late: str) -> Inventory:
-        why_late = f'{late} before the patterns were matched' if late else ''
+    def taken(why_cut: str) -> Inventory:
+        """Return the inventory. why_cut: why the time is over; '' while there is time."""
+        why_late = f'{why_cut} before the patterns were matched' if why_cut else ''
         kept, faults = wanted(stage.reads, settings, history, decided, why_late)
         if any(read.report is None for read in kept):
             from ..reading import diagnostics
 
             kept = diagnostics.with_better_reasons(kept)
         all_drives = counted(kept, stage.found, settings.label, history.seen_as)
-        # the history is compared with all drives, also those that no name selects
+        # with all drives, because one that no name selects is not missing
         whereabouts = history.recall(
             stage, all_drives.reads, all_drives.candidates, all_drives.aliases
         )
@@ -111,7 +115,10 @@ def inventory(
                 kept, missing_drives, settings, history
             )
             drives = counted(named_reads, stage.found, settings.label, history.seen_as)
-        present = [read for read in drives.reads if not _is_left(read, missing_drives)]
+        # a missing drive is listed once, not also as an address without a drive
+        present = [
+            read for read in drives.reads if not _is_vacated(read, missing_drives)
+        ]
         return drives._replace(
             reads=(*present, *(drive.read for drive in missing_drives)),
             missing=tuple(missing_drives),
@@ -119,7 +126,7 @@ def inventory(
             whereabouts=whereabouts,
         )
 
-    return alarm.in_time(before_the_end)
+    return alarm.in_time(taken)
 
 
 def known_missing(
@@ -151,18 +158,20 @@ def known_missing(
 def with_free_names(
     missing_drives: Sequence[MissingDrive], reads: Sequence[Read], label: str
 ) -> list[MissingDrive]:
-    """Return the missing drives under names that no other drive has: that of its address, which
-    another drive may have now, or that of --label.
+    """Return the missing drives, each under a name of its own: the identifier that --label selects,
+    or the name of its former address; if another drive has that name, with "_missing" added.
+
+    reads: the drives that are there.
     """
-    taken = {read.device.name for read in reads if not _is_left(read, missing_drives)}
+    taken = {
+        read.device.name for read in reads if not _is_vacated(read, missing_drives)
+    }
     renamed = []
     for drive in missing_drives:
         identifier = _identifier(drive.identity, label)
         name = addresses.slug(identifier) if identifier else drive.device.name
         # the first free one of sda, sda_missing, sda_missing2, sda_missing3, ...
-        free = name
-        if free in taken:
-            free = f'{name}_missing'
+        free = f'{name}_missing' if name in taken else name
         number = 2
         while free in taken:
             free = f'{name}_missing{number}'
@@ -172,11 +181,11 @@ def with_free_names(
     return renamed
 
 
-def _is_left(read: Read, missing_drives: Sequence[MissingDrive]) -> bool:
-    """Return whether nothing is at an address that a missing drive has left."""
+def _is_vacated(read: Read, missing_drives: Sequence[MissingDrive]) -> bool:
+    """Return whether one of the missing drives was at this address, and no drive is there now."""
     is_empty = isinstance(read.outcome, DriveAbsent)
-    left = [drive.device.address for drive in missing_drives]
-    return is_empty and read.device.address in left
+    former_addresses = [drive.device.address for drive in missing_drives]
+    return is_empty and read.device.address in former_addresses
 
 
 def wanted(
@@ -260,11 +269,13 @@ def counted(
     faults = []
     if unseen:
         slots = sum(device.optional for device in found.devices)
-        words = (
-            f'{len(unseen)} of {slots} slots were not read before the time limit; name '
-            f'fewer slots, or increase -t'
+        faults.append(
+            Coded(
+                'slots-not-reached',
+                f'{len(unseen)} of {slots} slots were not read before the time limit; name '
+                'fewer slots, or increase -t',
+            )
         )
-        faults.append(Coded('slots-not-reached', words))
     is_complete = len(candidates) == len(found.devices)
     return Inventory(
         reads=tuple(labelled(answered, label)),
@@ -284,11 +295,13 @@ def reached_otherwise(reads: Sequence[Read], asked: Sequence[Device]) -> list[Co
         device = read.device
         requested = requested_devices.get(device.name, device)
         if device.type != requested.type:
-            words = (
-                f'{device.name} does not answer as {requested.address}, only as '
-                f'{device.address}; use that address'
+            notes.append(
+                Coded(
+                    'type-differs',
+                    f'{device.name} does not answer as {requested.address}, only as '
+                    f'{device.address}; use that address',
+                )
             )
-            notes.append(Coded('type-differs', words))
     return notes
 
 
@@ -334,7 +347,7 @@ def _volumes_of_watched_drives(reads: Sequence[Read]) -> list[Read]:
     return [read for read in volumes if system.host_of(read.device) in watched]
 
 
-def missing(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
+def too_few(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
     """Return a message if the run found fewer drives than expected; else nothing.
 
     Drives in standby and unreadable drives count as present; RAID volumes do not count as drives.
@@ -349,11 +362,13 @@ def missing(reads: Sequence[Read], expected: int | None) -> tuple[Coded, ...]:
     lost = expected - len(present)
     names = f' (found: {listed(present, 3)})' if present else ''
     verb, what = ('is', 'it') if lost == 1 else ('are', 'them')
-    words = (
-        f'{lost} of {expected} expected drives {verb} missing{names}; look for {what}, or '
-        'correct --expect'
+    return (
+        Coded(
+            'too-few-drives',
+            f'{lost} of {expected} expected drives {verb} missing{names}; look for {what}, or '
+            'correct --expect',
+        ),
     )
-    return (Coded('too-few-drives', words),)
 
 
 def nobody(stage: Reads, drives: Inventory, settings: RunSettings) -> tuple[State, str]:

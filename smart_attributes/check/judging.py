@@ -14,6 +14,7 @@ from ..knowledge.thresholds import (
     DriveLimit,
     growth_rule,
     is_silent,
+    stages,
     when_quiet,
 )
 from ..model import (
@@ -186,23 +187,25 @@ def _derived(case: _Case, by_metric: Readings) -> list[Reading]:
     hours = None if power_on_time is None else power_on_time / HOUR
     now = case.date or case.rules.now
     defects = case.defects
-    if case.exceptions.is_allowed:  # the site accepts the defects that forbid reading
-        defects = [defect for defect in defects if defect.is_read]
+    if case.exceptions.is_reading_allowed:
+        # a note reports these instead: see drive_notes.allowed()
+        defects = [defect for defect in defects if not defect.forbids_reading]
     derived = [
         drive_notes.advisory(defect, case.identity, hours, now) for defect in defects
     ]
     if asked.selftest_max_age:
         from ..knowledge.log_ages import freshness
 
-        is_hour_hidden = drive_logs.HIDDEN in by_metric
-        of_self_tests = freshness(
-            report.self_tests,
-            case.identity,
-            power_on_time,
-            asked.selftest_max_age,
-            is_hour_hidden,
+        derived.append(
+            freshness(
+                report.self_tests,
+                case.identity,
+                power_on_time,
+                asked.selftest_max_age,
+                # a log shows that the drive has run longer than it reports
+                is_bound=drive_logs.HIDDEN in by_metric,
+            )
         )
-        derived.append(of_self_tests)
     if not case.spec.family:
         derived.append(drive_notes.unknown_model(device, report, asked.unknown_model))
     derived += drive_notes.unread_rows(device, report)
@@ -236,6 +239,8 @@ def _with_meaning(judgement: Judgement, case: _Case) -> Judgement:
     """Return the judgement with its words, and with the concern and the remedy of its metric.
 
     A drive that reports the end of its rated life, and nothing else, has those of endurance_used.
+    The remedy of a WARNING is to copy the data if the metric shows that a firmware update comes too
+    late.
     """
     reading = judgement.reading
     metric = case.metrics.get(reading.metric)
@@ -248,8 +253,10 @@ def _with_meaning(judgement: Judgement, case: _Case) -> Judgement:
         return judgement._replace(words=words)
     # a firmware defect that no version corrects has no remedy
     remedy = meaning.remedy if reading.has_remedy else ''
-    is_too_late = any(reading.metric in defect.too_late for defect in case.defects)
-    if judgement.state is State.WARNING and is_too_late:
+    is_update_too_late = any(
+        reading.metric in defect.too_late for defect in case.defects
+    )
+    if judgement.state is State.WARNING and is_update_too_late:
         remedy = severity.ORDER_COPY
     return judgement._replace(words=words, concern=meaning.concern, remedy=remedy)
 
@@ -266,7 +273,7 @@ def _notes(
         *drive_notes.self_test_to_repeat(case.device, judgements),
         *undated,
         *case.thresholds.over(case.device, case.identity, case.family),
-        *drive_notes.allowed(case.defects, case.exceptions.is_allowed),
+        *drive_notes.allowed(case.defects, case.exceptions.is_reading_allowed),
     ]
 
 
@@ -337,6 +344,7 @@ def _with_hysteresis(present: Judgement, limit: Limit, context: Context) -> Judg
     from ..history.past import held
     from ..history.series import AT_ONCE, MARGINS
 
+    # for a metric with hysteresis (MARGINS), maybe a higher number; else the number of the reading
     held_number = held(context.past, reading)
     if held_number == reading.number:
         return present
@@ -391,7 +399,8 @@ def aged(reading: Reading, limit: Limit, past: Past | None) -> tuple[Reading, Li
     """Return a reading with the age of its newest event, and the limit for that age.
 
     The age comes from the drive's log or from the history. If it is unknown, or the limit is the
-    same at any age, both are returned unchanged.
+    same at any age, both are returned unchanged. If it is known only from a history that another
+    user could have written, the reading is marked as doubted, and the limit is unchanged.
     """
     if not limit.aged:
         return reading, limit
@@ -400,8 +409,9 @@ def aged(reading: Reading, limit: Limit, past: Past | None) -> tuple[Reading, Li
     from ..history.past import quieted
 
     dated = quieted(past, reading)
+    has_age_in_log = reading.quiet is not None
     # an age that another user could have written suppresses no alert
-    if not past.is_own and reading.quiet is None:
+    if not has_age_in_log and not past.is_own:
         return dated._replace(quiet_is_doubted=True), limit
     return dated, when_quiet(limit, dated)
 
@@ -412,16 +422,18 @@ def why_silent(
     accepted: Acknowledgement | None,
     context: Context,
 ) -> list[Coded]:
-    """Return a note with the reason why a reading does not alert: it was acknowledged, or its last
-    event is old; [] if there is no such reason.
+    """Return a note with the reason why a reading does not alert: its last event is old; [] if there
+    is no such reason. An acknowledgement is always noted.
+
+    limit: for a recent event.
     """
     reading = judgement.reading
     if accepted is not None and reading.judged:
         from ..knowledge.acknowledgements import telling
 
         return [Coded('acknowledged', telling(accepted, reading.unit))]
-    is_same_at_any_age = when_quiet(limit, reading) is limit
-    if judgement.state is not State.OK or is_same_at_any_age:
+    has_limit_for_age = any(stages(limit, reading))
+    if judgement.state is not State.OK or not has_limit_for_age:
         return []
     if_recent = judge_reading(reading, limit, context)
     if if_recent.state is State.OK:
@@ -437,50 +449,58 @@ def why_silent(
 
 
 def weighed(
-    level: Judgement, limit: Limit, context: Context, accepted: Acknowledgement | None
+    without_growth: Judgement,
+    limit: Limit,
+    context: Context,
+    accepted: Acknowledgement | None,
 ) -> Judgement:
     """Return a judgement that combines level, growth and acknowledgement in their order of
     precedence.
 
     A state that the drive itself reports takes precedence over all three and cannot be
-    acknowledged. level: the judgement without growth.
+    acknowledged. Growth is described only if the reading alerts.
     """
-    reading = level.reading
+    reading = without_growth.reading
     if reading.state is not None or not reading.judged or reading.number is None:
-        return level
+        return without_growth
     growth = _growth(reading, limit, context)
-    own = limit.own_fields
-    state = level.state
-    # Levels that are set for this drive alone replace the growth rules for all drives, so that a
-    # growth is only described; and no acknowledgement counts beside them.
-    has_only_own_levels = 'growth' not in own and not own.isdisjoint(LEVELS)
+    state = without_growth.state
+    has_only_own_levels = _has_only_own_levels(limit)
     if growth and not has_only_own_levels:
         # a small increase must not hide a bad level
-        state = worst([level.state, growth.state])
+        state = worst([state, growth.state])
     is_acknowledged = not has_only_own_levels and is_silent(
         accepted, reading.number, context.is_floor(reading.metric)
     )
     if is_acknowledged:
-        return level._replace(
+        return without_growth._replace(
             state=State.OK, against=NOTHING, acknowledged=state is not State.OK
         )
     if state is State.OK or growth is None:
-        return level
-    described = level._replace(
+        return without_growth
+    described = without_growth._replace(
         growth=growth.words,
         growth_change=growth.change,
         grown=growth.size,
         grown_ago=growth.ago,
     )
-    if state is level.state:
+    if state is without_growth.state:
         return described
     return described._replace(
         state=state,
         growth_against=growth.against,
         growth_left=growth.left,
-        level=level.state,
+        level=without_growth.state,
         origin=limit.growth_origin,
     )
+
+
+def _has_only_own_levels(limit: Limit) -> bool:
+    """Return whether levels, but no growth rules, are set for this drive alone. Then the growth
+    rules for all drives change no state, and no acknowledgement counts.
+    """
+    own = limit.own_fields
+    return 'growth' not in own and not own.isdisjoint(LEVELS)
 
 
 def _growth(reading: Reading, limit: Limit, context: Context) -> GrowthAlert | None:

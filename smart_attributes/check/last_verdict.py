@@ -123,27 +123,28 @@ def standing(
 
 
 def _with_present_kind(finding: LastFinding, judge: Judge) -> LastFinding:
-    """Return a finding with names that this version knows, because another version or another user
-    may have written the file.
+    """Return a finding with the concern, the remedy and the plain words that its metric has in this
+    version, because another version or another user may have written the file.
     """
     metrics = judge.database.metrics
     metric = metrics.get(finding.metric)
+    meaning = metric
+    # A status of the drive has a remedy only if it means wear: see knowledge.end_of_life
     wear = metrics[ENDURANCE]
-    plain = plain_words.of_last(finding, metric)
-    concern = ''
+    is_status = metric is not None and metric.concern == severity.HEALTH
+    if is_status and finding.remedy == wear.remedy:
+        meaning = wear
     remedy = ''
-    if metric:
-        # A status of the drive has a remedy only if it means wear: see knowledge.end_of_life
-        is_status = metric.concern == severity.HEALTH
-        means_wear = is_status and finding.remedy == wear.remedy
-        counted_as = wear if means_wear else metric
-        concern = counted_as.concern
-        if finding.remedy:
-            remedy = counted_as.remedy
     # this remedy follows from a risk, not from the metric, and only for a WARNING
     if finding.remedy == severity.ORDER_COPY and finding.state is State.WARNING:
         remedy = finding.remedy
-    return finding._replace(concern=concern, remedy=remedy, plain=plain)
+    elif meaning and finding.remedy:
+        remedy = meaning.remedy
+    return finding._replace(
+        concern=meaning.concern if meaning else '',
+        remedy=remedy,
+        plain=plain_words.of_last(finding, metric),
+    )
 
 
 def _present_state(
@@ -206,11 +207,16 @@ def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
         stored if judgement is present else judgement
         for judgement in verdict.judgements
     ]
-    words = 'the drive did not report its health status to this check, so the last reported one is used'
     return verdict._replace(
         state=worst([verdict.state, last_status.state]),
         judgements=severity.in_order(judgements, verdict.risk),
-        notes=(*verdict.notes, Coded('status-from-before', words)),
+        notes=(
+            *verdict.notes,
+            Coded(
+                'status-from-before',
+                'the drive did not report its health status to this check, so the last reported one is used',
+            ),
+        ),
     )
 
 

@@ -80,8 +80,8 @@ def missing(run: Run) -> tuple[Demand, ...]:
     absent = run.drives.missing
     if not absent:
         return ()
-    total = len(run.drives.reads)
-    is_none_left = len(absent) == total and _is_none_left(run)
+    total = len(run.drives.reads)  # with the missing ones
+    is_none_left = len(absent) == total and _has_no_other_drives(run)
     if len(absent) == 1:
         if not is_none_left:
             return ()
@@ -97,13 +97,13 @@ def missing(run: Run) -> tuple[Demand, ...]:
     return ((state, Coded('drives-missing', text)),)
 
 
-def _is_none_left(run: Run) -> bool:
-    """Return whether a run without drives shows that the machine has none left. A run that names one
-    of several drives does not.
+def _has_no_other_drives(run: Run) -> bool:
+    """Return whether no drive is known to be at an address that the run does not cover, as for a run
+    that names one of several drives.
     """
     whereabouts = run.drives.whereabouts
     if run.read.found.is_scan or whereabouts is None:
-        return True  # no other drive is known
+        return True
     return all(place.gone for place in whereabouts.places)
 
 
@@ -112,17 +112,18 @@ def messages(run: Run) -> dict[str, Any]:
     history = run.history
     losses = history.losses
     remarks = history.remarks
-    required = run.settings.history.history_required  # None: the option is not given
-    must_alert = required is not None or history.is_lost
+    # the state that the option sets; None: the option is not given
+    required_state = run.settings.history.history_required
+    must_alert = required_state is not None or history.is_lost
     if history.trouble and must_alert:
-        # the remark says that the history cannot be used
+        # the remark that the history cannot be used becomes an alert
         losses += remarks
         remarks = ()
-    state_of_losses = State.WARNING if required is None else required
+    state_of_losses = State.WARNING if required_state is None else required_state
     reads = (*run.read.reads, *run.drives.reads)
     all_notes = notes(run)
     return {
-        'failures': inventory.missing(run.drives.reads, run.settings.which.expect),
+        'failures': inventory.too_few(run.drives.reads, run.settings.which.expect),
         'faults': (
             *run.read.faults,
             *run.drives.faults,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def narrowed(which: Which, history: HistorySettings) -> Which:
     """Return a selection of only the named drives, or all drives of this machine if a name
-    cannot be resolved.
+    cannot be resolved. A selection that has addresses, a scan or reports is returned unchanged.
 
     Raises UsageError for an invalid address.
     """
@@ -47,7 +47,8 @@ def narrowed(which: Which, history: HistorySettings) -> Which:
     # one at which a drive reports its health status.
     store = past.store
     others = store.with_aliases(devices) if store and store.is_own else []
-    # with them, the names select again after reading: see selected()
+    # Another drive can be at one of them now, so the names select once more after reading: see
+    # selected().
     names = which.names if others else ()
     return which._replace(devices=(*devices, *others), names=names)
 
@@ -128,14 +129,19 @@ def selected(
 
 
 def _named_missing(drive: MissingDrive, present: Collection[str]) -> Named:
-    """Return the names of a missing drive, with that of the slot in which it was.
+    """Return the names of a missing drive. The system has no names in /dev/disk/by-id for it, so
+    the name that its slot has in /dev/disk/by-path is in their place.
 
     present: the names of the drives that are there, one of which may have its former name.
     """
     slot = drive.place.slot
-    bay = system.former_place(drive.device).bay
-    slots = [slot] if slot else []
-    names = named(drive.device, drive.identity, bay, slots, socket.gethostname())
+    names = named(
+        drive.device,
+        drive.identity,
+        bay=system.former_place(drive.device).bay,
+        by_id=[slot] if slot else [],
+        host=socket.gethostname(),
+    )
     return names._replace(others=names.others.difference(present))
 
 

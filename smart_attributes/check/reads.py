@@ -70,8 +70,10 @@ def start(settings: ReadSettings, site: Site, runner: Runner, end: float) -> Sta
     for planned in plans[:PARALLEL]:
         runner.start(planned.command)
     if runner.forgetful:
-        words = f'if a drive hangs, each check may leave another process behind: {runner.forgetful}'
-        note = Coded('processes-not-recorded', words)
+        note = Coded(
+            'processes-not-recorded',
+            f'if a drive hangs, each check may leave another process behind: {runner.forgetful}',
+        )
         found = found._replace(notes=(*found.notes, note))
     return Started(found, plans, not_read)
 
@@ -116,14 +118,14 @@ def _planned(
     may_be_harmed = []
     for device in devices:
         skipped_logs = []
-        is_allowed = False  # although it can harm the drive
+        is_allowed = False  # reading, although it can harm the drive
         if limits:
             # only by its address, because its identity is not known yet
             exceptions = limits.exceptions(device, Identity(), '')
             if not exceptions.is_read:
                 continue
             skipped_logs = sorted(exceptions.skipped_logs)
-            is_allowed = exceptions.is_allowed
+            is_allowed = exceptions.is_reading_allowed
         if _is_excluded(device, match, ignore):
             continue
         arguments = smartctl_calls.read_arguments(
@@ -153,26 +155,28 @@ def _is_excluded(
 def finish(
     started: Started, settings: ReadSettings, runner: Runner, end: float
 ) -> Reads:
-    """Collect answers until *end* (a value of time.monotonic()) or the time limit; return the
-    answers.
+    """Return an answer of each device. A device that has not answered at *end*, a value of
+    time.monotonic(), or at the time limit, has an error as its answer.
     """
     if settings.which.reports:
         return _recorded(settings.which.reports)
     reads = list(started.harmful)
-    why = ''  # why the other devices were not read
+    is_cut = False
     try:
+        # read_all() itself yields an error for each device that has not answered at *end*
         for read in machine.read_all(started.plans, settings.how, runner, end):
             reads.append(read)  # one by one, so that completed reads are kept
     except alarm.TimeIsOver as over:
-        why = f'was not read: {over}'
-    # by name, because reading may have changed the type
-    reached = {read.device.name for read in reads}
-    for planned in started.plans:
-        if planned.device.name not in reached:
-            reads.append(Read(planned.device, DriveNotReached(why, step=FEWER)))
+        is_cut = True
+        error = DriveNotReached(f'was not read: {over}', step=FEWER)
+        # by name, because reading may have changed the type
+        reached = {read.device.name for read in reads}
+        for planned in started.plans:
+            if planned.device.name not in reached:
+                reads.append(Read(planned.device, error))
     places = {device.name: place for place, device in enumerate(started.found.devices)}
     reads.sort(key=lambda read: places[read.device.name])
-    return Reads(started.found, tuple(reads), is_cut=bool(why))
+    return Reads(started.found, tuple(reads), is_cut=is_cut)
 
 
 def _recorded(paths: Sequence[str]) -> Reads:
@@ -187,8 +191,12 @@ def _recorded(paths: Sequence[str]) -> Reads:
     try:
         notes = recorded.read_files(paths, reads)
     except alarm.TimeIsOver as over:
-        words = f'only {len(reads)} recorded reports were read: {over}; give fewer, or increase -t'
-        faults = (Coded('not-reached', words),)
+        faults = (
+            Coded(
+                'not-reached',
+                f'only {len(reads)} recorded reports were read: {over}; give fewer, or increase -t',
+            ),
+        )
     reads = recorded.named(reads)
     devices = tuple(read.device for read in reads)
     return Reads(DeviceList(devices, notes=tuple(notes)), tuple(reads), faults=faults)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations
 
 from ..errors import DriveAsleep
-from ..model import ONE, SEPARATE, Alias, Identity, Read, Report, SelfTest
+from ..model import DOUBTED, ONE, Alias, Identity, Read, Report, SelfTest
 from ..reading.content import COMMAND_FAILED, FAILED
 from ..reading.device_types import is_raid
-from ..reading.identity import NONE, STRONG, WEAK, agreement, identifiers
+from ..reading.identity import NONE, WEAK, agreement, identifiers
 from ..typed import NamedTuple, T
 from . import drive_facts
 
@@ -36,35 +37,34 @@ def distinct(reads: Sequence[Read], seen_as: Known) -> list[Distinct]:
     when the volume gets another letter. seen_as: asked only about reports that contradict each other.
     """
     groups: list[list[Read]] = []  # the addresses of each drive
-    # identifier of a drive -> groups that have it
-    groups_by_name: dict[str, list[list[Read]]] = {}
-    doubted = set()  # id() of the groups whose reports contradict each other
+    groups_by_identifier: dict[str, list[list[Read]]] = {}
     # Addresses that say less come last: they fit several drives that share a serial number.
-    for read in sorted(reads, key=_says_little):
-        names = _identifiers(read)
+    for read in sorted(reads, key=_vagueness):
+        own_identifiers = _identifiers(read)
         alike: list[list[Read]] = []
-        for name in names:
-            alike += groups_by_name.get(name, ())
+        for identifier in own_identifiers:
+            alike += groups_by_identifier.get(identifier, ())
         group = _group_of(read, alike, seen_as)
         if group is None:
             group = []
             groups.append(group)
-        elif any(_differ(read, member, seen_as) for member in group):
-            doubted.add(id(group))
-        for name in names:
-            groups_by_name.setdefault(name, []).append(group)
+        for identifier in own_identifiers:
+            groups_by_identifier.setdefault(identifier, []).append(group)
         group.append(read)
-    # back to the order in which they were given
+    return [_one_drive(group) for group in _as_given(groups, reads)]
+
+
+def _as_given(groups: list[list[Read]], reads: Sequence[Read]) -> list[list[Read]]:
+    """Return the groups, and in each group its addresses, in the order of *reads*."""
     place = {id(read): number for number, read in enumerate(reads)}
     for group in groups:
         group.sort(key=lambda read: place[id(read)])
-    groups.sort(key=lambda group: place[id(group[0])])
-    return [_one_drive(group, id(group) in doubted) for group in groups]
+    return sorted(groups, key=lambda group: place[id(group[0])])
 
 
 def _group_of(read: Read, alike: list[list[Read]], seen_as: Known) -> list[Read] | None:
-    """Return the group of a drive to which an address belongs, preferably one that reports the same
-    serial number and WWN.
+    """Return the group to which an address belongs, preferably one that reports the same serial
+    number and WWN; None if it belongs to none of them.
     """
     for group in sorted(alike, key=lambda group: _differs_in_name(group[0], read)):
         if _is_of(read, group, seen_as):
@@ -72,8 +72,10 @@ def _group_of(read: Read, alike: list[list[Read]], seen_as: Known) -> list[Read]
     return None
 
 
-def _says_little(read: Read) -> tuple[bool, bool, bool]:
-    """Return a key by which addresses that say less about their drive come last."""
+def _vagueness(read: Read) -> tuple[bool, bool, bool]:
+    """Return a key by which addresses that say less about their drive come last: those without an
+    answer, without a health status, and without a WWN.
+    """
     has_wwn = read.identity is not None and read.identity.wwn != ''
     is_silent = _has_failed(read) or read.report is None
     return is_silent, _own_status(read) is None, not has_wwn
@@ -95,18 +97,29 @@ def _identifiers(read: Read) -> list[str]:
 
 
 def _is_of(read: Read, group: Sequence[Read], seen_as: Known) -> bool:
-    """Return whether an address belongs to the drive of a group."""
-    # What an address that failed would have said of the drive's health is not known, so it joins
-    # only a group that reports the health.
+    """Return whether an address belongs to the drive of a group.
+
+    Its identity must agree with that of each member, and so must its report, unless the history
+    says that both addresses led to one drive. What an address that failed would have reported of
+    the drive's health is not known, so it does not join a group whose reports have no health status.
+    """
     statuses = {_own_status(member) for member in group if member.report is not None}
-    if _has_failed(read) and statuses == {None}:
+    has_no_status = statuses == {None}
+    if has_no_status and _has_failed(read):
         return False
     for member in group:
-        if _agreement(read, member) == NONE:
+        level = _agreement(read, member)
+        if level == NONE:
             return False
-        if not _differ(read, member, seen_as):
+        # what the history must say about the two addresses, so that they are one drive all the same
+        if _differ(read, member, may_count=True):
+            required = [ONE]
+        # if it is surely one drive, errors that it counted between the reads explain the difference
+        elif level == WEAK and _differ(read, member, may_count=False):
+            required = [ONE, DOUBTED]
+        else:
             continue
-        if seen_as(read.device.address, member.device.address) != ONE:
+        if seen_as(read.device.address, member.device.address) not in required:
             return False
     return True
 
@@ -135,8 +148,11 @@ def _namespace(read: Read) -> str:
     return match[1] if match else ''
 
 
-def _differ(first: Read, second: Read, seen_as: Known) -> bool:
-    """Return whether the reports at two addresses are from different drives."""
+def _differ(first: Read, second: Read, may_count: bool) -> bool:
+    """Return whether there are reports at both addresses, and these are from different drives.
+
+    may_count: as for drive_facts.differ().
+    """
     earlier, later = second, first
     if first.ended < second.ended:
         earlier, later = first, second
@@ -145,16 +161,7 @@ def _differ(first: Read, second: Read, seen_as: Known) -> bool:
     if before is None or after is None:
         return False
     seconds = later.ended - earlier.ended + earlier.seconds
-    # only a drive that is surely the same can have counted errors in between
-    is_surely_one = _agreement(first, second) == STRONG
-    if not drive_facts.differ(before, after, seconds, may_count=is_surely_one):
-        return False
-    if is_surely_one:
-        return True
-    if seen_as(first.device.address, second.device.address) == SEPARATE:
-        return True
-    # the history has seen them as one drive, so it can have counted errors, too
-    return drive_facts.differ(before, after, seconds, may_count=True)
+    return drive_facts.differ(before, after, seconds, may_count)
 
 
 def aliases(drives: Sequence[Distinct]) -> dict[str, tuple[Alias, ...]]:
@@ -171,8 +178,8 @@ def aliases(drives: Sequence[Distinct]) -> dict[str, tuple[Alias, ...]]:
 # --- one report -----------------------------------------------------------------------------------
 
 
-def _one_drive(group: Sequence[Read], is_doubted: bool) -> Distinct:
-    """Return a drive, from all addresses that lead to it. is_doubted: as in Distinct."""
+def _one_drive(group: Sequence[Read]) -> Distinct:
+    """Return a drive, from all addresses that lead to it."""
     candidates = [read for read in group if read.report is not None] or group
     statuses = {_own_status(read) for read in group}
     if True in statuses and False in statuses:
@@ -186,6 +193,10 @@ def _one_drive(group: Sequence[Read], is_doubted: bool) -> Distinct:
     reports = [read.report for read in (kept, *others) if read.report is not None]
     if len(reports) > 1:
         kept = kept._replace(outcome=merged(reports))
+    is_doubted = any(
+        _differ(first, second, may_count=True)
+        for first, second in combinations(group, 2)
+    )
     return Distinct(kept, others, is_doubted)
 
 
@@ -299,13 +310,14 @@ def _completed(identities: Sequence[Identity]) -> Identity:
 
 
 def _nvme(logs: Sequence[Mapping[str, int]]) -> Mapping[str, int]:
-    """Return the health log with the most errors, with the warnings of all."""
-    worst = max(logs, key=drive_facts.errors_of_nvme)
-    if not worst:
-        return worst
+    """Return the health log with the most errors, with the warnings of all; {} if all are empty."""
+    not_empty = [log for log in logs if log]
+    if not not_empty:
+        return {}
     warnings = 0
-    for log in logs:
+    for log in not_empty:
         warnings |= log.get('critical_warning', 0)
+    worst = max(not_empty, key=drive_facts.errors_of_nvme)
     return {**worst, 'critical_warning': warnings}
 
 

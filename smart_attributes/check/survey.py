@@ -66,8 +66,8 @@ def survey(
     Raises SmartError if no verdict can be formed.
 
     meanwhile: called once, while the drives are being read. is_for_a_person: also read logs
-    that a check does not read. done: receives the survey as soon as there is one: the end of the time
-    can prevent that it is returned.
+    that a check does not read. done: receives the survey as soon as there is one, because the end of
+    the time can prevent that it is returned.
     """
     if options.which.names:
         from . import named_drives
@@ -90,8 +90,8 @@ def survey(
     if may_have_logs and not answered.is_cut:
         from . import further_logs
 
-        kinds = further_logs.kinds_of(judge, options.how_read, is_for_a_person)
-        complete = further_logs.joined(drives.reads, kinds, history, runner, deadline)
+        kinds = further_logs.kinds_of(judge, options.how_read, history, is_for_a_person)
+        complete = further_logs.joined(drives.reads, kinds, runner, deadline)
         drives = drives._replace(reads=complete)
     verdicts = Verdicts(drives, history, judge)
 
@@ -104,6 +104,7 @@ def survey(
             done(result)
         return result
 
+    # finished(''), and again with the reason if the time ends before it returns
     return alarm.in_time(finished)
 
 

@@ -24,7 +24,6 @@ class Verdicts:
         self._history = history
         self._judge = judge
         self._formed: dict[Device, Verdict] = {}
-        self._late = ''  # why drives are no longer judged
 
     def all(self, late: str = '') -> tuple[Verdict, ...]:
         """Return the verdict on each drive; drives that are not judged within the time limit are
@@ -35,10 +34,12 @@ class Verdicts:
         return self._judged(late) if late else alarm.in_time(self._judged)
 
     def _judged(self, late: str) -> tuple[Verdict, ...]:
-        self._late = late
+        """Return the verdicts in the order of the reads, but judge the most urgent drives first,
+        because the time may end. late: as for all().
+        """
         verdicts = {}
         for read in sorted(self._drives.reads, key=self._urgency):
-            verdicts[read.device] = self._fenced(read)
+            verdicts[read.device] = self._fenced(read, late)
         return tuple(verdicts[read.device] for read in self._drives.reads)
 
     def _urgency(self, read: Read) -> int:
@@ -52,20 +53,21 @@ class Verdicts:
         last = drive.verdict.state if drive else State.OK
         return len(State) - last.urgency
 
-    def _fenced(self, read: Read) -> Verdict:
+    def _fenced(self, read: Read, late: str) -> Verdict:
         """Return the verdict on a drive with additions from the history; an exception affects
-        only this drive.
+        only this drive. late: as for all().
         """
         unjudged = Verdict(read.device, read.identity or Identity(), State.OK)
-        judged = fence.done(unjudged, lambda _: self._on(read), fence.UNJUDGED)
+        judged = fence.done(unjudged, lambda _: self._on(read, late), fence.UNJUDGED)
 
         def compared(verdict: Verdict) -> Verdict:
             return described(verdict, read, self._drives, self._history, self._judge)
 
         return fence.done(judged, compared, fence.UNCOMPARED)
 
-    def _on(self, read: Read) -> Verdict:
-        """Return the verdict on a device; UNKNOWN if no time is left to form a verdict.
+    def _on(self, read: Read, late: str) -> Verdict:
+        """Return the verdict on a device; UNKNOWN if no time is left to form a verdict. late: as for
+        all().
 
         Raises DataError for a mistake in a local file, TakesTooLong, and any exception of a program
         error.
@@ -75,8 +77,8 @@ class Verdicts:
             return verdict(read, self._judge, None)
         if read.device in self._formed:
             return self._formed[read.device]
-        if self._late:
-            problem = f'was read but not evaluated: {self._late}'
+        if late:
+            problem = f'was read but not evaluated: {late}'
             error = DriveError(problem, 'not-judged', step=FEWER)
             return _unreadable(read, error, self._judge)
         past = self._history.past(read.device)

@@ -92,6 +92,7 @@ def fleet_drive(
         for reading in readings():
             if reading['state'] != State.OK.name:
                 weights.append(_weight(reading, metrics, is_risky))
+    # of the numbers of one metric, the largest comes last and stays
     return FleetDrive(facts, readings, dict(sorted(numbers)), tuple(weights))
 
 

@@ -161,8 +161,10 @@ class Fleet:
         if not repeats:
             return self.notes
         words = plural(repeats, 'drive is', 'drives are')
-        repeated = f'{words} reported twice, but counted only once'
-        return [*self.notes, Coded('drives-repeated', repeated)]
+        return [
+            *self.notes,
+            Coded('drives-repeated', f'{words} reported twice, but counted only once'),
+        ]
 
     def counted(self) -> MutableJson:
         """Return the data about the fleet as a whole, formatted for the JSON document."""

@@ -139,14 +139,15 @@ def drives(
     for line in lines:
         values = by_drive[line.name]
         numbers = {metric: number for metric, number, _ in values}
-        drive = fleet_drive(
-            as_row(line, numbers.get('endurance_time_left'), checked),
-            readings=partial(_readings, values, line.state, metrics),
-            numbers=numbers.items(),
-            origin=origin,
-            metrics=metrics,
+        of_lines.append(
+            fleet_drive(
+                as_row(line, numbers.get('endurance_time_left'), checked),
+                readings=partial(_readings, values, line.state, metrics),
+                numbers=numbers.items(),
+                origin=origin,
+                metrics=metrics,
+            )
         )
-        of_lines.append(drive)
     return of_lines
 
 
@@ -160,6 +161,7 @@ def as_row(line: Line, left: float | None, checked: float) -> Json:
         'serial': line.serial or None,
         'firmware': line.firmware or None,
         'state': line.state.name,
+        # why the drive could not be read
         'code': getattr(line.findings, 'code', ''),
     }
     forecasts = []
@@ -170,11 +172,12 @@ def as_row(line: Line, left: float | None, checked: float) -> Json:
         return {**row, **_of_ok(forecasts, checked)}
     findings = line.findings
     action = _ACTION.search(findings)
+    # the findings of a drive that was read end with an action, unless the text was cut off
+    was_read = not row['code'] and line.state is not State.UNKNOWN
     if action:
         findings = findings[: action.start()]
         row.update(_stated(action, forecasts, checked))
-    elif not row['code'] and line.state is not State.UNKNOWN:
-        # such an alert ends with an action, so its end was cut off
+    elif was_read:
         cut = BY_NAME['output-cut']
         row.update(code=cut.name, to_do=next_step(cut))
     findings = re.sub(r'; \[slot-unknown\] [^;]*\Z', '', findings)
@@ -183,16 +186,16 @@ def as_row(line: Line, left: float | None, checked: float) -> Json:
 
 
 def _replacement(text: str) -> Json:
-    """Return the strictest clause about groups in the findings of a drive, under the key
-    "replacement"; {} if there is none.
+    """Return the clause about groups at the end of a drive's findings, under the key "replacement";
+    {} if there is none.
 
-    Text from a drive or a mount point can imitate such a clause.
+    Text from a drive or a mount point can imitate such a clause, so the strictest one counts.
     """
     replacements = []
     for clause in _CLAUSE.finditer(text):
         code = clause[1]
         label, _ = OF_CODE[code]
-        words = text[clause.end() :]
+        words = text[clause.end() :]  # nothing follows the clause
         replacements.append({'label': label, 'code': code, 'text': words})
     if not replacements:
         return {}

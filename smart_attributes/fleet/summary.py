@@ -70,7 +70,7 @@ class Summary:
             if state != State.OK.name:
                 self.codes[facts['code']] += 1
             return
-        key = _key(facts)
+        key = _key(facts)  # 0: each report counts as another drive
         model = facts['model'] or ''
         group = self.models[model, facts['firmware'] or '']
         earlier_state = self._counted.get(key)
@@ -80,7 +80,8 @@ class Summary:
                 return
             # count it again, in the new state
             self.states[earlier_state] -= 1
-            # a drive that reported other firmware then stays counted in that firmware's group
+            # The earlier report is taken for one of the same firmware, because its firmware is not
+            # stored. If it was another one, the drive can stay counted in both groups.
             if group.states[earlier_state]:
                 group.states[earlier_state] -= 1
         if key:
@@ -186,27 +187,25 @@ def steps(summary: Summary, database: SpecDatabase) -> list[Step]:
 def firmware_steps(summary: Summary, database: SpecDatabase) -> list[Step]:
     """Return the known firmware defects in the fleet, most affected drives first.
 
-    An update is advised only if a corrected version exists.
+    An update is advised only if a corrected version or a patch exists.
     """
     plan = []
     for (model, firmware), group in summary.models.items():
         if not model or not firmware:
             continue
         for advisory in database.advisories(Identity(model=model, firmware=firmware)):
-            action = actions.FIRMWARE
+            action = actions.FIRMWARE if advisory.has_correction else actions.WATCH
             why = f'{advisory.effect}; {advisory.action}'
             if advisory.fixed_in:
                 why += f', fixed in {advisory.fixed_in}'
-            elif advisory.is_read:
-                # a patch for a drive that must not be read keeps its revision
-                action = actions.WATCH
-            step = Step(
-                actions.action(action).words,
-                model=model,
-                firmware=firmware,
-                drives=group.drives,
-                hosts=group.hosts,
-                why=why,
+            plan.append(
+                Step(
+                    actions.action(action).words,
+                    model=model,
+                    firmware=firmware,
+                    drives=group.drives,
+                    hosts=group.hosts,
+                    why=why,
+                )
             )
-            plan.append(step)
     return sorted(plan, key=lambda step: (-step.drives, step.model, step.firmware))

@@ -61,8 +61,10 @@ def _until(drive: Json, now: float) -> str:
 
 
 def _what(drive: Json) -> tuple[str, ...]:
-    """Return what to do about a drive, and why: its worst finding, if the document tells it."""
-    reason = drive.get('reason')  # '' or None for a drive of a service
+    """Return what to do about a drive and why, further actions, how users handle the problem in
+    Icinga, and for an alert of a service, the notes.
+    """
+    reason = drive.get('reason')  # the worst finding, which only documents have
     code = drive.get('code')
     why = reason or drive.get('why', '')
     to_do = drive['to_do']
@@ -72,11 +74,12 @@ def _what(drive: Json) -> tuple[str, ...]:
     words = [text for text in words if text and text != actions.NOTHING]
     words += drive.get('handling', ())
     is_alert = drive['state'] != State.OK.name
-    if is_alert and not reason:  # the notes tell how old the result of a service is
-        for note in drive['notes']:
-            is_reported = code and note['code'] == code
-            if not is_reported:
-                words.append(note['text'])
+    is_of_service = not reason
+    if is_alert and is_of_service:
+        # the notes tell how old the result is; one with the same code repeats the reason
+        words += [
+            note['text'] for note in drive['notes'] if not code or note['code'] != code
+        ]
     return tuple(sentence(text, WHAT) for text in words)
 
 
@@ -101,13 +104,9 @@ def heading(summary: Summary) -> Iterator[str]:
 # --- the worst drives --------------------------------------------------------------------
 
 
-_OTHER = True  # value of is_other
-
-
 class WorstDrive(NamedTuple):
-    """A drive as text, and what it is sorted by: urgent drives first, then the worst first."""
+    """A drive as text, and what it is sorted by: the worst first."""
 
-    is_other: bool  # not urgent
     rank: Rank
     text: str  # JSON
 
@@ -138,48 +137,49 @@ class Kept:
     ) -> None:
         """Create an empty collection.
 
-        most: how many other drives to keep, at least one. shown: returns the part of a drive to
-        keep. is_urgent: called with facts.
+        most: how many drives that are not urgent to keep, at least one. shown: returns the part of a
+        drive to keep. is_urgent: called with facts.
         """
         self._most = max(most, 1)
         self._shown, self._is_urgent = shown, is_urgent
         self._size = 0  # characters of all texts
-        # numbers of urgent drives (False) and of the others (True)
-        self._added: Counter[bool] = Counter()
-        self._kept: Counter[bool] = Counter()
-        # sorted; only the rank is computed for drives that are not kept
-        self._rows: list[WorstDrive] = []
+        self._added: Counter[bool] = Counter()  # by whether they are urgent
+        # both sorted; only the rank is computed for drives that are not kept
+        self._urgent: list[WorstDrive] = []
+        self._others: list[WorstDrive] = []
 
     def add(self, drive: FleetDrive) -> None:
         """Keep a drive, unless it is not urgent and enough worse drives are already kept."""
-        is_other = not self._is_urgent(drive.facts)
+        others = self._others
+        is_urgent = self._is_urgent(drive.facts)
+        self._added[is_urgent] += 1
         rank = drive.rank
-        self._added[is_other] += 1
-        has_enough_others = self._kept[_OTHER] == self._most
-        if is_other and has_enough_others and rank > self._rows[-1].rank:
+        if not is_urgent and len(others) == self._most and rank > others[-1].rank:
             return
         text = _text(self._shown(drive))
-        insort(self._rows, WorstDrive(is_other, rank, text))
-        self._kept[is_other] += 1
+        insort(self._urgent if is_urgent else others, WorstDrive(rank, text))
         self._size += len(text)
-        while self._kept[_OTHER] > self._most or self._size > LARGEST_TABLE:
-            last = self._rows.pop()
-            self._kept[last.is_other] -= 1
-            self._size -= len(last.text)
+        while len(others) > self._most or self._size > LARGEST_TABLE:
+            least_severe = (others or self._urgent).pop()
+            self._size -= len(least_severe.text)
 
     def counts(self, is_urgent: bool) -> tuple[int, int]:
         """Return how many drives are kept, and how many were added: urgent drives, or others."""
-        is_other = not is_urgent
-        return self._kept[is_other], self._added[is_other]
+        kept = self._urgent if is_urgent else self._others
+        return len(kept), self._added[is_urgent]
 
     def drives(self, most: int | None = None) -> Iterator[dict[str, Any]]:
-        """Yield the kept drives, worst first. most: how many; None means all."""
-        return (json.loads(row.text) for row in self._rows[:most])
+        """Yield the kept drives: urgent ones, then the others, each worst first. most: how many;
+        None means all.
+        """
+        rows = [*self._urgent, *self._others]
+        return (json.loads(row.text) for row in rows[:most])
 
     def taken(self, now: float) -> str:
         """Return the kept drives as data for the page's script, and free their memory. now:
         seconds since 1970.
         """
-        texts = [row.text for row in self._rows]
-        self._rows = []
+        texts = [row.text for row in (*self._urgent, *self._others)]
+        self._urgent = []
+        self._others = []
         return f'{{"drives":[{",".join(texts)}],"made":{round(now)}}}'

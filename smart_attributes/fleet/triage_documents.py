@@ -81,7 +81,7 @@ def drives(document: Document, metrics: Metrics, now: float) -> Iterator[FleetDr
 
 def _run_rows(document: Document, origin: Origin) -> Iterator[FleetDrive]:
     """Yield the row for a problem of the run as a whole, if there is one: the run has no drives, or
-    a state that no drive has, or notes although it is not OK.
+    it is not OK and has a state that no drive has, or notes.
     """
     content = document.content
     state = state_of(content.get('state'))
@@ -91,14 +91,15 @@ def _run_rows(document: Document, origin: Origin) -> Iterator[FleetDrive]:
     if not notes and content.get('error'):  # of a run that failed
         error = {'text': content['error'], 'code': content.get('code')}
         notes = [shaped('note', error)]
-    is_of_a_drive = state in states
-    if not rows:
-        problem = 'no drives'
-    elif state is State.OK or (is_of_a_drive and not notes):
+    texts = [note['text'] for note in notes if note['text']]
+    is_alert = state is not State.OK
+    has_own_state = state not in states
+    if rows and not (is_alert and (has_own_state or texts)):
         return
-    else:
+    problem = 'no drives'
+    if rows:
         problem = 'the run as a whole is in a worse state than any of its drives'
-    why = '; '.join(note['text'] for note in notes if note['text']) or problem
+    why = '; '.join(texts) or problem
     code = notes[0]['code'] if notes else ''
     yield check_row('(triage)', state, Coded(code, why), origin)
 

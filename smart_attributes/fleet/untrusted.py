@@ -90,8 +90,8 @@ SHAPES: Mapping[str, Mapping[str, str]] = files.data('fleet/documents.json')
 def shaped(part: str, value: Json) -> dict[str, Any]:
     """Return the values of an object that documents.json lists under *part*, each as its type there.
 
-    A value that is missing or of another type becomes what KINDS has for it, such as None; a key
-    with ? in documents.json is left out if it is missing.
+    A value that is missing or of another type becomes what KINDS has for it, such as None. A key
+    whose type ends with ? is left out if it is missing.
     """
     values = {}
     for key, kind in SHAPES[part].items():

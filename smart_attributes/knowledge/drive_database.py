@@ -109,10 +109,18 @@ class Advisory(NamedTuple):
     hour: int | None  # power-on hour from which the defect occurs
     state: State
     source: str
-    is_read: bool = True  # False: reading the drive harms it
-    # metrics; an affected drive that alerts by one is to be replaced, because the update is too late
+    forbids_reading: bool = False  # reading the drive harms it
+    # metrics such as "media_errors": an alert by one of them shows that the defect has done its
+    # damage, so a firmware update comes too late, and the drive is to be replaced
     too_late: Sequence[str] = ()
     severity: str = ''  # what the defect threatens, as in the schema: "data", "outage"
+
+    @property
+    def has_correction(self) -> bool:
+        """Return whether the vendor has corrected the defect: in a firmware version, or with a patch
+        that keeps the version, as for each defect that forbids reading.
+        """
+        return self.forbids_reading or self.fixed_in != ''
 
 
 class Candidate(NamedTuple):
@@ -507,7 +515,7 @@ def _advisory(data: Json) -> Advisory:
         hour=data.get('hour'),
         state=State[data.get('state', 'warning').upper()],
         source=source,
-        is_read=data.get('read', True),
+        forbids_reading=data.get('read') is False,
         too_late=tuple(data.get('too_late', ())),
         severity=data.get('severity', ''),
     )

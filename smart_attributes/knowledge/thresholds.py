@@ -118,7 +118,7 @@ class Exceptions(NamedTuple):
     skipped_logs: frozenset[str]
     is_read: bool
     # the site allows reading although an advisory of the database forbids it
-    is_allowed: bool
+    is_reading_allowed: bool
     is_optional: bool  # it is not missed
 
 
@@ -294,7 +294,7 @@ class Thresholds:
             ignored_attributes=frozenset(attributes),
             skipped_logs=frozenset(logs),
             is_read=False not in decisions,
-            is_allowed=True in decisions,
+            is_reading_allowed=True in decisions,
             is_optional=any('presence' in override for override in overrides),
         )
 

@@ -176,7 +176,7 @@ def _count_at(log: Json, path: str) -> int:
     return count_of(object_of(log, *parents), key) or 0
 
 
-def beside(farm: Farm | None, serial: str) -> Farm | None:
+def marked_if_foreign(farm: Farm | None, serial: str) -> Farm | None:
     """Return the log, marked as that of another drive if its serial number contradicts *serial*;
     None for None.
 

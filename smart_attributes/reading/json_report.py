@@ -134,7 +134,7 @@ def _report(data: Json, process_status: int | None, other_text: str) -> Report:
         # no check requests this log together with the others
         from . import farm as farm_log
 
-        farm = farm_log.beside(farm_log.of_json(data), identity.serial)
+        farm = farm_log.marked_if_foreign(farm_log.of_json(data), identity.serial)
     identity = identity._replace(
         spins=farm is not None or content.has_spindle(attributes)
     )

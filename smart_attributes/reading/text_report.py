@@ -159,7 +159,7 @@ def _report(lines: Lines, log: Farm | None, kept_length: int) -> Report:
         nvme_errors=tuple(map(_nvme_error, lines.nvme_errors)),
         is_status_derived=content.is_derived(lines.complaints),
         messages=content.messages_of(lines.complaints, _offline(lines)),
-        farm=farm.beside(log, identity.serial),
+        farm=farm.marked_if_foreign(log, identity.serial),
         date=report_date.of_text(lines.fields.get('local time is', '')),
     )
 
