@@ -254,7 +254,7 @@ def test_the_rule_for_drives_that_reading_can_harm_is_valid():
         parse(override['for']['device'])[0] for override in data['overrides']
     )
 
-    assert limits.exceptions(first, Identity(), '').is_allowed
+    assert limits.exceptions(first, Identity(), '').is_reading_allowed
     assert limits.exceptions(second, Identity(), '').skipped_logs == {'selftest'}
 
 

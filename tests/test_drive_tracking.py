@@ -309,7 +309,7 @@ def test_a_drive_that_is_gone_is_missed_unless_it_is_accepted():
         ({}, [DISK]),
         ({'slot': 'pci-0000:00:14.0-usb-0:2:1.0-scsi-0:0:0:0'}, []),  # it is taken home
         ({'is_scanned': False}, []),  # a scan does not look there
-        ({'gone': START - 9 * DAY, 'newest': 2}, [DISK]),  # since then
+        ({'gone': START - 9 * DAY, 'newest_order': 2}, [DISK]),  # since then
     ],
 )
 def test_where_a_drive_was_decides_whether_it_is_missed(place, missed):

@@ -208,7 +208,7 @@ def test_a_faulty_log_device_is_named_and_changes_no_tolerance():
 
 
 @pytest.mark.parametrize(
-    'row, words', [(FAULTED, 'data: replace it'), (FINE, 'replace or remove')]
+    'row, words', [(FAULTED, ': replace it'), (FINE, 'replace or remove')]
 )
 def test_a_drive_with_only_a_log_is_next_for_a_reason_of_its_own(row, words):
     """Also while other drives of the pool were not checked, and while the pool is in doubt."""
