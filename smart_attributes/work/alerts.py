@@ -4,46 +4,52 @@ from __future__ import annotations
 
 from ..constants import LONGEST_NAME_IN_LINE
 from ..knowledge.drive_logs import extended_self_test
-from ..model import Case, Judgement, Verdict
+from ..model import Case, Item, Judgement, Verdict
 from ..wording import HEALTH, plural, statement
 from . import actions
 from .statements import also, words_and_limit
 
 
 def alerts(case: Case) -> list[str]:
-    """Return the alert of a drive for the first line of a check, in five lengths, longest first:
-    which drive, why, and what to do. The second counts further actions and findings together, the
-    third omits them, the fourth also omits the reason for the action and the old finding of a
-    drive that was not read, and the last one also omits the command of a self-test.
+    """Return the alert of a drive for the first line of a check, in five forms, longest first:
+    which drive, why, and what to do.
     """
     item = case.todo
     link = f': {item.reason}: '
     last_finding = ''
     if item.is_unread:
-        # what was found when it was last read comes after what to do now
+        # the reason is "PROBLEM; FINDING when last read", see Item.is_unread
         problem, _, last_finding = item.reason.partition('; ')
         link = f' {problem}; '
     head = f'{_short_name(case)}{link}{_first_step(case)}'
     full_head = head
     if item.step and item.step.brief and item.action in actions.REPLACING:
         full_head = f'{head}, because {item.step.brief}'
-    findings = findings_on_it = ''
-    # the findings of a drive that is not read are old, and its line has them
-    if item.more and not item.is_unread:
-        findings = plural(item.more, 'more finding')
-        findings_on_it = f'{findings} on it'
+    findings = _further_findings(item)
+    findings_on_it = f'{findings} on it' if findings else ''
+    counts = findings_on_it
     if item.also:
         more_actions = plural(len(item.also), 'more action')
         counts = f'{more_actions}, {findings}' if findings else more_actions
-    else:
-        counts = findings_on_it
     return [
         _joined(full_head, last_finding, also(item), findings_on_it),
+        # further actions are only counted
         _joined(full_head, last_finding, counts),
         _joined(full_head, last_finding),
+        # without the reason for the action, and without the last finding of an unread drive
         head,
+        # without the command of a self-test
         head.removesuffix(f' ({extended_self_test(case.verdict.device)})'),
     ]
+
+
+def _further_findings(item: Item) -> str:
+    """Return "2 more findings"; '' without any, and for a drive that was not read: its findings are
+    old, and its line has them.
+    """
+    if item.is_unread or not item.more:
+        return ''
+    return plural(item.more, 'more finding')
 
 
 def action_alone(case: Case) -> str:
@@ -71,7 +77,8 @@ def _short_name(case: Case) -> str:
 
 def headline(verdict: Verdict) -> str:
     """Return the worst finding of a drive that was read, in words with its limit: "576 reallocated
-    sectors (warning above 40)".
+    sectors (warning above 40)". If it is the health status, the finding that shows what failed
+    follows after a comma, without its limit. '' without findings.
     """
     shown = _headlined(verdict)
     words = [_words(judgement) for judgement in shown]
