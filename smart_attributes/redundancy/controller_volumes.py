@@ -41,7 +41,8 @@ _OF_USE = ('where', 'span', 'slot')
 class Volume(NamedTuple):
     """A volume with its drives.
 
-    In a drive's fields, "is" holds its state for Member, and "key" holds a unique name.
+    In a drive's fields, "is" is its state, see _state(), "key" a unique name, "where" the array that
+    contains it, and "span" the number of its span.
     """
 
     tool: Json
@@ -100,23 +101,14 @@ def _drives(rows: Sequence[Fields], tool: Json) -> list[Fields]:
     A drive occurs once for each volume or array that contains it: with the facts about the drive
     from all rows, and those about this use.
     """
-    # controller, key and value that name a drive -> the facts about it
-    by_name: dict[tuple[str, str, str], Fields] = {}
-    # array, and which drive -> the facts about the drive, and about this use
-    uses: dict[tuple[object, ...], tuple[Fields, Fields]] = {}
-    for row in rows:
-        if row['kind'] not in ('part', 'drive') or 'aside' in row:
-            continue
-        controller = row.get('controller', '')
-        names = [
-            (controller, key, row[key]) for key in ('place', 'serial') if key in row
-        ]
-        facts = next((by_name[name] for name in names if name in by_name), {})
-        for name in names:
-            by_name[name] = facts
-        # rows about one drive share its facts; a row without a name is merged only with its copies
-        drive = id(facts) if names else tuple(row.items())
-        facts, use = uses.setdefault((row.get('where'), drive), (facts, {}))
+    of_drives = [
+        row for row in rows if row['kind'] in ('part', 'drive') and 'aside' not in row
+    ]
+    # array, and the id() of the facts about a drive -> these facts, and those about this use
+    uses: dict[tuple[str | None, int], tuple[Fields, Fields]] = {}
+    for row, facts in zip(of_drives, _shared_facts(of_drives)):
+        array = row.get('where')
+        _, use = uses.setdefault((array, id(facts)), (facts, {}))
         for key, value in row.items():
             if key != 'kind':
                 fields = use if key in _OF_USE else facts
@@ -125,6 +117,28 @@ def _drives(rows: Sequence[Fields], tool: Json) -> list[Fields]:
         {**facts, **use, 'is': _state(facts, tool), 'key': _key(facts, tool)}
         for facts, use in uses.values()
     ]
+
+
+def _shared_facts(rows: Iterable[Fields]) -> list[Fields]:
+    """Return an empty dict for each row, for the facts about its drive; rows of the same drive share
+    one dict.
+
+    Rows are of the same drive if controller, and place or serial number, are equal; if a row has
+    neither place nor serial number, only an equal row is.
+    """
+    # what identifies a drive -> the dict for it
+    by_name: dict[tuple[object, ...], Fields] = {}
+    shared = []
+    for row in rows:
+        controller = row.get('controller', '')
+        names: list[tuple[object, ...]] = [
+            (controller, key, row[key]) for key in ('place', 'serial') if key in row
+        ]
+        names = names or [tuple(row.items())]
+        facts = next((by_name[name] for name in names if name in by_name), {})
+        by_name.update(dict.fromkeys(names, facts))
+        shared.append(facts)
+    return shared
 
 
 def _name(drive: Fields) -> str:
@@ -153,15 +167,16 @@ def _state(drive: Fields, tool: Json) -> str:
 
 
 def _add_troubles(fields: Fields, rows: Sequence[Fields], tool: Json) -> None:
-    """Add to a volume's fields what the rows about its array and its controller report. rows: of
-    this controller.
+    """Add to a volume's fields the troubles that the rows about its array and its controller report.
+    rows: of this controller; a "section" is a part of its report, such as its status.
     """
-    where = fields.get('where', '')
+    array = fields.get('where', '')
     keys = ('trouble', *tool['doubts'])
     for row in rows:
-        is_about = row['kind'] in ('controller', 'section', 'array')
-        # a row without an array is about the controller
-        if is_about and row.get('where', where) == where:
+        has_troubles = row['kind'] in ('controller', 'section', 'array')
+        # a row without an array is about the whole controller
+        is_about_volume = row.get('where', array) == array
+        if has_troubles and is_about_volume:
             add(fields, {key: row[key] for key in keys if key in row})
 
 
@@ -169,24 +184,25 @@ def _volume(
     fields: Fields, rows: Sequence[Fields], drives: Sequence[Fields], tool: Json
 ) -> Volume:
     """Return a volume with its drives. fields: the facts from its rows. rows, drives: all of the
-    tool.
+    tool; for the fields of a drive, see Volume.
     """
     controller = fields.get('controller')
     here = [row for row in rows if row.get('controller') == controller]
     _add_troubles(fields, here, tool)
     spans: dict[str, list[Fields]] = {}
     spares = []
-    # places of drives that now count as spares, because a spare is the member in their place
-    replaced = {row['instead_of'] for row in here if 'instead_of' in row}
-    where = fields.get('where', '')
+    # places of drives for which a spare has become a member; they now count as spares
+    taken_over = {row['instead_of'] for row in here if 'instead_of' in row}
+    array = fields.get('where', '')
     for drive in drives:
-        if not drive['is'] or drive.get('controller') != controller:
+        is_failed_spare = drive['is'] == ''
+        if is_failed_spare or drive.get('controller') != controller:
             continue
-        if drive['is'] == 'spare' or drive.get('place') in replaced:
+        if drive['is'] == 'spare' or drive.get('place') in taken_over:
             # a spare that names no array is for all arrays
-            if drive.get('where', where) == where:
+            if drive.get('where', array) == array:
                 spares.append(drive)
-        elif drive.get('where') == where:
+        elif drive.get('where') == array:
             spans.setdefault(drive.get('span', ''), []).append(drive)
     return Volume(tool, fields, spans, spares)
 
@@ -309,15 +325,17 @@ def _member(drive: Fields, slot: int | None) -> Member:
 def _unlisted(volume: Volume, span: str) -> int:
     """Return the least number of a span's drives that the tool does not list; negative if it
     lists too many.
+
+    In the fields, "total" is the number of drives of the volume, "count" that of each of its spans,
+    and "depth" the number of spans. A tool that shows no spans lists all drives in one.
     """
     fields = volume.fields
     drives = len(volume.spans[span])
-    shown = len(volume.spans)
+    listed_spans = len(volume.spans)
     if 'total' in fields:
-        return int(fields['total']) // shown - drives
+        return int(fields['total']) // listed_spans - drives
     if 'count' in fields:
-        # if spans are not shown, "count" is for one span
-        spans = int(fields.get('depth', 1)) if shown == 1 else 1
+        spans = int(fields.get('depth', 1)) if listed_spans == 1 else 1
         return int(fields['count']) * spans - drives
     if volume.state == 'degraded':
         # up to the next multiple: 1 for 3 drives of RAID 10
@@ -374,7 +392,9 @@ def _why_unknown(volume: Volume) -> str:
 
 
 def _gaps(volume: Volume) -> Iterator[str]:
-    """Yield what the tool reports twice or not at all, as an object of "reports"."""
+    """Yield each gap or repetition in the report, and an impossible number of drives, as texts that
+    complete "storcli64 reports ...".
+    """
     fields = volume.fields
     drives = volume.drives
     slots = [(drive.get('span'), drive['slot']) for drive in drives if 'slot' in drive]
@@ -390,8 +410,8 @@ def _gaps(volume: Volume) -> Iterator[str]:
 
 
 def _contradictions(volume: Volume) -> Iterator[str]:
-    """Yield the words that this version does not know, and what does not fit together, as an object
-    of "reports".
+    """Yield the words that this version does not know, and what does not fit together, as texts that
+    complete "storcli64 reports ...".
     """
     fields = volume.fields
     tool = volume.tool
@@ -407,20 +427,24 @@ def _contradictions(volume: Volume) -> Iterator[str]:
         yield f'the unknown state {state}'
     if 'activity' in fields and meaning(tool['activity_is'], task) is None:
         yield f'the unknown activity {task}'
-    if not _is_split(volume) or not all(_level(volume, span) for span in spans):
+    has_levels = all(_level(volume, span) for span in spans)
+    if not has_levels or not _is_split(volume):
         yield f'the level {level} with {len(volume.drives)} drives'
     if not states <= {'in_sync', 'rebuilding', 'faulty', 'missing'}:
         yield 'a drive state that this version does not know'
     has_unlisted = any(_unlisted(volume, span) for span in spans)
     has_all_drives = states == {'in_sync'} and not has_unlisted
     is_whole = volume.state == 'whole'
-    has_trouble = is_whole and 'trouble' in fields
-    if is_whole != has_all_drives or has_trouble:
+    is_too_good = is_whole and (not has_all_drives or 'trouble' in fields)
+    is_too_bad = has_all_drives and not is_whole
+    if is_too_good or is_too_bad:
         yield f'the volume as {state}, which contradicts the states of its drives'
 
 
 def _is_split(volume: Volume) -> bool:
-    """Return whether the spans are as many as the tool reports, and each has a number."""
+    """Return whether the listed spans are as many as the tool reports, and each has a number; True
+    for a single span, which may stand for several.
+    """
     spans = len(volume.spans)
     if spans == 1:
         return True
