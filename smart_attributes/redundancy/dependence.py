@@ -159,8 +159,9 @@ def unexamined(
 ) -> Examined:
     """Return the drives without groups, and *problem*, why nothing was read, as a remark.
 
-    Nobody may take this for good news: the use of each drive to replace is unknown, so its data is
-    copied first, and a missing drive is CRITICAL, because a group may be degraded without it.
+    Nobody may take this for good news: machine() returns "copy first" for each drive to replace,
+    because no group shows its use, and a missing drive is CRITICAL, because a group may be degraded
+    without it.
     """
     lacking = 'it is not known whether a group lacks a member'
     judged = [_critical_if_missing(drive, lacking) for drive in located]
@@ -171,7 +172,7 @@ def unexamined(
             if not drive.verdict.device.is_recorded
         ]
         without_groups = machine((), to_drives(placed))
-    except Exception:  # the problem may be with the verdicts
+    except Exception:  # to_drives() may fail for the same reason as before
         without_groups = Machine((), ())
     return Examined(uses_of(judged, without_groups), remarks=(problem,))
 
@@ -217,10 +218,11 @@ def _in_slot(drive: Located, slots: Mapping[str, Place]) -> Located:
 
 
 def _all_paths(verdict: Verdict, devices: Devices) -> list[str]:
-    """Return the disks of a drive, also those of its other namespaces and actuators, each followed
-    by the first path to it; its address if /sys does not show the drive, so that its use is unknown.
+    """Return the names of a drive's disks, and of the disks of its other namespaces and actuators.
+    Groups are built on the first path to a disk, so this path follows each disk.
 
-    [] for a recorded report, and for a missing drive, whose name another drive may have.
+    Without disks in /sys, return the address of the drive: its use is then unknown. Return [] for a
+    recorded report, and for a missing drive, whose name another drive may have.
     """
     device = verdict.device
     if verdict.is_missing or device.is_recorded:
@@ -281,7 +283,8 @@ def _of_controllers(drives: Sequence[Located], is_asked: bool) -> Iterator[Group
     for drive in drives:
         device = drive.verdict.device
         controller = device_types.controller(device.type)
-        # A disk that the kernel has itself (JBOD) is in no volume.
+        # Place.disks has the address only if the kernel does not have the disk itself (JBOD), see
+        # _all_paths(); such a disk is in no volume.
         if controller and device.address in drive.place.disks:
             behind.setdefault((controller.name, device.path), []).append(device)
     for (name, path), devices in behind.items():
@@ -384,27 +387,32 @@ def _volume_groups(
     """Yield the volumes of the device mapper that hold data. unlisted: by volume, as in Group."""
     nothing = {claim.name for claim in claims if claim.kind == partitions.NOTHING}
     for name, volume in volumes.items():
-        # a partition of a multipath volume, such as the ninth one of a disk of ZFS
-        is_empty = name in nothing and volume.uuid.startswith('part')
+        # A partition of a multipath volume can be empty, such as the ninth one, which ZFS makes on
+        # each disk.
+        is_partition = volume.uuid.startswith('part')
+        is_empty = is_partition and name in nothing
         if name not in devices.inner and not is_empty:
-            group = block_devices.group(name, volumes, devices)
-            yield group._replace(unlisted=unlisted.get(name, ''))
+            whole = block_devices.group(name, volumes, devices)
+            yield whole._replace(unlisted=unlisted.get(name, ''))
 
 
 def _of_rest(
     in_use: Sequence[Group], claims: Sequence[Claim], devices: Devices
 ) -> Iterator[Group]:
-    """Yield the groups of what no group in use accounts for."""
-    # Devices that arrays have lost, but that are here: see arrays.with_removed().
-    removed = set()
+    """Return the groups of what no group in use accounts for.
+
+    partitions.groups() leaves out what groups in use hold. This leaves out devices that arrays have
+    lost, but that are still here, see arrays.with_removed().
+    """
+    lost_by_arrays = set()
     for group in in_use:
         for member in group.members:
             if group.kind == 'md' and member.state == 'missing' and member.on:
-                removed.add(member.name)
+                lost_by_arrays.add(member.name)
     rest = [
         claim
         for claim in claims
-        if devices.titles.get(claim.name, claim.name) not in removed
+        if devices.titles.get(claim.name, claim.name) not in lost_by_arrays
     ]
     return partitions.groups(rest, {group.id for group in in_use}, devices)
 

@@ -57,21 +57,24 @@ def of_array(read: ReadFile, use: str = '') -> Iterator[str]:
 def _may_have_data_in_journal(read: ReadFile) -> bool:
     """Return whether a journal may have data that no member has yet.
 
-    journal_mode is empty without a journal, and absent in raid1 and raid10.
+    journal_mode ("[write-through] write-back") is absent in raid1 and raid10, and empty without a
+    working journal. Whether the array needs one is then in consistency_policy, which old kernels
+    lack.
     """
     mode = read('journal_mode')
-    if mode in ('', UNREAD):
-        has_no_journal = ('bitmap', 'resync', 'ppl', UNREAD)
-        return read('consistency_policy') not in has_no_journal
-    return '[write-through]' not in mode
+    if mode not in ('', UNREAD):
+        return '[write-through]' not in mode
+    policies_without_journal = ('bitmap', 'resync', 'ppl', UNREAD)
+    return read('consistency_policy') not in policies_without_journal
 
 
 def _may_differ(read: ReadFile, use: str) -> bool:
-    """Return whether the last check found members that differ, and nothing has made them equal.
+    """Return whether the last check found members that differ, and nothing has made them equal; True
+    if the count of differences cannot be read.
 
-    On raid1 or raid10 with swap space, a count is not an error: memory that changes while it is
-    written differs between the copies, and is not read again (md(4)). For other data, nobody knows
-    which copy is right until a repair has made the copies equal; a repair does not reset the count.
+    Of swap space, a count is not an error: memory that changes while it is written differs between
+    the copies of raid1 and raid10, and is not read again (md(4)). For other data, nobody knows which
+    copy is right until a repair has made the copies equal; a repair does not reset the count.
     """
     return (
         use != 'swap'
@@ -83,8 +86,8 @@ def _may_differ(read: ReadFile, use: str) -> bool:
 def of_md_member(state: str, level: str, read: ReadFile) -> Iterator[str]:
     """Yield each doubt about a member of an md array.
 
-    state: its flags. level: the array's. read: returns the content of a file of
-    /sys/block/mdN/md/dev-NAME, or UNREAD.
+    state: its flags, "in_sync,write_error". level: the array's. read: returns the content of a file
+    of /sys/block/mdN/md/dev-NAME, or UNREAD: a list of bad blocks that cannot be read is in doubt.
     """
     # As long as this flag is set, a repair skips the blocks that could not be written; tried on
     # Linux 6.12.
