@@ -156,8 +156,8 @@ def _members(array: str, action: str, devices: Devices) -> list[Member]:
         is_rebuilding = slot is not None and action in ('recover', 'resync', 'reshape')
         member = devices.member(name, _state(flags, is_rebuilding), slot)
         doubted = tuple(doubts.of_md_member(text, level, _reader_of(folder)))
-        is_gone = not os.path.exists(f'{folder}/block')
-        if is_gone:  # by now, another device may have this name
+        if not os.path.exists(f'{folder}/block'):
+            # it is gone, and by now, another device may have its name
             member = member._replace(state='missing', on=())
         # of a device that is gone: its last state
         detail = '' if text == member.state else text.replace(',', ', ')
@@ -286,8 +286,9 @@ def _file_system(uuid: str, devices: Devices) -> Group:
     level, unknown = _btrfs_level(
         _profiles(folder), has_states=has_all_entries and has_all_errors
     )
-    uses = [use for name in names for use in devices.used.get(name, ())]
-    used = tuple(dict.fromkeys(uses))
+    used = tuple(
+        dict.fromkeys(use for name in names for use in devices.used.get(name, ()))
+    )
     label = text_of(f'{folder}/label')
     return Group(
         id=group_id,

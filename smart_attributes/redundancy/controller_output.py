@@ -124,14 +124,15 @@ def _of_json(name: str, value: object) -> Iterator[str]:
             yield from _of_json(name, part)
     elif isinstance(value, dict):
         yield name
-        for key in sorted(value, key=lambda key: _rank(key, value[key])):
-            yield from _of_json(' '.join(key.split()), value[key])
+        for key, part in sorted(value.items(), key=_rank):
+            yield from _of_json(' '.join(key.split()), part)
     else:
         yield f'{name} : {" ".join(str(value).split())}'
 
 
-def _rank(key: str, value: object) -> tuple[bool, bool]:
-    """Return the rank of a value: objects follow the plain values, and the answer to a command
-    follows its status.
+def _rank(item: tuple[str, object]) -> tuple[bool, bool]:
+    """Return the rank of a key and its value: objects follow the plain values, and the answer to a
+    command follows its status.
     """
+    key, value = item
     return isinstance(value, (dict, list)), key == 'Response Data'

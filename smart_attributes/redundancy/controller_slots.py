@@ -90,8 +90,8 @@ def _is_single(name: str, verdicts: Sequence[Verdict]) -> bool:
             with_drives.add(verdict.device.path if host is None else str(host))
     drivers = device_types.CONTROLLERS[name].drivers
     # also of controllers without drives; none where /sys shows no hosts
-    hosts = [driver for driver in linux.hosts().values() if driver in drivers]
-    return len(with_drives) == 1 and len(hosts) <= 1
+    hosts = sum(driver in drivers for driver in linux.hosts().values())
+    return len(with_drives) == 1 and hosts <= 1
 
 
 def type_of(verdict: Verdict) -> str:

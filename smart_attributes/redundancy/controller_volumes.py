@@ -8,7 +8,7 @@ that contradicts its level or drives, such as a failed one without lost drives.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from ..constants import MOST_MEMBERS
@@ -77,7 +77,7 @@ def volumes(rows: Sequence[Fields], tool: Json) -> tuple[Volume, ...]:
 
 
 def tool_drives(
-    rows: Sequence[Fields], tool: Json, is_complete: bool = True
+    rows: Sequence[Fields], tool: Json, is_complete: bool
 ) -> list[ToolDrive]:
     """Return the drives in the rows of all outputs of a tool, also those that are in no volume.
 
@@ -89,7 +89,7 @@ def tool_drives(
     addresses = {row.get('controller'): row['pci'] for row in rows if 'pci' in row}
     drives = {}
     for drive in _drives(rows, tool):
-        if 'place' in drive or 'serial' in drive:
+        if _name(drive):
             pci = addresses.get(drive.get('controller'), '')
             drives[drive['key']] = ToolDrive(tool, drive, pci, is_of_only_controller)
     return [*drives.values()]
@@ -101,14 +101,14 @@ def _drives(rows: Sequence[Fields], tool: Json) -> list[Fields]:
     A drive occurs once for each volume or array that contains it: with the facts about the drive
     from all rows, and those about this use.
     """
-    of_drives = [
-        row for row in rows if row['kind'] in ('part', 'drive') and 'aside' not in row
-    ]
+    by_name: dict[object, Fields] = {}  # see _facts()
     # array, and the id() of the facts about a drive -> these facts, and those about this use
-    uses: dict[tuple[str | None, int], tuple[Fields, Fields]] = {}
-    for row, facts in zip(of_drives, _shared_facts(of_drives)):
-        array = row.get('where')
-        _, use = uses.setdefault((array, id(facts)), (facts, {}))
+    uses: dict[tuple[object, int], tuple[Fields, Fields]] = {}
+    for row in rows:
+        if row['kind'] not in ('part', 'drive') or 'aside' in row:
+            continue
+        facts = _facts(row, by_name)
+        _, use = uses.setdefault((row.get('where'), id(facts)), (facts, {}))
         for key, value in row.items():
             if key != 'kind':
                 fields = use if key in _OF_USE else facts
@@ -119,26 +119,20 @@ def _drives(rows: Sequence[Fields], tool: Json) -> list[Fields]:
     ]
 
 
-def _shared_facts(rows: Iterable[Fields]) -> list[Fields]:
-    """Return an empty dict for each row, for the facts about its drive; rows of the same drive share
-    one dict.
+def _facts(row: Fields, by_name: dict[object, Fields]) -> Fields:
+    """Return the dict for the facts about the drive of a row; rows of the same drive share it.
 
     Rows are of the same drive if controller, and place or serial number, are equal; if a row has
-    neither place nor serial number, only an equal row is.
+    neither place nor serial number, only an equal row is. by_name: what identifies a drive -> its
+    dict; a new drive is added.
     """
-    # what identifies a drive -> the dict for it
-    by_name: dict[tuple[object, ...], Fields] = {}
-    shared = []
-    for row in rows:
-        controller = row.get('controller', '')
-        names: list[tuple[object, ...]] = [
-            (controller, key, row[key]) for key in ('place', 'serial') if key in row
-        ]
-        names = names or [tuple(row.items())]
-        facts = next((by_name[name] for name in names if name in by_name), {})
-        by_name.update(dict.fromkeys(names, facts))
-        shared.append(facts)
-    return shared
+    controller = row.get('controller', '')
+    keys = [key for key in ('place', 'serial') if key in row]
+    names: list[object] = [(controller, key, row[key]) for key in keys]
+    names = names or [tuple(row.items())]
+    facts = next((by_name[name] for name in names if name in by_name), {})
+    by_name.update(dict.fromkeys(names, facts))
+    return facts
 
 
 def _name(drive: Fields) -> str:
@@ -195,8 +189,8 @@ def _volume(
     taken_over = {row['instead_of'] for row in here if 'instead_of' in row}
     array = fields.get('where', '')
     for drive in drives:
-        is_failed_spare = drive['is'] == ''
-        if is_failed_spare or drive.get('controller') != controller:
+        # '': a failed spare
+        if not drive['is'] or drive.get('controller') != controller:
             continue
         if drive['is'] == 'spare' or drive.get('place') in taken_over:
             # a spare that names no array is for all arrays
@@ -243,8 +237,9 @@ def _groups(volume: Volume, why: str) -> list[Group]:
     if len(spans) == 1:
         (span,) = spans
         return [without_spans._replace(level=_level(volume, span))]
-    groups = [_striped(whole, spans)]
-    for span, members in spans.items():
+    groups = []
+    stripes = []
+    for place, (span, members) in enumerate(spans.items()):
         group = whole._replace(
             id=f'{whole.id} span {span}',
             name=f'{whole.name} span {span}',
@@ -253,7 +248,17 @@ def _groups(volume: Volume, why: str) -> list[Group]:
             members=(*members, *spares),
         )
         groups.append(group)
-    return groups
+        stripes.append(Member(f'span {span}', 'in_sync', place, on=(group.id,)))
+    # its spans have its activity and its doubts
+    striped = Group(
+        id=whole.id,
+        name=whole.name,
+        kind='hardware',
+        level='raid0',
+        slots=len(stripes),
+        members=tuple(stripes),
+    )
+    return [striped, *groups]
 
 
 def _whole(volume: Volume) -> Group:
@@ -279,22 +284,6 @@ def _doubts(volume: Volume) -> Iterator[str]:
     for key, (why, remedy) in volume.tool['doubts'].items():
         if key in volume.fields:
             yield doubt(why, remedy.format(program=program, controller=controller))
-
-
-def _striped(whole: Group, spans: Iterable[str]) -> Group:
-    """Return the group whose members are the spans of a volume."""
-    members = [
-        Member(f'span {span}', 'in_sync', slot, on=(f'{whole.id} span {span}',))
-        for slot, span in enumerate(spans)
-    ]
-    return Group(
-        id=whole.id,
-        name=whole.name,
-        kind='hardware',
-        level='raid0',
-        slots=len(members),
-        members=tuple(members),
-    )
 
 
 def _members(volume: Volume, span: str) -> list[Member]:
@@ -435,9 +424,9 @@ def _contradictions(volume: Volume) -> Iterator[str]:
     has_unlisted = any(_unlisted(volume, span) for span in spans)
     has_all_drives = states == {'in_sync'} and not has_unlisted
     is_whole = volume.state == 'whole'
-    is_too_good = is_whole and (not has_all_drives or 'trouble' in fields)
-    is_too_bad = has_all_drives and not is_whole
-    if is_too_good or is_too_bad:
+    # "whole" although a drive is lost or the controller reports a trouble, or the reverse
+    has_trouble = is_whole and 'trouble' in fields
+    if is_whole != has_all_drives or has_trouble:
         yield f'the volume as {state}, which contradicts the states of its drives'
 
 

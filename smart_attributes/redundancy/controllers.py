@@ -127,10 +127,8 @@ def _placed(
     """Yield the groups of the volumes; a volume gets the kernel name of its disk as its id, so that
     it is below the groups that use this disk. taken: the disks of drives.
     """
-    devices = []
-    for volume in volumes:
-        path = volume.fields.get('device', '').replace('/cciss/', '/cciss!')
-        devices.append(os.path.basename(path))
+    paths = [volume.fields.get('device', '') for volume in volumes]
+    devices = [os.path.basename(path.replace('/cciss/', '/cciss!')) for path in paths]
     for volume, device in zip(volumes, devices):
         whole, *spans = groups(volume)
         is_only_use = devices.count(device) == 1 and device not in taken

@@ -319,42 +319,33 @@ def _why_not_shown(device: Device, is_asked: bool) -> str:
 _DRIVERS = {'bcache': block_devices.BCACHE, 'drbd': block_devices.DRBD}
 
 
-def _with_uses(devices: Devices, volumes: Volumes) -> Devices:
-    """Return the devices with what is on them: their uses, and the titles and the inner volumes of
-    LVM.
-    """
-    return devices._replace(
-        inner=block_devices.inner(volumes),
-        used=uses(devices.system),
-        titles={
-            name: block_devices.title(volume) or name
-            for name, volume in volumes.items()
-        },
-    )
-
-
 def groups(devices: Devices) -> list[Group]:
     """Return the groups of a machine, lower ones first. devices: all block devices, without their
     uses.
     """
     volumes = block_devices.volumes(_named('dm-', devices), devices.system)
-    devices = _with_uses(devices, volumes)
+    titles = {
+        name: block_devices.title(volume) or name for name, volume in volumes.items()
+    }
+    devices = devices._replace(
+        inner=block_devices.inner(volumes), used=uses(devices.system), titles=titles
+    )
     file_systems = arrays.file_systems(devices)
-    of_btrfs = set()
+    of_btrfs: set[str] = set()
     for group in file_systems:
         of_btrfs.update(arrays.btrfs_members(group.id, devices))
     # a mount point of btrfs is that of the file system, not of one of its devices
     used = {name: use for name, use in devices.used.items() if name not in of_btrfs}
     devices = devices._replace(used=used)
-    of_md = _arrays(devices)
+    block = f'{devices.system.sys}/block'
+    names = _named('md', devices)
+    of_md = [name for name in names if os.path.isdir(f'{block}/{name}/md')]
     stacked = _stacked(devices.names - {*of_md, *volumes}, devices)
-    members = set(of_btrfs)
-    for name in of_md:
-        members.update(arrays.md_members(name, devices))
-    for volume in volumes.values():
-        members.update(volume.slaves)
-    for slaves in stacked.values():
-        members.update(slaves)
+    members = of_btrfs.union(
+        *(arrays.md_members(name, devices) for name in of_md),
+        *(volume.slaves for volume in volumes.values()),
+        *stacked.values(),
+    )
     claims = partitions.claims(members, devices)
     inactive, unlisted = lvm_backup.read(volumes, devices)
     in_use = [
@@ -415,13 +406,6 @@ def _of_rest(
         if devices.titles.get(claim.name, claim.name) not in lost_by_arrays
     ]
     return partitions.groups(rest, {group.id for group in in_use}, devices)
-
-
-def _arrays(devices: Devices) -> list[str]:
-    """Return the names of md's arrays: "md0"."""
-    folder = f'{devices.system.sys}/block'
-    names = _named('md', devices)
-    return [name for name in names if os.path.isdir(f'{folder}/{name}/md')]
 
 
 def _named(start: str, devices: Devices) -> list[str]:

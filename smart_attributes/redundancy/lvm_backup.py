@@ -60,12 +60,11 @@ def parsed(text: str) -> Backup | None:
         return None
     (group,) = groups
     devices = _ids_in('physical_volumes', ids)
-    on_devices = {}
-    for volume, on in areas.items():
+    on_devices = {
         # an area can also be on an inner volume
-        on_devices[volume] = tuple(
-            dict.fromkeys(area for area in on if area in devices)
-        )
+        volume: tuple(dict.fromkeys(area for area in on if area in devices))
+        for volume, on in areas.items()
+    }
     return Backup(
         id=ids[group],
         name=group[0],
@@ -153,8 +152,7 @@ def _names_of_devices(volumes: Volumes, devices: Devices) -> dict[str, str]:
     slaves = {slave for volume in volumes.values() for slave in volume.slaves}
     names = {}
     for name in sorted(slaves.difference(volumes)):
-        is_present = devices.below(name) != ()
-        if is_present:
+        if devices.below(name):  # it is not gone
             uuid = udev_notes(name, devices).get('ID_FS_UUID', '')
             names[uuid.replace('-', '')] = name
     return names

@@ -53,7 +53,7 @@ TYPES = (
 )
 # Kind of the group of a partition of unknown use; on an array, it has the redundancy of the array.
 _UNKNOWN_USE = Kind('unknown', '', 'its use is not known')
-_UNKNOWN_USE_ON_ARRAY = Kind('unknown', 'single')
+_UNKNOWN_USE_ON_ARRAY = Kind('unknown')
 # Pattern of the ID_FS_TYPE of a member that nothing uses -> its kind. For ZFS, see _pool.
 _MEMBERS = (
     ('ceph_bluestore', block_devices.CEPH),
@@ -143,8 +143,7 @@ def _claim(
         return Claim(name, SWAP if is_swap else MOUNTED)
     # the data of a disk counts on the first path to it
     is_further_path = disk in devices.same
-    is_used_on_further_path = _by_first_path(name, devices) in in_use
-    if is_further_path or is_used_on_further_path:
+    if is_further_path or _by_first_path(name, devices) in in_use:
         return Claim(name, MEMBER)
     notes = _own_notes(name, devices)
     return Claim(name, kind_of(notes), notes)

@@ -14,7 +14,7 @@ from ..model import Dependence, Group, Located, Member, Replacement, Use, Verdic
 from ..typed import Json, NamedTuple
 from ..words import clean, sentence
 from . import partitions, sentences
-from .survival import TOLERANCE, Disks, Stack, is_redundant, is_unprotected, stripes
+from .survival import TOLERANCE, Disks, Stack, is_redundant
 
 NEXT = 'next'
 COPY = 'copy first'
@@ -78,7 +78,7 @@ def order(stack: Stack, drives: Sequence[Drive]) -> tuple[Step, ...]:
     is "next" while other members may lack the data. drives: most severe first.
     """
     every = _with_unread(stack, drives)
-    cases = [_Case(drive, every, stack) for drive in every]
+    cases = [_Case(drive, stack.of(drive.disks), every, stack) for drive in every]
     # drives that a group has dropped come first
     to_replace = [case for case in cases if case.dropped_by()]
     to_replace += [
@@ -114,12 +114,9 @@ class _Case(NamedTuple):
     """One drive of a machine, with all drives and all groups of the machine."""
 
     drive: Drive
+    groups: list[Group]  # those that are built on the drive
     drives: Sequence[Drive]
     stack: Stack
-
-    def groups(self) -> list[Group]:
-        """Return the groups that are built on the drive."""
-        return self.stack.of(self.drive.disks)
 
     def chain(self, group: Group) -> list[Group]:
         """Return the groups from the drive up to *group*, lowest first."""
@@ -132,7 +129,7 @@ class _Case(NamedTuple):
     def dropped_by(self) -> list[Group]:
         """Return the groups that have dropped a member on the drive."""
         dropping = []
-        for group in self.groups():
+        for group in self.groups:
             faulty = [member for member in group.members if member.state == 'faulty']
             if any(map(self._is_below, faulty)):
                 dropping.append(group)
@@ -146,12 +143,12 @@ class _Case(NamedTuple):
         """Return the step for a drive to replace: for the strictest of the reasons that the groups
         on it give. earlier: the steps for the preceding drives.
         """
-        in_use = list(filter(self.stack.carries_data, self.groups()))
+        in_use = list(filter(self.stack.carries_data, self.groups))
         swaps = list(filter(self._is_bare_swap, in_use))
         others = [group for group in in_use if group not in swaps]
         reasons = [self._reason(group, earlier) for group in others]
         if reasons:
-            why = _strictest(reasons)
+            why = min(reasons, key=_strictness)
         else:
             code = 'only-swap' if swaps else 'use-unknown'
             why = sentences.of_drive(code, self.drive.name)
@@ -185,7 +182,7 @@ class _Case(NamedTuple):
         disks = self.drive.disks
         names = {
             group.unlisted
-            for group in self.groups()
+            for group in self.groups
             if self.stack.lost_members(group, disks)
         }
         return sorted(names - {''})
@@ -196,28 +193,18 @@ class _Case(NamedTuple):
         """
         if group.used_as != ('swap',):
             return False
-        return all(map(is_unprotected, self.chain(group)))
+        return all(is_redundant(lower) is False for lower in self.chain(group))
 
     def kept(self) -> Step | None:
         """Return the step for a drive that must stay because it has the last copy of the data of a
         group that still survives; None if the drive may go.
         """
-        for group in self.groups():
+        for group in self.groups:
             if self.stack.survives(group) and self.is_needed_by(group):
-                copies = self._last_copies(group)
-                if copies:
-                    return self._step(self._needed(copies))
+                last_copy = self._last_copy(group)
+                if last_copy:
+                    return self._step(last_copy)
         return None
-
-    def _last_copies(self, group: Group) -> list[Group]:
-        """Return the redundant groups up to *group* that lose data without the drive. Groups without
-        redundancy, which lose their data with any drive, are not meant.
-        """
-        return [
-            lower
-            for lower in self.chain(group)
-            if is_redundant(lower) and self.is_needed_by(lower)
-        ]
 
     def _step(self, why: Coded) -> Step:
         """Return the step for the drive, with this reason."""
@@ -225,7 +212,7 @@ class _Case(NamedTuple):
             drive=self.drive,
             label=_label(why),
             why=why,
-            groups=tuple(group.id for group in self.groups()),
+            groups=tuple(group.id for group in self.groups),
         )
 
     def _reason(self, group: Group, earlier: Sequence[Step]) -> Coded:
@@ -253,9 +240,9 @@ class _Case(NamedTuple):
             return self._if_survives(group, earlier)
         if survives is None:
             return _of_unknown(group, chain)
-        copies = self._last_copies(group)
-        if copies:
-            return self._needed(copies)
+        last_copy = self._last_copy(group)
+        if last_copy:
+            return last_copy
         if partitions.is_unknown(group):
             return _of_unknown(group, chain)
         lowest = next(filter(self.is_needed_by, chain))
@@ -281,11 +268,19 @@ class _Case(NamedTuple):
         ]
         return sentences.unchecked(group, unread) if unread else None
 
-    def _needed(self, copies: Sequence[Group]) -> Coded:
-        """Return the reason not to remove a drive with the last copy of these groups: that the weakest
-        one is rebuilt, or has no other copy.
+    def _last_copy(self, group: Group) -> Coded | None:
+        """Return the reason not to remove a drive that redundant groups up to *group* cannot lose: the
+        weakest of them is rebuilt, or has no other copy. None if there are no such groups; those
+        without redundancy, which lose their data with any drive, are not meant.
         """
-        weakest = self._weakest(copies, frozenset())
+        needing = [
+            lower
+            for lower in self.chain(group)
+            if is_redundant(lower) and self.is_needed_by(lower)
+        ]
+        if not needing:
+            return None
+        weakest = self._weakest(needing, frozenset())
         if weakest.activity in REBUILDING:
             return sentences.busy(weakest)
         return sentences.last_copy(weakest, is_dying=self._dying(weakest) is not None)
@@ -300,10 +295,8 @@ class _Case(NamedTuple):
         ]
         if not self.stack.loses(group, _disks(failing)):
             return None
-        for drive in failing:
-            if self.stack.loses(group, drive.disks):
-                return drive
-        return failing[0]
+        enough = [drive for drive in failing if self.stack.loses(group, drive.disks)]
+        return (enough or failing)[0]
 
     def _if_survives(self, group: Group, earlier: Sequence[Step]) -> Coded:
         """Return the reason for a step if the group survives without the drive. It is the first of
@@ -385,15 +378,11 @@ def _label(reason: Coded) -> str:
     return OF_CODE[reason.code][0]
 
 
-def _strictest(reasons: Iterable[Coded]) -> Coded:
-    """Return the first reason with the strictest label. "leave-cluster" comes after the others with
-    its label: a cluster moves only its own data, and the admin must copy the rest.
+def _strictness(reason: Coded) -> tuple[int, bool]:
+    """Return a key that sorts reasons, the strictest one first. "leave-cluster" comes after the
+    others with its label: a cluster moves only its own data, and the admin must copy the rest.
     """
-
-    def rank(reason: Coded) -> tuple[int, bool]:
-        return STRICTEST.index(_label(reason)), reason.code == 'leave-cluster'
-
-    return min(reasons, key=rank)
+    return STRICTEST.index(_label(reason)), reason.code == 'leave-cluster'
 
 
 def _is_copied(reason: Coded) -> bool:
@@ -410,7 +399,7 @@ def _of_unknown(group: Group, chain: Sequence[Group]) -> Coded:
     if group.kind == 'ceph':
         return sentences.reason('leave-cluster', group)
     for lower in chain:
-        if stripes(lower) is None:
+        if is_redundant(lower) is None:
             return sentences.unknown(lower)
     return sentences.unknown(group)
 
@@ -588,23 +577,24 @@ def grades(
     machine: Machine, verdicts: Sequence[Verdict]
 ) -> dict[str, tuple[Risk, int]]:
     """Return the risk of each group and the group's place in the document, by group id."""
-    grades = {}
     groups = document(machine, verdicts)['groups']
-    for place, (membership, group) in enumerate(zip(machine.groups, groups)):
-        grades[membership.group.id] = risk(group), place
-    return grades
+    return {
+        membership.group.id: (risk(group), place)
+        for place, (membership, group) in enumerate(zip(machine.groups, groups))
+    }
 
 
 def risk(group: Json) -> Risk:
     """Return the risk of a group. group: the object of the group in the JSON document."""
     tolerates = group['tolerates']
-    if group['used_as'] == ['swap'] and not _may_lose_member(group):
+    may_lose_member = _may_lose_member(group)
+    if group['used_as'] == ['swap'] and not may_lose_member:
         return Risk.PLAIN  # it holds no data
     if tolerates is None:
         return Risk.UNSURE if _has_failing_drive(group) else Risk.UNKNOWN
     if tolerates < 0:
         return Risk.BEYOND
-    if not _may_lose_member(group):
+    if not may_lose_member:
         return Risk.PLAIN
     if tolerates == 0:
         return Risk.LAST

@@ -81,19 +81,12 @@ def stripes(group: Group) -> tuple[Stripe, ...] | None:
     return (Stripe(frozenset(range(group.slots)), tolerance),)
 
 
-def is_redundant(group: Group) -> bool:
-    """Return whether a group can lose a member when all its members are in sync; False if this is
-    unknown.
-    """
+def is_redundant(group: Group) -> bool | None:
+    """Return whether a group can lose a member when all its members are in sync; None if unknown."""
     all_stripes = stripes(group)
-    return all_stripes is not None and all(
-        stripe.tolerance > 0 for stripe in all_stripes
-    )
-
-
-def is_unprotected(group: Group) -> bool:
-    """Return whether a group cannot lose a member; False if this is unknown."""
-    return stripes(group) is not None and not is_redundant(group)
+    if all_stripes is None:
+        return None
+    return all(stripe.tolerance > 0 for stripe in all_stripes)
 
 
 def lacks_member(group: Group) -> bool:
@@ -136,9 +129,13 @@ class Stack:
 
     def __init__(self, groups: Iterable[Group]) -> None:
         self.groups = {group.id: group for group in groups}
-        members = [member for group in self.groups.values() for member in group.members]
         # disks, and ids of groups, that another group is built on
-        self._below = {name for member in members for name in member.on}
+        self._below = {
+            name
+            for group in self.groups.values()
+            for member in group.members
+            for name in member.on
+        }
         # results of earlier calls: id of a group -> disks below it
         self._disks: dict[str, Disks] = {}
         # id of a group, and lost disks below it -> whether its data is left

@@ -50,7 +50,7 @@ class _View(NamedTuple):
     scrub: Scan | None
     is_marked: bool  # zpool shows that at least one device of the pool lacks data
     disks_of: DisksOf
-    doubts: tuple[str, ...] = ()  # why all devices of the pool may lack data
+    doubts: tuple[str, ...]  # why all devices of the pool may lack data
 
 
 def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
@@ -108,9 +108,8 @@ def _without_reported(
 
     of_zpool: groups by id. devices: all that zpool reports, also spares, which name no pool.
     """
-    # without udev, only zpool knows that it uses a partition
-    may_be_of_zfs = group.kind == 'zfs' or partitions.is_unknown(group)
-    if not may_be_of_zfs:
+    # without udev, a partition of a pool is of unknown use
+    if group.kind != 'zfs' and not partitions.is_unknown(group):
         yield group
         return
     pool = of_zpool.get(group.id)

@@ -88,10 +88,10 @@ class Vdev(NamedTuple):
 
     name: str
     state: str  # as printed: "ONLINE", "DEGRADED", ...
-    detail: str = ''  # the reason for its state: "too many errors", "was /dev/sda1"
-    path: str = ''  # path of a device; '' if its present path is unknown
-    is_resilvering: bool = False  # or waits for a resilver
-    has_errors: bool = False  # a count above 0; failed writes are lost
+    detail: str  # the reason for its state: "too many errors", "was /dev/sda1"
+    path: str  # path of a device; '' if its present path is unknown
+    is_resilvering: bool  # or waits for a resilver
+    has_errors: bool  # a count above 0; failed writes are lost
     children: tuple[Vdev, ...] = ()
 
     def leaves(self) -> Iterator[Vdev]:
@@ -214,8 +214,7 @@ def _fields(lines: list[str]) -> dict[str, list[str]]:
             fields.setdefault(key, []).append(match[2] or '')
             continue
         is_continuation = line.startswith('\t') and key not in ('', 'errors')
-        is_empty = line == ''
-        if not is_continuation and not is_empty:
+        if line and not is_continuation:
             raise _NotUnderstood('a line has an unknown format')
         # an empty line can come before the first key
         if key:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..constants import LONGEST_NAME_IN_LINE
 from ..knowledge.drive_logs import extended_self_test
-from ..model import Case, Item, Judgement, Verdict
+from ..model import Case, Judgement, Verdict
 from ..wording import HEALTH, plural, statement
 from . import actions
 from .statements import also, words_and_limit
@@ -25,7 +25,9 @@ def alerts(case: Case) -> list[str]:
     full_head = head
     if item.step and item.step.brief and item.action in actions.REPLACING:
         full_head = f'{head}, because {item.step.brief}'
-    findings = _further_findings(item)
+    # the findings of a drive that was not read are old, and its line has them
+    has_findings = item.more > 0 and not item.is_unread
+    findings = plural(item.more, 'more finding') if has_findings else ''
     findings_on_it = f'{findings} on it' if findings else ''
     counts = findings_on_it
     if item.also:
@@ -41,15 +43,6 @@ def alerts(case: Case) -> list[str]:
         # without the command of a self-test
         head.removesuffix(f' ({extended_self_test(case.verdict.device)})'),
     ]
-
-
-def _further_findings(item: Item) -> str:
-    """Return "2 more findings"; '' without any, and for a drive that was not read: its findings are
-    old, and its line has them.
-    """
-    if item.is_unread or not item.more:
-        return ''
-    return plural(item.more, 'more finding')
 
 
 def action_alone(case: Case) -> str:

@@ -171,8 +171,10 @@ def _with_groups(own: Sequence[Need], replacement: Replacement | None) -> list[N
     if new_first.code == actions.KEEP and first.code == actions.REPLACE:
         # the text of this kind also says to copy the data
         new_first = new_first._replace(kind=actions.FAILING)
-    replacing = (actions.REPLACE, actions.ORDER_COPY)
-    new_others = [adjusted(need) if need.code in replacing else need for need in others]
+    # as a further action, to watch a drive does not depend on its groups
+    new_others = [
+        need if need.code == actions.WATCH else adjusted(need) for need in others
+    ]
     return [new_first, *new_others]
 
 
@@ -347,7 +349,7 @@ def _without_included(needs: Sequence[Need], is_unsound: bool) -> list[Need]:
         by_code[actions.FIRMWARE] = firmware._replace(kind=severity.DATA)
 
     def is_part_of_another(need: Need) -> bool:
-        codes = [code for code in by_code if code != need.code]
+        codes = by_code.keys() - {need.code}
         return any(actions.is_included(need.code, need.kind, code) for code in codes)
 
     first, *others = by_code.values()
