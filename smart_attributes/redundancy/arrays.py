@@ -278,7 +278,7 @@ def _file_system(uuid: str, devices: Devices) -> Group:
     targets = [entry for entry in entries if text_of(f'{entry}/replace_target') == '1']
     sources = [entry for entry in entries if entry not in targets]
     members = devices.members(names, Kind('btrfs'))
-    # /sys does not name a device that was missing at the time of mounting
+    # devices that have an entry, but no name in /sys
     members += [Member('', 'missing', slot) for slot in range(len(names), len(entries))]
     errors = [text_of(f'{entry}/error_stats') for entry in entries]
     has_all_entries = bool(entries) and len(entries) >= len(names)

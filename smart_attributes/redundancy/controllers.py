@@ -49,9 +49,8 @@ class Matches(NamedTuple):
     """The drives in the outputs of the tools, by their "key", and which drives of this run they are."""
 
     names: Mapping[str, str]  # key -> name in sentences
-    disks: Mapping[
-        str, Names
-    ]  # key -> disks; only if it is certainly a drive of this run
+    # key -> disks; only if it is certainly a drive of this run
+    disks: Mapping[str, Names]
     places: tuple[tuple[str, Place], ...]  # address and slot of each drive in *disks*
 
 
@@ -112,9 +111,8 @@ def _on_disks(group: Group, matches: Matches) -> Group:
     members = []
     for member in group.members:
         name, on = member.name, member.on
-        for (
-            key
-        ) in member.on:  # at most one: the key of a drive, or the id of a span's group
+        # at most one: the key of a drive, or the id of a span's group
+        for key in member.on:
             name = clean(matches.names.get(key, '')) or name
             on = matches.disks.get(key) or on
         members.append(member._replace(name=name, on=on))
