@@ -428,8 +428,8 @@ class Group(NamedTuple):
     unknown: str = ''  # why its redundancy is not known
     # as for a member; here, doubts that concern all members
     doubts: Texts = ()
-    # name of the LVM volume group, if it may have inactive volumes on the members that are not known;
-    # '' if all its volumes are known, and for other kinds
+    # name of the LVM volume group, if it may have inactive volumes on the members that are not
+    # known; '' if all its volumes are known, and for other kinds
     unlisted: str = ''
 
 

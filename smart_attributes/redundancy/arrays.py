@@ -307,7 +307,8 @@ def _file_system(uuid: str, devices: Devices) -> Group:
 
 def _further_missing(entries: Sequence[str], members: Sequence[Member]) -> int:
     """Return how many devices btrfs counts as missing, apart from the members that already have the
-    state "missing". entries: their folders in devinfo; a device without a readable count is missing.
+    state "missing". entries: their folders in devinfo; a device counts as missing unless the file
+    "missing" is 0.
     """
     entries_missing = sum(text_of(f'{entry}/missing') != '0' for entry in entries)
     members_missing = sum(member.state == 'missing' for member in members)

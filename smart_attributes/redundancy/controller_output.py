@@ -61,9 +61,9 @@ def _started(
 ) -> Fields:
     """Return the row that a line begins; {} if it is not the first line of an object.
 
-    starts: what matches a first line, and a key of "kinds" in controllers.json. The entry of "kinds"
-    is the kind of the row, then the keys of the values that the row takes from *above*: "drive of
-    array" has ["drive", "controller", "where"].
+    starts: what matches a first line, and a key of "kinds" in controllers.json. The entry of
+    "kinds" is the kind of the row, then the keys of the values that the row takes from *above*:
+    "drive of array" has ["drive", "controller", "where"].
     """
     for find_start, name in starts:
         match = find_start(line)

@@ -41,8 +41,8 @@ _OF_USE = ('where', 'span', 'slot')
 class Volume(NamedTuple):
     """A volume with its drives.
 
-    In a drive's fields, "is" is its state, see _state(), "key" a unique name, "where" the array that
-    contains it, and "span" the number of its span.
+    In a drive's fields, "is" is its state, see _state(), "key" a unique name, "where" the array
+    that contains it, and "span" the number of its span.
     """
 
     tool: Json
@@ -161,8 +161,8 @@ def _state(drive: Fields, tool: Json) -> str:
 
 
 def _add_troubles(fields: Fields, rows: Sequence[Fields], tool: Json) -> None:
-    """Add to a volume's fields the troubles that the rows about its array and its controller report.
-    rows: of this controller; a "section" is a part of its report, such as its status.
+    """Add to a volume's fields the troubles that the rows about its array and its controller
+    report. rows: of this controller; a "section" is a part of its report, such as its status.
     """
     array = fields.get('where', '')
     keys = ('trouble', *tool['doubts'])
@@ -399,8 +399,8 @@ def _gaps(volume: Volume) -> Iterator[str]:
 
 
 def _contradictions(volume: Volume) -> Iterator[str]:
-    """Yield the words that this version does not know, and what does not fit together, as texts that
-    complete "storcli64 reports ...".
+    """Yield the words that this version does not know, and what does not fit together, as texts
+    that complete "storcli64 reports ...".
     """
     fields = volume.fields
     tool = volume.tool

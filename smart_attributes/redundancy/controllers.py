@@ -46,7 +46,9 @@ class Family(NamedTuple):
 
 
 class Matches(NamedTuple):
-    """The drives in the outputs of the tools, by their "key", and which drives of this run they are."""
+    """The drives in the outputs of the tools, by their "key", and which drives of this run they
+    are.
+    """
 
     names: Mapping[str, str]  # key -> name in sentences
     # key -> disks; only if it is certainly a drive of this run
@@ -105,8 +107,8 @@ def _matched(of_tools: Sequence[ToolDrive], located: Sequence[Located]) -> Match
 
 
 def _on_disks(group: Group, matches: Matches) -> Group:
-    """Return the group of a volume, in which the disks and the name of each drive replace its key; a
-    member that is no known drive stays as it is.
+    """Return the group of a volume, in which the disks and the name of each drive replace its key;
+    a member that is no known drive stays as it is.
     """
     members = []
     for member in group.members:
@@ -167,8 +169,8 @@ def _why_left(name: str, families: Mapping[str, Family]) -> str:
 
 def ask() -> dict[str, Family]:
     """Return the report of one tool for each controller family with an installed tool: of the first
-    tool that reports a volume, else of the last one that reports drives, else of the first one, with
-    the reason why it reports nothing.
+    tool that reports a volume, else of the last one that reports drives, else of the first one,
+    with the reason why it reports nothing.
     """
     families: dict[str, Family] = {}
     for tool in _PROGRAMS:

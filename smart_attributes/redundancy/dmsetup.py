@@ -94,7 +94,8 @@ def _status(values: str) -> Status:
 
 
 def with_status(group: Group, status: Status) -> Group:
-    """Return a volume of unknown level (*group*), completed with what dmsetup reports about it. Pure.
+    """Return a volume of unknown level (*group*), completed with what dmsetup reports about it.
+    Pure.
 
     The level stays unknown if dmsetup does not report it, or reports other members than /sys. A
     member that is missing according to /sys stays missing, unless dmsetup reports it as faulty.

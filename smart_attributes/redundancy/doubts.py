@@ -48,8 +48,8 @@ def of_array(read: ReadFile, use: str = '') -> Iterator[str]:
             remedy = 'make it writable, and wait for the resync'
         yield doubt('a resync is pending or was interrupted', remedy)
     # Nobody knows which copy is right until a repair has made the copies equal; a repair does not
-    # reset the count. Of swap space, a count is not an error: memory that changes while it is written
-    # differs between the copies of raid1 and raid10, and is not read again (md(4)).
+    # reset the count. Of swap space, a count is not an error: memory that changes while it is
+    # written differs between the copies of raid1 and raid10, and is not read again (md(4)).
     is_equalized = read('last_sync_action') in ('repair', 'resync')
     if use != 'swap' and read('mismatch_cnt') != '0' and not is_equalized:
         yield doubt(

@@ -91,8 +91,8 @@ def kind_of(notes: Mapping[str, str]) -> str:
 
 
 def claims(members: Collection[str], devices: Devices) -> tuple[Claim, ...]:
-    """Return what each partition holds, and each disk, array or volume that has no partitions, or is
-    in use itself.
+    """Return what each partition holds, and each disk, array or volume that has no partitions, or
+    is in use itself.
 
     members: the devices that are members of groups.
     """

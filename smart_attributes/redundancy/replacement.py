@@ -162,8 +162,8 @@ class _Case(NamedTuple):
     def _continued(
         self, why: Coded, also_copied: Sequence[Group], swaps: Sequence[Group]
     ) -> Coded:
-        """Return the reason for the step with what else an admin must know. also_copied: groups that
-        *why* is not about. swaps: those that are only swap space.
+        """Return the reason for the step with what else an admin must know. also_copied: groups
+        that *why* is not about. swaps: those that are only swap space.
         """
         # only "next" says that no data is lost
         unlisted = self._with_unlisted_volumes() if _label(why) == NEXT else []
@@ -229,8 +229,8 @@ class _Case(NamedTuple):
         return self._doubt(group) or why
 
     def _without_doubts(self, group: Group, earlier: Sequence[Step]) -> Coded:
-        """Return the reason for the drive's step, as _reason() does, if members that are in sync have
-        all their data.
+        """Return the reason for the drive's step, as _reason() does, if members that are in sync
+        have all their data.
         """
         if self.stack.loses(group):
             return sentences.reason('group-incomplete', group)
@@ -250,8 +250,8 @@ class _Case(NamedTuple):
         return sentences.no_redundancy(group, lost)
 
     def _doubt(self, group: Group) -> Coded | None:
-        """Return why other members of a group may lack this drive's data: the first doubt about them,
-        or that their drives were not checked; None if there is no such reason.
+        """Return why other members of a group may lack this drive's data: the first doubt about
+        them, or that their drives were not checked; None if there is no such reason.
         """
         first = next(self.stack.doubts(self.drive.disks, group), None)
         if first:
@@ -269,9 +269,9 @@ class _Case(NamedTuple):
         return sentences.unchecked(group, unread) if unread else None
 
     def _last_copy(self, group: Group) -> Coded | None:
-        """Return the reason not to remove a drive that redundant groups up to *group* cannot lose: the
-        weakest of them is rebuilt, or has no other copy. None if there are no such groups; those
-        without redundancy, which lose their data with any drive, are not meant.
+        """Return the reason not to remove a drive that redundant groups up to *group* cannot lose:
+        the weakest of them is rebuilt, or has no other copy. None if there are no such groups;
+        those without redundancy, which lose their data with any drive, are not meant.
         """
         needing = [
             lower
@@ -300,8 +300,8 @@ class _Case(NamedTuple):
 
     def _if_survives(self, group: Group, earlier: Sequence[Step]) -> Coded:
         """Return the reason for a step if the group survives without the drive. It is the first of
-        these: the group has no data on the drive; one with data on it is rebuilt; another drive comes
-        first; more members are failing than the group tolerates; the drive comes next.
+        these: the group has no data on the drive; one with data on it is rebuilt; another drive
+        comes first; more members are failing than the group tolerates; the drive comes next.
         """
         chain = self.chain(group)
         drive = self.drive
@@ -328,8 +328,8 @@ class _Case(NamedTuple):
 
     def _if_unused(self, group: Group) -> Coded:
         """Return the reason for a step if the drive holds no data of the group. It is the first of
-        these: the drive is only a log, cache or journal; all drives with the group's data are failing;
-        the drive is not used.
+        these: the drive is only a log, cache or journal; all drives with the group's data are
+        failing; the drive is not used.
         """
         disks = self.drive.disks
         # in this one, the drive is a spare, is rebuilt, was dropped, or is a log, cache or journal
@@ -363,8 +363,8 @@ class _Case(NamedTuple):
 
 
 def _replaced_before(groups: Sequence[Group], earlier: Sequence[Step]) -> Drive | None:
-    """Return the first drive that an earlier step replaces now and that shares a redundant group with
-    these groups; None if there is none. earlier: the steps for the preceding drives.
+    """Return the first drive that an earlier step replaces now and that shares a redundant group
+    with these groups; None if there is none. earlier: the steps for the preceding drives.
     """
     redundant = {group.id for group in groups if is_redundant(group)}
     for step in earlier:

@@ -82,7 +82,9 @@ def stripes(group: Group) -> tuple[Stripe, ...] | None:
 
 
 def is_redundant(group: Group) -> bool | None:
-    """Return whether a group can lose a member when all its members are in sync; None if unknown."""
+    """Return whether a group can lose a member when all its members are in sync; None if
+    unknown.
+    """
     all_stripes = stripes(group)
     if all_stripes is None:
         return None
@@ -100,8 +102,8 @@ def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
     """Return the stripes of md's raid10; None if they are unknown.
 
     Near copies of a chunk lie in neighboring slots: with 3 slots and 2 near copies, in 0 and 1, then
-    in 2 and 0, then in 1 and 2. With far copies, as many slots as there are copies, less one, may be
-    lost, whichever they are.
+    in 2 and 0, then in 1 and 2. With far copies, as many slots as there are copies, less one, may
+    be lost, whichever they are.
 
     layout: bits 0 to 7: near copies; 8 to 15: far copies; 16: offset; 17 and 18: far copies in sets
     of slots, which is unknown here, because a set may have all copies on one slot.
@@ -280,7 +282,9 @@ class Stack:
         return member.state == IN_SYNC and self._is_member_left(member, lost)
 
     def _is_member_left(self, member: Member, lost: Disks) -> bool | None:
-        """Return whether all that a member is built on is left without these disks; None if unknown."""
+        """Return whether all that a member is built on is left without these disks; None if
+        unknown.
+        """
         return _all(self._is_left(below, lost) for below in member.on)
 
     def tolerates(self, group: Group, lost: Disks) -> int | None:

@@ -251,8 +251,8 @@ def _names(vdev: Vdev, parent: str) -> Iterator[str]:
 
 def _marked(vdev: Vdev, is_resilvering: bool) -> Vdev:
     """Return a copy of a virtual device, in which each device that replaces another is marked as
-    incomplete; zpool marks a device only after a write to it. is_resilvering: a resilver of the pool
-    runs.
+    incomplete; zpool marks a device only after a write to it. is_resilvering: a resilver of the
+    pool runs.
     """
     children = [_marked(child, is_resilvering) for child in vdev.children]
     nested = _NESTED.fullmatch(vdev.name)

@@ -303,8 +303,8 @@ def _row(line: str, column: int, further_columns: int) -> Row:
 
 
 def _trees(rows: list[Row], depth: int) -> tuple[Vdev, ...]:
-    """Return the rows at a depth as virtual devices, whose children are the deeper rows that follow.
-    Raises _NotUnderstood.
+    """Return the rows at a depth as virtual devices, whose children are the deeper rows that
+    follow. Raises _NotUnderstood.
     """
     trees: list[tuple[Vdev, list[Row]]] = []
     for row in rows:

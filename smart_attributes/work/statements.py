@@ -93,8 +93,8 @@ def findings(verdict: Verdict) -> str:
 
 
 def _healthy(verdict: Verdict, has_acknowledged: bool) -> list[str]:
-    """Return the texts of these readings of a drive that is OK: the most informative ones, then those
-    that make OK unreliable, see is_worth_showing(), then _ALWAYS_SHOWN.
+    """Return the texts of these readings of a drive that is OK: the most informative ones, then
+    those that make OK unreliable, see is_worth_showing(), then _ALWAYS_SHOWN.
 
     If there are none, return the health status, or that it is not reported; but [] if acknowledged
     findings are shown.

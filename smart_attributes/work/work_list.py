@@ -154,8 +154,8 @@ def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
 
 
 def _with_groups(own: Sequence[Need], replacement: Replacement | None) -> list[Need]:
-    """Return what a drive needs, adjusted for the groups on it. own: without the groups, most urgent
-    first. replacement: None if no group affects the drive.
+    """Return what a drive needs, adjusted for the groups on it. own: without the groups, most
+    urgent first. replacement: None if no group affects the drive.
     """
     if replacement is None:
         return [*own]
@@ -217,8 +217,8 @@ def _due(use: Use, outlook: Outlook, need: Need, now: float) -> Due:
 def _reason(verdict: Verdict, is_unread: bool, otherwise: str, now: float) -> str:
     """Return the reason for the action of a drive.
 
-    is_unread: the reason is that the drive was not read, rather than what was found when it was last
-    read. otherwise: the text for a drive that is OK. now: seconds since 1970.
+    is_unread: the reason is that the drive was not read, rather than what was found when it was
+    last read. otherwise: the text for a drive that is OK. now: seconds since 1970.
     """
     if verdict.state is State.OK:
         return sentence(otherwise, LONGEST_STATEMENT)
@@ -335,8 +335,8 @@ def _need(alarm: Alarm) -> Need:
 
 
 def _without_included(needs: Sequence[Need], is_unsound: bool) -> list[Need]:
-    """Return the first of these needs, then the others that no other one includes, most urgent first,
-    each action once; without needs, only the action NOTHING.
+    """Return the first of these needs, then the others that no other one includes, most urgent
+    first, each action once; without needs, only the action NOTHING.
 
     is_unsound: the data of the drive is copied before its firmware is updated.
     """
