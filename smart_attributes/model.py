@@ -428,7 +428,8 @@ class Group(NamedTuple):
     unknown: str = ''  # why its redundancy is not known
     # as for a member; here, doubts that concern all members
     doubts: Texts = ()
-    # the volume group of LVM, if it is not known whether inactive volumes lie on the members, too
+    # name of the LVM volume group, if it may have inactive volumes on the members that are not
+    # known; '' if all its volumes are known, and for other kinds
     unlisted: str = ''
 
 

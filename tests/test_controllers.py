@@ -64,7 +64,7 @@ def answer(name: str, text: str = '') -> dict[str, controllers.Family]:
     rows = controller_output.rows(
         text or text_of(name), tool, INDEX[name].get('controller', '')
     )
-    drives = controller_volumes.tool_drives(rows, tool)
+    drives = controller_volumes.tool_drives(rows, tool, is_complete=True)
     volumes = controller_volumes.volumes(rows, tool)
     return {'family': controllers.Family(volumes, drives, '', tool['name'])}
 

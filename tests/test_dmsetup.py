@@ -153,10 +153,10 @@ def image(place: int, state: str = 'unknown') -> Member:
             '',
         ),
         (
-            (image(0, 'faulty'), image(1)),
+            (image(0, 'missing'), image(1)),
             Status('raid1', 'AA'),
             'raid1',
-            ['faulty', 'in_sync'],
+            ['missing', 'in_sync'],
             '',
         ),
         (

@@ -156,8 +156,8 @@ def _members(array: str, action: str, devices: Devices) -> list[Member]:
         is_rebuilding = slot is not None and action in ('recover', 'resync', 'reshape')
         member = devices.member(name, _state(flags, is_rebuilding), slot)
         doubted = tuple(doubts.of_md_member(text, level, _reader_of(folder)))
-        is_gone = not os.path.exists(f'{folder}/block')
-        if is_gone:  # by now, another device may have this name
+        if not os.path.exists(f'{folder}/block'):
+            # it is gone, and by now, another device may have its name
             member = member._replace(state='missing', on=())
         # of a device that is gone: its last state
         detail = '' if text == member.state else text.replace(',', ', ')
@@ -215,9 +215,9 @@ def with_removed(
         member = devices.member(name, 'missing')
         if is_of_md and has_uuid and disks_of_members.isdisjoint(member.on):
             removed.append(member)
-    # for different slots, so no two are equal
     nameless = [member for member in group.members if not member.name]
     replaced = nameless[: len(removed)]
+    # members without a name differ in their slots, so "in" finds only the replaced ones
     rest = [member for member in group.members if member not in replaced]
     return group._replace(members=(*rest, *removed))
 
@@ -278,18 +278,17 @@ def _file_system(uuid: str, devices: Devices) -> Group:
     targets = [entry for entry in entries if text_of(f'{entry}/replace_target') == '1']
     sources = [entry for entry in entries if entry not in targets]
     members = devices.members(names, Kind('btrfs'))
-    # entries of devices that /sys does not name
+    # devices that have an entry, but no name in /sys
     members += [Member('', 'missing', slot) for slot in range(len(names), len(entries))]
-    missing_entries = sum(text_of(f'{entry}/missing') != '0' for entry in sources)
-    missing_members = sum(member.state == 'missing' for member in members)
     errors = [text_of(f'{entry}/error_stats') for entry in entries]
     has_all_entries = bool(entries) and len(entries) >= len(names)
     has_all_errors = all(text.startswith('write_errs ') for text in errors)
     level, unknown = _btrfs_level(
         _profiles(folder), has_states=has_all_entries and has_all_errors
     )
-    uses = [use for name in names for use in devices.used.get(name, ())]
-    used = tuple(dict.fromkeys(uses))
+    used = tuple(
+        dict.fromkeys(use for name in names for use in devices.used.get(name, ()))
+    )
     label = text_of(f'{folder}/label')
     return Group(
         id=group_id,
@@ -300,11 +299,20 @@ def _file_system(uuid: str, devices: Devices) -> Group:
         members=tuple(members),
         activity='replace' if targets else '',
         used_as=used,
-        # a device that was pulled out is already a missing member
-        missing=max(missing_entries - missing_members, 0),
+        missing=_further_missing(sources, members),
         unknown=unknown,
         doubts=tuple(doubts.of_btrfs_devices('\n'.join(errors))),
     )
+
+
+def _further_missing(entries: Sequence[str], members: Sequence[Member]) -> int:
+    """Return how many devices btrfs counts as missing, apart from the members that already have the
+    state "missing". entries: their folders in devinfo; a device counts as missing unless the file
+    "missing" is 0.
+    """
+    entries_missing = sum(text_of(f'{entry}/missing') != '0' for entry in entries)
+    members_missing = sum(member.state == 'missing' for member in members)
+    return max(entries_missing - members_missing, 0)
 
 
 def _profiles(folder: str) -> set[str]:

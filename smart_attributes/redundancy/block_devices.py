@@ -369,7 +369,9 @@ def group(name: str, every: Volumes, devices: Devices) -> Group:
     """
     volume = every[name]
     called = title(volume) or name
-    kind = _kind(volume, called)
+    kind = next(kind for start, kind in _KINDS if re.match(start, volume.uuid))
+    if kind.name == 'lvm' and called.startswith('ceph-'):
+        kind = CEPH
     images = _images(volume, every)
     if kind.name == 'multipath':
         paths = [devices.member(path) for path in volume.slaves]
@@ -387,13 +389,6 @@ def group(name: str, every: Volumes, devices: Devices) -> Group:
     else:
         members = devices.members(_below(volume.slaves, every, devices), kind)
     return devices.group(group_id=name, name=called, kind=kind, members=members)
-
-
-def _kind(volume: Volume, called: str) -> Kind:
-    """Return the kind of a volume. called: its name for people."""
-    kind = next(kind for start, kind in _KINDS if re.match(start, volume.uuid))
-    is_ceph = kind.name == 'lvm' and called.startswith('ceph-')
-    return CEPH if is_ceph else kind
 
 
 def _images(volume: Volume, every: Volumes) -> dict[int, list[str]]:

@@ -15,7 +15,8 @@ from ..constants import LONGEST_LINE
 from ..typed import TYPE_CHECKING, Json
 
 if TYPE_CHECKING:
-    Match = Callable[[str], re.Match[str] | None]
+    # returns the match of a line; None if the line does not match
+    MatchFunction = Callable[[str], re.Match[str] | None]
 
 Fields = dict[str, str]
 DATA = files.data('redundancy/controllers.json')
@@ -37,6 +38,7 @@ def rows(text: str, tool: Json, controller: str = '') -> tuple[Fields, ...]:
         kind: list(map(matching, patterns)) for kind, patterns in tool['fields'].items()
     }
     objects = []
+    # the row of the controller, array or volume to which the next rows belong
     above = {'controller': controller}
     for long_line in lines:
         line = long_line[:LONGEST_LINE]
@@ -54,14 +56,17 @@ def rows(text: str, tool: Json, controller: str = '') -> tuple[Fields, ...]:
     return tuple(objects)
 
 
-def _started(line: str, starts: list[tuple[Match, str]], above: Fields) -> Fields:
-    """Return the row that a line begins; {} if it begins none.
+def _started(
+    line: str, starts: list[tuple[MatchFunction, str]], above: Fields
+) -> Fields:
+    """Return the row that a line begins; {} if it is not the first line of an object.
 
-    starts: patterns, each with a key of "kinds" in controllers.json, which has the kind of the row
-    and the keys of the values that the row takes from *above*.
+    starts: what matches a first line, and a key of "kinds" in controllers.json. The entry of
+    "kinds" is the kind of the row, then the keys of the values that the row takes from *above*:
+    "drive of array" has ["drive", "controller", "where"].
     """
-    for is_start, name in starts:
-        match = is_start(line)
+    for find_start, name in starts:
+        match = find_start(line)
         if match:
             kind, *inherited = DATA['kinds'][name]
             row = {'kind': kind}
@@ -71,7 +76,7 @@ def _started(line: str, starts: list[tuple[Match, str]], above: Fields) -> Field
     return {}
 
 
-def matching(pattern: str) -> Match:
+def matching(pattern: str) -> MatchFunction:
     """Return a function that matches a whole line with a pattern."""
     # "^" stands for: not indented
     indented = pattern[1:] if pattern.startswith('^') else f'\\s*(?:{pattern})'
@@ -119,14 +124,15 @@ def _of_json(name: str, value: object) -> Iterator[str]:
             yield from _of_json(name, part)
     elif isinstance(value, dict):
         yield name
-        for key in sorted(value, key=lambda key: _rank(key, value[key])):
-            yield from _of_json(' '.join(key.split()), value[key])
+        for key, part in sorted(value.items(), key=_rank):
+            yield from _of_json(' '.join(key.split()), part)
     else:
         yield f'{name} : {" ".join(str(value).split())}'
 
 
-def _rank(key: str, value: object) -> tuple[bool, bool]:
-    """Return the rank of a value: objects follow the plain values, and the answer to a command
-    follows its status.
+def _rank(item: tuple[str, object]) -> tuple[bool, bool]:
+    """Return the rank of a key and its value: objects follow the plain values, and the answer to a
+    command follows its status.
     """
+    key, value = item
     return isinstance(value, (dict, list)), key == 'Response Data'

@@ -61,7 +61,9 @@ def joined(
     single = {name for name in device_types.CONTROLLERS if _is_single(name, verdicts)}
     candidates = {}
     for drive in drives:
-        if _IDENTITY.isdisjoint(drive.fields.get('twice', '').split()):
+        # the fields that the tool printed with two different values
+        ambiguous = drive.fields.get('twice', '').split()
+        if _IDENTITY.isdisjoint(ambiguous):
             candidates[drive.fields['key']] = [
                 verdict for verdict in verdicts if _is_same(drive, verdict, single)
             ]
@@ -77,18 +79,19 @@ def joined(
 
 
 def _is_single(name: str, verdicts: Sequence[Verdict]) -> bool:
-    """Return whether all drives with this type are behind one controller, the only one here; False
-    without such drives.
+    """Return whether this machine has only one controller for drives of a type, such as "megaraid";
+    False without such drives.
     """
-    # the hosts, or the paths, of the controllers
-    behind = set()
+    # the hosts, or the paths, of the drives' controllers
+    with_drives = set()
     for verdict in verdicts:
         if type_of(verdict) == name:
             host = linux.host_of(verdict.device)
-            behind.add(verdict.device.path if host is None else str(host))
+            with_drives.add(verdict.device.path if host is None else str(host))
     drivers = device_types.CONTROLLERS[name].drivers
-    hosts = [driver for driver in linux.hosts().values() if driver in drivers]
-    return len(behind) == 1 and len(hosts) <= 1
+    # also of controllers without drives; none where /sys shows no hosts
+    hosts = sum(driver in drivers for driver in linux.hosts().values())
+    return len(with_drives) == 1 and hosts <= 1
 
 
 def type_of(verdict: Verdict) -> str:
@@ -97,7 +100,9 @@ def type_of(verdict: Verdict) -> str:
 
 
 def _is_same(drive: ToolDrive, verdict: Verdict, single: Collection[str]) -> bool:
-    """Return whether these are certainly the same drive. single: types with only one controller."""
+    """Return whether these are certainly the same drive. single: types of which this machine has
+    only one controller.
+    """
     serial = drive.fields.get('serial', '')
     same_serial = _is_same_serial(serial, verdict.identity.serial)
     if not device_types.is_raid(verdict.device):

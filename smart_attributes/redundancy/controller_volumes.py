@@ -8,7 +8,7 @@ that contradicts its level or drives, such as a failed one without lost drives.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from ..constants import MOST_MEMBERS
@@ -41,7 +41,8 @@ _OF_USE = ('where', 'span', 'slot')
 class Volume(NamedTuple):
     """A volume with its drives.
 
-    In a drive's fields, "is" holds its state for Member, and "key" holds a unique name.
+    In a drive's fields, "is" is its state, see _state(), "key" a unique name, "where" the array
+    that contains it, and "span" the number of its span.
     """
 
     tool: Json
@@ -76,7 +77,7 @@ def volumes(rows: Sequence[Fields], tool: Json) -> tuple[Volume, ...]:
 
 
 def tool_drives(
-    rows: Sequence[Fields], tool: Json, is_complete: bool = True
+    rows: Sequence[Fields], tool: Json, is_complete: bool
 ) -> list[ToolDrive]:
     """Return the drives in the rows of all outputs of a tool, also those that are in no volume.
 
@@ -88,7 +89,7 @@ def tool_drives(
     addresses = {row.get('controller'): row['pci'] for row in rows if 'pci' in row}
     drives = {}
     for drive in _drives(rows, tool):
-        if 'place' in drive or 'serial' in drive:
+        if _name(drive):
             pci = addresses.get(drive.get('controller'), '')
             drives[drive['key']] = ToolDrive(tool, drive, pci, is_of_only_controller)
     return [*drives.values()]
@@ -100,23 +101,14 @@ def _drives(rows: Sequence[Fields], tool: Json) -> list[Fields]:
     A drive occurs once for each volume or array that contains it: with the facts about the drive
     from all rows, and those about this use.
     """
-    # controller, key and value that name a drive -> the facts about it
-    by_name: dict[tuple[str, str, str], Fields] = {}
-    # array, and which drive -> the facts about the drive, and about this use
-    uses: dict[tuple[object, ...], tuple[Fields, Fields]] = {}
+    by_name: dict[object, Fields] = {}  # see _facts()
+    # array, and the id() of the facts about a drive -> these facts, and those about this use
+    uses: dict[tuple[object, int], tuple[Fields, Fields]] = {}
     for row in rows:
         if row['kind'] not in ('part', 'drive') or 'aside' in row:
             continue
-        controller = row.get('controller', '')
-        names = [
-            (controller, key, row[key]) for key in ('place', 'serial') if key in row
-        ]
-        facts = next((by_name[name] for name in names if name in by_name), {})
-        for name in names:
-            by_name[name] = facts
-        # rows about one drive share its facts; a row without a name is merged only with its copies
-        drive = id(facts) if names else tuple(row.items())
-        facts, use = uses.setdefault((row.get('where'), drive), (facts, {}))
+        facts = _facts(row, by_name)
+        _, use = uses.setdefault((row.get('where'), id(facts)), (facts, {}))
         for key, value in row.items():
             if key != 'kind':
                 fields = use if key in _OF_USE else facts
@@ -125,6 +117,22 @@ def _drives(rows: Sequence[Fields], tool: Json) -> list[Fields]:
         {**facts, **use, 'is': _state(facts, tool), 'key': _key(facts, tool)}
         for facts, use in uses.values()
     ]
+
+
+def _facts(row: Fields, by_name: dict[object, Fields]) -> Fields:
+    """Return the dict for the facts about the drive of a row; rows of the same drive share it.
+
+    Rows are of the same drive if controller, and place or serial number, are equal; if a row has
+    neither place nor serial number, only an equal row is. by_name: what identifies a drive -> its
+    dict; a new drive is added.
+    """
+    controller = row.get('controller', '')
+    keys = [key for key in ('place', 'serial') if key in row]
+    names: list[object] = [(controller, key, row[key]) for key in keys]
+    names = names or [tuple(row.items())]
+    facts = next((by_name[name] for name in names if name in by_name), {})
+    by_name.update(dict.fromkeys(names, facts))
+    return facts
 
 
 def _name(drive: Fields) -> str:
@@ -153,15 +161,16 @@ def _state(drive: Fields, tool: Json) -> str:
 
 
 def _add_troubles(fields: Fields, rows: Sequence[Fields], tool: Json) -> None:
-    """Add to a volume's fields what the rows about its array and its controller report. rows: of
-    this controller.
+    """Add to a volume's fields the troubles that the rows about its array and its controller
+    report. rows: of this controller; a "section" is a part of its report, such as its status.
     """
-    where = fields.get('where', '')
+    array = fields.get('where', '')
     keys = ('trouble', *tool['doubts'])
     for row in rows:
-        is_about = row['kind'] in ('controller', 'section', 'array')
-        # a row without an array is about the controller
-        if is_about and row.get('where', where) == where:
+        has_troubles = row['kind'] in ('controller', 'section', 'array')
+        # a row without an array is about the whole controller
+        is_about_volume = row.get('where', array) == array
+        if has_troubles and is_about_volume:
             add(fields, {key: row[key] for key in keys if key in row})
 
 
@@ -169,24 +178,25 @@ def _volume(
     fields: Fields, rows: Sequence[Fields], drives: Sequence[Fields], tool: Json
 ) -> Volume:
     """Return a volume with its drives. fields: the facts from its rows. rows, drives: all of the
-    tool.
+    tool; for the fields of a drive, see Volume.
     """
     controller = fields.get('controller')
     here = [row for row in rows if row.get('controller') == controller]
     _add_troubles(fields, here, tool)
     spans: dict[str, list[Fields]] = {}
     spares = []
-    # places of drives that now count as spares, because a spare is the member in their place
-    replaced = {row['instead_of'] for row in here if 'instead_of' in row}
-    where = fields.get('where', '')
+    # places of drives for which a spare has become a member; they now count as spares
+    taken_over = {row['instead_of'] for row in here if 'instead_of' in row}
+    array = fields.get('where', '')
     for drive in drives:
+        # '': a failed spare
         if not drive['is'] or drive.get('controller') != controller:
             continue
-        if drive['is'] == 'spare' or drive.get('place') in replaced:
+        if drive['is'] == 'spare' or drive.get('place') in taken_over:
             # a spare that names no array is for all arrays
-            if drive.get('where', where) == where:
+            if drive.get('where', array) == array:
                 spares.append(drive)
-        elif drive.get('where') == where:
+        elif drive.get('where') == array:
             spans.setdefault(drive.get('span', ''), []).append(drive)
     return Volume(tool, fields, spans, spares)
 
@@ -227,8 +237,9 @@ def _groups(volume: Volume, why: str) -> list[Group]:
     if len(spans) == 1:
         (span,) = spans
         return [without_spans._replace(level=_level(volume, span))]
-    groups = [_striped(whole, spans)]
-    for span, members in spans.items():
+    groups = []
+    stripes = []
+    for place, (span, members) in enumerate(spans.items()):
         group = whole._replace(
             id=f'{whole.id} span {span}',
             name=f'{whole.name} span {span}',
@@ -237,7 +248,17 @@ def _groups(volume: Volume, why: str) -> list[Group]:
             members=(*members, *spares),
         )
         groups.append(group)
-    return groups
+        stripes.append(Member(f'span {span}', 'in_sync', place, on=(group.id,)))
+    # its spans have its activity and its doubts
+    striped = Group(
+        id=whole.id,
+        name=whole.name,
+        kind='hardware',
+        level='raid0',
+        slots=len(stripes),
+        members=tuple(stripes),
+    )
+    return [striped, *groups]
 
 
 def _whole(volume: Volume) -> Group:
@@ -263,22 +284,6 @@ def _doubts(volume: Volume) -> Iterator[str]:
     for key, (why, remedy) in volume.tool['doubts'].items():
         if key in volume.fields:
             yield doubt(why, remedy.format(program=program, controller=controller))
-
-
-def _striped(whole: Group, spans: Iterable[str]) -> Group:
-    """Return the group whose members are the spans of a volume."""
-    members = [
-        Member(f'span {span}', 'in_sync', slot, on=(f'{whole.id} span {span}',))
-        for slot, span in enumerate(spans)
-    ]
-    return Group(
-        id=whole.id,
-        name=whole.name,
-        kind='hardware',
-        level='raid0',
-        slots=len(members),
-        members=tuple(members),
-    )
 
 
 def _members(volume: Volume, span: str) -> list[Member]:
@@ -309,15 +314,17 @@ def _member(drive: Fields, slot: int | None) -> Member:
 def _unlisted(volume: Volume, span: str) -> int:
     """Return the least number of a span's drives that the tool does not list; negative if it
     lists too many.
+
+    In the fields, "total" is the number of drives of the volume, "count" that of each of its spans,
+    and "depth" the number of spans. A tool that shows no spans lists all drives in one.
     """
     fields = volume.fields
     drives = len(volume.spans[span])
-    shown = len(volume.spans)
+    listed_spans = len(volume.spans)
     if 'total' in fields:
-        return int(fields['total']) // shown - drives
+        return int(fields['total']) // listed_spans - drives
     if 'count' in fields:
-        # if spans are not shown, "count" is for one span
-        spans = int(fields.get('depth', 1)) if shown == 1 else 1
+        spans = int(fields.get('depth', 1)) if listed_spans == 1 else 1
         return int(fields['count']) * spans - drives
     if volume.state == 'degraded':
         # up to the next multiple: 1 for 3 drives of RAID 10
@@ -374,7 +381,9 @@ def _why_unknown(volume: Volume) -> str:
 
 
 def _gaps(volume: Volume) -> Iterator[str]:
-    """Yield what the tool reports twice or not at all, as an object of "reports"."""
+    """Yield each gap or repetition in the report, and an impossible number of drives, as texts that
+    complete "storcli64 reports ...".
+    """
     fields = volume.fields
     drives = volume.drives
     slots = [(drive.get('span'), drive['slot']) for drive in drives if 'slot' in drive]
@@ -390,8 +399,8 @@ def _gaps(volume: Volume) -> Iterator[str]:
 
 
 def _contradictions(volume: Volume) -> Iterator[str]:
-    """Yield the words that this version does not know, and what does not fit together, as an object
-    of "reports".
+    """Yield the words that this version does not know, and what does not fit together, as texts
+    that complete "storcli64 reports ...".
     """
     fields = volume.fields
     tool = volume.tool
@@ -407,20 +416,24 @@ def _contradictions(volume: Volume) -> Iterator[str]:
         yield f'the unknown state {state}'
     if 'activity' in fields and meaning(tool['activity_is'], task) is None:
         yield f'the unknown activity {task}'
-    if not _is_split(volume) or not all(_level(volume, span) for span in spans):
+    has_levels = all(_level(volume, span) for span in spans)
+    if not has_levels or not _is_split(volume):
         yield f'the level {level} with {len(volume.drives)} drives'
     if not states <= {'in_sync', 'rebuilding', 'faulty', 'missing'}:
         yield 'a drive state that this version does not know'
     has_unlisted = any(_unlisted(volume, span) for span in spans)
     has_all_drives = states == {'in_sync'} and not has_unlisted
     is_whole = volume.state == 'whole'
+    # "whole" although a drive is lost or the controller reports a trouble, or the reverse
     has_trouble = is_whole and 'trouble' in fields
     if is_whole != has_all_drives or has_trouble:
         yield f'the volume as {state}, which contradicts the states of its drives'
 
 
 def _is_split(volume: Volume) -> bool:
-    """Return whether the spans are as many as the tool reports, and each has a number."""
+    """Return whether the listed spans are as many as the tool reports, and each has a number; True
+    for a single span, which may stand for several.
+    """
     spans = len(volume.spans)
     if spans == 1:
         return True

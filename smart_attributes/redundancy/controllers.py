@@ -45,20 +45,31 @@ class Family(NamedTuple):
     program: str
 
 
+class Matches(NamedTuple):
+    """The drives in the outputs of the tools, by their "key", and which drives of this run they
+    are.
+    """
+
+    names: Mapping[str, str]  # key -> name in sentences
+    # key -> disks; only if it is certainly a drive of this run
+    disks: Mapping[str, Names]
+    places: tuple[tuple[str, Place], ...]  # address and slot of each drive in *disks*
+
+
 def completed(view: Seen, system: System, located: Sequence[Located]) -> Seen:
     """Return what was seen, with the groups, notes and slots from the tools; the drives in their
     volumes are removed from the groups of controllers.
     """
     families = ask()
     of_tools = [drive for family in families.values() for drive in family.drives]
-    names, disks, places = _matched(of_tools, located)
+    matches = _matched(of_tools, located)
     volumes = [volume for family in families.values() for volume in family.volumes]
     taken: set[str] = set()
     for volume in volumes:
         for member in (*volume.drives, *volume.spares):
-            taken.update(disks.get(member['key'], ()))
+            taken.update(matches.disks.get(member['key'], ()))
     of_volumes = [
-        _on_disks(group, names, disks) for group in _placed(volumes, taken, system)
+        _on_disks(group, matches) for group in _placed(volumes, taken, system)
     ]
     reasons = {
         drive.verdict.device.address: _why_left(type_of(drive.verdict), families)
@@ -72,16 +83,12 @@ def completed(view: Seen, system: System, located: Sequence[Located]) -> Seen:
     return view._replace(
         groups=(*rest, *of_volumes),
         notes=(*view.notes, *_notes(families)),
-        places=places,
+        places=matches.places,
     )
 
 
-def _matched(
-    of_tools: Sequence[ToolDrive], located: Sequence[Located]
-) -> tuple[dict[str, str], dict[str, Names], tuple[tuple[str, Place], ...]]:
-    """Return, by the key of a drive of the tools, its name in sentences, and its disks if it is
-    certainly a drive of this run; and the address and the slot of each such drive.
-    """
+def _matched(of_tools: Sequence[ToolDrive], located: Sequence[Located]) -> Matches:
+    """Return which drives of this run the drives in the outputs of the tools are."""
     disks_of = {drive.verdict.device: drive.place.disks for drive in located}
     verdict_of = joined(of_tools, [drive.verdict for drive in located])
     names = {}
@@ -96,23 +103,21 @@ def _matched(
             names[key] = called(device.name, place.bay)
             disks[key] = disks_of[device]
             places.append((device.address, place))
-    return names, disks, tuple(places)
+    return Matches(names, disks, tuple(places))
 
 
-def _on_disks(
-    group: Group, names: Mapping[str, str], disks: Mapping[str, Names]
-) -> Group:
-    """Return a group with the names of its drives, and on the disks of its drives; a drive of which
-    nothing is known stays as it is. names, disks: by the key of a drive.
+def _on_disks(group: Group, matches: Matches) -> Group:
+    """Return the group of a volume, in which the disks and the name of each drive replace its key;
+    a member that is no known drive stays as it is.
     """
     members = []
     for member in group.members:
-        on: list[str] = []
-        name = member.name
+        name, on = member.name, member.on
+        # at most one: the key of a drive, or the id of a span's group
         for key in member.on:
-            on += disks.get(key) or (key,)
-            name = clean(names.get(key, '')) or name
-        members.append(member._replace(name=name, on=tuple(on)))
+            name = clean(matches.names.get(key, '')) or name
+            on = matches.disks.get(key) or on
+        members.append(member._replace(name=name, on=on))
     return group._replace(members=tuple(members))
 
 
@@ -122,10 +127,8 @@ def _placed(
     """Yield the groups of the volumes; a volume gets the kernel name of its disk as its id, so that
     it is below the groups that use this disk. taken: the disks of drives.
     """
-    devices = []
-    for volume in volumes:
-        path = volume.fields.get('device', '').replace('/cciss/', '/cciss!')
-        devices.append(os.path.basename(path))
+    paths = [volume.fields.get('device', '') for volume in volumes]
+    devices = [os.path.basename(path.replace('/cciss/', '/cciss!')) for path in paths]
     for volume, device in zip(volumes, devices):
         whole, *spans = groups(volume)
         is_only_use = devices.count(device) == 1 and device not in taken
@@ -136,14 +139,17 @@ def _placed(
 
 
 def _without_taken(group: Group, taken: set[str], reasons: Mapping[str, str]) -> Group:
-    """Return a group of a controller's drives without those in volumes, and with the reason why
-    nothing is known about the others; any other group unchanged. taken: the disks of drives in
-    volumes. reasons: by address of a drive.
+    """Return the group of a controller's drives without those in volumes. Its redundancy is unknown
+    for a new reason: why nothing is known about the drives that are left. A group that is not of a
+    controller is unchanged.
+
+    taken: the disks of drives in volumes. reasons: by address of a drive, '' for the former reason.
     """
     if group.kind != 'hardware':
         return group
     members = [member for member in group.members if taken.isdisjoint(member.on)]
-    (address,) = group.members[0].on  # of any drive: all are behind one controller
+    # Member.on is the drive's address; any drive will do, because all are behind one controller
+    (address,) = group.members[0].on
     unknown = reasons[address] or group.unknown
     return group._replace(members=tuple(members), unknown=unknown)
 
@@ -162,8 +168,9 @@ def _why_left(name: str, families: Mapping[str, Family]) -> str:
 
 
 def ask() -> dict[str, Family]:
-    """Return, for each controller family with an installed tool, what the first tool reports that
-    reports any volume, or why the tools failed.
+    """Return the report of one tool for each controller family with an installed tool: of the first
+    tool that reports a volume, else of the last one that reports drives, else of the first one,
+    with the reason why it reports nothing.
     """
     families: dict[str, Family] = {}
     for tool in _PROGRAMS:
@@ -174,7 +181,6 @@ def ask() -> dict[str, Family]:
         if not program(tool['program'], FOLDERS):
             continue
         family = _family(tool)
-        # of tools that report nothing, the reason of the first one counts
         if family.volumes or family.drives or not earlier:
             families[name] = family
     return families
@@ -224,9 +230,9 @@ def _asked(tool: Json) -> tuple[Sequence[Fields], str]:
     After a failure, no further command is run. The "more" commands only add facts, so their failure
     is no reason.
     """
-    numbers, why = _numbers(tool)
-    if why:
-        return [], why
+    numbers, why_no_numbers = _numbers(tool)
+    if why_no_numbers:
+        return [], why_no_numbers
     printed: list[Fields] = []
     for number in numbers:
         for command in (*tool['commands'], *tool.get('more', ())):
@@ -235,7 +241,8 @@ def _asked(tool: Json) -> tuple[Sequence[Fields], str]:
             printed += rows(text, tool, number)
             if why:
                 is_needed = command in tool['commands']
-                return printed, why if is_needed else ''
+                reason = why if is_needed else ''
+                return printed, reason
     return printed, ''
 
 

@@ -159,8 +159,9 @@ def unexamined(
 ) -> Examined:
     """Return the drives without groups, and *problem*, why nothing was read, as a remark.
 
-    Nobody may take this for good news: the use of each drive to replace is unknown, so its data is
-    copied first, and a missing drive is CRITICAL, because a group may be degraded without it.
+    Nobody may take this for good news: machine() returns "copy first" for each drive to replace,
+    because no group shows its use, and a missing drive is CRITICAL, because a group may be degraded
+    without it.
     """
     lacking = 'it is not known whether a group lacks a member'
     judged = [_critical_if_missing(drive, lacking) for drive in located]
@@ -171,7 +172,7 @@ def unexamined(
             if not drive.verdict.device.is_recorded
         ]
         without_groups = machine((), to_drives(placed))
-    except Exception:  # the problem may be with the verdicts
+    except Exception:  # to_drives() may fail for the same reason as before
         without_groups = Machine((), ())
     return Examined(uses_of(judged, without_groups), remarks=(problem,))
 
@@ -217,10 +218,11 @@ def _in_slot(drive: Located, slots: Mapping[str, Place]) -> Located:
 
 
 def _all_paths(verdict: Verdict, devices: Devices) -> list[str]:
-    """Return the disks of a drive, also those of its other namespaces and actuators, each followed
-    by the first path to it; its address if /sys does not show the drive, so that its use is unknown.
+    """Return the names of a drive's disks, and of the disks of its other namespaces and actuators.
+    Groups are built on the first path to a disk, so this path follows each disk.
 
-    [] for a recorded report, and for a missing drive, whose name another drive may have.
+    Without disks in /sys, return the address of the drive: its use is then unknown. Return [] for a
+    recorded report, and for a missing drive, whose name another drive may have.
     """
     device = verdict.device
     if verdict.is_missing or device.is_recorded:
@@ -281,7 +283,8 @@ def _of_controllers(drives: Sequence[Located], is_asked: bool) -> Iterator[Group
     for drive in drives:
         device = drive.verdict.device
         controller = device_types.controller(device.type)
-        # A disk that the kernel has itself (JBOD) is in no volume.
+        # Place.disks has the address only if the kernel does not have the disk itself (JBOD), see
+        # _all_paths(); such a disk is in no volume.
         if controller and device.address in drive.place.disks:
             behind.setdefault((controller.name, device.path), []).append(device)
     for (name, path), devices in behind.items():
@@ -316,42 +319,33 @@ def _why_not_shown(device: Device, is_asked: bool) -> str:
 _DRIVERS = {'bcache': block_devices.BCACHE, 'drbd': block_devices.DRBD}
 
 
-def _with_uses(devices: Devices, volumes: Volumes) -> Devices:
-    """Return the devices with what is on them: their uses, and the titles and the inner volumes of
-    LVM.
-    """
-    return devices._replace(
-        inner=block_devices.inner(volumes),
-        used=uses(devices.system),
-        titles={
-            name: block_devices.title(volume) or name
-            for name, volume in volumes.items()
-        },
-    )
-
-
 def groups(devices: Devices) -> list[Group]:
     """Return the groups of a machine, lower ones first. devices: all block devices, without their
     uses.
     """
     volumes = block_devices.volumes(_named('dm-', devices), devices.system)
-    devices = _with_uses(devices, volumes)
+    titles = {
+        name: block_devices.title(volume) or name for name, volume in volumes.items()
+    }
+    devices = devices._replace(
+        inner=block_devices.inner(volumes), used=uses(devices.system), titles=titles
+    )
     file_systems = arrays.file_systems(devices)
-    of_btrfs = set()
+    of_btrfs: set[str] = set()
     for group in file_systems:
         of_btrfs.update(arrays.btrfs_members(group.id, devices))
     # a mount point of btrfs is that of the file system, not of one of its devices
     used = {name: use for name, use in devices.used.items() if name not in of_btrfs}
     devices = devices._replace(used=used)
-    of_md = _arrays(devices)
+    block = f'{devices.system.sys}/block'
+    names = _named('md', devices)
+    of_md = [name for name in names if os.path.isdir(f'{block}/{name}/md')]
     stacked = _stacked(devices.names - {*of_md, *volumes}, devices)
-    members = set(of_btrfs)
-    for name in of_md:
-        members.update(arrays.md_members(name, devices))
-    for volume in volumes.values():
-        members.update(volume.slaves)
-    for slaves in stacked.values():
-        members.update(slaves)
+    members = of_btrfs.union(
+        *(arrays.md_members(name, devices) for name in of_md),
+        *(volume.slaves for volume in volumes.values()),
+        *stacked.values(),
+    )
     claims = partitions.claims(members, devices)
     inactive, unlisted = lvm_backup.read(volumes, devices)
     in_use = [
@@ -384,36 +378,34 @@ def _volume_groups(
     """Yield the volumes of the device mapper that hold data. unlisted: by volume, as in Group."""
     nothing = {claim.name for claim in claims if claim.kind == partitions.NOTHING}
     for name, volume in volumes.items():
-        # a partition of a multipath volume, such as the ninth one of a disk of ZFS
-        is_empty = name in nothing and volume.uuid.startswith('part')
+        # A partition of a multipath volume can be empty, such as the ninth one, which ZFS makes on
+        # each disk.
+        is_partition = volume.uuid.startswith('part')
+        is_empty = is_partition and name in nothing
         if name not in devices.inner and not is_empty:
-            group = block_devices.group(name, volumes, devices)
-            yield group._replace(unlisted=unlisted.get(name, ''))
+            whole = block_devices.group(name, volumes, devices)
+            yield whole._replace(unlisted=unlisted.get(name, ''))
 
 
 def _of_rest(
     in_use: Sequence[Group], claims: Sequence[Claim], devices: Devices
 ) -> Iterator[Group]:
-    """Yield the groups of what no group in use accounts for."""
-    # Devices that arrays have lost, but that are here: see arrays.with_removed().
-    removed = set()
+    """Return the groups of what no group in use accounts for.
+
+    partitions.groups() leaves out what groups in use hold. This leaves out devices that arrays have
+    lost, but that are still here, see arrays.with_removed().
+    """
+    lost_by_arrays = set()
     for group in in_use:
         for member in group.members:
             if group.kind == 'md' and member.state == 'missing' and member.on:
-                removed.add(member.name)
+                lost_by_arrays.add(member.name)
     rest = [
         claim
         for claim in claims
-        if devices.titles.get(claim.name, claim.name) not in removed
+        if devices.titles.get(claim.name, claim.name) not in lost_by_arrays
     ]
     return partitions.groups(rest, {group.id for group in in_use}, devices)
-
-
-def _arrays(devices: Devices) -> list[str]:
-    """Return the names of md's arrays: "md0"."""
-    folder = f'{devices.system.sys}/block'
-    names = _named('md', devices)
-    return [name for name in names if os.path.isdir(f'{folder}/{name}/md')]
 
 
 def _named(start: str, devices: Devices) -> list[str]:

@@ -94,10 +94,11 @@ def _status(values: str) -> Status:
 
 
 def with_status(group: Group, status: Status) -> Group:
-    """Return a volume, completed with its state; still unknown if the state is unknown, or has other
-    members. Pure.
+    """Return a volume of unknown level (*group*), completed with what dmsetup reports about it.
+    Pure.
 
-    A member that is gone, according to /sys, keeps its state.
+    The level stays unknown if dmsetup does not report it, or reports other members than /sys. A
+    member that is missing according to /sys stays missing, unless dmsetup reports it as faulty.
     """
     member_in = {member.slot: member for member in group.members}
     slots = set(range(len(status.health)))
@@ -116,9 +117,9 @@ def with_status(group: Group, status: Status) -> Group:
     members = []
     for slot, letter in enumerate(status.health):
         member = member_in.get(slot, Member('', 'missing', slot))
-        state = _STATES[letter]
-        if member.state not in ('faulty', 'missing') or state == 'faulty':
-            member = member._replace(state=state)
+        reported = _STATES[letter]
+        if member.state != 'missing' or reported == 'faulty':
+            member = member._replace(state=reported)
         members.append(member)
     return group._replace(
         slots=len(members), members=tuple(members), doubts=status.doubts

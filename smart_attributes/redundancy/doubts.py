@@ -43,12 +43,15 @@ def of_array(read: ReadFile, use: str = '') -> Iterator[str]:
         yield doubt('a repair has not ended', 'wait until the repair has ended')
     # Also after a crash: md sets resync_start to 0 while data is written.
     if read('resync_start') != 'none':
-        why = 'a resync is pending or was interrupted'
+        remedy = 'let it resync'
         if state == 'readonly':
-            yield doubt(why, 'make it writable, and wait for the resync')
-        else:
-            yield doubt(why, 'let it resync')
-    if _may_differ(read, use):
+            remedy = 'make it writable, and wait for the resync'
+        yield doubt('a resync is pending or was interrupted', remedy)
+    # Nobody knows which copy is right until a repair has made the copies equal; a repair does not
+    # reset the count. Of swap space, a count is not an error: memory that changes while it is
+    # written differs between the copies of raid1 and raid10, and is not read again (md(4)).
+    is_equalized = read('last_sync_action') in ('repair', 'resync')
+    if use != 'swap' and read('mismatch_cnt') != '0' and not is_equalized:
         yield doubt(
             'its members differ from each other (mismatch_cnt)', 'repair the array'
         )
@@ -57,34 +60,22 @@ def of_array(read: ReadFile, use: str = '') -> Iterator[str]:
 def _may_have_data_in_journal(read: ReadFile) -> bool:
     """Return whether a journal may have data that no member has yet.
 
-    journal_mode is empty without a journal, and absent in raid1 and raid10.
+    journal_mode ("[write-through] write-back") is absent in raid1 and raid10, and empty without a
+    working journal. Whether the array needs one is then in consistency_policy, which old kernels
+    lack.
     """
     mode = read('journal_mode')
-    if mode in ('', UNREAD):
-        has_no_journal = ('bitmap', 'resync', 'ppl', UNREAD)
-        return read('consistency_policy') not in has_no_journal
-    return '[write-through]' not in mode
-
-
-def _may_differ(read: ReadFile, use: str) -> bool:
-    """Return whether the last check found members that differ, and nothing has made them equal.
-
-    On raid1 or raid10 with swap space, a count is not an error: memory that changes while it is
-    written differs between the copies, and is not read again (md(4)). For other data, nobody knows
-    which copy is right until a repair has made the copies equal; a repair does not reset the count.
-    """
-    return (
-        use != 'swap'
-        and read('mismatch_cnt') != '0'
-        and read('last_sync_action') not in ('repair', 'resync')
-    )
+    if mode not in ('', UNREAD):
+        return '[write-through]' not in mode
+    policies_without_journal = ('bitmap', 'resync', 'ppl', UNREAD)
+    return read('consistency_policy') not in policies_without_journal
 
 
 def of_md_member(state: str, level: str, read: ReadFile) -> Iterator[str]:
     """Yield each doubt about a member of an md array.
 
-    state: its flags. level: the array's. read: returns the content of a file of
-    /sys/block/mdN/md/dev-NAME, or UNREAD.
+    state: its flags, "in_sync,write_error". level: the array's. read: returns the content of a file
+    of /sys/block/mdN/md/dev-NAME, or UNREAD: a list of bad blocks that cannot be read is in doubt.
     """
     # As long as this flag is set, a repair skips the blocks that could not be written; tried on
     # Linux 6.12.
@@ -98,10 +89,9 @@ def of_md_member(state: str, level: str, read: ReadFile) -> Iterator[str]:
         # Until a repair, mdadm 4.4 and older cannot add a disk: they give it an empty list of bad
         # blocks, which Linux refuses since 6.8 (mdadm, pull request 154; Linux, commit
         # 1726c7746783). A repair of raid10 does not change these blocks; tried on Linux 6.12.
-        if level == 'raid10':
-            yield doubt(_HAS_BAD_BLOCKS, 'let a spare replace it')
-        else:
-            yield doubt(_HAS_BAD_BLOCKS, 'repair the array')
+        is_raid10 = level == 'raid10'
+        remedy = 'let a spare replace it' if is_raid10 else 'repair the array'
+        yield doubt(_HAS_BAD_BLOCKS, remedy)
     if read('unacknowledged_bad_blocks'):
         yield doubt(_HAS_BAD_BLOCKS, 'repair the array')
 

@@ -60,12 +60,11 @@ def parsed(text: str) -> Backup | None:
         return None
     (group,) = groups
     devices = _ids_in('physical_volumes', ids)
-    on_devices = {}
-    for volume, on in areas.items():
+    on_devices = {
         # an area can also be on an inner volume
-        on_devices[volume] = tuple(
-            dict.fromkeys(area for area in on if area in devices)
-        )
+        volume: tuple(dict.fromkeys(area for area in on if area in devices))
+        for volume, on in areas.items()
+    }
     return Backup(
         id=ids[group],
         name=group[0],
@@ -101,9 +100,11 @@ def inactive(backup: Backup, active: frozenset[str]) -> dict[str, Names]:
 
 
 def read(every: Volumes, devices: Devices) -> tuple[list[Group], dict[str, str]]:
-    """Return two values: the inactive volumes of the volume groups that have active ones; and, for
-    each volume of a group whose inactive ones are not known, the name of the group. every: the
-    active volumes by kernel name.
+    """Return two values about the volume groups that have active volumes.
+
+    The first is the group of each inactive volume in them. The second is for volume groups of which
+    the inactive volumes are not known: the name of the volume group by each active volume in it, as
+    in Group.unlisted. every: the active volumes by kernel name.
     """
     by_group: dict[str, dict[str, Volume]] = {}
     for name, volume in every.items():
@@ -118,7 +119,7 @@ def read(every: Volumes, devices: Devices) -> tuple[list[Group], dict[str, str]]
         backup = backups.get(group_id)
         names = _names_of_devices(volumes, devices)
         has_all_ids = '' not in names
-        # A backup without an active volume is older than that volume.
+        # a backup that lacks an active volume is older than that volume
         if backup and has_all_ids and active.issubset(backup.volumes.values()):
             groups += _groups(backup, active, names, devices)
         else:
@@ -146,12 +147,12 @@ def _backups(system: System) -> dict[str, Backup]:
 
 def _names_of_devices(volumes: Volumes, devices: Devices) -> dict[str, str]:
     """Return the kernel names of the physical volumes below active volumes of a volume group, by
-    their ids; the id is '' if udev has none.
+    their ids. The key '' means that udev has no id of at least one of them.
     """
-    below = {slave for volume in volumes.values() for slave in volume.slaves}
+    slaves = {slave for volume in volumes.values() for slave in volume.slaves}
     names = {}
-    for name in sorted(below.difference(volumes)):
-        if devices.below(name):
+    for name in sorted(slaves.difference(volumes)):
+        if devices.below(name):  # it is not gone
             uuid = udev_notes(name, devices).get('ID_FS_UUID', '')
             names[uuid.replace('-', '')] = name
     return names
@@ -169,6 +170,7 @@ def _groups(
         for slot, area in enumerate(areas):
             member = devices.member(names.get(backup.devices[area], ''), slot=slot)
             members.append(member._replace(detail='not active'))
+        # a mirror or RAID has no areas of its own; inactive() returns those of its images
         is_plain = bool(backup.areas.get(volume))
         yield devices.group(
             group_id=f'lvm {name}',

@@ -26,7 +26,7 @@ from . import block_devices
 from .block_devices import NO_DISKS, Devices, Kind
 
 # What a partition, or a disk without partitions, holds.
-MEMBER = 'member'
+MEMBER = 'member'  # what it holds counts as that of a group, or of another device
 MOUNTED = 'mounted'
 SWAP = 'swap'
 # a known signature that is not in use: only this disk has the data
@@ -51,7 +51,9 @@ TYPES = (
     '0x85',
     '6a945a3b-1dd2-11b2-99a6-080020736631',  # reserved by ZFS
 )
-_KIND_UNKNOWN = 'unknown'  # kind of the group of a partition of unknown use
+# Kind of the group of a partition of unknown use; on an array, it has the redundancy of the array.
+_UNKNOWN_USE = Kind('unknown', '', 'its use is not known')
+_UNKNOWN_USE_ON_ARRAY = Kind('unknown')
 # Pattern of the ID_FS_TYPE of a member that nothing uses -> its kind. For ZFS, see _pool.
 _MEMBERS = (
     ('ceph_bluestore', block_devices.CEPH),
@@ -89,11 +91,13 @@ def kind_of(notes: Mapping[str, str]) -> str:
 
 
 def claims(members: Collection[str], devices: Devices) -> tuple[Claim, ...]:
-    """Return what each partition holds, and each disk, array or volume that has no partitions.
+    """Return what each partition holds, and each disk, array or volume that has no partitions, or
+    is in use itself.
 
     members: the devices that are members of groups.
     """
     parted = set(devices.parts.values())
+    # a further path to a device in use must not look like unused data
     in_use = {_by_first_path(name, devices) for name in (*members, *devices.used)}
     claimed = []
     for name in sorted({*devices.names, *devices.parts}):
@@ -128,16 +132,17 @@ def _claim(
     under the names on the first path to their disk.
     """
     disk = devices.parts.get(name, name)
-    is_on_used_disk = disk != name and disk in devices.used
+    is_partition = disk != name
     # The partitions of a disk in use are no data of their own: another path to the drive is used,
     # or their table is a leftover.
-    if name in members or disk in members or is_on_used_disk:
+    is_on_used_disk = is_partition and (disk in members or disk in devices.used)
+    if name in members or is_on_used_disk:
         return Claim(name, MEMBER)
     if name in devices.used:
         is_swap = devices.used[name] == ('swap',)
         return Claim(name, SWAP if is_swap else MOUNTED)
+    # the data of a disk counts on the first path to it
     is_further_path = disk in devices.same
-    # a partition counts on the first path to its disk
     if is_further_path or _by_first_path(name, devices) in in_use:
         return Claim(name, MEMBER)
     notes = _own_notes(name, devices)
@@ -182,20 +187,18 @@ def groups(
             kind = Kind('swap' if holds == SWAP else 'partition')
             yield _alone(name, kind, devices)
         elif holds == UNKNOWN and (name in devices.parts or name in devices.units):
-            # a drive without any group is of unknown use anyway
-            kind = Kind(_KIND_UNKNOWN, '', 'its use is not known')
-            if devices.parts.get(name) in above:
-                kind = Kind(
-                    _KIND_UNKNOWN
-                )  # it has the redundancy of the array that it is on
+            # other disks need no group: a drive without any group is of unknown use anyway
+            is_on_array = devices.parts.get(name) in above
+            kind = _UNKNOWN_USE_ON_ARRAY if is_on_array else _UNKNOWN_USE
             yield _alone(name, kind, devices)
         elif holds == SIGNATURE and notes.get('ID_FS_TYPE') == 'zfs_member':
             label = notes.get('ID_FS_LABEL', '')[:LONGEST_GIVEN_NAME]
             pools.setdefault(label or name, []).append(name)
         elif holds == SIGNATURE:
             unused = _unused(name, notes, devices)
-            is_known = unused.kind == 'partition' and name in above
-            if not is_known:
+            # an array or volume with a file system that is not mounted has its own group
+            has_own_group = unused.kind == 'partition' and name in above
+            if not has_own_group:
                 yield unused
     for pool, names in pools.items():
         yield _pool(pool, names, devices)
@@ -203,7 +206,7 @@ def groups(
 
 def is_unknown(group: Group) -> bool:
     """Return whether a group is a partition, or a namespace, of unknown use."""
-    return group.kind == _KIND_UNKNOWN
+    return group.kind == _UNKNOWN_USE.name
 
 
 def _unused(name: str, notes: Mapping[str, str], devices: Devices) -> Group:
@@ -247,9 +250,11 @@ def _pool(pool: str, names: list[str], devices: Devices) -> Group:
 
 def zfs_unknown(pool: str, system: System) -> str:
     """Return why the redundancy of a pool is unknown: it is not imported, or only `zpool status`
-    shows its layout. The latter follows the pool's state unless this is ONLINE or unknown.
+    shows its layout. Before the second reason stands the pool's state, unless it is ONLINE or not
+    known.
     """
     folder = f'{system.proc}/spl/kstat/zfs'
+    # no pool has another name, but a damaged label may
     is_name = re.fullmatch('[A-Za-z][-A-Za-z0-9_.: ]*', pool)
     state = text_of(f'{folder}/{pool}/state') if is_name else ''
     if not state and os.path.isdir(folder):

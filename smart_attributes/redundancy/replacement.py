@@ -14,7 +14,7 @@ from ..model import Dependence, Group, Located, Member, Replacement, Use, Verdic
 from ..typed import Json, NamedTuple
 from ..words import clean, sentence
 from . import partitions, sentences
-from .survival import TOLERANCE, Disks, Stack, is_redundant, stripes
+from .survival import TOLERANCE, Disks, Stack, is_redundant
 
 NEXT = 'next'
 COPY = 'copy first'
@@ -78,7 +78,7 @@ def order(stack: Stack, drives: Sequence[Drive]) -> tuple[Step, ...]:
     is "next" while other members may lack the data. drives: most severe first.
     """
     every = _with_unread(stack, drives)
-    cases = [_Case(drive, every, stack) for drive in every]
+    cases = [_Case(drive, stack.of(drive.disks), every, stack) for drive in every]
     # drives that a group has dropped come first
     to_replace = [case for case in cases if case.dropped_by()]
     to_replace += [
@@ -114,25 +114,22 @@ class _Case(NamedTuple):
     """One drive of a machine, with all drives and all groups of the machine."""
 
     drive: Drive
+    groups: list[Group]  # those that are built on the drive
     drives: Sequence[Drive]
     stack: Stack
-
-    def groups(self) -> list[Group]:
-        """Return the groups that are built on the drive."""
-        return self.stack.of(self.drive.disks)
 
     def chain(self, group: Group) -> list[Group]:
         """Return the groups from the drive up to *group*, lowest first."""
         return self.stack.between(self.drive.disks, group)
 
-    def loses(self, group: Group) -> bool:
+    def is_needed_by(self, group: Group) -> bool:
         """Return whether a group certainly loses data without the drive."""
         return self.stack.loses(group, self.drive.disks)
 
     def dropped_by(self) -> list[Group]:
         """Return the groups that have dropped a member on the drive."""
         dropping = []
-        for group in self.groups():
+        for group in self.groups:
             faulty = [member for member in group.members if member.state == 'faulty']
             if any(map(self._is_below, faulty)):
                 dropping.append(group)
@@ -146,40 +143,46 @@ class _Case(NamedTuple):
         """Return the step for a drive to replace: for the strictest of the reasons that the groups
         on it give. earlier: the steps for the preceding drives.
         """
-        in_use = list(filter(self.stack.carries_data, self.groups()))
+        in_use = list(filter(self.stack.carries_data, self.groups))
         swaps = list(filter(self._is_bare_swap, in_use))
         others = [group for group in in_use if group not in swaps]
-        reasons = [
-            self._unless_doubtful(group, self._advised(group, earlier))
-            for group in others
-        ]
+        reasons = [self._reason(group, earlier) for group in others]
         if reasons:
             why = min(reasons, key=_strictness)
         else:
             code = 'only-swap' if swaps else 'use-unknown'
             why = sentences.of_drive(code, self.drive.name)
-        # those that *why* does not mention
-        copied = [
+        also_copied = [
             group
             for group, reason in zip(others, reasons)
             if reason is not why and _is_copied(reason)
         ]
+        return self._step(self._continued(why, also_copied, swaps))
+
+    def _continued(
+        self, why: Coded, also_copied: Sequence[Group], swaps: Sequence[Group]
+    ) -> Coded:
+        """Return the reason for the step with what else an admin must know. also_copied: groups
+        that *why* is not about. swaps: those that are only swap space.
+        """
         # only "next" says that no data is lost
-        unlisted = self._unlisted() if _label(why) == NEXT else []
+        unlisted = self._with_unlisted_volumes() if _label(why) == NEXT else []
         words = [
-            sentences.also_copied(copied),
+            sentences.also_copied(also_copied),
             sentences.also_dropped(why, self.dropped_by()),
             sentences.unlisted(unlisted),
             sentences.swap(swaps),
         ]
-        return self._step(sentences.continued(why, words))
+        return sentences.continued(why, words)
 
-    def _unlisted(self) -> list[str]:
-        """Return the volume groups of which inactive volumes may lie on only this drive."""
+    def _with_unlisted_volumes(self) -> list[str]:
+        """Return the names of the LVM volume groups that may have inactive volumes, which are not
+        known, on only this drive.
+        """
         disks = self.drive.disks
         names = {
             group.unlisted
-            for group in self.groups()
+            for group in self.groups
             if self.stack.lost_members(group, disks)
         }
         return sorted(names - {''})
@@ -190,31 +193,18 @@ class _Case(NamedTuple):
         """
         if group.used_as != ('swap',):
             return False
-        return all(
-            stripes(lower) is not None and not is_redundant(lower)
-            for lower in self.chain(group)
-        )
+        return all(is_redundant(lower) is False for lower in self.chain(group))
 
     def kept(self) -> Step | None:
         """Return the step for a drive that must stay because it has the last copy of the data of a
         group that still survives; None if the drive may go.
         """
-        for group in self.groups():
-            if self.stack.survives(group) and self.loses(group):
-                copies = self._last_copies(group)
-                if copies:
-                    return self._step(self._needed(copies))
+        for group in self.groups:
+            if self.stack.survives(group) and self.is_needed_by(group):
+                last_copy = self._last_copy(group)
+                if last_copy:
+                    return self._step(last_copy)
         return None
-
-    def _last_copies(self, group: Group) -> list[Group]:
-        """Return the redundant groups up to *group* that lose data without the drive. Groups without
-        redundancy, which lose their data with any drive, are not meant.
-        """
-        return [
-            lower
-            for lower in self.chain(group)
-            if is_redundant(lower) and self.loses(lower)
-        ]
 
     def _step(self, why: Coded) -> Step:
         """Return the step for the drive, with this reason."""
@@ -222,55 +212,75 @@ class _Case(NamedTuple):
             drive=self.drive,
             label=_label(why),
             why=why,
-            groups=tuple(group.id for group in self.groups()),
+            groups=tuple(group.id for group in self.groups),
         )
 
-    def _advised(self, group: Group, earlier: Sequence[Step]) -> Coded:
-        """Return the reason for the drive's step, considering only one group that is in use."""
-        if self.stack.loses(group):
-            return sentences.reason('group-incomplete', group)
-        if self.stack.survives(group, self.drive.disks):
-            return self._if_survives(group, earlier)
-        is_lost = self.loses(group)  # else it is unknown whether the group survives
-        copies = self._last_copies(group)
-        if is_lost and copies:
-            return self._needed(copies)
-        if not is_lost or partitions.is_unknown(group):
-            return _of_unknown(group, self.chain(group))
-        lowest = next(filter(self.loses, self.chain(group)))
-        lost = self.stack.lost_members(lowest, self.drive.disks)
-        return sentences.no_redundancy(group, lost)
-
-    def _unless_doubtful(self, group: Group, why: Coded) -> Coded:
-        """Return *why*, or, if it means "next" while other members may lack this drive's data, the
-        doubt instead: why they may lack it, or that their drives were not checked.
+    def _reason(self, group: Group, earlier: Sequence[Step]) -> Coded:
+        """Return the reason for the drive's step, considering only one group that is in use. If the
+        drive could be replaced now, but other members may lack its data, this doubt is the reason.
         """
+        why = self._without_doubts(group, earlier)
         if _label(why) != NEXT:
             return why
         is_aside = why.code == 'only-log-or-cache'
         # a log or cache of ZFS, or a journal that md has dropped, holds no data that members lack
         if is_aside and (group.kind == 'zfs' or self.dropped_by()):
             return why
+        return self._doubt(group) or why
+
+    def _without_doubts(self, group: Group, earlier: Sequence[Step]) -> Coded:
+        """Return the reason for the drive's step, as _reason() does, if members that are in sync
+        have all their data.
+        """
+        if self.stack.loses(group):
+            return sentences.reason('group-incomplete', group)
+        chain = self.chain(group)
+        survives = self.stack.survives(group, self.drive.disks)
+        if survives:
+            return self._if_survives(group, earlier)
+        if survives is None:
+            return _of_unknown(group, chain)
+        last_copy = self._last_copy(group)
+        if last_copy:
+            return last_copy
+        if partitions.is_unknown(group):
+            return _of_unknown(group, chain)
+        lowest = next(filter(self.is_needed_by, chain))
+        lost = self.stack.lost_members(lowest, self.drive.disks)
+        return sentences.no_redundancy(group, lost)
+
+    def _doubt(self, group: Group) -> Coded | None:
+        """Return why other members of a group may lack this drive's data: the first doubt about
+        them, or that their drives were not checked; None if there is no such reason.
+        """
         first = next(self.stack.doubts(self.drive.disks, group), None)
         if first:
             doubted, doubt = first
             return sentences.reason(
                 'redundancy-doubtful', doubted, doubt=sentence(doubt, 300)
             )
-        data = [member for member in group.members if not member.role]
-        below = frozenset().union(*map(self.stack.below, data))
+        with_data = [member for member in group.members if not member.role]
+        below = frozenset().union(*map(self.stack.below, with_data))
         unread = [
             drive.name
             for drive in self.drives
             if not drive.is_judged and drive != self.drive and drive.disks & below
         ]
-        return sentences.unchecked(group, unread) if unread else why
+        return sentences.unchecked(group, unread) if unread else None
 
-    def _needed(self, copies: Sequence[Group]) -> Coded:
-        """Return the reason not to remove a drive with the last copy of these groups: that the weakest
-        one is rebuilt, or has no other copy.
+    def _last_copy(self, group: Group) -> Coded | None:
+        """Return the reason not to remove a drive that redundant groups up to *group* cannot lose:
+        the weakest of them is rebuilt, or has no other copy. None if there are no such groups;
+        those without redundancy, which lose their data with any drive, are not meant.
         """
-        weakest = self._weakest(copies, frozenset())
+        needing = [
+            lower
+            for lower in self.chain(group)
+            if is_redundant(lower) and self.is_needed_by(lower)
+        ]
+        if not needing:
+            return None
+        weakest = self._weakest(needing, frozenset())
         if weakest.activity in REBUILDING:
             return sentences.busy(weakest)
         return sentences.last_copy(weakest, is_dying=self._dying(weakest) is not None)
@@ -285,19 +295,20 @@ class _Case(NamedTuple):
         ]
         if not self.stack.loses(group, _disks(failing)):
             return None
-        for drive in failing:
-            if self.stack.loses(group, drive.disks):
-                return drive
-        return failing[0]
+        enough = [drive for drive in failing if self.stack.loses(group, drive.disks)]
+        return (enough or failing)[0]
 
     def _if_survives(self, group: Group, earlier: Sequence[Step]) -> Coded:
-        """Return the reason for a step if the group survives without the drive."""
+        """Return the reason for a step if the group survives without the drive. It is the first of
+        these: the group has no data on the drive; one with data on it is rebuilt; another drive
+        comes first; more members are failing than the group tolerates; the drive comes next.
+        """
         chain = self.chain(group)
         drive = self.drive
-        holding = [lower for lower in chain if self.stack.holds(lower.id, drive.disks)]
-        if group not in holding:
+        on_drive = [lower for lower in chain if self.stack.holds(lower.id, drive.disks)]
+        if group not in on_drive:
             return self._if_unused(group)
-        for lower in holding:
+        for lower in on_drive:
             if lower.activity in REBUILDING:
                 return sentences.busy(lower)
         removed = [step.drive for step in earlier if step.label == NEXT]
@@ -305,7 +316,7 @@ class _Case(NamedTuple):
         # if each failing drive fails completely
         lost_at_worst = _disks([drive, *removed, *failing])
         weakest = self._weakest(chain, lost_at_worst)
-        before = _first_of(chain, earlier)
+        before = _replaced_before(chain, earlier)
         if before:
             is_second = drive.is_failing and before.is_failing
             code = 'second-failing-member' if is_second else 'other-drive-first'
@@ -316,9 +327,12 @@ class _Case(NamedTuple):
         return sentences.reason('replace-next', weakest)
 
     def _if_unused(self, group: Group) -> Coded:
-        """Return the reason for a step if the drive holds no data of the group."""
+        """Return the reason for a step if the drive holds no data of the group. It is the first of
+        these: the drive is only a log, cache or journal; all drives with the group's data are
+        failing; the drive is not used.
+        """
         disks = self.drive.disks
-        # the lowest one that keeps the drive's data from the group
+        # in this one, the drive is a spare, is rebuilt, was dropped, or is a log, cache or journal
         lowest = next(
             lower
             for lower in self.chain(group)
@@ -328,7 +342,8 @@ class _Case(NamedTuple):
         if all(member.role for member in own):
             return sentences.only_aside(lowest, own)
         dying = self._dying(group)
-        if dying:  # a rebuild would read all data of the dying drive
+        # replacing a member of *lowest* starts a rebuild, which would read all data of that drive
+        if dying:
             return sentences.reason('copy-other-first', lowest, dying.name, dying.bay)
         return sentences.not_used(lowest, bool(self.dropped_by()))
 
@@ -347,11 +362,11 @@ class _Case(NamedTuple):
         )
 
 
-def _first_of(chain: Sequence[Group], earlier: Sequence[Step]) -> Drive | None:
-    """Return the drive that is replaced first of those with the same redundant groups; None if there
-    is none. chain: groups. earlier: the steps for the preceding drives.
+def _replaced_before(groups: Sequence[Group], earlier: Sequence[Step]) -> Drive | None:
+    """Return the first drive that an earlier step replaces now and that shares a redundant group
+    with these groups; None if there is none. earlier: the steps for the preceding drives.
     """
-    redundant = {group.id for group in chain if is_redundant(group)}
+    redundant = {group.id for group in groups if is_redundant(group)}
     for step in earlier:
         if step.label in (NEXT, COPY) and not redundant.isdisjoint(step.groups):
             return step.drive
@@ -364,8 +379,9 @@ def _label(reason: Coded) -> str:
 
 
 def _strictness(reason: Coded) -> tuple[int, bool]:
-    """Return a key that sorts reasons: the one that counts first."""
-    # a cluster moves only its own data
+    """Return a key that sorts reasons, the strictest one first. "leave-cluster" comes after the
+    others with its label: a cluster moves only its own data, and the admin must copy the rest.
+    """
     return STRICTEST.index(_label(reason)), reason.code == 'leave-cluster'
 
 
@@ -383,7 +399,7 @@ def _of_unknown(group: Group, chain: Sequence[Group]) -> Coded:
     if group.kind == 'ceph':
         return sentences.reason('leave-cluster', group)
     for lower in chain:
-        if stripes(lower) is None:
+        if is_redundant(lower) is None:
             return sentences.unknown(lower)
     return sentences.unknown(group)
 
@@ -561,23 +577,24 @@ def grades(
     machine: Machine, verdicts: Sequence[Verdict]
 ) -> dict[str, tuple[Risk, int]]:
     """Return the risk of each group and the group's place in the document, by group id."""
-    grades = {}
     groups = document(machine, verdicts)['groups']
-    for place, (membership, group) in enumerate(zip(machine.groups, groups)):
-        grades[membership.group.id] = risk(group), place
-    return grades
+    return {
+        membership.group.id: (risk(group), place)
+        for place, (membership, group) in enumerate(zip(machine.groups, groups))
+    }
 
 
 def risk(group: Json) -> Risk:
     """Return the risk of a group. group: the object of the group in the JSON document."""
     tolerates = group['tolerates']
-    if group['used_as'] == ['swap'] and not _may_lose_member(group):
+    may_lose_member = _may_lose_member(group)
+    if group['used_as'] == ['swap'] and not may_lose_member:
         return Risk.PLAIN  # it holds no data
     if tolerates is None:
         return Risk.UNSURE if _has_failing_drive(group) else Risk.UNKNOWN
     if tolerates < 0:
         return Risk.BEYOND
-    if not _may_lose_member(group):
+    if not may_lose_member:
         return Risk.PLAIN
     if tolerates == 0:
         return Risk.LAST

@@ -81,14 +81,14 @@ def stripes(group: Group) -> tuple[Stripe, ...] | None:
     return (Stripe(frozenset(range(group.slots)), tolerance),)
 
 
-def is_redundant(group: Group) -> bool:
-    """Return whether a group can lose a member when all its members are in sync; False if this is
+def is_redundant(group: Group) -> bool | None:
+    """Return whether a group can lose a member when all its members are in sync; None if
     unknown.
     """
     all_stripes = stripes(group)
-    return all_stripes is not None and all(
-        stripe.tolerance > 0 for stripe in all_stripes
-    )
+    if all_stripes is None:
+        return None
+    return all(stripe.tolerance > 0 for stripe in all_stripes)
 
 
 def lacks_member(group: Group) -> bool:
@@ -102,7 +102,9 @@ def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
     """Return the stripes of md's raid10; None if they are unknown.
 
     Near copies of a chunk lie in neighboring slots: with 3 slots and 2 near copies, in 0 and 1, then
-    in 2 and 0, then in 1 and 2. With far copies, any slots may be lost, one fewer than the copies.
+    in 2 and 0, then in 1 and 2. With far copies, as many slots as there are copies, less one, may
+    be lost, whichever they are.
+
     layout: bits 0 to 7: near copies; 8 to 15: far copies; 16: offset; 17 and 18: far copies in sets
     of slots, which is unknown here, because a set may have all copies on one slot.
     """
@@ -114,6 +116,7 @@ def _raid10(slots: int, layout: int) -> tuple[Stripe, ...] | None:
     if far > 1:
         return (Stripe(frozenset(range(slots)), copies - 1),)
     stripes = []
+    # until each slot was first; before, the stripes may repeat
     for first in range(0, slots * near, near):
         neighbors = range(first, first + near)
         stripes.append(Stripe(frozenset(slot % slots for slot in neighbors), near - 1))
@@ -128,9 +131,16 @@ class Stack:
 
     def __init__(self, groups: Iterable[Group]) -> None:
         self.groups = {group.id: group for group in groups}
-        members = [member for group in self.groups.values() for member in group.members]
-        self._below = {name for member in members for name in member.on}
+        # disks, and ids of groups, that another group is built on
+        self._below = {
+            name
+            for group in self.groups.values()
+            for member in group.members
+            for name in member.on
+        }
+        # results of earlier calls: id of a group -> disks below it
         self._disks: dict[str, Disks] = {}
+        # id of a group, and lost disks below it -> whether its data is left
         self._answers: dict[tuple[str, Disks], bool | None] = {}
 
     def disks(self, name: str) -> Disks:
@@ -175,6 +185,7 @@ class Stack:
         for lower in self.between(disks, group):
             yield from self._own_doubts(lower, disks)
             for member in self._remaining(lower, disks):
+                # the groups below another member
                 for name in sorted(self._inside(*member.on)):
                     yield from self._own_doubts(self.groups[name], disks)
 
@@ -202,24 +213,24 @@ class Stack:
 
     def holds(self, name: str, disks: Disks) -> bool:
         """Return whether any of these disks holds data of a group: on the way from the disk to the
-        group, each member is in sync. name: the id of the group, or a disk.
+        group, each member is in sync, or its state is unknown in a group of unknown redundancy.
+
+        name: the id of the group, or a disk.
         """
         group = self.groups.get(name)
         if group is None:
             return name in disks
-        complete = (IN_SYNC,) if stripes(group) else _MAY_HOLD
+        states = (IN_SYNC,) if stripes(group) else _MAY_HOLD
         for member in group.members:
-            has_data = member.state in complete and not member.role
+            has_data = member.state in states and not member.role
             if has_data and any(self.holds(below, disks) for below in member.on):
                 return True
         return False
 
-    def lost_members(self, group: Group, disks: Disks) -> list[Member]:
+    def lost_members(self, group: Group, lost: Disks) -> list[Member]:
         """Return the members of a group that are lost without these disks, or may be."""
         return [
-            member
-            for member in group.members
-            if self._has_all_below(member, disks) is not True
+            member for member in group.members if not self._is_member_left(member, lost)
         ]
 
     def carries_data(self, group: Group) -> bool:
@@ -256,7 +267,7 @@ class Stack:
             have_part = self._have_part(group, lost)
             return _all(_has_enough(stripe, group, have_part) for stripe in all_stripes)
         for member in group.members:
-            if member.state not in _MAY_HOLD or not self._has_all_below(member, lost):
+            if member.state not in _MAY_HOLD or not self._is_member_left(member, lost):
                 return None
         return True
 
@@ -268,10 +279,12 @@ class Stack:
         """Return whether a member has its part of the data; None if unknown."""
         if member.state == 'unknown':
             return None
-        return member.state == IN_SYNC and self._has_all_below(member, lost)
+        return member.state == IN_SYNC and self._is_member_left(member, lost)
 
-    def _has_all_below(self, member: Member, lost: Disks) -> bool | None:
-        """Return whether all that a member is built on is left; None if unknown."""
+    def _is_member_left(self, member: Member, lost: Disks) -> bool | None:
+        """Return whether all that a member is built on is left without these disks; None if
+        unknown.
+        """
         return _all(self._is_left(below, lost) for below in member.on)
 
     def tolerates(self, group: Group, lost: Disks) -> int | None:

@@ -50,7 +50,7 @@ class _View(NamedTuple):
     scrub: Scan | None
     is_marked: bool  # zpool shows that at least one device of the pool lacks data
     disks_of: DisksOf
-    doubts: tuple[str, ...] = ()  # why all devices of the pool may lack data
+    doubts: tuple[str, ...]  # why all devices of the pool may lack data
 
 
 def groups(text: str, disks_of: DisksOf) -> tuple[Group, ...]:
@@ -106,9 +106,9 @@ def _without_reported(
     """Yield a group that /sys and udev show, without the devices that zpool reports; nothing if
     zpool reports all of them. A group that is not about ZFS is unchanged.
 
-    Without udev, only zpool knows that it uses a partition. A spare has no name of a pool, and
-    another pool may have the name of this one. of_zpool: by id. devices: all that zpool reports.
+    of_zpool: groups by id. devices: all that zpool reports, also spares, which name no pool.
     """
+    # without udev, a partition of a pool is of unknown use
     if group.kind != 'zfs' and not partitions.is_unknown(group):
         yield group
         return
@@ -123,6 +123,7 @@ def _without_reported(
     if pool is None:
         yield group._replace(members=tuple(rest))
     elif rest:
+        # of another pool with the same name, which is not imported
         yield group._replace(
             id=f'{group.id}, other',
             members=tuple(rest),
@@ -250,13 +251,13 @@ def _names(vdev: Vdev, parent: str) -> Iterator[str]:
 
 def _marked(vdev: Vdev, is_resilvering: bool) -> Vdev:
     """Return a copy of a virtual device, in which each device that replaces another is marked as
-    incomplete. is_resilvering: a resilver of the pool runs.
-
-    zpool marks a device only after a write to the device; it omits finished replacements, but still
-    lists spares.
+    incomplete; zpool marks a device only after a write to it. is_resilvering: a resilver of the
+    pool runs.
     """
     children = [_marked(child, is_resilvering) for child in vdev.children]
     nested = _NESTED.fullmatch(vdev.name)
+    # A finished replacement is not listed any more. A spare is, so only a resilver shows that its
+    # copy may be incomplete.
     if nested and (is_resilvering or nested[1] == 'replacing'):
         # the first one is the device that the others replace
         children = [*children[:1], *map(_incomplete, children[1:])]
@@ -344,28 +345,34 @@ def _level(vdev: Vdev) -> str:
 def _why_vdev_unknown(vdev: Vdev, view: _View) -> str:
     """Return why the redundancy of a virtual device is not known; '' if it is known."""
     leaves = list(vdev.leaves())
-    groups_below = [child.name for child in vdev.children if child.children]
     has_known_levels = all(_level(part) for part in (vdev, *leaves))
-    # the only groups that a group may contain
+    # Groups below it are groups of their own, with their own level; here, only their kind counts.
+    groups_below = [child.name for child in vdev.children if child.children]
     are_nested = all(map(_NESTED.fullmatch, groups_below))
     if not has_known_levels or not are_nested:
         return 'this version does not know its type'
+    # a nested group counts by the states of its devices, see _nested()
     if vdev.state not in _WORKS and not _NESTED.fullmatch(vdev.name):
         return f'zpool reports the state {clean(vdev.state)}'
     if not all(map(_has_known_state, leaves)):
         return 'zpool reports a device state that this version does not know'
     is_degraded = vdev.children and vdev.state == 'DEGRADED'
     are_leaves_online = all(leaf.state == 'ONLINE' for leaf in leaves)
-    if vdev.lacks_data:
-        # A dRAID marks each device that gets data, also the complete ones.
-        is_unclear = bool(view.resilvers) and vdev.name.startswith('draid')
-    elif is_degraded and are_leaves_online:
+    if is_degraded and are_leaves_online and not vdev.lacks_data:
         return _CONTRADICTION
-    else:
-        is_unclear = _resilver(vdev, view) is not None
-    if is_unclear:
+    if _is_resilver_unclear(vdev, view):
         return 'a resilver is running, and zpool does not report which devices are complete'
     return ''
+
+
+def _is_resilver_unclear(vdev: Vdev, view: _View) -> bool:
+    """Return whether a resilver concerns a virtual device, and zpool does not show which of its
+    devices are complete.
+    """
+    if vdev.lacks_data:
+        # a dRAID marks each device that gets data, also the complete ones
+        return bool(view.resilvers) and vdev.name.startswith('draid')
+    return _resilver(vdev, view) is not None
 
 
 def _has_known_state(leaf: Vdev) -> bool:

@@ -88,10 +88,10 @@ class Vdev(NamedTuple):
 
     name: str
     state: str  # as printed: "ONLINE", "DEGRADED", ...
-    detail: str = ''  # the reason for its state: "too many errors", "was /dev/sda1"
-    path: str = ''  # path of a device; '' if its present path is unknown
-    is_resilvering: bool = False  # or waits for a resilver
-    has_errors: bool = False  # a count above 0; failed writes are lost
+    detail: str  # the reason for its state: "too many errors", "was /dev/sda1"
+    path: str  # path of a device; '' if its present path is unknown
+    is_resilvering: bool  # or waits for a resilver
+    has_errors: bool  # a count above 0; failed writes are lost
     children: tuple[Vdev, ...] = ()
 
     def leaves(self) -> Iterator[Vdev]:
@@ -168,10 +168,7 @@ def _of_text(text: str) -> Pool:
         state = fields['state'][0]
         rows = _rows(fields['config'][0])
         root = _root(rows['normal'], name, state)
-        vdevs = {kind: _tree(rows.get(kind, []), 1) for kind in _CLASSES}
-        # _root() and _tree() have taken the rows at the depths that they expect
-        if any(rows.values()):
-            raise _NotUnderstood('a row of the table is indented too far')
+        of_class = {name: _trees(rows.get(name, []), 1) for name in _CLASSES}
     except _NotUnderstood as error:
         return Pool(
             name, unknown=f'the output of zpool status is not understood ({error})'
@@ -183,10 +180,10 @@ def _of_text(text: str) -> Pool:
         name,
         state,
         scans=tuple(filter(None, map(_scan, fields.get('scan', [])))),
-        vdevs=(*root.children, *vdevs['dedup'], *vdevs['special']),
-        logs=vdevs['logs'],
-        cache=vdevs['cache'],
-        spares=vdevs['spares'],
+        vdevs=(*root.children, *of_class['dedup'], *of_class['special']),
+        logs=of_class['logs'],
+        cache=of_class['cache'],
+        spares=of_class['spares'],
         doubts=tuple(_doubts(fields, root)),
     )
 
@@ -211,6 +208,7 @@ def _fields(lines: list[str]) -> dict[str, list[str]]:
             key = match[1]
             if key not in allowed:
                 raise _NotUnderstood(f'"{key}" is not expected there')
+            # the keys follow in this order; only these two may be repeated
             rank = _KEYS.index(key)
             allowed = _KEYS[rank:] if key in ('scan', 'errors') else _KEYS[rank + 1 :]
             fields.setdefault(key, []).append(match[2] or '')
@@ -218,6 +216,7 @@ def _fields(lines: list[str]) -> dict[str, list[str]]:
         is_continuation = line.startswith('\t') and key not in ('', 'errors')
         if line and not is_continuation:
             raise _NotUnderstood('a line has an unknown format')
+        # an empty line can come before the first key
         if key:
             fields[key][-1] += f'\n{line}'
     for key in ('pool', 'state', 'config', 'errors'):
@@ -254,7 +253,7 @@ def _root(rows: list[Row], pool: str, state: str) -> Vdev:
     """Return the row of the pool with its virtual devices as children. rows: those before the first
     heading. pool, state: what the lines before the table say. Raises _NotUnderstood.
     """
-    roots = _tree(rows, 0)
+    roots = _trees(rows, 0)
     if [root.name for root in roots] != [pool]:
         raise _NotUnderstood('the table does not begin with the pool')
     (root,) = roots
@@ -305,15 +304,23 @@ def _row(line: str, column: int, further_columns: int) -> Row:
     return indent // 2, vdev
 
 
-def _tree(rows: list[Row], depth: int) -> tuple[Vdev, ...]:
-    """Take the first rows at a depth, each with the deeper rows below it, and return them as virtual
-    devices with children.
+def _trees(rows: list[Row], depth: int) -> tuple[Vdev, ...]:
+    """Return the rows at a depth as virtual devices, whose children are the deeper rows that
+    follow. Raises _NotUnderstood.
     """
-    vdevs = []
-    while rows and rows[0][0] == depth:
-        _, vdev = rows.pop(0)
-        vdevs.append(vdev._replace(children=_tree(rows, depth + 1)))
-    return tuple(vdevs)
+    trees: list[tuple[Vdev, list[Row]]] = []
+    for row in rows:
+        row_depth, vdev = row
+        if row_depth == depth:
+            trees.append((vdev, []))
+        elif row_depth > depth and trees:
+            _, below = trees[-1]
+            below.append(row)
+        else:
+            raise _NotUnderstood('a row of the table is indented too far')
+    return tuple(
+        vdev._replace(children=_trees(below, depth + 1)) for vdev, below in trees
+    )
 
 
 def path_of(name: str, state: str, detail: str) -> str:

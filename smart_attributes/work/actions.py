@@ -23,11 +23,9 @@ REPAIR = 'repair'
 NOTHING = 'nothing'
 REPLACING = (REPLACE, COPY, DRAIN, KEEP, WAIT, REJOIN)
 FAILING = 'failing'  # kind of an action: the drive itself is failing
-# Action -> the actions that it makes needless. A new drive does not cool its bay. A drive that must
-# be found is judged again afterwards.
+# Action -> the actions that it makes needless. A new drive does not cool its bay.
 _INCLUDED: Mapping[str, Collection[str]] = {
     REPLACE: (READ, ORDER_COPY, ORDER, CABLE, FIRMWARE, WATCH),
-    SEARCH: (REPLACE, READ, ORDER_COPY, ORDER, CABLE, FIRMWARE, COOLING, WATCH),
     READ: (WATCH,),
     ORDER_COPY: (ORDER, WATCH),
 }

@@ -13,12 +13,10 @@ BEST_ALERT = 120 - len('SMART CRITICAL - ')  # characters, for who, why and what
 
 
 def alerts(case: Case) -> list[str]:
-    """Return the alert of a drive for the first line of a check, in five lengths, longest first:
-    which drive, why, and what to do. The second counts further actions and findings together, the
-    third omits them, the fourth also omits the reason for the action and the old finding of a
-    drive that was not read, and the last one also omits the command of a self-test.
+    """Return the alert of a drive for the first line of a check, in five forms, longest first:
+    which drive, why, and what to do.
 
-    A reason of two findings gives way to the worse one if both leave no room for the action.
+    If a reason of two findings leaves no room for the action, only the worse finding is named.
     """
     item = case.todo
     name = _short_name(case)
@@ -26,7 +24,7 @@ def alerts(case: Case) -> list[str]:
     more = item.more
     last_finding = ''
     if item.is_unread:
-        # what was found when it was last read comes after what to do now
+        # the reason is "PROBLEM; FINDING when last read", see Item.is_unread
         problem, _, last_finding = item.reason.partition('; ')
         head = f'{name} {problem}; {step}'
     else:
@@ -40,21 +38,22 @@ def alerts(case: Case) -> list[str]:
     full_head = head
     if item.step and item.step.brief and item.action in actions.REPLACING:
         full_head = f'{head}, because {item.step.brief}'
-    findings = findings_on_it = ''
-    # the findings of a drive that is not read are old, and its line has them
-    if more and not item.is_unread:
-        findings = plural(more, 'more finding')
-        findings_on_it = f'{findings} on it'
+    # the findings of a drive that was not read are old, and its line has them
+    has_findings = more > 0 and not item.is_unread
+    findings = plural(more, 'more finding') if has_findings else ''
+    findings_on_it = f'{findings} on it' if findings else ''
+    counts = findings_on_it
     if item.also:
         more_actions = plural(len(item.also), 'more action')
         counts = f'{more_actions}, {findings}' if findings else more_actions
-    else:
-        counts = findings_on_it
     return [
         _joined(full_head, last_finding, also(item), findings_on_it),
+        # further actions are only counted
         _joined(full_head, last_finding, counts),
         _joined(full_head, last_finding),
+        # without the reason for the action, and without the last finding of an unread drive
         head,
+        # without the command of a self-test
         head.removesuffix(f' ({extended_self_test(case.verdict.device)})'),
     ]
 
@@ -84,7 +83,8 @@ def _short_name(case: Case) -> str:
 
 def headline(verdict: Verdict) -> str:
     """Return the worst finding of a drive that was read, in words with its limit: "576 reallocated
-    sectors (warning above 40)".
+    sectors (warning above 40)". If it is the health status, the finding that shows what failed
+    follows after a comma, without its limit. '' without findings.
     """
     others = _headlined(verdict)[1:]
     # the first line has no room for two limits

@@ -47,8 +47,7 @@ def order_by(left: Iterable[float], now: float) -> float | None:
 
 def is_due(left: Iterable[float], now: float) -> bool:
     """Return whether a replacement must be ordered now. left, now: as in order_by()."""
-    by = order_by(left, now)
-    return by is not None and by <= now
+    return order_by(left, now) == now
 
 
 def date(left: float, now: float, mark: str = '') -> str:

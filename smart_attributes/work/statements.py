@@ -10,7 +10,8 @@ from ..model import Item, Judgement, Reading, State, Verdict
 from ..wording import HEALTH, IMPLAUSIBLE, NOT_REPORTED, statement
 from ..words import clean, sentence
 
-TELLING_METRICS = (
+# Metrics that show whether a drive is healthy, the most informative first.
+_TELLING_METRICS = (
     'endurance_used',
     'spare_available',
     'reallocated',
@@ -20,7 +21,9 @@ TELLING_METRICS = (
     'power_on_time',
 )
 
-TELLING = 3  # at most this many of TELLING_METRICS are shown
+_MOST_TELLING = 3  # at most this many of _TELLING_METRICS are shown
+# Metrics that are shown as well, because they make other values of a drive doubtful.
+_ALWAYS_SHOWN = ('hidden_power_on_time', 'unknown_model')
 
 
 def kind(verdict: Verdict) -> str:
@@ -90,10 +93,11 @@ def findings(verdict: Verdict) -> str:
 
 
 def _healthy(verdict: Verdict, has_acknowledged: bool) -> list[str]:
-    """Return the most informative readings of a drive that is OK, and the expected readings that
-    are unknown; if there are none, the health status or that nothing is reported.
+    """Return the texts of these readings of a drive that is OK: the most informative ones, then
+    those that make OK unreliable, see is_worth_showing(), then _ALWAYS_SHOWN.
 
-    has_acknowledged: acknowledged findings are shown as well, so [] is enough.
+    If there are none, return the health status, or that it is not reported; but [] if acknowledged
+    findings are shown.
     """
     readings = [
         judgement.reading
@@ -110,10 +114,9 @@ def _healthy(verdict: Verdict, has_acknowledged: bool) -> list[str]:
         for reading in readings
         if is_worth_showing(reading) and reading.metric not in judged
     }
-    telling = [judged[metric] for metric in TELLING_METRICS if metric in judged]
-    always_shown = ('hidden_power_on_time', 'unknown_model')
-    last = [judged[metric] for metric in always_shown if metric in judged]
-    shown = [*telling[:TELLING], *unknown.values(), *last]
+    telling = [judged[metric] for metric in _TELLING_METRICS if metric in judged]
+    last = [judged[metric] for metric in _ALWAYS_SHOWN if metric in judged]
+    shown = [*telling[:_MOST_TELLING], *unknown.values(), *last]
     if shown or has_acknowledged:
         return [clean(statement(reading), limit=LONGEST_STATEMENT) for reading in shown]
     if HEALTH not in judged:
@@ -123,7 +126,7 @@ def _healthy(verdict: Verdict, has_acknowledged: bool) -> list[str]:
 
 
 def is_worth_showing(reading: Reading) -> bool:
-    """Return whether OK is unreliable because the SMART health status is unknown or wear is
+    """Return whether a reading makes OK unreliable: the SMART health status is unknown, or wear is
     implausible.
     """
     if reading.number is not None:

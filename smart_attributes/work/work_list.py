@@ -73,7 +73,7 @@ NOT_KNOWN = {
 
 
 # Actions of which a finding can say more than their texts do.
-_WITH_STEP = (actions.SEARCH, actions.READ, actions.FIRMWARE, actions.WATCH)
+_WITH_OWN_WORDS = (actions.SEARCH, actions.READ, actions.FIRMWARE, actions.WATCH)
 
 
 class Due(NamedTuple):
@@ -88,8 +88,8 @@ class Need(NamedTuple):
     """An action that a finding needs, without the groups on the drive."""
 
     code: str
-    kind: str = ''  # the kind of its text
-    step: str = ''  # its text, if the action does not say what to do
+    kind: str = ''  # the kind of its text, as in actions.action()
+    own_words: str = ''  # its text, if the finding says more than the action
 
 
 def drives(
@@ -122,18 +122,18 @@ def drives(
 def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
     """Return the action for a drive. now: seconds since 1970."""
     verdict = use.verdict
-    step = use.replacement
-    now = verdict.read_at(now)
-    own_needs = _own_needs(verdict, outlook, now)
-    needs = _with_groups(own_needs, step)
-    dues = [_due(use, outlook, need, now) for need in needs]
+    replacement = use.replacement
+    read_at = verdict.read_at(now)
+    own_needs = _own_needs(verdict, outlook, read_at)
+    needs = _with_groups(own_needs, replacement)
+    dues = [_due(use, outlook, need, read_at) for need in needs]
     first, *others = [Further(need.code, due.to_do) for need, due in zip(needs, dues)]
     dates = [due.order_by for due in dues if due.order_by]
     if first.action in actions.REPLACING:
         dates = []  # a drive that is replaced now has no date by which to order
     again = [actions.action(need.code, need.kind).again for need in needs]
-    why = _why(verdict, outlook, now)
-    why_of_groups = step.why if step else ''
+    why = _why(verdict, outlook, read_at)
+    why_of_groups = replacement.why if replacement else ''
     is_unread = is_about_reading(verdict, own_needs[0].code)
     return Item(
         drive=verdict.device.name,
@@ -142,34 +142,39 @@ def item(use: Use, now: float, outlook: Outlook = UNKNOWN_FUTURE) -> Item:
         to_do=first.to_do,
         order_by=min(dates, default=None),
         again=min(filter(None, again), default=0),
-        reason=_reason(verdict, is_unread, why or why_of_groups, now),
+        reason=_reason(verdict, is_unread, why or why_of_groups, read_at),
         why='; '.join(filter(None, (why, why_of_groups))),
         place=use.place,
         unknown=_unknown(use, [need.code for need in needs]),
-        step=step,
+        step=replacement,
         also=tuple(others),
         more=further_findings(verdict),
         is_unread=is_unread,
     )
 
 
-def _with_groups(own: Sequence[Need], step: Replacement | None) -> list[Need]:
-    """Return what a drive needs, adjusted for the groups on it. own: without the groups."""
-    if step is None:
+def _with_groups(own: Sequence[Need], replacement: Replacement | None) -> list[Need]:
+    """Return what a drive needs, adjusted for the groups on it. own: without the groups, most
+    urgent first. replacement: None if no group affects the drive.
+    """
+    if replacement is None:
         return [*own]
     first, *others = own
 
     def adjusted(need: Need) -> Need:
-        return need._replace(code=in_its_groups(need.code, step.label, step.why.code))
+        code = in_its_groups(need.code, replacement.label, replacement.why.code)
+        return need._replace(code=code)
 
-    new_first = first
-    # a drive that another need replaces is not a healthy member of its groups
-    if first.code != actions.WATCH or not _is_to_replace(others):
-        new_first = adjusted(first)
+    # in_its_groups() would treat a drive to watch as a healthy member of its groups
+    is_replaced_anyway = first.code == actions.WATCH and _is_to_replace(others)
+    new_first = first if is_replaced_anyway else adjusted(first)
     if new_first.code == actions.KEEP and first.code == actions.REPLACE:
+        # the text of this kind also says to copy the data
         new_first = new_first._replace(kind=actions.FAILING)
-    replacing = (actions.REPLACE, actions.ORDER_COPY)
-    new_others = [adjusted(need) if need.code in replacing else need for need in others]
+    # as a further action, to watch a drive does not depend on its groups
+    new_others = [
+        need if need.code == actions.WATCH else adjusted(need) for need in others
+    ]
     return [new_first, *new_others]
 
 
@@ -187,9 +192,9 @@ def rescue(verdict: Verdict) -> str:
 
 def _due(use: Use, outlook: Outlook, need: Need, now: float) -> Due:
     """Return an action of a drive in words, with its date."""
-    step = use.replacement
+    replacement = use.replacement
     # the other labels mean that redundancy is missing or not known
-    is_redundant = step is not None and step.label in (NEXT, WAIT)
+    is_redundant = replacement is not None and replacement.label in (NEXT, WAIT)
     is_alerting_order = need.code == actions.ORDER and use.verdict.state is not State.OK
     forecasts = outlook.forecasts.values()
     # For a drive that is OK, or has redundancy, the middle date is early enough.
@@ -203,15 +208,17 @@ def _due(use: Use, outlook: Outlook, need: Need, now: float) -> Due:
     device = use.verdict.device
     if actions.needs_self_test(need.code, need.kind) and not device.is_recorded:
         return general._replace(to_do=f'{general.to_do} ({extended_self_test(device)})')
-    if not need.step or need.code not in _WITH_STEP:
+    if not need.own_words or need.code not in _WITH_OWN_WORDS:
         return general
     copy = 'copy the data now, then ' if actions.copies(need.code, need.kind) else ''
-    return general._replace(to_do=f'{copy}{need.step}')
+    return general._replace(to_do=f'{copy}{need.own_words}')
 
 
 def _reason(verdict: Verdict, is_unread: bool, otherwise: str, now: float) -> str:
-    """Return the finding that needs the action. is_unread: that the drive was not read needs it.
-    otherwise: the text for a drive that is OK.
+    """Return the reason for the action of a drive.
+
+    is_unread: the reason is that the drive was not read, rather than what was found when it was
+    last read. otherwise: the text for a drive that is OK. now: seconds since 1970.
     """
     if verdict.state is State.OK:
         return sentence(otherwise, LONGEST_STATEMENT)
@@ -225,10 +232,10 @@ def _reason(verdict: Verdict, is_unread: bool, otherwise: str, now: float) -> st
         seconds = max(int(now) - verdict.last.time, 0)
         return f'{last_finding} {duration(seconds)} ago'
     problem = sentence(verdict.problem, LONGEST_STATEMENT)
-    # what is milder does not determine the state of a drive that is not read
-    if worst.state is not State.CRITICAL:
-        return problem
-    return f'{problem}; {last_finding}'
+    # only a CRITICAL finding is worse than that the drive was not read
+    if worst.state is State.CRITICAL:
+        return f'{problem}; {last_finding}'
+    return problem
 
 
 def _is_to_replace(needs: Iterable[Need]) -> bool:
@@ -267,8 +274,7 @@ def _of_unread(verdict: Verdict) -> list[Need]:
     reason why it was not read, then for its other last findings.
     """
     code = of_problem(verdict.code)
-    kind = severity.DATA if code == actions.FIRMWARE else ''
-    to_read = Need(code, kind, verdict.step)
+    to_read = Need(code, own_words=verdict.step)
     if code == actions.SEARCH:  # until it is found, it needs nothing else
         return [to_read]
     findings = verdict.last.findings if verdict.last else ()
@@ -280,8 +286,8 @@ def _of_unread(verdict: Verdict) -> list[Need]:
     if not is_read_later:
         needs.append(to_read)
     needs += [_need(alarm) for alarm in alarms if alarm.state is not State.CRITICAL]
-    # whether the drive is sound now is not known
-    return _parted(needs, is_unsound=True)
+    # a drive that is not read may be unsound
+    return _without_included(needs, is_unsound=True)
 
 
 def of_problem(code: str) -> str:
@@ -311,7 +317,7 @@ def of_alarms(
     if is_worn:
         needs.append(Need(actions.ORDER))
     is_unsound = any(_is_unsound(alarm) for alarm in (*alarms, *accepted))
-    return _parted(needs, is_unsound)
+    return _without_included(needs, is_unsound)
 
 
 def _is_unsound(alarm: Alarm) -> bool:
@@ -328,19 +334,22 @@ def _need(alarm: Alarm) -> Need:
     return Need(severity.action(alarm), alarm.concern, alarm.step)
 
 
-def _parted(needs: Sequence[Need], is_unsound: bool) -> list[Need]:
-    """Return the first of these needs and, after it, the others that no other need includes, most
-    urgent first, each action once. The firmware of an unsound drive is updated after the data was copied.
+def _without_included(needs: Sequence[Need], is_unsound: bool) -> list[Need]:
+    """Return the first of these needs, then the others that no other one includes, most urgent
+    first, each action once; without needs, only the action NOTHING.
+
+    is_unsound: the data of the drive is copied before its firmware is updated.
     """
     by_code: dict[str, Need] = {}
     for need in needs or [Need(actions.NOTHING)]:
         by_code.setdefault(need.code, need)
     if is_unsound and actions.FIRMWARE in by_code:
+        # the text of this kind starts with "copy the data"
         firmware = by_code[actions.FIRMWARE]
         by_code[actions.FIRMWARE] = firmware._replace(kind=severity.DATA)
 
     def is_part_of_another(need: Need) -> bool:
-        codes = [code for code in by_code if code != need.code]
+        codes = by_code.keys() - {need.code}
         return any(actions.is_included(need.code, need.kind, code) for code in codes)
 
     first, *others = by_code.values()
@@ -430,8 +439,8 @@ def _unread(step: Step) -> Item:
 def in_order(cases: Sequence[Case], machine: Machine | None = None) -> list[Item]:
     """Return the items of all drives, and of disks that this run did not read, most urgent first.
 
-    Groups that lose data at the next failure come first; the drives of a group are adjacent,
-    ordered by action.
+    Drives to replace come first, those whose groups have the least redundancy at the top; then the
+    others, by their most urgent action.
     """
     verdicts = [case.verdict for case in cases]
     items = [case.todo for case in severity.worst_first(cases)]
@@ -442,13 +451,10 @@ def in_order(cases: Sequence[Case], machine: Machine | None = None) -> list[Item
     ranks = grades(machine, verdicts) if machine else {}
     groups_on = {step.drive.name: step.groups for step in steps}
 
-    def order(item: Item) -> tuple[int, ...]:
-        """Return the place of an item: first drives to replace, by the risk of their groups; then
-        the others, by their most urgent action.
+    def by_risk(item: Item) -> tuple[int, int, int]:
+        """Return the risk, the place of the drive's group, and the place of its label: drives of a
+        group are adjacent, in the order to act on them.
         """
-        if item.action not in actions.REPLACING:
-            codes = [item.action, *(further.action for further in item.also)]
-            return 1, min(map(actions.urgency, codes))
         risk = Risk.UNSURE
         label = 0
         if item.step:
@@ -456,9 +462,17 @@ def in_order(cases: Sequence[Case], machine: Machine | None = None) -> list[Item
             label = LABELS.index(item.step.label)
         groups = groups_on.get(item.drive, ())
         if not groups:
-            return 0, risk, len(ranks), label  # after all groups
+            return risk, len(ranks), label  # after the groups of the same risk
         group_risk, place = min(ranks[group] for group in groups)
         # a drive whose reason is worse than its group's state comes before the group
-        return 0, min(group_risk, risk), place, label
+        return min(group_risk, risk), place, label
 
-    return sorted(items, key=order)
+    to_replace = [item for item in items if item.action in actions.REPLACING]
+    others = [item for item in items if item.action not in actions.REPLACING]
+    return [*sorted(to_replace, key=by_risk), *sorted(others, key=_urgency)]
+
+
+def _urgency(item: Item) -> int:
+    """Return the urgency of the most urgent action of a drive; 0 is the highest."""
+    codes = [item.action, *(further.action for further in item.also)]
+    return min(map(actions.urgency, codes))
