@@ -125,7 +125,7 @@ WORDS = [
     (
         OPEN.format('/dev/bus/0 [megaraid_disk_12]', 'INQUIRY failed'),
         DriveAbsent,
-        'the slot is empty',
+        'empty slot or dead',
     ),  # slot megaraid
     # slot megaraid no such id
     ('megasas_cmd: Device 9 does not exist', DriveAbsent, 'empty slot'),

@@ -10,7 +10,7 @@ from .device_types import CONTROLLERS
 
 QUOTE = '{}'  # in a sentence: what smartctl or sudo printed
 # Parts of several sentences.
-SUDOERS = 'run check_smart_attributes sudoers, and save its output in /etc/sudoers.d'
+SUDOERS = 'run check_smart_attributes sudoers; save its output in /etc/sudoers.d'
 ADVICE = 'give the type: -d sat@PATH'
 DISABLED = 'has SMART disabled, so its status means nothing'
 ENABLE = 'enable it: smartctl -s on PATH'
@@ -51,7 +51,7 @@ CAUSES = (
         '^sudo(?:-rs)?: .*(?:(?:password|authentication|terminal) is required|no tty '
         'present|askpass)',
         'sudo-rule-missing',
-        'cannot be read: sudo asks for a password, so the sudoers rule for this call is missing',
+        'cannot be read: sudo asks for a password, because no rule allows this call',
         SUDOERS,
     ),
     Cause(
@@ -176,8 +176,8 @@ CAUSES = (
     Cause(
         rf'{SLOT}[^\n]*failed: INQUIRY failed',
         'empty-slot',
-        'does not answer (INQUIRY failed): the slot is empty, or the drive is dead',
-        "look at this slot with the RAID controller's own tool",
+        'does not answer (INQUIRY failed): empty slot or dead drive',
+        "look at the slot with the controller's tool",
     ),
     # Opening
     Cause(
