@@ -15,7 +15,7 @@ DRIVES := $(firstword $(wildcard $(COLLECTION) ../shared/drives/drives.jsonl.gz)
 WATCHED := $(addprefix ../shared/drives/,timelines.csv.gz ssd_failures.csv.gz)
 DATA_SET := https://github.com/linuxhw/EnterpriseDrive
 # Versions that Debian 12 ships. No Debian has pySMART.
-DEBIAN12 := nagiosplugin==1.3.2 jsonschema==4.10.3 rich==13.3.1 chardet==5.1.0 humanfriendly==10.0 pytest==7.2.1 pytest-timeout==2.1.0 hypothesis==6.67.1 prometheus_client==0.16.0
+DEBIAN12 := nagiosplugin==1.3.2 jsonschema==4.10.3 rich==13.3.1 chardet==5.1.0 humanfriendly==10.0 pytest==7.2.1 pytest-timeout==2.1.0 pytest-xdist==3.1.0 hypothesis==6.67.1 prometheus_client==0.16.0
 # Packages for test-icinga: the daemons, and the libraries with which they run the plugin.
 DAEMONS := icinga2 nagios4-core nagios-nrpe-server nagios-nrpe-plugin icingacli icingaweb2-module-director php-cli php-mysql mariadb-server \
 	python3-nagiosplugin python3-jsonschema python3-rich acl sudo iproute2 curl jq
@@ -73,7 +73,7 @@ check: lint
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "$(MARKS)" $(PYTEST)
 
 test-debian12: $(OLD)/.ready  ## run the behavior tests with the libraries of Debian 12
-	$(OLD)/bin/python -m pytest -m libraries $$(grep -l 'mark\.libraries' tests/test_*.py)
+	$(OLD)/bin/python -m pytest -n $(WORKERS) --dist loadgroup -m libraries $$(grep -l 'mark\.libraries' tests/test_*.py)
 
 SUITES ?= bookworm trixie
 ACCOUNTS ?= root admin
