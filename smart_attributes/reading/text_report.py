@@ -176,7 +176,7 @@ def _problem(
         # Printed twice: with "Available - device has SMART capability.", then with "Enabled" or
         # "Disabled".
         is_disabled=lines.last.get('smart support is') == 'Disabled',
-        is_asked='-a' in arguments,
+        is_table_asked='-a' in arguments,
     )
     if problem or content.has_smart_data(report):
         return problem
