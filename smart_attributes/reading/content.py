@@ -62,11 +62,6 @@ def nameless(text: str) -> str:
     return text
 
 
-def looks_like_json(text: str) -> bool:
-    """Return whether a JSON object starts at the beginning of a line."""
-    return json_start(text) >= 0
-
-
 def json_start(text: str) -> int:
     """Return the index at which the JSON starts, or -1 if the text contains no JSON.
 
@@ -97,7 +92,7 @@ def loaded(text: str, start: int) -> Any:
             'report-damaged',
             step='record it again: smartctl --json -x DEVICE > FILE',
         ) from None
-    if looks_like_json(text[end:]):
+    if json_start(text[end:]) >= 0:
         raise DriveError(
             'contains several reports',
             'several-reports',
@@ -321,7 +316,7 @@ _FAILED_SELF_TESTS = {
 _ERROR_BITS = ((0x80, 'ICRC'), (0x40, 'UNC'), (0x10, 'IDNF'), (0x04, 'ABRT'))
 # Start_Stop_Count and Spin_Retry_Count: 98 % of 18,433 hard disks report both; none of 14,403 solid
 # state drives does (linuxhw/EnterpriseDrive).
-_SPINDLE = frozenset((4, 10))
+_SPINDLE = {4, 10}
 # Warnings and errors of smartctl in a report that can still be judged.
 _COMPLAINT = (
     r'Warning[:!]|==> WARNING:|\[GLTSD |Read .* failed|SMART Status (?:not supported|command '
@@ -341,8 +336,8 @@ _PENDING_ERRORS = (1, 0x040)  # device statistics: Pending Error Count
 # bits of smartctl's exit status: a command failed, the health status was FAILED
 COMMAND_FAILED = 4
 FAILED = 8
-_TEMPERATURES = frozenset(('temperature', 'drive_trip'))
-_THRESHOLDS = frozenset(('warning_temp_threshold', 'critical_temp_threshold'))
+_TEMPERATURES = {'temperature', 'drive_trip'}
+_THRESHOLDS = {'warning_temp_threshold', 'critical_temp_threshold'}
 _HEXADECIMAL = frozenset('0123456789abcdef')
 
 
@@ -391,8 +386,8 @@ def _scsi_exclusion(report: Report, kind: str, transport: str) -> DriveError | N
     and a number of grown defects (only volumes of Areca).
     """
     values = set(report.scsi) - _TEMPERATURES
-    has_other_values = bool(values - {'grown_defects'})
-    if report.smart_status is False or report.farm or has_other_values:
+    values_of_drive = values - {'grown_defects'}
+    if report.smart_status is False or report.farm or values_of_drive:
         return None
     from .failure_reasons import areca_volume, not_a_drive, virtual_disk
 

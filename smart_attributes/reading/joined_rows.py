@@ -103,7 +103,7 @@ _STATISTIC = _kind(r'(?:0x[0-9a-f]{2}|\d{1,3})\s+(?:0x[0-9a-f]{3}\s|=)', is_row,
 _CUT_COUNTERS = re.compile(r'(?:re?a?d?|wr?i?t?e?|ve?r?i?f?y?):?$')
 _COUNTERS = _kind(
     r'(?:read|write|verify):',
-    lambda line: pysmart.ERROR_COUNTERS.fullmatch(_value(line)),
+    lambda line: pysmart.COUNTERS_ROW.fullmatch(_value(line)),
 )
 _TABLES = (
     _ATTRIBUTES,
@@ -173,7 +173,6 @@ _FORMS = {
     'critical warning': r'0x[0-9a-f]{2}',
     **{label.lower(): _COUNT + '|-' for label in NVME_LOG},
 }
-_PATTERNS = {label: re.compile(form) for label, form in _FORMS.items()}
 # the rest of a count or a health status: "[5.85 TB]", "[asc=5d,", "ascq=10]"
 _BRACKETS = r'\[|asc'
 _LEAST = 12  # letters of a label that was cut
@@ -203,11 +202,10 @@ def joined(plain: Sequence[str]) -> tuple[list[str], list[str]]:
         for part in _INSIDE.split(line):
             page.add(part)
     page.close_line()
-    unread = page.unread
     # With a heading, rows outside of its table are damage; without one, they were pasted on purpose.
     if any(map(_ATTRIBUTES.heading.begins.match, page.lines)):
-        unread += page.rows_outside
-    return page.lines, list(dict.fromkeys(unread))
+        page.unread += page.rows_outside
+    return page.lines, list(dict.fromkeys(page.unread))
 
 
 class _Page:
@@ -246,7 +244,10 @@ class _Page:
             self._table = table
             self._is_in_attributes = table is _ATTRIBUTES
         elif kind is _CLEAR_ROW:
-            self._add_attribute(line)
+            if not self._is_in_attributes:
+                self.rows_outside.append(line)
+            self._table = _ATTRIBUTES
+            self._is_in_attributes = True
         elif not kind:
             self._leave_table(line)
 
@@ -256,13 +257,6 @@ class _Page:
         kind = self._last_kind
         if kind and (len(line) > LONGEST_LINE or not kind.is_whole(line)):
             self.unread.append(line)
-
-    def _add_attribute(self, row: str) -> None:
-        """Note a row of attributes that is not in their table; more rows may follow it."""
-        if not self._is_in_attributes:
-            self.rows_outside.append(row)
-        self._table = _ATTRIBUTES
-        self._is_in_attributes = True
 
     def _leave_table(self, line: str) -> None:
         """End the table at a line that is not a row, or note the line if it is a fragment of a row."""
@@ -308,9 +302,9 @@ def _labelled(line: str) -> Kind | None:
     """Return the kind of a line with a label in _FORMS, whole or cut; None if it has no such label."""
     label, value = label_and_value(line)
     has_separator = ':' in line or ' = ' in line
-    if has_separator and label in _PATTERNS:
-        form = _PATTERNS[label]
-        return _kind('', lambda whole: form.fullmatch(_value(whole)), _BRACKETS)
+    if has_separator and label in _FORMS:
+        form = _FORMS[label]
+        return _kind('', lambda whole: re.fullmatch(form, _value(whole)), _BRACKETS)
     if _is_cut(label, value):
         return _kind('', lambda whole: False)
     return None
@@ -322,9 +316,9 @@ def _is_cut(part: str, value: str) -> bool:
 
     "grown defect list", "0" -> True; "elements in grown", '' -> True
     """
-    for label, form in _PATTERNS.items():
+    for label, form in _FORMS.items():
         lost_beginning = len(part) > 2 and label.endswith(part)
-        if lost_beginning and form.fullmatch(value):
+        if lost_beginning and re.fullmatch(form, value):
             return True
         lost_end = len(part) >= _LEAST and label.startswith(part) and part != label
         if lost_end and not value:
@@ -368,7 +362,7 @@ def is_shifted(ids: Sequence[int]) -> bool:
     return False
 
 
-def kept_length(unread: Sequence[str]) -> int:
+def shortest_cut(unread: Sequence[str]) -> int:
     """Return the length of the shortest raw value among the rows that were cut at the right;
     LONGEST_LINE if no row was cut, 0 if the heading was cut before the column of the raw values.
 
