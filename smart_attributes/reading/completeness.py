@@ -114,12 +114,13 @@ def _nvme_part(key: str) -> Part:
 
     The log itself is another part. If a report lacks the whole log, none of its values is missing.
     """
-
-    def holds(report: Report) -> bool:
-        return key in report.nvme or not _has_nvme_log(report)
-
-    # Each value is a row of the log. Any text without it lost this row, so it is cut.
-    return Part(key, TABLE, holds, headings={IS_TEXT})
+    return Part(
+        key,
+        TABLE,
+        lambda report: key in report.nvme or not _has_nvme_log(report),
+        # each value is a row of the log, so any text without the value lost a row
+        headings={IS_TEXT},
+    )
 
 
 def _counters_part(row: str) -> Part:

@@ -152,12 +152,14 @@ def _prefix(values: OptionValues) -> Command:
 
     Raises an exception if this smartctl may not be started.
     """
-    is_root = os.geteuid() == 0
-    nosudo = NOSUDO_OPTION in values
     executable = _last(values, SMARTCTL_OPTION, constants.SMARTCTL)
-    through_sudo = not (nosudo or is_root)
-    smartctl_calls.check_executable(executable, is_root, through_sudo=through_sudo)
-    return smartctl_calls.prefix(executable, nosudo)
+    prefix = smartctl_calls.prefix(executable, NOSUDO_OPTION in values)
+    smartctl_calls.check_executable(
+        executable,
+        os.geteuid() == 0,
+        through_sudo=smartctl_calls.is_behind_sudo(prefix),
+    )
+    return prefix
 
 
 def _is_plain_path(path: str) -> bool:
