@@ -71,7 +71,7 @@ def json_start(text: str) -> int:
     if text[:1] == '{':
         return 0
     if '{' not in text:
-        # also called for the text behind a report, which is usually empty: avoid compiling a pattern
+        # avoid compiling a pattern for the text behind a report, which is usually empty
         return -1
     match = re.search(r'^[ \t\ufeff]*\{(?=\s*["}]|\s*$)', text, re.MULTILINE)
     return match.end() - 1 if match else -1

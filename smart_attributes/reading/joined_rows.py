@@ -202,17 +202,15 @@ def joined(plain: Sequence[str]) -> tuple[list[str], list[str]]:
         for part in _INSIDE.split(line):
             page.add(part)
     page.close_line()
-    # With a heading, rows outside of its table are damage; without one, they were pasted on purpose.
+    # With a heading, rows outside of its table are damage. Without one, they were pasted on
+    # purpose.
     if any(map(_ATTRIBUTES.heading.begins.match, page.lines)):
         page.unread += page.rows_outside
     return page.lines, list(dict.fromkeys(page.unread))
 
 
 class _Page:
-    """The lines so far, and what the next line may belong to.
-
-    Public fields are results.
-    """
+    """The lines so far, and what the next line may belong to."""
 
     def __init__(self) -> None:
         self.lines: list[str] = ['']
@@ -259,7 +257,9 @@ class _Page:
             self.unread.append(line)
 
     def _leave_table(self, line: str) -> None:
-        """End the table at a line that is not a row, or note the line if it is a fragment of a row."""
+        """End the table at a line that is not a row; a fragment of a row does not end it, but is
+        noted.
+        """
         fragment = _FRAGMENT if self._table is _ATTRIBUTES else _DIGITS
         if self._table and fragment.search(line):
             self.unread.append(line)
@@ -299,7 +299,7 @@ def is_whole(line: str) -> object:
 
 
 def _labelled(line: str) -> Kind | None:
-    """Return the kind of a line with a label in _FORMS, whole or cut; None if it has no such label."""
+    """Return the kind of a line with a label in _FORMS, whole or cut; None for other lines."""
     label, value = label_and_value(line)
     has_separator = ':' in line or ' = ' in line
     if has_separator and label in _FORMS:

@@ -196,7 +196,7 @@ def relocated(reads: Sequence[Read]) -> Sequence[Read]:
 def _moved_controllers(
     reads: Sequence[Read],
 ) -> dict[tuple[str, str], ControllerElsewhere | None]:
-    """Return the error for each controller behind which no drive answered; None for one that has not
+    """Return the error for each controller behind which no drive answered; None if it has not
     moved.
     """
     answered = {_controller_key(read.device) for read in reads if _has_answered(read)}

@@ -419,8 +419,8 @@ def _scsi(lines: Lines) -> dict[str, float]:
         age = 60 * int(hours[1]) + 59
     if 'background scan results log' in fields or lines.background:
         values.update(_background(lines, age))
-    # The rows are read here. pySMART would keep only three of the seven columns, and replace a total
-    # of 0 by a sum of other columns.
+    # The rows are read here. pySMART would keep only three of the seven columns, and replace a
+    # total of 0 by a sum of other columns.
     for command in ('read', 'write', 'verify'):
         row = pysmart.COUNTERS_ROW.fullmatch(value_of(fields, command))
         if not row:
@@ -461,8 +461,8 @@ _LONG_ATA = re.compile(
     r'^[ \t]*(?:General Purpose Log Directory|SMART Extended Comprehensive Error Log)',
     re.MULTILINE,
 )
-# Two lines of an entry in the ATA error log: the first one, "Error 30 [5] occurred at disk power-on
-# lifetime: ...", and one below it, "When the command that caused the error occurred, ...".
+# Two lines of an entry in the ATA error log: the first one, "Error 30 [5] occurred at disk
+# power-on lifetime: ...", and one below it, "When the command that caused the error occurred, ...".
 _HEADS = re.compile(r'^Error \d+ .*occurred at', re.MULTILINE)
 _CAUSES = re.compile(r'^When the command that caused', re.MULTILINE)
 # a row of a table, or a line with a value
