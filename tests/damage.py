@@ -33,7 +33,6 @@ from smart_attributes.reading.content import (
     NVME_KEYS,
     as_text,
     json_start,
-    looks_like_json,
 )
 from smart_attributes.reading.pysmart import NVME_LOG
 
@@ -62,7 +61,7 @@ WRONG = (None, True, 'x', [], {}, 0.5, -1, '', ['x'], {'x': 1}, 'PASSED', 10**30
 def damaged(content: bytes, dice: Dice, kind: str = '') -> tuple[str, bytes]:
     """Return how a report was damaged, and what became of it. kind: of damage; '' for any."""
     text = as_text(content)
-    kinds = OF_JSON if looks_like_json(text) else OF_TEXT
+    kinds = OF_JSON if json_start(text) >= 0 else OF_TEXT
     kind = kind or dice.choice(sorted([*kinds, 'cut']))
     if kind == 'cut':  # a disk was full, a mail too long
         return kind, text[: dice.randrange(len(text))].encode()

@@ -31,7 +31,7 @@ from days import START
 
 from smart_attributes import main as main_module
 from smart_attributes.model import State
-from smart_attributes.reading.content import as_text, looks_like_json
+from smart_attributes.reading.content import as_text, json_start
 
 Dice = random.Random
 ROW = re.compile(r'^\s*(\d{1,3}|ID#)\s+\S+ +(?:0x|FLAG|[P-][O-])')
@@ -321,7 +321,7 @@ def corpus() -> dict[str, str]:
         path.stem: path for path in sorted((ROOT / 'tests/reports').glob('*.txt'))
     }
     texts = {name: as_text(path.read_bytes()) for name, path in named.items()}
-    return {name: text for name, text in texts.items() if not looks_like_json(text)}
+    return {name: text for name, text in texts.items() if json_start(text) < 0}
 
 
 def judged(texts: Mapping[str, str | bytes]) -> dict[str, Any]:

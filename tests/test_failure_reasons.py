@@ -517,7 +517,7 @@ REMAINS = {'device_type': 'sat', 'is_identified': True, 'complaint': ''}
 
 REASONS = [
     (
-        without_data(**{**REMAINS, 'is_unsupported': True, 'is_asked': False}),
+        without_data(**{**REMAINS, 'is_unsupported': True, 'is_data_asked': False}),
         'smart-unsupported',
         (
             'has no SMART: device lacks SMART capability; for RAID or USB, give '
@@ -525,7 +525,7 @@ REASONS = [
         ),
     ),
     (
-        without_data(**{**REMAINS, 'is_asked': False}),
+        without_data(**{**REMAINS, 'is_data_asked': False}),
         'report-without-data',
         NOT_ASKED,
     ),

@@ -94,7 +94,7 @@ def test_the_ok_of_a_volume_says_nothing_about_its_drives(
     report, kind, transport, words
 ):
     problem = content.known_problem(
-        report, kind, transport, is_disabled=False, is_asked=False
+        report, kind, transport, is_disabled=False, is_table_asked=False
     )
 
     assert (

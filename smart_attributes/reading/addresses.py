@@ -40,31 +40,29 @@ _AFTER_NAME = r'[,/+\[\]]'
 _PATH = '/dev(?:/[A-Za-z0-9_:+=@-][A-Za-z0-9._:+=@-]*)+'
 # Links to other files, memory, terminals, and a device that reboots the machine if it is opened and
 # closed.
-_NO_DRIVES = frozenset(
-    (
-        'shm',
-        'fd',
-        'stdin',
-        'stdout',
-        'stderr',
-        'mqueue',
-        'hugepages',
-        'mem',
-        'kmem',
-        'port',
-        'kmsg',
-        'core',
-        'log',
-        'initctl',
-        'console',
-        'ptmx',
-        'pts',
-        'input',
-        'net',
-        'cpu',
-        'snapshot',
-    )
-)
+_NO_DRIVES = {
+    'shm',
+    'fd',
+    'stdin',
+    'stdout',
+    'stderr',
+    'mqueue',
+    'hugepages',
+    'mem',
+    'kmem',
+    'port',
+    'kmsg',
+    'core',
+    'log',
+    'initctl',
+    'console',
+    'ptmx',
+    'pts',
+    'input',
+    'net',
+    'cpu',
+    'snapshot',
+}
 _NO_DRIVE_FAMILIES = ('tty', 'vcs', 'watchdog')
 
 

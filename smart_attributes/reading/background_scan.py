@@ -12,8 +12,8 @@ from ..typed import Json, NamedTuple
 from .content import integer_at, integer_of, object_of
 
 # reassign statuses: not reassigned yet, or reassignment failed
-_WAITING = frozenset((1, 4, 8))
-_DONE = frozenset((2, 5, 6, 7))  # reassigned or rewritten
+_WAITING = {1, 4, 8}
+_DONE = {2, 5, 6, 7}  # reassigned or rewritten
 
 
 class Result(NamedTuple):

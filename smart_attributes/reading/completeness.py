@@ -33,9 +33,8 @@ from .content import (
     words_of,
 )
 
-# One-letter options of smartctl: those that take no value, and the first one that may take one, with
-# its value. "-Hdsat" -> "Hd", "sat"
-_SHORT = re.compile(r'-([hVHcAiaxCXj]*.?)(.*)', re.DOTALL)
+# the one-letter options of smartctl that take no value
+_WITHOUT_VALUE = 'hVHcAiaxCXj'
 _LONG = {
     '--all': '-a',
     '--xall': '-x',
@@ -86,9 +85,9 @@ _OPTIONAL_NVME = {
     'critical_temp_threshold',
 }
 
-# Marks of a text: smartctl printed all that it was asked for; it printed a health log of NVMe.
-IS_ALL = 'all without a message'
-IS_TEXT = 'a text'
+# Marks of the whole report.
+IS_ALL = 'all without a message'  # a text with all data, and without messages on what is missing
+IS_TEXT = 'a text'  # any text, in contrast to JSON
 _INFORMATION = {'=== start of information section ==='}
 _WITH_SUPPORT = (7, 3)  # the first version of smartctl with "smart_support" in its JSON
 
@@ -102,7 +101,7 @@ class Part(NamedTuple):
     holds: Callable[[Report], object]  # whether a report has the part
     # each of these keys, lines or marks is sufficient, too: "no FARM log"
     alternatives: Set[str] = frozenset()
-    # a text with one of these lines or marks had the part
+    # a text with one of these lines or marks had the part, so the part is cut if it is missing
     headings: Set[str] = frozenset()
 
 
@@ -111,13 +110,15 @@ def _has_nvme_log(report: Report) -> bool:
 
 
 def _nvme_part(key: str) -> Part:
-    """Return the part for a value of the NVMe health log. It is missing only if the report has other
-    values of this log, because the whole log is a part of its own; a text then counts as cut.
+    """Return the part for one value of the NVMe health log.
+
+    The log itself is another part. If a report lacks the whole log, none of its values is missing.
     """
     return Part(
         key,
         TABLE,
         lambda report: key in report.nvme or not _has_nvme_log(report),
+        # each value is a row of the log, so any text without the value lost a row
         headings={IS_TEXT},
     )
 
@@ -260,21 +261,33 @@ def missing(
 
 
 def arguments_of(command: Iterable[str]) -> frozenset[str]:
-    """Return the arguments of a smartctl command, separated: "-iHA" is -i, -H and -A,
-    "--log=a,7" is --log, a and 7.
+    """Return the options and values of a smartctl command, separated: "-iHA" is -i, -H and -A,
+    "--log=a,7" is --log, a and 7, "-dsat,12" is -d, sat and 12. Other words are returned, too.
     """
     arguments = set()
     for word in command:
-        value = word
-        short = _SHORT.fullmatch(word)
         if word.startswith('--'):
             name, _, value = word.partition('=')
             arguments.add(_LONG.get(name, name))
-        elif short:
-            letters, value = short.groups()
-            arguments.update('-' + letter for letter in letters)
+        elif word.startswith('-'):
+            options, value = _short_options(word)
+            arguments.update(options)
+        else:
+            value = word
         arguments.update(value.split(','))
     return frozenset(arguments - {''})
+
+
+def _short_options(word: str) -> tuple[list[str], str]:
+    """Return the options in a word, and the value of the last one: "-Hdsat" -> ["-H", "-d"], "sat";
+    '' if it has no value.
+    """
+    options = []
+    for place, letter in enumerate(word[1:], start=2):
+        options.append('-' + letter)
+        if letter not in _WITHOUT_VALUE:
+            return options, word[place:]
+    return options, ''
 
 
 UNREAD = 'rows-unread'  # code of the sentence on rows that may hold an alert
@@ -406,7 +419,7 @@ def of_json(data: Json, report: Report, arguments: Set[str]) -> tuple[Coded, ...
     """Return up to three sentences: on damaged tables, on other damaged data, and on requested data
     that is missing; () if the report is whole.
 
-    arguments: smartctl's, as `arguments_of` returns them.
+    arguments: of smartctl, as returned by arguments_of().
     """
     lost, _ = missing(report, arguments, _present(data))
     unread = []

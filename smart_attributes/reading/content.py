@@ -62,11 +62,6 @@ def nameless(text: str) -> str:
     return text
 
 
-def looks_like_json(text: str) -> bool:
-    """Return whether a JSON object starts at the beginning of a line."""
-    return json_start(text) >= 0
-
-
 def json_start(text: str) -> int:
     """Return the index at which the JSON starts, or -1 if the text contains no JSON.
 
@@ -76,7 +71,7 @@ def json_start(text: str) -> int:
     if text[:1] == '{':
         return 0
     if '{' not in text:
-        # after a report there is usually no text, so avoid compiling a pattern
+        # avoid compiling a pattern for the text behind a report, which is usually empty
         return -1
     match = re.search(r'^[ \t\ufeff]*\{(?=\s*["}]|\s*$)', text, re.MULTILINE)
     return match.end() - 1 if match else -1
@@ -97,7 +92,7 @@ def loaded(text: str, start: int) -> Any:
             'report-damaged',
             step='record it again: smartctl --json -x DEVICE > FILE',
         ) from None
-    if looks_like_json(text[end:]):
+    if json_start(text[end:]) >= 0:
         raise DriveError(
             'contains several reports',
             'several-reports',
@@ -321,7 +316,7 @@ _FAILED_SELF_TESTS = {
 _ERROR_BITS = ((0x80, 'ICRC'), (0x40, 'UNC'), (0x10, 'IDNF'), (0x04, 'ABRT'))
 # Start_Stop_Count and Spin_Retry_Count: 98 % of 18,433 hard disks report both; none of 14,403 solid
 # state drives does (linuxhw/EnterpriseDrive).
-_SPINDLE = frozenset((4, 10))
+_SPINDLE = {4, 10}
 # Warnings and errors of smartctl in a report that can still be judged.
 _COMPLAINT = (
     r'Warning[:!]|==> WARNING:|\[GLTSD |Read .* failed|SMART Status (?:not supported|command '
@@ -341,20 +336,19 @@ _PENDING_ERRORS = (1, 0x040)  # device statistics: Pending Error Count
 # bits of smartctl's exit status: a command failed, the health status was FAILED
 COMMAND_FAILED = 4
 FAILED = 8
-_TEMPERATURES = frozenset(('temperature', 'drive_trip'))
-_THRESHOLDS = frozenset(('warning_temp_threshold', 'critical_temp_threshold'))
+_TEMPERATURES = {'temperature', 'drive_trip'}
+_THRESHOLDS = {'warning_temp_threshold', 'critical_temp_threshold'}
 _HEXADECIMAL = frozenset('0123456789abcdef')
 
 
 def known_problem(
-    report: Report, kind: str, transport: str, is_disabled: bool, is_asked: bool
+    report: Report, kind: str, transport: str, is_disabled: bool, is_table_asked: bool
 ) -> DriveError | None:
-    """Return why a drive cannot be judged; None if it can be judged, or if only smartctl's messages
-    give the reason.
+    """Return why a drive cannot be judged; None if it can be judged, or if the report has no SMART
+    data and only smartctl's messages give the reason.
 
     kind, transport: of a SCSI device, as smartctl names them. is_disabled: whether SMART is
-    disabled.
-    is_asked: whether smartctl was asked for attributes.
+    disabled. is_table_asked: whether smartctl was asked for attributes.
     """
     exclusion = _exclusion(report, kind, transport)
     if exclusion:
@@ -364,8 +358,9 @@ def known_problem(
 
         return smart_disabled()
     if not has_smart_data(report):
-        return None
-    problem = emptiness(report, is_asked)
+        return None  # the caller has smartctl's messages
+    # data can be meaningless: all its numbers are 0
+    problem = emptiness(report, is_table_asked)
     if not problem:
         return None
     from .failure_reasons import virtual_disk
@@ -374,39 +369,45 @@ def known_problem(
 
 
 def _exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
-    """Return why a device that reports no health data, or only an OK, is not a drive; None if it
-    may be a drive.
+    """Return why a device is not a drive; None if it may be a drive."""
+    if report.identity.protocol == 'SCSI':
+        return _scsi_exclusion(report, kind, transport)
+    if has_smart_data(report):
+        return None
+    from .failure_reasons import virtual_disk
 
-    The OK of a SCSI volume does not cover the drives behind it.
+    return virtual_disk(report.identity.model)
+
+
+def _scsi_exclusion(report: Report, kind: str, transport: str) -> DriveError | None:
+    """Return why a SCSI device is not a drive; None if it may be a drive.
+
+    A RAID volume reports at most an OK, which does not cover the drives behind it, a temperature,
+    and a number of grown defects (only volumes of Areca).
     """
-    model = report.identity.model
-    if report.identity.protocol != 'SCSI':
-        if has_smart_data(report):
-            return None
-        from .failure_reasons import virtual_disk
-
-        return virtual_disk(model)
-    values = set(report.scsi) - _TEMPERATURES  # a volume reports a temperature, too
-    # only drives report more than the number of grown defects
-    if report.smart_status is False or values - {'grown_defects'}:
+    values = set(report.scsi) - _TEMPERATURES
+    values_of_drive = values - {'grown_defects'}
+    if report.smart_status is False or report.farm or values_of_drive:
         return None
     from .failure_reasons import areca_volume, not_a_drive, virtual_disk
 
+    model = report.identity.model
     volume = areca_volume(model)
     if volume:
         return volume
-    # of all volumes, only those of Areca report grown defects
-    if report.farm or values:
+    if 'grown_defects' in values:
         return None
     return virtual_disk(model) or not_a_drive(
         model, kind, transport, report.identity.wwn
     )
 
 
-def emptiness(report: Report, is_asked: bool) -> DriveError | None:
+def emptiness(report: Report, is_table_asked: bool) -> DriveError | None:
     """Return an error if the SMART data is meaningless, otherwise None.
 
-    is_asked: whether attributes were requested; a recording may contain only the health status.
+    is_table_asked: whether attributes were requested; a recording may contain only the health
+    status.
+
     A bridge or a failing drive may return blocks of zeros with a correct checksum, and also report
     "passed".
     """
@@ -420,7 +421,7 @@ def emptiness(report: Report, is_asked: bool) -> DriveError | None:
             'smart-data-empty',
             step='check the drives behind it, or exclude this device with --ignore',
         )
-    if not is_asked or report.identity.protocol != 'ATA':
+    if not is_table_asked or report.identity.protocol != 'ATA':
         return None
     if any(entry.number for entry in report.statistics.values()):
         return None

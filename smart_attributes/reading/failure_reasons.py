@@ -144,20 +144,20 @@ def without_data(
     exit_status: int = 0,
     is_identified: bool,
     device_type: str = '',
-    is_asked: bool = True,
+    is_data_asked: bool = True,
     complaint: str,
     is_unsupported: bool = False,
 ) -> DriveError:
     """Return the error for a report that has no SMART data and no known reason for this.
 
     is_identified: the report names a model. device_type: smartctl's -d argument; '' if the report
-    has no device. is_asked: whether SMART data was requested, if the command line is known.
+    has no device. is_data_asked: whether SMART data was requested, if the command line is known.
     complaint: a message of smartctl whose cause is unknown. is_unsupported: the drive reports that
     it has no SMART.
     """
     if is_unsupported:
         return _error('smart-unsupported', UNSUPPORTED, BRIDGED)
-    if not is_asked:
+    if not is_data_asked:
         why = no_data('smartctl was not asked for it')
         return _error('report-without-data', why, 'call smartctl with -x')
     if complaint:

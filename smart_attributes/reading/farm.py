@@ -113,27 +113,16 @@ def cut(text: str) -> tuple[str, Farm | None]:
 
 
 def _of_text(section: str) -> Farm | None:
-    """Return the log, parsed from lines of text; their labels are similar to the keys in a SAS
-    drive's JSON.
-
-    "Power on Hours: 7" -> power_on_hour, 7
-    "Number of Reallocated Sectors by Head 3: 8" -> number_of_reallocated_sectors_3, 8
-    "Cum Lifetime Unrecoverable by head 3:", below it
-    "Cumulative Lifetime Unrecoverable Read Unique: 9" -> cum_lifetime_unrecoverable_read_unique_3, 9
-    """
+    """Return the log, parsed from lines of text."""
     values: dict[str, object] = {}
-    head = ''  # number of the head whose counts follow
+    head = ''
     for label, value in re.findall(_LINE, section, re.MULTILINE):
-        if not value:  # the heading of a head, above its counts
+        if not value:
+            # "Cum Lifetime Unrecoverable by head 3:", above counts that do not name their head
             head = label.split()[-1]
-        name = label.lower().replace('cumulative', 'cum').replace(' by head', '')
-        name = name.replace('hours', 'hour')
-        key = re.sub(' +', '_', name)
-        # the only counts whose own lines do not name the head
-        if key.endswith(('read_unique', 'read_repeating')):
-            key = f'{key}_{head}'
+            continue
         number = int(value) if re.fullmatch('[0-9]{1,39}', value) else value
-        values.setdefault(key, number)
+        values.setdefault(_key_of(label, head), number)
     # the two objects in which of_json() looks for a value
     log = {
         'supported': True,
@@ -141,6 +130,21 @@ def _of_text(section: str) -> Farm | None:
         'head_information': values,
     }
     return of_json({FARM_LOG: log})
+
+
+def _key_of(label: str, head: str) -> str:
+    """Return the key of a line in a SAS drive's JSON; head: number in the heading above the line.
+
+    "Power on Hours" -> power_on_hour
+    "Number of Reallocated Sectors by Head 3" -> number_of_reallocated_sectors_3
+    "Cumulative Lifetime Unrecoverable Read Unique" -> cum_lifetime_unrecoverable_read_unique_3
+    """
+    name = label.lower().replace('cumulative', 'cum').replace(' by head', '')
+    name = name.replace('hours', 'hour')
+    key = re.sub(' +', '_', name)
+    if key.endswith(('read_unique', 'read_repeating')):
+        return f'{key}_{head}'
+    return key
 
 
 def answered(stdout: bytes) -> Farm:

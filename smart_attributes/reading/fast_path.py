@@ -82,7 +82,7 @@ def start(argv: list[str], runner: Runner) -> None:
         return
     try:
         commands = _commands(values)
-    except Exception:  # the real run reports the reason
+    except Exception:  # the check itself will fail, too, and report the reason
         return
     if commands:
         runner.lock_drives_in(_last(values, STATE_DIR_OPTION, ''))
@@ -120,36 +120,46 @@ def _spellings(name: str) -> tuple[str, ...]:
 
 
 def _commands(values: OptionValues) -> list[Command]:
-    """Return the command of the scan, or a command for each drive that local files certainly allow
-    to read; [] if an address is unusual or the site has files of its own.
+    """Return the commands to start while the parser of the command line is imported: the command
+    of the scan, or one for each drive that may certainly be read; [] if in doubt.
 
-    Raises an exception that the real run will report.
+    Raises an exception if the check itself will fail; it then reports the reason.
     """
-    is_root = os.geteuid() == 0
-    nosudo = NOSUDO_OPTION in values
-    executable = _last(values, SMARTCTL_OPTION, constants.SMARTCTL)
     devices = []
     for address in values.get(DEVICE_OPTION, ()):
         device_type, _, path = address.rpartition('@')
         if device_type not in _PLAIN_TYPES or not _is_plain_path(path):
             return []
         devices.append((device_type, path))
-    smartctl_calls.check_executable(
-        executable, is_root, through_sudo=not (nosudo or is_root)
-    )
-    prefix = smartctl_calls.prefix(executable, nosudo)
+    prefix = _prefix(values)
     if SCAN_OPTION in values or not devices:
-        return [(*prefix, *smartctl_calls.SCAN)]  # the drives are read later
+        # the drives are read later
+        return [(*prefix, *smartctl_calls.SCAN)]
+    # Files of the site may forbid reading a drive; they are not read here.
     if _has_site_files():
         return []
     shipped = forbidden.shipped()
     commands = []
     for device_type, path in devices[: constants.PARALLEL]:
         if not forbidden.may_forbid(shipped, forbidden.model_of(path, device_type)):
-            commands.append(
-                (*prefix, *smartctl_calls.read_arguments(path, device_type))
-            )
+            arguments = smartctl_calls.read_arguments(path, device_type)
+            commands.append((*prefix, *arguments))
     return commands
+
+
+def _prefix(values: OptionValues) -> Command:
+    """Return how each command begins: smartctl, with sudo if needed.
+
+    Raises an exception if this smartctl may not be started.
+    """
+    executable = _last(values, SMARTCTL_OPTION, constants.SMARTCTL)
+    prefix = smartctl_calls.prefix(executable, NOSUDO_OPTION in values)
+    smartctl_calls.check_executable(
+        executable,
+        os.geteuid() == 0,
+        through_sudo=smartctl_calls.is_behind_sudo(prefix),
+    )
+    return prefix
 
 
 def _is_plain_path(path: str) -> bool:

@@ -76,23 +76,21 @@ def wwn_key(name: str) -> str:
 
 
 # Words in place of a serial number.
-_WORDS = frozenset(
-    (
-        'NONE',
-        'NULL',
-        'NA',
-        'UNKNOWN',
-        'DEFAULT',
-        'SERIAL',
-        'SERIALNUMBER',
-        'NOTAVAILABLE',
-        'NOSERIAL',
-        'REDACTED',
-        'HIDDEN',
-        'MASKED',
-        'SN',
-    )
-)
+_WORDS = {
+    'NONE',
+    'NULL',
+    'NA',
+    'UNKNOWN',
+    'DEFAULT',
+    'SERIAL',
+    'SERIALNUMBER',
+    'NOTAVAILABLE',
+    'NOSERIAL',
+    'REDACTED',
+    'HIDDEN',
+    'MASKED',
+    'SN',
+}
 # Default serial numbers of cheap bridges: consecutive digits or letters.
 _COUNTED_UP = (
     '12345678901234567890 0123456789ABCDEF0123456789ABCDEF ABCDEFGHIJKLMNOPQRSTUVWXYZ'

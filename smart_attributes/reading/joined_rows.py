@@ -17,11 +17,11 @@ from .pysmart import NVME_LOG, classic, is_row, label_and_value
 
 
 class Kind(NamedTuple):
-    """A kind of line: how it begins, whether it is whole, and how its wrapped rest begins."""
+    """A kind of line, such as a row of one table."""
 
-    begins: re.Pattern[str]
-    is_whole: Callable[[str], object]
-    # beginning of a line that goes on with a line of this kind, although this is whole already
+    begins: re.Pattern[str]  # the beginning of a line of this kind
+    is_whole: Callable[[str], object]  # whether a line has all that it needs
+    # a line that begins like this may be the wrapped rest, even of a line that is whole
     rest: re.Pattern[str]
 
 
@@ -32,12 +32,20 @@ class Table(NamedTuple):
     row: Kind
 
 
-def _kind(begins: str, is_whole: Callable[[str], object], rest: str = r'$^') -> Kind:
+_NEVER = r'(?!)'  # a pattern that matches no line
+
+
+def _kind(begins: str, is_whole: Callable[[str], object], rest: str = _NEVER) -> Kind:
     return Kind(re.compile(begins), is_whole, re.compile(rest))
 
 
 def _always(line: str) -> bool:
     return True
+
+
+def _value(line: str) -> str:
+    """Return the value of a line: "Revision: 0006" -> "0006"; '' if it has none."""
+    return label_and_value(line)[1]
 
 
 # --- the attribute table ------------------------------------------------------------------
@@ -95,7 +103,7 @@ _STATISTIC = _kind(r'(?:0x[0-9a-f]{2}|\d{1,3})\s+(?:0x[0-9a-f]{3}\s|=)', is_row,
 _CUT_COUNTERS = re.compile(r'(?:re?a?d?|wr?i?t?e?|ve?r?i?f?y?):?$')
 _COUNTERS = _kind(
     r'(?:read|write|verify):',
-    lambda line: pysmart.ERROR_COUNTERS.fullmatch(label_and_value(line)[1]),
+    lambda line: pysmart.COUNTERS_ROW.fullmatch(_value(line)),
 )
 _TABLES = (
     _ATTRIBUTES,
@@ -126,7 +134,7 @@ _TABLES = (
 # Registers of an error, with the number of the block at their end.
 _LBA = re.compile(r'(?:[0-9a-f]{2} |-- )+.* at LBA = 0x[0-9a-f]+ = \d+')
 _CLEAR_ROW = _ATTRIBUTES.row._replace(begins=_STRICT_ROW)
-# Rows that are known by their beginning, wherever they stand.
+# Lines that are known by their beginning, wherever they stand.
 _ROWS = (
     _COUNTERS,
     _STATISTIC,
@@ -134,6 +142,14 @@ _ROWS = (
     _kind(r'#\s*\d{1,3}\s', is_row, _NUMBERS + r'|-(?:\s|$)'),
     _kind(r'Error \d+(?: \[\d+\])?(?: [ol]|$)', is_row, r'[\d+(h][^:]*$'),
     _kind(r'.*power-on lifetime:', is_row),
+    # labels that a verdict needs, whose values have several words
+    _kind(
+        r'(?:Model Family|Device Model|Model Number|Product|User Capacity|Local Time is|'
+        r'Accumulated power on time, hours):',
+        _value,
+        # the rest of a model, a size or a date
+        r'[^:]*$|\d\d:\d\d:\d\d|[A-Z][a-z]{2} +\d',
+    ),
 )
 
 # --- lines with one value -----------------------------------------------------------------
@@ -157,16 +173,8 @@ _FORMS = {
     'critical warning': r'0x[0-9a-f]{2}',
     **{label.lower(): _COUNT + '|-' for label in NVME_LOG},
 }
-_PATTERNS = {label: re.compile(form) for label, form in _FORMS.items()}
-# Labels that a verdict needs, too, whose values have several words.
-_LONG = re.compile(
-    r'(?:Model Family|Device Model|Model Number|Product|User Capacity|Sector Sizes?|Local Time is|'
-    r'Accumulated power on time, hours):'
-)
-# the rest of a count or a health status: "[5.85 TB]", "[asc=5d, ascq=10]"
+# the rest of a count or a health status: "[5.85 TB]", "[asc=5d,", "ascq=10]"
 _BRACKETS = r'\[|asc'
-# the rest of a model, a size or a date
-_WORDS_REST = r'[^:]*$|\d\d:\d\d:\d\d|[A-Z][a-z]{2} +\d'
 _LEAST = 12  # letters of a label that was cut
 
 # What begins a line of its own, whatever stands before it.
@@ -190,28 +198,32 @@ def joined(plain: Sequence[str]) -> tuple[list[str], list[str]]:
     """
     page = _Page()
     for line in plain:
+        # the line break between two lines may be lost
         for part in _INSIDE.split(line):
             page.add(part)
     page.close_line()
-    # If the heading stands nowhere, single rows were pasted on purpose.
-    if page.has_attribute_heading:
+    # With a heading, rows outside of its table are damage. Without one, they were pasted on
+    # purpose.
+    if any(map(_ATTRIBUTES.heading.begins.match, page.lines)):
         page.unread += page.rows_outside
     return page.lines, list(dict.fromkeys(page.unread))
 
 
 class _Page:
-    """The lines so far, and the table that the next line may belong to."""
+    """The lines so far, and what the next line may belong to."""
 
     def __init__(self) -> None:
         self.lines: list[str] = ['']
+        # rows that cannot be read, and fragments of rows
         self.unread: list[str] = []
-        # rows of attributes that are not below the heading of their table
+        # rows of attributes that do not belong to the table of attributes
         self.rows_outside: list[str] = []
-        self.has_attribute_heading = False
+        # None for a line that is neither a row nor a heading and has no known label
+        self._last_kind: Kind | None = None
+        # the table whose rows may follow
         self._table: Table | None = None
-        # the table that an empty line ended; its rows may go on below the empty line
-        self._table_above: Table | None = None
-        self._last_kind: Kind | None = None  # of the last line
+        # whether rows of attributes may follow; also below an empty line, which ends _table
+        self._is_in_attributes = False
 
     def add(self, line: str) -> None:
         """Add a line, or join it to the last line if it is the rest of that line."""
@@ -227,12 +239,14 @@ class _Page:
         self.lines.append(line)
         self._last_kind = kind
         if table:
-            self._enter_table(table)
+            self._table = table
+            self._is_in_attributes = table is _ATTRIBUTES
         elif kind is _CLEAR_ROW:
-            if _ATTRIBUTES not in (self._table, self._table_above):
+            if not self._is_in_attributes:
                 self.rows_outside.append(line)
             self._table = _ATTRIBUTES
-        elif kind is None:
+            self._is_in_attributes = True
+        elif not kind:
             self._leave_table(line)
 
     def close_line(self) -> None:
@@ -242,25 +256,17 @@ class _Page:
         if kind and (len(line) > LONGEST_LINE or not kind.is_whole(line)):
             self.unread.append(line)
 
-    def _enter_table(self, table: Table) -> None:
-        self._table = table
-        self._table_above = None
-        if table is _ATTRIBUTES:
-            self.has_attribute_heading = True
-
     def _leave_table(self, line: str) -> None:
-        """End the table at a line that is not a row; a fragment of a row does not end it, but cannot
-        be read.
+        """End the table at a line that is not a row; a fragment of a row does not end it, but is
+        noted.
         """
         fragment = _FRAGMENT if self._table is _ATTRIBUTES else _DIGITS
         if self._table and fragment.search(line):
             self.unread.append(line)
             return
-        if line:
-            self._table_above = None
-        elif self._table:
-            self._table_above = self._table
         self._table = None
+        if line:
+            self._is_in_attributes = False
 
 
 def _table_of(line: str) -> Table | None:
@@ -293,39 +299,29 @@ def is_whole(line: str) -> object:
 
 
 def _labelled(line: str) -> Kind | None:
-    """Return the kind of a line with a known label, whole or cut; None if it has no such label."""
+    """Return the kind of a line with a label in _FORMS, whole or cut; None for other lines."""
     label, value = label_and_value(line)
     has_separator = ':' in line or ' = ' in line
-    if has_separator and label in _PATTERNS:
-        has_form = _PATTERNS[label].fullmatch
-        return _kind(
-            begins='',
-            is_whole=lambda whole: has_form(label_and_value(whole)[1]),
-            rest=_BRACKETS,
-        )
-    if _LONG.match(line):
-        return _kind(
-            begins='',
-            is_whole=lambda whole: label_and_value(whole)[1],
-            rest=_WORDS_REST,
-        )
+    if has_separator and label in _FORMS:
+        form = _FORMS[label]
+        return _kind('', lambda whole: re.fullmatch(form, _value(whole)), _BRACKETS)
     if _is_cut(label, value):
-        return _kind(begins='', is_whole=lambda whole: False)
+        return _kind('', lambda whole: False)
     return None
 
 
 def _is_cut(part: str, value: str) -> bool:
-    """Return whether *part* is a known label that lost its end (it has no value then), or one that
-    lost its beginning and has a value of its form.
+    """Return whether *part* is a label in _FORMS that lost its beginning, and has a value of its
+    form, or that lost its end, and with it the value.
 
-    A whole label with a separator is known to _labelled().
+    "grown defect list", "0" -> True; "elements in grown", '' -> True
     """
-    for label, form in _PATTERNS.items():
-        is_end = len(part) > 2 and label.endswith(part)
-        if is_end and form.fullmatch(value):
+    for label, form in _FORMS.items():
+        lost_beginning = len(part) > 2 and label.endswith(part)
+        if lost_beginning and re.fullmatch(form, value):
             return True
-        is_begin = len(part) >= _LEAST and label.startswith(part)
-        if is_begin and not value and part != label:
+        lost_end = len(part) >= _LEAST and label.startswith(part) and part != label
+        if lost_end and not value:
             return True
     return False
 
@@ -345,28 +341,28 @@ def _goes_on(line: str, kind: Kind, following: str) -> bool:
 
 
 def is_shifted(ids: Sequence[int]) -> bool:
-    """Return whether a row at the top of the attribute table stands too early, because two rows are
-    swapped (IDs 1, 9, 5, 197), or because it took the place of a row that stands further below (248
-    that of 9 in 1, 248, 12, 197, 9).
+    """Return whether the IDs at the top of the attribute table show that two rows are swapped, or
+    that a row took the place of another one.
+
+    The order of these rows can identify a controller.
+    1, 9, 5, 197: 9 and 5 are swapped
+    1, 248, 12, 197, 9: 248 took the place of 9
     """
     # the rows whose IDs are lower than those of the rows above them
     late = [lower for upper, lower in zip(ids, ids[1:]) if lower < upper]
     bounded = [0, *ids, 256]  # one lower and one higher than any ID
-    # each of the first pairs of rows, with the rows before and after it; the order of these rows can
-    # identify a controller
+    # four rows, one below the other; the second may be the one that stands too early
     windows = zip(bounded[:15], bounded[1:], bounded[2:], bounded[3:])
-    for before, upper, lower, after in windows:
-        is_upper_too_early = before < lower < upper
-        # 9 and 5 in 1, 9, 5, 197
-        is_swapped = upper < after
-        # 9 in the place of 248, between 1 and 12
-        fitting_rows = [row for row in late if before < row < lower]
-        if is_upper_too_early and (is_swapped or fitting_rows):
+    for first, second, third, fourth in windows:
+        if first < third < second < fourth:  # 1, 9, 5, 197
             return True
+        for row in late:
+            if first < row < third < second:  # 1, 248, 12, and 9 further below
+                return True
     return False
 
 
-def kept_length(unread: Sequence[str]) -> int:
+def shortest_cut(unread: Sequence[str]) -> int:
     """Return the length of the shortest raw value among the rows that were cut at the right;
     LONGEST_LINE if no row was cut, 0 if the heading was cut before the column of the raw values.
 

@@ -175,7 +175,7 @@ def _problem(
         text_of(data, 'scsi_transport_protocol', 'name'),
         is_disabled=support.get('available') is True
         and support.get('enabled') is False,
-        is_asked=bool(completeness.TABLE & arguments),
+        is_table_asked=bool(completeness.TABLE & arguments),
     )
     if problem:
         return problem
@@ -185,12 +185,12 @@ def _problem(
 
     messages = [text for _, text in content.messages_in(data)]
     # a report without arguments may be one of all data
-    asks_for_data = not arguments or bool(completeness.DATA & arguments)
+    is_data_asked = not arguments or bool(completeness.DATA & arguments)
     return diagnose('\n'.join([*messages, other_text])) or without_data(
         exit_status=report.exit_status or 0,
         is_identified=bool(report.identity.model),
         device_type=text_of(data, 'device', 'type'),
-        is_asked=asks_for_data,
+        is_data_asked=is_data_asked,
         complaint=next(iter(report.messages), ''),
         is_unsupported=support.get('available') is False,
     )

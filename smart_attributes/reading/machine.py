@@ -68,9 +68,7 @@ def _scan(how: HowRead, runner: Runner, deadline: float) -> DeviceList:
     if answer.outcome != 'done' or answer.status != 0:
         raise _scan_failed(answer)
     text = answer.stdout.decode('utf-8', 'replace')
-    # system.names_in() would load a module that costs more than the rest of the scan
-    names = os.listdir(DEVICES) if os.path.isdir(DEVICES) else []
-    return scans.from_scan(text, names)
+    return scans.from_scan(text, os.listdir(DEVICES))
 
 
 def _scan_failed(answer: Answer) -> SmartError:

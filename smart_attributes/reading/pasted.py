@@ -213,9 +213,10 @@ def _prefixes(lines: Sequence[str]) -> list[re.Pattern[str]]:
     """Return patterns of the marks before the lines that begin as smartctl's do, most frequent
     first; [] if too few lines have the same mark. A number in a mark may be any number.
 
-    "Nov 12 host smartd[123]: Device Model: ..." -> the pattern of "Nov 0 host smartd[0]:"
+    "Nov 12 host smartd[123]: Device Model: ..." -> _pattern_of("Nov 0 host smartd[0]:")
     """
-    marks: Counter[str] = Counter()  # with 0 for each number
+    # "Nov 0 host smartd[0]:" -> how many lines have this mark; 0 stands for each number
+    marks: Counter[str] = Counter()
     for line in lines:
         match = _ANCHORED.match(line) or _ANCHORED_ROW.match(line)
         if match:
@@ -223,25 +224,34 @@ def _prefixes(lines: Sequence[str]) -> list[re.Pattern[str]]:
             marks[' '.join(words)] += 1
     # half of these lines, but no more than three
     least_count = min(3, (sum(marks.values()) + 1) // 2)
-    prefixes = []
-    for mark, count in marks.most_common(6):
-        if mark and count >= least_count:
-            pattern = re.escape(mark).replace('0', r'\d{1,9}').replace(r'\ ', r'\s+')
-            # after a number, only a blank or the end of the line: its digits must not go on
-            prefixes.append(re.compile(rf'\s*{pattern}(?:\s|(?<!\d)|$)'))
-    return prefixes
+    return [
+        _pattern_of(mark)
+        for mark, count in marks.most_common(6)
+        if mark and count >= least_count
+    ]
+
+
+def _pattern_of(mark: str) -> re.Pattern[str]:
+    r"""Return the pattern of a mark in which 0 stands for any number, with blanks around it.
+
+    "host smartd[0]:" -> \s*host\s+smartd\[\d{1,9}\]:\s?
+    """
+    pattern = re.escape(mark).replace('0', r'\d{1,9}').replace(r'\ ', r'\s+')
+    # a number at the end must be whole
+    end = r'(?:\s|$)' if mark.endswith('0') else r'\s?'
+    return re.compile(rf'\s*{pattern}{end}')
 
 
 def _unframed(line: str) -> str:
     """Return a line without quote signs before it, and without the frame of a table:
     "> | 9 | Power_On_Hours | 0x0032 |" -> "9 Power_On_Hours 0x0032"
     """
-    unquoted = _QUOTES.sub('', line)
-    is_framed = '|' in line.removesuffix(unquoted)  # among the quote signs
-    bare = unquoted.rstrip(' |\\')
+    quotes = _QUOTES.match(line)
+    mark = quotes[0] if quotes else ''
+    bare = line[len(mark) :].rstrip(' |\\')
     # lines of smartctl itself have fewer of these signs
     has_columns = bare.count(' | ') > 3 or bare.count(';') > 5
-    if is_framed or has_columns:
+    if '|' in mark or has_columns:
         if not bare.strip('-+|:=. '):  # the line between two rows of the frame
             return ''
         bare = ' '.join(re.sub('[|;]', ' ', bare).split())
@@ -297,11 +307,14 @@ def _unbroken(lines: Sequence[str]) -> Sequence[str]:
 
 
 def _is_broken(line: str, following: str, later: str) -> bool:
-    """Return whether a line of the full width ends within a word or a number: it and the line that
-    follows are a whole row, but not with a blank between them.
+    """Return whether a line of the full width ends within a word or a number that goes on in the
+    following line. later: the line after that.
 
-    "9 Power_On_Hours 0x0032 100 100 000 Old_age Alw", "ays - 8211" is such a row.
-    later: the line after the following one.
+    Then both lines are a whole row, but not with a blank between them:
+    "9 Power_On_Hours 0x0032 100 100 000 Old_age Alw", "ays - 8211"
+
+    Not so if the following line can be the rest of another row, which lost all but its ID:
+    "5 Reallocated_Sector_Ct ... - 1", "9", "12 Power_Cycle_Count ... - 80"
     """
     row = _QUOTES.sub('', line).lstrip()
     rest = following.rstrip()
@@ -309,7 +322,6 @@ def _is_broken(line: str, following: str, later: str) -> bool:
         return False
     if joined_rows.is_whole(f'{row} {rest}'):
         return False
-    # A number between the IDs of two attributes can be all that is left of an attribute.
     is_lone_id = rest.isdigit() and _id(row) < int(rest) < _id(later)
     return not is_lone_id
 

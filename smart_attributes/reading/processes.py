@@ -120,7 +120,8 @@ def _started(command: Command, lock: int, output: int, errors: int) -> int:
     """Start a process in its own group, so that one signal ends it and its children; return the
     process ID.
 
-    lock, output, errors: descriptors for its streams; if lock is -1, its input is empty.
+    lock, output, errors: descriptors for its streams; if lock is -1, its input is empty. A lock
+    file as the input stays locked until smartctl and its sudo have ended.
 
     sudo gets its own session, where it behaves as under a daemon (not on FreeBSD, which lacks
     POSIX_SPAWN_SETSID). Unless the host is busy, smartctl has a lower priority, so that we can
@@ -144,7 +145,7 @@ def _started(command: Command, lock: int, output: int, errors: int) -> int:
         setsigdef=[SIGPIPE],
         **group,
     )
-    if has_session:
+    if has_session:  # sudo belongs to root, so its priority cannot be changed
         return pid
     try:
         if os.getloadavg()[0] < BUSY * (os.cpu_count() or 1):
@@ -217,7 +218,7 @@ class Runner:
                     self._too_late(command, drive_timeout) for command in waiting
                 ]
                 waiting.clear()
-            self._listen(0 if answers else self._pause(drive_timeout, deadline))
+            self._listen(0 if answers else self._longest_wait())
             # Collect all answers before yielding the first, so that the time that the caller spends
             # on one answer does not count against the other drives.
             answers += self._settle(drive_timeout, deadline)
@@ -229,7 +230,6 @@ class Runner:
         """
         for process in list(self._active):
             self._end(process)
-        self._escalate()
         while self._dying:
             time.sleep(0.002)
             self._escalate()
@@ -313,25 +313,18 @@ class Runner:
         """Return the answer for a command that was not started before the deadline."""
         reader = self._readers.get(command)
         if not reader:
-            return _not_started(
-                command, 'the time limit passed before its turn', 'too late'
-            )
+            reason = 'the time limit passed before its turn'
+            return _not_started(command, reason, 'too late')
+        # another check reads the drive; it hangs, or merely needs time
         reason = f'another check has been reading the drive{reader.since}'
-        return self._busy(command, drive_timeout) or _not_started(
-            command, reason, 'met'
-        )
+        in_use = _not_started(command, reason, 'met')
+        return self._busy(command, drive_timeout) or in_use
 
-    def _pause(self, drive_timeout: float, deadline: float) -> float:
-        """Return how long to wait for output, in seconds: at most until the next limit passes."""
-        now = time.monotonic()
+    def _longest_wait(self) -> float:
+        """Return how long to wait for output, in seconds."""
         # A closed pipe shows that a process is ending; its exit status follows soon.
         is_ending = any(not process.streams for process in self._active)
-        beat = SHORTEST_BEAT if is_ending else LONGEST_BEAT
-        ends = [
-            deadline,
-            *(process.started + drive_timeout for process in self._active),
-        ]
-        return max(0.0, min(beat, min(ends) - now))
+        return SHORTEST_BEAT if is_ending else LONGEST_BEAT
 
     def _listen(self, seconds: float) -> None:
         """Wait at most *seconds* for output, then read the output of the processes that have
@@ -409,25 +402,30 @@ class Runner:
         self._active.remove(process)
 
     def _escalate(self) -> None:
-        """Kill processes that ignored SIGTERM; abandon processes that survive SIGKILL, because the
-        kernel blocks them, and processes that may not be killed.
-
-        sudo (1.9) accepts signals from its caller and passes SIGTERM to smartctl. SIGKILL would end
-        only sudo, so the TIMEOUT of its rule would no longer end a smartctl that ignores signals.
+        """Forget the processes that have ended after SIGTERM, and those that cannot be ended; kill
+        those that ignore SIGTERM.
         """
-        now = time.monotonic()
         for process in list(self._dying):
-            late = now - process.ending_since  # seconds since SIGTERM
-            if process.reap():
-                is_finished = True
-            elif late <= GRACE:
-                is_finished = False
-            elif late > 2 * GRACE or is_behind_sudo(process.command):
-                is_finished = True  # abandoned
-            else:
-                is_finished = not process.signal(SIGKILL)
-            if is_finished:
+            if _kill_if_late(process):
                 self._dying.remove(process)
+
+
+def _kill_if_late(process: _Process) -> bool:
+    """Kill a process that ignores SIGTERM; return whether nothing more can be done: it has ended,
+    survives SIGKILL, because the kernel blocks it, or may not be killed.
+
+    sudo (1.9) accepts signals from its caller and passes SIGTERM to smartctl. SIGKILL would end
+    only sudo, so the TIMEOUT of its rule would no longer end a smartctl that ignores signals.
+    """
+    if process.reap():
+        return True
+    since_sigterm = time.monotonic() - process.ending_since
+    if since_sigterm <= GRACE:
+        return False
+    if since_sigterm > 2 * GRACE or is_behind_sudo(process.command):
+        return True
+    # forgotten if it may not be killed, otherwise once it has ended
+    return not process.signal(SIGKILL)
 
 
 def _answer(process: _Process, outcome: str, reason: str) -> Answer:

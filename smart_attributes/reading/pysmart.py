@@ -228,7 +228,7 @@ _NOTHING = re.compile(
 )
 
 # "56244        0         0     56244          0          0.026           0", below "read:"
-ERROR_COUNTERS = re.compile(
+COUNTERS_ROW = re.compile(
     r'\s+'.join([*5 * [r'(\d{1,39})'], r'(\d{1,39}(?:[.,]\d{1,9})?)', r'(\d{1,39})'])
 )
 

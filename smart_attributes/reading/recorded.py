@@ -46,8 +46,9 @@ def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
     """Append the content of recorded files to *reads*; return a note on the skipped files in
     folders.
 
-    A file in a folder is skipped if it does not look like a report. If other files there with its
-    ending do, it may be a damaged report, so only a mail or a ticket is skipped.
+    A file in a folder is skipped if it does not look like a report. But if another file in this
+    folder with the same ending is a report, it may be a damaged report; then only a mail or a
+    ticket is skipped.
     The devices get their names after all files are read; see named().
     """
     files_read = []
@@ -58,12 +59,12 @@ def read_files(paths: Sequence[str], reads: list[Read]) -> list[Coded]:
         is_report = not isinstance(outcome, NotAReport)
         if must_be_read or is_report or _looks_like_report(path):
             sure_paths.add(path)
-    groups = set(map(_group, sure_paths))
+    groups = set(map(_folder_and_ending, sure_paths))
     skipped = []
     for read in files_read:
         path = read.device.path
-        is_in_group = _group(path) in groups
-        if path in sure_paths or (is_in_group and not _is_ticket(path)):
+        may_be_damaged = _folder_and_ending(path) in groups and not _is_ticket(path)
+        if path in sure_paths or may_be_damaged:
             reads.append(read)
         else:
             skipped.append(os.path.basename(path))
@@ -77,10 +78,7 @@ def _report_in(path: str) -> Report:
     return text_report.parse_report(_content(path))
 
 
-def _group(path: str) -> tuple[str, str]:
-    """Return a file's folder and ending; if one file with both is a report, so are probably the
-    others, except mails and tickets.
-    """
+def _folder_and_ending(path: str) -> tuple[str, str]:
     return os.path.dirname(path), os.path.splitext(path)[1]
 
 

@@ -40,10 +40,7 @@ def from_scan(text: str, names: Iterable[str] = ()) -> DeviceList:
         else:
             devices += drives
     beyond = {
-        f'/dev/{name}'
-        for name in names
-        # compiled only where there are such devices
-        if name.startswith('nvme') and re.fullmatch('nvme[1-9][0-9]{2,8}', name)
+        f'/dev/{name}' for name in names if re.fullmatch('nvme[1-9][0-9]{2,8}', name)
     }
     devices += map(Device, sorted(beyond - {path for path, _, _ in entries}))
     return DeviceList(

@@ -172,28 +172,40 @@ def _in_pci_slot(device: str, system: System) -> Place:
 
 
 def relocated(reads: Sequence[Read]) -> Sequence[Read]:
-    """Return the results of reading; the errors of a controller that has moved are replaced by this
-    reason, once per range.
+    """Return the results of reading; if a controller has moved to another host number, all results
+    from it are replaced by a ControllerElsewhere. Of a range of slots, one result is enough.
 
     Host numbers can change at boot, and a slot that was never examined must not count as empty.
     """
-    # controllers that did not move, because a drive behind them answered
-    answered = {_controller_key(read.device) for read in reads if _has_answered(read)}
-    reasons: dict[tuple[str, str], ControllerElsewhere | None] = {}
+    errors = _moved_controllers(reads)
+    reported = set()  # controllers whose error is in the result
     result = []
     for read in reads:
-        key = _controller_key(read.device)
-        is_first = key not in reasons
-        if is_first:
-            reasons[key] = None if key in answered else moved(read.device)
-        reason = reasons[key]
-        if not reason:
+        controller_key = _controller_key(read.device)
+        error = errors.get(controller_key)
+        if error is None:
             result.append(read)
-        elif (
-            is_first or not read.device.optional
-        ):  # of a range, the first slot is enough
-            result.append(read._replace(outcome=reason))
+            continue
+        if read.device.optional and controller_key in reported:
+            continue  # a further slot of the range
+        reported.add(controller_key)
+        result.append(read._replace(outcome=error))
     return result
+
+
+def _moved_controllers(
+    reads: Sequence[Read],
+) -> dict[tuple[str, str], ControllerElsewhere | None]:
+    """Return the error for each controller behind which no drive answered; None if it has not
+    moved.
+    """
+    answered = {_controller_key(read.device) for read in reads if _has_answered(read)}
+    errors = {}
+    for read in reads:
+        controller_key = _controller_key(read.device)
+        if controller_key not in answered and controller_key not in errors:
+            errors[controller_key] = moved(read.device)
+    return errors
 
 
 def _has_answered(read: Read) -> bool:
@@ -276,18 +288,14 @@ def watched(reads: Sequence[Read]) -> Collection[int]:
     """Return the SCSI host numbers of RAID controllers with at least one drive that returned a
     report in this check.
     """
-    # one device for each controller
-    devices = {
-        _controller_key(read.device): read.device
-        for read in reads
-        if isinstance(read.outcome, Report) and is_raid(read.device)
-    }
-    drivers = hosts() if devices else {}
+    drivers = hosts()
     numbers = set()
-    for device in devices.values():
-        kind = controller(device.type)
-        host = host_of(device)
-        if kind and host is not None and drivers.get(host) in kind.drivers:
+    for read in reads:
+        kind = controller(read.device.type)
+        if not kind or not isinstance(read.outcome, Report):
+            continue
+        host = host_of(read.device)
+        if host is not None and drivers.get(host) in kind.drivers:
             numbers.add(host)
     return numbers
 

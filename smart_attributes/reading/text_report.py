@@ -32,7 +32,7 @@ from .completeness import (
     missing,
     sentences,
 )
-from .content import as_text, json_start, loaded, looks_like_json
+from .content import as_text, json_start, loaded
 from .failure_reasons import (
     BANNER,
     diagnose,
@@ -84,8 +84,8 @@ def parse_report(data: bytes) -> Report:
         # blank for each end of a line.
         plain = ' '.join(pasted.plain_lines(text))
         if _can_be_decoded(plain):
-            return parse_json(plain)
-    # for damaged JSON, the error has the number of the line in this text
+            text = plain
+    # of damaged JSON, the error names the line in the original text
     return parse_json(text)
 
 
@@ -104,7 +104,7 @@ def _is_json(text: str) -> bool:
     """
     if _JSON_SIGNS.search(text):
         return '{' in text
-    return looks_like_json(text) and not _TEXT_SIGNS.search(text)
+    return json_start(text) >= 0 and not _TEXT_SIGNS.search(text)
 
 
 def parse_text(text: str) -> Report:
@@ -113,34 +113,35 @@ def parse_text(text: str) -> Report:
     Raises DriveError (or a subclass) if the drive cannot be judged; see pysmart.attributes(), too.
     """
     without_farm, log = farm.cut('\n'.join(pasted.plain_lines(text)))
-    # unread: rows that a verdict needs, but that are damaged
-    whole_lines, unread = joined_rows.joined(without_farm.split('\n'))
+    # unread_rows: those that a verdict needs, but that are damaged
+    whole_lines, unread_rows = joined_rows.joined(without_farm.split('\n'))
     plain = '\n'.join(whole_lines)
     banners = _BANNER.findall(plain)
     version = tuple(map(int, banners[-1])) if banners else ()
+    # several calls about one drive count as one
     lines = calls.as_one(whole_lines)
-    kept_length = joined_rows.kept_length(unread)
-    report = _report(lines, log, kept_length)._replace(version=version)
+    too_long = joined_rows.shortest_cut(unread_rows)
+    report = _report(lines, log, too_long)._replace(version=version)
     arguments = likely_arguments(plain, lines.fields, report.identity.protocol)
     problem = _problem(lines, report, plain, arguments)
-    if problem and unread and problem.code in _NO_DATA:
-        problem = rows_unread(unread[0])
+    if problem and unread_rows and problem.code in _NO_DATA:
+        problem = rows_unread(unread_rows[0])
     if problem:
         raise problem.of(report.identity)
-    return report._replace(gaps=of_text(plain, lines, report, arguments, unread))
+    return report._replace(gaps=of_text(plain, lines, report, arguments, unread_rows))
 
 
-def _report(lines: Lines, log: Farm | None, kept_length: int) -> Report:
+def _report(lines: Lines, log: Farm | None, too_long: int) -> Report:
     """Return the content of *lines*, even if the drive cannot be judged from it.
 
-    log: the FARM log, None if absent. kept_length: raw values of this length or more are left out,
-    because they may have lost digits; see joined_rows.kept_length().
+    log: the FARM log, None if absent. too_long: raw values of this length or more are left out,
+    because they may have lost digits; see joined_rows.shortest_cut().
     """
     protocol = _protocol(lines)
     passed, words = _smart_status(lines.fields)
     rows = []
     for row in pysmart.attributes(lines.rows):
-        is_cut = len(row.raw) >= kept_length
+        is_cut = len(row.raw) >= too_long
         rows.append(row._replace(raw='') if is_cut else row)
     identity = _identity(lines.fields, protocol)
     return Report(
@@ -176,7 +177,7 @@ def _problem(
         # Printed twice: with "Available - device has SMART capability.", then with "Enabled" or
         # "Disabled".
         is_disabled=lines.last.get('smart support is') == 'Disabled',
-        is_asked='-a' in arguments,
+        is_table_asked='-a' in arguments,
     )
     if problem or content.has_smart_data(report):
         return problem
@@ -273,6 +274,7 @@ def _smart_status(fields: Fields) -> tuple[bool | None, str]:
     known = re.match(r'(PASSED|OK|FAILED!?)(?![A-Za-z])', words)
     if known:
         return known[1] in ('PASSED', 'OK'), ''
+    # the code of a SCSI drive, "[asc=5d, ascq=10]", is printed only for a failure
     is_failure = 'FAIL' in words.upper() or 'asc' in words
     return (False if is_failure else None), words
 
@@ -417,10 +419,10 @@ def _scsi(lines: Lines) -> dict[str, float]:
         age = 60 * int(hours[1]) + 59
     if 'background scan results log' in fields or lines.background:
         values.update(_background(lines, age))
-    # pySMART keeps only three of the seven columns of this log, and replaces a total of 0 by a sum
-    # of other columns.
+    # The rows are read here. pySMART would keep only three of the seven columns, and replace a
+    # total of 0 by a sum of other columns.
     for command in ('read', 'write', 'verify'):
-        row = pysmart.ERROR_COUNTERS.fullmatch(value_of(fields, command))
+        row = pysmart.COUNTERS_ROW.fullmatch(value_of(fields, command))
         if not row:
             continue
         for counter, number in zip(content.ERROR_COUNTERS, row.groups()):
@@ -459,7 +461,8 @@ _LONG_ATA = re.compile(
     r'^[ \t]*(?:General Purpose Log Directory|SMART Extended Comprehensive Error Log)',
     re.MULTILINE,
 )
-# The first line of an entry in the ATA error log, and one below it.
+# Two lines of an entry in the ATA error log: the first one, "Error 30 [5] occurred at disk
+# power-on lifetime: ...", and one below it, "When the command that caused the error occurred, ...".
 _HEADS = re.compile(r'^Error \d+ .*occurred at', re.MULTILINE)
 _CAUSES = re.compile(r'^When the command that caused', re.MULTILINE)
 # a row of a table, or a line with a value
@@ -501,11 +504,12 @@ def of_text(
 
     arguments: of smartctl, as returned by likely_arguments(). unread: rows that cannot be read.
     """
-    # labels, lines without a value, and marks: what Part.alternatives and .headings may name
+    # what missing() looks for: labels, lines without a value, and marks such as NO_ERROR_LOG
     present = {*lines.fields, *_marks(text, lines.fields), IS_TEXT}
     has_message = report.messages or report.smart_status_text
     if ALL & arguments and not has_message:
         present.add(IS_ALL)
+    # cut: parts of which the text has the heading
     lost, cut = missing(report, arguments, present)
     if _lacks_self_test(text):
         lost.append('some of the self-test log')
@@ -519,10 +523,10 @@ def of_text(
 
 def _lost_rows(text: str, lines: Lines, report: Report) -> Iterator[str]:
     """Yield a noun for each thing of which only traces are left: "the registers of an error"."""
-    # Each error has both lines.
+    # smartctl prints both lines for each error
     if len(_CAUSES.findall(text)) > len(_HEADS.findall(text)):
         yield 'the first line of an error'
-    # the numbers of errors with a first line; without registers, they are not among report.errors
+    # lines.errors has the first lines and the registers; report.errors, only errors with both
     heads = {int(row['number']) for row in lines.errors if row.re is pysmart.ERROR}
     if heads - {entry.number for entry in report.errors}:
         yield 'the registers of an error'
