@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ..history.drive_file import DriveHistory
+    from ..knowledge.drive_database import Metric, Metrics
     from .rulebook import Judge
 
 
@@ -69,8 +70,10 @@ def _worst_first(findings: Sequence[LastFinding]) -> tuple[LastFinding, ...]:
 def _findings(
     judgement: Judgement, risk: Risk | None, now: int
 ) -> Iterator[LastFinding]:
-    """Yield the finding of a judgement; if growth has raised its state, one that ends, and one that
-    stays if the level alone alerts.
+    """Yield the finding of a judgement, which lasts. If growth determined the state, yield instead:
+
+    - a finding that ends, about the growth
+    - if the level alone is an alert, too, a lasting finding with the state of the level
     """
     reading = judgement.reading
     is_status = reading.state is not None
@@ -82,7 +85,8 @@ def _findings(
         remedy = action
     words = clean(_words(reading), limit=LONGEST_STATEMENT)
     lasting = LastFinding(judgement.state, reading.metric, words, number, remedy)
-    if not judgement.growth_against:
+    is_of_growth = judgement.growth_against != ''
+    if not is_of_growth:
         yield lasting
         return
     yield lasting._replace(
@@ -129,22 +133,35 @@ def _with_present_kind(finding: LastFinding, judge: Judge) -> LastFinding:
     metrics = judge.database.metrics
     metric = metrics.get(finding.metric)
     meaning = metric
-    # A status of the drive has a remedy only if it means wear: see knowledge.end_of_life
-    wear = metrics[ENDURANCE]
-    is_status = metric is not None and metric.concern == severity.HEALTH
-    if is_status and finding.remedy == wear.remedy:
-        meaning = wear
-    remedy = ''
-    # this remedy follows from a risk, not from the metric, and only for a WARNING
-    if finding.remedy == severity.ORDER_COPY and finding.state is State.WARNING:
-        remedy = finding.remedy
-    elif meaning and finding.remedy:
-        remedy = meaning.remedy
+    if _is_wear_status(finding, metrics):
+        meaning = metrics[ENDURANCE]
     return finding._replace(
         concern=meaning.concern if meaning else '',
-        remedy=remedy,
+        remedy=_present_remedy(finding, meaning),
         plain=plain_words.of_last(finding, metric),
     )
+
+
+def _is_wear_status(finding: LastFinding, metrics: Metrics) -> bool:
+    """Return whether a finding is a status of the drive, such as "smart_status: FAILED", that means
+    only wear. These have the remedy of wear; any other status has no remedy.
+    """
+    metric = metrics.get(finding.metric)
+    if metric is None or metric.concern != severity.HEALTH:
+        return False
+    return finding.remedy == metrics[ENDURANCE].remedy
+
+
+def _present_remedy(finding: LastFinding, meaning: Metric | None) -> str:
+    """Return the remedy of a finding in this version; '' if it has none. meaning: the metric whose
+    remedy counts; None if this version has no such metric.
+    """
+    # this remedy follows from a risk, not from the metric, and only for a WARNING
+    if finding.remedy == severity.ORDER_COPY and finding.state is State.WARNING:
+        return finding.remedy
+    if meaning is None or not finding.remedy:
+        return ''
+    return meaning.remedy
 
 
 def _present_state(
@@ -160,7 +177,8 @@ def _present_state(
         return judging.judge_verdict(reading, finding.state, limit).state
     context = judging.Context(metrics=judge.database.metrics)
     accepted = judge.thresholds.acknowledged(identity, finding.metric)
-    if is_silent(accepted, finding.number, context.is_floor(finding.metric)):
+    is_floor = context.is_floor(finding.metric)
+    if is_silent(accepted, finding.number, falls=is_floor):
         return State.OK
     if isinstance(limit.warning, DriveLimit) or isinstance(limit.critical, DriveLimit):
         return finding.state  # the limit that the drive reports is not stored
