@@ -47,7 +47,8 @@ WIDER = 1.2  # factor that widens the range, for changes that have not occurred 
 SLOWER = 6
 FASTER = 12
 FURTHEST = 50 * YEAR  # a later date is not useful
-# a drive is idle if its lifetime rate is at least this many times its rate of wear in the history
+# a drive is idle if, at its lifetime rate, it would have grown at least this many times as much as
+# it has grown in the history
 IDLE = 3
 
 
@@ -152,8 +153,8 @@ def forecast(
             return _of_rates(left, *rates, is_estimate=False)
         # a rounded percentage can hide a growth of 1
         largest_growth = max(1.0, grown)
-        is_idle = life is not None and life * watched >= IDLE * largest_growth
-        if is_idle:
+        expected_growth = life * watched if life is not None else 0
+        if expected_growth >= IDLE * largest_growth:
             return 'the drive was used earlier and is idle now'
     if life:
         return _of_rates(left, life / SLOWER, life, life * FASTER, is_estimate=True)
@@ -208,6 +209,13 @@ def _slopes(samples: Sequence[Point]) -> list[float]:
 def _rates(samples: Sequence[Point], life: float | None) -> tuple[float, float, float]:
     """Return the slow, the usual and the fast rate in % per second. life: the lifetime rate;
     None if unknown.
+
+    The usual rate is the median of the slopes. The slow and the fast rate are the lowest and the
+    highest of these rates, made a little more extreme by WIDER:
+
+    - the usual rate and the lifetime rate
+    - the slowest or fastest slope, without the tail
+    - the rates of the recent periods
     """
     slopes = _slopes(samples)
     start, first = samples[0]
@@ -229,6 +237,6 @@ def _rates(samples: Sequence[Point], life: float | None) -> tuple[float, float, 
         shows_slow_wear = grown > 1 or span >= MONTH
         if shows_slow_wear:
             slow_rates.append((grown - 1) / span)
-    # the lowest rate can be negative
+    # the lowest of the rates can be negative
     slow = max(min(slow_rates), usual / SLOWEST)
     return slow / WIDER, usual, max(fast_rates) * WIDER

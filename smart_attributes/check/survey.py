@@ -66,8 +66,9 @@ def survey(
     Raises SmartError if no verdict can be formed.
 
     meanwhile: called once, while the drives are being read. is_for_a_person: also read logs
-    that a check does not read. done: receives the survey as soon as there is one, because the end of
-    the time can prevent that it is returned.
+    that a check does not read. done: receives the survey before it is returned, because the time
+    limit can prevent that. If the time limit passes during that call, done receives another survey,
+    which counts.
     """
     if options.which.names:
         from . import named_drives
@@ -86,8 +87,8 @@ def survey(
     history.receive()
     answered = reads.finish(started, read_settings, runner, deadline)
     drives = inventory.inventory(answered, run_settings, history, judge)
-    may_have_logs = is_for_a_person or _may_have_page(drives.reads, judge)
-    if may_have_logs and not answered.is_cut:
+    needs_second_pass = is_for_a_person or _may_have_page(drives.reads, judge)
+    if needs_second_pass and not answered.is_cut:
         from . import further_logs
 
         kinds = further_logs.kinds_of(judge, options.how_read, history, is_for_a_person)
@@ -104,7 +105,7 @@ def survey(
             done(result)
         return result
 
-    # finished(''), and again with the reason if the time ends before it returns
+    # calls finished(''), and if the time limit interrupts this, finished(reason)
     return alarm.in_time(finished)
 
 
