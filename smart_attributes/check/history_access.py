@@ -61,9 +61,9 @@ class Remembered:
         # The following are filled by recall().
         # address -> what the history has of the drive that answered there
         self._matches: dict[str, Match] = {}
-        # address -> record of a known drive that is not judged: in standby, not to be read, or
-        # excluded by the options
-        self._recognized: dict[str, Record] = {}
+        # address -> record of a drive of this run, also of one that is not judged, see _recognized();
+        # None: the drive is new, or it is not certain which drive it is
+        self._records: dict[str, Record | None] = {}
         # the occupied addresses of this run, each with its slot or ''
         self._slots: dict[str, str] = {}
         self._scope: Scope | None = None
@@ -116,6 +116,8 @@ class Remembered:
         store = self.store
         if store is None:
             return None
+        from ..history.drive_records import Match
+
         asked = _addressed(stage)
         self._slots = _slots(asked, candidates)
         self._aliases = aliases
@@ -127,33 +129,21 @@ class Remembered:
         }
         matches = store.recall(list(identities.values()))
         self._matches = dict(zip(identities, matches))
-        self._recognized = _recognized(store, stage, candidates)
+        met = list(zip(identities, identities.values(), matches))
+        # these drives are not judged, but they are not missing either
+        for address, record in _recognized(store, stage, candidates).items():
+            met.append((address, record.identity, Match(record)))
+        self._records = {address: match.record for address, _, match in met}
         if not store.is_complete:
             return None  # an unread file could be that of any drive
-        return self._whereabouts(store, self._scope, identities)
-
-    def _whereabouts(
-        self, store: HistoryStore, scope: Scope, identities: Mapping[str, Identity]
-    ) -> Whereabouts:
-        """Return where the drives that recall() has identified are. identities: of the drives that
-        answered, by address.
-        """
-        from ..history.drive_records import Match
         from . import drive_tracking
 
-        met = [
-            (address, identities[address], match)
-            for address, match in self._matches.items()
-        ]
-        # these drives are not judged, but they are not missing either
-        for address, record in self._recognized.items():
-            met.append((address, record.identity, Match(record)))
         return drive_tracking.found(
             store.places,
             store.records,
             met=met,
             slots=self._slots,
-            scope=scope,
+            scope=self._scope,
             now=store.now,
             hide_serial=self._settings.hide_serial,
         )
@@ -274,22 +264,16 @@ class Remembered:
         these counts:
 
         1. the record with this identity
-        2. of a drive that answered: the record that recall() found; a new drive has none
-        3. of a known drive that is not judged: its record
-        4. the record of the drive last read at this address, unless that drive is now at another one
+        2. the record of the drive that this run found at the address; None for a new drive
+        3. the record of the drive last read at the address, unless this run found it elsewhere
         """
         named = store.named(identity) if identity is not None else None
         if named:
             return named
-        address = device.address
-        if address in self._matches:
-            return self._matches[address].record
-        if address in self._recognized:
-            return self._recognized[address]
-        of_this_run = [match.record for match in self._matches.values()]
-        of_this_run += self._recognized.values()
-        last_there = store.at(address)
-        return None if last_there in of_this_run else last_there
+        if device.address in self._records:
+            return self._records[device.address]
+        last_there = store.at(device.address)
+        return None if last_there in self._records.values() else last_there
 
     def asleep(self, verdict: Verdict) -> Verdict:
         """Return the verdict on a drive in standby, with the identity that is stored in the
@@ -310,12 +294,11 @@ class Remembered:
         drive = self.drive_of(read.device, read.identity)
         if drive is None:
             return verdict
-        if drive.verdict.findings:
-            from . import last_verdict
+        from . import last_verdict
 
-            last = last_verdict.standing(drive, read.device, judge, self._now)
-            if last.findings:
-                return last_verdict.with_floor(verdict, last, self._now)
+        last = last_verdict.standing(drive, read.device, judge, self._now)
+        if last.findings:
+            return last_verdict.with_floor(verdict, last, self._now)
         if verdict.code != DriveAsleep.code:
             return verdict
         silence = duration(self._now - drive.record.last_read)
@@ -326,13 +309,11 @@ class Remembered:
         itself reported, if it reported none now.
         """
         drive = self.drive_of(read.device, read.identity)
-        # `drive.verdict` is stored; a drive without findings was OK
-        if drive is None or not drive.verdict.findings:
+        if drive is None:
             return verdict
         from . import last_verdict
 
         last = last_verdict.standing(drive, read.device, judge, self._now)
-        # leaves a verdict that has a status unchanged
         return last_verdict.with_status(verdict, last)
 
     def notes(self, verdict: Verdict) -> tuple[Coded, ...]:
@@ -372,12 +353,11 @@ class Remembered:
         from ..history.store import Sighting
         from . import last_verdict
 
-        sightings = {
-            address: Sighting(
-                address, slot=slot, recognized=self._recognized.get(address)
-            )
-            for address, slot in self._slots.items()
-        }
+        sightings = {}
+        for address, slot in self._slots.items():
+            is_judged = address in self._matches
+            recognized = None if is_judged else self._records.get(address)
+            sightings[address] = Sighting(address, slot=slot, recognized=recognized)
         for verdict in verdicts:
             if verdict.problem:
                 continue
@@ -463,7 +443,8 @@ def _recognized(
     store: HistoryStore, stage: Reads, candidates: Sequence[Read]
 ) -> dict[str, Record]:
     """Return the record of each known drive that is not judged, by address. Otherwise it would be
-    missed at its former address.
+    missed at its former address. Such a drive is in standby, must not be read, or is excluded by
+    the options.
 
     stage: all devices of this run. candidates: those of them that the options select.
     """
