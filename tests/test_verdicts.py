@@ -5,17 +5,16 @@ from __future__ import annotations
 from functools import lru_cache
 
 import pytest
-from conftest import ROOT, drive
+from conftest import drive
 from days import HOUR, START, Machine, disk
 
 from smart_attributes import alarm
-from smart_attributes.check import rulebook, survey, verdicts
+from smart_attributes.check import rulebook, verdicts
 from smart_attributes.check.history_access import Remembered
 from smart_attributes.check.inventory import Inventory
-from smart_attributes.command_line.options import Judging
 from smart_attributes.commands import table
 from smart_attributes.errors import DataError, DriveAsleep, DriveError
-from smart_attributes.model import Device, Identity, Read, State
+from smart_attributes.model import Device, Read, State
 from smart_attributes.reading import json_report
 
 WWN = {'naa': 5, 'oui': 0xC50, 'id': 0x1A2B3C4D}
@@ -36,34 +35,6 @@ def judge() -> rulebook.Judge:
 @lru_cache
 def read(name: str = 'micron-5200-healthy') -> Read:
     return Read(OF_A_DISK, json_report.parse(drive(name)))
-
-
-WITH_PAGE = Read(
-    OF_A_DISK,
-    json_report.parse(drive('nvme-worn'))._replace(
-        identity=Identity('NVMe', 'INTEL SSDPF2KX076T1')
-    ),
-)
-WITH_FARM = Read(
-    OF_A_DISK, json_report.parse((ROOT / 'tests/farm/sata.json').read_bytes())
-)
-
-
-@pytest.mark.parametrize(
-    'read, vendor_logs, may_have',
-    [
-        (WITH_PAGE, 60, True),
-        (WITH_PAGE, None, False),
-        (WITH_FARM, 60, False),
-        (Read(OF_A_DISK, DriveError('is silent')), 60, False),
-    ],
-)
-def test_pages_are_read_if_a_drive_may_have_one_that_the_run_may_read(
-    judge, read, vendor_logs, may_have
-):
-    rules = judge.rules._replace(asked=Judging(vendor_logs=vendor_logs))
-
-    assert survey._may_have_page([read], judge._replace(rules=rules)) is may_have
 
 
 def verdicts_of(judge: rulebook.Judge, *reads: Read) -> verdicts.Verdicts:

@@ -194,7 +194,7 @@ def wanted(
     settings: RunSettings,
     history: Remembered,
     decided: dict[Device, bool],
-    late: str = '',
+    late: str,
 ) -> tuple[list[Read], list[Coded]]:
     """Return the drives that --match, --ignore and --ssdonly select, and undecided drives, each
     with a fault.

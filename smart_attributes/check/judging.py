@@ -344,9 +344,7 @@ def judge_remembered(
     reading, limit = aged(reading, limit, context.past)
     present = judge_reading(reading, limit, context)
     level = _with_hysteresis(present, limit, context)
-    if accepted or limit.growth:
-        return weighed(level, limit, context, accepted)
-    return level
+    return weighed(level, limit, context, accepted)
 
 
 def _with_hysteresis(present: Judgement, limit: Limit, context: Context) -> Judgement:

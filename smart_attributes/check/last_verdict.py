@@ -202,8 +202,9 @@ def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
         return verdict
     last_status = findings[0]
     present = statuses[0]
-    if _is_own(present.reading):
-        return verdict
+    source = present.reading.source
+    if source.log == SELF_ASSESSMENT and present.reading.number in (0, 1):
+        return verdict  # the drive itself reported this status
     reading = Reading(
         HEALTH,
         0,
@@ -236,11 +237,6 @@ def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
             ),
         ),
     )
-
-
-def _is_own(status: Reading) -> bool:
-    """Return whether the drive itself reported this health status."""
-    return status.source.log == SELF_ASSESSMENT and status.number in (0, 1)
 
 
 def with_floor(verdict: Verdict, last: LastVerdict, now: int) -> Verdict:

@@ -8,6 +8,7 @@ witness, and the worst status that the drive itself has reported counts.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 
@@ -37,19 +38,19 @@ def distinct(reads: Sequence[Read], seen_as: Known) -> list[Distinct]:
     when the volume gets another letter. seen_as: asked only about reports that contradict each other.
     """
     groups: list[list[Read]] = []  # the addresses of each drive
-    groups_by_identifier: dict[str, list[list[Read]]] = {}
+    groups_by_identifier: dict[str, list[list[Read]]] = defaultdict(list)
     # Addresses that say less come last: they fit several drives that share a serial number.
     for read in sorted(reads, key=_vagueness):
         own_identifiers = _identifiers(read)
         alike: list[list[Read]] = []
         for identifier in own_identifiers:
-            alike += groups_by_identifier.get(identifier, ())
+            alike += groups_by_identifier[identifier]
         group = _group_of(read, alike, seen_as)
         if group is None:
             group = []
             groups.append(group)
         for identifier in own_identifiers:
-            groups_by_identifier.setdefault(identifier, []).append(group)
+            groups_by_identifier[identifier].append(group)
         group.append(read)
     return [_one_drive(group) for group in _as_given(groups, reads)]
 

@@ -6,7 +6,7 @@ answers of the devices, the drives that exist, and the verdicts on them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from .. import alarm
 from ..command_line.options import Options
@@ -87,8 +87,9 @@ def survey(
     history.receive()
     answered = reads.finish(started, read_settings, runner, deadline)
     drives = inventory.inventory(answered, run_settings, history, judge)
-    needs_second_pass = is_for_a_person or _may_have_page(drives.reads, judge)
-    if needs_second_pass and not answered.is_cut:
+    # no other drive has a log that a check reads
+    has_nvme = any(read.report and read.report.nvme for read in drives.reads)
+    if (is_for_a_person or has_nvme) and not answered.is_cut:
         from . import further_logs
 
         kinds = further_logs.kinds_of(judge, options.how_read, history, is_for_a_person)
@@ -107,13 +108,6 @@ def survey(
 
     # calls finished(''), and if the time limit interrupts this, finished(reason)
     return alarm.in_time(finished)
-
-
-def _may_have_page(reads: Sequence[Read], judge: Judge) -> bool:
-    """Return whether a drive may have a page of a vendor-specific NVMe log that this run reads."""
-    if judge.rules.asked.vendor_logs is None:
-        return False
-    return any(read.report is not None and read.report.nvme for read in reads)
 
 
 def described(run: messages.Run) -> Survey:

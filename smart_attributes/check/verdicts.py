@@ -26,16 +26,10 @@ class Verdicts:
         self._formed: dict[Device, Verdict] = {}
 
     def all(self, late: str = '') -> tuple[Verdict, ...]:
-        """Return the verdict on each drive; drives that are not judged within the time limit are
-        UNKNOWN.
+        """Return the verdict on each drive, in the order of the reads, but judge the most urgent
+        drives first, because the time limit may end this.
 
-        late: why no more drives are judged, or ''.
-        """
-        return self._judged(late) if late else alarm.in_time(self._judged)
-
-    def _judged(self, late: str) -> tuple[Verdict, ...]:
-        """Return the verdicts in the order of the reads, but judge the most urgent drives first,
-        because the time may end. late: as for all().
+        late: why no more drives are judged, or ''. A drive that was not judged before is UNKNOWN.
         """
         verdicts = {}
         for read in sorted(self._drives.reads, key=self._place_in_order):
