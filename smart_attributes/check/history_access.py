@@ -250,29 +250,26 @@ class Remembered:
     ) -> DriveHistory | None:
         """Return the history of a drive, judged or not; None if it is not certain which drive this
         is, or without history. identity: None if unknown.
+
+        The record with this identity counts, and without one, the record of the drive at the
+        address.
         """
         store = self.store
         if store is None:
             return None
-        record = self._record_of(store, device, identity)
+        record = store.named(identity) if identity is not None else None
+        if record is None:
+            record = self._record_at(store, device.address)
         return store.drives[record.number] if record else None
 
-    def _record_of(
-        self, store: HistoryStore, device: Device, identity: Identity | None
-    ) -> Record | None:
-        """Return the record of a drive; None if it is not certain which drive this is. The first of
-        these counts:
-
-        1. the record with this identity
-        2. the record of the drive that this run found at the address; None for a new drive
-        3. the record of the drive last read at the address, unless this run found it elsewhere
+    def _record_at(self, store: HistoryStore, address: str) -> Record | None:
+        """Return the record of the drive that this run found at an address, None if that drive is
+        new. If it found none there, return the record of the drive last read there, unless this run
+        found that drive at another address.
         """
-        named = store.named(identity) if identity is not None else None
-        if named:
-            return named
-        if device.address in self._records:
-            return self._records[device.address]
-        last_there = store.at(device.address)
+        if address in self._records:
+            return self._records[address]
+        last_there = store.at(address)
         return None if last_there in self._records.values() else last_there
 
     def asleep(self, verdict: Verdict) -> Verdict:
