@@ -146,11 +146,10 @@ def known_missing(
 
     def is_accepted(identity: Identity, place: DrivePlace, device: Device) -> bool:
         accepted = judge.thresholds.acknowledged(identity, MISSING)
-        if accepted:
-            # the drive came to this place on the day of the acknowledgement or earlier
-            came = local_day(place.first)
-            if not accepted.at or came <= accepted.at:
-                return True
+        came = local_day(place.first)
+        # it ends if the drive has come to this place on a later day; '': the day is unknown
+        if accepted and (not accepted.at or came <= accepted.at):
+            return True
         return judge.thresholds.exceptions(device, identity, '').is_optional
 
     return drive_tracking.missed(whereabouts, state, is_accepted)

@@ -131,31 +131,31 @@ def _with_present_kind(finding: LastFinding, judge: Judge) -> LastFinding:
     version, because another version or another user may have written the file.
     """
     metrics = judge.database.metrics
-    metric = metrics.get(finding.metric)
-    meaning = metric
-    if _is_wear_status(finding, metrics):
-        meaning = metrics[ENDURANCE]
+    meaning = _meaning(finding, metrics)
     return finding._replace(
         concern=meaning.concern if meaning else '',
         remedy=_present_remedy(finding, meaning),
-        plain=plain_words.of_last(finding, metric),
+        plain=plain_words.of_last(finding, metrics.get(finding.metric)),
     )
 
 
-def _is_wear_status(finding: LastFinding, metrics: Metrics) -> bool:
-    """Return whether a finding is a status of the drive, such as "smart_status: FAILED", that means
-    only wear. These have the remedy of wear; any other status has no remedy.
+def _meaning(finding: LastFinding, metrics: Metrics) -> Metric | None:
+    """Return the metric whose concern and remedy a finding has; None if this version has no such
+    metric.
+
+    This is its own metric, but endurance_used for a status of the drive that means only wear, such
+    as "smart_status: FAILED" with the remedy of wear; any other status has no remedy.
     """
     metric = metrics.get(finding.metric)
-    if metric is None or metric.concern != severity.HEALTH:
-        return False
-    return finding.remedy == metrics[ENDURANCE].remedy
+    wear = metrics[ENDURANCE]
+    is_status = metric is not None and metric.concern == severity.HEALTH
+    if is_status and finding.remedy == wear.remedy:
+        return wear
+    return metric
 
 
 def _present_remedy(finding: LastFinding, meaning: Metric | None) -> str:
-    """Return the remedy of a finding in this version; '' if it has none. meaning: the metric whose
-    remedy counts; None if this version has no such metric.
-    """
+    """Return the remedy of a finding in this version; '' if it has none. meaning: see _meaning()."""
     # this remedy follows from a risk, not from the metric, and only for a WARNING
     if finding.remedy == severity.ORDER_COPY and finding.state is State.WARNING:
         return finding.remedy

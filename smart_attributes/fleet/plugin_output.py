@@ -51,8 +51,8 @@ class PluginText(NamedTuple):
     state: State
     headline: str  # the first line without the state; Coded if it has a code
     counted: int  # number of drives according to the first line; 0 if unknown
-    lines: tuple[Line, ...]
-    checks: tuple[tuple[State, str], ...]  # about the check as a whole
+    lines: Sequence[Line]
+    checks: Sequence[tuple[State, str]]  # about the check as a whole
 
 
 def plugin_text(text: str) -> PluginText | None:
@@ -69,8 +69,8 @@ def plugin_text(text: str) -> PluginText | None:
         state=_HEADS[head],
         headline=_coded(headline),
         counted=int(counted[1]) if counted else 0,
-        lines=tuple(drives),
-        checks=tuple(checks),
+        lines=drives,
+        checks=checks,
     )
 
 
