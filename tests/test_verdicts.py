@@ -44,7 +44,7 @@ def verdicts_of(judge: rulebook.Judge, *reads: Read) -> verdicts.Verdicts:
 def test_when_it_is_too_late_what_was_judged_stays_and_the_others_are_unknown(judge):
     """A drive that nobody judged is never well."""
     judging = verdicts_of(judge, read())
-    (early,) = judging.all()
+    (early,) = judging.all('')
     other = Read(Device('/dev/sdb', name='sdb'), read().outcome)
     judging._drives = Inventory((read(), other), (), is_bare=False)
     first, second = judging.all('time limit of 55 s exceeded')
@@ -72,7 +72,7 @@ def test_what_goes_wrong_with_one_drive_is_told_of_that_drive(
             raise error
 
     broken = judge._replace(database=Broken())  # type: ignore[arg-type]
-    (told,) = verdicts_of(broken, read()).all()
+    (told,) = verdicts_of(broken, read()).all('')
 
     assert (told.state, told.code, told.device) == (State.UNKNOWN, code, OF_A_DISK)
     assert told.explained.endswith(words)

@@ -58,7 +58,7 @@ class _Matches(NamedTuple):
 class Wanted:
     """Finds the drives with certain names in one pass over all drives."""
 
-    def __init__(self, words: Sequence[str], hide_serial: bool = False) -> None:
+    def __init__(self, words: Sequence[str], hide_serial: bool) -> None:
         """Look for the drives that these words name. hide_serial: print no serial number in a
         message.
         """

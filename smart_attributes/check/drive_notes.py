@@ -316,8 +316,8 @@ def _differences(all_readings: Sequence[Reading], spec: DriveSpec) -> list[Coded
             continue
         if reading.source.log in drive_logs.DERIVED or is_untrusted(reading, spec):
             continue
-        values = by_metric.setdefault(reading.metric, [])
-        values.append((reading.number, reading.source))
+        value = reading.number, reading.source
+        by_metric.setdefault(reading.metric, []).append(value)
     notes = []
     for metric, values in by_metric.items():
         numbers = [number for number, _ in values]

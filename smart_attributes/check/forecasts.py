@@ -138,7 +138,7 @@ def forecast(
     left = ALL - used
     if left <= 0:
         return Forecast(0, 0, 0, False)
-    life = None  # the rate since the drive was new
+    life = 0.0  # the rate since the drive was new; 0 if unknown
     if age is not None and age >= YOUNGEST and used >= LEAST_USED:
         life = used / age
     start, used_then = points[0] if points else (now, used)
@@ -150,7 +150,7 @@ def forecast(
             return _of_rates(left, *rates, is_estimate=False)
         # a rounded percentage can hide a growth of 1
         largest_growth = max(1.0, grown)
-        expected_growth = life * watched if life is not None else 0
+        expected_growth = life * watched
         if expected_growth >= IDLE * largest_growth:
             return 'the drive was used earlier and is idle now'
     if life:
@@ -203,9 +203,9 @@ def _slopes(samples: Sequence[Point]) -> list[float]:
     return sorted(slopes)
 
 
-def _rates(samples: Sequence[Point], life: float | None) -> tuple[float, float, float]:
+def _rates(samples: Sequence[Point], life: float) -> tuple[float, float, float]:
     """Return the slow, the usual and the fast rate in % per second. life: the lifetime rate;
-    None if unknown.
+    0 if unknown.
 
     The usual rate is the median of the slopes. The slow and the fast rate are the lowest and the
     highest of these rates, made a little more extreme by WIDER:
@@ -220,7 +220,7 @@ def _rates(samples: Sequence[Point], life: float | None) -> tuple[float, float, 
     usual = slopes[len(slopes) // 2]  # the median
     if usual <= 0:
         usual = (last - first) / (now - start)
-    rates = [usual] if life is None else [usual, life]
+    rates = [usual, life] if life else [usual]
     tail = int(len(slopes) * TAIL)
     slow_rates = [*rates, slopes[tail]]
     fast_rates = [*rates, slopes[-1 - tail]]

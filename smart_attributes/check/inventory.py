@@ -398,9 +398,9 @@ def _why_nobody(stage: Reads) -> str:
         return 'smartctl --scan found none' if is_scan else 'no address is given'
     if stage.is_cut:
         return 'none was read in time'
-    was_excluded_by_address = not stage.reads
-    was_excluded_by_identity = any(map(_may_be_drive, stage.reads))
-    if was_excluded_by_address or was_excluded_by_identity:
+    if not stage.reads:  # before they were read, by their addresses
+        return 'all are excluded'
+    if any(map(_may_be_drive, stage.reads)):  # by their identities
         return 'all are excluded'
     return 'none of the addresses has a drive'
 

@@ -257,18 +257,18 @@ def _with_meaning(judgement: Judgement, case: _Case) -> Judgement:
     meaning = case.metrics.get(ENDURANCE) if reading.is_wear else metric
     if meaning is None:
         return judgement._replace(words=words)
-    remedy = _remedy(judgement, meaning, case.defects)
+    remedy = _remedy(judgement, meaning, case)
     return judgement._replace(words=words, concern=meaning.concern, remedy=remedy)
 
 
-def _remedy(judgement: Judgement, meaning: Metric, defects: Sequence[Advisory]) -> str:
+def _remedy(judgement: Judgement, meaning: Metric, case: _Case) -> str:
     """Return the action against a finding, such as "firmware", or '' if it concerns the drive itself.
 
-    meaning: the metric that has the remedy. defects: of the drive's firmware.
+    meaning: the metric that has the remedy.
     """
     reading = judgement.reading
     # the defect has already damaged the drive, so a firmware update does not help any more
-    shows_damage = any(reading.metric in defect.too_late for defect in defects)
+    shows_damage = any(reading.metric in defect.too_late for defect in case.defects)
     if shows_damage and judgement.state is State.WARNING:
         return severity.ORDER_COPY
     return meaning.remedy if reading.has_remedy else ''
@@ -481,9 +481,10 @@ def weighed(
     )
     if not is_accepted or _has_only_own_levels(limit):
         return with_growth
-    is_alert = with_growth.state is not State.OK
     return without_growth._replace(
-        state=State.OK, against=NOTHING, acknowledged=is_alert
+        state=State.OK,
+        against=NOTHING,
+        acknowledged=with_growth.state is not State.OK,
     )
 
 

@@ -85,8 +85,7 @@ def _findings(
         remedy = action
     words = clean(_words(reading), limit=LONGEST_STATEMENT)
     lasting = LastFinding(judgement.state, reading.metric, words, number, remedy)
-    is_of_growth = judgement.growth_against != ''
-    if not is_of_growth:
+    if judgement.growth_against == '':  # growth did not determine the state
         yield lasting
         return
     yield lasting._replace(
@@ -132,9 +131,18 @@ def _with_present_kind(finding: LastFinding, judge: Judge) -> LastFinding:
     """
     metrics = judge.database.metrics
     meaning = _meaning(finding, metrics)
+    concern = ''
+    remedy = ''
+    if meaning:
+        concern = meaning.concern
+        # a finding that was stored without a remedy has none now
+        remedy = meaning.remedy if finding.remedy else ''
+    # this remedy follows from a risk, not from the metric, and only for a WARNING
+    if finding.remedy == severity.ORDER_COPY and finding.state is State.WARNING:
+        remedy = severity.ORDER_COPY
     return finding._replace(
-        concern=meaning.concern if meaning else '',
-        remedy=_present_remedy(finding, meaning),
+        concern=concern,
+        remedy=remedy,
         plain=plain_words.of_last(finding, metrics.get(finding.metric)),
     )
 
@@ -152,16 +160,6 @@ def _meaning(finding: LastFinding, metrics: Metrics) -> Metric | None:
     if is_status and finding.remedy == wear.remedy:
         return wear
     return metric
-
-
-def _present_remedy(finding: LastFinding, meaning: Metric | None) -> str:
-    """Return the remedy of a finding in this version; '' if it has none. meaning: see _meaning()."""
-    # this remedy follows from a risk, not from the metric, and only for a WARNING
-    if finding.remedy == severity.ORDER_COPY and finding.state is State.WARNING:
-        return finding.remedy
-    if meaning is None or not finding.remedy:
-        return ''
-    return meaning.remedy
 
 
 def _present_state(
@@ -202,8 +200,8 @@ def with_status(verdict: Verdict, last: LastVerdict) -> Verdict:
         return verdict
     last_status = findings[0]
     present = statuses[0]
-    source = present.reading.source
-    if source.log == SELF_ASSESSMENT and present.reading.number in (0, 1):
+    status = present.reading
+    if status.source.log == SELF_ASSESSMENT and status.number in (0, 1):
         return verdict  # the drive itself reported this status
     reading = Reading(
         HEALTH,

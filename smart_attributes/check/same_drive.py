@@ -27,8 +27,8 @@ class Distinct(NamedTuple):
     """A drive: its merged report at the address to keep, and its other addresses."""
 
     read: Read
-    others: tuple[Read, ...] = ()
-    is_doubted: bool = False  # its reports contradict each other
+    others: tuple[Read, ...]
+    is_doubted: bool  # its reports contradict each other
 
 
 def distinct(reads: Sequence[Read], seen_as: Known) -> list[Distinct]:
@@ -261,8 +261,7 @@ def _exit_status(
     if status_source.has_exit_bit(FAILED):
         bits |= FAILED
     for report in reports:
-        if report.exit_status is not None:
-            bits |= report.exit_status & 0xF0  # findings in attributes and logs
+        bits |= (report.exit_status or 0) & 0xF0  # findings in attributes and logs
     return bits
 
 

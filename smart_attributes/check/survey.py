@@ -33,16 +33,16 @@ class Survey(NamedTuple):
     judge: Judge
     nobody: tuple[State, str]  # state and message if no drive was found
     # slots that were not read, and mistakes in local files, which make the run at least UNKNOWN
-    faults: tuple[Coded, ...] = ()
+    faults: tuple[Coded, ...]
     # messages that need no -v and change no state: an outdated sudoers rule
-    remarks: tuple[Coded, ...] = ()
+    remarks: tuple[Coded, ...]
     # files of a directory of reports that are no reports
-    left_out: tuple[Coded, ...] = ()
+    left_out: tuple[Coded, ...]
     # messages about the run, each with its own state
-    demands: tuple[tuple[State, Coded], ...] = ()
-    history: Remembered = Remembered()
+    demands: tuple[tuple[State, Coded], ...]
+    history: Remembered
     # new, moved and missing drives; None without a history
-    whereabouts: Whereabouts | None = None
+    whereabouts: Whereabouts | None
 
     @property
     def told(self) -> list[tuple[State, Coded]]:

@@ -25,7 +25,7 @@ class Verdicts:
         self._judge = judge
         self._formed: dict[Device, Verdict] = {}
 
-    def all(self, late: str = '') -> tuple[Verdict, ...]:
+    def all(self, late: str) -> tuple[Verdict, ...]:
         """Return the verdict on each drive, in the order of the reads, but judge the most urgent
         drives first, because the time limit may end this.
 
